@@ -108,6 +108,19 @@ describe('doctor: an egress', () => {
     expect((await gateway.calls()).calls.filter(({ operation }) => operation === 'authorize')).toEqual([]);
   });
 
+  it('is told of a certificate that is not that of its key by the check of certificates, too', async () => {
+    const [own, another] = [new TestAuthority(), new TestAuthority()].map((each) => each.issue({ names: ['egress'] }));
+    await examined.write('own.pem', own?.cert ?? '');
+    await examined.write('own.key', another?.key ?? '');
+    await configure({
+      brokerUrl: `https://127.0.0.1:${await freePort()}`,
+      broker: ', tls: { certFile: own.pem, keyFile: own.key }',
+    });
+    expect(messagesOf((await doctor()).check('certificates'), 'fault')).toEqual([
+      'egress.broker.tls.certFile: the certificate is not that of the key beside it',
+    ]);
+  });
+
   it('is told which file the egress would not start with, and has all looked at that does not need it', async () => {
     await configure();
     await examined.write('plugin.json', '{}');

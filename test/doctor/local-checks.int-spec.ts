@@ -163,8 +163,13 @@ describe('doctor: a file that is at fault', () => {
     const mismatched = await examined.doctor();
     expect(messagesOf(mismatched.check('configuration'), 'fault')).toHaveLength(1);
     expect(['keys', 'certificates', 'gateway.tcp'].map((name) => mismatched.check(name).status)).toEqual([
-      ...['passed', 'passed', 'failed'],
+      ...['passed', 'failed', 'failed'],
     ]);
+    expect(messagesOf(mismatched.check('certificates'), 'fault')).toEqual([
+      'http.tls.certFile: the certificate is not that of the key beside it',
+    ]);
+    await rm(examined.path('key.pem'));
+    expect((await examined.doctor()).check('certificates').status).toBe('passed');
     await rm(examined.path('cert.pem'));
     const missing = await examined.doctor();
     expect(missing.code).toBe(2);
@@ -308,7 +313,14 @@ describe('doctor: certificates', () => {
 
   it('have to belong to their keys', async () => {
     await withOwn(90, authority.issue({ names: ['another'] }).key);
-    expect(messagesOf((await examined.doctor()).check('certificates'), 'fault').join()).toMatch(/not that of the key/);
+    const { check } = await examined.doctor();
+    expect(messagesOf(check('certificates'), 'fault').join()).toMatch(/not that of the key/);
+    expect(check('store.connection').findings).toMatchObject([
+      {
+        message: 'the certificate of store.tls.certFile is not that of the key in store.tls.keyFile',
+        ...{ remedy: 'give the two of one pair', faultClass: 'invalidInput' },
+      },
+    ]);
     await withOwn(90, '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n');
     expect(messagesOf((await examined.doctor()).check('certificates'), 'fault').join()).toMatch(/cannot be read/);
   });

@@ -136,6 +136,18 @@ describe('simulate', () => {
     expect(bridged).not.toContain('warning');
   }, 60_000);
 
+  it('names what helps most, a longer lead with calls enough, and how much worse the lead is alone', async () => {
+    await sharing();
+    await examined.change('timeout: 2s', 'timeout: 10s');
+    const { text } = await simulate('--lifetime', '1h', '--outage', '30m');
+    expect(text).toMatch(
+      /a session\.renewBefore of 50% would make it longer: 8h, because session\.budget is spent then: the schedule needs 48 of 60 in 1d/,
+    );
+    expect(text).toMatch(
+      /a session\.renewBefore of 50% with a session\.budget of \d+ in 10m and \d+ in 1d would shorten it to [1-9]m( \d+s)? \(ask the bank whether it allows so many\)/,
+    );
+  }, 60_000);
+
   it('does not warn of a budget that was spent at no cost, and says so beside it', async () => {
     const { text } = await simulate('--lifetime', '1h', '--outage', '10m', '--replicas', '3');
     expect(text).toMatch(/renewals held up: [1-9]\d*, at no cost: each session was replaced in time$/m);

@@ -278,6 +278,23 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
     await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(/"msgCode":"b_/);
   });
 
+  it('name a refund of a merchant SDK before it is sent, so that it can be found after a failure', async () => {
+    const MERCHANT_REQUEST_ID = randomUUID();
+    const wanted = { ...env, MERCHANT_REQUEST_ID, OPERATION_ID: randomUUID() };
+    await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(
+      `sending the refund ${MERCHANT_REQUEST_ID}\n`,
+    );
+    const { MERCHANT_REQUEST_ID: _given, ...unnamed } = wanted;
+    await expect(programs.output('merchant-sdk', 'ts', unnamed)).rejects.toThrow(/sending the refund [0-9a-f-]{36}\n/);
+  });
+
+  it('name the URL at which no broker gives a merchant SDK its client key', async () => {
+    const BROKER_URL = `http://127.0.0.1:${await freePort()}`;
+    await expect(
+      programs.output('merchant-sdk', 'ts', { ...env, BROKER_URL, OPERATION_ID: randomUUID() }),
+    ).rejects.toThrow(`no client key: no broker answers at BROKER_URL (${BROKER_URL}); nothing was sent to the bank`);
+  });
+
   it('say why the broker gives a merchant SDK no client key', async () => {
     const wanted = { ...env, BROKER_TOKEN: 'another', OPERATION_ID: randomUUID() };
     await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(

@@ -8,7 +8,11 @@ const { BROKER_URL = '', BROKER_TOKEN = '', GATEWAY_URL = '', MERCHANT_ID = '', 
 
 async function refund(broker: SessionBroker): Promise<void> {
   const headers = { authorization: `Bearer ${BROKER_TOKEN}` };
-  const clientKey = await fetch(`${BROKER_URL}/v1/merchants/shop/client-key`, { headers, redirect: 'error' });
+  const keyUrl = `${BROKER_URL}/v1/merchants/shop/client-key`;
+  const clientKey = await fetch(keyUrl, { headers, redirect: 'error' }).catch((cause: unknown) => {
+    const why = `no broker answers at BROKER_URL (${BROKER_URL})`;
+    throw new Error(`no client key: ${why}; nothing was sent to the bank`, { cause });
+  });
   if (!clientKey.ok) throw new Error(`no client key: ${clientKey.status} ${await clientKey.text()}`);
   const { jwk: authenticationKey } = (await clientKey.json()) as { jwk: { kty: string } };
   const newSdk = (): MerchantSdk =>
@@ -16,11 +20,13 @@ async function refund(broker: SessionBroker): Promise<void> {
 
   // Made once, outside: the same refund is sent again after a dead session, never a second one.
   const order = {
-    merchantRequestId: randomUUID(),
+    merchantRequestId: process.env['MERCHANT_REQUEST_ID']?.trim() || randomUUID(),
     operationId: OPERATION_ID,
     coinAmount: 100,
     date: new Date().toISOString().replace('T', ' ').replace('Z', '+00:00'),
   };
+  // Before it is sent, so that it is known after whatever happens; keep yours in your database.
+  console.error(`sending the refund ${order.merchantRequestId}`);
   const { status, ecomOperationId } = await withSdk(broker, newSdk, (sdk) => sdk.createRefund(order));
   console.log(`refund ${String(ecomOperationId)} is ${String(status)}`);
 }

@@ -140,6 +140,14 @@ describe('what goes wrong', () => {
     );
   });
 
+  it('is a path that the broker does not have, in its own words where it knows what is there', async () => {
+    const detail = 'this is the management port of a broker; its API is on port 8080';
+    const body = { type: 'urn:session-broker:problem:route_not_found', code: 'route_not_found', detail };
+    server.on('read', () => json(body, 404));
+    open();
+    expect((await failure()).message).toBe(`The broker has no such path (404): ${detail} ${PLACE}`);
+  });
+
   it('is a proxy that asks for a credential, of which fetch says nothing', async () => {
     const cause = new Error('');
     server.on('read', () => Promise.reject(new TypeError('fetch failed', { cause })));
@@ -361,6 +369,11 @@ describe('what is given', () => {
     expect(() => construct({ [name]: 'canary' })).toThrow(InvalidInput);
     expect(() => construct({ [name]: 'canary' })).toThrow(remedy);
     expect(() => construct({ [name]: 'canary' })).not.toThrow('canary');
+  });
+
+  it.each(['false', 0, null])('as a handover that is neither true nor false is refused: %p', (handover) => {
+    expect(() => construct({ handover })).toThrow(InvalidInput);
+    expect(() => construct({ handover })).toThrow('handover must be true or false');
   });
 
   it.each(['/v1', '/below/v1/', '/v1/merchants', '/v1/merchants/shop/session'])(

@@ -104,13 +104,14 @@ export function settingsFrom(options: SessionBrokerOptions): Settings {
   return settings;
 }
 
-function demandUsable({ auth, follow, minRemainingMs, timeoutMs, ...functions }: Settings): void {
+function demandUsable({ auth, follow, handover, minRemainingMs, timeoutMs, ...functions }: Settings): void {
   demandFunctions(functions);
   if (auth !== undefined && typeof auth !== 'string' && typeof auth !== 'function') {
     throw invalid('auth must be a token, or a function that gives one');
   }
   if (auth === '') throw new InvalidInput('token_invalid', `auth is empty, and no bearer token: ${IS_IT_SET}`);
   if (typeof auth === 'string') demandToken(auth);
+  if (typeof handover !== 'boolean') throw invalid('handover must be true or false');
   if (!FOLLOW.includes(follow)) throw invalid('follow must be events, poll or none');
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) throw invalid('timeoutMs must be more than 0, up to an hour');
   demandMinRemaining(minRemainingMs);

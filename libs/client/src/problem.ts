@@ -30,11 +30,9 @@ const NO_AUTH = 'The broker asks for a credential, and no auth was given (401)';
 const REFUSED = 'The broker does not accept the credential (401)';
 // The broker tells a stranger as little of a merchant that is there as of one that is not.
 const FORBIDDEN = 'The broker does not allow this caller to do that, or there is no such merchant (403)';
-/** What a code means to somebody who asked by a URL and a merchant. */
-const SPECIAL: Readonly<Record<string, string>> = {
-  [NO_MERCHANT]: 'The broker does not know this merchant (404): is its id right, or was it removed?',
-  route_not_found: 'The broker has no such path (404): is the path of the URL right, which ends before /v1?',
-};
+const NOT_KNOWN = 'The broker does not know this merchant (404): is its id right, or was it removed?';
+const NO_PATH = 'The broker has no such path (404)';
+const WHICH_PATH = 'is the path of the URL right, which ends before /v1?';
 
 export interface AnswerFacts {
   readonly nowMs: number;
@@ -68,13 +66,29 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
   }
   if (status >= 400) {
-    return new RequestRefused(code, refusedText(status, code, says), facts);
+    return new RequestRefused(
+      code,
+      refusedText({ status, code, says, detail: textsOf(problem, ['detail'], secret)[0] }),
+      facts,
+    );
   }
   return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
 }
 
-const refusedText = (status: number, code: string, says: string): string =>
-  SPECIAL[code] ?? `The broker refused the request: ${status} (${code})${says}`;
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly says: string;
+  readonly detail: string | undefined;
+}
+
+/** In the words of somebody who asked by a URL and a merchant. */
+function refusedText({ status, code, says, detail }: Refusal): string {
+  if (code === NO_MERCHANT) return NOT_KNOWN;
+  // The detail names whose port or path it is, where the broker can tell.
+  if (code === 'route_not_found') return `${NO_PATH}: ${detail ?? WHICH_PATH}`;
+  return `The broker refused the request: ${status} (${code})${says}`;
+}
 
 /** A proxy in front of the broker says some of these too, while the URL is right. */
 const notOurs = (status: number): string =>

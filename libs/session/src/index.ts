@@ -17,7 +17,7 @@ export type * from './ports/session-store.js';
 export type { Sighting, Sightings } from './ports/sightings.js';
 export { type Tracing, untraced } from './ports/tracing.js';
 export { quietCause } from './quiet-duels.js';
-export { failuresAfter, MAX_UNREACHED_FAILURES, MAX_USUAL_PAUSE_MS } from './retry-policy.js';
+export { failuresAfter, longestOutagePauseMs, MAX_UNREACHED_FAILURES, MAX_USUAL_PAUSE_MS } from './retry-policy.js';
 export { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';

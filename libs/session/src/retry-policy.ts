@@ -77,13 +77,13 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
 function outagePaceMs({ failures, wasReached, needsInMs, budget }: FailedAttempt, random: number): number {
   const doublings = failures - FAILURES_OF_AN_OUTAGE + 1;
   if (doublings < 1 || !wasReached) return 0;
-  const boundMs = Math.min(longestPauseMs(budget), MAX_USUAL_PAUSE_MS * 2 ** Math.min(doublings, 10));
+  const boundMs = Math.min(longestOutagePauseMs(budget), MAX_USUAL_PAUSE_MS * 2 ** Math.min(doublings, 10));
   const pauseMs = boundMs * (1 - OUTAGE_RETRY_JITTER * random);
   return Math.min(pauseMs, ...needsInMs.filter((needMs) => needMs > 0));
 }
 
 /** Such that an outage as long as a window of the budget leaves a call for its end; no longer, since a merchant waits for it. */
-function longestPauseMs(budget: CreateCallBudget): number {
+export function longestOutagePauseMs(budget: CreateCallBudget): number {
   const longestMs = Math.max(MIN_OUTAGE_RETRY_MS, ...budget.map(sparingPauseMs));
   return Math.min(MAX_OUTAGE_RETRY_MS, longestMs);
 }

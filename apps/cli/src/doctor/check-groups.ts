@@ -21,8 +21,11 @@ export const ISSUER_NAMES = ['auth.jwks'];
 export const STORE_NAMES = ['store.connection', 'store.server', 'store.clock', 'store.rights'];
 
 /** What its files hold, as far as those are named. */
-export const certificates = ({ file, tools }: Plan, named: readonly NamedFile[]): Check =>
-  certificatesCheck({ file, named, now: () => tools.clock.now() });
+export const certificates = (
+  { file, tools }: Plan,
+  named: readonly NamedFile[],
+  keys: readonly NamedFile[] = named,
+): Check => certificatesCheck({ file, named, keys, now: () => tools.clock.now() });
 
 /** @param ids of the merchants whose records are in it */
 export function storeChecks({ store, tools }: Plan, ids: readonly string[]): readonly Check[] {

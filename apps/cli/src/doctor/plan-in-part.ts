@@ -27,7 +27,7 @@ export function checksInPart(plan: Plan, { known, ...loaded }: InPart): readonly
   return [
     ...keysChecks(merchants),
     ...lacksOf(known.merchants, ['keys']),
-    byItself(certificates(plan, readable(loaded))),
+    byItself(certificates(plan, readable(loaded), loaded.files)),
     ...('lacks' in known.store ? leftOut(STORE_NAMES, known.store.lacks) : storeChecks(plan, ids).map(byItself)),
     ...('lacks' in known.issuer
       ? leftOut(ISSUER_NAMES, known.issuer.lacks)

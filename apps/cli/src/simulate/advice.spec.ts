@@ -49,7 +49,7 @@ describe('the warning of a gap', () => {
       tried(lead(0.5), { effect: 'lengthens', lostMs: 1_700_000 }),
     ];
     expect(gapWarning({ tried: results })).toMatch(
-      /: a session\.renewBefore of 30% would shorten it to 13m 20s; a session\.renewBefore of 50% would make it longer$/,
+      /: a session\.renewBefore of 30% would shorten it to 13m 20s; a session\.renewBefore of 50% would make it longer: 28m 20s$/,
     );
   });
 
@@ -60,7 +60,7 @@ describe('the warning of a gap', () => {
     const why =
       'because session.budget is spent then: the schedule needs 52 of 60 in 1d, which leaves 8 for calls that fail';
     expect(gapWarning({ tried: [longest('lengthens', spent)] })).toMatch(
-      new RegExp(`a session\\.renewBefore of 50% would make it longer, ${why}$`),
+      new RegExp(`a session\\.renewBefore of 50% would make it longer: 28m 20s, ${why}$`),
     );
     expect(gapWarning({ tried: [longest('none', spent)] })).toMatch(new RegExp(`would not help, ${why}$`));
     expect(gapWarning({ tried: [longest('none', {})] })).toMatch(/would not help$/);

@@ -25,7 +25,7 @@ describe('the changes that are tried', () => {
         LEADS.map(async (lead) => (await played(changed(run, [{ of: 'lead', share: lead }]))).withoutSessionMs),
       );
       const named = (await tryChanges(run, before)).filter(
-        ({ changes: [first], effect }) => first?.of === 'lead' && effect === 'shortens',
+        ({ changes: [first, second], effect }) => first?.of === 'lead' && second === undefined && effect === 'shortens',
       );
       const isAnyBetter = Math.min(...left) <= 0.9 * before.withoutSessionMs;
       expect(named.map(({ lostMs }) => lostMs)).toEqual(isAnyBetter ? [Math.min(...left)] : []);
@@ -64,6 +64,46 @@ describe('the changes that are tried', () => {
       );
     expect([effect(200, 900), effect(900, 200), effect(900, 0)]).toEqual(['none', 'none', 'bridges']);
     expect([effect(100_000, 150_000, 60_000), effect(100_000, 150_000, 10_000)]).toEqual(['none', 'lengthens']);
+  });
+
+  describe('of an outage that spends the calls of a longer lead', () => {
+    const spending: SimulationSetup = {
+      ...{ ...setup, durationMs: 24 * HOUR_MS, behaviour: { ...setup.behaviour, outageMs: 30 * MINUTE_MS } },
+      settings: someSettings({
+        budget: [
+          { calls: 20, perMs: 10 * MINUTE_MS },
+          { calls: 60, perMs: 24 * HOUR_MS },
+        ],
+        gatewayTimeoutMs: 10_000,
+      }),
+    };
+
+    it('are told with all that they lose, and not with what a run has lost that was cut short', async () => {
+      const told = await tryChanges(spending, await played(spending));
+      const longest = told.find(({ changes }) => changes.length === 1 && changes[0]?.of === 'lead');
+      const whole = await played(changed(spending, longest?.changes ?? []));
+      expect(longest).toMatchObject({ changes: [{ share: 0.5 }], effect: 'lengthens' });
+      expect(longest?.lostMs).toBe(whole.withoutSessionMs);
+      expect(longest?.figures).toEqual(whole);
+      expect(told.filter(({ isCutShort }) => isCutShort)).toEqual([]);
+    }, 60_000);
+
+    it('have both, the lead and calls enough for shorter pauses, also where that leaves some of the gap', async () => {
+      const before = await played(spending);
+      const pair = (await tryChanges(spending, before)).find(({ changes }) => changes.length === 2);
+      expect(pair).toMatchObject({
+        effect: 'shortens',
+        changes: [
+          { of: 'lead', share: 0.5 },
+          { of: 'budget', windows: [{ perMs: 10 * MINUTE_MS }, { perMs: 24 * HOUR_MS }] },
+        ],
+      });
+      expect(pair?.lostMs).toBeLessThan(before.withoutSessionMs / 2);
+      expect((await played(changed(spending, pair?.changes ?? []))).withoutSessionMs).toBe(pair?.lostMs);
+      // No pause is longer for a window of minutes: of that one the calls which were used are enough.
+      const isTwiceWhatWasUsed = pair?.figures.budget.map(({ calls, used }) => calls >= 2 * used);
+      expect(isTwiceWhatWasUsed).toEqual([false, true]);
+    }, 60_000);
   });
 
   it('are lead times that the configuration takes, and longer than the margin that is kept', async () => {

@@ -5,6 +5,7 @@ import {
   type CreateCallWindow,
   type LeadTime,
   leadShareOf,
+  longestOutagePauseMs,
   MAX_LEAD_SHARE,
   safetyMarginMs,
 } from '#libs/session';
@@ -12,7 +13,7 @@ import { type Change, changed } from './change.js';
 import type { ScheduleFigures } from './figures.js';
 import { believedLifeMs, callsOfChance, neededLeadMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
-import { bridges, failsByChance, played, seedsOf, SLOWEST_CALL, type Tried, Trials } from './trials.js';
+import { bridges, failsByChance, leavesLess, played, seedsOf, SLOWEST_CALL, type Tried, Trials } from './trials.js';
 
 /** What `gateway.timeout` and a window's `calls` can be at most. */
 export const MAX_TIMEOUT_MS = 60_000;
@@ -20,17 +21,26 @@ export const MAX_CALLS = 1_000;
 const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, MAX_LEAD_SHARE];
 /** Times the one that was given. */
 const LIFETIMES = [2, 4];
+/** Times the calls that a longer lead takes: the pauses of an outage are as long as the budget asks for, and one with just enough calls asks for long ones. */
+const AMPLER = [1, 2, 4];
 /** What a lead in minutes is a multiple of. */
 const LEAD_STEP_MS = 300_000;
 /** Where no margin is set, `config check` refuses a share that is not more: of short sessions the margin is as long. */
 const MIN_SHARE_WITHOUT_MARGIN = 0.05;
 
 /**
- * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 27 runs,
+ * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 33 runs,
  * those with other seeds and other beginnings of the outage among them. What the bank decides alone comes last, and only when nothing else bridges the gap.
  */
 export async function tryChanges(setup: SimulationSetup, before: ScheduleFigures): Promise<readonly Tried[]> {
   const trials = new Trials(setup, before);
+  const told: Tried[] = [];
+  for (const one of await changesToTell(setup, trials)) told.push(await trials.toTheEnd(one));
+  return told;
+}
+
+async function changesToTell(setup: SimulationSetup, trials: Trials): Promise<readonly Tried[]> {
+  const { before } = trials;
   const timeout = longEnoughTimeout(setup, before);
   const byTimeout = timeout === undefined ? [] : [await trials.attempt(timeout)];
   if (byTimeout.some(bridges)) return byTimeout;
@@ -39,8 +49,8 @@ export async function tryChanges(setup: SimulationSetup, before: ScheduleFigures
   const byBudget = budget === undefined ? [] : [await trials.attempt(budget)];
   const own = [...byTimeout, ...byLead, ...byBudget];
   if (own.some(bridges)) return own;
-  const both = before.budgetRefusals > 0 || !hasLongerLead(setup) ? await leadWithBudget(setup, trials) : [];
-  const better = [...own, ...both.filter(({ effect }) => effect === 'bridges')];
+  const both = (await leadWithBudget(setup, trials)).filter(isBetter);
+  const better = [...own, ...both.filter((pair) => bridges(pair) || own.every((one) => leavesLess(pair, one)))];
   if (better.some(bridges)) return better;
   return [...better, ...bestOf(await triedInTurn(lifetimesToTry(setup), trials)).filter(isBetter)];
 }
@@ -54,9 +64,10 @@ async function bestLead(setup: SimulationSetup, trials: Trials): Promise<readonl
   const found = bestOf(tried);
   if (found.some(bridges)) return found;
   const current = currentLeadShare(setup);
-  const longest = tried.filter(({ changes: [change] }) => change?.of === 'lead' && change.share > current).at(-1);
+  const last = tried.filter(({ changes: [change] }) => change?.of === 'lead' && change.share > current).at(-1);
   const better = found.filter(isBetter);
-  if (longest === undefined || better.includes(longest)) return better;
+  if (last === undefined || better.includes(last)) return better;
+  const longest = await trials.toTheEnd(last);
   return better.length === 0 || longest.effect === 'lengthens' ? [...better, longest] : better;
 }
 
@@ -146,7 +157,7 @@ export function currentLeadShare(setup: SimulationSetup): number {
 }
 
 /** What unbounded runs use, with other seeds or with some more for chance, and what the schedule needs in a window that is longer than the run. */
-async function amplerBudget(setup: SimulationSetup): Promise<Change | undefined> {
+async function amplerBudget(setup: SimulationSetup): Promise<Extract<Change, { readonly of: 'budget' }> | undefined> {
   const { budget } = setup.settings;
   const unbounded = budget.map(({ perMs }) => ({ calls: MAX_CALLS, perMs }));
   const free: ScheduleFigures[] = [];
@@ -162,13 +173,37 @@ async function amplerBudget(setup: SimulationSetup): Promise<Change | undefined>
     : undefined;
 }
 
-/** The longest lead and the calls that it needs. */
+/** The longest lead with the calls that it needs, or with more of them where that leaves less. */
 async function leadWithBudget(setup: SimulationSetup, trials: Trials): Promise<readonly Tried[]> {
   if (currentLeadShare(setup) >= MAX_LEAD_SHARE) return [];
   const lead: Change = { of: 'lead', share: MAX_LEAD_SHARE };
-  const budget = await amplerBudget(changed(setup, [lead]));
-  const tried = budget === undefined ? [] : [await trials.attempt(lead, budget)];
-  return tried.filter((one) => !trials.isNewlyShort(one));
+  const { windows } = (await amplerBudget(changed(setup, [lead]))) ?? { windows: setup.settings.budget };
+  let best: Tried | undefined;
+  for (const budget of amplerBudgets(windows, setup.settings.budget)) {
+    const tried = await trials.attempt(lead, budget);
+    if (trials.isNewlyShort(tried)) continue;
+    if (best === undefined || bridges(tried) || leavesLess(tried, best)) best = tried;
+    if (bridges(tried)) break;
+  }
+  return best === undefined ? [] : [best];
+}
+
+/** More calls only in the windows that make the pauses of an outage longer: in the others they would change nothing. */
+function amplerBudgets(
+  windows: CreateCallBudget,
+  before: CreateCallBudget,
+): readonly Extract<Change, { readonly of: 'budget' }>[] {
+  const shortestPauseMs = longestOutagePauseMs([]);
+  const times = (factor: number): CreateCallBudget =>
+    windows.map((window) =>
+      longestOutagePauseMs([window]) > shortestPauseMs
+        ? { ...window, calls: Math.min(MAX_CALLS, factor * window.calls) }
+        : window,
+    );
+  const budgets = AMPLER.map(times);
+  return budgets
+    .filter((budget, index) => raisedWindows(budget, budgets[index - 1] ?? before).length > 0)
+    .map((budget) => ({ of: 'budget', windows: budget }));
 }
 
 /**

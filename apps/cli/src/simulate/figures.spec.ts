@@ -22,6 +22,7 @@ const log = (change: Partial<SimulationLog>): SimulationLog => ({
   sessions: [],
   events: [],
   heldUpAtMs: [],
+  isCutShort: false,
   ...change,
 });
 

@@ -66,7 +66,9 @@ function effectText(one: Tried, { setup, figures }: Judged): Wording {
     case 'shortens':
       return worded`would shorten it to ${span(one.lostMs)}${withSeed}`;
     case 'lengthens':
-      return [`would make it ${figures.withoutSessionMs > 0 ? 'longer' : 'worse'}${becauseOfBudget(one, figures)}`];
+      return figures.withoutSessionMs > 0
+        ? worded`would make it longer: ${span(one.lostMs)}${becauseOfBudget(one, figures)}`
+        : [`would make it worse${becauseOfBudget(one, figures)}`];
     case 'none':
       return [`would not help${becauseOfBudget(one, figures)}`];
   }

@@ -32,6 +32,8 @@ export interface SimulationLog {
   readonly events: readonly SessionEvent[];
   /** When the spent budget refused a renewal. */
   readonly heldUpAtMs: readonly number[];
+  /** It ended before its time, by `mostGapMs`. */
+  readonly isCutShort: boolean;
   /** May lie behind the end of the run; absent where no outage has begun. */
   readonly outageEndsAtMs?: number;
 }
@@ -66,23 +68,25 @@ export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
     const session = event.event === 'session_adopted' && event.source === 'own' ? held.get(merchant) : undefined;
     if (session !== undefined) log.sessions.push({ atMs: clock.monotonicMs(), session });
   }
-  await play(replicas, clock, setup);
+  const isCutShort = await play(replicas, clock, setup);
   await close(replicas, clock);
   await store.close();
   const { callsAtMs, outageEndsAtMs } = gateway;
-  return { ...log, startsAt, callsAtMs, ...(outageEndsAtMs === undefined ? {} : { outageEndsAtMs }) };
+  return { ...log, isCutShort, startsAt, callsAtMs, ...(outageEndsAtMs === undefined ? {} : { outageEndsAtMs }) };
 }
 
 export const isHeldUp = (event: SessionEvent): boolean =>
   event.event === 'claim_refused' && event.reason === 'budget_exhausted';
 
+/** Whether it was cut short. */
 async function play(
   replicas: readonly SessionReplica[],
   clock: VirtualClock,
   { durationMs, merchant, mostGapMs = Infinity }: SimulationSetup,
-): Promise<void> {
+): Promise<boolean> {
   let gapMs = 0;
-  for (let leftMs = durationMs; leftMs > 0 && gapMs <= mostGapMs; leftMs = durationMs - clock.monotonicMs()) {
+  for (let leftMs = durationMs; leftMs > 0; leftMs = durationMs - clock.monotonicMs()) {
+    if (gapMs > mostGapMs) return true;
     for (const replica of replicas) void replica.tick();
     await clock.settle();
     const quietMs = Math.min(...replicas.map(({ held }) => held.untilRenewalMs(merchant)));
@@ -91,6 +95,7 @@ async function play(
     const sessions = replicas.flatMap(({ held }) => held.get(merchant) ?? []);
     if (sessions.length > 0 && sessions.every(({ expiresAt }) => expiresAt <= clock.now())) gapMs += stepMs;
   }
+  return false;
 }
 
 /** A call in flight ends as time passes; this is the most that it takes. */

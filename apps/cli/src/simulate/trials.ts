@@ -13,6 +13,8 @@ export interface Tried {
   readonly figures: ScheduleFigures;
   /** Of the time without a session, or past the margin. */
   readonly lostMs: number;
+  /** It lost too much to be played on: how much in all is not known. */
+  readonly isCutShort?: boolean;
   /** It bridges the outage of this run, and not for certain one that begins with another renewal. */
   readonly isForThisStart?: boolean;
   /** What is lost of it with another seed, or where the outage begins later or earlier. Absent: that was not played. */
@@ -72,6 +74,10 @@ export function effectOf(before: ScheduleFigures, after: ScheduleFigures): Effec
 const isNotablyLonger = (wasMs: number, isMs: number): boolean =>
   NOTABLE_SHARE * isMs >= wasMs && isMs - wasMs >= NOTABLE_MS;
 
+/** By more than chance alone may decide. */
+export const leavesLess = (one: Pick<Tried, 'lostMs'>, other: Pick<Tried, 'lostMs'>): boolean =>
+  isNotablyLonger(one.lostMs, other.lostMs);
+
 /** How long the pause is in which an outage happens to end is chance: another setting is not worse for a longer one. */
 const pauseMs = ({ afterOutage }: ScheduleFigures): number => (afterOutage?.by === 'back_off' ? afterOutage.gapMs : 0);
 
@@ -93,8 +99,8 @@ export class Trials {
     // With room for a tick or two: a run that is cut short has lost, and says so.
     const mostGapMs = this.before.withoutSessionMs / NOTABLE_SHARE + CUT_SHORT_AFTER_MS;
     const run = { ...changed(this.#setup, changes), mostGapMs };
-    const figures = await played(run);
-    const tried = { changes, figures, effect: effectOf(this.before, figures), lostMs: lostMs(this.before, figures) };
+    const tried = await this.#played(run, changes);
+    const { figures } = tried;
     if (tried.effect !== 'bridges') return tried;
     const limit: Limit = this.before.withoutSessionMs > 0 ? 'end' : 'margin';
     if (!bridgesWhereverItBegins(run, limit) || !(failsByChance(run) || hasCallsToSpare(run, figures.budget)))
@@ -104,9 +110,23 @@ export class Trials {
     return { ...tried, lostElsewhereMs: await this.#lostElsewhereMs(otherRuns(run)) };
   }
 
+  /** As it is told: a run that was cut short is played again, for what it loses in all, and why. */
+  async toTheEnd(tried: Tried): Promise<Tried> {
+    const { isCutShort = false, changes } = tried;
+    return isCutShort ? this.#played(changed(this.#setup, changes), changes) : tried;
+  }
+
   /** A change that makes another warning necessary is none to advise. */
   isNewlyShort({ figures }: Tried): boolean {
     return this.before.leadTimeShort === undefined && figures.leadTimeShort !== undefined;
+  }
+
+  async #played(run: SimulationSetup, changes: readonly Change[]): Promise<Tried> {
+    const log = await simulate(run);
+    const figures = figuresOf(log, run.durationMs, run.settings);
+    const { before } = this;
+    const tried = { changes, figures, effect: effectOf(before, figures), lostMs: lostMs(before, figures) };
+    return log.isCutShort ? { ...tried, isCutShort: true } : tried;
   }
 
   async #lostElsewhereMs(others: readonly SimulationSetup[]): Promise<number> {

@@ -9,11 +9,13 @@ import { type Check, fault, type Finding, looked, notApplicable, warning } from 
 interface CertificatesToCheck {
   readonly file: string;
   readonly named: readonly NamedFile[];
+  /** With those at fault: a key that does not belong to its certificate is one. */
+  readonly keys?: readonly NamedFile[];
   readonly now: () => Instant;
 }
 
 /** Our own certificates and the authorities that we trust: their ends, and whether certificate and key belong together. */
-export function certificatesCheck({ file, named, now }: CertificatesToCheck): Check {
+export function certificatesCheck({ file, named, keys = named, now }: CertificatesToCheck): Check {
   return {
     name: 'certificates',
     needs: ['configuration'],
@@ -29,11 +31,12 @@ export function certificatesCheck({ file, named, now }: CertificatesToCheck): Ch
           ...chain.flatMap((certificate, index) => findingsOn(certificate, { settings, index, now: now() })),
         );
         for (const { path } of settings) {
-          const keyFile = named.find(
+          const keyFile = keys.find(
             (other) => other.path !== path && other.path === path.replace(/certFile$/, 'keyFile'),
           );
           if (keyFile === undefined || chain[0] === undefined) continue;
-          findings.push(...pairFindings(path, chain[0], await read(keyFile)));
+          const pem = named.includes(keyFile) ? await read(keyFile) : await ifReadable(read(keyFile));
+          findings.push(...(pem === undefined ? [] : pairFindings(path, chain[0], pem)));
         }
       }
       return looked(findings);
@@ -92,6 +95,16 @@ function pairFindings(path: string, certificate: X509Certificate, pem: string): 
   return certificate.checkPrivateKey(key)
     ? []
     : [fault('invalidInput', `${path}: the certificate is not that of the key beside it`, 'give the two of one pair')];
+}
+
+/** That a file is missing is told by the check of the configuration. */
+async function ifReadable(reading: Promise<string>): Promise<string | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return undefined;
+  }
 }
 
 function privateKeyIn(pem: string): KeyObject | undefined {

@@ -21,6 +21,9 @@ export function storeConnectionCheck(visit: StoreVisit): Check {
   };
 }
 
+/** Before anything is sent, OpenSSL refuses our own certificate: it is not that of the key. */
+const NO_PAIR = 'ERR_OSSL_X509_KEY_VALUES_MISMATCH';
+
 const REMEDIES: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'see scheme and port in store.url: rediss:// and store.tls are for a port with TLS',
   'the connection was closed': 'see scheme and port in store.url: a port with TLS wants rediss://',
@@ -52,6 +55,12 @@ function tlsSpoken({ place }: StoreInspectionFailure): Finding {
 const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'what answers is not Redis']);
 
 function failed({ kind, mark, detail = '' }: StoreInspectionFailure): Finding {
+  if (mark === NO_PAIR)
+    return fault(
+      'invalidInput',
+      'the certificate of store.tls.certFile is not that of the key in store.tls.keyFile',
+      'give the two of one pair',
+    );
   const remedy = remedyFor(mark);
   if (OF_THE_ADDRESS.has(mark) || NO_DATABASE.test(mark))
     return fault('invalidInput', detail, remedy ?? 'see store.url');

@@ -67,7 +67,7 @@ function inPart(plan: EgressPlan, { known, ...loaded }: InPart): readonly Check[
   const { gateway, management } = known;
   return [
     filesCheck({ file, named: loaded.files, user }),
-    byItself(certificatesCheck({ file, named: readable(loaded), now: () => tools.clock.now() })),
+    byItself(certificatesCheck({ file, named: readable(loaded), keys: loaded.files, now: () => tools.clock.now() })),
     ...brokerInPart(plan, known),
     ...('lacks' in gateway
       ? leftOut(gatewayNames(plan), gateway.lacks)
