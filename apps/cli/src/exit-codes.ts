@@ -11,7 +11,7 @@ export const exitCodes = {
   refused: 3,
   /** The same command can succeed later without a change. */
   tryLater: 4,
-  /** The gateway's answer is not a session that the configured key opens. */
+  /** The gateway's answer, or a newer session in the store, is not one that the configured keys open. */
   invalidAnswer: 5,
   /** Nothing is known to be wrong, but not everything could be looked at. */
   incomplete: 6,

@@ -1,4 +1,4 @@
-import { VERSION } from '#libs/program';
+import { refusedNode, VERSION } from '#libs/program';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { addBrokerVerbs } from './broker-verbs.js';
 import type { SessionCreateOptions } from './commands/session-create.js';
@@ -8,12 +8,8 @@ import type { SimulateOptions } from './commands/simulate.js';
 import { PROGRAM, type Shell, SHELLS } from './completion/shell-scripts.js';
 import type { DemoPortOptions } from './demo/demo-ports.js';
 import { exitCodes } from './exit-codes.js';
-import { isTooOld, OLDEST_NODE } from './node-version.js';
 import { type Report, report } from './report.js';
 import type { CommandContext } from './terminal.js';
-
-/** Docs/command-line.md has the same line. */
-const OF_THE_CLONE = 'a clone has one of its own: in its folder, export PATH="$PWD/node_modules/.bin:$PATH"';
 
 /** Runs a verb and keeps its exit code. Verbs are loaded when they are called: the demo starts faster without the rest. */
 type Run = (options: { readonly json?: true }, work: () => Promise<Report>) => Promise<void>;
@@ -26,8 +22,9 @@ type Run = (options: { readonly json?: true }, work: () => Promise<Report>) => P
 export async function runCli(args: readonly string[], context: CommandContext): Promise<number> {
   const { terminal } = context;
   const { nodeVersion = process.versions.node } = context;
-  if (isTooOld(nodeVersion)) {
-    terminal.err(`error: Node.js ${nodeVersion} is too old: run at least ${OLDEST_NODE}; ${OF_THE_CLONE}`);
+  const refusal = refusedNode(nodeVersion);
+  if (refusal !== undefined) {
+    terminal.err(`error: ${refusal}`);
     return exitCodes.failed;
   }
   let exitCode: number = exitCodes.ok;

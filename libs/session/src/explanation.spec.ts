@@ -13,6 +13,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   failure: undefined,
   isForeign: false,
   isLikelyDead: false,
+  unopened: undefined,
   reported: undefined,
   spent: undefined,
   isHeldBack: false,
@@ -37,6 +38,17 @@ describe('what is the matter with a merchant', () => {
     for (const result of ['fresh', 'stale'] as const) {
       expect(explain(facts({ result, failure, isForeign: true }))?.runbook).toBe('foreign-authorizer');
     }
+  });
+
+  it('is first of all a newer session that opens with none of the keys of this replica, while an older one is served', () => {
+    const text = 'a newer session (generation 13) opens with none of the keys that this replica has';
+    const behind = { unopened: 13, isLikelyDead: true };
+    for (const result of ['fresh', 'stale'] as const) {
+      const cause = explain(facts({ ...behind, result, failure, why: () => 'refused' }));
+      expect(cause).toEqual({ text: `${text}; ${refused.text}`, runbook: 'unopenable-records' });
+    }
+    expect(explain(facts({ ...behind, result: 'fresh' }))).toEqual({ text, runbook: 'unopenable-records' });
+    expect(explain(facts({ ...behind, failure }))).toEqual(refused);
   });
 
   it('is what keeps anybody from calling, where that is why', () => {

@@ -26,6 +26,8 @@ export interface ExplainedFacts {
   readonly isForeign: boolean;
   /** The gateway has made a session that is of no use to us, and that has ended ours. */
   readonly isLikelyDead: boolean;
+  /** The generation of a newer session, which another replica may have made, and which opens with none of the keys of this one. */
+  readonly unopened: number | undefined;
   /** Of the session that is served. */
   readonly reported: ReportedDeath | undefined;
   /** While there is no call left for the schedule either. */
@@ -53,7 +55,11 @@ const LOST = 'the bank has made a session that we cannot use, and it ends ours';
  */
 export function explain(facts: ExplainedFacts): Cause | undefined {
   const cause = explained(facts);
-  const { isForeign, isLikelyDead, reported, result } = facts;
+  const { isForeign, isLikelyDead, reported, result, unopened } = facts;
+  if (unopened !== undefined && result !== 'unavailable') {
+    const text = `a newer session (generation ${unopened}) opens with none of the keys that this replica has`;
+    return joined([{ text }, ...(cause === undefined ? [] : [cause])], 'unopenable-records');
+  }
   const isLost = isLikelyDead && result !== 'unavailable' && !isForeign && reported === undefined;
   return cause === undefined || !isLost ? cause : joined([{ text: LOST }, cause], cause.runbook);
 }

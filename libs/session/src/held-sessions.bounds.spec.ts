@@ -31,6 +31,18 @@ describe('what is known of a merchant', () => {
     expect(held.noteUnusable('shop', 21)).toBe(true);
   });
 
+  it('is a newer generation that is unopened until one as new is held, and never an older one', () => {
+    const { held } = holding();
+    expect(held.unopened('shop')).toBeUndefined();
+    held.adopt(aSession({ generation: 20 }), 0);
+    held.noteUnusable('shop', 20);
+    expect(held.unopened('shop')).toBeUndefined();
+    held.noteUnusable('shop', 21);
+    expect(held.unopened('shop')).toBe(21);
+    held.adopt(aSession({ generation: 21 }), 0);
+    expect(held.unopened('shop')).toBeUndefined();
+  });
+
   it('outlives the session as a floor, and what was called for counts as well', () => {
     const { held } = holding();
     held.adopt(aSession({ generation: 20 }), 0);

@@ -74,6 +74,12 @@ export class HeldSessions {
     return true;
   }
 
+  /** The generation of a newer session that the store holds and that opens with none of our keys; undefined while there is none. */
+  unopened(merchant: string): number | undefined {
+    const unusable = this.#unusable.get(merchant) ?? 0;
+    return unusable > this.generationOf(merchant) ? unusable : undefined;
+  }
+
   /** What could not be opened may open now: the keys were changed, or the record is another one. */
   forgetUnusable(merchant: string): void {
     this.#unusable.delete(merchant);

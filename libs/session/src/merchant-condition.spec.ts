@@ -17,6 +17,7 @@ interface Facts {
   readonly watched: boolean;
   readonly reported: boolean;
   readonly lost: boolean;
+  readonly unopened: boolean;
   readonly heldBack: boolean;
   readonly renewing: boolean;
   readonly untilRenewalMs: number;
@@ -30,12 +31,13 @@ function conditionIn(facts: Partial<Facts>): MerchantCondition {
     watched = false,
     reported = false,
     lost = false,
+    unopened = false,
     heldBack = false,
     renewing = false,
     untilRenewalMs = 1,
   } = facts;
   const replica = {
-    held: { untilRenewalMs: () => untilRenewalMs },
+    held: { untilRenewalMs: () => untilRenewalMs, unopened: () => (unopened ? 13 : undefined) },
     failures: { get: () => (failed ? { kind: 'refused', at: 0 } : undefined) },
     reader: { verdict: () => verdict },
     isRenewing: () => renewing,
@@ -74,6 +76,7 @@ describe('the condition of a merchant', () => {
     [noReport, 'likely_dead'],
     [{ ...noReport, lost: false }, 'held_back'],
     [{ ...noReport, lost: false, heldBack: false }, 'failing'],
+    [{ unopened: true, renewing: true }, 'failing'],
     [{ renewing: true }, 'renewing'],
     [{ untilRenewalMs: 0 }, 'renewing'],
     [{}, 'fresh'],

@@ -61,7 +61,7 @@ export function conditionWord(condition: MerchantCondition, reason: ServeVerdict
 
 /** What a condition is told from: a replica. */
 interface Assessed {
-  readonly held: Pick<HeldSessions, 'untilRenewalMs'>;
+  readonly held: Pick<HeldSessions, 'untilRenewalMs' | 'unopened'>;
   readonly failures: Pick<FailureBoard, 'get'>;
   readonly reader: Pick<SessionReader, 'verdict'>;
   isRenewing(merchant: string): boolean;
@@ -83,6 +83,6 @@ export function conditionOf(replica: Assessed, merchant: string): MerchantCondit
   if (replica.isLikelyDead(merchant)) return 'likely_dead';
   if (result === 'stale') return result;
   if (replica.isHeldBack(merchant)) return 'held_back';
-  if (replica.failures.get(merchant) !== undefined) return 'failing';
+  if (replica.failures.get(merchant) !== undefined || replica.held.unopened(merchant) !== undefined) return 'failing';
   return replica.isRenewing(merchant) || replica.held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';
 }

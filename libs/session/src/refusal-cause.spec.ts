@@ -20,6 +20,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   failure: undefined,
   isForeign: false,
   isLikelyDead: false,
+  unopened: undefined,
   reported: undefined,
   spent: undefined,
   isHeldBack: false,

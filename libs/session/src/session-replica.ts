@@ -211,10 +211,11 @@ export class SessionReplica {
     return this.#reportedDeaths.of(merchant) !== undefined;
   }
 
-  /** Whether the gateway has made a session that is of no use to us, and with it has ended the one that is served. */
+  /** Whether the gateway has made a session that is of no use to us, or to this replica, and with it has ended the one that is served. */
   isLikelyDead(merchant: string): boolean {
     const { lostSession } = this.failures.get(merchant)?.trace ?? {};
-    return lostSession === true && this.#merchants.settingsOf(merchant)?.supersedes !== false;
+    const isLost = lostSession === true || this.held.unopened(merchant) !== undefined;
+    return isLost && this.#merchants.settingsOf(merchant)?.supersedes !== false;
   }
 
   /** Whether an attempt was due and finds no call left in the budget, or will find none before the session ends. */
@@ -258,6 +259,7 @@ export class SessionReplica {
       isForeign: this.hasForeignAuthorizer(merchant),
       session: this.held.get(merchant),
       isLikelyDead: this.isLikelyDead(merchant),
+      unopened: this.held.unopened(merchant),
       reported: this.#reportedDeaths.of(merchant),
       spent: this.#renewer.spentBudget(merchant),
       isHeldBack: this.isHeldBack(merchant),

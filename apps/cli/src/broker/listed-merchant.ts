@@ -65,9 +65,13 @@ const ofKind: Readonly<Record<string, ExitClass>> = {
   invalid_response: 'invalidAnswer',
 };
 
+/** The page about a session in the store that opens with no key of the replica. */
+const UNOPENABLE = 'unopenable-records';
+
 /** What kind of fault a merchant that is not well has; undefined for one that is. */
 export function faultOf(merchant: ListedMerchant): ExitClass | undefined {
   if (isWell(merchant)) return undefined;
+  if (merchant.runbook === UNOPENABLE) return 'invalidAnswer';
   return isMisaddressed(merchant) ? 'invalidInput' : (ofKind[merchant.lastFailure?.kind ?? ''] ?? 'tryLater');
 }
 

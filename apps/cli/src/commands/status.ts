@@ -12,6 +12,7 @@ import {
   nextText,
   shownCondition,
 } from '../broker/listed-merchant.js';
+import { type Disagreement, disagreementsOf, disagreementText, handedOver, lastingOf } from '../broker/disagreement.js';
 import type { NoAnswer } from '../broker/exchange-cause.js';
 import { type Listing, listingOf } from '../broker/listing.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
@@ -37,27 +38,48 @@ interface ReplicaStatus extends Listing {
  * @throws BrokerError `invalid_request` before anything is asked
  */
 export async function status(options: BrokerOptions, context: CommandContext): Promise<Report> {
-  const { clock, signal, terminal } = context;
+  const { clock, signal } = context;
   const broker = await brokerPlace(options, context);
   const places = await replicaPlaces(broker.urls);
   const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
-  const replicas = await Promise.all(
-    places.map(async (place) =>
-      statusOf(placeName(place), await callReplica(broker, place, call), {
-        ca: broker.ca,
-        hasToken: (await broker.token()) !== undefined,
-      }),
-    ),
-  );
-  const faults = replicas.flatMap(faultsOf);
-  const gravest = gravestOf(faults);
+  const look = (): Promise<readonly ReplicaStatus[]> =>
+    Promise.all(
+      places.map(async (place) =>
+        statusOf(placeName(place), await callReplica(broker, place, call), {
+          ca: broker.ca,
+          hasToken: (await broker.token()) !== undefined,
+        }),
+      ),
+    );
+  const first = await look();
+  const differing = disagreementsOf(first);
+  if (differing.length === 0) return reportOf({ replicas: first, disagreements: [] }, context);
+  await handedOver(clock, signal);
+  const replicas = await look();
+  return reportOf({ replicas, disagreements: lastingOf(differing, replicas) }, context);
+}
+
+interface Seen {
+  readonly replicas: readonly ReplicaStatus[];
+  readonly disagreements: readonly Disagreement[];
+}
+
+function reportOf({ replicas, disagreements }: Seen, { clock, terminal }: CommandContext): Report {
+  const ofAll: ExitClass[] = disagreements.length === 0 ? [] : ['tryLater'];
+  const gravest = gravestOf([...ofAll, ...replicas.flatMap(faultsOf)]);
+  const hasColours = terminal.hasColours === true;
+  const told = disagreements.map((one) => [{ text: disagreementText(one), tone: 'red' } as const]);
   return {
-    lines: replicas.flatMap((replica, index) => [
-      ...(index === 0 ? [] : ['']),
-      ...linesOf(replica, { nowMs: clock.now(), hasColours: terminal.hasColours === true }),
-    ]),
+    lines: [
+      ...replicas.flatMap((replica, index) => [
+        ...(index === 0 ? [] : ['']),
+        ...linesOf(replica, { nowMs: clock.now(), hasColours }),
+      ]),
+      ...(told.length === 0 ? [] : ['', ...tableLines(told, hasColours)]),
+    ],
     json: {
       replicas: replicas.map(jsonOf),
+      ...(disagreements.length === 0 ? {} : { disagreements }),
     },
     exitCode: gravest === undefined ? exitCodes.ok : exitCodes[gravest],
   };

@@ -3,6 +3,7 @@ import { callsLine, failedLine } from './printed-figures.js';
 import { seconds } from './spans.js';
 
 const HOUR_MS = 3_600_000;
+const SECOND_MS = 1_000;
 
 interface PartOfSum {
   readonly callsAtMs: readonly number[];
@@ -42,12 +43,20 @@ export function sumOf(parts: readonly PartOfSum[], durationMs: number): SumOfMer
 }
 
 export function linesOfSum(sum: SumOfMerchants): readonly string[] {
-  const longest = sum.withGap === 0 ? '' : `, at most ${seconds(sum.longestGapMs)} each`;
   return [
     `all ${sum.merchants} merchants`,
     callsLine(sum),
-    `  budget           renewals held up for ${sum.heldUp} merchants`,
+    `  budget           renewals held up for ${counted(sum.heldUp)}`,
     failedLine(sum.failures),
-    `  without session  ${sum.withGap} merchants${longest}`,
+    `  without session  ${counted(sum.withGap)}${longestGap(sum)}`,
   ];
+}
+
+const counted = (merchants: number): string => `${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}`;
+
+function longestGap({ withGap, longestGapMs }: SumOfMerchants): string {
+  const longest = seconds(longestGapMs);
+  if (withGap === 0) return '';
+  if (withGap === 1) return `, for ${longest}`;
+  return Math.round(longestGapMs / SECOND_MS) === 0 ? `, ${longest} each` : `, at most ${longest} each`;
 }

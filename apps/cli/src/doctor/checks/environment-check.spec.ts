@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OLDEST_NODE } from '../../node-version.js';
+import { OLDEST_NODE } from '#libs/program';
 import type { Verdict } from '../check.js';
 import { environmentCheck, type MachineFacts } from './environment-check.js';
 

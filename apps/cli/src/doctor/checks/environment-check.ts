@@ -1,4 +1,4 @@
-import { isTooOld, OLDEST_NODE } from '../../node-version.js';
+import { isTooOld, OLDEST_NODE } from '#libs/program';
 import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
 
 /** What this process is given by the machine; what the platform does not tell is absent. */

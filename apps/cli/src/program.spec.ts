@@ -1,6 +1,6 @@
 import { SystemClock } from '#libs/clock';
+import { OLDEST_NODE } from '#libs/program';
 import { exitCodes } from './exit-codes.js';
-import { OLDEST_NODE } from './node-version.js';
 import { runCli } from './program.js';
 
 describe('a Node.js that is too old', () => {

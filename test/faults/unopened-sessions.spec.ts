@@ -1,0 +1,89 @@
+import { conditionOf, type SessionSettings, type SessionStore } from '#libs/session';
+import { altered } from './altered-store.js';
+import { Cluster, neverAborted } from './cluster.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Two replicas, the second of which lacks, while `lacksKey`, the key to which the bank seals. */
+class Behind {
+  readonly cluster: Cluster;
+  lacksKey = false;
+
+  private constructor(settings: Partial<SessionSettings>) {
+    const wrapStore = (store: SessionStore, replica: number): SessionStore =>
+      replica === 1 ? this.#withoutKey(store) : store;
+    this.cluster = new Cluster({ replicas: 2, latencyMs: 10, lifetimeMs: HOUR, settings, wrapStore });
+  }
+
+  static async running(settings: Partial<SessionSettings> = {}): Promise<Behind> {
+    const behind = new Behind(settings);
+    await behind.cluster.clock.advance(MINUTE);
+    behind.lacksKey = true;
+    await behind.renewed();
+    return behind;
+  }
+
+  get conditions(): readonly string[] {
+    return this.cluster.replicas.map(({ replica }) => conditionOf(replica, 'shop'));
+  }
+
+  get causes(): readonly (object | undefined)[] {
+    return this.cluster.replicas.map(({ replica }) => replica.causeFor('shop'));
+  }
+
+  /** By somebody's wish, at the first one. */
+  async renewed(): Promise<void> {
+    const before = this.cluster.session(0).generation;
+    await this.cluster.clock.advance(MINUTE);
+    const wish = { merchant: 'shop', waitMs: SECOND, signal: neverAborted };
+    const renewed = this.cluster.first.replica.wanted.renew(wish);
+    await this.cluster.clock.advance(5 * SECOND);
+    await renewed;
+    if (this.cluster.session(0).generation === before) throw new Error('there is no newer session');
+  }
+
+  #withoutKey(store: SessionStore): SessionStore {
+    return altered('read', (inner) => async (wanted) => {
+      const read = await inner.read(wanted);
+      if (!this.lacksKey) return read;
+      const states = read.states.map((state) => {
+        if (state.stored.kind !== 'session') return state;
+        return { ...state, stored: { kind: 'unopenable', generation: state.stored.session.generation } as const };
+      });
+      return { ...read, states };
+    })(store);
+  }
+}
+
+describe('a newer session that one replica cannot open', () => {
+  it('is told by that one as what has most likely ended the session that it serves on', async () => {
+    const { cluster, conditions, causes } = await Behind.running();
+    const { generation } = cluster.session(0);
+    expect(cluster.session(1).generation).toBeLessThan(generation);
+    expect(conditions).toEqual(['fresh', 'likely_dead']);
+    const text = `a newer session (generation ${generation}) opens with none of the keys that this replica has`;
+    expect(causes).toEqual([undefined, { text, runbook: 'unopenable-records' }]);
+  });
+
+  it('is told no more once it opens, or once a newer one comes that does', async () => {
+    for (const mend of [
+      (behind: Behind) => behind.cluster.at(1).replica.merchantsChanged({ added: [], removed: [], changed: ['shop'] }),
+      (behind: Behind) => behind.renewed(),
+    ]) {
+      const behind = await Behind.running();
+      behind.lacksKey = false;
+      await mend(behind);
+      await behind.cluster.clock.advance(5 * SECOND);
+      expect(behind.conditions).toEqual(['fresh', 'fresh']);
+      expect(behind.causes).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('leaves the older one good where the sessions of a merchant live beside each other, and is told all the same', async () => {
+    const { conditions, causes } = await Behind.running({ supersedes: false });
+    expect(conditions).toEqual(['fresh', 'failing']);
+    expect(causes[1]).toMatchObject({ runbook: 'unopenable-records' });
+  });
+});
