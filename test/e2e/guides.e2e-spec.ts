@@ -135,6 +135,41 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
     60_000,
   );
 
+  it.each<[Guide, Language]>([
+    ['hosted-page', 'python'],
+    ['hosted-page', 'sh'],
+    ['refund', 'python'],
+    ['refund', 'sh'],
+    ['notifications', 'python'],
+    ['notifications', 'sh'],
+  ])(
+    'print no token that has a line break within: %s, %s',
+    async (guide, language) => {
+      const wanted = { ...env, OPERATION_ID: randomUUID(), NOTIFICATION_FILE: '/dev/null' };
+      for (const BROKER_TOKEN of ['canary\nof-a-token', '']) {
+        const printing = programs.output(guide, language, { ...wanted, BROKER_TOKEN });
+        await expect(printing).rejects.toThrow(/^set BROKER_TOKEN: /m);
+        await expect(printing).rejects.not.toThrow('canary');
+      }
+    },
+    60_000,
+  );
+
+  it.each<Language>(['python', 'sh'])(
+    'take a token with a line break at its end: %s',
+    async (language) => {
+      const BROKER_TOKEN = `${TOKENS.payments}\n`;
+      await newOrder(language, { BROKER_TOKEN });
+      const printed = await programs.output('refund', language, {
+        ...env,
+        BROKER_TOKEN,
+        OPERATION_ID: await paidOnce(),
+      });
+      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+    },
+    60_000,
+  );
+
   it('send nothing when the broker seals nothing: sh', async () => {
     const wanted = { ...env, BROKER_TOKEN: TOKENS.admin, OPERATION_ID: randomUUID() };
     await expect(programs.output('refund', 'sh', wanted)).rejects.toThrow(
@@ -292,6 +327,23 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
         await eventually(() => receiver.lines.length > 1);
         expect(receiver.lines[1]).toBe(`hosted_page ${ecomOperationId} is SUCCESS, repeated: false`);
         expect((await fetch(url, { method: 'POST', body: 'no notification' })).status).toBe(400);
+      } finally {
+        await receiver.end();
+      }
+    },
+    60_000,
+  );
+
+  it.each<Language>(['ts', 'python'])(
+    'acknowledge no notification while no broker listens: %s',
+    async (language) => {
+      const wanted = { ...env, BROKER_URL: `http://127.0.0.1:${await freePort()}` };
+      const receiver = await programs.start('notifications', language, wanted);
+      try {
+        const url = `http://127.0.0.1:${receiver.lines[0]?.replace('port ', '')}/`;
+        expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(503);
+        await eventually(() => receiver.lines.length > 1);
+        expect(receiver.lines[1]).toMatch(/^not opened: .*refused/i);
       } finally {
         await receiver.end();
       }

@@ -118,6 +118,26 @@ describeWith(['curl', 'python3'], 'the programs of the manual and the guides', (
     60_000,
   );
 
+  it.each(PROGRAMS)(
+    'say that nobody knows, and which id to keep, of an error that is no refusal: %s, %s',
+    async (...program) => {
+      for (const [status, msgCode] of [
+        [500, 'b_system_error'],
+        [400, 'b_unknown_error'],
+      ] as const) {
+        const headers = { 'content-type': 'application/json' };
+        const gateway = await standIn({ status, headers, body: JSON.stringify({ msgCode }) });
+        const { message } = await ended(program, { GATEWAY_URL: gateway.url, MERCHANT_REQUEST_ID: 'kept-1' });
+        expect(message).toMatch(/nobody knows/i);
+        if (program[1] !== 'ts') expect(message).toMatch(`${status} ${msgCode} is no refusal`);
+        if (program[1] !== 'ts') expect(message).toMatch(/keep kept-1\b.* under a new merchantRequestId/);
+        expect(message).not.toContain('the gateway says');
+        expect(gateway.asked).toHaveLength(1);
+      }
+    },
+    60_000,
+  );
+
   it.each<[string, string]>([
     ['nothing', ''],
     ['null', 'null'],
