@@ -119,7 +119,10 @@ export function nextText(merchant: ListedMerchant, nowMs: number): string {
 }
 
 /** Whether its session has ended by then. Of one that has ended already its state says so. */
-function endsBefore(retryAt: string | undefined, { state, expiresAt }: ListedMerchant): boolean {
+export function endsBefore(
+  retryAt: string | undefined,
+  { state, expiresAt }: Pick<ListedMerchant, 'state' | 'expiresAt'>,
+): boolean {
   if (retryAt === undefined || expiresAt === undefined || state === 'unavailable') return false;
   return Date.parse(expiresAt) < Date.parse(retryAt);
 }

@@ -55,17 +55,38 @@ describe('what renew says', () => {
     return { code, lines: said.join('\n').split('\n') };
   }
 
-  it('sends nobody after what spends the calls where failed attempts have spent them, and says to wait where that is mended', async () => {
+  it('sends nobody after what spends the calls where failed attempts have spent them, and says when the next one comes', async () => {
     const failed = { condition: 'failing', runbook: 'access-refused', cause: 'the answer is sealed to another key' };
     const lastFailure = { kind: 'invalid_response', at: '2026-11-23T11:00:00.000Z' };
     const wish = refusal('budget_exhausted', 'no call was made: all 20 calls of 10 min are spent');
-    const { code, lines } = await renew(wish, { merchants: [{ ...fresh, ...failed, lastFailure }] });
+    const retryAt = '2126-11-23T11:59:23.400Z';
+    const { code, lines } = await renew(wish, { merchants: [{ ...fresh, ...failed, lastFailure, retryAt }] });
     expect(lines).toEqual([
       'Not renewed shop: no call was made: all 20 calls of 10 min are spent [HTTP 503, session_unavailable]',
-      'The session that there is is served on until 2126-11-23T12:00:00.000Z; next attempt is due',
-      'What to do: if what ended the last attempt is mended, wait: the session is renewed by itself then. Otherwise go on with runbook: access-refused',
+      expect.stringMatching(
+        /^The session that there is is served on until 2126-11-23T12:00:00.000Z; next attempt in \d+d \d+h$/,
+      ),
+      'What to do: when what ended the last attempt is mended and a call is free, ask again: by itself the next attempt comes at 11:59:24 UTC. Otherwise go on with runbook: access-refused',
     ]);
     expect(code).toBe(4);
+  });
+
+  it('says of the next attempt whether it comes only after the session has ended', async () => {
+    const lastFailure = { kind: 'refused', at: '2026-11-23T11:00:00.000Z' };
+    const failed = { ...fresh, condition: 'failing', runbook: 'access-refused', lastFailure };
+    const wish = refusal('budget_exhausted', 'the bank refuses: all 20 calls of 10 min are spent');
+    const told = async (shop: object): Promise<string | undefined> =>
+      (await renew(wish, { merchants: [{ ...failed, ...shop }] })).lines.at(-1);
+    const again =
+      'What to do: when what ended the last attempt is mended and a call is free, ask again: by itself the next attempt comes';
+    const otherwise = '. Otherwise go on with runbook: access-refused';
+    expect(await told({ retryAt: '2126-11-23T12:03:00.000Z' })).toBe(
+      `${again} at 12:03:00 UTC, after the end of this session${otherwise}`,
+    );
+    expect(await told({ retryAt: '2126-11-23T12:03:00.000Z', state: 'unavailable' })).toBe(
+      `${again} at 12:03:00 UTC${otherwise}`,
+    );
+    expect(await told({})).toBe(`${again} later${otherwise}`);
   });
 
   it('has for programs the runbook of a refusal, and when the next attempt comes', async () => {

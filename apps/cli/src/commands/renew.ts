@@ -1,6 +1,13 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import type { NoAnswer } from '../broker/exchange-cause.js';
-import { causeText, isMisaddressed, isWell, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
+import {
+  causeText,
+  endsBefore,
+  isMisaddressed,
+  isWell,
+  type ListedMerchant,
+  nextText,
+} from '../broker/listed-merchant.js';
 import { type Listing, listing } from '../broker/listing.js';
 import {
   callReplica,
@@ -33,6 +40,7 @@ interface Asked {
   readonly answer: ReplicaAnswer | NoAnswer;
 }
 
+const NEARLY_A_SECOND_MS = 999;
 const NO_BROKER = 'the answer is not that of a broker';
 
 const ofReason: Readonly<Record<string, ExitClass>> = {
@@ -264,11 +272,21 @@ function remedyOf({ answer: { status, body }, fault, hasToken, listed }: Refusal
   if (page === undefined) return 'ask again; session-broker status shows what is the matter';
   if (reason !== 'budget_exhausted') return `go on with runbook: ${page}`;
   return isSpentOnFailures(listed)
-    ? `if what ended the last attempt is mended, wait: the session is renewed by itself then. Otherwise go on with runbook: ${page}`
+    ? `${waitText(listed)}. Otherwise go on with runbook: ${page}`
     : `find out what spends the calls (runbook: ${page}), then ask again`;
 }
 
-const isSpentOnFailures = (listed: ListedMerchant | undefined): boolean =>
+/** A wish that came to no call leaves the back-off as it was: a call may be free long before the next attempt. */
+function waitText({ retryAt, ...listed }: ListedMerchant): string {
+  const at = retryAt === undefined ? ' later' : ` at ${timeText(Date.parse(retryAt))}`;
+  const moment = `${at}${endsBefore(retryAt, listed) ? ', after the end of this session' : ''}`;
+  return `when what ended the last attempt is mended and a call is free, ask again: by itself the next attempt comes${moment}`;
+}
+
+/** Rounded up, as the moments of causes are. */
+const timeText = (atMs: number): string => `${new Date(atMs + NEARLY_A_SECOND_MS).toISOString().slice(11, 19)} UTC`;
+
+const isSpentOnFailures = (listed: ListedMerchant | undefined): listed is ListedMerchant =>
   listed?.lastFailure !== undefined && !isOfOthers(listed);
 
 /** Somebody else created sessions, and goes on or may go on: `session-broker status` has a word for each. */
