@@ -20,7 +20,7 @@ export type { NamedFile } from './named-files.js';
 export { assertFewRemoved, TooManyRemoved } from './removal-bound.js';
 export { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';
-export { namesBetween, type NamesBetween } from './names-between.js';
+export { changedBetween, namesBetween, type NamesBetween } from './names-between.js';
 export { isCertificate, pemCertificates } from './pem-certificates.js';
 export { pemRemedy } from './pem-remedy.js';
 export { PATH_NOT_SHOWN, shownPath, whereLookedFor } from './shown-path.js';

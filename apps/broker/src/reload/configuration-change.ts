@@ -1,4 +1,4 @@
-import { type BrokerConfiguration, differingSettings, isSame, namesBetween } from '#libs/configuration';
+import { type BrokerConfiguration, changedBetween, differingSettings, isSame, namesBetween } from '#libs/configuration';
 import type { MerchantsChange } from '#libs/session';
 
 export interface ConfigurationChange {
@@ -9,13 +9,10 @@ export interface ConfigurationChange {
 }
 
 export function changeBetween(before: BrokerConfiguration, after: BrokerConfiguration): ConfigurationChange {
-  const old = new Map(before.merchants.map((merchant) => [merchant.id, merchant]));
   return {
     merchants: {
       ...namesBetween(idsOf(before), idsOf(after)),
-      changed: after.merchants
-        .filter((merchant) => old.has(merchant.id) && !isSame(old.get(merchant.id), merchant))
-        .map(({ id }) => id),
+      changed: changedBetween(before.merchants, after.merchants, ({ id }) => id),
     },
     settings: (['http', 'auth', 'audit', 'reload', 'log'] as const).flatMap((section) =>
       differingSettings(section, before[section], after[section]),

@@ -1,4 +1,3 @@
-import type { Clock } from '#libs/clock';
 import type { ListedMerchant } from './listed-merchant.js';
 
 /** A session goes from one replica to the others within milliseconds: what differs for this long is no hand-over. */
@@ -34,19 +33,6 @@ export function lastingOf(before: readonly Disagreement[], looks: readonly Look[
 export function disagreementText({ merchant, newest, behind, runbook }: Disagreement): string {
   const [holds, names] = [behind.length === 1 ? 'holds' : 'hold', behind.join(', ')];
   return `${merchant}: ${names} ${holds} an older session than generation ${newest}, which another replica has had for more than a second (runbook: ${runbook})`;
-}
-
-/** Until a hand-over that was seen at its beginning has ended, or the command is. */
-export function handedOver(clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const task = clock.schedule(HANDED_OVER_WITHIN_MS, end);
-    function end(): void {
-      task.cancel();
-      signal.removeEventListener('abort', end);
-      resolve();
-    }
-    signal.addEventListener('abort', end, { once: true });
-  });
 }
 
 function newestOf(looks: readonly Look[]): ReadonlyMap<string, number> {

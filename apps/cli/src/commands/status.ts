@@ -12,7 +12,13 @@ import {
   nextText,
   shownCondition,
 } from '../broker/listed-merchant.js';
-import { type Disagreement, disagreementsOf, disagreementText, handedOver, lastingOf } from '../broker/disagreement.js';
+import {
+  type Disagreement,
+  disagreementsOf,
+  disagreementText,
+  HANDED_OVER_WITHIN_MS,
+  lastingOf,
+} from '../broker/disagreement.js';
 import type { NoAnswer } from '../broker/exchange-cause.js';
 import { type Listing, listingOf } from '../broker/listing.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
@@ -21,6 +27,7 @@ import { type Cell, tableLines } from '../broker/table.js';
 import { CORRECT_ADDRESS, toldWithRemedy, tokenRemedy } from '../broker/remedies.js';
 import { isWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
+import { pause } from '../pause.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -54,7 +61,7 @@ export async function status(options: BrokerOptions, context: CommandContext): P
   const first = await look();
   const differing = disagreementsOf(first);
   if (differing.length === 0) return reportOf({ replicas: first, disagreements: [] }, context);
-  await handedOver(clock, signal);
+  await pause(clock, HANDED_OVER_WITHIN_MS, signal);
   const replicas = await look();
   return reportOf({ replicas, disagreements: lastingOf(differing, replicas) }, context);
 }

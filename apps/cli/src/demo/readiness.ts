@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import type { Clock } from '#libs/clock';
+import { pause } from '../pause.js';
 
 const POLL_MS = 20;
 
@@ -13,7 +14,7 @@ interface ReadinessOptions {
 export async function waitUntilReady({ url, clock, signal }: ReadinessOptions): Promise<boolean> {
   while (!signal.aborted) {
     if ((await statusOf(url, signal)) === 200) return true;
-    await pause(clock, signal);
+    await pause(clock, POLL_MS, signal);
   }
   return false;
 }
@@ -26,17 +27,5 @@ function statusOf(url: string, signal: AbortSignal): Promise<number | undefined>
       response.once('close', () => resolve(response.statusCode));
     });
     request.once('error', () => resolve(undefined));
-  });
-}
-
-function pause(clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const task = clock.schedule(POLL_MS, end);
-    function end(): void {
-      task.cancel();
-      signal.removeEventListener('abort', end);
-      resolve();
-    }
-    signal.addEventListener('abort', end, { once: true });
   });
 }

@@ -1,4 +1,4 @@
-import { differingSettings, type EgressConfiguration, isSame, namesBetween } from '#libs/configuration';
+import { changedBetween, differingSettings, type EgressConfiguration, isSame, namesBetween } from '#libs/configuration';
 
 /** By name, never by value. */
 export interface DeploymentChange {
@@ -17,12 +17,9 @@ const SECTIONS = ['listen', 'broker', 'gateway', 'reload', 'log'] as const;
 const LISTS = { routes: 'routes', aliasKeys: 'aliasKeyFiles' } as const;
 
 export function changeBetween(before: EgressConfiguration, after: EgressConfiguration): DeploymentChange {
-  const old = new Map(before.clients.map((client) => [client.name, client]));
   return {
     ...namesBetween(namesOf(before), namesOf(after)),
-    changed: after.clients
-      .filter((client) => old.has(client.name) && !isSame(old.get(client.name), client))
-      .map(({ name }) => name),
+    changed: changedBetween(before.clients, after.clients, ({ name }) => name),
     settings: [
       ...SECTIONS.flatMap((section) => differingSettings(section, before[section], after[section])),
       ...(['routes', 'aliasKeys'] as const)

@@ -1,4 +1,4 @@
-import type { Clock, ScheduledTask } from '#libs/clock';
+import { Alarm, type Clock } from '#libs/clock';
 import {
   CallAborted,
   type ClientEvent,
@@ -49,8 +49,7 @@ export class MerchantSession {
   readonly #broker: SessionBroker;
   #held: { readonly generation: number; readonly expiresAtMs: number } | undefined;
   /** When the session that is held ends. */
-  #end: ScheduledTask | undefined;
-  #isClosed = false;
+  readonly #end: Alarm;
   /** A look at the broker that nobody waits for. */
   #looking: Promise<void> | undefined;
   /** A report that is under way. */
@@ -63,6 +62,7 @@ export class MerchantSession {
   constructor(parts: MerchantSessionParts) {
     this.#parts = parts;
     this.#contact = new BrokerContact(parts);
+    this.#end = new Alarm(parts.clock, () => this.#ended());
     this.#broker = new SessionBroker({
       ...parts.access,
       merchant: parts.merchant,
@@ -153,8 +153,7 @@ export class MerchantSession {
   }
 
   close(): Promise<void> {
-    this.#isClosed = true;
-    this.#end?.cancel();
+    this.#end.close();
     return this.#broker.close();
   }
 
@@ -221,10 +220,8 @@ export class MerchantSession {
   }
 
   #awaitEnd(expiresAtMs: number): void {
-    const { clock } = this.#parts;
-    this.#end?.cancel();
-    if (this.#isClosed) return;
-    this.#end = clock.schedule(Math.max(0, expiresAtMs - clock.now()), () => this.#ended());
+    this.#end.cancel();
+    this.#end.in(Math.max(0, expiresAtMs - this.#parts.clock.now()));
   }
 
   /** Whether anybody pays or not, whoever reads the log learns that payments would be refused. */
