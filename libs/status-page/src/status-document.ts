@@ -128,8 +128,8 @@ export interface StatusMerchant {
   /** The codes of the gateway that they gave as their reason, each in a safe form, a bounded number of them. */
   readonly reportedAs?: readonly string[];
   /**
-   * Somebody else created its sessions not long ago, and may still do so: since when no consumer has reported a dead one, as far as
-   * this replica knows.
+   * Somebody else created its sessions not long ago, and may still do so: since when no consumer has reported a dead one to
+   * this replica.
    */
   readonly quietSince?: number;
   readonly session?: StatusSession;

@@ -289,7 +289,7 @@ describe('the headline', () => {
     const quiet = { ...blocked(900_000), condition: 'fresh' as const, renewalBlocked: false, quietSince: 20_000 };
     expect(headlineOf({ store, replica, merchants: [quiet] }, { ...well, fresh: 1 }, 200_000)).toEqual({
       condition: 'failing',
-      text: 'Somebody else may still create sessions of shop-900000; no consumer has reported a dead one',
+      text: 'Somebody else may still create sessions of shop-900000; no consumer has reported a dead one to this replica',
       ending: ' for 3 min 0 s',
       because: '',
       detail: '',
@@ -298,7 +298,7 @@ describe('the headline', () => {
     });
     const merchants = [quiet, { ...quiet, quietSince: 140_000 }];
     expect(headlineOf({ store, replica, merchants }, { ...well, fresh: 5 }, 200_000)).toMatchObject({
-      text: 'Somebody else may still create sessions of 2 merchants; no consumer has reported a dead one',
+      text: 'Somebody else may still create sessions of 2 merchants; no consumer has reported a dead one to this replica',
       ending: ' for 1 min 0 s',
     });
     expect(headlineOf({ store, replica, merchants }, { ...well, failing: 1, fresh: 5 }, 200_000).text).toMatch(
