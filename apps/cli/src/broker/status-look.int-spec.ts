@@ -231,7 +231,8 @@ describe('what is told of a merchant that is followed', () => {
       ofStore = { replica, store: 'refuses', storeReason: 'NOPERM' };
       await look({});
     }
-    const refuses = 'The store refuses (NOPERM): sessions are served from memory (runbook: store-down).';
+    const refuses =
+      'The store refuses (NOPERM): it denies our user a right; sessions are served from memory. Run session-broker doctor, which names the right, and have it granted (runbook: store-down).';
     expect(told).toEqual([`broker-0: ${refuses}`, `broker-1: ${refuses}`]);
   });
 

@@ -480,6 +480,15 @@ describe('the headline', () => {
       'Nothing is renewed: the store (Redis) refuses to work',
       'Reason: NOPERM. Until they end, sessions are served from memory and payments go on. Renewals go on by themselves as soon as the store works again.',
     ]);
+    const full = { ...refusing.store, reason: 'OOM', refusal: { is: 'has no memory left', remedy: 'Free memory' } };
+    expect(headline({ fresh: 2 }, { store: full, merchants: [blocked(90_000), blocked(33_000)] })).toEqual([
+      'failing',
+      'Nothing is renewed: the store (Redis) has no memory left',
+      'Reason: OOM. Until they end, sessions are served from memory and payments go on. Free memory. Renewals go on by themselves as soon as the store works again.',
+    ]);
+    expect(headline({ fresh: 2 }, { store: full })[2]).toBe(
+      'Reason: OOM. Sessions are served from memory. Free memory.',
+    );
     const stopping = { replica: { ...replica, shuttingDown: true } };
     expect(headline({ fresh: 2 }, stopping)).toEqual([
       'failing',
