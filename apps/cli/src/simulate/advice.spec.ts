@@ -118,6 +118,21 @@ describe('the warning of a gap', () => {
   });
 });
 
+describe('the warning of a lead time', () => {
+  const warnings = (minutes: number): readonly string[] => {
+    const settings = someSettings({ renewBefore: { kind: 'duration', durationMs: minutes * MINUTE_MS } });
+    const calm = figures({ withoutSessionMs: 0, pastMarginMs: 0 });
+    return warningsOfAll([{ setup: { ...setup(), settings }, figures: calm }]);
+  };
+
+  it('says that no more than half of the life is kept', () => {
+    expect(warnings(31)).toEqual([
+      "shop: session.renewBefore is 31m, more than half of the session's life: sessions are renewed 30m before they end",
+    ]);
+    expect(warnings(30)).toEqual([]);
+  });
+});
+
 describe('the warning of a budget', () => {
   const budget = (needed: number): ScheduleFigures['budget'] => [{ calls: 60, perMs: DAY_MS, used: 60, needed }];
   const warnings = (change: Partial<ScheduleFigures>, durationMs = DAY_MS): readonly string[] =>

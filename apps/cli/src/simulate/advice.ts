@@ -1,8 +1,10 @@
 import { formatDuration } from '#libs/clock';
+import { MAX_LEAD_SHARE } from '#libs/session';
 import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf } from './changes.js';
 import { isHarmless, type WindowFigures } from './figures.js';
 import { remedies } from './gap-advice.js';
 import type { Judged } from './judged.js';
+import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { inWindow, leftForFailures, percent, WORTH_TELLING_MS } from './spans.js';
 import { partOfWhole, span, worded, type Wording } from './wording.js';
@@ -70,7 +72,21 @@ function lifeWarnings({ setup, figures }: Judged): readonly Wording[] {
     : [worded`${believed}: session.longestLifetime is ${formatDuration(settings.longestLifetimeMs)}`];
 }
 
-function leadWarnings({ figures, leadShare }: Judged): readonly Wording[] {
+function leadWarnings(judged: Judged): readonly Wording[] {
+  return [...cappedLeadWarnings(judged), ...shortLeadWarnings(judged)];
+}
+
+/** A share beyond the most is refused in the configuration; of a duration nobody knows before there is a lifetime. */
+function cappedLeadWarnings({ setup }: Judged): readonly Wording[] {
+  const { renewBefore } = setup.settings;
+  const mostMs = MAX_LEAD_SHARE * believedLifeMs(setup);
+  if (renewBefore?.kind !== 'duration' || renewBefore.durationMs <= mostMs) return [];
+  return [
+    worded`session.renewBefore is ${formatDuration(renewBefore.durationMs)}, more than half of the session's life: sessions are renewed ${span(mostMs)} before they end`,
+  ];
+}
+
+function shortLeadWarnings({ figures, leadShare }: Judged): readonly Wording[] {
   const { leadTimeShort: short } = figures;
   if (short === undefined) return [];
   const remedy =
