@@ -337,6 +337,46 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
     expect(JSON.stringify(render(at('shop')))).not.toContain('merchant-store');
   });
 
+  it('are looked through by step 3 for a private registry that comes before the egress', () => {
+    const check = stepLine(/before the egress/);
+    edit('shop/kustomization.yaml', /^components: \[/m, 'components: [../../components/private-registry, ');
+    edit('shop-egress/kustomization.yaml', /^(components: \[.*)\]$/m, '$1, ../../components/private-registry]');
+    expect(runLine(check, folder)).toBe('');
+    const [right, wrong] = [
+      '[../../components/egress, ../../components/private-registry]',
+      '\n  - ../../components/private-registry\n  - ../../components/egress',
+    ];
+    edit('shop-egress/kustomization.yaml', new RegExp(right.replaceAll(/[[\].]/g, '\\$&')), wrong);
+    const file = `${OVERLAYS}/shop-egress/kustomization.yaml`;
+    expect(runLine(check, folder)).toBe(`before the egress: private-registry in ${file}\n`);
+  });
+
+  it('are looked through by step 3 for a folder that a configuration names and no pod mounts', () => {
+    const check = stepLine(/not mounted/);
+    expect(runLine(check, folder)).toBe('');
+    edit('shop/broker.yaml', /$/, STORE);
+    const missing = (): readonly string[] => runLine(check, folder).split('\n').filter(Boolean).sort();
+    const inCopy = (copy: string): readonly string[] =>
+      ['client.jwk.json', 'service-code'].map(
+        (file) => `not mounted in ${OVERLAYS}/${copy}: /run/secrets/store/${file}`,
+      );
+    expect(missing()).toEqual(['shop-doctor', 'shop-egress', 'shop'].flatMap(inCopy).sort());
+    paste('shop', blockOf('Another merchant', 'yaml', 'kind: Deployment'));
+    expect(missing()).toEqual(inCopy('shop-doctor'));
+    paste('shop-doctor', blockOf('Another merchant', 'yaml', 'kind: Pod'));
+    expect(missing()).toEqual([]);
+  });
+
+  it('are looked through by step 3 for a namespace of Prometheus that the outermost copy does not have', () => {
+    const spaces = (): string => runLine(stepLine(/prometheus\|opentelemetry/), folder);
+    expect(spaces()).toBe('metadata.name: monitoring\n');
+    paste('shop', blockOf('Monitoring', 'yaml', 'observability'));
+    expect(spaces()).toBe('metadata.name: monitoring\nmetadata.name: observability\n');
+    edit('shop/kustomization.yaml', /observability/g, 'monitoring');
+    paste('shop-egress', blockOf('Monitoring', 'yaml', 'observability'));
+    expect(spaces()).toBe('metadata.name: observability\n');
+  });
+
   it('are looked through by step 3 for a copied component beside which the original is still named', () => {
     runLine(`cp -r deploy/kubernetes/components/external-secrets ${OVERLAYS}/shop/external-secrets`, folder);
     edit('shop/kustomization.yaml', /^components: \[/m, 'components: [../../components/external-secrets, ');
