@@ -149,7 +149,8 @@ function unreached({ merchant, place, notAsked, error }: Unreached, { fault, isU
             `no answer   ${said}`,
             `What was sent may have been carried out: session-broker status shows whether ${merchant} has a newer session`,
           ]
-        : [`not asked   ${said}`, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])]),
+        : [`not asked   ${said}`]),
+      ...(remedy === undefined ? [] : [`What to do: ${remedy}`]),
     ],
     json: { merchant, place: placeName(place), error, mayBeDone, ...(notAsked.length > 0 && { notAsked }) },
     exitCode: exitCodes[fault],
