@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeWith, endedAfterAll, endedAfterEach, freePort, LoopbackServer } from '#libs/testing';
-import { aDocument } from '../../libs/client/fixtures/scripted-broker.js';
 import { type Guide, GuidePrograms, type Language } from './guide-programs.js';
 
 type Answer = (response: ServerResponse) => unknown;
@@ -22,7 +21,13 @@ const page =
   (status: number): Answer =>
   (response) =>
     response.writeHead(status, { 'content-type': 'text/html' }).end('<html>a page</html>');
-const session = (generation: number): Answer => json(200, aDocument({ generation, createdAtMs: Date.now() }));
+const serverPublic = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
+function session(generation: number): Answer {
+  const [createdAt, renewAt, expiresAt] = [0, 600_000, 900_000].map((ms) => new Date(Date.now() + ms).toISOString());
+  const times = { createdAt, renewAt, expiresAt, clientKeyThumbprint: 'thumbprint' };
+  const secrets = { authToken: 'auth-token', deviceId: 'device-id', refreshToken: 'refresh-token', serverPublic };
+  return json(200, { merchant: 'shop', generation, ...secrets, ...times });
+}
 const cutOff: Answer = (response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '999' });
   response.write('{"merchant":"shop",', () => response.destroy());
