@@ -8,6 +8,9 @@ type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: 
 /** Whoever looks some time after a duel has gone quiet must not take it for one that never was. */
 export const QUIET_IS_TOLD_FOR_MS = 3_600_000;
 
+/** A shorter time is none that could be told. */
+const JUST_NOW_MS = 2_000;
+
 /** Somebody else created sessions of a merchant, and nothing says whether they still do. */
 interface QuietDuel {
   readonly sinceMs: number;
@@ -69,8 +72,11 @@ export class QuietDuels implements SessionEvents {
   }
 }
 
-/** What nobody knows of a merchant that looks well, in the words of the status page. */
+/** What nobody knows of a merchant that looks well, in the words of the status page. Of what other replicas are told this one has not heard. */
 export function quietCause(quietMs: number): Cause {
-  const quiet = `no consumer has reported a dead session for ${spanText(quietMs)}`;
+  const isNew = quietMs < JUST_NOW_MS;
+  const quiet = isNew
+    ? 'a consumer has just reported a dead session to this replica'
+    : `no consumer has reported a dead session to this replica for ${spanText(quietMs)}`;
   return { text: `${quiet}; somebody else may still create some`, runbook: 'foreign-authorizer' };
 }
