@@ -17,8 +17,7 @@ const of = (...merchants: readonly Merchant[]): BrokerConfiguration =>
   ({ http: {}, auth: {}, audit: {}, reload: {}, log: {}, merchants }) as unknown as BrokerConfiguration;
 
 describe('what is told of a merchant that has changed', () => {
-  const told = (change: object): readonly string[] =>
-    changeBetween(of(shop), of({ ...shop, ...change } as Merchant)).ofMerchants;
+  const told = (change: object): readonly string[] => changeBetween(of(shop), of({ ...shop, ...change })).ofMerchants;
 
   it.each<[what: string, change: object, told: string]>([
     ['names each setting, and no value', { serviceCode: 'other', required: false }, 'shop (required, serviceCode)'],
