@@ -45,6 +45,9 @@ export function allSpentText({ freeAt, window }: SpentBudget, now: Instant): str
   return `${callsText(window)} spent; the next one is free at ${momentText(freeAt, now)}`;
 }
 
+/** Of a wish that the budget alone refuses. */
+export const ASKED_AGAIN = 'and this replica asks again then';
+
 /** Of a session that is reported dead, and that the share of the budget for reports does not replace. */
 export function notReplacedText(shareFreeAt: Instant, renewAt: Instant | undefined, now: Instant): string {
   const isScheduledFirst = renewAt !== undefined && renewAt > now && renewAt < shareFreeAt;
@@ -57,6 +60,12 @@ export function notReplacedText(shareFreeAt: Instant, renewAt: Instant | undefin
 /** Where somebody else spends it too, that comes first: the calls that it costs end with them. */
 export function ofBudget(text: string, isForeign: boolean): Cause {
   return isForeign ? { text: `${text}; ${FOREIGN.text}`, runbook: FOREIGN.runbook } : { text, runbook };
+}
+
+/** What nobody knows of a merchant that looks well, in the words of the status page. */
+export function quietCause(quietMs: number): Cause {
+  const quiet = `no consumer has reported a dead session for ${spanText(quietMs)}`;
+  return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN.runbook };
 }
 
 /** Never too early, and as exact as every other time that is told. */

@@ -1,6 +1,4 @@
 import type { Clock } from '#libs/clock';
-import { spanText } from './budget-cause.js';
-import type { Cause } from './failure-cause.js';
 import type { SessionEvent, SessionEvents } from './ports/session-events.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
@@ -67,10 +65,4 @@ export class QuietDuels implements SessionEvents {
   #tellQuiet(merchant: string, sinceMs: number): void {
     this.#quiet.set(merchant, { sinceMs, toldUntilMs: this.#context.clock.monotonicMs() + QUIET_IS_TOLD_FOR_MS });
   }
-}
-
-/** What nobody knows of a merchant that looks well, in the words of the status page. */
-export function quietCause(quietMs: number): Cause {
-  const quiet = `no consumer has reported a dead session for ${spanText(quietMs)}`;
-  return { text: `${quiet}; somebody else may still create some`, runbook: 'foreign-authorizer' };
 }
