@@ -224,7 +224,10 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
   );
 
   it.each<[Language, RegExp]>([
-    ['ts', /GatewayUnreachable: The gateway cannot be reached: ECONNREFUSED\. The request was not sent/],
+    [
+      'ts',
+      /GatewayUnreachable: The gateway at http:\/\/127\.0\.0\.1:\d+ cannot be reached: ECONNREFUSED\. The request was not sent/,
+    ],
     ['python', /RuntimeError: it was not sent: nothing answers at GATEWAY_URL; it may be sent again/],
     ['sh', /^it was not sent: nothing answers at GATEWAY_URL; it may be sent again/m],
   ])(
@@ -237,7 +240,10 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
   );
 
   it.each<[Language, RegExp]>([
-    ['ts', /GatewayUnreachable: The gateway cannot be reached: ECONNREFUSED\. The request was not sent/],
+    [
+      'ts',
+      /GatewayUnreachable: The gateway at http:\/\/127\.0\.0\.1:\d+ cannot be reached: ECONNREFUSED\. The request was not sent/,
+    ],
     ['python', /RuntimeError: it was not sent: nothing answers at GATEWAY_URL/],
     ['sh', /^it was not sent: nothing answers at GATEWAY_URL/m],
   ])(
@@ -281,7 +287,7 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
   it('say that a refund of a merchant SDK was not sent when no gateway listens', async () => {
     const wanted = { ...env, GATEWAY_URL: `http://127.0.0.1:${await freePort()}`, OPERATION_ID: randomUUID() };
     await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(
-      /GatewayUnreachable: The gateway cannot be reached: ECONNREFUSED/,
+      /GatewayUnreachable: The gateway at 127\.0\.0\.1:\d+ cannot be reached: ECONNREFUSED/,
     );
   });
 

@@ -71,7 +71,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     );
     expect(out).toMatch(
       new RegExp(
-        `\n${dead}\nno answer: nothing listens there \\(ECONNREFUSED to ${new URL(dead).host}\\); see whether .*\n$`,
+        `\n${dead}\nnothing listens there \\(ECONNREFUSED to ${new URL(dead).host}\\)\nWhat to do: see whether .*\n$`,
       ),
     );
     const { out: json } = await cli('status', '--json', '--url', broker.url, dead);
@@ -79,7 +79,10 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
       ok: false,
       replicas: [
         { place: broker.url, replica: hostname(), merchants: [{ id: 'shop', state: 'unavailable', cause: CAUSE }] },
-        { place: dead, problem: expect.stringMatching(/^no answer: nothing listens there/) },
+        {
+          place: dead,
+          error: { code: 'broker_unreachable', message: expect.stringMatching(/^nothing listens there/) as string },
+        },
       ],
     });
   });
@@ -270,13 +273,15 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     environment = { BROKER_URL: broker.url, BROKER_TOKEN_FILE: '' };
     const unnamed = await cli('status');
     expect(unnamed.code).toBe(3);
-    expect(unnamed.out).toMatch(/\nHTTP 401: [^\n]+; set BROKER_TOKEN_FILE or --token-file: no token is given\n/);
+    expect(unnamed.out).toMatch(
+      /\nHTTP 401: [^\n]+\nWhat to do: set BROKER_TOKEN_FILE or --token-file: no token is given\n/,
+    );
     const ofNobody = join(broker.folder, 'nobody.token');
     await writeFile(ofNobody, 'token-of-nobody\n');
     const unknown = await cli('status', '--token-file', ofNobody);
     expect(unknown.code).toBe(3);
     expect(unknown.out).toMatch(
-      /\nHTTP 401: [^\n]+; name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file\n/,
+      /\nHTTP 401: [^\n]+\nWhat to do: name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file\n/,
     );
     environment = { BROKER_URL: '', BROKER_TOKEN_FILE: '' };
     for (const verb of [['status'], ['renew', '--merchant', 'shop'], ['session', 'watch', '--merchant', 'shop']]) {
@@ -297,7 +302,10 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     expect(near.out).toContain('this caller may not see it; is shop meant? [HTTP 403, forbidden]');
     expect((await cli('renew', '--merchant', 'warehouse')).out).toContain('; it may see shop [HTTP 403');
     const watching = await cli('session', 'watch', '--merchant', 'shpo');
-    expect(watching).toMatchObject({ code: 2, err: expect.stringMatching(/may not see it; is shop meant\?\n$/) });
+    expect(watching).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/may not see it; is shop meant\?\nWhat to do: .*\n$/),
+    });
   });
 
   it('say that the port is that of the management, and that the API has another', async () => {

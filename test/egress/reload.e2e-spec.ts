@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
-import { ConfigurationError } from '#libs/configuration';
+import { ConfigurationError, type HttpTls } from '#libs/configuration';
 import { eventually, TestAuthority } from '#libs/testing';
 import { PlainCaller } from './callers.js';
 import { answer, HostileGateway, type Part, PAID } from './hostile-gateway.js';
@@ -178,33 +178,66 @@ describe('a changed configuration', () => {
 });
 
 describe('another certificate of the egress', () => {
+  const authority = new TestAuthority();
+  const issue = (commonName: string, dates: { readonly notBefore?: Date; readonly notAfter?: Date } = {}) =>
+    authority.issue({ names: ['127.0.0.1'], commonName, ...dates });
+  const ended = { notAfter: new Date('2021-01-01T00:00:00Z') };
+  let broker: PlayedBroker;
+  let gateway: HostileGateway;
+  let egress: RunningEgress;
+
+  const start = async (listenTls: HttpTls): Promise<void> => {
+    broker = await PlayedBroker.start();
+    gateway = await HostileGateway.before(broker);
+    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, clients: [shop], listenTls });
+  };
+  afterEach(async () => {
+    await egress.close();
+    await gateway.close();
+    await broker.close();
+  });
+
+  const shown = async (): Promise<unknown> => {
+    const { port } = new URL(egress.url);
+    // Only looked at: whether it is verified is not what is asked here.
+    const socket = connect({ port: Number(port), host: '127.0.0.1', rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    const { subject } = socket.getPeerCertificate();
+    socket.destroy();
+    return subject.CN;
+  };
+  const withTls = (tls: HttpTls): Promise<void> =>
+    egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, tls } }));
+
   it('is shown to new connections, without a restart', async () => {
-    const authority = new TestAuthority();
-    const issue = (commonName: string) => authority.issue({ names: ['127.0.0.1'], commonName });
-    const broker = await PlayedBroker.start();
-    const gateway = await HostileGateway.before(broker);
-    const set = { broker, gatewayUrl: gateway.url, clients: [shop], listenTls: issue('first') };
-    const egress = await RunningEgress.start(set);
-    const shown = async (): Promise<unknown> => {
-      const socket = connect({ port: Number(new URL(egress.url).port), host: '127.0.0.1', ca: authority.cert });
-      await once(socket, 'secureConnect');
-      const { subject } = socket.getPeerCertificate();
-      socket.destroy();
-      return subject.CN;
-    };
-    try {
-      expect(await shown()).toBe('first');
-      const tls = issue('second');
-      await egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, tls } }));
-      expect(await shown()).toBe('second');
-      const mutual = { ...issue('third'), clientCa: authority.cert };
-      await egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, tls: mutual } }));
-      expect(await shown()).toBe('second');
-      expect(egress.lines.at(-1)).toContain('"awaitingRestart":"listen"');
-    } finally {
-      await egress.close();
-      await gateway.close();
-      await broker.close();
-    }
+    await start(issue('first'));
+    expect(await shown()).toBe('first');
+    await withTls(issue('second'));
+    expect(await shown()).toBe('second');
+    await withTls({ ...issue('third'), clientCa: authority.cert });
+    expect(await shown()).toBe('second');
+    expect(egress.lines.at(-1)).toContain('"awaitingRestart":"listen"');
+  });
+
+  it.each([
+    ['has expired', ended, 'expired on 2021-01-01T00:00:00.000Z'],
+    [
+      'is not valid yet',
+      { notBefore: new Date('2048-01-01T00:00:00Z') },
+      'is not valid before 2048-01-01T00:00:00.000Z',
+    ],
+  ])('that %s does not take the place of one that is valid', async (_what, dates, problem) => {
+    await start(issue('first'));
+    await withTls(issue('second', dates));
+    expect(await shown()).toBe('first');
+    const refused = egress.lines.find((line) => line.includes('the changed configuration is not taken'));
+    expect(refused).toContain('"path":"egress.listen.tls.certFile"');
+    expect(refused).toContain(problem);
+  });
+
+  it('that has expired is taken where the one in use has, too', async () => {
+    await start(issue('first', ended));
+    await withTls(issue('second', ended));
+    expect(await shown()).toBe('second');
   });
 });

@@ -1,5 +1,5 @@
 import { bodyCopyOf } from './body-copy.js';
-import { reasonCode, SessionRejected } from './errors.js';
+import { BARE_UNAUTHORIZED, reasonCode, SessionRejected } from './errors.js';
 import { evidenceIn, type FailureEvidence } from './failure-evidence.js';
 import { notTheGateway } from './payment-errors.js';
 import { systemTime, type Time } from './time.js';
@@ -87,5 +87,5 @@ function verdictOn({ codes, rejection, isUnauthorized, ownAnswer }: FailureEvide
   if (codes.includes(REVOKED)) return undefined;
   // A problem may be of a call to the broker, made after the payment: it is no reason to repeat that.
   const isBareUnauthorized = isUnauthorized && ownAnswer !== 'a broker or an egress';
-  return codes.find((code) => DEAD.has(code)) ?? rejection ?? (isBareUnauthorized ? 'http_401' : undefined);
+  return codes.find((code) => DEAD.has(code)) ?? rejection ?? (isBareUnauthorized ? BARE_UNAUTHORIZED : undefined);
 }

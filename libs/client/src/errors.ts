@@ -13,7 +13,7 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/** That the gateway did not accept a session: its generation, and the gateway's code or `http_401`. */
+/** That the gateway did not accept a session: its generation, and the gateway's code; or `http_401`, where it gave none. */
 export interface Rejection {
   readonly generation: number;
   readonly reason: string;
@@ -82,8 +82,9 @@ export interface Place {
  */
 export function afterRejection(error: unknown, rejection: Rejection, cause: unknown): unknown {
   if (!isRemade(error)) return error;
-  const sent = `A request was sent before: the gateway refused it with its session (${rejection.reason})`;
-  return remade(error, `${error.message}. ${sent}, so that the bank has not carried it out`, { rejection, cause });
+  const { reason } = rejection;
+  const sent = `A request was sent before: the gateway refused it with its session (${reason})${meaningOf(reason)}`;
+  return remade(error, `${error.message}. ${sent}`, { rejection, cause });
 }
 
 /** The same error with a message that says which broker was asked, and for whom. */
@@ -169,6 +170,17 @@ export class CallAborted extends SessionBrokerError {
   }
 }
 
+/** The reason of a 401 without a code: by the gateway's interface the session is dead, whoever has answered. */
+export const BARE_UNAUTHORIZED = 'http_401';
+const OF_ANYBODY =
+  '; the answer had no code of the bank for a dead session, and may come from something in between, such as a proxy or a firewall';
+
+/** What a refusal says of the payment, as the end of a sentence. */
+function meaningOf(reason: string): string {
+  if (reason !== BARE_UNAUTHORIZED) return ', so that the bank has not carried it out';
+  return `${OF_ANYBODY}: that the bank has not carried it out is what the gateway's interface says of a 401`;
+}
+
 /** A reason as the broker takes it; anything else could carry a secret into its log. */
 const REASON = /^[A-Za-z0-9_.-]{1,64}$/;
 export const UNSPECIFIED_REASON = 'unspecified';
@@ -184,8 +196,10 @@ export class SessionRejected extends SessionBrokerError {
   readonly reason: string;
 
   constructor(reason: string, { message, ...facts }: RejectedFacts = {}) {
-    super('session_rejected', message ?? `The gateway rejected the session (${reasonCode(reason)})`, facts);
-    this.reason = reasonCode(reason);
+    const code = reasonCode(reason);
+    const isOfAnybody = code === BARE_UNAUTHORIZED ? OF_ANYBODY : '';
+    super('session_rejected', message ?? `The gateway rejected the session (${code})${isOfAnybody}`, facts);
+    this.reason = code;
   }
 }
 
@@ -202,7 +216,7 @@ interface RejectedFacts {
  */
 export function rejectedTwice(second: SessionRejected, generation: number, place: Place): SessionRejected {
   const { reason } = second;
-  const twice = `The gateway rejected the session twice, with two sessions (${reason}), so the bank has not carried it out`;
+  const twice = `The gateway rejected the session twice, with two sessions (${reason})${meaningOf(reason)}`;
   const message = `${twice}. Are the gateway's URL and environment right?${nameOf(place)}`;
   return new SessionRejected(reason, { message, rejection: { generation, reason }, cause: second });
 }

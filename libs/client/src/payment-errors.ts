@@ -1,4 +1,5 @@
 import { SessionBrokerError } from './errors.js';
+import { originOf } from './gateway-place.js';
 import type { OwnAnswer } from './own-answer.js';
 
 /** What is right after both: a payment that is repeated under another id is a second payment. */
@@ -27,9 +28,11 @@ export class GatewayUnreachable extends SessionBrokerError {
   static override readonly kinds = ['GatewayUnreachable', ...SessionBrokerError.kinds];
 }
 
-/** Of a URL of this product where that of the gateway should stand. */
+/** Of a URL of this product where that of the gateway should stand; the answer to a fetch, as its cause, names it. */
 export function notTheGateway(who: OwnAnswer, cause: unknown): GatewayUnreachable {
-  const says = `It is ${who} that answers there, and no gateway: the URL has to be the gateway's own.`;
+  const place = originOf(cause);
+  const there = place === undefined ? 'there' : `at ${place}`;
+  const says = `It is ${who} that answers ${there}, and no gateway: the URL has to be the gateway's own.`;
   return new GatewayUnreachable('not_the_gateway', `${says} ${NOT_SENT}`, { cause });
 }
 

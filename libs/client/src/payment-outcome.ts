@@ -12,6 +12,7 @@ import {
 import { IS_IT_SET } from './option-names.js';
 import { isProblemOfOurs } from './own-answer.js';
 import { evidenceIn, type FailureEvidence } from './failure-evidence.js';
+import { addressIn, originOf } from './gateway-place.js';
 import {
   AnswerLost,
   GatewayUnreachable,
@@ -47,6 +48,10 @@ const NEVER_FETCHED: readonly { readonly says: RegExp; readonly why: string }[] 
     says: /^Headers\.append: [^]*is an invalid header (?:name|value)\.$|^Cannot convert argument to a ByteString /,
     why: 'a header has a name or a value that none can have, such as one with a line break.',
   },
+  {
+    says: /^Request cannot be constructed from a URL that includes credentials/,
+    why: 'its URL has a user or a password in it, which fetch does not take.',
+  },
   { says: /^Request with GET\/HEAD method cannot have body\.$/, why: 'a GET has no body.' },
 ];
 const NO_URL = 'ERR_INVALID_URL';
@@ -65,10 +70,16 @@ const MSG_CODE = /^b_[a-z_]{1,64}$/;
 /** The gateway's own word for not knowing what became of it. */
 const UNKNOWN_ERROR = 'b_unknown_error';
 
-/** As fetch gives it, and others whose answers are of its form; of it, status and content type are read, and no more. */
+/** As fetch gives it, and others whose answers are of its form; status, content type and the URL's origin are read, and no more. */
 export interface GatewayAnswer {
   readonly status: number;
   readonly headers?: { get(name: string): unknown } | undefined;
+  readonly url?: string | undefined;
+}
+
+/** A request that no answer came to. Its path, its query and what stands before an `@` are repeated nowhere. */
+export interface GatewayRequest {
+  readonly url: string;
 }
 
 /** Statuses by which broker and egress refuse a request before anything else is done with it. */
@@ -81,15 +92,16 @@ const REFUSED_AT_ONCE: readonly number[] = [401, 404, 405, 415];
  * follow no redirect (`redirect: 'error'`): behind one, a connection that was refused says nothing of what was sent before.
  * It looks through what another client, such as a merchant SDK, wraps its failure in (`cause`, `originalError`): outside of
  * `withSession`, `.catch(answerLost)` gives the error of this package, and a refusal of the gateway as the client threw it.
+ * @param about the answer; or where none came the request, so that the message of GatewayUnreachable names the gateway
  * @param signal that of the fetch: with it, the message says that its caller has aborted it, whatever the reason
  * @throws AnswerLost; GatewayUnreachable when a connection could not be made; an error of this package, and a refusal, as it is
- * @example const response = await fetch(url, { ...request, redirect: 'error' }).catch(answerLost);
+ * @example const response = await fetch(url, { ...request, redirect: 'error' }).catch((error) => answerLost(error, { url }));
  * const body = await response.json().catch((error) => answerLost(error, response));
  */
-export function answerLost(cause: unknown, answer?: GatewayAnswer, signal?: AbortSignal): never {
+export function answerLost(cause: unknown, about?: GatewayAnswer | GatewayRequest, signal?: AbortSignal): never {
   if (cause instanceof SessionBrokerError) throw cause;
-  const given = [answer, cause].find(isAnswer);
-  const failures = given === undefined ? unansweredIn(cause) : [cause];
+  const given = [about, cause].find(isAnswer);
+  const failures = given === undefined ? unansweredIn(cause, about) : [cause];
   if (given !== undefined && REFUSED_AT_ONCE.includes(given.status) && isProblemOfOurs(cause)) {
     throw notTheGateway('a broker or an egress', given);
   }
@@ -105,13 +117,15 @@ export function answerLost(cause: unknown, answer?: GatewayAnswer, signal?: Abor
 }
 
 /** The failure and the errors that it wraps. @throws what is certain of them */
-function unansweredIn(cause: unknown): readonly unknown[] {
+function unansweredIn(cause: unknown, request: unknown): readonly unknown[] {
   const wrapped = isError(cause) ? evidenceIn(cause) : undefined;
   if (wrapped !== undefined) throwWhatIsKnown(wrapped, cause);
   const failures = wrapped?.errors ?? [cause];
   const why = wrapped?.isAnswered === true ? undefined : whyNotSent(failures);
   if (why === undefined) return failures;
-  throw new GatewayUnreachable('gateway_unreachable', `The gateway cannot be reached: ${why} ${NOT_SENT}`, { cause });
+  const place = originOf(request) ?? addressIn(failures);
+  const gateway = place === undefined ? 'The gateway' : `The gateway at ${place}`;
+  throw new GatewayUnreachable('gateway_unreachable', `${gateway} cannot be reached: ${why} ${NOT_SENT}`, { cause });
 }
 
 /**

@@ -84,7 +84,7 @@ describe('work with a session', () => {
       cause: expect.any(SessionRejected),
     });
     expect((failure as Error).message).toBe(
-      'The gateway rejected the session twice, with two sessions (b_expired_token), so the bank has not carried it out. ' +
+      'The gateway rejected the session twice, with two sessions (b_expired_token), so that the bank has not carried it out. ' +
         'Are the gateway\'s URL and environment right? (http://broker.test, merchant "shop")',
     );
   });
@@ -212,7 +212,8 @@ describe('work with a session', () => {
     expect(failure.message.startsWith(says)).toBe(true);
     expect(failure.message).toContain(
       '(http://broker.test, merchant "shop"). A request was sent before: the gateway refused it with its session ' +
-        '(http_401), so that the bank has not carried it out',
+        '(http_401); the answer had no code of the bank for a dead session, and may come from something in between, such as a ' +
+        "proxy or a firewall: that the bank has not carried it out is what the gateway's interface says of a 401",
     );
     expect(JSON.parse(JSON.stringify(failure))).toMatchObject({ rejection: { generation: 1, reason: 'http_401' } });
   });

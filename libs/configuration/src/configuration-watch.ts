@@ -1,4 +1,4 @@
-import type { Clock, ScheduledTask } from '#libs/clock';
+import type { Clock, Instant, ScheduledTask } from '#libs/clock';
 import type { ConfigurationSource } from './configuration-source.js';
 
 interface WatchParts {
@@ -26,6 +26,8 @@ export class ConfigurationWatch {
   #seen: string | undefined;
   #running: Promise<void> | undefined;
   #again = false;
+  /** When files that have not changed are worth another reading. */
+  #dueAt: Instant | undefined;
   #closed = false;
 
   constructor(parts: WatchParts) {
@@ -45,6 +47,11 @@ export class ConfigurationWatch {
     this.#again = this.#running !== undefined;
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
     return this.#running;
+  }
+
+  /** What was refused now can be taken then, though no file changes. Counts until the next reading. */
+  readAgainAt(moment: Instant): void {
+    this.#dueAt = moment;
   }
 
   /** Looks no more. A reading that is under way has to ask whether it still counts. */
@@ -72,13 +79,14 @@ export class ConfigurationWatch {
 
   /** @returns when to look again */
   async #lookOnce(): Promise<number> {
-    const { source, pace } = this.#parts;
+    const { source, pace, clock } = this.#parts;
     const { watch, everyMs } = pace();
     if (!watch) return everyMs;
     const stamp = await source.stamp();
     if (stamp === source.loadedStamp) {
       this.#seen = undefined;
-      return everyMs;
+      if (this.#dueAt !== undefined && clock.now() >= this.#dueAt) await this.reload();
+      return pace().everyMs;
     }
     if (stamp !== this.#seen) {
       this.#seen = stamp;
@@ -92,6 +100,7 @@ export class ConfigurationWatch {
   async #run(): Promise<void> {
     do {
       this.#again = false;
+      this.#dueAt = undefined;
       await this.#parts.take();
     } while (this.#again && !this.#closed);
     // The pace may have changed.

@@ -11,6 +11,7 @@ export type { Environment } from './interpolate.js';
 export { isSame } from './is-same.js';
 export { type AnyConfiguration, configurationKindOf, loadAnyConfiguration } from './load-configuration.js';
 export { loadConfiguration, loadEgressConfiguration } from './load-configuration.js';
+export { assertCertificateUsable, UnusableCertificate } from './replaced-certificate.js';
 export { reachedMode } from './reached-mode.js';
 export { readSchedule, type Schedule } from './read-schedule.js';
 export type { BrokerParts, EgressParts, MerchantParts } from './known-parts.js';

@@ -1,6 +1,6 @@
 import { type BrokerConfiguration, ConfigurationError } from '#libs/configuration';
 import type { AuditRecord, Logger } from '#libs/telemetry';
-import { FakeClock } from '#libs/testing';
+import { FakeClock, TestAuthority } from '#libs/testing';
 import { type ConfigurationChange, changeBetween } from './configuration-change.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { Reloader } from './reloader.js';
@@ -14,6 +14,8 @@ interface Says {
   readonly merchants?: readonly string[];
   readonly warnings?: readonly object[];
   readonly maxRemoved?: number;
+  /** PEM, of the API. */
+  readonly cert?: string;
 }
 
 function configuration({
@@ -25,14 +27,16 @@ function configuration({
   merchants = [],
   warnings = [],
   maxRemoved = 10,
+  cert,
 }: Says): BrokerConfiguration {
   const parts = {
-    http: { host: '127.0.0.1', port, docs },
+    http: { host: '127.0.0.1', port, docs, ...(cert === undefined ? {} : { tls: { cert, key: 'key' } }) },
     auth: { disabled: false, mtls: false },
     audit: { destination: 'none' },
     reload: { watch, everyMs, maxRemoved },
     log: { level },
     merchants: merchants.map((id) => ({ id })),
+    files: [{ path: 'http.tls.certFile', file: 'tls/api.pem', content: 'certificates' }],
     warnings,
   };
   return parts as unknown as BrokerConfiguration;
@@ -72,10 +76,11 @@ class Stage {
   readonly lines: [level: string, fields: object, message: string][] = [];
   readonly records: AuditRecord[] = [];
   readonly outcomes: boolean[] = [];
-  readonly configuration = new ConfigurationInForce(configuration({}));
+  readonly configuration: ConfigurationInForce;
   readonly reloader: Reloader;
 
-  constructor() {
+  constructor(starts: Says = {}) {
+    this.configuration = new ConfigurationInForce(configuration(starts));
     const line =
       (level: string) =>
       (fields: object, message: string): void =>
@@ -262,6 +267,69 @@ describe('taking changed files', () => {
     stage.files.change({ merchants: ['x'], maxRemoved: 1 });
     await stage.clock.advance(10_000);
     expect(stage.configuration.current.merchants.map(({ id }) => id)).toEqual(['x']);
+  });
+
+  describe('with another certificate of the API', () => {
+    const authority = new TestAuthority();
+    const [start, day] = [Date.parse('2026-01-01T00:00:00.000Z'), 86_400_000];
+    const valid = (fromDay: number, toDay: number): string =>
+      authority.issue({
+        names: ['broker'],
+        notBefore: new Date(start + fromDay * day),
+        notAfter: new Date(start + toDay * day),
+      }).cert;
+    const served = ({ configuration: { current } }: Stage): string | undefined => current.http.tls?.cert;
+
+    it('goes on with the one in use where the other one has expired, and says which file and since when', async () => {
+      const good = valid(-1, 30);
+      const stage = new Stage({ cert: good });
+      stage.files.change({ cert: valid(-30, -2), level: 'debug' });
+      await stage.clock.advance(10_000);
+      expect([served(stage), stage.level, stage.outcomes]).toEqual([good, 'info', [false]]);
+      const problem =
+        'names a certificate (tls/api.pem) that expired on 2025-12-30T00:00:00.000Z; ' +
+        'the one in use goes on being served: give one that is valid';
+      expect(stage.lines).toEqual([
+        [
+          'error',
+          { faults: [{ path: 'http.tls.certFile', problem }] },
+          'the changed configuration is not taken; the one before it stays in force',
+        ],
+      ]);
+      expect(stage.configuration.lastReading.refused).toMatchObject({ faults: 1 });
+    });
+
+    it('takes one that is not valid yet as soon as it is, though no file changes then', async () => {
+      const [good, next] = [valid(-1, 30), valid(1, 90)];
+      const stage = new Stage({ cert: good });
+      stage.files.change({ cert: next });
+      await stage.clock.advance(day - 10_000);
+      expect([served(stage), stage.files.loads]).toEqual([good, 1]);
+      expect(JSON.stringify(stage.lines)).toContain(
+        'names a certificate (tls/api.pem) that is not valid before 2026-01-02T00:00:00.000Z',
+      );
+      await stage.clock.advance(20_000);
+      expect([served(stage), stage.files.loads, stage.outcomes]).toEqual([next, 2, [false, true]]);
+      await stage.clock.advance(day);
+      expect(stage.files.loads).toBe(2);
+    });
+
+    it('takes one that has expired where the one in use has, too, with the warning that it brings', async () => {
+      const [ended, other] = [valid(-30, -1), valid(-30, -2)];
+      const stage = new Stage({ cert: ended });
+      stage.files.change({ cert: other, warnings: [{ path: 'http.tls.certFile' }] });
+      await stage.clock.advance(10_000);
+      expect([served(stage), stage.outcomes, stage.told('warn')]).toEqual([other, [true], ['configuration warning']]);
+    });
+
+    it('takes any other change while the one in use expires', async () => {
+      const cert = valid(-1, 1);
+      const stage = new Stage({ cert });
+      await stage.clock.advance(2 * day);
+      stage.files.change({ cert, level: 'debug' });
+      await stage.clock.advance(10_000);
+      expect([stage.level, stage.outcomes]).toEqual(['debug', [true]]);
+    });
   });
 
   it('names what waits for a restart once, and takes the rest', async () => {

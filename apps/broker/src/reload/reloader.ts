@@ -1,5 +1,6 @@
-import type { Clock } from '#libs/clock';
+import type { Clock, Instant } from '#libs/clock';
 import {
+  assertCertificateUsable,
   assertFewRemoved,
   type BrokerConfiguration,
   ConfigurationError,
@@ -7,6 +8,7 @@ import {
   ConfigurationWatch,
   namesBetween,
   TooManyRemoved,
+  UnusableCertificate,
 } from '#libs/configuration';
 import { type AuditLog, type Logger, someOf, tellReading, type ToldReading } from '#libs/telemetry';
 import type { ChangeOver } from './change-over.js';
@@ -65,7 +67,7 @@ export class Reloader {
       const loaded = await source.load();
       if (this.#watch.isClosed) return;
       const { configuration: next, awaitingRestart } = withFixedSettings(configuration.current, loaded);
-      assertWhole(configuration.current, next);
+      assertTakeable(configuration.current, next, clock.now());
       const change = changeOver.to(next);
       if (!isEmpty(change)) for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
       const { refused, awaitingRestart: before } = configuration.lastReading;
@@ -110,6 +112,9 @@ export class Reloader {
   #refused(error: unknown): void {
     const { configuration, clock, logger, auditLog, onReload } = this.#parts;
     const faults = error instanceof ConfigurationError ? error.faults.length : 1;
+    if (error instanceof UnusableCertificate && error.usableFrom !== undefined) {
+      this.#watch.readAgainAt(error.usableFrom);
+    }
     configuration.lastReading.noteRefused({ since: clock.now(), faults });
     const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
     logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
@@ -124,8 +129,10 @@ export class Reloader {
   }
 }
 
-/** @throws TooManyRemoved */
-function assertWhole(current: BrokerConfiguration, next: BrokerConfiguration): void {
+/** @throws TooManyRemoved, UnusableCertificate */
+function assertTakeable(current: BrokerConfiguration, next: BrokerConfiguration, now: Instant): void {
   const { removed: names } = namesBetween(idsOf(current), idsOf(next));
   assertFewRemoved({ path: 'merchants', names, maxRemoved: current.reload.maxRemoved });
+  const [before, after] = [current.http.tls?.cert, next.http.tls?.cert];
+  assertCertificateUsable({ path: 'http.tls.certFile', before, after, files: next.files, now });
 }

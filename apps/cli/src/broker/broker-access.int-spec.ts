@@ -234,14 +234,76 @@ describe('how status, renew and session watch get to a broker', () => {
     const seen = { replica: 'broker-0', store: 'answers', merchants: [] };
     const { port } = await broker(LoopbackServer.http((_request, response) => response.end(JSON.stringify(seen))));
     const environment = { BROKER_URL: `http://127.0.0.1:${port}` };
-    const said =
-      'no merchant that this caller may read: have session:read granted to it, or use the token of one that has it';
+    const message = 'no merchant that this caller may read';
+    const remedy = 'have session:read granted to it, or use the token of one that has it';
     expect(await cli(['status'], environment)).toEqual({
       code: exitCodes.refused,
-      text: expect.stringMatching(new RegExp(`\n${said}$`)) as string,
+      text: expect.stringMatching(new RegExp(`\n${message}\nWhat to do: ${remedy}$`)) as string,
     });
     const { text } = await cli(['status', '--json'], environment);
-    expect(JSON.parse(text)).toMatchObject({ ok: false, replicas: [{ merchants: [], problem: said }] });
+    expect(JSON.parse(text)).toMatchObject({
+      ok: false,
+      replicas: [{ merchants: [], error: { code: 'no_merchant_readable', message, remedy } }],
+    });
+  });
+
+  describe('status --json has for programs why a replica says nothing, as code, message and remedy', () => {
+    async function told(url: string): Promise<unknown> {
+      const { text } = await cli(['status', '--json'], { BROKER_URL: url });
+      const { ok, replicas } = JSON.parse(text) as { ok: boolean; replicas: readonly { error: unknown }[] };
+      expect({ ok, count: replicas.length }).toEqual({ ok: false, count: 1 });
+      return replicas[0]?.error;
+    }
+
+    async function answering(status: number, body: object): Promise<string> {
+      const { port } = await broker(
+        LoopbackServer.http((_request, response) => response.writeHead(status).end(JSON.stringify(body))),
+      );
+      return `http://127.0.0.1:${port}`;
+    }
+
+    it('of a token that is not accepted, with the code of the broker', async () => {
+      const body = { type: `${PROBLEM}unauthenticated`, code: 'unauthenticated', title: 'Not known' };
+      expect(await told(await answering(401, body))).toEqual({
+        code: 'unauthenticated',
+        message: 'HTTP 401: Not known',
+        status: 401,
+        remedy: 'set BROKER_TOKEN_FILE or --token-file: no token is given',
+      });
+    });
+
+    it('of a proxy that lets nobody in', async () => {
+      expect(await told(await answering(403, {}))).toEqual({
+        code: 'unexpected_answer',
+        message: 'HTTP 403, which is not the answer of a broker',
+        status: 403,
+        remedy: expect.stringContaining('have it let this machine in') as string,
+      });
+    });
+
+    it('of a certificate that is not trusted', async () => {
+      const { port } = await trusted();
+      expect(await told(`https://localhost:${port}`)).toEqual({
+        code: 'certificate_untrusted',
+        message: expect.stringContaining(`the certificate of localhost:${port} is not trusted`) as string,
+        remedy: expect.stringContaining('by BROKER_CA_FILE or --ca-file') as string,
+      });
+    });
+
+    it('of an address with a path, or with the other scheme: which one to give', async () => {
+      const url = await answering(404, { type: `${PROBLEM}route_not_found`, code: 'route_not_found', title: 'none' });
+      expect(await told(`${url}/v1/`)).toEqual({
+        code: 'route_not_found',
+        message: 'HTTP 404: none',
+        status: 404,
+        remedy: `correct --url, or BROKER_URL: give the address alone, ${url}`,
+      });
+      const { port } = await trusted();
+      expect(await told(`http://localhost:${port}`)).toMatchObject({
+        code: 'wrong_address',
+        remedy: `correct --url, or BROKER_URL: https://localhost:${port}`,
+      });
+    });
   });
 
   describe('where a replica takes connections and no handshake', () => {
@@ -258,7 +320,7 @@ describe('how status, renew and session watch get to a broker', () => {
 
     it('waits for it no longer than for a connection', async () => {
       const { code, text } = await untilGivenUp(['status'], []);
-      expect(text).toMatch(/no answer: nothing answers there \(no connection in time to 127\.0\.0\.1:\d+\); see/);
+      expect(text).toMatch(/\nnothing answers there \(no connection in time to 127\.0\.0\.1:\d+\)\nWhat to do: see/);
       expect(code).toBe(exitCodes.tryLater);
     });
 
@@ -285,12 +347,11 @@ describe('how status, renew and session watch get to a broker', () => {
     const [first = 0, second = 0] = ports;
     expect(JSON.parse((await cli([...(VERBS[1] ?? []), '--json'], environment)).text)).toMatchObject({
       place: `http://127.0.0.1:${second}`,
-      problem: why(second),
-      remedy,
+      error: { code: 'broker_unreachable', message: why(second), remedy, runbook: 'replica-down' },
       mayBeDone: false,
-      notAsked: [{ place: `http://127.0.0.1:${first}`, problem: why(first) }],
+      notAsked: [{ place: `http://127.0.0.1:${first}`, error: { code: 'broker_unreachable', message: why(first) } }],
     });
-    expect((await cli(['status'], environment)).text).toContain(`no answer: ${why(first)}; ${remedy}`);
+    expect((await cli(['status'], environment)).text).toContain(`\n${why(first)}\nWhat to do: ${remedy}\n`);
   });
 
   it.each([

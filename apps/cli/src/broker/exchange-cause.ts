@@ -4,8 +4,23 @@ import { causeOf, leadsElsewhere, TLS_SPOKEN } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 import { type Bounds, isTlsInstead } from '../tls-instead.js';
 
+/** Codes of what only the asking side knows. A contract with scripts: docs/command-line.md has the same list. */
+export const askFaultCodes = {
+  /** There was no connection. */
+  unreachable: 'broker_unreachable',
+  untrusted: 'certificate_untrusted',
+  /** What is at the address is no API of a broker, or does not speak as the address begins. */
+  wrongAddress: 'wrong_address',
+  /** There was a connection, and no answer came of it. */
+  silent: 'no_answer',
+  /** An answer of somebody else in the place of the broker, such as a proxy. */
+  unexpected: 'unexpected_answer',
+  noMerchant: 'no_merchant_readable',
+} as const;
+
 /** Why there is no answer of a broker. */
 export interface NoAnswer {
+  readonly code: (typeof askFaultCodes)[keyof typeof askFaultCodes];
   /** In the words of the status page. */
   readonly problem: string;
   readonly fault: ExitClass;
@@ -31,13 +46,12 @@ export async function noAnswer(end: ExchangeEnd, asked: Asked, bounds: Bounds): 
     kind: kind === 'untrusted' ? 'refused' : 'transient',
     trace: { mark, peer: peerOf(asked) },
   } as const;
-  const known = leadsElsewhere(failed) ? 'invalidInput' : 'tryLater';
-  return {
-    problem: causeOf(failed).text,
-    fault: kind === 'untrusted' ? 'refused' : known,
-    ...(kind === 'untrusted' ? { mark } : {}),
-    ...(wasReached ? {} : { isUnasked: true }),
-  };
+  const problem = causeOf(failed).text;
+  if (kind === 'untrusted') return { problem, code: askFaultCodes.untrusted, fault: 'refused', mark };
+  if (leadsElsewhere(failed)) return { problem, code: askFaultCodes.wrongAddress, fault: 'invalidInput' };
+  return wasReached
+    ? { problem, code: askFaultCodes.silent, fault: 'tryLater' }
+    : { problem, code: askFaultCodes.unreachable, fault: 'tryLater', isUnasked: true };
 }
 
 /** Why no broker is reached by an address with http where TLS is spoken at its port; undefined where none is. */
@@ -50,7 +64,7 @@ export async function tlsInstead(
   if (url.protocol !== 'http:') return undefined;
   if (!(await isTlsInstead(end, { host: address, port: portOf(url) }, bounds))) return undefined;
   const { text } = causeOf({ kind: 'transient', trace: { mark: TLS_SPOKEN, peer: peerOf(asked) } });
-  return { problem: text, fault: 'invalidInput' };
+  return { problem: text, code: askFaultCodes.wrongAddress, fault: 'invalidInput' };
 }
 
 function peerOf({ url, address = hostOf(url) }: Asked): string {

@@ -7,7 +7,7 @@ describe('the replica that is followed', () => {
   const following = {
     clock: new FakeClock(),
     signal: new AbortController().signal,
-    onLost: (whys: readonly object[]) => void lost.push(...whys),
+    onLost: (replicas: readonly object[]) => void lost.push(...replicas),
   };
   const urls = [new URL('http://a.example:8080'), new URL('https://b.example/broker/')] as const;
 
@@ -57,10 +57,15 @@ describe('the replica that is followed', () => {
       replica.changeOver();
     }
     expect(told).toEqual([0, 0, 0, 0, 2]);
-    const expired = { fault: 'refused', mark: 'CERT_HAS_EXPIRED' };
+    const expired = (where: string): object => ({
+      problem: `the certificate of ${where} has expired (CERT_HAS_EXPIRED)`,
+      code: 'certificate_untrusted',
+      fault: 'refused',
+      mark: 'CERT_HAS_EXPIRED',
+    });
     expect(lost).toEqual([
-      { problem: 'the certificate of b.example:443 has expired (CERT_HAS_EXPIRED)', ...expired },
-      { problem: 'the certificate of a.example:8080 has expired (CERT_HAS_EXPIRED)', ...expired },
+      { url: urls[1], why: expired('b.example:443') },
+      { url: urls[0], why: expired('a.example:8080') },
     ]);
   });
 });

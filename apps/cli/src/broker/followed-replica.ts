@@ -10,7 +10,12 @@ interface Following {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Told once none of the replicas can be followed, whatever time passes, with the reason of each. */
-  readonly onLost: (whys: readonly NoAnswer[]) => void;
+  readonly onLost: (lost: readonly LostReplica[]) => void;
+}
+
+export interface LostReplica {
+  readonly url: URL;
+  readonly why: NoAnswer;
 }
 
 /** Which of several replicas is followed: after an interruption the next one, so that one that is dead keeps nobody from the others. */
@@ -63,6 +68,7 @@ export class FollowedReplica {
       return;
     }
     this.#lost.set(url, why);
-    if (this.#urls.every((one) => this.#lost.has(one))) onLost([...this.#lost.values()]);
+    if (this.#urls.every((one) => this.#lost.has(one)))
+      onLost([...this.#lost].map(([place, reason]) => ({ url: place, why: reason })));
   }
 }

@@ -1,8 +1,17 @@
 import type { BrokerPlace } from './broker-place.js';
 import type { NoAnswer } from './exchange-cause.js';
+import type { ReplicaPlace } from './replica-call.js';
 
-export const CORRECT_ADDRESS = 'correct --url, or BROKER_URL';
+/** For a caller who may read no merchant at all. */
+export const GRANT_READ = 'have session:read granted to it, or use the token of one that has it';
 export const NAME_A_MERCHANT = 'name a merchant that session-broker status lists';
+
+const CORRECT_ADDRESS = 'correct --url, or BROKER_URL';
+
+/** Where no API of a broker is at the address. A path is what most often is too much of it. */
+export function addressRemedy({ url: { pathname, search, origin } }: Pick<ReplicaPlace, 'url'>): string {
+  return pathname === '/' && search === '' ? CORRECT_ADDRESS : `${CORRECT_ADDRESS}: give the address alone, ${origin}`;
+}
 
 /** Where a broker does not accept what was sent, or asks for what was not. */
 export const tokenRemedy = (hasToken: boolean): string =>
@@ -11,8 +20,12 @@ export const tokenRemedy = (hasToken: boolean): string =>
     : 'set BROKER_TOKEN_FILE or --token-file: no token is given';
 
 /** Where a broker was not reached; undefined where it was, and did not answer. */
-export function reachRemedy({ fault, mark, isUnasked }: NoAnswer, { ca }: Pick<BrokerPlace, 'ca'>): string | undefined {
-  if (fault === 'invalidInput') return CORRECT_ADDRESS;
+export function reachRemedy(
+  { fault, mark, isUnasked }: NoAnswer,
+  { url: { protocol, host } }: Pick<ReplicaPlace, 'url'>,
+  { ca }: Pick<BrokerPlace, 'ca'>,
+): string | undefined {
+  if (fault === 'invalidInput') return `${CORRECT_ADDRESS}: ${protocol === 'http:' ? 'https' : 'http'}://${host}`;
   if (fault !== 'refused') return isUnasked === true ? SEE_WHETHER_IT_RUNS : undefined;
   return ofCertificate[mark ?? ''] ?? (ca === undefined ? NAME_AUTHORITY : OTHER_AUTHORITY);
 }
@@ -30,9 +43,3 @@ const ofCertificate: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: OTHER_NAME,
   HOSTNAME_MISMATCH: OTHER_NAME,
 };
-
-/** With what to do about it, where that is known. */
-export function toldWithRemedy(why: NoAnswer, broker: Pick<BrokerPlace, 'ca'>): string {
-  const remedy = reachRemedy(why, broker);
-  return remedy === undefined ? why.problem : `${why.problem}; ${remedy}`;
-}

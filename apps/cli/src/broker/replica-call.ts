@@ -6,7 +6,7 @@ import { type Clock, Deadline } from '#libs/clock';
 import { exchangeEndOf } from '#libs/outbound';
 import { membersOf } from './answer-members.js';
 import type { BrokerPlace } from './broker-place.js';
-import { type NoAnswer, noAnswer, tlsInstead } from './exchange-cause.js';
+import { askFaultCodes, type NoAnswer, noAnswer, tlsInstead } from './exchange-cause.js';
 
 /** One address at which a broker may answer: with a name of several addresses, one replica each. */
 export interface ReplicaPlace {
@@ -79,7 +79,8 @@ export async function callReplica(
     return (await tlsInstead({ httpStatus: answer.status }, place, { clock: call.clock, signal })) ?? answer;
   } catch (error) {
     if (!signal.aborted) return await noAnswer(exchangeEndOf(error), place, { clock: call.clock, signal });
-    return { problem: deadline.expired ? 'no answer in time' : 'ended on request', fault: 'tryLater' };
+    const problem = deadline.expired ? 'no answer in time' : 'ended on request';
+    return { problem, code: askFaultCodes.silent, fault: 'tryLater' };
   } finally {
     deadline.close();
   }

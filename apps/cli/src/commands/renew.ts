@@ -1,5 +1,6 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
-import type { NoAnswer } from '../broker/exchange-cause.js';
+import { type AskFault, faultOfSilence } from '../broker/ask-fault.js';
+import { askFaultCodes, type NoAnswer } from '../broker/exchange-cause.js';
 import { causeText, isMisaddressed, isWell, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
 import { type Listing, listing } from '../broker/listing.js';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../broker/replica-call.js';
 import { nameFault } from '../broker/named-merchants.js';
 import { storeTrouble } from '../broker/store-trouble.js';
-import { CORRECT_ADDRESS, NAME_A_MERCHANT, reachRemedy, tokenRemedy } from '../broker/remedies.js';
+import { addressRemedy, NAME_A_MERCHANT, tokenRemedy } from '../broker/remedies.js';
 import { isWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes } from '../exit-codes.js';
 import type { Instant } from '#libs/clock';
@@ -57,7 +58,8 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
     const found = listed.merchants.find(({ id }) => id === merchant);
     return { listing: listed, ...(found === undefined ? {} : { found }) };
   };
-  if ('problem' in answer) return unreached({ merchant, place, notAsked, remedy: reachRemedy(answer, broker) }, answer);
+  if ('problem' in answer)
+    return unreached({ merchant, place, notAsked, error: faultOfSilence(answer, place, broker) }, answer);
   const { status, body } = answer;
   if (!isRenewed(answer) && isWrongAddress(answer)) return misled(merchant, place, answer);
   if (status === 200) {
@@ -109,7 +111,7 @@ async function firstAnswer(
   for (const place of others) {
     const { answer } = asked;
     if (!('problem' in answer) || answer.isUnasked !== true) break;
-    notAsked.push({ place: placeName(asked.place), problem: answer.problem });
+    notAsked.push({ place: placeName(asked.place), error: faultOfSilence(answer, asked.place, broker) });
     asked = await ask(place);
   }
   return { ...asked, notAsked };
@@ -120,21 +122,22 @@ interface Unreached {
   readonly place: ReplicaPlace;
   /** Those before it, of which nothing was asked either. */
   readonly notAsked: readonly NotAsked[];
-  readonly remedy: string | undefined;
+  readonly error: AskFault;
 }
 
 interface NotAsked {
   readonly place: string;
-  readonly problem: string;
+  readonly error: AskFault;
 }
 
 /** Where somebody else is there than the broker that was looked for, the wish came to no broker. */
-function unreached({ merchant, place, notAsked, remedy }: Unreached, { problem, fault, isUnasked }: NoAnswer): Report {
+function unreached({ merchant, place, notAsked, error }: Unreached, { fault, isUnasked }: NoAnswer): Report {
   const mayBeDone = isUnasked !== true && fault === 'tryLater';
-  const said = `${placeName(place)}: ${problem}`;
+  const { message, remedy } = error;
+  const said = `${placeName(place)}: ${message}`;
   return {
     lines: [
-      ...notAsked.map((one) => `not asked   ${one.place}: ${one.problem}`),
+      ...notAsked.map((one) => `not asked   ${one.place}: ${one.error.message}`),
       ...(mayBeDone
         ? [
             `no answer   ${said}`,
@@ -142,7 +145,7 @@ function unreached({ merchant, place, notAsked, remedy }: Unreached, { problem, 
           ]
         : [`not asked   ${said}`, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])]),
     ],
-    json: { merchant, place: placeName(place), problem, remedy, mayBeDone, ...(notAsked.length > 0 && { notAsked }) },
+    json: { merchant, place: placeName(place), error, mayBeDone, ...(notAsked.length > 0 && { notAsked }) },
     exitCode: exitCodes[fault],
   };
 }
@@ -153,13 +156,15 @@ const isRenewed = ({ status, body }: ReplicaAnswer): boolean =>
 /** What answered is not the API of a broker, so nothing of it is about the merchant. */
 function misled(merchant: string, place: ReplicaPlace, { status, body }: ReplicaAnswer): Report {
   const code = said(body['code']);
-  const cause = said(body['detail']) ?? said(body['title']) ?? NO_BROKER;
+  const message = said(body['detail']) ?? said(body['title']) ?? NO_BROKER;
+  const remedy = addressRemedy(place);
+  const error: AskFault = { code: code ?? askFaultCodes.wrongAddress, message, status, remedy };
   return {
     lines: [
-      `Not renewed ${merchant}: ${cause} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
-      `What to do: ${CORRECT_ADDRESS}`,
+      `Not renewed ${merchant}: ${message} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
+      `What to do: ${remedy}`,
     ],
-    json: { merchant, place: placeName(place), status, code, cause, remedy: CORRECT_ADDRESS },
+    json: { merchant, place: placeName(place), error },
     exitCode: exitCodes.invalidInput,
   };
 }
@@ -230,12 +235,14 @@ function refused(merchant: string, refusal: Refusal): Report {
     json: {
       merchant,
       place: placeName(place),
-      status,
-      code,
-      reason,
-      cause: why,
-      remedy,
-      runbook: status < 500 ? undefined : pageFor(reason, listed),
+      error: {
+        code: code ?? askFaultCodes.unexpected,
+        message: why,
+        status,
+        reason,
+        remedy,
+        runbook: status < 500 ? undefined : pageFor(reason, listed),
+      },
       ...momentsOf(listed),
     },
     exitCode: exitCodes[fault?.fault ?? classOf(status, reason, listed)],

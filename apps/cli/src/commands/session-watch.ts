@@ -12,13 +12,13 @@ import { BrokerError } from '#libs/errors';
 import { thumbprintOf } from '#libs/jwe';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
-import { FollowedReplica } from '../broker/followed-replica.js';
-import type { NoAnswer } from '../broker/exchange-cause.js';
+import { FollowedReplica, type LostReplica } from '../broker/followed-replica.js';
+import { type AskFault, faultLines, faultOfSilence } from '../broker/ask-fault.js';
 import { nameFault } from '../broker/named-merchants.js';
 import { type Notice, noticePrinter } from '../broker/notice.js';
 import { StatusLook } from '../broker/status-look.js';
 import { spanText } from '../broker/listed-merchant.js';
-import { CORRECT_ADDRESS, toldWithRemedy, tokenRemedy } from '../broker/remedies.js';
+import { addressRemedy, GRANT_READ, NAME_A_MERCHANT, tokenRemedy } from '../broker/remedies.js';
 import { showsWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
 import type { CommandContext } from '../terminal.js';
@@ -44,27 +44,44 @@ const AWAKE_MS = 60_000;
  * @returns the exit code: 0 when it was ended on request
  */
 export async function sessionWatch(options: WatchOptions, context: CommandContext): Promise<number> {
-  const { clock, terminal } = context;
-  const connections = new OutboundConnections({ clock });
+  const connections = new OutboundConnections({ clock: context.clock });
   try {
     const broker = await brokerPlace(options, context);
     const lost = await follow(options, { broker, connections }, context);
-    const gravest = gravestOf(lost.map(({ fault }) => fault));
+    const gravest = gravestOf(lost.map(({ why }) => why.fault));
     if (gravest === undefined) return exitCodes.ok;
-    terminal.err(`error: ${lost.map((why) => toldWithRemedy(why, broker)).join('; ')}`);
-    return exitCodes[gravest];
+    const errors = lost.map(({ url, why }) => faultOfSilence(why, { url }, broker));
+    return ended({ errors, fault: gravest }, options, context);
   } catch (error) {
     if (!(error instanceof BrokerError || error instanceof SessionBrokerError)) throw error;
-    if (error instanceof BrokerError) {
-      terminal.err(`error: ${error.message}`);
-      return exitCodes.invalidInput;
-    }
-    const { remedy, fault } = await afterRefusal(error, options, context);
-    terminal.err(`error: ${error.message}${remedy === undefined ? '' : `; ${remedy}`}`);
-    return exitCodes[fault];
+    if (error instanceof SessionBrokerError)
+      return ended(await afterRefusal(error, options, context), options, context);
+    const { code, message } = error;
+    return ended({ errors: [{ code, message }], fault: 'invalidInput' }, options, context);
   } finally {
     await connections.close();
   }
+}
+
+interface Ending {
+  /** Of each replica its own, where they differ. */
+  readonly errors: readonly AskFault[];
+  readonly fault: ExitClass;
+}
+
+/** Tells why the watch is over. @returns the exit code */
+function ended({ errors, fault }: Ending, { merchant, json }: WatchOptions, context: CommandContext): number {
+  const { clock, terminal } = context;
+  if (json === true) {
+    const at = toRfc3339(clock.now());
+    for (const error of errors) terminal.out(JSON.stringify({ event: 'ended', at, merchant, error }));
+    return exitCodes[fault];
+  }
+  for (const error of errors) {
+    const [what = '', ...more] = faultLines(error);
+    terminal.err([`error: ${what}`, ...more].join('\n'));
+  }
+  return exitCodes[fault];
 }
 
 interface Reached {
@@ -77,15 +94,15 @@ async function follow(
   options: WatchOptions,
   { broker, connections }: Reached,
   context: CommandContext,
-): Promise<readonly NoAnswer[]> {
+): Promise<readonly LostReplica[]> {
   const { clock } = context;
   const tell = noticePrinter(options, context);
   const replica = new FollowedReplica(broker.urls);
   const giveUp = new AbortController();
   const signal = AbortSignal.any([context.signal, giveUp.signal]);
-  let lost: readonly NoAnswer[] = [];
-  const onLost = (whys: readonly NoAnswer[]): void => {
-    lost = whys;
+  let lost: readonly LostReplica[] = [];
+  const onLost = (replicas: readonly LostReplica[]): void => {
+    lost = replicas;
     giveUp.abort();
   };
   const { merchant } = options;
@@ -103,25 +120,34 @@ async function follow(
   return lost;
 }
 
-interface AfterRefusal {
-  readonly remedy?: string;
-  readonly fault: ExitClass;
-}
-
 /** What to do where the broker lets nobody in, or does not know the merchant by this name, or not for this caller. */
 async function afterRefusal(
   error: SessionBrokerError,
   options: WatchOptions,
   context: CommandContext,
-): Promise<AfterRefusal> {
-  if (showsWrongAddress(error)) return { remedy: CORRECT_ADDRESS, fault: 'invalidInput' };
-  const broker = await brokerPlace(options, context);
-  if (error instanceof Unauthenticated) {
-    return { remedy: tokenRemedy((await broker.token()) !== undefined), fault: 'refused' };
-  }
+): Promise<Ending> {
   const { merchant } = options;
-  const found = await nameFault(broker, { url: broker.urls[0] }, { ...context, merchant, code: error.code });
-  return found === undefined ? { fault: 'refused' } : { remedy: found.problem, fault: found.fault };
+  const broker = await brokerPlace(options, context);
+  const place = { url: broker.urls[0] };
+  const { code, status } = error;
+  const told = (message: string, remedy?: string): AskFault => ({
+    code,
+    message,
+    ...(status === undefined ? {} : { status }),
+    ...(remedy === undefined ? {} : { remedy }),
+  });
+  if (showsWrongAddress(error)) return { errors: [told(error.message, addressRemedy(place))], fault: 'invalidInput' };
+  if (error instanceof Unauthenticated) {
+    const remedy = tokenRemedy((await broker.token()) !== undefined);
+    return { errors: [told(error.message, remedy)], fault: 'refused' };
+  }
+  const found = await nameFault(broker, place, { ...context, merchant, code });
+  if (found === undefined) return { errors: [told(error.message)], fault: 'refused' };
+  // What the broker says of a name that it does not know is the same in more words.
+  return {
+    errors: [told(found.problem, found.fault === 'invalidInput' ? NAME_A_MERCHANT : GRANT_READ)],
+    fault: found.fault,
+  };
 }
 
 async function clientOptions(

@@ -11,6 +11,7 @@ import {
   type ListedMerchant,
   nextText,
   shownCondition,
+  type Tone,
 } from '../broker/listed-merchant.js';
 import {
   type Disagreement,
@@ -19,13 +20,19 @@ import {
   HANDED_OVER_WITHIN_MS,
   lastingOf,
 } from '../broker/disagreement.js';
-import type { NoAnswer } from '../broker/exchange-cause.js';
+import { type AskFault, faultLines, faultOfAnswer, faultOfSilence } from '../broker/ask-fault.js';
+import { askFaultCodes, type NoAnswer } from '../broker/exchange-cause.js';
 import { type Listing, listingOf } from '../broker/listing.js';
-import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
+import { GRANT_READ } from '../broker/remedies.js';
+import {
+  callReplica,
+  placeName,
+  type ReplicaAnswer,
+  type ReplicaPlace,
+  replicaPlaces,
+} from '../broker/replica-call.js';
 import { hasStoreTrouble, STORE_DOWN, storeTrouble } from '../broker/store-trouble.js';
 import { type Cell, tableLines } from '../broker/table.js';
-import { CORRECT_ADDRESS, toldWithRemedy, tokenRemedy } from '../broker/remedies.js';
-import { isWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
 import { pause } from '../pause.js';
 import type { Report } from '../report.js';
@@ -36,7 +43,8 @@ interface ReplicaStatus extends Listing {
   readonly place: string;
   /** Absent while the files of its configuration say what is in force. */
   readonly configuration?: ChangedConfiguration;
-  readonly problem?: string;
+  /** Why it says nothing of merchants. */
+  readonly error?: AskFault;
   readonly fault?: ExitClass;
 }
 
@@ -52,7 +60,7 @@ export async function status(options: BrokerOptions, context: CommandContext): P
   const look = (): Promise<readonly ReplicaStatus[]> =>
     Promise.all(
       places.map(async (place) =>
-        statusOf(placeName(place), await callReplica(broker, place, call), {
+        statusOf(place, await callReplica(broker, place, call), {
           ca: broker.ca,
           hasToken: (await broker.token()) !== undefined,
         }),
@@ -93,7 +101,7 @@ function reportOf({ replicas, disagreements }: Seen, { clock, terminal }: Comman
 }
 
 function jsonOf(status: ReplicaStatus): object {
-  const { place, replica, store, storeReason, configuration, merchants, problem } = status;
+  const { place, replica, store, storeReason, configuration, merchants, error } = status;
   return {
     place,
     ...(replica === undefined ? {} : { replica }),
@@ -101,50 +109,43 @@ function jsonOf(status: ReplicaStatus): object {
     ...(storeReason === undefined ? {} : { storeReason }),
     ...(hasStoreTrouble(status) ? { runbook: STORE_DOWN } : {}),
     ...(configuration === undefined ? {} : { configuration }),
-    ...(problem === undefined ? { merchants } : { problem }),
-    ...(seesNothing(status) ? { problem: NO_MERCHANT } : {}),
+    ...(error === undefined || error === NO_MERCHANT ? { merchants } : {}),
+    ...(error === undefined ? {} : { error }),
   };
 }
 
 function faultsOf(replica: ReplicaStatus): readonly ExitClass[] {
   const { fault, merchants } = replica;
   const ofStore: ExitClass[] = hasStoreTrouble(replica) ? ['tryLater'] : [];
-  const ofPolicy: ExitClass[] = seesNothing(replica) ? ['refused'] : [];
-  return [fault, ...ofStore, ...ofPolicy, ...merchants.map(faultOf)].filter((one) => one !== undefined);
+  return [fault, ...ofStore, ...merchants.map(faultOf)].filter((one) => one !== undefined);
 }
 
 /** What is not seen may be wrong: that is no all-clear. */
-const seesNothing = ({ merchants, problem }: ReplicaStatus): boolean => problem === undefined && merchants.length === 0;
-
-const NO_MERCHANT =
-  'no merchant that this caller may read: have session:read granted to it, or use the token of one that has it';
+const NO_MERCHANT: AskFault = {
+  code: askFaultCodes.noMerchant,
+  message: 'no merchant that this caller may read',
+  remedy: GRANT_READ,
+};
 
 interface Access {
   readonly ca: string | undefined;
   readonly hasToken: boolean;
 }
 
-function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, { ca, hasToken }: Access): ReplicaStatus {
+function statusOf(asked: ReplicaPlace, answer: ReplicaAnswer | NoAnswer, access: Access): ReplicaStatus {
+  const place = placeName(asked);
   if ('problem' in answer) {
-    return { place, merchants: [], problem: `no answer: ${toldWithRemedy(answer, { ca })}`, fault: answer.fault };
+    return { place, merchants: [], error: faultOfSilence(answer, asked, access), fault: answer.fault };
   }
-  const { status: got, body } = answer;
   const listed = listingOf(answer);
-  if (listed === undefined) {
-    const says = [body['title'], body['detail']].filter((text) => typeof text === 'string').join(': ');
-    const said = `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
-    if (isWrongAddress(answer)) {
-      return { place, merchants: [], problem: `${said}; ${CORRECT_ADDRESS}`, fault: 'invalidInput' };
-    }
-    return {
-      place,
-      merchants: [],
-      problem: got === 401 ? `${said}; ${tokenRemedy(hasToken)}` : said,
-      fault: got >= 500 || got === 429 ? 'tryLater' : 'refused',
-    };
-  }
-  const changed = changedConfiguration(body['configuration']);
-  return { ...listed, place, ...(changed === undefined ? {} : { configuration: changed }) };
+  if (listed === undefined) return { place, merchants: [], ...faultOfAnswer(answer, asked, access) };
+  const changed = changedConfiguration(answer.body['configuration']);
+  return {
+    ...listed,
+    place,
+    ...(changed === undefined ? {} : { configuration: changed }),
+    ...(listed.merchants.length === 0 ? ({ error: NO_MERCHANT, fault: 'refused' } as const) : {}),
+  };
 }
 
 interface Look {
@@ -155,18 +156,17 @@ interface Look {
 const HEADS: readonly Cell[] = ['MERCHANT', 'STATE', 'LEFT', 'NEXT', 'GENERATION', 'CAUSE'].map((text) => ({ text }));
 
 function linesOf(replicaStatus: ReplicaStatus, { nowMs, hasColours }: Look): readonly string[] {
-  const { place, replica, configuration, merchants, problem } = replicaStatus;
-  const [name] = tableLines([[{ text: replica === undefined ? place : `${replica}  ${place}` }]], hasColours);
-  if (problem !== undefined) {
-    return [name ?? '', ...tableLines([[{ text: problem, tone: 'red' }]], hasColours)];
-  }
+  const { place, replica, configuration, merchants, error } = replicaStatus;
+  const [name = ''] = tableLines([[{ text: replica === undefined ? place : `${replica}  ${place}` }]], hasColours);
+  const told = (texts: readonly string[], tone: Tone): readonly string[] =>
+    texts.flatMap((text) => tableLines([[{ text, tone }]], hasColours));
   const trouble = storeTrouble(replicaStatus);
   const heads = [
-    name ?? '',
-    ...(trouble === undefined ? [] : tableLines([[{ text: trouble, tone: 'red' }]], hasColours)),
-    ...configurationTrouble(configuration).flatMap((text) => tableLines([[{ text, tone: 'yellow' }]], hasColours)),
+    name,
+    ...told(trouble === undefined ? [] : [trouble], 'red'),
+    ...told(configurationTrouble(configuration), 'yellow'),
   ];
-  if (seesNothing(replicaStatus)) return [...heads, ...tableLines([[{ text: NO_MERCHANT, tone: 'red' }]], hasColours)];
+  if (error !== undefined) return [...heads, ...told(faultLines(error), 'red')];
   return [...heads, ...tableLines([HEADS, ...merchants.map((merchant) => cellsOf(merchant, nowMs))], hasColours)];
 }
 

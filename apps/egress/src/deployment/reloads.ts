@@ -1,7 +1,8 @@
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
-import type { Clock } from '#libs/clock';
+import type { Clock, Instant } from '#libs/clock';
 import {
+  assertCertificateUsable,
   assertFewRemoved,
   ConfigurationError,
   ConfigurationWatch,
@@ -9,6 +10,7 @@ import {
   isSame,
   namesBetween,
   TooManyRemoved,
+  UnusableCertificate,
 } from '#libs/configuration';
 import { tlsOptions } from '#libs/edge';
 import { type Logger, type LogLevel, someOf, tellReading } from '#libs/telemetry';
@@ -76,13 +78,14 @@ export class Reloads {
   }
 
   async #take(source: ReloadSource): Promise<void> {
-    const { inForce, parts } = this.#parts;
+    const { inForce, parts, clock } = this.#parts;
     try {
       const loaded = await source.load();
       const before = inForce.current.configuration;
       const { configuration, awaitingRestart } = withFixedSettings(before, loaded);
       const change = changeBetween(before, configuration);
       assertFewRemoved({ path: 'egress.clients', names: change.removed, maxRemoved: before.reload.maxRemoved });
+      assertShownCertificateUsable(before, configuration, clock.now());
       if (!isEmpty(change)) {
         const next = await Deployment.create(configuration, parts, inForce.current);
         if (this.#watch?.isClosed === true) return await next.close();
@@ -126,6 +129,9 @@ export class Reloads {
   #refused(error: unknown): void {
     const { logger, audit, onReload } = this.#parts;
     this.#wasRefused = true;
+    if (error instanceof UnusableCertificate && error.usableFrom !== undefined) {
+      this.#watch?.readAgainAt(error.usableFrom);
+    }
     const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
     logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
     audit.configurationRead({
@@ -145,4 +151,11 @@ export class Reloads {
     await next.settled();
     inForce.replace(next);
   }
+}
+
+/** @throws UnusableCertificate */
+function assertShownCertificateUsable(before: EgressConfiguration, next: EgressConfiguration, now: Instant): void {
+  const path = 'egress.listen.tls.certFile';
+  const certificates = { before: before.listen.tls?.cert, after: next.listen.tls?.cert };
+  assertCertificateUsable({ path, ...certificates, files: next.files, now });
 }

@@ -17,7 +17,7 @@ export type { BodyReader, Fetch, FetchAnswer, FetchBody, FetchInit } from '../fe
 export type { TraceHeaders } from '../trace-headers.js';
 export type { Time, Timer, TimerOptions } from '../time.js';
 export { AnswerLost, AnswerUnopened, GatewayUnreachable } from '../payment-errors.js';
-export { answerLost, type GatewayAnswer } from '../payment-outcome.js';
+export { answerLost, type GatewayAnswer, type GatewayRequest } from '../payment-outcome.js';
 export {
   BrokerUnavailable,
   CallAborted,

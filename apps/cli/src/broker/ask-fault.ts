@@ -1,0 +1,77 @@
+import { askFaultCodes, type NoAnswer } from './exchange-cause.js';
+import type { BrokerPlace } from './broker-place.js';
+import { addressRemedy, reachRemedy, tokenRemedy } from './remedies.js';
+import type { ReplicaAnswer, ReplicaPlace } from './replica-call.js';
+import { isWrongAddress } from './wrong-address.js';
+import type { ExitClass } from '../exit-codes.js';
+
+/** Why a broker did not do what was asked: with `--json` the `error` of every verb that asks one, whose codes docs/command-line.md lists. */
+export interface AskFault {
+  /** The broker's own, where it has answered. */
+  readonly code: string;
+  readonly message: string;
+  /** The HTTP status, where there was an answer. */
+  readonly status?: number;
+  readonly remedy?: string;
+  readonly runbook?: string;
+}
+
+interface Classed {
+  readonly error: AskFault;
+  readonly fault: ExitClass;
+}
+
+interface Access extends Pick<BrokerPlace, 'ca'> {
+  readonly hasToken: boolean;
+}
+
+const REPLICA_DOWN = 'replica-down';
+
+/** Of a broker that gave no answer. */
+export function faultOfSilence(
+  why: NoAnswer,
+  place: Pick<ReplicaPlace, 'url'>,
+  broker: Pick<BrokerPlace, 'ca'>,
+): AskFault {
+  const { code, problem: message } = why;
+  const remedy = reachRemedy(why, place, broker);
+  return {
+    code,
+    message,
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(code === askFaultCodes.unreachable ? { runbook: REPLICA_DOWN } : {}),
+  };
+}
+
+/** Of an answer that is not the wanted list. */
+export function faultOfAnswer(answer: ReplicaAnswer, place: Pick<ReplicaPlace, 'url'>, { hasToken }: Access): Classed {
+  const { status, body } = answer;
+  const says = [body['title'], body['detail']].filter((text) => typeof text === 'string').join(': ');
+  const message = `HTTP ${status}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
+  const own = typeof body['code'] === 'string' ? body['code'] : undefined;
+  if (isWrongAddress(answer)) {
+    const code = own ?? askFaultCodes.wrongAddress;
+    return { error: { code, message, status, remedy: addressRemedy(place) }, fault: 'invalidInput' };
+  }
+  const remedy = remedyOf(status, hasToken);
+  const code = own ?? askFaultCodes.unexpected;
+  return {
+    error: { code, message, status, ...(remedy === undefined ? {} : { remedy }) },
+    fault: status >= 500 || status === 429 ? 'tryLater' : 'refused',
+  };
+}
+
+/** A broker answers every caller that it knows, if with a list that is empty. */
+const OF_A_PROXY =
+  'what answers is in front of the broker and lets nobody in: have it let this machine in, or give the address of a replica';
+
+function remedyOf(status: number, hasToken: boolean): string | undefined {
+  if (status === 401) return tokenRemedy(hasToken);
+  return status === 403 || status === 407 ? OF_A_PROXY : undefined;
+}
+
+/** For people: what it is, and what to do in a line of its own. */
+export const faultLines = ({ message, remedy }: Pick<AskFault, 'message' | 'remedy'>): readonly string[] => [
+  message,
+  ...(remedy === undefined ? [] : [`What to do: ${remedy}`]),
+];

@@ -1,0 +1,131 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LoopbackServer } from '../../testing/src/index.js';
+import { aDocument } from '../fixtures/scripted-broker.js';
+import {
+  answerLost,
+  deadSessionCode,
+  GatewayUnreachable,
+  SessionBroker,
+  SessionRejected,
+  type Session,
+} from './entries/main.js';
+
+const ANYBODY =
+  'the answer had no code of the bank for a dead session, and may come from something in between, such as a proxy or a firewall';
+const NOT_SENT = 'The request was not sent, and may be sent again with the same merchantRequestId';
+/** What no message may repeat: a credential, a path and a query can each hold a secret. */
+const PATH = '/canary/refund?token=canary';
+
+describe('a payment to a real gateway', () => {
+  let brokerServer: LoopbackServer;
+  let gateway: LoopbackServer;
+  let broker: SessionBroker;
+  let reported: string[];
+  let answer: (response: ServerResponse) => void;
+
+  beforeEach(async () => {
+    reported = [];
+    brokerServer = await LoopbackServer.http((request, response) => void giveSession(request, response));
+    gateway = await LoopbackServer.http((_request, response) => answer(response));
+    const url = `http://127.0.0.1:${brokerServer.port}`;
+    broker = new SessionBroker({ url, merchant: 'shop', auth: 'token', follow: 'none' });
+  });
+  afterEach(async () => {
+    await broker.close();
+    await Promise.all([brokerServer.close(), gateway.close()]);
+  });
+
+  async function giveSession(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url?.endsWith('/rejections') === true) reported.push((await request.toArray()).join(''));
+    const document = aDocument({ generation: 1 + reported.length, createdAtMs: Date.now() });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
+  }
+
+  const urlOf = (origin: string): string => origin + PATH;
+  const pay = (url: string): Promise<unknown> =>
+    broker
+      .withSession(async ({ deviceId }: Session) => {
+        const headers = { 'x-device_id': deviceId };
+        const request = { method: 'POST', headers, body: 'a payment', redirect: 'error' } as const;
+        const response = await fetch(url, request).catch((error: unknown) => answerLost(error, { url }));
+        const dead = await deadSessionCode(response);
+        if (dead !== undefined) throw new SessionRejected(dead);
+        return answerLost(await response.json(), response);
+      })
+      .catch((error: unknown) => error);
+  const messageOf = (failure: unknown): string => (failure as Error).message;
+
+  it('names the gateway that nothing listens at, and nothing else of its URL', async () => {
+    await gateway.close();
+    const failure = await pay(urlOf(`http://127.0.0.1:${gateway.port}`));
+    expect(failure).toBeInstanceOf(GatewayUnreachable);
+    expect(messageOf(failure)).toBe(
+      `The gateway at http://127.0.0.1:${gateway.port} cannot be reached: ECONNREFUSED. ${NOT_SENT}`,
+    );
+  });
+
+  it('names the gateway that speaks no TLS', async () => {
+    const failure = await pay(urlOf(`https://127.0.0.1:${gateway.port}`));
+    expect(failure).toBeInstanceOf(GatewayUnreachable);
+    expect(messageOf(failure)).toBe(
+      `The gateway at https://127.0.0.1:${gateway.port} cannot be reached: ERR_SSL_WRONG_VERSION_NUMBER, what answers there ` +
+        `speaks no TLS; does its URL begin with http://? ${NOT_SENT}`,
+    );
+  });
+
+  it('says of a URL with a credential that nothing was sent, and repeats none of it', async () => {
+    const failure = await pay(urlOf(`http://canary:canary@127.0.0.1:${gateway.port}`));
+    expect(failure).toBeInstanceOf(GatewayUnreachable);
+    expect(messageOf(failure)).toBe(
+      `The gateway at http://127.0.0.1:${gateway.port} cannot be reached: its URL has a user or a password in it, which ` +
+        `fetch does not take. ${NOT_SENT}`,
+    );
+  });
+
+  it('names the address alone where the request is not given', async () => {
+    await gateway.close();
+    const url = urlOf(`http://127.0.0.1:${gateway.port}`);
+    await expect(fetch(url).catch(answerLost)).rejects.toThrow(
+      `The gateway at 127.0.0.1:${gateway.port} cannot be reached: ECONNREFUSED.`,
+    );
+    await expect(fetch('https://nowhere.invalid/').catch(answerLost)).rejects.toThrow(
+      /^The gateway at nowhere\.invalid cannot be reached: (?:ENOTFOUND|EAI_AGAIN)\./,
+    );
+  });
+
+  it('names the broker or egress that answers in its place', async () => {
+    const problem = { type: 'urn:session-broker:problem:route_not_found', code: 'route_not_found' };
+    answer = (response) => response.writeHead(404).end(JSON.stringify(problem));
+    const failure = await pay(urlOf(`http://127.0.0.1:${gateway.port}`));
+    expect(failure).toMatchObject({ code: 'not_the_gateway' });
+    expect(messageOf(failure)).toContain(
+      `It is a broker or an egress that answers at http://127.0.0.1:${gateway.port},`,
+    );
+    expect(messageOf(failure)).not.toContain('canary');
+  });
+
+  it.each([
+    ['a page', '<html>Unauthorized</html>'],
+    ['nothing', ''],
+    ['another code', '{"msgCode":"b_merchant_not_found"}'],
+  ])('reports a 401 with %s, as the interface demands, and says that anybody may have sent it', async (_what, body) => {
+    answer = (response) => response.writeHead(401).end(body);
+    const failure = await pay(urlOf(`http://127.0.0.1:${gateway.port}`));
+    expect(reported).toEqual(['{"generation":1,"reason":"http_401"}']);
+    expect(failure).toBeInstanceOf(SessionRejected);
+    expect(failure).toMatchObject({ reason: 'http_401', rejection: { generation: 2, reason: 'http_401' } });
+    expect(messageOf(failure)).toBe(
+      `The gateway rejected the session twice, with two sessions (http_401); ${ANYBODY}: that the bank has not carried it ` +
+        "out is what the gateway's interface says of a 401. Are the gateway's URL and environment right? " +
+        `(http://127.0.0.1:${brokerServer.port}, merchant "shop")`,
+    );
+    expect(messageOf((failure as Error).cause)).toBe(`The gateway rejected the session (http_401); ${ANYBODY}`);
+  });
+
+  it("is certain of the bank's own code", async () => {
+    answer = (response) => response.writeHead(401).end('{"msgCode":"b_session_doesnt_exist"}');
+    const failure = await pay(urlOf(`http://127.0.0.1:${gateway.port}`));
+    expect(messageOf(failure)).toContain('(b_session_doesnt_exist), so that the bank has not carried it out.');
+    expect(messageOf(failure)).not.toContain('in between');
+  });
+});

@@ -1,0 +1,33 @@
+import { isError } from './platform-errors.js';
+
+/** As a host is written, and nothing that a message should not repeat. */
+const HOST = /^[A-Za-z0-9._:-]{1,253}$/;
+const MAX_DEPTH = 5;
+
+/** Scheme, host and port of whatever has a URL, such as a request or the answer to it. The rest of one may hold a secret. */
+export function originOf(asked: unknown): string | undefined {
+  if (typeof asked !== 'object' || asked === null || !('url' in asked)) return undefined;
+  const { url } = asked;
+  if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
+  return new URL(url).origin;
+}
+
+interface FailedConnection {
+  readonly hostname?: unknown;
+  readonly address?: unknown;
+  readonly port?: unknown;
+}
+
+/** Which address was tried, as far as the system says so in its errors: its host alone where no name was found. */
+export function addressIn(failures: readonly unknown[]): string | undefined {
+  return failures.map((failure) => addressOf(failure)).find((address) => address !== undefined);
+}
+
+function addressOf(failure: unknown, depth = 0): string | undefined {
+  if (!isError(failure) || depth > MAX_DEPTH) return undefined;
+  const { hostname, address, port } = failure as FailedConnection;
+  const host = [hostname, address].find((name) => typeof name === 'string' && HOST.test(name)) as string | undefined;
+  if (host === undefined) return addressOf(failure.cause, depth + 1);
+  const written = host.includes(':') ? `[${host}]` : host;
+  return typeof port === 'number' ? `${written}:${port}` : written;
+}

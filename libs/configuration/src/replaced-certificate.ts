@@ -1,0 +1,54 @@
+import { type Instant, toRfc3339 } from '#libs/clock';
+import { certificateLife, type CertificateLife } from './certificate-life.js';
+import { ConfigurationError } from './fault.js';
+import type { NamedFile } from './named-files.js';
+
+/** The certificate that a server shows, before and after a change; PEM, where there is one. */
+interface Replacement {
+  /** The setting that names its file, such as `http.tls.certFile`. */
+  readonly path: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  /** Those of the changed configuration. */
+  readonly files: readonly NamedFile[];
+  readonly now: Instant;
+}
+
+/** A changed configuration whose server certificate nobody would accept. */
+export class UnusableCertificate extends ConfigurationError {
+  /** When it can be taken after all; absent where it has expired. */
+  readonly usableFrom?: Instant;
+
+  constructor({ path, files }: Pick<Replacement, 'path' | 'files'>, { startsAt, endsAt, state }: UnusableLife) {
+    const file = files.find((named) => named.path === path)?.file;
+    const name = file === undefined ? '' : ` (${file})`;
+    const problem =
+      state === 'expired'
+        ? `names a certificate${name} that expired on ${toRfc3339(endsAt)}; the one in use goes on being served: give one that is valid`
+        : `names a certificate${name} that is not valid before ${toRfc3339(startsAt)}; the one in use goes on being served until then`;
+    super([{ path, problem }]);
+    if (state === 'early') this.usableFrom = startsAt;
+  }
+}
+
+type UnusableLife = CertificateLife & { readonly state: 'expired' | 'early' };
+
+/**
+ * Everybody who verifies a certificate turns away from one that has expired, and the one in use would have done.
+ * @throws UnusableCertificate unless the one in use is no better
+ */
+export function assertCertificateUsable({ before, after, now, ...named }: Replacement): void {
+  if (before === undefined || after === undefined) return;
+  const life = { ...certificateLife(after), state: stateOf(after, now) };
+  if (isUnusable(life) && stateOf(before, now) === 'valid') throw new UnusableCertificate(named, life);
+}
+
+function stateOf(pem: string, now: Instant): 'valid' | UnusableLife['state'] {
+  const { startsAt, endsAt } = certificateLife(pem);
+  if (endsAt <= now) return 'expired';
+  return startsAt > now ? 'early' : 'valid';
+}
+
+function isUnusable(life: CertificateLife & { readonly state: string }): life is UnusableLife {
+  return life.state !== 'valid';
+}
