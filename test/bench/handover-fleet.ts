@@ -64,7 +64,7 @@ export class HandoverFleet {
     const file = join(folder, 'broker.yaml');
     await writeFile(file, configurationText({ sandboxUrl: sandbox.url, redisUrl: redis.url, handover }));
     for (let replica = 0; replica < replicas; replica += 1) {
-      const configuration = await new ConfigurationSource(file, {}).load();
+      const configuration = await new ConfigurationSource(file, { environment: {}, clock }).load();
       const broker = await startBroker({ configuration, clock, logger });
       this.brokerUrls.push(broker.url);
       this.#closing.push(() => broker.close(1_000));

@@ -142,7 +142,10 @@ describeWith('redis-server', 'notifications that replicas share', () => {
     redis = started.add(await RedisProcess.start(), (it) => it.stop());
     const store = `{ type: redis, url: 'redis://127.0.0.1:${redis.port}/0', keyPrefix: shared }`;
     broker = started.add(await RunningBroker.start({ store }), (it) => it.close());
-    const source = new ConfigurationSource(join(broker.folder, 'broker.yaml'), {});
+    const source = new ConfigurationSource(join(broker.folder, 'broker.yaml'), {
+      environment: {},
+      clock: new SystemClock(),
+    });
     const destination = { write: (line: string) => void lines.push(line) };
     const logger = createLogger({ name: 'other', level: 'info', destination });
     const setLogLevel = (): void => undefined;

@@ -143,7 +143,7 @@ export class RunningBroker {
     for (const [name, content] of Object.entries(setUp.files ?? {}))
       await writeFile(join(this.folder, name), content, { mode: 0o600 });
     await writeFile(join(this.folder, 'broker.yaml'), configurationText(sandbox.url, setUp));
-    const source = new ConfigurationSource(join(this.folder, 'broker.yaml'), {});
+    const source = new ConfigurationSource(join(this.folder, 'broker.yaml'), { environment: {}, clock });
     const configuration = await source.load();
     const logger = createLogger({
       name: 'broker',

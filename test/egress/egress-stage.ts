@@ -98,7 +98,7 @@ export class EgressStage {
     await writeFile(join(folder, 'shop.jwk.json'), JSON.stringify(privateJwk), { mode: 0o600 });
     const file = join(folder, 'broker.yaml');
     await writeFile(file, this.#configuration(handover));
-    const configuration = await new ConfigurationSource(file, {}).load();
+    const configuration = await new ConfigurationSource(file, { environment: {}, clock }).load();
     this.#broker = await startBroker({ configuration, clock, logger });
     this.brokerUrl = this.#broker.url;
   }

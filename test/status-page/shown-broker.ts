@@ -78,7 +78,10 @@ export class ShownBroker {
   }
 
   async startBroker(): Promise<void> {
-    const configuration = await loadConfiguration(this.configurationFile, {});
+    const configuration = await loadConfiguration(this.configurationFile, {
+      environment: {},
+      clock: new SystemClock(),
+    });
     const logger = createLogger({ name: 'broker', level: 'error', destination: { write: () => undefined } });
     this.#broker = await startBroker({ configuration, clock: new SystemClock(), logger });
   }

@@ -284,12 +284,13 @@ describeWith('chromium', 'the status page in a browser', () => {
       expect(await away.locator('.keys').isHidden()).toBe(true);
       const quiet = { ...merchant, quietSince: few.at - 180_000 };
       const { page } = await visitPlayed({ ...few, matching: 1, merchants: [quiet] });
-      const said = /^Somebody else may still create sessions of steady; no consumer has reported a dead one for 3 min/;
+      const said =
+        /^Somebody else may still create sessions of steady; no consumer has reported a dead one to this replica for 3 min/;
       await page.getByRole('heading', { name: said }).waitFor();
       expect(await page.locator('#headline').getAttribute('data-condition')).toBe('failing');
       const line = page.locator('.remedy');
       expect(await line.innerText()).toMatch(
-        /^No consumer has reported a dead session for 3 min[^;]*; somebody else may/,
+        /^No consumer has reported a dead session to this replica for 3 min[^;]*; somebody else may/,
       );
       const runbook = await line.getByRole('link').getAttribute('href');
       expect(await (await fetch(new URL(runbook ?? '', broker.url))).text()).toMatch(

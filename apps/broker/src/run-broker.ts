@@ -36,7 +36,7 @@ async function started({ environment, signals }: RunOptions, jweWork: JweThread)
     });
   }
   const clock = new SystemClock();
-  const source = new ConfigurationSource(file, environment);
+  const source = new ConfigurationSource(file, { environment, clock });
   const configuration = await source.load();
   const logger = createLogger({ name: 'broker', level: configuration.log.level });
   for (const warning of configuration.warnings) logger.warn(warning, 'configuration warning');

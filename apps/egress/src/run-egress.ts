@@ -24,7 +24,7 @@ async function started({ environment, signals }: RunOptions): Promise<RunningPro
     });
   }
   const clock = new SystemClock();
-  const source = new EgressConfigurationSource(file, environment);
+  const source = new EgressConfigurationSource(file, { environment, clock });
   const configuration = await source.load();
   const logger = createLogger({ name: 'egress', level: configuration.log.level });
   for (const warning of configuration.warnings) logger.warn(warning, 'configuration warning');

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
 import { ConfigurationSource } from './configuration-source.js';
 
@@ -14,7 +15,7 @@ describe('a configuration that is read again', () => {
     folder = await mkdtemp(join(tmpdir(), 'configuration-'));
     await put('shop.jwk.json', JSON.stringify((await generateClientKey()).privateJwk));
     await put('broker.yaml', configuration('shop.jwk.json'));
-    source = new ConfigurationSource(join(folder, 'broker.yaml'), {});
+    source = new ConfigurationSource(join(folder, 'broker.yaml'), { environment: {}, clock: new SystemClock() });
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
@@ -72,7 +73,10 @@ describe('a configuration that is read again', () => {
     await mkdir(join(folder, 'mounted'));
     await symlink('../..v0', join(folder, 'mounted', '..data'));
     for (const name of ['key.json', 'broker.yaml']) await symlink(join('..data', name), join(folder, 'mounted', name));
-    source = new ConfigurationSource(join(folder, 'mounted', 'broker.yaml'), {});
+    source = new ConfigurationSource(join(folder, 'mounted', 'broker.yaml'), {
+      environment: {},
+      clock: new SystemClock(),
+    });
     await source.load();
     expect(await hasChanged()).toBe(false);
     await symlink('../..v1', join(folder, 'mounted', '..data_tmp'));

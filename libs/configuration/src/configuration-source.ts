@@ -7,8 +7,8 @@ import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import type { EgressConfiguration } from './egress-configuration.js';
 import { egressKind } from './egress-kind.js';
 import { inBatches } from './in-batches.js';
-import { type Environment, unsetAtStartProblem } from './interpolate.js';
-import { loadExamined, readYamlFile } from './load-configuration.js';
+import { unsetAtStartProblem } from './interpolate.js';
+import { loadExamined, readYamlFile, type Surroundings } from './load-configuration.js';
 import { examine } from './parse-configuration.js';
 import type { YamlContent } from './read-yaml.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
@@ -21,16 +21,16 @@ const NOTHING = '';
 abstract class SourceOf<Settings extends object, Configuration> {
   readonly #kind: ConfigurationKind<Settings, unknown, Configuration>;
   readonly #file: string;
-  readonly #environment: Environment;
+  readonly #surroundings: Surroundings;
   /** The file itself, and those that it named when it could last be understood. */
   #files: readonly string[];
   #loadedStamp = NOTHING;
   #hasLoaded = false;
 
-  constructor(kind: ConfigurationKind<Settings, unknown, Configuration>, file: string, environment: Environment) {
+  constructor(kind: ConfigurationKind<Settings, unknown, Configuration>, file: string, surroundings: Surroundings) {
     this.#kind = kind;
     this.#file = resolve(file);
-    this.#environment = environment;
+    this.#surroundings = surroundings;
     this.#files = [this.#file];
   }
 
@@ -48,14 +48,14 @@ abstract class SourceOf<Settings extends object, Configuration> {
   async load(): Promise<Configuration & Findings> {
     const before = await stampOf([this.#file]);
     this.#loadedStamp = await this.stamp();
-    const content = await readYamlFile(this.#file, this.#environment);
+    const content = await readYamlFile(this.#file, this.#surroundings.environment);
     const examined = examine(this.#kind, this.#hasLoaded ? withVariablesOfStart(content) : content);
     const folder = dirname(this.#file);
     this.#files = [this.#file, ...new Set(examined.files.map(({ file }) => resolve(folder, file)))];
     const stamp = await this.stamp();
     const isStillTheSame = (await stampOf([this.#file])) === before;
     this.#loadedStamp = isStillTheSame ? stamp : NOTHING;
-    const configuration = await loadExamined(this.#kind, examined, folder);
+    const configuration = await loadExamined(this.#kind, examined, { folder, clock: this.#surroundings.clock });
     this.#hasLoaded = true;
     return configuration;
   }
@@ -74,23 +74,17 @@ function withVariablesOfStart(content: YamlContent): YamlContent {
 
 /** The file of a broker. */
 export class ConfigurationSource extends SourceOf<BrokerSettings, Omit<BrokerConfiguration, keyof Findings>> {
-  /**
-   * @param file path of the YAML file
-   * @param environment where `${NAME}` is taken from
-   */
-  constructor(file: string, environment: Environment) {
-    super(brokerKind, file, environment);
+  /** @param file path of the YAML file */
+  constructor(file: string, surroundings: Surroundings) {
+    super(brokerKind, file, surroundings);
   }
 }
 
 /** The file of an egress. */
 export class EgressConfigurationSource extends SourceOf<EgressDocument, Omit<EgressConfiguration, keyof Findings>> {
-  /**
-   * @param file path of the YAML file
-   * @param environment where `${NAME}` is taken from
-   */
-  constructor(file: string, environment: Environment) {
-    super(egressKind, file, environment);
+  /** @param file path of the YAML file */
+  constructor(file: string, surroundings: Surroundings) {
+    super(egressKind, file, surroundings);
   }
 }
 

@@ -10,7 +10,7 @@ export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { isSame } from './is-same.js';
 export { type AnyConfiguration, configurationKindOf, loadAnyConfiguration } from './load-configuration.js';
-export { loadConfiguration, loadEgressConfiguration } from './load-configuration.js';
+export { loadConfiguration, loadEgressConfiguration, type Surroundings } from './load-configuration.js';
 export { assertCertificateUsable, UnusableCertificate } from './replaced-certificate.js';
 export { reachedMode } from './reached-mode.js';
 export { readSchedule, type Schedule } from './read-schedule.js';

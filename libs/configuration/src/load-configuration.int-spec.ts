@@ -4,9 +4,11 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
-import { TestAuthority } from '#libs/testing';
-import { ConfigurationError, type Fault } from './fault.js';
+import { FakeClock, TestAuthority } from '#libs/testing';
+import { ConfigurationError, type Fault, type Warning } from './fault.js';
 import { loadConfiguration } from './load-configuration.js';
+
+const clock = new FakeClock();
 
 type Raw = Record<string, unknown>;
 
@@ -48,7 +50,7 @@ describe('loadConfiguration', () => {
   });
   const loadText = async (raw: Raw): ReturnType<typeof loadConfiguration> => {
     await put('broker.yaml', JSON.stringify(raw));
-    return loadConfiguration(join(folder, 'broker.yaml'), {});
+    return loadConfiguration(join(folder, 'broker.yaml'), { environment: {}, clock });
   };
   const load = (...merchants: Raw[]): ReturnType<typeof loadConfiguration> =>
     loadText({ auth: { disabled: true }, merchants });
@@ -116,6 +118,51 @@ describe('loadConfiguration', () => {
     await chmod(folder, 0o755);
     await symlink(join(folder, 'shop.jwk.json'), join(folder, 'own/link.json'));
     expect((await load(merchant({ clientKeyFiles: ['own/link.json'] }))).warnings).toHaveLength(1);
+  });
+
+  it('warns of a certificate that has expired, soon will or is not valid yet, once for each, and of no other', async () => {
+    const authority = new TestAuthority();
+    const day = (days: number): Date => new Date(clock.now() + days * 86_400_000);
+    const certify = async (dates: {
+      readonly notBefore?: Date;
+      readonly notAfter?: Date;
+    }): Promise<readonly Warning[]> => {
+      const { cert, key: privateKey } = authority.issue({ names: ['broker'], ...dates });
+      await put('tls.crt', cert, 0o644);
+      await put('tls.key', privateKey);
+      const tls = { certFile: 'tls.crt', keyFile: 'tls.key', clientCaFile: 'tls.crt' };
+      const loaded = await loadText({ auth: { mtls: true }, http: { tls }, merchants: [merchant()] });
+      return loaded.warnings;
+    };
+    const at = (problem: string): object[] => [{ path: 'http.tls.certFile', line: 1, problem }];
+    expect(await certify({ notAfter: day(15) })).toEqual([]);
+    expect(await certify({ notAfter: day(13) })).toEqual(
+      at('names a certificate that expires on 2026-01-14T00:00:00.000Z, in less than 14 days; replace it before'),
+    );
+    expect(await certify({ notAfter: day(0) })).toEqual(
+      at(
+        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now',
+      ),
+    );
+    expect(await certify({ notBefore: day(1) })).toEqual(
+      at(
+        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or set the clock of this machine right',
+      ),
+    );
+  });
+
+  it('warns of a file of authorities only where none of them is valid for long', async () => {
+    const { cert: ended } = new TestAuthority().issue({ names: [], notAfter: new Date('2021-01-01T00:00:00Z') });
+    await put('ended.pem', ended, 0o644);
+    await put('two.pem', `${ended}\n${new TestAuthority().cert}`, 0o644);
+    const withCa = (caFile: string): Raw => withGateway({ tls: { caFile } });
+    expect((await load(withCa('two.pem'))).warnings).toEqual([]);
+    expect((await load(withCa('ended.pem'))).warnings).toMatchObject([
+      {
+        path: 'merchants[0].gateway.tls.caFile',
+        problem: expect.stringContaining('expired on 2021-01-01T00:00:00.000Z'),
+      },
+    ]);
   });
 
   it('warns once of a key that several merchants have, under whatever name', async () => {
@@ -397,7 +444,7 @@ describe('loadConfiguration', () => {
 
   it('says in one fault that the file itself is not there, is a folder or is too large', async () => {
     const problemOf = async (name: string): Promise<string | undefined> => {
-      const [fault] = await faultsOf(loadConfiguration(join(folder, name), {}));
+      const [fault] = await faultsOf(loadConfiguration(join(folder, name), { environment: {}, clock }));
       return `${fault?.path} ${fault?.problem}`;
     };
     await put('big.yaml', ' '.repeat(1_048_577));

@@ -1,6 +1,8 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
+import type { Clock } from '#libs/clock';
 import type { BrokerConfiguration } from './broker-configuration.js';
 import { brokerKind } from './broker-kind.js';
+import { certificateWarnings } from './certificate-warnings.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { deepFreeze } from './deep-freeze.js';
 import type { EgressConfiguration } from './egress-configuration.js';
@@ -13,20 +15,27 @@ import { type Examined, examine, parsedOf } from './parse-configuration.js';
 import { readTextFile } from './read-file.js';
 import { MAX_FILE_BYTES, readYaml, type YamlContent } from './read-yaml.js';
 
+/** What a configuration is read with besides its files. */
+export interface Surroundings {
+  /** Where `${NAME}` is taken from. */
+  readonly environment: Environment;
+  /** By which certificates are valid or not. */
+  readonly clock: Pick<Clock, 'now'>;
+}
+
 /**
  * Reads the configuration file of a broker and every file that it names; relative paths start at the folder of the
  * file.
  * @param file path of the YAML file
- * @param environment where `${NAME}` is taken from
  * @throws ConfigurationError with every fault at once: those of the file, and those of all files that it names
  */
-export async function loadConfiguration(file: string, environment: Environment): Promise<BrokerConfiguration> {
-  return await load(brokerKind, file, await readYamlFile(file, environment));
+export async function loadConfiguration(file: string, surroundings: Surroundings): Promise<BrokerConfiguration> {
+  return await load(brokerKind, await readSettings(file, surroundings));
 }
 
 /** `loadConfiguration` for the file of an egress. */
-export async function loadEgressConfiguration(file: string, environment: Environment): Promise<EgressConfiguration> {
-  return await load(egressKind, file, await readYamlFile(file, environment));
+export async function loadEgressConfiguration(file: string, surroundings: Surroundings): Promise<EgressConfiguration> {
+  return await load(egressKind, await readSettings(file, surroundings));
 }
 
 /** A configuration with what it is for. */
@@ -35,11 +44,11 @@ export type AnyConfiguration =
   | { readonly kind: 'egress'; readonly configuration: EgressConfiguration };
 
 /** `loadConfiguration` or `loadEgressConfiguration`, as the file itself says by its root member `egress`. */
-export async function loadAnyConfiguration(file: string, environment: Environment): Promise<AnyConfiguration> {
-  const content = await readYamlFile(file, environment);
-  return isEgressFile(content)
-    ? { kind: 'egress', configuration: await load(egressKind, file, content) }
-    : { kind: 'broker', configuration: await load(brokerKind, file, content) };
+export async function loadAnyConfiguration(file: string, surroundings: Surroundings): Promise<AnyConfiguration> {
+  const read = await readSettings(file, surroundings);
+  return isEgressFile(read.content)
+    ? { kind: 'egress', configuration: await load(egressKind, read) }
+    : { kind: 'broker', configuration: await load(brokerKind, read) };
 }
 
 /** Whether a file says by its root member that it is for an egress, misspelt or not. */
@@ -69,15 +78,19 @@ export async function readYamlFile(file: string, environment: Environment): Prom
   return readYaml(await textOf(file), environment);
 }
 
+interface Reading extends Pick<Surroundings, 'clock'> {
+  /** Where relative paths start. */
+  readonly folder: string;
+}
+
 /**
  * Reads every file that an examined configuration names, even when there are faults in it already.
- * @param folder where relative paths start
  * @throws ConfigurationError with the faults of all of them and of the configuration, in the order of its file
  */
 export async function loadExamined<Settings extends object, Parsed, Configuration>(
   kind: ConfigurationKind<Settings, Parsed, Configuration>,
   examined: Examined<Settings>,
-  folder: string,
+  { folder, clock }: Reading,
 ): Promise<Configuration & Findings> {
   const { contents, faults: faultsOfFiles, warnings } = await readFiles(examined.files, folder);
   const settings = withContents(examined.settings, contents);
@@ -87,16 +100,24 @@ export async function loadExamined<Settings extends object, Parsed, Configuratio
   const parsed = parsedOf(kind, examined);
   const configuration = kind.toConfiguration(settings as unknown as Loaded<Settings>);
   const between = kind.warningsBetweenFiles?.(settings as unknown as Loaded<Settings>) ?? [];
-  const warned = located(examined.places, [...parsed.warnings, ...warnings, ...between]);
+  const ofCertificates = certificateWarnings({ files: examined.files, contents, now: clock.now() });
+  const warned = located(examined.places, [...parsed.warnings, ...warnings, ...between, ...ofCertificates]);
   return deepFreeze({ ...configuration, files: parsed.files, warnings: warned });
+}
+
+interface ReadSettings extends Reading {
+  readonly content: YamlContent;
+}
+
+async function readSettings(file: string, { environment, clock }: Surroundings): Promise<ReadSettings> {
+  return { content: await readYamlFile(file, environment), folder: dirname(resolve(file)), clock };
 }
 
 async function load<Settings extends object, Parsed, Configuration>(
   kind: ConfigurationKind<Settings, Parsed, Configuration>,
-  file: string,
-  content: YamlContent,
+  { content, ...reading }: ReadSettings,
 ): Promise<Configuration & Findings> {
-  return await loadExamined(kind, examine(kind, content), dirname(resolve(file)));
+  return await loadExamined(kind, examine(kind, content), reading);
 }
 
 async function textOf(file: string): Promise<string> {

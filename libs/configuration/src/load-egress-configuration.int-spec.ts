@@ -2,11 +2,13 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
-import { TestAuthority } from '#libs/testing';
+import { FakeClock, TestAuthority } from '#libs/testing';
 import { EgressConfigurationSource } from './configuration-source.js';
 import type { EgressConfiguration } from './egress-configuration.js';
 import { ConfigurationError } from './fault.js';
 import { loadConfiguration, loadEgressConfiguration } from './load-configuration.js';
+
+const clock = new FakeClock();
 
 type Raw = Record<string, unknown>;
 
@@ -52,7 +54,7 @@ describe('the configuration of an egress in files', () => {
   };
   const load = async (changes: Raw = {}): Promise<EgressConfiguration> => {
     await write(changes);
-    return loadEgressConfiguration(file, {});
+    return loadEgressConfiguration(file, { environment: {}, clock });
   };
   const faultsOf = async (loading: Promise<unknown>): Promise<string[]> => {
     const error: unknown = await loading.then(
@@ -158,7 +160,7 @@ describe('the configuration of an egress in files', () => {
     const { clients } = await load({ clients: [shop({ serviceCodeAlias: undefined, serviceCodeAliasFile: 'alias' })] });
     expect(clients[0]?.alias?.serviceCode).toBe(ALIAS);
     await put('alias', 'Zk7canaryQ');
-    expect(await faultsOf(loadEgressConfiguration(file, {}))).toEqual([
+    expect(await faultsOf(loadEgressConfiguration(file, { environment: {}, clock }))).toEqual([
       'egress.clients[0].serviceCodeAliasFile must hold a UUID, made for this client alone, and nothing else',
     ]);
   });
@@ -222,7 +224,7 @@ describe('the configuration of an egress in files', () => {
 
   it('is not a configuration of a broker', async () => {
     await write();
-    expect(await faultsOf(loadConfiguration(file, {}))).toEqual([
+    expect(await faultsOf(loadConfiguration(file, { environment: {}, clock }))).toEqual([
       'merchants is missing',
       expect.stringMatching(/^egress is not a setting; known here: http, /),
     ]);
@@ -231,7 +233,7 @@ describe('the configuration of an egress in files', () => {
   describe('read again', () => {
     const source = async (): Promise<EgressConfigurationSource> => {
       await write();
-      return new EgressConfigurationSource(file, {});
+      return new EgressConfigurationSource(file, { environment: {}, clock });
     };
     const hasChanged = async (from: EgressConfigurationSource): Promise<boolean> =>
       (await from.stamp()) !== from.loadedStamp;

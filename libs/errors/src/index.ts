@@ -1,3 +1,4 @@
 export { BrokerError, describeError } from './broker-error.js';
 export { errorCodes, type ErrorCode, type Fault } from './error-codes.js';
+export { type StoreRefusal, storeRefusal } from './store-refusals.js';
 export { unavailableReasons, type UnavailableReason } from './unavailable-reasons.js';

@@ -25,6 +25,8 @@ export const FOREIGN: Cause = {
 const { runbook } = unavailableReasons.budget_exhausted;
 const NEARLY_A_SECOND_MS = 999;
 const HH_MM_SS = 8;
+/** A shorter time is none that could be told. */
+const JUST_NOW_MS = 2_000;
 
 /** Of a renewal that is due and not made; without a session, of a merchant that has to wait for one. */
 export function heldBackCause(spent: SpentBudget, session: Session | undefined, { now, isForeign }: Told): Cause {
@@ -62,9 +64,12 @@ export function ofBudget(text: string, isForeign: boolean): Cause {
   return isForeign ? { text: `${text}; ${FOREIGN.text}`, runbook: FOREIGN.runbook } : { text, runbook };
 }
 
-/** What nobody knows of a merchant that looks well, in the words of the status page. */
+/** What nobody knows of a merchant that looks well, in the words of the status page. Of what other replicas are told this one has not heard. */
 export function quietCause(quietMs: number): Cause {
-  const quiet = `no consumer has reported a dead session for ${spanText(quietMs)}`;
+  const isNew = quietMs < JUST_NOW_MS;
+  const quiet = isNew
+    ? 'a consumer has just reported a dead session to this replica'
+    : `no consumer has reported a dead session to this replica for ${spanText(quietMs)}`;
   return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN.runbook };
 }
 

@@ -41,7 +41,8 @@ describe('what is the matter with a merchant', () => {
   });
 
   it('is first of all a newer session that opens with none of the keys of this replica, while an older one is served', () => {
-    const text = 'a newer session (generation 13) opens with none of the keys that this replica has';
+    const text =
+      'a newer session (generation 13) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles)';
     const behind = { unopened: 13, isLikelyDead: true };
     for (const result of ['fresh', 'stale'] as const) {
       const cause = explain(facts({ ...behind, result, failure, why: () => 'refused' }));

@@ -57,7 +57,7 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   const cause = explained(facts);
   const { isForeign, isLikelyDead, reported, result, unopened } = facts;
   if (unopened !== undefined && result !== 'unavailable') {
-    const text = `a newer session (generation ${unopened}) opens with none of the keys that this replica has`;
+    const text = `a newer session (generation ${unopened}) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles)`;
     return joined([{ text }, ...(cause === undefined ? [] : [cause])], 'unopenable-records');
   }
   const isLost = isLikelyDead && result !== 'unavailable' && !isForeign && reported === undefined;

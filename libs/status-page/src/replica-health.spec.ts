@@ -1,3 +1,4 @@
+import { storeRefusal } from '#libs/errors';
 import { FakeClock } from '#libs/testing';
 import { EventLoopLag } from './event-loop-lag.js';
 import type { StoreConnection } from './status-source.js';
@@ -13,16 +14,26 @@ describe('the health of the store', () => {
     connection = { type: 'redis', condition: 'answers', since, reason: 'the store answers' };
     expect(health.describe()).toEqual({ type: 'redis', condition: 'answers', since });
     connection = { type: 'redis', condition: 'refuses', since, reason: 'NOPERM' };
-    expect(health.describe()).toEqual({ type: 'redis', condition: 'refuses', since, reason: 'NOPERM' });
+    expect(health.describe()).toEqual({
+      type: 'redis',
+      condition: 'refuses',
+      since,
+      reason: 'NOPERM',
+      refusal: storeRefusal('NOPERM'),
+    });
+    connection = { type: 'redis', condition: 'refuses', since, reason: 'no database 99' };
+    expect(health.describe()).toEqual({ type: 'redis', condition: 'refuses', since, reason: 'no database 99' });
     connection = { type: 'redis', condition: 'silent', since, reason: 'ECONNREFUSED' };
     expect(health.describe()).toEqual({ type: 'redis', condition: 'silent', since, reason: 'ECONNREFUSED' });
   });
 
-  it('names the operation that failed until one succeeds, and nothing that the store said', () => {
+  it('says in words what failed until something succeeds, and nothing that the store said', () => {
     const clock = new FakeClock();
     const health = new StoreHealth(() => ({ type: 'redis' }), clock);
-    health.emit({ event: 'store_failed', operation: 'claim', error: new Error('secret') });
-    expect(health.describe()).toMatchObject({ failing: { operation: 'claim', at: clock.now() } });
+    health.emit({ event: 'store_failed', operation: 'reportDead', error: new Error('secret') });
+    expect(health.describe()).toMatchObject({
+      failing: { work: 'writing down a reported dead session', at: clock.now() },
+    });
     expect(JSON.stringify(health.describe())).not.toContain('secret');
     health.emit({ event: 'store_recovered' });
     expect(health.describe()).not.toHaveProperty('failing');

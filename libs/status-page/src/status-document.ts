@@ -73,8 +73,10 @@ export interface StatusStore {
   readonly since?: number;
   /** Why it does not answer: the code of a refusal such as `NOPERM`, or what became of the connection. */
   readonly reason?: string;
-  /** The last operation that was not answered, until one is answered again. */
-  readonly failing?: { readonly operation: string; readonly at: number };
+  /** What a refusal means, as what follows `the store`, and what to do about it; absent where the reason says no more than itself. */
+  readonly refusal?: { readonly is: string; readonly remedy: string };
+  /** What was asked of it last and not done, in words, until something is done again. */
+  readonly failing?: { readonly work: string; readonly at: number };
 }
 
 /**
@@ -128,8 +130,8 @@ export interface StatusMerchant {
   /** The codes of the gateway that they gave as their reason, each in a safe form, a bounded number of them. */
   readonly reportedAs?: readonly string[];
   /**
-   * Somebody else created its sessions not long ago, and may still do so: since when no consumer has reported a dead one, as far as
-   * this replica knows.
+   * Somebody else created its sessions not long ago, and may still do so: since when no consumer has reported a dead one to
+   * this replica.
    */
   readonly quietSince?: number;
   readonly session?: StatusSession;

@@ -23,7 +23,7 @@ export type ReplicaCondition = Pick<
 >;
 
 /** The state of the store, as far as its connection knows. */
-export type StoreConnection = Omit<StatusStore, 'failing'>;
+export type StoreConnection = Omit<StatusStore, 'failing' | 'refusal'>;
 
 /** All that the page is written from: to be provided by the app that shows a page. */
 export interface StatusSource {

@@ -1,7 +1,9 @@
 import type { Clock } from '#libs/clock';
+import { storeRefusal } from '#libs/errors';
 import type { SessionEvent, SessionEvents } from '#libs/session';
 import type { StatusStore } from './status-document.js';
 import type { StoreConnection } from './status-source.js';
+import { storeWork } from './store-work.js';
 
 /** Whether the store can be used: by its connection, and by what became of the operations on it. */
 export class StoreHealth implements SessionEvents {
@@ -15,18 +17,20 @@ export class StoreHealth implements SessionEvents {
   }
 
   emit(event: SessionEvent): void {
-    if (event.event === 'store_failed') this.#failing = { operation: event.operation, at: this.#clock.now() };
+    if (event.event === 'store_failed') this.#failing = { work: storeWork(event.operation), at: this.#clock.now() };
     if (event.event === 'store_recovered') this.#failing = undefined;
   }
 
   describe(): StatusStore {
     const { type, condition, since, reason } = this.#connection();
+    const refusal = condition === 'refuses' ? storeRefusal(reason) : undefined;
     return {
       type,
       ...(condition === undefined ? {} : { condition }),
       ...(since === undefined ? {} : { since }),
       // There is nothing to explain about a store that answers.
       ...(reason === undefined || condition === 'answers' ? {} : { reason }),
+      ...(refusal === undefined ? {} : { refusal }),
       ...(this.#failing === undefined ? {} : { failing: this.#failing }),
     };
   }

@@ -15,7 +15,7 @@ export interface ListedMerchant {
   readonly expiresAt?: string;
   readonly renewAt?: string;
   readonly retryAt?: string;
-  /** Somebody else created its sessions not long ago, and may still: since when no consumer has reported a dead one. */
+  /** Somebody else created its sessions not long ago, and may still: since when no consumer has reported a dead one to the replica. */
   readonly quietSince?: string;
   readonly cause?: string;
   readonly runbook?: string;

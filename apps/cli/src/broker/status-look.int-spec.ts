@@ -173,7 +173,7 @@ describe('what is told of a merchant that is followed', () => {
 
   it('is once that somebody else may still create its sessions, whatever is renewed meanwhile, and that it is well', async () => {
     const quiet = (span: string): Partial<ListedMerchant> => ({
-      cause: `no consumer has reported a dead session for ${span}; somebody else may still create some`,
+      cause: `no consumer has reported a dead session to this replica for ${span}; somebody else may still create some`,
       runbook: 'foreign-authorizer',
       quietSince: '2026-11-23T12:00:00Z',
     });
@@ -182,7 +182,7 @@ describe('what is told of a merchant that is followed', () => {
     await look(quiet('5 min'));
     await look({});
     expect(told).toEqual([
-      'fresh: no consumer has reported a dead session for 3 min; somebody else may still create some (runbook: foreign-authorizer)',
+      'fresh: no consumer has reported a dead session to this replica for 3 min; somebody else may still create some (runbook: foreign-authorizer)',
       'fresh',
     ]);
   });
@@ -231,7 +231,8 @@ describe('what is told of a merchant that is followed', () => {
       ofStore = { replica, store: 'refuses', storeReason: 'NOPERM' };
       await look({});
     }
-    const refuses = 'The store refuses (NOPERM): sessions are served from memory (runbook: store-down).';
+    const refuses =
+      'The store refuses (NOPERM): it denies our user a right; sessions are served from memory. Run session-broker doctor, which names the right, and have it granted (runbook: store-down).';
     expect(told).toEqual([`broker-0: ${refuses}`, `broker-1: ${refuses}`]);
   });
 

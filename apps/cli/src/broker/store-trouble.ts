@@ -1,3 +1,4 @@
+import { storeRefusal } from '#libs/errors';
 import type { ListedMerchant } from './listed-merchant.js';
 import type { Listing } from './listing.js';
 
@@ -15,7 +16,13 @@ export function storeTrouble({ store = '', storeReason, merchants }: Listing): s
   if (said === undefined) return undefined;
   const trouble = storeReason === undefined ? said : `${said} (${storeReason})`;
   const effects = effectsOn(merchants);
-  return `${trouble}${effects.length === 0 ? '' : `: ${effects.join(', and ')}`} (runbook: ${STORE_DOWN}).`;
+  const refusal = store === 'refuses' ? storeRefusal(storeReason) : undefined;
+  const told = [
+    ...(refusal === undefined ? [] : [`it ${refusal.is}`]),
+    ...(effects.length === 0 ? [] : [effects.join(', and ')]),
+  ];
+  const remedy = refusal === undefined ? '' : `. ${refusal.remedy}`;
+  return `${trouble}${told.length === 0 ? '' : `: ${told.join('; ')}`}${remedy} (runbook: ${STORE_DOWN}).`;
 }
 
 /** The page of docs/runbooks for a store that cannot be used. */

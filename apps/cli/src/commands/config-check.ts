@@ -30,11 +30,14 @@ const UNSET_ADVICE =
  * variables are not set, the rest is looked at, and the report is incomplete (ADR 36).
  * @throws ConfigurationError with every fault, each with its path in the file
  */
-export async function configCheck(options: ConfigCheckOptions, { environment }: CommandContext): Promise<Report> {
+export async function configCheck(
+  options: ConfigCheckOptions,
+  { environment, clock }: CommandContext,
+): Promise<Report> {
   const { file, structure = false } = options;
   const partly = await checkConfiguration(file, { environment, readsFiles: !structure });
   if (structure || partly.unset.length > 0) return partReport(options, partly);
-  const loaded = await loadAnyConfiguration(file, environment);
+  const loaded = await loadAnyConfiguration(file, { environment, clock });
   const { lines, json } =
     loaded.kind === 'egress' ? summaryOfEgress(loaded.configuration) : summaryOfBroker(loaded.configuration);
   return {

@@ -29,7 +29,7 @@ export async function doctorEgress(
 ): Promise<Report> {
   const echo = echoUrl === undefined ? undefined : echoUrlOf(echoUrl);
   await demandKind(file, environment, { kind: 'egress', otherwise: `: doctor --config ${file}` });
-  const loaded = await loadEgressAsFarAsPossible(file, environment);
+  const loaded = await loadEgressAsFarAsPossible(file, { environment, clock });
   const connections = new GatewayConnections(clock);
   const toBroker = new OutboundConnections({ clock });
   const access = brokerOf(loaded);

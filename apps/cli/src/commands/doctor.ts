@@ -37,7 +37,7 @@ export async function doctor(options: DoctorOptions, context: CommandContext): P
   const { clock, environment, signal } = context;
   const echo = options.echoUrl === undefined ? undefined : echoUrlOf(options.echoUrl);
   await demandKind(options.config, environment, { kind: 'broker', otherwise: `: doctor --egress ${options.config}` });
-  const loaded = await loadAsFarAsPossible(options.config, environment);
+  const loaded = await loadAsFarAsPossible(options.config, context);
   const configuration = loaded.kind === 'usable' ? loaded.configuration : undefined;
   const merchants = configuration === undefined ? [] : merchantsFor(options, configuration);
   const recipients = options.discover === true ? await recipientsFor(options, merchants[0], configuration) : [];

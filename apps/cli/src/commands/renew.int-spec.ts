@@ -19,7 +19,7 @@ const fresh = {
 };
 const quiet = {
   quietSince: '2026-11-23T11:00:00.000Z',
-  cause: 'no consumer has reported a dead session for 9 min; somebody else may still create some',
+  cause: 'no consumer has reported a dead session to this replica for 9 min; somebody else may still create some',
   runbook: 'foreign-authorizer',
 };
 const refusal = (reason: string, cause: string): Answered => ({
@@ -153,7 +153,7 @@ describe('what renew says', () => {
     const { code, lines } = await renew(wish, { store: 'refuses', storeReason: 'OOM', merchants: [shop] });
     expect(lines).toEqual([
       'Not renewed shop: the store refuses what it is asked, so that no session can be created [HTTP 503, session_unavailable]',
-      'The store refuses (OOM): sessions are served from memory, and nothing is renewed (runbook: store-down).',
+      'The store refuses (OOM): it has no memory left; sessions are served from memory, and nothing is renewed. Raise its maxmemory, or free memory (runbook: store-down).',
       'The session that there is is served on until 2126-11-23T12:00:00.000Z; nothing is renewed',
       'What to do: go on with runbook: store-down',
     ]);

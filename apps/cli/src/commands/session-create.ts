@@ -24,7 +24,7 @@ export interface SessionCreateOptions {
  * @throws ConfigurationError, BrokerError `merchant_not_found` or `invalid_request` before any call is made
  */
 export async function sessionCreate(options: SessionCreateOptions, context: CommandContext): Promise<Report> {
-  const { merchants } = await loadConfiguration(options.config, context.environment);
+  const { merchants } = await loadConfiguration(options.config, context);
   const merchant = chosenMerchant(merchants, options.merchant);
   demandConsent(merchant, options.yes === true);
   try {

@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
 import { loadEgressConfiguration } from '#libs/configuration';
 import { importClientKey } from '#libs/jwe';
 import { readKeyFile } from '../key-file.js';
@@ -58,7 +59,10 @@ describe('the files of the demo', () => {
 
   it('give the egress a configuration that it takes, without the key or the service code of the merchant', async () => {
     const { egress } = await prepare();
-    const { clients, aliasKeys, warnings } = await loadEgressConfiguration(egress.config, {});
+    const { clients, aliasKeys, warnings } = await loadEgressConfiguration(egress.config, {
+      environment: {},
+      clock: new SystemClock(),
+    });
     expect(clients).toMatchObject([
       { name: 'shop', merchant: 'shop', alias: { serviceCode: egress.serviceCodeAlias } },
     ]);

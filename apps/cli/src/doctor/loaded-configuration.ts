@@ -5,11 +5,11 @@ import {
   type EgressConfiguration,
   type EgressParts,
   ConfigurationError,
-  type Environment,
   loadConfiguration,
   loadEgressConfiguration,
   knownInPart,
   type NamedFile,
+  type Surroundings,
 } from '#libs/configuration';
 
 type Checked = Awaited<ReturnType<typeof checkConfiguration>>;
@@ -34,33 +34,33 @@ export type Loaded<Configuration, Parts = unknown> =
 export type LoadedEgress = Loaded<EgressConfiguration, EgressParts>;
 export type LoadedConfiguration = Loaded<BrokerConfiguration, BrokerParts>;
 
-export function loadAsFarAsPossible(file: string, environment: Environment): Promise<LoadedConfiguration> {
+export function loadAsFarAsPossible(file: string, surroundings: Surroundings): Promise<LoadedConfiguration> {
   return asFarAsPossible(
     { load: loadConfiguration, partsOf: (found) => (found.kind === 'broker' ? found.known : undefined) },
     file,
-    environment,
+    surroundings,
   );
 }
 
-export function loadEgressAsFarAsPossible(file: string, environment: Environment): Promise<LoadedEgress> {
+export function loadEgressAsFarAsPossible(file: string, surroundings: Surroundings): Promise<LoadedEgress> {
   return asFarAsPossible(
     { load: loadEgressConfiguration, partsOf: (found) => (found.kind === 'egress' ? found.known : undefined) },
     file,
-    environment,
+    surroundings,
   );
 }
 
 interface Reading<Configuration, Parts> {
-  readonly load: (file: string, environment: Environment) => Promise<Configuration>;
+  readonly load: (file: string, surroundings: Surroundings) => Promise<Configuration>;
   readonly partsOf: (found: Checked | InPart) => Parts | undefined;
 }
 
 async function asFarAsPossible<Configuration extends { readonly files: readonly NamedFile[] }, Parts>(
   { load, partsOf }: Reading<Configuration, Parts>,
   file: string,
-  environment: Environment,
+  { environment, clock }: Surroundings,
 ): Promise<Loaded<Configuration, Parts>> {
-  const loaded = await unlessFaulty(load(file, environment));
+  const loaded = await unlessFaulty(load(file, { environment, clock }));
   if (!(loaded instanceof ConfigurationError)) return { kind: 'usable', configuration: loaded, files: loaded.files };
   const whole = await unlessFaulty(checkConfiguration(file, { environment, readsFiles: true }));
   const known = whole instanceof ConfigurationError ? undefined : partsOf(whole);

@@ -1,35 +1,23 @@
 /** @import { StatusCondition, StatusCounts, StatusMerchant } from '../status-document.js' */
 
-/** @type {readonly StatusCondition[]} the worst first */
-export const conditions = [
-  'unavailable',
-  'foreign_authorizer',
-  'reported_dead',
-  'likely_dead',
-  'watched',
-  'stale',
-  'held_back',
-  'failing',
-  'renewing',
-  'fresh',
-];
-
 /**
- * Those of `conditionWord` in libs/session, which the page cannot load; a test keeps them equal.
+ * The worst first, with those words of `conditionWord` in libs/session, which the page cannot load; a test keeps them equal.
  * @type {Readonly<Record<StatusCondition, string>>}
  */
 export const conditionNames = {
   unavailable: 'No session',
-  stale: 'Past margin',
   foreign_authorizer: 'Ended by others',
   reported_dead: 'Reported dead',
   likely_dead: 'Likely dead',
   watched: 'Watched',
+  stale: 'Past margin',
   held_back: 'Not renewed',
   failing: 'Failing',
   renewing: 'Renewing',
   fresh: 'Fresh',
 };
+
+export const conditions = /** @type {readonly StatusCondition[]} */ (Object.keys(conditionNames));
 
 /** @type {ReadonlySet<string>} Those known from reports: such a session is renewed with the next report, or when it is due. */
 export const reported = new Set(['foreign_authorizer', 'reported_dead']);

@@ -11,7 +11,16 @@ import {
   takesPerson,
 } from './condition.js';
 import { firstToEnd, storeTroubleOf, troubleDetail } from './store-trouble.js';
-import { capital, countText, durationText, FOREIGN_AUTHORIZER, renewCommand, reportText, timeText } from './wording.js';
+import {
+  capital,
+  countText,
+  durationText,
+  FOREIGN_AUTHORIZER,
+  quietText,
+  renewCommand,
+  reportText,
+  timeText,
+} from './wording.js';
 
 /**
  * @typedef {object} Headline
@@ -183,12 +192,9 @@ function quietSentence({ merchants, worst, now }) {
   if (first === undefined) return undefined;
   const whose = quiet.length === 1 ? first.id : `${quiet.length} merchants`;
   const since = Math.max(...quiet.map(({ quietSince }) => quietSince ?? 0));
-  return {
-    condition: 'failing',
-    text: `Somebody else may still create sessions of ${whose}; no consumer has reported a dead one`,
-    ending: ` for ${durationText(now - since)}`,
-    runbook: FOREIGN_AUTHORIZER,
-  };
+  const [quietly, ending] = quietText('a dead one', now - since);
+  const text = `Somebody else may still create sessions of ${whose}; ${quietly}`;
+  return { condition: 'failing', text, ending, runbook: FOREIGN_AUTHORIZER };
 }
 
 /**

@@ -289,7 +289,7 @@ describe('the headline', () => {
     const quiet = { ...blocked(900_000), condition: 'fresh' as const, renewalBlocked: false, quietSince: 20_000 };
     expect(headlineOf({ store, replica, merchants: [quiet] }, { ...well, fresh: 1 }, 200_000)).toEqual({
       condition: 'failing',
-      text: 'Somebody else may still create sessions of shop-900000; no consumer has reported a dead one',
+      text: 'Somebody else may still create sessions of shop-900000; no consumer has reported a dead one to this replica',
       ending: ' for 3 min 0 s',
       because: '',
       detail: '',
@@ -298,7 +298,7 @@ describe('the headline', () => {
     });
     const merchants = [quiet, { ...quiet, quietSince: 140_000 }];
     expect(headlineOf({ store, replica, merchants }, { ...well, fresh: 5 }, 200_000)).toMatchObject({
-      text: 'Somebody else may still create sessions of 2 merchants; no consumer has reported a dead one',
+      text: 'Somebody else may still create sessions of 2 merchants; no consumer has reported a dead one to this replica',
       ending: ' for 1 min 0 s',
     });
     expect(headlineOf({ store, replica, merchants }, { ...well, failing: 1, fresh: 5 }, 200_000).text).toMatch(
@@ -480,6 +480,15 @@ describe('the headline', () => {
       'Nothing is renewed: the store (Redis) refuses to work',
       'Reason: NOPERM. Until they end, sessions are served from memory and payments go on. Renewals go on by themselves as soon as the store works again.',
     ]);
+    const full = { ...refusing.store, reason: 'OOM', refusal: { is: 'has no memory left', remedy: 'Free memory' } };
+    expect(headline({ fresh: 2 }, { store: full, merchants: [blocked(90_000), blocked(33_000)] })).toEqual([
+      'failing',
+      'Nothing is renewed: the store (Redis) has no memory left',
+      'Reason: OOM. Until they end, sessions are served from memory and payments go on. Free memory. Renewals go on by themselves as soon as the store works again.',
+    ]);
+    expect(headline({ fresh: 2 }, { store: full })[2]).toBe(
+      'Reason: OOM. Sessions are served from memory. Free memory.',
+    );
     const stopping = { replica: { ...replica, shuttingDown: true } };
     expect(headline({ fresh: 2 }, stopping)).toEqual([
       'failing',

@@ -88,11 +88,10 @@ class Card {
  * @returns {readonly CardContent[]}
  */
 export function contentsOf({ replica, store, gateways, furtherGateways }, now) {
-  const others = furtherGateways === 0 ? [] : [furtherContent(furtherGateways)];
   return [
     storeContent(store, now),
     ...gateways.map((gateway) => gatewayContent(gateway, now)),
-    ...others,
+    ...(furtherGateways === 0 ? [] : [furtherContent(furtherGateways)]),
     replicaContent(replica, now),
   ];
 }
@@ -108,7 +107,7 @@ function storeContent({ type, condition, since, reason, failing }, now) {
     [condition === 'answers' ? 'Up for' : 'Down for', since === undefined ? undefined : durationText(now - since)],
     ['Reason', reason],
     ['Shared', type === 'redis' ? 'by all replicas' : 'by nobody: for one replica'],
-    ['Failing', failing && `${failing.operation}, ${agoText(now - failing.at)}`],
+    ['Failing', failing && `${failing.work}, ${agoText(now - failing.at)}`],
   ]);
   if (condition === undefined) return { ...base, facts, condition: 'unknown', state: 'Not connected yet' };
   if (condition === 'silent') return { ...base, facts, condition: 'unavailable', state: 'Does not answer' };
@@ -213,7 +212,7 @@ function furtherContent(count) {
   return {
     key: 'further',
     kind: 'Gateways',
-    title: countText(count, 'more', 'more'),
+    title: `${count.toLocaleString('en')} more`,
     condition: 'unknown',
     state,
     facts: [],

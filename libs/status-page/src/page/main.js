@@ -37,6 +37,9 @@ let latest;
 /** @type {FeedState} */
 let feedState = 'connecting';
 
+/** @type {(id: string, text: string) => void} */
+const write = (id, text) => setText(byId(id, HTMLElement), text);
+
 function draw() {
   drawConnection();
   if (latest === undefined) return;
@@ -56,11 +59,11 @@ function draw() {
  */
 function drawMerchants(document, now) {
   const selected = selection.of(document, filters.value, now);
-  if (selected === undefined) return setText(byId('rest', HTMLElement), 'Searching');
+  if (selected === undefined) return write('rest', 'Searching');
   const { merchants, matching } = selected;
   list.show(merchants);
   list.draw(now);
-  setText(byId('rest', HTMLElement), restText(merchants.length, matching));
+  write('rest', restText(merchants.length, matching));
 }
 
 /**
@@ -83,13 +86,13 @@ function drawHeadline(document, counts, now) {
   const { replica } = document;
   setAttribute(byId('headline', HTMLElement), 'data-condition', condition);
   setAttribute(byId('headline-glyph', SVGElement), 'href', `#glyph-${condition}`);
-  setText(byId('headline-words', HTMLElement), text);
-  setText(byId('headline-ending', HTMLElement), ending);
-  setText(byId('headline-because', HTMLElement), because);
-  setText(byId('headline-detail', HTMLElement), detail);
+  write('headline-words', text);
+  write('headline-ending', ending);
+  write('headline-because', because);
+  write('headline-detail', detail);
   drawRunbook('headline-runbook', runbook);
   drawRunbook('headline-also', also);
-  setText(byId('replica-name', HTMLElement), `${replica.name} · ${replica.version}`);
+  write('replica-name', `${replica.name} · ${replica.version}`);
   const urgent = conditions
     .slice(0, conditions.indexOf('held_back'))
     .reduce((sum, condition) => sum + counts[condition], 0);
@@ -103,7 +106,7 @@ function drawHeadline(document, counts, now) {
  */
 function drawNotice({ replica }, now) {
   const notice = configurationNotice(replica, now);
-  setText(byId('configuration-text', HTMLElement), notice?.text ?? '');
+  write('configuration-text', notice?.text ?? '');
   drawRunbook('configuration-runbook', notice?.runbook);
   byId('configuration', HTMLElement).hidden = notice === undefined;
 }
@@ -134,8 +137,9 @@ function drawShares(counts) {
   const words = [];
   for (const [index, condition] of conditions.entries()) {
     const share = shares.children[index];
-    if (share instanceof HTMLElement) share.style.flexGrow = String(counts[condition]);
-    if (share instanceof HTMLElement) share.hidden = counts[condition] === 0;
+    if (!(share instanceof HTMLElement)) continue;
+    share.style.flexGrow = String(counts[condition]);
+    share.hidden = counts[condition] === 0;
     if (counts[condition] > 0) words.push(`${counts[condition]} ${conditionNames[condition]}`);
   }
   setAttribute(shares, 'aria-label', `Merchants: ${words.join(', ')}`);
@@ -144,14 +148,14 @@ function drawShares(counts) {
 function drawConnection() {
   const banner = byId('banner', HTMLElement);
   setAttribute(byId('connection', HTMLElement), 'data-state', feedState);
-  setText(byId('connection-text', HTMLElement), feedTexts[feedState]);
+  write('connection-text', feedTexts[feedState]);
   if (feedState === 'lost') {
     const news = latest === undefined ? 'nothing heard yet' : `last news at ${timeText(clock.newsAt(), clock.now())}`;
     setText(banner, `The connection to this replica is lost, ${news}. Trying again.`);
   }
   banner.hidden = feedState !== 'lost';
   const heard = latest === undefined ? '' : `Last news ${agoText(clock.sinceNewsMs())}. `;
-  setText(byId('footnote', HTMLElement), `${heard}Times are in UTC.`);
+  write('footnote', `${heard}Times are in UTC.`);
 }
 
 const feed = new Feed({

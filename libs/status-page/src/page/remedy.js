@@ -46,7 +46,10 @@ export class Remedy {
    */
   draw(merchant, now) {
     const matter = matterOf(merchant, now);
-    const canRenew = (merchant.renewalBlocked ? reported : renewable).has(conditionAt(merchant, now));
+    // A replica that lacks a key is behind: its key file mends that, and no new session does.
+    const canRenew =
+      matter?.runbook !== 'unopenable-records' &&
+      (merchant.renewalBlocked ? reported : renewable).has(conditionAt(merchant, now));
     this.element.hidden = matter === undefined && !canRenew;
     this.#runbook.hidden = matter === undefined;
     this.#renew.hidden = !canRenew;

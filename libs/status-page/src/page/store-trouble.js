@@ -6,6 +6,7 @@ import { countText, timeText } from './wording.js';
  * @typedef {object} StoreTrouble
  * @property {string} said what it does in place of answering
  * @property {string} reason
+ * @property {string} remedy
  * @property {number | undefined} since
  * @property {number} now
  * @property {string | undefined} held what is not renewed because of it
@@ -18,11 +19,12 @@ import { countText, timeText } from './wording.js';
  * @param {number} now
  * @returns {StoreTrouble | undefined} undefined while it answers
  */
-export function storeTroubleOf({ store: { condition, since, reason = 'no reason given' }, merchants }, now) {
+export function storeTroubleOf({ store: { condition, since, reason = 'no reason given', refusal }, merchants }, now) {
   if (condition !== 'silent' && condition !== 'refuses') return undefined;
-  const said = condition === 'silent' ? 'the store (Redis) does not answer' : 'the store (Redis) refuses to work';
+  const said = `the store (Redis) ${condition === 'silent' ? 'does not answer' : (refusal?.is ?? 'refuses to work')}`;
+  const remedy = refusal === undefined ? '' : ` ${refusal.remedy}.`;
   const areReported = merchants.some((one) => reported.has(one.condition));
-  return { said, reason, since, now, held: heldText(merchants), areReported };
+  return { said, reason, remedy, since, now, held: heldText(merchants), areReported };
 }
 
 /**
@@ -31,12 +33,12 @@ export function storeTroubleOf({ store: { condition, since, reason = 'no reason 
  * @param {string} [named] what the reason is that of, where the headline does not say it
  * @returns {string} the reason, and what becomes of it without anybody's help
  */
-export function troubleDetail({ reason, since, held, areReported, now }, hasSessions, named = 'Reason') {
+export function troubleDetail({ reason, remedy, since, held, areReported, now }, hasSessions, named = 'Reason') {
   const why = `${named}: ${reason}${since === undefined ? '' : `, since ${timeText(since, now)}`}.`;
-  if (held === undefined) return `${why} Sessions are served from memory.`;
+  if (held === undefined) return `${why} Sessions are served from memory.${remedy}`;
   const served = hasSessions ? ' Until they end, sessions are served from memory and payments go on.' : '';
   const but = areReported ? '; a session reported dead may wait for the next report, or for session-broker renew' : '';
-  return `${why}${served} Renewals go on by themselves as soon as the store works again${but}.`;
+  return `${why}${served}${remedy} Renewals go on by themselves as soon as the store works again${but}.`;
 }
 
 /** @param {readonly StatusMerchant[]} merchants */

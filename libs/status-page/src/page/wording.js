@@ -170,8 +170,18 @@ export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
 export function matterOf({ cause, quietSince, ...merchant }, now) {
   if (cause !== undefined) return { text: `${cause.text}${reportText(merchant)}`, runbook: cause.runbook };
   if (quietSince === undefined) return undefined;
-  const quiet = `no consumer has reported a dead session for ${durationText(now - quietSince)}`;
+  const quiet = quietText('a dead session', now - quietSince).join('');
   return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN_AUTHORIZER };
+}
+
+/**
+ * @param {string} what
+ * @param {number} ms
+ * @returns {[text: string, ending: string]} how long it has not been reported
+ */
+export function quietText(what, ms) {
+  const to = `reported ${what} to this replica`;
+  return ms < 2 * S ? [`a consumer has just ${to}`, ''] : [`no consumer has ${to}`, ` for ${durationText(ms)}`];
 }
 
 /**

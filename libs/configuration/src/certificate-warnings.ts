@@ -1,0 +1,45 @@
+import { type Instant, msBetween, toRfc3339 } from '#libs/clock';
+import { certificateLife, type CertificateLife } from './certificate-life.js';
+import type { Warning } from './fault.js';
+import type { FileSetting } from './named-files.js';
+import { pemCertificates } from './pem-certificates.js';
+
+interface CertificateFiles {
+  readonly files: readonly FileSetting[];
+  /** By the paths of their settings, as far as they could be read. */
+  readonly contents: ReadonlyMap<string, unknown>;
+  readonly now: Instant;
+}
+
+const DAY_MS = 86_400_000;
+const WARN_BELOW_DAYS = 14;
+
+/** Of certificates that have expired, soon will, or are not valid yet: once for each content, where it is named first. */
+export function certificateWarnings({ files, contents, now }: CertificateFiles): Warning[] {
+  const seen = new Set<string>();
+  return files.flatMap(({ path, content }) => {
+    const pem = contents.get(path);
+    if (content.kind !== 'certificates' || typeof pem !== 'string' || seen.has(pem)) return [];
+    seen.add(pem);
+    const problem = problemOf(path.endsWith('certFile') ? certificateLife(pem) : longestLife(pem), now);
+    return problem === undefined ? [] : [{ path, problem }];
+  });
+}
+
+/** Authorities that follow each other stand in one file, and one that is valid is enough. */
+function longestLife(pem: string): CertificateLife {
+  const lives = pemCertificates(pem).map(certificateLife);
+  return lives.reduce((longest, life) => (life.endsAt > longest.endsAt ? life : longest), certificateLife(pem));
+}
+
+function problemOf({ startsAt, endsAt }: CertificateLife, now: Instant): string | undefined {
+  if (endsAt <= now) {
+    return `names a certificate that expired on ${toRfc3339(endsAt)}: connections that are verified by it fail; replace it now`;
+  }
+  if (startsAt > now) {
+    return `names a certificate that is not valid before ${toRfc3339(startsAt)}; replace it, or set the clock of this machine right`;
+  }
+  return msBetween(now, endsAt) < WARN_BELOW_DAYS * DAY_MS
+    ? `names a certificate that expires on ${toRfc3339(endsAt)}, in less than ${WARN_BELOW_DAYS} days; replace it before`
+    : undefined;
+}
