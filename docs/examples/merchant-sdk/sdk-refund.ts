@@ -7,6 +7,8 @@ import { MerchantSdk } from './merchant-sdk.ts';
 const { BROKER_URL = '', BROKER_TOKEN = '', GATEWAY_URL = '', MERCHANT_ID = '', OPERATION_ID = '' } = process.env;
 
 async function refund(broker: SessionBroker): Promise<void> {
+  if (OPERATION_ID === '')
+    throw new Error('set OPERATION_ID: the operationId of the purchase of which something is given back');
   const headers = { authorization: `Bearer ${BROKER_TOKEN}` };
   const keyUrl = `${BROKER_URL}/v1/merchants/shop/client-key`;
   const clientKey = await fetch(keyUrl, { headers, redirect: 'error' }).catch((cause: unknown) => {

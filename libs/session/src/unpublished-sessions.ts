@@ -62,6 +62,7 @@ export class UnpublishedSessions {
 
   /** @throws BrokerError `store_unavailable` or `store_refused`; what was not offered yet is offered next time */
   offerAll(): Promise<void> {
+    if (this.#offering === undefined && this.#kept.size === 0) return Promise.resolve();
     this.#offering ??= this.#offerEach().finally(() => (this.#offering = undefined));
     return this.#offering;
   }

@@ -101,11 +101,13 @@ describe('the warning of a gap', () => {
     expect(gapWarning({ tried: [bridged] })).toMatch(/would bridge it \(ask the bank/);
   });
 
-  it('says with how many seeds advice was seen where calls fail by chance', () => {
+  it('says in how many runs advice was seen to hold where calls fail by chance, and promises nothing', () => {
     const told = (result: Tried): string | undefined =>
       gapWarning({ setup: setup({ failureShare: 0.1 }), tried: [result] })?.replace(/^.*renewBefore of 40% /, '');
     const bridging = { effect: 'bridges', lostMs: 0 } as const;
-    expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 0 }))).toBe('would bridge it with 3 seeds');
+    expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 0, runs: 10 }))).toBe(
+      'bridged it in all of the 10 runs that were tried, each with a seed of its own',
+    );
     expect(told(tried(lead(0.4), bridging))).toBe('would bridge it with this seed');
     expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 40_000 }))).toBe(
       'would bridge it with this seed, and leave 40s with another',

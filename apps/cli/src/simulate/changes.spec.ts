@@ -35,14 +35,14 @@ describe('the changes that are tried', () => {
   it('bridge with other seeds, too, where calls fail by chance', async () => {
     const unsteady = { ...setup, behaviour: { ...setup.behaviour, failureShare: 0.5, outageMs: 0 } };
     const run = changed(unsteady, [{ of: 'lead', share: 0.1 }]);
-    expect(seedsOf(run).map(({ seed }) => seed)).toEqual([2, 3, 4]);
+    expect(seedsOf(run).map(({ seed }) => seed)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     expect(seedsOf(setup)).toEqual([setup]);
     const before = { ...(await played(run)), withoutSessionMs: 60_000 };
     const bridging = (await tryChanges(run, before)).filter(bridges);
     expect(bridging).not.toEqual([]);
     for (const { changes } of bridging) {
       const figures = await Promise.all(seedsOf(changed(run, changes)).map(played));
-      expect(figures.map(({ withoutSessionMs }) => withoutSessionMs)).toEqual([0, 0, 0]);
+      expect(figures.map(({ withoutSessionMs }) => withoutSessionMs)).toEqual(Array(10).fill(0));
     }
   });
 

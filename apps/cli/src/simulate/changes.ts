@@ -29,7 +29,7 @@ const LEAD_STEP_MS = 300_000;
 const MIN_SHARE_WITHOUT_MARGIN = 0.05;
 
 /**
- * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 33 runs,
+ * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 33 runs, and 75 where calls fail by chance,
  * those with other seeds and other beginnings of the outage among them. What the bank decides alone comes last, and only when nothing else bridges the gap.
  */
 export async function tryChanges(setup: SimulationSetup, before: ScheduleFigures): Promise<readonly Tried[]> {

@@ -14,11 +14,8 @@ import type { ScheduleFigures, WindowFigures } from './figures.js';
 import type { Judged } from './judged.js';
 import type { SimulationSetup } from './simulation.js';
 import { inWindow, leftForFailures, percent } from './spans.js';
-import { bridges, failsByChance, OTHER_RUNS, type Tried } from './trials.js';
+import { bridges, failsByChance, type Tried } from './trials.js';
 import { joined, span, worded, type Wording } from './wording.js';
-
-/** So many were played, and all of them were bridged: of chance nobody can say more. */
-const WITH_ALL_SEEDS = ` with ${OTHER_RUNS + 1} seeds`;
 
 /** What the changes that were tried do about a gap. */
 export function remedies({ setup, figures, tried, isOneOfMany = false }: Judged): Wording {
@@ -60,9 +57,11 @@ function effectText(one: Tried, { setup, figures }: Judged): Wording {
   const withSeed = failsByChance(setup) ? ' with this seed' : '';
   switch (one.effect) {
     case 'bridges':
-      if (bridges(one))
-        return [`would bridge it${one.lostElsewhereMs === undefined || withSeed === '' ? withSeed : WITH_ALL_SEEDS}`];
-      return bridgesHereOnly(one, withSeed);
+      if (!bridges(one)) return bridgesHereOnly(one, withSeed);
+      // Of chance nobody can say more than what was seen.
+      if (withSeed !== '' && one.runs !== undefined)
+        return [`bridged it in all of the ${one.runs} runs that were tried, each with a seed of its own`];
+      return [`would bridge it${withSeed}`];
     case 'shortens':
       return worded`would shorten it to ${span(one.lostMs)}${withSeed}`;
     case 'lengthens':

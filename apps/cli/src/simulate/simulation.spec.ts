@@ -22,6 +22,19 @@ const play = (behaviour: Partial<GatewayBehaviour> = {}, more: Partial<Simulatio
     ...more,
   });
 
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let next: NodeJS.Immediate;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  next = setImmediate(count);
+  await work();
+  clearImmediate(next);
+  return turns;
+}
+
 describe('a simulated schedule', () => {
   it('has one create call for each renewal, whatever the number of replicas', async () => {
     const [one, many] = await Promise.all([play({}, { replicas: 1 }), play({}, { replicas: 8 })]);
@@ -53,6 +66,11 @@ describe('a simulated schedule', () => {
     expect(longer.withoutSessionMs).toBeGreaterThan(6.7 * MINUTE_MS);
     expect(longer.withoutSessionMs).toBeLessThan(12 * MINUTE_MS);
     expect(longer.worstRemainingMs).toBe(-longer.withoutSessionMs);
+  });
+
+  it('takes no turn of the event loop for its ticks: a long run has a million of them', async () => {
+    const turns = await turnsDuring(() => play({ failureShare: 0.9, outageMs: 5 * MINUTE_MS }));
+    expect(turns).toBeLessThanOrEqual(1);
   });
 
   it('never spends more than the budget', async () => {

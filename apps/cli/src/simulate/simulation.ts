@@ -1,6 +1,7 @@
-import { type Instant, VirtualClock } from '#libs/clock';
+import type { Instant } from '#libs/clock';
 import { type Merchants, type Session, type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
+import { PlayedClock } from './played-clock.js';
 import { type GatewayBehaviour, PlayedGateway } from './played-gateway.js';
 import { seededRandom } from './seeded-random.js';
 
@@ -44,7 +45,7 @@ const TICK_MS = 1_000;
 /** Plays the real renewer of several replicas, with the store in memory, against a played gateway, on virtual time. */
 export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
   const { settings, behaviour, durationMs, startsAt, merchant } = setup;
-  const clock = new VirtualClock(startsAt);
+  const clock = new PlayedClock(startsAt);
   const random = seededRandom(setup.seed);
   const timeoutMs = settings.gatewayTimeoutMs;
   const gateway = new PlayedGateway({ behaviour, clock, random, timeoutMs, outageAfterMs: durationMs / 2 });
@@ -81,7 +82,7 @@ export const isHeldUp = (event: SessionEvent): boolean =>
 /** Whether it was cut short. */
 async function play(
   replicas: readonly SessionReplica[],
-  clock: VirtualClock,
+  clock: PlayedClock,
   { durationMs, merchant, mostGapMs = Infinity }: SimulationSetup,
 ): Promise<boolean> {
   let gapMs = 0;
@@ -99,7 +100,7 @@ async function play(
 }
 
 /** A call in flight ends as time passes; this is the most that it takes. */
-async function close(replicas: readonly SessionReplica[], clock: VirtualClock): Promise<void> {
+async function close(replicas: readonly SessionReplica[], clock: PlayedClock): Promise<void> {
   const stopped = Promise.all(replicas.map((replica) => replica.stop(0)));
   await clock.advance(TICK_MS);
   await stopped;

@@ -19,6 +19,8 @@ export interface Tried {
   readonly isForThisStart?: boolean;
   /** What is lost of it with another seed, or where the outage begins later or earlier. Absent: that was not played. */
   readonly lostElsewhereMs?: number;
+  /** So many with other seeds or beginnings were bridged, and this one. Absent where that was not played, or one was not. */
+  readonly runs?: number;
 }
 
 /** A call takes at most so many times the average: see `GatewayBehaviour`. */
@@ -27,10 +29,14 @@ export const SLOWEST_CALL = 1.5;
 const NOTABLE_SHARE = 0.9;
 const NOTABLE_MS = 2_000;
 const CUT_SHORT_AFTER_MS = 10_000;
-export const OTHER_RUNS = 2;
+/** What makes runs differ where nothing fails by chance is where the outage begins: two more show that. */
+const OTHER_STARTS = 2;
+/** Chance takes more of them: as many as so many lifetimes allow, so that advice takes seconds. */
+const MAX_OTHER_SEEDS = 9;
+const LIFETIMES_OF_OTHERS = 2_000;
 const MAX_SEED = 2 ** 32;
-/** Of all trials of one run together. */
-const MAX_OTHER_RUNS = 8;
+/** Of all trials of one run together, so many times the other runs of one. */
+const TRIALS_WITH_OTHERS = 4;
 
 export const played = async (setup: SimulationSetup): Promise<ScheduleFigures> =>
   figuresOf(await simulate(setup), setup.durationMs, setup.settings);
@@ -52,12 +58,18 @@ export function seedsOf(setup: SimulationSetup): readonly SimulationSetup[] {
 /** With other seeds, and with the outage some lifetimes earlier, or later where the run is too short for that. */
 function otherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
   const { outageMs, lifetimeMs } = setup.behaviour;
-  return Array.from({ length: OTHER_RUNS }, (_, index) => {
-    const shiftMs = outageMs === 0 ? 0 : 2 * (index + 1) * lifetimeMs;
+  return Array.from({ length: countOfOthers(setup) }, (_, index) => {
+    const shiftMs = outageMs === 0 ? 0 : 2 * ((index % OTHER_STARTS) + 1) * lifetimeMs;
     const shorterMs = setup.durationMs - shiftMs;
     const durationMs = shorterMs >= 2 * (outageMs + lifetimeMs) ? shorterMs : setup.durationMs + shiftMs;
     return { ...setup, durationMs, seed: (setup.seed + index + 1) % MAX_SEED };
   });
+}
+
+function countOfOthers(setup: SimulationSetup): number {
+  if (!failsByChance(setup)) return OTHER_STARTS;
+  const fitting = Math.floor((LIFETIMES_OF_OTHERS * setup.behaviour.lifetimeMs) / setup.durationMs);
+  return Math.min(MAX_OTHER_SEEDS, Math.max(OTHER_STARTS, fitting));
 }
 
 export function effectOf(before: ScheduleFigures, after: ScheduleFigures): Effect {
@@ -88,11 +100,12 @@ const lostMs = (before: ScheduleFigures, figures: ScheduleFigures): number =>
 export class Trials {
   readonly before: ScheduleFigures;
   readonly #setup: SimulationSetup;
-  #otherRunsLeft = MAX_OTHER_RUNS;
+  #otherRunsLeft: number;
 
   constructor(setup: SimulationSetup, before: ScheduleFigures) {
     this.#setup = setup;
     this.before = before;
+    this.#otherRunsLeft = TRIALS_WITH_OTHERS * countOfOthers(setup);
   }
 
   async attempt(...changes: readonly Change[]): Promise<Tried> {
@@ -106,8 +119,10 @@ export class Trials {
     if (!bridgesWhereverItBegins(run, limit) || !(failsByChance(run) || hasCallsToSpare(run, figures.budget)))
       return { ...tried, isForThisStart: true };
     const mayDiffer = failsByChance(run) || run.behaviour.outageMs > 0;
-    if (!mayDiffer || this.#otherRunsLeft < OTHER_RUNS) return tried;
-    return { ...tried, lostElsewhereMs: await this.#lostElsewhereMs(otherRuns(run)) };
+    const others = otherRuns(run);
+    if (!mayDiffer || this.#otherRunsLeft < others.length) return tried;
+    const lostElsewhereMs = await this.#lostElsewhereMs(others);
+    return { ...tried, lostElsewhereMs, ...(lostElsewhereMs === 0 && { runs: others.length + 1 }) };
   }
 
   /** As it is told: a run that was cut short is played again, for what it loses in all, and why. */

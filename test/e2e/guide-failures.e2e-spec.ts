@@ -1,0 +1,203 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describeWith, endedAfterAll, endedAfterEach, freePort, LoopbackServer } from '#libs/testing';
+import { type Guide, GuidePrograms, type Language } from './guide-programs.js';
+
+type Answer = (response: ServerResponse) => unknown;
+
+const LANGUAGES: readonly Language[] = ['ts', 'python', 'sh'];
+const PAYING = (['hosted-page', 'refund'] as const).flatMap((guide) =>
+  LANGUAGES.map((language): [Guide, Language] => [guide, language]),
+);
+const WITHOUT_PACKAGE = PAYING.filter(([, language]) => language !== 'ts');
+
+const json =
+  (status: number, document: object): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(document));
+const dead = json(401, { msgCode: 'b_session_doesnt_exist' });
+const page =
+  (status: number): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<html>a page</html>');
+const serverPublic = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
+function session(generation: number): Answer {
+  const [createdAt, renewAt, expiresAt] = [0, 600_000, 900_000].map((ms) => new Date(Date.now() + ms).toISOString());
+  const times = { createdAt, renewAt, expiresAt, clientKeyThumbprint: 'thumbprint' };
+  const secrets = { authToken: 'auth-token', deviceId: 'device-id', refreshToken: 'refresh-token', serverPublic };
+  return json(200, { merchant: 'shop', generation, ...secrets, ...times });
+}
+const cutOff: Answer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '999' });
+  response.write('{"merchant":"shop",', () => response.destroy());
+};
+const ORDER = { hppOrderId: 'order-of-the-bank', orderStatus: 'CREATED', redirectUrl: 'https://bank.example/pay' };
+
+describeWith(['curl', 'python3'], 'the programs of the guides, when something fails', () => {
+  let programs: GuidePrograms;
+  let broker: LoopbackServer;
+  let gateway: LoopbackServer;
+  let env: Readonly<Record<string, string>>;
+  /** By how a path ends: what the broker, and what the gateway answers. */
+  let answers: Record<string, Answer>;
+
+  const started = endedAfterAll();
+  beforeAll(async () => {
+    programs = started.add(await GuidePrograms.copied(), (it) => it.remove());
+  });
+
+  const ofEach = endedAfterEach();
+  beforeEach(async () => {
+    answers = {
+      '/session': session(1),
+      '/session/rejections': session(2),
+      '/payloads/encrypt': json(200, { jwe: 'a.b.c.d.e', generation: 1 }),
+      '/create-order': json(200, ORDER),
+    };
+    broker = ofEach.add(await LoopbackServer.http(answer), (it) => it.close());
+    gateway = ofEach.add(await LoopbackServer.http(answer), (it) => it.close());
+    env = {
+      BROKER_URL: `http://127.0.0.1:${broker.port}`,
+      BROKER_TOKEN: 'token',
+      GATEWAY_URL: `http://127.0.0.1:${gateway.port}`,
+      MERCHANT_ID: 'terminal-1',
+      OPERATION_ID: randomUUID(),
+    };
+  });
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const found = Object.keys(answers).find((path) => request.url?.endsWith(path));
+    request.resume();
+    void once(request, 'end').then(() => (found === undefined ? page(404) : answers[found]!)(response));
+  }
+
+  /** What a program says of its failure. */
+  async function failure(
+    guide: Guide,
+    language: Language,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
+    const failed = await programs.output(guide, language, { ...env, ...more }).catch((error: unknown) => error);
+    expect(failed).toHaveProperty('stderr');
+    return (failed as { stderr: string }).stderr;
+  }
+
+  it.each(WITHOUT_PACKAGE)(
+    'name the broker that does not answer, and that nothing was sent: %s, %s',
+    async (guide, language) => {
+      const BROKER_URL = `http://127.0.0.1:${await freePort()}`;
+      const said = await failure(guide, language, { BROKER_URL });
+      expect(said).toMatch(/^\/session: no broker answers at .* \(BROKER_URL\).* has sent nothing to the bank/m);
+      expect(said).toContain(BROKER_URL);
+      expect(said).toMatch(/refused|Failed to connect|connect to server/i);
+      if (language === 'python') expect(said.trim().split('\n')).toHaveLength(2);
+      expect(said).not.toContain('Traceback');
+    },
+    60_000,
+  );
+
+  it.each(WITHOUT_PACKAGE)(
+    'say that the bank does not have what was refused, when the report of the dead session breaks off: %s, %s',
+    async (guide, language) => {
+      Object.assign(answers, { '/create-order': dead, '/refund': dead, '/session/rejections': cutOff });
+      const said = await failure(guide, language);
+      expect(said).toMatch(
+        /^\/session\/rejections: no broker answers at .*b_session_doesnt_exist.*bank does not have it/m,
+      );
+      expect(said).not.toContain('Traceback');
+    },
+    60_000,
+  );
+
+  it.each(WITHOUT_PACKAGE)(
+    "tell a problem's detail beside its title: %s, %s",
+    async (guide, language) => {
+      const problem = { code: 'forbidden', title: 'Not allowed', detail: 'ask for session:read', requestId: 'r-1' };
+      answers['/session'] = json(403, problem);
+      expect(await failure(guide, language)).toMatch(
+        /^the broker refuses \/session: .*forbidden.*Not allowed.*ask for session:read.*r-1.*sent nothing/m,
+      );
+    },
+    60_000,
+  );
+
+  it.each<[Guide, Language, string]>([
+    ...PAYING.map(([guide, language]): [Guide, Language, string] => [guide, language, 'MERCHANT_ID']),
+    ...LANGUAGES.map((language): [Guide, Language, string] => ['refund', language, 'OPERATION_ID']),
+    ['merchant-sdk', 'ts', 'OPERATION_ID'],
+  ])(
+    'name what is not set: %s, %s, %s',
+    async (guide, language, name) => {
+      const said = await failure(guide, language, { [name]: '' });
+      expect(said).toMatch(new RegExp(`set ${name}: |${name}: set it: `));
+      expect(said).not.toContain('KeyError');
+      expect(broker.connections + gateway.connections).toBe(0);
+    },
+    60_000,
+  );
+
+  it.each<[string, Answer]>([
+    ['5xx', json(500, { msgCode: 'b_unknown_error' })],
+    ['a page', page(200)],
+    ['a refusal', json(200, { msgCode: 'b_hpp_order_not_found' })],
+    ['a reset', (response) => response.destroy()],
+    ['a 401 without a code', page(401)],
+  ])(
+    'say that the bank has the order when only the question what became of it fails: %s',
+    async (_what, fault) => {
+      answers['/operations'] = fault;
+      for (const language of LANGUAGES) {
+        const said = await failure('hosted-page', language);
+        expect(said).toMatch(
+          /the bank HAS the order order-of-the-bank, and only the question .*do not send the order again/,
+        );
+        if (language !== 'ts') expect(said).not.toMatch(/nobody knows|does not have it|may be sent again/);
+      }
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'say that nobody knows after a 5xx, a page or a reset: %s, %s',
+    async (guide, language) => {
+      const path = guide === 'refund' ? '/refund' : '/create-order';
+      const faults = [
+        json(500, { msgCode: 'b_unknown_error' }),
+        page(200),
+        page(502),
+        (it: ServerResponse) => it.destroy(),
+      ];
+      for (const fault of faults) {
+        answers[path] = fault;
+        expect(await failure(guide, language)).toMatch(/nobody knows whether the bank has/i);
+      }
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'say of a 401 without a code that something in between may have sent it: %s, %s',
+    async (guide, language) => {
+      Object.assign(answers, { '/create-order': page(401), '/refund': page(401) });
+      const said = await failure(guide, language);
+      expect(said).toMatch(/without a code of the bank|no code of the bank/);
+      expect(said).toMatch(/something in between, such as a proxy/);
+      expect(said).toMatch(/does not have it by this request|bank has not carried it out/);
+      expect(said).not.toContain('None');
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'say that the bank has a request with this id already: %s, %s',
+    async (guide, language) => {
+      const repeated = json(200, { msgCode: 'b_duplicate_field_value' });
+      Object.assign(answers, { '/create-order': repeated, '/refund': repeated });
+      expect(await failure(guide, language)).toMatch(
+        /b_duplicate_field_value.* the bank has a request with this id already/,
+      );
+    },
+    60_000,
+  );
+});
