@@ -29,7 +29,7 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     if (!isset($document['code'], $document['requestId'])) {
         throw new RuntimeException("$path: a $status that is not the broker's: is BROKER_URL right?");
     }
-    $why = implode('; ', array_filter([$document['code'], $document['detail'] ?? $document['title'] ?? '', $document['cause'] ?? ''])) . " (request {$document['requestId']})";
+    $why = implode('; ', array_filter([$document['code'], $document['title'] ?? '', $document['detail'] ?? '', $document['cause'] ?? ''])) . " (request {$document['requestId']})";
     $wait = (int) (preg_replace('/\D/', '', implode(preg_grep('/^retry-after:/i', $http_response_header))) ?: '1');
     if (!in_array($status, [429, 503], true) || $tries === 1 || $wait > 60) {
         throw new RuntimeException("$path: $status $why");

@@ -17,24 +17,24 @@ for handler in (urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 
 
 def call(path, body=None, headers={}, tries=5):
-    """Status and document of an answer. Comes back after Retry-After, a minute at most; raises RuntimeError for any other refusal."""
+    """Status and document of an answer. Comes back after Retry-After, a minute at most; ends the program at any other refusal."""
     own = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json", **headers}
     request = urllib.request.Request(f"{URL}/v1/merchants/{os.environ.get('BROKER_MERCHANT') or 'shop'}{path}", body and json.dumps(body).encode(), own)
     try:
         with OPENER.open(request, timeout=40) as answer:
             text = answer.read()
     except (OSError, http.client.HTTPException) as error:
-        raise RuntimeError(f"nothing answers at {URL} (BROKER_URL) as a broker does: {type(error).__name__} {error}{'; does it begin with http://?' if 'WRONG_VERSION' in str(error) else ''}") from None
+        sys.exit(f"{path}: nothing answers at {URL} (BROKER_URL) as a broker does: {type(error).__name__} {error}{'; does it begin with http://?' if 'WRONG_VERSION' in str(error) else ''}")
     try:
         said = json.loads(text or "null")
         if answer.status == 304 and "If-None-Match" in headers or answer.status == 200 and {"generation", "jwk", "jwe", "plaintext"}.intersection(said):
             return answer.status, said
-        why = "; ".join(filter(None, (said["code"], said.get("detail", said.get("title")), said.get("cause")))) + f" (request {said['requestId']})"
+        why = "; ".join(filter(None, (said["code"], said.get("title"), said.get("detail"), said.get("cause")))) + f" (request {said['requestId']})"
     except (ValueError, KeyError, TypeError):
-        raise RuntimeError(f"{path}: a {answer.status} that is not the broker's: is BROKER_URL right?") from None
+        sys.exit(f"{path}: a {answer.status} that is not the broker's: is BROKER_URL right?")
     wait = answer.headers.get("Retry-After", "1")
     if answer.status not in (429, 503) or tries == 1 or not wait.isdigit() or int(wait) > 60:
-        raise RuntimeError(f"{path}: {answer.status} {why}")
+        sys.exit(f"{path}: {answer.status} {why}")
     print(f"waiting {wait} s, as the broker asks: {why}", file=sys.stderr)
     time.sleep(int(wait))
     return call(path, body, headers, tries - 1)

@@ -44,8 +44,8 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
   throw new Error(`${path}: ${response.status} ${whyOf(problem)} (request ${requestId})`);
 }
 
-const whyOf = ({ code, title, detail = title, cause }: Document): string =>
-  [code, detail, cause].filter(Boolean).join('; ');
+const whyOf = ({ code, title, detail, cause }: Document): string =>
+  [code, title, detail, cause].filter(Boolean).join('; ');
 
 /** Empty where the answer is no JSON, such as the page of a proxy. */
 async function documentOf(response: Response): Promise<Document> {

@@ -211,7 +211,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
         const running = outputOf(command, `http://127.0.0.1:${front.port}`);
         const { stdout, stderr } = await ended(running);
         expect(stderr).toContain('where there is none yet, the broker answers after 30 s at the latest');
-        expect(`${stdout}${stderr}`).toMatch(/session_unavailable.*the bank refuses.*b_merchant_not_found/);
+        expect(`${stdout}${stderr}`).toMatch(/session_unavailable.*No session.*the bank refuses.*b_merchant_not_found/);
         expect(`${stdout}${stderr}`).not.toMatch(/\b0 ?s\b|ValueError|integer/);
         if (file !== 'session.sh') expect(`${stdout}${stderr}`).toMatch(/b_merchant_not_found \(request r-1\)/);
         expect(front.connections).toBe(1);
@@ -249,6 +249,19 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       expect(code).toBeGreaterThan(0);
     });
 
+    it('ends where the answer to a report breaks off in the middle', async () => {
+      const broker = started.add(await RunningBroker.start(), (it) => it.close());
+      const headers = { 'content-length': '999', connection: 'close' };
+      const cut = { status: 200, headers, text: '{"generation":' };
+      const front = await inFrontOf(broker.url, { '/session/rejections 1': cut });
+      started.add(front.server, (it) => it.close());
+      const { code, stdout, stderr } = await ended(outputOf(command, `http://127.0.0.1:${front.server.port}`));
+      expect(stderr + stdout).toMatch(/nothing answers at .*BROKER_URL|not the broker's: is BROKER_URL right\?/);
+      if (file === 'session.py') expect(stderr).toMatch(/^\/session\/rejections: nothing answers .* IncompleteRead/m);
+      expect(stdout).not.toContain('rejected: newer');
+      expect(code).toBeGreaterThan(0);
+    });
+
     it.each([
       ['there is no URL', { BROKER_URL: '' }, SET_BOTH],
       ['the URL has no scheme', { BROKER_URL: '127.0.0.1:9' }, SET_BOTH],
@@ -258,7 +271,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
     ])('says which variable to look at when %s', async (_what, variables, says) => {
       const { code, stderr } = await ended(outputOf(command, 'http://127.0.0.1:9', variables));
       expect(stderr).toMatch(says);
-      expect(stderr).not.toMatch(/not the broker's|panic|ary/);
+      expect(stderr).not.toMatch(/not the broker's|panic|ary|Traceback/);
       expect(code).toBeGreaterThan(0);
     });
 

@@ -156,6 +156,18 @@ describe('a running broker whose files change', () => {
     expect(performance.now() - mendedAt).toBeLessThan(2_000);
   });
 
+  it('names in the log what of a merchant has changed, and no value', async () => {
+    await start();
+    await broker.edit(['timeout: 2s', 'timeout: 4s'], [SERVICE_CODE, KIOSK_CODE], [KEY_FILES, '[shop.jwk.json]']);
+    await broker.reload();
+    const line = broker.lines.find((each) => each.includes('the changed configuration is in force')) ?? '{}';
+    expect(JSON.parse(line)).toMatchObject({
+      changed: 'shop',
+      ofMerchants: 'shop (serviceCode, clientKeyFiles, gateway.timeout)',
+    });
+    expect(line).not.toContain(KIOSK_CODE);
+  });
+
   it('takes new tokens and policies, and cuts off those who lost theirs', async () => {
     await start();
     await generation();

@@ -1,10 +1,11 @@
+import { childPath } from './fault.js';
 import { isSame } from './is-same.js';
 
-/** The settings of a section that differ, such as `auth.policies`, by their names in the file (`every` of `everyMs`). Never a value. */
+/** The settings of a section, or without one of the whole, that differ, such as `auth.policies`, by their names in the file (`every` of `everyMs`). Never a value. */
 export function differingSettings(section: string, before: object, after: object): readonly string[] {
   const [old, next] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   const names = new Set([...old.keys(), ...next.keys()]);
   return [...names]
     .filter((name) => !isSame(old.get(name), next.get(name)))
-    .map((name) => `${section}.${name.replace(/Ms$/, '')}`);
+    .map((name) => childPath(section, name.replace(/Ms$/, '')));
 }

@@ -11,12 +11,25 @@ export function namesBetween(before: readonly string[], after: readonly string[]
   return { added: [...next].filter((name) => !old.has(name)), removed: [...old].filter((name) => !next.has(name)) };
 }
 
-/** The names of those that both lists have, and of which anything differs. */
+interface Told<One> {
+  readonly nameOf: (one: One) => string;
+  /** By their names in the file. Never a value. */
+  readonly settingsBetween: (before: One, after: One) => readonly string[];
+}
+
+/** Those that both lists have, and of which anything differs: by name, and told with what does, such as `shop (required)`. */
 export function changedBetween<One>(
   before: readonly One[],
   after: readonly One[],
-  nameOf: (one: One) => string,
-): readonly string[] {
+  { nameOf, settingsBetween }: Told<One>,
+): { readonly names: readonly string[]; readonly told: readonly string[] } {
   const old = new Map(before.map((one) => [nameOf(one), one]));
-  return after.filter((one) => old.has(nameOf(one)) && !isSame(old.get(nameOf(one)), one)).map(nameOf);
+  const changed = after.flatMap((next) => {
+    const known = old.get(nameOf(next));
+    return known === undefined || isSame(known, next) ? [] : [{ name: nameOf(next), known, next }];
+  });
+  return {
+    names: changed.map(({ name }) => name),
+    told: changed.map(({ name, known, next }) => `${name} (${settingsBetween(known, next).join(', ')})`),
+  };
 }

@@ -16,6 +16,36 @@ const shop = {
 const of = (...merchants: readonly Merchant[]): BrokerConfiguration =>
   ({ http: {}, auth: {}, audit: {}, reload: {}, log: {}, merchants }) as unknown as BrokerConfiguration;
 
+describe('what is told of a merchant that has changed', () => {
+  const told = (change: object): readonly string[] => changeBetween(of(shop), of({ ...shop, ...change })).ofMerchants;
+
+  it.each<[what: string, change: object, told: string]>([
+    ['names each setting, and no value', { serviceCode: 'other', required: false }, 'shop (required, serviceCode)'],
+    ['names keys by their setting', { clientKeys: [{ thumbprint: 'two' }] }, 'shop (clientKeyFiles)'],
+    [
+      'names the setting of a section as it is written',
+      { gateway: { ...shop.gateway, timeoutMs: 1 }, session: someSettings({ longestLifetimeMs: 3_600_000 }) },
+      'shop (gateway.timeout, session.longestLifetime)',
+    ],
+    [
+      'names once what the section of the gateway says of sessions',
+      { gateway: { ...shop.gateway, timeoutMs: 1 }, session: someSettings({ gatewayTimeoutMs: 1 }) },
+      'shop (gateway.timeout)',
+    ],
+    [
+      'names a setting that stands elsewhere',
+      { session: someSettings({ onStoreOutage: 'authorize' }) },
+      'shop (store.onStoreOutage)',
+    ],
+  ])('%s', (_what, change, expected) => {
+    expect(told(change)).toEqual([expected]);
+  });
+
+  it('is nothing where nothing has changed', () => {
+    expect(told({})).toEqual([]);
+  });
+});
+
 describe('the merchants whose create calls are made differently', () => {
   const table: Record<string, Partial<Merchant>> = {
     'another serviceCode': { serviceCode: '137d9304-0368-11ed-b939-0242ac120004' },

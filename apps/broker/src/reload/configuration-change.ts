@@ -4,16 +4,20 @@ import type { MerchantsChange } from '#libs/session';
 export interface ConfigurationChange {
   /** By id. `changed`: any setting or key of theirs. */
   readonly merchants: MerchantsChange;
+  /** Those that have changed, each with its settings that differ, such as `shop (gateway.timeout)`. Never a value. */
+  readonly ofMerchants: readonly string[];
   /** Other settings that differ, such as `auth.policies`. Never a value. */
   readonly settings: readonly string[];
 }
 
 export function changeBetween(before: BrokerConfiguration, after: BrokerConfiguration): ConfigurationChange {
+  const { names: changed, told } = changedBetween(before.merchants, after.merchants, {
+    nameOf: ({ id }) => id,
+    settingsBetween,
+  });
   return {
-    merchants: {
-      ...namesBetween(idsOf(before), idsOf(after)),
-      changed: changedBetween(before.merchants, after.merchants, ({ id }) => id),
-    },
+    merchants: { ...namesBetween(idsOf(before), idsOf(after)), changed },
+    ofMerchants: told,
     settings: (['http', 'auth', 'audit', 'reload', 'log'] as const).flatMap((section) =>
       differingSettings(section, before[section], after[section]),
     ),
@@ -25,6 +29,26 @@ export function idsOf({ merchants }: Pick<BrokerConfiguration, 'merchants'>): re
 }
 
 type Merchant = BrokerConfiguration['merchants'][number];
+
+/** What is called otherwise in the file, or stands in another section of it. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  clientKeys: 'clientKeyFiles',
+  'session.gatewayTimeout': 'gateway.timeout',
+  'session.largestClockSkew': 'gateway.largestClockSkew',
+  'session.supersedes': 'gateway.supersedes',
+  'session.onStoreOutage': 'store.onStoreOutage',
+};
+
+function settingsBetween(before: Merchant, after: Merchant): readonly string[] {
+  const { gateway, session, ...own } = before;
+  const { gateway: nextGateway, session: nextSession, ...nextOwn } = after;
+  const names = [
+    ...differingSettings('', own, nextOwn),
+    ...differingSettings('gateway', gateway, nextGateway),
+    ...differingSettings('session', session, nextSession),
+  ];
+  return [...new Set(names.map((name) => WRITTEN[name] ?? name))];
+}
 
 /** What a create call is made with, or when: the reason why the merchant failed before may be gone. */
 const CALL_SETTINGS = ['serviceCode', 'clientKeys', 'gateway', 'session'] as const satisfies (keyof Merchant)[];

@@ -81,9 +81,12 @@ export class Reloader {
 
   #taken(change: ConfigurationChange, { waiting, wasRefused }: Pick<ToldReading, 'waiting' | 'wasRefused'>): void {
     const { logger, onReload } = this.#parts;
-    const { merchants, settings } = change;
+    const { merchants, settings, ofMerchants } = change;
     onReload(true);
-    const inForce = { added: merchants.added, removed: merchants.removed, changed: merchants.changed, settings };
+    const inForce = {
+      ...{ added: merchants.added, removed: merchants.removed, changed: merchants.changed, settings },
+      ...(ofMerchants.length > 0 && { ofMerchants }),
+    };
     tellReading(logger, { inForce, waiting, wasRefused });
     if (merchants.removed.length > 0) {
       const left = { removed: someOf(merchants.removed), count: merchants.removed.length };

@@ -1,4 +1,11 @@
-import { changedBetween, differingSettings, type EgressConfiguration, isSame, namesBetween } from '#libs/configuration';
+import {
+  changedBetween,
+  differingSettings,
+  type EgressClient,
+  type EgressConfiguration,
+  isSame,
+  namesBetween,
+} from '#libs/configuration';
 
 /** By name, never by value. */
 export interface DeploymentChange {
@@ -7,6 +14,8 @@ export interface DeploymentChange {
   readonly removed: readonly string[];
   /** Clients of which anything differs. */
   readonly changed: readonly string[];
+  /** Each of those with what of it differs, such as `till (token)`. Absent where there is none. */
+  readonly ofClients?: readonly string[];
   /** Other settings that differ, such as `gateway.timeout`. */
   readonly settings: readonly string[];
 }
@@ -17,9 +26,14 @@ const SECTIONS = ['listen', 'broker', 'gateway', 'reload', 'log'] as const;
 const LISTS = { routes: 'routes', aliasKeys: 'aliasKeyFiles' } as const;
 
 export function changeBetween(before: EgressConfiguration, after: EgressConfiguration): DeploymentChange {
+  const { names: changed, told } = changedBetween(before.clients, after.clients, {
+    nameOf: ({ name }) => name,
+    settingsBetween,
+  });
   return {
     ...namesBetween(namesOf(before), namesOf(after)),
-    changed: changedBetween(before.clients, after.clients, ({ name }) => name),
+    changed,
+    ...(told.length > 0 && { ofClients: told }),
     settings: [
       ...SECTIONS.flatMap((section) => differingSettings(section, before[section], after[section])),
       ...(['routes', 'aliasKeys'] as const)
@@ -27,6 +41,20 @@ export function changeBetween(before: EgressConfiguration, after: EgressConfigur
         .map((name) => LISTS[name]),
     ],
   };
+}
+
+/** What is called otherwise in the file. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  tokenDigests: 'token',
+  'alias.serviceCode': 'serviceCodeAlias',
+  'alias.publicKey': 'publicKeyFile',
+};
+
+function settingsBetween(before: EgressClient, after: EgressClient): readonly string[] {
+  const { alias = {}, ...own } = before;
+  const { alias: nextAlias = {}, ...nextOwn } = after;
+  const names = [...differingSettings('', own, nextOwn), ...differingSettings('alias', alias, nextAlias)];
+  return names.map((name) => WRITTEN[name] ?? name);
 }
 
 export function isEmpty(change: DeploymentChange): boolean {
