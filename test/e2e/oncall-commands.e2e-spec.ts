@@ -198,10 +198,10 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const refused = await cli('renew', '--merchant', 'shop');
     expect(refused.code).toBe(4);
     expect(refused.out).toMatch(
-      /^Not renewed shop: no call was made: the one call of 1 h is spent; the next one is free at .* UTC \[HTTP/,
+      /^Not renewed shop: no call was made: the one call of 1 h is spent; the next one is free at .* UTC, and this replica asks again then \[HTTP/,
     );
     expect(refused.out).toMatch(
-      /\nWhat to do: find out what spends the calls \(runbook: budget-exhausted\), then ask again\n$/,
+      /\nWhat to do: find out what spends the calls \(runbook: budget-exhausted\); it will be asked for again by this replica at .* UTC, after the end of this session\n$/,
     );
     expect(told()).toHaveLength(1);
   });

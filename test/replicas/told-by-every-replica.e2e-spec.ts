@@ -194,7 +194,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
       expect(refused).toMatchObject({
         code: 4,
         out: expect.stringMatching(
-          /^Not renewed duel: no call was made: all 4 calls of 10 min are spent; the next one is free at .* UTC; somebody else created sessions of duel, and may again \(runbook: foreign-authorizer\) \[HTTP 503, session_unavailable\]\n/,
+          /^Not renewed duel: no call was made: all 4 calls of 10 min are spent; the next one is free at .* UTC, and this replica asks again then; somebody else created sessions of duel, and may again \(runbook: foreign-authorizer\) \[HTTP 503, session_unavailable\]\n/,
         ),
       });
     }

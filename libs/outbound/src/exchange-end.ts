@@ -50,7 +50,11 @@ const UNREACHED_CODES: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'UND_ERR_CONNECT_TIMEOUT',
+  'ERR_BROKER_BAD_PORT',
 ]);
+
+/** Ours: fetch sends nothing to a port of the Fetch standard's list, and says so in its text alone. */
+export const BAD_PORT = 'ERR_BROKER_BAD_PORT';
 
 /** Our own doing: the connections were closed during the call. */
 const CLOSED_MARKS: ReadonlySet<string> = new Set(['ABORT_ERR', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
@@ -58,7 +62,7 @@ const CLOSED_MARKS: ReadonlySet<string> = new Set(['ABORT_ERR', 'UND_ERR_CLOSED'
 const rules: readonly (readonly [(mark: string) => boolean, ExchangeEnd['kind']])[] = [
   [(mark) => TRUST_CODES.has(mark), 'untrusted'],
   [(mark) => TIMEOUT_CODES.has(mark), 'timeout'],
-  [(mark) => mark === 'UND_ERR_INVALID_ARG', 'unsendable'],
+  [(mark) => mark === 'UND_ERR_INVALID_ARG' || mark === BAD_PORT, 'unsendable'],
   [(mark) => CLOSED_MARKS.has(mark), 'closed'],
   [(mark) => mark === 'UND_ERR_HEADERS_OVERFLOW' || mark === 'HTTPParserError' || mark.startsWith('HPE_'), 'malformed'],
 ];
@@ -81,6 +85,7 @@ function markOf(error: unknown): string {
   const { code, name, message }: { code?: unknown; name?: unknown; message?: unknown } =
     typeof error === 'object' && error !== null ? error : {};
   if (code === 'EPROTO' && WRONG_VERSION.test(String(message))) return 'ERR_SSL_WRONG_VERSION_NUMBER';
+  if (code === undefined && message === 'bad port') return BAD_PORT;
   return [code, name].find(isPlainWord) ?? 'no error code';
 }
 

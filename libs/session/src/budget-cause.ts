@@ -25,6 +25,8 @@ export const FOREIGN: Cause = {
 const { runbook } = unavailableReasons.budget_exhausted;
 const NEARLY_A_SECOND_MS = 999;
 const HH_MM_SS = 8;
+/** A shorter time is none that could be told. */
+const JUST_NOW_MS = 2_000;
 
 /** Of a renewal that is due and not made; without a session, of a merchant that has to wait for one. */
 export function heldBackCause(spent: SpentBudget, session: Session | undefined, { now, isForeign }: Told): Cause {
@@ -45,6 +47,9 @@ export function allSpentText({ freeAt, window }: SpentBudget, now: Instant): str
   return `${callsText(window)} spent; the next one is free at ${momentText(freeAt, now)}`;
 }
 
+/** Of a wish that the budget alone refuses. */
+export const ASKED_AGAIN = 'and this replica asks again then';
+
 /** Of a session that is reported dead, and that the share of the budget for reports does not replace. */
 export function notReplacedText(shareFreeAt: Instant, renewAt: Instant | undefined, now: Instant): string {
   const isScheduledFirst = renewAt !== undefined && renewAt > now && renewAt < shareFreeAt;
@@ -57,6 +62,15 @@ export function notReplacedText(shareFreeAt: Instant, renewAt: Instant | undefin
 /** Where somebody else spends it too, that comes first: the calls that it costs end with them. */
 export function ofBudget(text: string, isForeign: boolean): Cause {
   return isForeign ? { text: `${text}; ${FOREIGN.text}`, runbook: FOREIGN.runbook } : { text, runbook };
+}
+
+/** What nobody knows of a merchant that looks well, in the words of the status page. Of what other replicas are told this one has not heard. */
+export function quietCause(quietMs: number): Cause {
+  const isNew = quietMs < JUST_NOW_MS;
+  const quiet = isNew
+    ? 'a consumer has just reported a dead session to this replica'
+    : `no consumer has reported a dead session to this replica for ${spanText(quietMs)}`;
+  return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN.runbook };
 }
 
 /** Never too early, and as exact as every other time that is told. */

@@ -50,6 +50,8 @@ const unreached: Readonly<Record<string, (where: string) => string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: (where) =>
     `no TLS is spoken there, although the address begins with https (ERR_SSL_WRONG_VERSION_NUMBER from ${where})`,
   ETIMEDOUT: (where) => `nothing answers there (ETIMEDOUT to ${where})`,
+  ERR_BROKER_BAD_PORT: (where) =>
+    `the Fetch standard lets no request go to that port: what listens there needs another one (${where})`,
   [TLS_SPOKEN]: (where) => `TLS is spoken there, although the address begins with http (${where})`,
 };
 const NO_ROUTE = new Set(['EHOSTDOWN', 'EHOSTUNREACH', 'ENETDOWN', 'ENETUNREACH']);
@@ -193,7 +195,7 @@ export function seemsMisaddressed(failed: Failed): boolean {
 const AWAY = 'b_service_unavailable';
 const NO_TLS_SPOKEN = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
-const WRONG_SCHEME: ReadonlySet<string | undefined> = new Set([NO_TLS_SPOKEN, TLS_SPOKEN]);
+const WRONG_SCHEME: ReadonlySet<string | undefined> = new Set([NO_TLS_SPOKEN, TLS_SPOKEN, 'ERR_BROKER_BAD_PORT']);
 
 /**
  * Whether the address is what is wrong, and not the gateway: its scheme is not what is spoken there, or what answers takes no create calls and does not say

@@ -1,3 +1,4 @@
+export { ASKED_AGAIN, momentText, quietCause } from './budget-cause.js';
 export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
 export { longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { createSessionAddress } from './create-session-address.js';
@@ -16,7 +17,6 @@ export type { CreateSessionRequest, SessionGateway } from './ports/session-gatew
 export type * from './ports/session-store.js';
 export type { Sighting, Sightings } from './ports/sightings.js';
 export { type Tracing, untraced } from './ports/tracing.js';
-export { quietCause } from './quiet-duels.js';
 export { failuresAfter, longestOutagePauseMs, MAX_UNREACHED_FAILURES, MAX_USUAL_PAUSE_MS } from './retry-policy.js';
 export { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
 export type { ServeVerdict } from './serve-decision.js';

@@ -1,6 +1,7 @@
 import { FakeClock } from '#libs/testing';
 import type { SessionEvent } from './ports/session-events.js';
-import { QUIET_IS_TOLD_FOR_MS, quietCause, QuietDuels } from './quiet-duels.js';
+import { quietCause } from './budget-cause.js';
+import { QUIET_IS_TOLD_FOR_MS, QuietDuels } from './quiet-duels.js';
 
 type Result = Extract<SessionEvent, { event: 'session_rejected' }>['result'];
 

@@ -1,15 +1,10 @@
 import type { Clock } from '#libs/clock';
-import { spanText } from './budget-cause.js';
-import type { Cause } from './failure-cause.js';
 import type { SessionEvent, SessionEvents } from './ports/session-events.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
 /** Whoever looks some time after a duel has gone quiet must not take it for one that never was. */
 export const QUIET_IS_TOLD_FOR_MS = 3_600_000;
-
-/** A shorter time is none that could be told. */
-const JUST_NOW_MS = 2_000;
 
 /** Somebody else created sessions of a merchant, and nothing says whether they still do. */
 interface QuietDuel {
@@ -70,13 +65,4 @@ export class QuietDuels implements SessionEvents {
   #tellQuiet(merchant: string, sinceMs: number): void {
     this.#quiet.set(merchant, { sinceMs, toldUntilMs: this.#context.clock.monotonicMs() + QUIET_IS_TOLD_FOR_MS });
   }
-}
-
-/** What nobody knows of a merchant that looks well, in the words of the status page. Of what other replicas are told this one has not heard. */
-export function quietCause(quietMs: number): Cause {
-  const isNew = quietMs < JUST_NOW_MS;
-  const quiet = isNew
-    ? 'a consumer has just reported a dead session to this replica'
-    : `no consumer has reported a dead session to this replica for ${spanText(quietMs)}`;
-  return { text: `${quiet}; somebody else may still create some`, runbook: 'foreign-authorizer' };
 }

@@ -13,6 +13,7 @@ const failure = aRecordedFailure({
 const refused = 'the bank refuses: b_merchant_not_found';
 const spent = { freeAt: plusMs(now, 14 * MINUTE), window: { calls: 5, perMs: 10 * MINUTE } };
 const all = 'all 5 calls of 10 min are spent; the next one is free at 18:14:00 UTC';
+const unmade = `no call was made: ${all}, and this replica asks again then`;
 const others = 'somebody else ends the sessions of shop (runbook: foreign-authorizer)';
 const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   result: 'fresh',
@@ -50,11 +51,11 @@ describe('why a person gets no newer session', () => {
   it('is that no call was made where none was left, and then when the last one ended, and how', () => {
     const refusedBy = 'budget_exhausted' as const;
     expect(because({ spent }, { refusedBy })).toEqual({
-      text: `no call was made: ${all}`,
+      text: unmade,
       runbook: 'budget-exhausted',
     });
     expect(because({ spent, failure }, { refusedBy })).toEqual({
-      text: `no call was made: ${all}; the last attempt (17:57:00 UTC) ended with: ${refused}`,
+      text: `${unmade}; the last attempt (17:57:00 UTC) ended with: ${refused}`,
       runbook: 'access-refused',
     });
   });
@@ -77,7 +78,7 @@ describe('why a person gets no newer session', () => {
       'somebody else created sessions of shop, and may again (runbook: foreign-authorizer)',
     );
     expect(because({ spent, isForeign }, { refusedBy: 'budget_exhausted' })).toEqual({
-      text: `no call was made: ${all}; ${others}`,
+      text: `${unmade}; ${others}`,
       runbook: 'foreign-authorizer',
     });
   });

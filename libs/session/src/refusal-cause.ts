@@ -1,5 +1,5 @@
 import { unavailableReasons } from '#libs/errors';
-import { allSpentText, FOREIGN, ofBudget, secondText } from './budget-cause.js';
+import { allSpentText, ASKED_AGAIN, FOREIGN, ofBudget, secondText } from './budget-cause.js';
 import { afterFailure, explain, type ExplainedFacts } from './explanation.js';
 import { type Cause, causeOf, clause } from './failure-cause.js';
 import { reasonOfTrouble, type StoreTrouble } from './observed-store.js';
@@ -54,7 +54,7 @@ function ownCause(wish: RefusedWish, facts: ExplainedFacts): Cause | undefined {
   if (spent === undefined) return explain(facts);
   const all = allSpentText(spent, now);
   if (wish.refusedBy !== 'budget_exhausted') return afterFailure(ofBudget(all, false), facts);
-  const unmade = `no call was made: ${all}`;
+  const unmade = `no call was made: ${all}, ${ASKED_AGAIN}`;
   if (failure === undefined) return ofBudget(unmade, false);
   const { text, runbook } = causeOf(failure);
   return { text: `${unmade}; the last attempt (${secondText(failure.at, now)}) ended with: ${text}`, runbook };

@@ -230,6 +230,8 @@ export class SessionReplica {
 
   /** When the next attempt can be made, where something holds it up; undefined where the schedule comes later by itself. */
   retryInMs(merchant: string): number | undefined {
+    const keptForMs = this.wanted.keptForMs(merchant);
+    if (keptForMs !== undefined) return keptForMs;
     const retryInMs = this.#renewer.retryInMs(merchant);
     const isWellUntilThen = this.failures.get(merchant) === undefined && this.held.facts(merchant).freshMs > 0;
     return isWellUntilThen && this.held.untilRenewalMs(merchant) > (retryInMs ?? 0) ? undefined : retryInMs;
@@ -271,6 +273,7 @@ export class SessionReplica {
 
   /** Claims nothing any more, ends what is in flight within the grace period, frees leases and timers. */
   async stop(graceMs: number): Promise<void> {
+    this.wanted.close();
     await this.#loop.stop();
     await this.#renewer.stop(graceMs);
     this.#sync.close();
@@ -281,6 +284,7 @@ export class SessionReplica {
 
   #forget(merchant: string): void {
     this.#sync.forget(merchant);
+    this.wanted.forget(merchant);
     this.handovers.forget(merchant);
     this.#renewer.forgetHoldOff(merchant);
     this.#unpublished.forget(merchant);

@@ -2,6 +2,7 @@ import { Deadline } from '#libs/clock';
 import { ChangeWait } from './change-wait.js';
 import type { Cause } from './failure-cause.js';
 import { renewAndFollow } from './followed-renewal.js';
+import { KeptWishes } from './kept-wishes.js';
 import type { StoreTrouble } from './observed-store.js';
 import { type RefusedWish, storeRefusal } from './refusal-cause.js';
 import type { RenewalResult } from './renewal-result.js';
@@ -46,7 +47,8 @@ interface AnsweredWish {
 
 type WantedResult = RenewalResult | JustRenewed;
 
-export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'>, Explainer {
+export interface WantedRenewalsContext
+  extends Pick<ReplicaContext, 'held' | 'failures' | 'clock' | 'merchants'>, Explainer {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
   readonly reader: SessionReader;
@@ -57,16 +59,37 @@ export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'fa
 
 /**
  * Renewals that a person asks for, because the reason for the failures is gone: the back-off does not hold them up. Everything
- * else does: the budget, the lease, the ceiling of the replica. All who ask at once share one create call.
+ * else does: the budget, the lease, the ceiling of the replica. All who ask at once share one create call. A wish that the budget
+ * alone refuses is kept by this replica, and made when a call is free.
  */
 export class WantedRenewals {
   readonly #context: WantedRenewalsContext;
   readonly #underway = new Map<string, Promise<WantedResult>>();
   /** Whose last attempt for a wish has begun: who asks now shares the end of it. */
   readonly #calling = new Set<string>();
+  readonly #kept: KeptWishes;
 
   constructor(context: WantedRenewalsContext) {
     this.#context = context;
+    this.#kept = new KeptWishes({
+      ...context,
+      make: (merchant, isStillKept) => this.#makeKept(merchant, isStillKept),
+      onBroken: (error) => context.sync.reportBroken('wish for a renewal', error),
+    });
+  }
+
+  /** Until a wish that the budget has refused is made after all; undefined where none is kept. */
+  keptForMs(merchant: string): number | undefined {
+    return this.#kept.freeInMs(merchant);
+  }
+
+  forget(merchant: string): void {
+    this.#kept.drop(merchant);
+  }
+
+  /** What was kept is not made any more. */
+  close(): void {
+    this.#kept.close();
   }
 
   /** @throws BrokerError `session_unavailable` when no newer session came in time; its reason says why */
@@ -100,18 +123,33 @@ export class WantedRenewals {
 
   /** An attempt that began before the wish may have met what was mended since: then one of its own follows. */
   async #renew(merchant: string): Promise<WantedResult> {
-    const { renewer, sync, held } = this.#context;
+    const { renewer, held } = this.#context;
     await this.#lookUp(merchant);
     const young = this.#justRenewed(merchant);
     if (young !== undefined) return young;
     const newerThan = held.known(merchant);
-    const request = { merchant, trigger: 'operator', newerThan, coolDownMs: 0, ignoresBackOff: true } as const;
     if (renewer.isRenewing(merchant)) {
-      const joined = await renewAndFollow({ renewer, sync }, request);
+      const joined = await this.#attempt(merchant, newerThan);
       if (joined.kind === 'renewed' || joined.kind === 'already_newer') return joined;
     }
     this.#calling.add(merchant);
-    return renewAndFollow({ renewer, sync }, request).finally(() => this.#calling.delete(merchant));
+    return this.#attempt(merchant, newerThan).finally(() => this.#calling.delete(merchant));
+  }
+
+  /** An attempt that is under way when a call is free is the one that was waited for, unless no call came of it. */
+  async #makeKept(merchant: string, isStillKept: () => boolean): Promise<number | undefined> {
+    await this.#lookUp(merchant);
+    const newerThan = this.#context.held.known(merchant);
+    const joins = this.#context.renewer.isRenewing(merchant);
+    let result = isStillKept() ? await this.#attempt(merchant, newerThan) : undefined;
+    if (joins && result?.kind === 'budget_exhausted') result = await this.#attempt(merchant, newerThan);
+    return result?.kind === 'budget_exhausted' ? result.retryInMs : undefined;
+  }
+
+  #attempt(merchant: string, newerThan: number): Promise<RenewalResult> {
+    const { renewer, sync } = this.#context;
+    const request = { merchant, trigger: 'operator', newerThan, coolDownMs: 0, ignoresBackOff: true } as const;
+    return renewAndFollow({ renewer, sync }, request);
   }
 
   /** Nothing has failed since: what was created is as good as what would be. */
@@ -134,9 +172,14 @@ export class WantedRenewals {
 
   #answer(wish: AnsweredWish, result: WantedResult | undefined): WantedRenewalAnswer {
     const { merchant, generation } = wish;
+    const { reader, merchants } = this.#context;
     if (result?.kind === 'just_renewed') return result;
-    const session = this.#context.reader.peek(merchant)?.session;
+    const session = reader.peek(merchant)?.session;
     if (session !== undefined && session.generation > generation) return { kind: 'renewed', session };
+    // One that was removed meanwhile was forgotten before this.
+    if (result?.kind === 'budget_exhausted' && merchants.settingsOf(merchant) !== undefined) {
+      this.#kept.keep({ merchant, newerThan: generation, freeInMs: result.retryInMs });
+    }
     return this.#refuse(wish, result);
   }
 
@@ -148,7 +191,8 @@ export class WantedRenewals {
       reason: storeRefusal(wish),
       cause: this.#context.whyRefused(wish),
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
-      retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
+      retryAfterMs:
+        this.keptForMs(merchant) ?? this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }
 }

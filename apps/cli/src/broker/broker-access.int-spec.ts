@@ -395,6 +395,7 @@ What was sent may have been carried out: session-broker status shows whether sho
       const { port } = await broker(LoopbackServer.tcp((socket) => void socket.once('data', () => socket.destroy())));
       const { code, text } = await cli(args, { BROKER_URL: `http://127.0.0.1:${port}` });
       expect(text).toMatch(/127\.0\.0\.1:\d+ broke the call off/);
+      expect(text).toContain('What to do: see whether it is a broker that listens there: a Redis');
       expect(code).toBe(exitCodes.tryLater);
     });
   });

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type ExchangeEnd, hostOf, portOf } from '#libs/outbound';
+import { BAD_PORT, type ExchangeEnd, hostOf, portOf } from '#libs/outbound';
 import { causeOf, leadsElsewhere, TLS_SPOKEN } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 import { type Bounds, isTlsInstead } from '../tls-instead.js';
@@ -24,8 +24,10 @@ export interface NoAnswer {
   /** In the words of the status page. */
   readonly problem: string;
   readonly fault: ExitClass;
-  /** Of a certificate that is not trusted: why, as OpenSSL says it. */
+  /** Of a certificate that is not trusted: why, as OpenSSL says it. Of a port that no request goes to: `BAD_PORT`. */
   readonly mark?: string;
+  /** The other end took the connection and hung up, or spoke what is no HTTP. */
+  readonly isCutOff?: true;
   /** There was no connection, so that nothing was asked. */
   readonly isUnasked?: true;
 }
@@ -48,9 +50,12 @@ export async function noAnswer(end: ExchangeEnd, asked: Asked, bounds: Bounds): 
   } as const;
   const problem = causeOf(failed).text;
   if (kind === 'untrusted') return { problem, code: askFaultCodes.untrusted, fault: 'refused', mark };
-  if (leadsElsewhere(failed)) return { problem, code: askFaultCodes.wrongAddress, fault: 'invalidInput' };
+  if (leadsElsewhere(failed)) {
+    const isBadPort = mark === BAD_PORT;
+    return { problem, code: askFaultCodes.wrongAddress, fault: 'invalidInput', ...(isBadPort ? { mark } : {}) };
+  }
   return wasReached
-    ? { problem, code: askFaultCodes.silent, fault: 'tryLater' }
+    ? { problem, code: askFaultCodes.silent, fault: 'tryLater', ...(isCutOff ? { isCutOff: true } : {}) }
     : { problem, code: askFaultCodes.unreachable, fault: 'tryLater', isUnasked: true };
 }
 

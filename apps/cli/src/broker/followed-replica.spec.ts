@@ -8,6 +8,7 @@ describe('the replica that is followed', () => {
     clock: new FakeClock(),
     signal: new AbortController().signal,
     onLost: (replicas: readonly object[]) => void lost.push(...replicas),
+    onTurnedAway: () => undefined,
   };
   const urls = [new URL('http://a.example:8080'), new URL('https://b.example/broker/')] as const;
 
@@ -67,5 +68,38 @@ describe('the replica that is followed', () => {
       { url: urls[1], why: expired('b.example:443') },
       { url: urls[0], why: expired('a.example:8080') },
     ]);
+  });
+
+  describe('turns a merchant away', () => {
+    type Answer = number | 'nobody';
+
+    /** Where it is turned away after each answer, the replicas being asked in turn. */
+    async function turnedAwayAt(answers: readonly Answer[]): Promise<readonly (string | undefined)[]> {
+      const replica = new FollowedReplica([...urls]);
+      const next = [...answers];
+      const fetch = replica.through(() => {
+        const status = next.shift();
+        const nobody = new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) });
+        return typeof status === 'number' ? Promise.resolve(new Response(null, { status })) : Promise.reject(nobody);
+      }, following);
+      const told: (string | undefined)[] = [];
+      while (next.length > 0) {
+        await fetch('http://a.example:8080/v1/merchants/shop/session', init).catch((error: unknown) => error);
+        told.push(replica.turnedAwayAt?.host);
+        replica.changeOver();
+      }
+      return told;
+    }
+
+    it.each<[string, readonly Answer[], string | undefined]>([
+      ['once the last replica does', [403, 404], 'a.example:8080'],
+      ['not while another one has it', [403, 200], undefined],
+      ['not while another one answers that it is away', [403, 503], undefined],
+      ['where the other ones are not reached', [403, 'nobody'], 'a.example:8080'],
+      ['not where none is reached', ['nobody', 'nobody'], undefined],
+      ['not where the first one has it again', [403, 503, 200, 403], undefined],
+    ])('%s', async (_when, answers, expected) => {
+      expect((await turnedAwayAt(answers)).at(-1)).toBe(expected);
+    });
   });
 });

@@ -6,11 +6,16 @@ import { type NoAnswer, noAnswer, tlsInstead } from './exchange-cause.js';
 
 type Fetch = NonNullable<SessionBrokerOptions['fetch']>;
 
+/** As a broker answers for a merchant that it does not have, or that is none of its caller. */
+const TURNED_AWAY: ReadonlySet<number> = new Set([403, 404]);
+
 interface Following {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Told once none of the replicas can be followed, whatever time passes, with the reason of each. */
   readonly onLost: (lost: readonly LostReplica[]) => void;
+  /** Told when every replica that can be reached turns the caller or the merchant away. */
+  readonly onTurnedAway: () => void;
 }
 
 export interface LostReplica {
@@ -23,6 +28,8 @@ export class FollowedReplica {
   readonly #urls: BrokerPlace['urls'];
   /** Those whose last answer was none, for a reason that no later call mends, such as a certificate that is not trusted. */
   readonly #lost = new Map<URL, NoAnswer>();
+  /** What became of the last question to each that had no answer to go on with. */
+  readonly #shut = new Map<URL, 'turned_away' | 'unreached'>();
   #index = 0;
 
   constructor(urls: BrokerPlace['urls']) {
@@ -31,6 +38,12 @@ export class FollowedReplica {
 
   get url(): URL {
     return this.#urls[this.#index] ?? this.#urls[0];
+  }
+
+  /** One that turns the caller or the merchant away, where no other can be reached; undefined while one may be followed. */
+  get turnedAwayAt(): URL | undefined {
+    if (!this.#urls.every((one) => this.#shut.has(one))) return undefined;
+    return this.#urls.find((one) => this.#shut.get(one) === 'turned_away');
   }
 
   changeOver(): void {
@@ -52,11 +65,17 @@ export class FollowedReplica {
       try {
         const answer = await ask(this.readdressed(text), init);
         this.#note(url, await tlsInstead({ httpStatus: answer.status }, { url }, following), following);
+        if (TURNED_AWAY.has(answer.status)) this.#shut.set(url, 'turned_away');
+        else this.#shut.delete(url);
+        if (this.turnedAwayAt !== undefined) following.onTurnedAway();
         return answer;
       } catch (error) {
         // What fetch throws says nothing by itself: the cause does.
         const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
-        if (init.signal?.aborted !== true) this.#note(url, await noAnswer(end, { url }, following), following);
+        if (init.signal?.aborted !== true) {
+          this.#note(url, await noAnswer(end, { url }, following), following);
+          if (!end.wasReached) this.#shut.set(url, 'unreached');
+        }
         throw error;
       }
     };

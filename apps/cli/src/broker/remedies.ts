@@ -1,3 +1,4 @@
+import { BAD_PORT } from '#libs/outbound';
 import type { BrokerPlace } from './broker-place.js';
 import type { NoAnswer } from './exchange-cause.js';
 import type { ReplicaPlace } from './replica-call.js';
@@ -21,17 +22,21 @@ export const tokenRemedy = (hasToken: boolean): string =>
 
 /** Where a broker was not reached; undefined where it was, and did not answer. */
 export function reachRemedy(
-  { fault, mark, isUnasked }: NoAnswer,
+  { fault, mark, isUnasked, isCutOff }: NoAnswer,
   { url: { protocol, host } }: Pick<ReplicaPlace, 'url'>,
   { ca }: Pick<BrokerPlace, 'ca'>,
 ): string | undefined {
+  if (mark === BAD_PORT) return `${CORRECT_ADDRESS}, where the broker has another port`;
   if (fault === 'invalidInput') return `${CORRECT_ADDRESS}: ${protocol === 'http:' ? 'https' : 'http'}://${host}`;
-  if (fault !== 'refused') return isUnasked === true ? SEE_WHETHER_IT_RUNS : undefined;
+  if (fault !== 'refused')
+    return isUnasked === true ? SEE_WHETHER_IT_RUNS : isCutOff === true ? SEE_WHAT_IT_IS : undefined;
   return ofCertificate[mark ?? ''] ?? (ca === undefined ? NAME_AUTHORITY : OTHER_AUTHORITY);
 }
 
 const SEE_WHETHER_IT_RUNS =
   'see whether a replica runs there, and whether --url or BROKER_URL is right (runbook: replica-down)';
+const SEE_WHAT_IT_IS =
+  'see whether it is a broker that listens there: a Redis, and others that speak no HTTP, hang up like that';
 const NAME_AUTHORITY = 'name the file with the authority that has issued it, by BROKER_CA_FILE or --ca-file';
 const OTHER_AUTHORITY =
   'the file of BROKER_CA_FILE, or --ca-file, does not have the authority that has issued it: name the one that has';

@@ -55,20 +55,27 @@ describe('what renew says', () => {
     return { code, lines: said.join('\n').split('\n') };
   }
 
-  it('sends nobody after what spends the calls where failed attempts have spent them, and says when the next one comes', async () => {
+  it('sends nobody after what spends the calls where failed attempts have spent them, and says when it is asked for again', async () => {
     const failed = { condition: 'failing', runbook: 'access-refused', cause: 'the answer is sealed to another key' };
     const lastFailure = { kind: 'invalid_response', at: '2026-11-23T11:00:00.000Z' };
-    const wish = refusal('budget_exhausted', 'no call was made: all 20 calls of 10 min are spent');
+    const noCall = 'no call was made: all 20 calls of 10 min are spent; the next one is free at 11:59:24 UTC';
+    const wish = refusal('budget_exhausted', `${noCall}, and this replica asks again then`);
     const retryAt = '2126-11-23T11:59:23.400Z';
     const { code, lines } = await renew(wish, { merchants: [{ ...fresh, ...failed, lastFailure, retryAt }] });
     expect(lines).toEqual([
-      'Not renewed shop: no call was made: all 20 calls of 10 min are spent [HTTP 503, session_unavailable]',
+      `Not renewed shop: ${noCall}, and this replica asks again then [HTTP 503, session_unavailable]`,
       expect.stringMatching(
         /^The session that there is is served on until 2126-11-23T12:00:00.000Z; next attempt in \d+d \d+h$/,
       ),
-      'What to do: when what ended the last attempt is mended and a call is free, ask again: by itself the next attempt comes at 11:59:24 UTC. Otherwise go on with runbook: access-refused',
+      'What to do: if what ended the last attempt is mended, wait: it will be asked for again by this replica at 2126-11-23 11:59:24 UTC. Otherwise go on with runbook: access-refused',
     ]);
     expect(code).toBe(4);
+    const { lines: others } = await renew(wish, { merchants: [{ ...fresh, condition: 'held_back', retryAt }] });
+    expect(others.at(-1)).toBe(
+      'What to do: find out what spends the calls (runbook: budget-exhausted); it will be asked for again by this replica at 2126-11-23 11:59:24 UTC',
+    );
+    const { lines: unlisted } = await renew(wish, {});
+    expect(unlisted.at(-1)).toMatch(/; it will be asked for again by this replica when a call is free$/);
   });
 
   it('says of the next attempt whether it comes only after the session has ended', async () => {
@@ -81,10 +88,10 @@ describe('what renew says', () => {
       'What to do: when what ended the last attempt is mended and a call is free, ask again: by itself the next attempt comes';
     const otherwise = '. Otherwise go on with runbook: access-refused';
     expect(await told({ retryAt: '2126-11-23T12:03:00.000Z' })).toBe(
-      `${again} at 12:03:00 UTC, after the end of this session${otherwise}`,
+      `${again} at 2126-11-23 12:03:00 UTC, after the end of this session${otherwise}`,
     );
     expect(await told({ retryAt: '2126-11-23T12:03:00.000Z', state: 'unavailable' })).toBe(
-      `${again} at 12:03:00 UTC${otherwise}`,
+      `${again} at 2126-11-23 12:03:00 UTC${otherwise}`,
     );
     expect(await told({})).toBe(`${again} later${otherwise}`);
   });

@@ -1,14 +1,7 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import { type AskFault, faultOfSilence } from '../broker/ask-fault.js';
 import { askFaultCodes, type NoAnswer } from '../broker/exchange-cause.js';
-import {
-  causeText,
-  endsBefore,
-  isMisaddressed,
-  isWell,
-  type ListedMerchant,
-  nextText,
-} from '../broker/listed-merchant.js';
+import { causeText, isMisaddressed, isWell, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
 import { type Listing, listing } from '../broker/listing.js';
 import {
   callReplica,
@@ -22,9 +15,11 @@ import { storeTrouble } from '../broker/store-trouble.js';
 import { addressRemedy, NAME_A_MERCHANT, tokenRemedy } from '../broker/remedies.js';
 import { isWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes } from '../exit-codes.js';
+import type { Instant } from '#libs/clock';
 import { unavailableReasons } from '#libs/errors';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
+import { spentBudgetRemedy } from './spent-budget-remedy.js';
 
 interface RenewOptions extends BrokerOptions {
   readonly merchant: string;
@@ -41,7 +36,6 @@ interface Asked {
   readonly answer: ReplicaAnswer | NoAnswer;
 }
 
-const NEARLY_A_SECOND_MS = 999;
 const NO_BROKER = 'the answer is not that of a broker';
 
 const ofReason: Readonly<Record<string, ExitClass>> = {
@@ -74,11 +68,11 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   }
   const nameIsWrong = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
   const hasToken = (await broker.token()) !== undefined;
-  const refusal = { place, answer, fault: nameIsWrong, hasToken };
+  const refusal = { place, answer, fault: nameIsWrong, hasToken, now: context.clock.now() };
   if (status < 500) return refused(merchant, { ...refusal, outlook: [], listed: undefined });
   const { listing: seen, found: listed } = await look();
   const trouble = isOfStore(said(body['reason'])) && seen !== undefined ? storeTrouble(seen) : undefined;
-  const outlook = [...(trouble === undefined ? [] : [trouble]), outlookOf(listed, context.clock.now())];
+  const outlook = [...(trouble === undefined ? [] : [trouble]), outlookOf(listed, refusal.now)];
   return refused(merchant, { ...refusal, outlook, listed });
 }
 
@@ -149,7 +143,8 @@ function unreached({ merchant, place, notAsked, error }: Unreached, { fault, isU
             `no answer   ${said}`,
             `What was sent may have been carried out: session-broker status shows whether ${merchant} has a newer session`,
           ]
-        : [`not asked   ${said}`, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])]),
+        : [`not asked   ${said}`]),
+      ...(remedy === undefined ? [] : [`What to do: ${remedy}`]),
     ],
     json: { merchant, place: placeName(place), error, mayBeDone, ...(notAsked.length > 0 && { notAsked }) },
     exitCode: exitCodes[fault],
@@ -221,6 +216,7 @@ interface Refusal {
   readonly outlook: readonly string[];
   /** As the broker lists the merchant, after an attempt that has failed. */
   readonly listed: ListedMerchant | undefined;
+  readonly now: Instant;
 }
 
 function refused(merchant: string, refusal: Refusal): Report {
@@ -270,7 +266,7 @@ const ofStatus: Readonly<Record<number, string>> = {
   429: 'ask again in a moment',
 };
 
-function remedyOf({ answer: { status, body }, fault, hasToken, listed }: Refusal): string {
+function remedyOf({ answer: { status, body }, fault, hasToken, listed, now }: Refusal): string {
   if (fault?.fault === 'invalidInput') return NAME_A_MERCHANT;
   if (status === 401) return tokenRemedy(hasToken);
   if (status < 500) return ofStatus[status] ?? 'look at the address: session-broker status says what answers there';
@@ -278,22 +274,16 @@ function remedyOf({ answer: { status, body }, fault, hasToken, listed }: Refusal
   const page = pageFor(reason, listed);
   if (page === undefined) return 'ask again; session-broker status shows what is the matter';
   if (reason !== 'budget_exhausted') return `go on with runbook: ${page}`;
-  return isSpentOnFailures(listed)
-    ? `${waitText(listed)}. Otherwise go on with runbook: ${page}`
-    : `find out what spends the calls (runbook: ${page}), then ask again`;
+  return spentBudgetRemedy({
+    cause: said(body['cause']),
+    page,
+    listed,
+    isSpentOnFailures: isSpentOnFailures(listed),
+    now,
+  });
 }
 
-/** A wish that came to no call leaves the back-off as it was: a call may be free long before the next attempt. */
-function waitText({ retryAt, ...listed }: ListedMerchant): string {
-  const at = retryAt === undefined ? ' later' : ` at ${timeText(Date.parse(retryAt))}`;
-  const moment = `${at}${endsBefore(retryAt, listed) ? ', after the end of this session' : ''}`;
-  return `when what ended the last attempt is mended and a call is free, ask again: by itself the next attempt comes${moment}`;
-}
-
-/** Rounded up, as the moments of causes are. */
-const timeText = (atMs: number): string => `${new Date(atMs + NEARLY_A_SECOND_MS).toISOString().slice(11, 19)} UTC`;
-
-const isSpentOnFailures = (listed: ListedMerchant | undefined): listed is ListedMerchant =>
+const isSpentOnFailures = (listed: ListedMerchant | undefined): boolean =>
   listed?.lastFailure !== undefined && !isOfOthers(listed);
 
 /** Somebody else created sessions, and goes on or may go on: `session-broker status` has a word for each. */

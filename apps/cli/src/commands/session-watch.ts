@@ -16,6 +16,8 @@ import { FollowedReplica, type LostReplica } from '../broker/followed-replica.js
 import { type AskFault, faultLines, faultOfSilence } from '../broker/ask-fault.js';
 import { nameFault } from '../broker/named-merchants.js';
 import { type Notice, noticePrinter } from '../broker/notice.js';
+import { LastRefusal } from '../broker/last-refusal.js';
+import type { ReplicaPlace } from '../broker/replica-call.js';
 import { StatusLook } from '../broker/status-look.js';
 import { spanText } from '../broker/listed-merchant.js';
 import { addressRemedy, GRANT_READ, NAME_A_MERCHANT, tokenRemedy } from '../broker/remedies.js';
@@ -32,6 +34,7 @@ interface Watched {
   readonly tell: (notice: Notice) => void;
   readonly look: StatusLook;
   readonly replica: FollowedReplica;
+  readonly refusal: LastRefusal;
 }
 
 /** The client's own timers keep no process alive. */
@@ -47,15 +50,10 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
   const connections = new OutboundConnections({ clock: context.clock });
   try {
     const broker = await brokerPlace(options, context);
-    const lost = await follow(options, { broker, connections }, context);
-    const gravest = gravestOf(lost.map(({ why }) => why.fault));
-    if (gravest === undefined) return exitCodes.ok;
-    const errors = lost.map(({ url, why }) => faultOfSilence(why, { url }, broker));
-    return ended({ errors, fault: gravest }, options, context);
+    const over = await follow(options, { broker, connections }, context);
+    return over === undefined ? exitCodes.ok : ended(over, options, context);
   } catch (error) {
-    if (!(error instanceof BrokerError || error instanceof SessionBrokerError)) throw error;
-    if (error instanceof SessionBrokerError)
-      return ended(await afterRefusal(error, options, context), options, context);
+    if (!(error instanceof BrokerError)) throw error;
     const { code, message } = error;
     return ended({ errors: [{ code, message }], fault: 'invalidInput' }, options, context);
   } finally {
@@ -89,12 +87,12 @@ interface Reached {
   readonly connections: OutboundConnections;
 }
 
-/** @returns why no replica can be followed any more; nothing when it was ended on request */
+/** @returns why the merchant cannot be followed any more; undefined when it was ended on request */
 async function follow(
   options: WatchOptions,
   { broker, connections }: Reached,
   context: CommandContext,
-): Promise<readonly LostReplica[]> {
+): Promise<Ending | undefined> {
   const { clock } = context;
   const tell = noticePrinter(options, context);
   const replica = new FollowedReplica(broker.urls);
@@ -105,30 +103,37 @@ async function follow(
     lost = replicas;
     giveUp.abort();
   };
+  const refusal = new LastRefusal(replica, giveUp);
   const { merchant } = options;
   const look = new StatusLook({ clock, signal, broker, merchant, tell, place: () => replica.url });
   const ask = fetchThrough(connections, { tls: { pins: [], ...(broker.ca === undefined ? {} : { ca: broker.ca }) } });
+  const through = { clock, signal, onLost, onTurnedAway: () => refusal.weigh() };
   try {
-    const client = {
-      ...(await clientOptions(options, broker)),
-      fetch: replica.through(ask, { clock, signal, onLost }),
-    };
-    await watch(client, { tell, look, replica }, { ...context, signal });
+    const client = { ...(await clientOptions(options, broker)), fetch: replica.through(ask, through) };
+    await watch(client, { tell, look, replica, refusal }, { ...context, signal });
+  } catch (error) {
+    if (!(error instanceof SessionBrokerError)) throw error;
+    return afterRefusal(error, { broker, place: { url: replica.turnedAwayAt ?? replica.url }, ...options }, context);
   } finally {
     look.close();
   }
-  return lost;
+  const gravest = gravestOf(lost.map(({ why }) => why.fault));
+  if (gravest === undefined) return undefined;
+  return { errors: lost.map(({ url, why }) => faultOfSilence(why, { url }, broker)), fault: gravest };
+}
+
+interface Refused extends Pick<WatchOptions, 'merchant'> {
+  readonly broker: BrokerPlace;
+  /** The replica that has refused. */
+  readonly place: ReplicaPlace;
 }
 
 /** What to do where the broker lets nobody in, or does not know the merchant by this name, or not for this caller. */
 async function afterRefusal(
   error: SessionBrokerError,
-  options: WatchOptions,
+  { broker, place, merchant }: Refused,
   context: CommandContext,
 ): Promise<Ending> {
-  const { merchant } = options;
-  const broker = await brokerPlace(options, context);
-  const place = { url: broker.urls[0] };
   const { code, status } = error;
   const told = (message: string, remedy?: string): AskFault => ({
     code,
@@ -164,14 +169,14 @@ async function clientOptions(
 /** @throws SessionBrokerError when the broker lets nobody in with these credentials, or does not know the merchant */
 async function watch(
   options: SessionBrokerOptions,
-  { tell, look, replica }: Watched,
+  { tell, look, replica, refusal }: Watched,
   { clock, terminal, signal }: CommandContext,
 ): Promise<void> {
   const broker = new SessionBroker({
     ...options,
     onEvent: (event) => {
       if (event.type === 'session') void broker.session().then(print, goesOn);
-      else tellOf(event, replica, { clock, terminal });
+      else if (!refusal.ends(event)) tellOf(event, replica, { clock, terminal });
     },
   });
   const print = (session: Session): void => {
@@ -184,6 +189,7 @@ async function watch(
       if (error instanceof BrokerUnavailable) terminal.err(`no session yet: ${error.message}`);
     });
     await awake(clock, signal);
+    refusal.throwIfFinal();
   } finally {
     await broker.close();
   }

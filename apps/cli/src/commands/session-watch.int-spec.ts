@@ -1,0 +1,119 @@
+import type { ServerResponse } from 'node:http';
+import { SystemClock } from '#libs/clock';
+import { endedAfterEach, eventually, LoopbackServer } from '#libs/testing';
+import { exitCodes } from '../exit-codes.js';
+import { runCli } from '../program.js';
+
+const SHOP = { id: 'shop', state: 'unavailable', condition: 'unavailable', reason: 'no_session', renewing: true };
+const PROBLEM = 'urn:session-broker:problem:';
+
+/** A broker that follows a merchant without a session, until a reload has taken it away. */
+class PlayedReplica {
+  readonly #streams = new Set<ServerResponse>();
+  readonly #server: LoopbackServer;
+  #hasMerchant = true;
+
+  private constructor(start: (play: (path: string, response: ServerResponse) => void) => LoopbackServer) {
+    this.#server = start((path, response) => this.#answer(path, response));
+  }
+
+  static async start(): Promise<PlayedReplica> {
+    let play: ((path: string, response: ServerResponse) => void) | undefined;
+    const server = await LoopbackServer.http((request, response) => play?.(request.url ?? '', response));
+    return new PlayedReplica((answer) => {
+      play = answer;
+      return server;
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.port}`;
+  }
+
+  get isFollowed(): boolean {
+    return this.#streams.size > 0;
+  }
+
+  takeAway(): void {
+    this.#hasMerchant = false;
+    for (const stream of this.#streams) stream.end();
+    this.#streams.clear();
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  #answer(path: string, response: ServerResponse): void {
+    if (path === '/v1/merchants') {
+      const merchants = this.#hasMerchant ? [SHOP, { ...SHOP, id: 'till' }] : [{ ...SHOP, id: 'till' }];
+      response.end(JSON.stringify({ merchants }));
+    } else if (!this.#hasMerchant) this.#refuse(response, 403, 'forbidden');
+    else if (path.includes('/events')) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n');
+      this.#streams.add(response);
+    } else this.#refuse(response, 503, 'session_unavailable');
+  }
+
+  #refuse(response: ServerResponse, status: number, code: string): void {
+    response.writeHead(status, { 'content-type': 'application/problem+json' });
+    response.end(JSON.stringify({ type: PROBLEM + code, code, title: 'The caller may not do this', detail: code }));
+  }
+}
+
+describe('a watch whose merchant is taken away by a reload', () => {
+  const started = endedAfterEach();
+
+  const replica = async (): Promise<PlayedReplica> => started.add(await PlayedReplica.start(), (it) => it.close());
+
+  function watch(url: string, ...options: readonly string[]): { lines: string[]; ended: Promise<number> } {
+    const lines: string[] = [];
+    const print = (text: string): void => void lines.push(text);
+    const ended = runCli(['session', 'watch', '--merchant', 'shop', ...options], {
+      terminal: { out: print, err: print },
+      environment: { BROKER_URL: url },
+      signal: started.add(new AbortController(), (it) => it.abort()).signal,
+      clock: new SystemClock(),
+    });
+    return { lines, ended };
+  }
+
+  it('ends as one of a merchant that was never there, and tells it once', async () => {
+    const broker = await replica();
+    const { lines, ended } = watch(broker.url);
+    await eventually(() => broker.isFollowed);
+    broker.takeAway();
+    expect(await ended).toBe(exitCodes.invalidInput);
+    expect(lines.filter((line) => line.includes('merchant shop'))).toEqual([
+      'error: there is no merchant shop, or this caller may not see it; it may see till\nWhat to do: name a merchant that session-broker status lists',
+    ]);
+    expect(lines.join('\n')).not.toContain('403');
+  });
+
+  it('ends, too, at a port to which no request goes, and says so', async () => {
+    const { lines, ended } = watch('http://127.0.0.1:6000');
+    expect(await ended).toBe(exitCodes.invalidInput);
+    expect(lines.at(-1)).toBe(
+      'error: the Fetch standard lets no request go to that port: what listens there needs another one (127.0.0.1:6000)\nWhat to do: correct --url, or BROKER_URL, where the broker has another port',
+    );
+  });
+
+  it('has it for programs as its last line', async () => {
+    const broker = await replica();
+    broker.takeAway();
+    const { lines, ended } = watch(broker.url, '--json');
+    expect(await ended).toBe(exitCodes.invalidInput);
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      event: 'ended',
+      at: expect.stringMatching(/Z$/) as string,
+      merchant: 'shop',
+      error: {
+        code: 'forbidden',
+        message: 'there is no merchant shop, or this caller may not see it; it may see till',
+        status: 403,
+        remedy: 'name a merchant that session-broker status lists',
+      },
+    });
+  });
+});

@@ -1,0 +1,35 @@
+import { type Instant, instantFromEpochMs } from '#libs/clock';
+import { ASKED_AGAIN, momentText } from '#libs/session';
+import { endsBefore, type ListedMerchant } from '../broker/listed-merchant.js';
+
+interface RefusedByBudget {
+  /** As the broker tells it. */
+  readonly cause: string | undefined;
+  /** The runbook to go on with. */
+  readonly page: string;
+  readonly listed: ListedMerchant | undefined;
+  /** Whether it is attempts that failed that have spent it. */
+  readonly isSpentOnFailures: boolean;
+  readonly now: Instant;
+}
+
+/** What to do where a wish for a newer session has found no call left, or has spent the last one itself. */
+export function spentBudgetRemedy({ cause, page, listed, isSpentOnFailures, now }: RefusedByBudget): string {
+  // A broker of an earlier version keeps no wish.
+  if (cause?.includes(ASKED_AGAIN) === true) {
+    const again = `it will be asked for again by this replica${momentOf(listed, now) ?? ' when a call is free'}`;
+    return isSpentOnFailures
+      ? `if what ended the last attempt is mended, wait: ${again}. Otherwise go on with runbook: ${page}`
+      : `find out what spends the calls (runbook: ${page}); ${again}`;
+  }
+  if (!isSpentOnFailures) return `find out what spends the calls (runbook: ${page}), then ask again`;
+  const next = `by itself the next attempt comes${momentOf(listed, now) ?? ' later'}`;
+  return `when what ended the last attempt is mended and a call is free, ask again: ${next}. Otherwise go on with runbook: ${page}`;
+}
+
+function momentOf(listed: ListedMerchant | undefined, now: Instant): string | undefined {
+  const retryAt = listed?.retryAt;
+  if (listed === undefined || retryAt === undefined) return undefined;
+  const moment = ` at ${momentText(instantFromEpochMs(Date.parse(retryAt)), now)}`;
+  return endsBefore(retryAt, listed) ? `${moment}, after the end of this session` : moment;
+}

@@ -1,0 +1,96 @@
+import type { Clock, ScheduledTask } from '#libs/clock';
+import type { FailureBoard } from './failure-board.js';
+import type { HeldSessions } from './held-sessions.js';
+
+/** Beyond the moment itself: the store and we do not count the same millisecond. */
+const GRACE_MS = 250;
+
+/** A wish for a newer session that the budget alone has refused. */
+export interface RefusedByBudget {
+  readonly merchant: string;
+  /** The generation that was held when it was asked for. */
+  readonly newerThan: number;
+  /** When a call is free, as far as is known. */
+  readonly freeInMs: number;
+}
+
+interface KeptWish {
+  readonly newerThan: number;
+  readonly freeAtMs: number;
+  readonly task: ScheduledTask;
+}
+
+interface KeptWishesContext {
+  readonly clock: Clock;
+  readonly held: Pick<HeldSessions, 'onAnyNewer'>;
+  readonly failures: Pick<FailureBoard, 'onAnyFailure'>;
+  /** Makes it now, while it is still kept. @returns for how long the budget refuses it again; undefined where anything else came of it */
+  readonly make: (merchant: string, isStillKept: () => boolean) => Promise<number | undefined>;
+  readonly onBroken: (error: unknown) => void;
+}
+
+/**
+ * The wishes that this replica makes when the budget has a call free, one for each merchant, in memory. A newer session is what was wished for, and
+ * an attempt that failed was the one that they waited for, whoever made it: both end them.
+ */
+export class KeptWishes {
+  readonly #context: KeptWishesContext;
+  readonly #wishes = new Map<string, KeptWish>();
+  readonly #endSubscriptions: readonly (() => void)[];
+  #closed = false;
+
+  constructor(context: KeptWishesContext) {
+    this.#context = context;
+    this.#endSubscriptions = [
+      context.held.onAnyNewer(({ merchant, generation }) => this.#adopted(merchant, generation)),
+      context.failures.onAnyFailure((merchant) => this.drop(merchant)),
+    ];
+  }
+
+  /** In the place of the one that is kept for the merchant: what was heard of the budget last counts. */
+  keep({ merchant, newerThan, freeInMs }: RefusedByBudget): void {
+    this.drop(merchant);
+    if (this.#closed) return;
+    const { clock } = this.#context;
+    const task = clock.schedule(freeInMs + GRACE_MS, () => void this.#make(merchant, wish));
+    const wish = { newerThan, freeAtMs: clock.monotonicMs() + freeInMs, task };
+    this.#wishes.set(merchant, wish);
+  }
+
+  /** Until the call is free with which the wish is made; undefined where none is kept, or it is being made. */
+  freeInMs(merchant: string): number | undefined {
+    const wish = this.#wishes.get(merchant);
+    const leftMs = wish === undefined ? 0 : wish.freeAtMs - this.#context.clock.monotonicMs();
+    return leftMs > 0 ? leftMs : undefined;
+  }
+
+  drop(merchant: string): void {
+    this.#wishes.get(merchant)?.task.cancel();
+    this.#wishes.delete(merchant);
+  }
+
+  /** Keeps and makes nothing any more. */
+  close(): void {
+    this.#closed = true;
+    for (const end of this.#endSubscriptions) end();
+    for (const merchant of [...this.#wishes.keys()]) this.drop(merchant);
+  }
+
+  #adopted(merchant: string, generation: number): void {
+    const wish = this.#wishes.get(merchant);
+    if (wish !== undefined && generation > wish.newerThan) this.drop(merchant);
+  }
+
+  async #make(merchant: string, wish: KeptWish): Promise<void> {
+    const isStillKept = (): boolean => this.#wishes.get(merchant) === wish;
+    try {
+      const freeInMs = await this.#context.make(merchant, isStillKept);
+      if (!isStillKept()) return;
+      this.drop(merchant);
+      if (freeInMs !== undefined) this.keep({ merchant, newerThan: wish.newerThan, freeInMs });
+    } catch (error) {
+      if (isStillKept()) this.drop(merchant);
+      this.#context.onBroken(error);
+    }
+  }
+}
