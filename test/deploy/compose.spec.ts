@@ -128,7 +128,8 @@ describe('docker-compose.yml', () => {
     expect(compose.configs['broker']?.file).toBe('deploy/compose/broker.yaml');
     const parsed = parseConfiguration(textOf('deploy/compose/broker.yaml'), {});
     expect(parsed.store).toMatchObject({ type: 'redis', place: { kind: 'url', url: 'redis://redis:6379/0' } });
-    expect(parsed.warnings).toEqual([]);
+    // One machine, and no TLS anywhere on it.
+    expect(parsed.warnings.map(({ path }) => path)).toEqual(['http.tls']);
   });
 
   it('gives the egress a configuration that it accepts, in front of the replicas and of the gateway', () => {

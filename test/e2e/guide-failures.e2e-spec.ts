@@ -122,6 +122,21 @@ describeWith(['curl', 'python3'], 'the programs of the guides, when something fa
     60_000,
   );
 
+  it.each<[string, Answer]>([
+    ['refuses the client key', json(403, { code: 'forbidden', detail: 'ask for the merchant' })],
+    ['is a page', page(200)],
+  ])(
+    'say that a merchant SDK has sent nothing where the broker %s',
+    async (_what, answered) => {
+      answers['/client-key'] = answered;
+      const said = await failure('merchant-sdk', 'ts');
+      expect(said).toMatch(/no client key: (?:403 .*ask for the merchant|200).*Nothing was sent to the bank/);
+      expect(said).toContain('are BROKER_URL and BROKER_TOKEN right?');
+      expect(gateway.connections).toBe(0);
+    },
+    60_000,
+  );
+
   it.each<[Guide, Language, string]>([
     ...PAYING.map(([guide, language]): [Guide, Language, string] => [guide, language, 'MERCHANT_ID']),
     ...LANGUAGES.map((language): [Guide, Language, string] => ['refund', language, 'OPERATION_ID']),

@@ -279,7 +279,7 @@ describeWith('chromium', 'the status page in a browser', () => {
         `steady gets no new session: ${otherKey.text}`,
       );
       expect(await compared.locator('.keys').innerText()).toBe(
-        'Ours is i080_96Yv1yZ2r. That of the bank, from the public key that it has: session-broker keys thumbprint bank-has.jwk.json',
+        'Asked with i080_96Yv1yZ2r. That of the bank, from the public key that it has: session-broker keys thumbprint bank-has.jwk.json',
       );
       expect(await away.locator('.keys').isHidden()).toBe(true);
       const quiet = { ...merchant, quietSince: few.at - 180_000 };

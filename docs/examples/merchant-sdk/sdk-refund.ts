@@ -15,8 +15,12 @@ async function refund(broker: SessionBroker): Promise<void> {
     const why = `no broker answers at BROKER_URL (${BROKER_URL})`;
     throw new Error(`no client key: ${why}; nothing was sent to the bank`, { cause });
   });
-  if (!clientKey.ok) throw new Error(`no client key: ${clientKey.status} ${await clientKey.text()}`);
-  const { jwk: authenticationKey } = (await clientKey.json()) as { jwk: { kty: string } };
+  const said = (await clientKey.json().catch(() => ({}))) as { jwk?: { kty: string } };
+  const { jwk: authenticationKey } = said;
+  if (authenticationKey === undefined) {
+    const why = `no client key: ${clientKey.status} ${JSON.stringify(said)}`;
+    throw new Error(`${why}; are BROKER_URL and BROKER_TOKEN right? Nothing was sent to the bank`);
+  }
   const newSdk = (): MerchantSdk =>
     new MerchantSdk({ baseUrl: GATEWAY_URL, merchantId: MERCHANT_ID, authenticationKey });
 

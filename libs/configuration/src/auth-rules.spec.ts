@@ -28,6 +28,13 @@ const faults = (access: object): string[] => {
 };
 
 describe('the access to the API', () => {
+  it('is warned of where a network can reach it without TLS', () => {
+    const warnings = (http: object): string[] =>
+      parse({ http, auth: { tokens: [token], policies: [policy] } }).warnings.map(({ path }) => path);
+    expect([warnings({ host: '0.0.0.0' }), warnings({ host: '::' })]).toEqual([['http.tls'], ['http.tls']]);
+    expect([warnings({ host: '0.0.0.0', tls }), warnings({ host: '127.0.0.1' })]).toEqual([[], []]);
+  });
+
   it('takes callers from an issuer and from certificates, whose names are not in the file', () => {
     const parsed = parse({
       http: { host: '0.0.0.0', tls: { ...tls, clientCaFile: 'ca.pem' } },

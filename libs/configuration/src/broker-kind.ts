@@ -10,6 +10,7 @@ import type { Loaded } from './named-files.js';
 import { quietHoursWarnings } from './quiet-hours-rules.js';
 import { faultIf, repeats } from './rule.js';
 import { BrokerSettings } from './settings/broker-settings.js';
+import { isLoopback } from './value-rule.js';
 
 export const brokerKind: ConfigurationKind<
   BrokerSettings,
@@ -83,9 +84,26 @@ function sharedKey(first: number, others: number): string {
   return `names the key of merchants[${first}]${more}; make a key for each: one that leaks then concerns one merchant, not several`;
 }
 
-function warningsOf({ auth, merchants }: Omit<ParsedConfiguration, keyof Findings>): Warning[] {
+function warningsOf({ http, auth, merchants }: Omit<ParsedConfiguration, keyof Findings>): Warning[] {
   const addresses = merchants.flatMap(({ gateway }, at) => operationWarnings(`merchants[${at}].gateway`, gateway));
-  return [...accessWarnings(auth), ...addresses, ...outageWarnings(merchants), ...quietHoursWarnings(merchants)];
+  return [
+    ...openApiWarnings(http),
+    ...accessWarnings(auth),
+    ...addresses,
+    ...outageWarnings(merchants),
+    ...quietHoursWarnings(merchants),
+  ];
+}
+
+function openApiWarnings({ host, tls }: ParsedConfiguration['http']): Warning[] {
+  return [
+    ...faultIf(
+      tls === undefined && !isLoopback(host),
+      'http.tls',
+      'is missing, and http.host is not a loopback address: tokens of callers and sessions go in clear; ' +
+        'give certFile and keyFile, or let something with TLS stand before it',
+    ),
+  ];
 }
 
 /** Replicas that create for themselves end each other's sessions, and payments made with one of those are refused. */

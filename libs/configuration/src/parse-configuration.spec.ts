@@ -131,7 +131,7 @@ describe('parseConfiguration', () => {
       http: { host: '0.0.0.0', port: 0, docs: false, maxWatchers: 5_000 },
       auth: { tokens: [{ caller: 'checkout', sha256: TOKEN }], policies: [{ merchants: ['*'] }] },
       log: { level: 'debug' },
-      warnings: [],
+      warnings: [{ path: 'http.tls' }],
     });
     expect(parsed.merchants[0]).toEqual({
       id: 'demo',

@@ -50,6 +50,12 @@ describe('what is the matter with a merchant', () => {
     }
     expect(explain(facts({ ...behind, result: 'fresh' }))).toEqual({ text, runbook: 'unopenable-records' });
     expect(explain(facts({ ...behind, failure }))).toEqual(refused);
+    const untried = explain(facts({ ...behind, why: () => 'no_session' }));
+    expect(untried?.runbook).toBe('unopenable-records');
+    expect(untried?.text).toContain(`${text}; no session has been created yet`);
+    const sealed = { ...failure, trace: { thumbprint: 'ours' } };
+    expect(explain(facts({ ...behind, failure: sealed }))).toMatchObject({ runbook: 'unopenable-records' });
+    expect(explain(facts({ ...behind, why: () => 'store_silent' }))?.runbook).toBe('store-down');
   });
 
   it('is what keeps anybody from calling, where that is why', () => {

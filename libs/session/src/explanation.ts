@@ -56,12 +56,19 @@ const LOST = 'the bank has made a session that we cannot use, and it ends ours';
 export function explain(facts: ExplainedFacts): Cause | undefined {
   const cause = explained(facts);
   const { isForeign, isLikelyDead, reported, result, unopened } = facts;
-  if (unopened !== undefined && result !== 'unavailable') {
+  if (unopened !== undefined && (result !== 'unavailable' || lacksKeyAlone(facts))) {
     const text = `a newer session (generation ${unopened}) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles)`;
     return joined([{ text }, ...(cause === undefined ? [] : [cause])], 'unopenable-records');
   }
   const isLost = isLikelyDead && result !== 'unavailable' && !isForeign && reported === undefined;
   return cause === undefined || !isLost ? cause : joined([{ text: LOST }, cause], cause.runbook);
+}
+
+/** Nothing was tried, or the answer is sealed to another key than ours, as is what the others have: what keeps it from a session is its key. */
+function lacksKeyAlone({ failure, why }: ExplainedFacts): boolean {
+  if (failure !== undefined) return failure.trace?.thumbprint !== undefined;
+  const reason = why();
+  return reason === 'no_session' || reason === 'expired';
 }
 
 function explained(facts: ExplainedFacts): Cause | undefined {

@@ -123,7 +123,7 @@ export interface StatusMerchant {
   readonly reason: 'current' | 'foreign_authorizer' | 'past_margin' | 'no_session' | 'expired';
   /** For one that is not well: what is the matter, as a part of a sentence, and the runbook to go on with. */
   readonly cause?: StatusCause;
-  /** While the bank seals to another key: the thumbprint of ours, to be compared with that of the bank's. */
+  /** While the bank seals to another key: the thumbprint of the key with which a replica asked, to be compared with that of the bank's. */
   readonly ownKey?: string;
   /** The consumers that have reported its session dead to this replica, a bounded number of them. */
   readonly reportedBy?: readonly string[];

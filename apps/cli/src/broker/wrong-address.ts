@@ -14,6 +14,9 @@ export function isWrongAddress({ status, body: { type, code } }: ReplicaAnswer):
   return status < 500 && !ALSO_OF_A_PROXY.has(status);
 }
 
+/** What the client package says of a URL that it cannot begin with: the other options that it gets here are ours. */
+const URL_REFUSED = 'option_invalid';
+
 /** The same, as the client package tells it. */
 export const showsWrongAddress = (error: SessionBrokerError): boolean =>
-  error instanceof ProtocolError || NO_ROUTE.has(error.code);
+  error instanceof ProtocolError || error.code === URL_REFUSED || NO_ROUTE.has(error.code);

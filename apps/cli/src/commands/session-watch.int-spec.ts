@@ -98,6 +98,13 @@ describe('a watch whose merchant is taken away by a reload', () => {
     );
   });
 
+  it('ends with the code of a wrong address where a path is given, and says which one to give', async () => {
+    const broker = await replica();
+    const { lines, ended } = watch(`${broker.url}/v1/`);
+    expect(await ended).toBe(exitCodes.invalidInput);
+    expect(lines.at(-1)).toContain(`\nWhat to do: correct --url, or BROKER_URL: give the address alone, ${broker.url}`);
+  });
+
   it('has it for programs as its last line', async () => {
     const broker = await replica();
     broker.takeAway();

@@ -18,7 +18,7 @@ export class Remedy {
   #runbook = element('a');
   #ownKey = element('code');
   #keys = element('span', { class: 'keys' }, [
-    'Ours is ',
+    'Asked with ',
     this.#ownKey,
     '. That of the bank, from the public key that it has: ',
     element('code', {}, [THUMBPRINT_COMMAND]),
