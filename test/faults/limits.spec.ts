@@ -77,7 +77,7 @@ describe('a session that is reported dead while the share of the budget for that
     const { replica } = cluster.first;
     await cluster.clock.advance(MINUTE);
     const cause =
-      /^consumers report the session dead, and it is not replaced before the scheduled renewal at 00:11:\d\d UTC: the share /;
+      /^consumers report the session dead, and it is not replaced before the scheduled renewal at 00:11:\d\d UTC, and only if a call is free then: the share /;
     expect(await reported(cluster)).toMatchObject({
       reason: 'budget_exhausted',
       publicCause: expect.stringMatching(cause),

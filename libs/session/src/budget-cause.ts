@@ -50,11 +50,14 @@ export function allSpentText({ freeAt, window }: SpentBudget, now: Instant): str
 /** Of a wish that the budget alone refuses. */
 export const ASKED_AGAIN = 'and this replica asks again then';
 
-/** Of a session that is reported dead, and that the share of the budget for reports does not replace. */
+/**
+ * Of a session that is reported dead, and that the share of the budget for reports does not replace. Who is refused for the share does not learn
+ * whether the schedule has a call left.
+ */
 export function notReplacedText(shareFreeAt: Instant, renewAt: Instant | undefined, now: Instant): string {
   const isScheduledFirst = renewAt !== undefined && renewAt > now && renewAt < shareFreeAt;
   const first = isScheduledFirst
-    ? `the scheduled renewal at ${secondText(renewAt, now)}`
+    ? `the scheduled renewal at ${secondText(renewAt, now)}, and only if a call is free then`
     : momentText(shareFreeAt, now);
   return `is not replaced before ${first}: the share of the budget for that is spent`;
 }
