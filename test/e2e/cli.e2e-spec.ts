@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '#libs/testing';
 import { CliProcess, runCli } from './cli-process.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -81,6 +82,15 @@ describe('the built command line', () => {
     expect((await runCli('keys', 'check', join(folder, "the shop's key.jwk.json"), '--expect', 'private')).code).toBe(
       0,
     );
+  });
+
+  it('ends at once by Ctrl-C while it simulates', async () => {
+    const manyRuns = ['--lifetime', '1h', '--failures', '30%', '--outage', '3h', '--for', '80d'];
+    const cli = new CliProcess(['simulate', 'deploy/compose/broker.yaml', ...manyRuns]);
+    await eventually(() => cli.usedTicks() > 200);
+    cli.signal('SIGINT');
+    expect(await cli.ended).toBeNull();
+    expect(cli.out).toBe('');
   });
 
   it('ends quietly when the reader of its output leaves', async () => {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { SystemClock } from '#libs/clock';
+import { endingSignal } from './ending-signal.js';
 import { runCli } from './program.js';
 import type { Terminal } from './terminal.js';
 
@@ -10,15 +11,15 @@ const terminal: Terminal = {
   hasColours: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb',
 };
 
-const ending = new AbortController();
-// Ctrl-C arrives twice below npm, from the terminal and from npm: one more signal must not cut the ending short.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort());
+const ending = endingSignal(process);
 // The reader of a pipe may leave early (`| head`): then there is nobody left to talk to.
 process.stdout.on('error', () => process.exit());
 
 process.exitCode = await runCli(process.argv.slice(2), {
   terminal,
   environment: process.env,
-  signal: ending.signal,
+  get signal() {
+    return ending();
+  },
   clock: new SystemClock(),
 });

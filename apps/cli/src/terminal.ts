@@ -13,7 +13,7 @@ export interface Terminal {
 export interface CommandContext {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Aborts when the person or the supervisor asks the process to end (SIGINT, SIGTERM). */
+  /** Aborts when the person or the supervisor asks the process to end (SIGINT, SIGTERM); whoever reads it sees to the ending. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** That of the process when it is absent. */
