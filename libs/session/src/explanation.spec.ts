@@ -76,7 +76,9 @@ describe('what is the matter with a merchant', () => {
     expect(after(57 * MINUTE + 1)).toBe(before('18:57:01 UTC'));
     expect(after(7 * 60 * MINUTE)).toBe(before('2026-11-23 01:00:00 UTC'));
     const session = aSession({ renewAt: plusMs(now, 9 * MINUTE) });
-    expect(after(14 * MINUTE, { session })).toBe(before('the scheduled renewal at 18:09:00 UTC, and only if a call is free then'));
+    expect(after(14 * MINUTE, { session })).toBe(
+      before('the scheduled renewal at 18:09:00 UTC, and only if a call is free then'),
+    );
     expect(after(7 * MINUTE, { session })).toBe(before('18:07:00 UTC'));
   });
 
