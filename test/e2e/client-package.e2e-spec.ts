@@ -68,7 +68,7 @@ const { withSdk } = require('./brokered-sdk.cjs');
 (async () => {
   const fake = await FakeBroker.start();
   const broker = new SessionBroker(fake.options);
-  const newSdk = () => ({ auth: {}, encryption: {} });
+  const newSdk = () => ({ auth: { authorize() {} }, encryption: { decrypt() {} } });
   const said = await withSdk(broker, newSdk, async ({ auth, encryption }) => {
     const { deviceId, name } = await auth.authorize({ name: 'merchant' });
     if (broker.current().generation === 1) throw Object.assign(new Error('dead'), { msgCode: 'b_used_token' });

@@ -50,6 +50,7 @@ describeWith(['curl', 'python3'], 'the programs of the guides, when something fa
   const ofEach = endedAfterEach();
   beforeEach(async () => {
     answers = {
+      '/client-key': json(200, { jwk: serverPublic }),
       '/session': session(1),
       '/session/rejections': session(2),
       '/payloads/encrypt': json(200, { jwe: 'a.b.c.d.e', generation: 1 }),
@@ -125,21 +126,87 @@ describeWith(['curl', 'python3'], 'the programs of the guides, when something fa
   it.each<[string, Answer]>([
     ['refuses the client key', json(403, { code: 'forbidden', detail: 'ask for the merchant' })],
     ['is a page', page(200)],
+    ['is a redirect', page(302)],
   ])(
     'say that a merchant SDK has sent nothing where the broker %s',
     async (_what, answered) => {
       answers['/client-key'] = answered;
       const said = await failure('merchant-sdk', 'ts');
-      expect(said).toMatch(/no client key: (?:403 .*ask for the merchant|200).*Nothing was sent to the bank/);
+      expect(said).toMatch(
+        /no client key: (?:403 .*ask for the merchant|200|302).*nothing was sent to the bank, and it may be sent again/,
+      );
       expect(said).toContain('are BROKER_URL and BROKER_TOKEN right?');
       expect(gateway.connections).toBe(0);
     },
     60_000,
   );
 
+  it.each<[string, Answer, RegExp]>([
+    ['refused as not valid', json(400, { msgCode: 'VALIDATION_ERROR' }), /\nSdkError: .*VALIDATION_ERROR/],
+    ['one that the bank has already', json(200, { msgCode: 'b_duplicate_field_value' }), /\nSdkError: .*b_duplicate/],
+    [
+      'refused by a management port',
+      json(404, { type: 'urn:session-broker:problem:route_not_found', code: 'route_not_found' }),
+      /\nGatewayUnreachable: It is a broker or an egress that answers there/,
+    ],
+    ['one without an answer', (response) => response.destroy(), /\nAnswerLost: /],
+  ])(
+    'say of a refund of a merchant SDK that it is %s',
+    async (_what, answered, says) => {
+      answers['/refund'] = answered;
+      expect(await failure('merchant-sdk', 'ts')).toMatch(says);
+    },
+    60_000,
+  );
+
+  it.each([
+    ['cannot be made', "() => { throw new TypeError('no settings'); }", 'TypeError: no settings'],
+    ['has no auth', '() => ({ encryption: { decrypt } })', 'TypeError: Cannot read properties of undefined'],
+    ['authorizes elsewhere', '() => ({ auth: {}, encryption: { decrypt } })', 'the SDK has no auth.authorize'],
+    ['has no such method', '() => ({ auth: { authorize }, encryption: { decrypt } })', 'is not a function'],
+  ])(
+    'say that nothing was sent by a merchant SDK that %s',
+    async (_what, newSdk, why) => {
+      const said = await programs.outputOf(
+        `
+        import { SessionBroker } from '@session-broker/client';
+        import { withSdk } from './brokered-sdk.ts';
+        const { BROKER_URL, BROKER_TOKEN } = process.env;
+        const broker = new SessionBroker({ url: BROKER_URL, merchant: 'shop', auth: BROKER_TOKEN });
+        const [authorize, decrypt] = [() => undefined, () => undefined];
+        await withSdk(broker, ${newSdk}, (sdk) => sdk.createRefund({})).catch((error) => console.log(String(error)));
+        await broker.close();
+        `,
+        env,
+      );
+      expect(said).toMatch(/^SdkNotCalled: nothing was sent to the bank: /);
+      expect(said).toContain(why);
+      expect(gateway.connections).toBe(0);
+    },
+    60_000,
+  );
+
+  it('says that nobody knows of a merchant SDK that failed at once, with the session in its hands', async () => {
+    const said = await programs.outputOf(
+      `
+      import { SessionBroker } from '@session-broker/client';
+      import { withSdk } from './brokered-sdk.ts';
+      const { BROKER_URL, BROKER_TOKEN } = process.env;
+      const broker = new SessionBroker({ url: BROKER_URL, merchant: 'shop', auth: BROKER_TOKEN });
+      const newSdk = () => ({ auth: { authorize() {} }, encryption: { decrypt() {} } });
+      const pay = (sdk) => { void sdk.auth.authorize({}); throw new Error('at once'); };
+      await withSdk(broker, newSdk, pay).catch((error) => console.log(error.name));
+      await broker.close();
+      `,
+      env,
+    );
+    expect(said).toBe('AnswerLost\n');
+  });
+
   it.each<[Guide, Language, string]>([
     ...PAYING.map(([guide, language]): [Guide, Language, string] => [guide, language, 'MERCHANT_ID']),
     ...LANGUAGES.map((language): [Guide, Language, string] => ['refund', language, 'OPERATION_ID']),
+    ['merchant-sdk', 'ts', 'MERCHANT_ID'],
     ['merchant-sdk', 'ts', 'OPERATION_ID'],
   ])(
     'name what is not set: %s, %s, %s',

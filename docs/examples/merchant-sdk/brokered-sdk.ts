@@ -1,15 +1,23 @@
 // brokered-sdk.ts
 import { answerLost, type Session, type SessionBroker, toGatewaySession } from '@session-broker/client';
 
-/** What matters of the SDK here. Where yours has other names, these two and the two lines below are the place. */
+/** What matters of the SDK here. Where yours has other names, this and `brokered` are the place. */
 export interface MerchantSdk {
   readonly auth: { authorize(settings: object): Promise<object> };
   readonly encryption: { decrypt(jwe: string, privateKey: object): Promise<unknown> };
 }
 
-function brokered<Sdk extends MerchantSdk>(sdk: Sdk, broker: SessionBroker, session: Session): Sdk {
+/** The SDK could not be made or called, and nothing was sent to the bank; `cause` says why. */
+export class SdkNotCalled extends Error {
+  override readonly name = 'SdkNotCalled';
+}
+
+function brokered<Sdk extends MerchantSdk>(sdk: Sdk, broker: SessionBroker, session: () => Session): Sdk {
+  if (typeof sdk.auth.authorize !== 'function' || typeof sdk.encryption.decrypt !== 'function') {
+    throw new TypeError('the SDK has no auth.authorize, or no encryption.decrypt');
+  }
   // Also when the SDK asks for another one after a 401: its own repetition would send what was sealed to the old key.
-  sdk.auth.authorize = async (settings) => ({ ...settings, ...toGatewaySession(session) });
+  sdk.auth.authorize = async (settings) => ({ ...settings, ...toGatewaySession(session()) });
   sdk.encryption.decrypt = async (jwe) => JSON.parse(await broker.decryptText(jwe)) as unknown;
   return sdk;
 }
@@ -20,7 +28,22 @@ export function withSdk<Sdk extends MerchantSdk, Answer>(
   newSdk: () => Sdk,
   operation: (sdk: Sdk) => Promise<Answer>,
 ): Promise<Answer> {
-  const answered = broker.withSession((session) => operation(brokered(newSdk(), broker, session)));
+  let sessionsGiven = 0;
+  const answered = broker.withSession((session) => {
+    const given = (): Session => {
+      sessionsGiven += 1;
+      return session;
+    };
+    try {
+      return operation(brokered(newSdk(), broker, given));
+    } catch (cause) {
+      if (sessionsGiven > 0) throw cause; // with a session the SDK may have sent something
+      throw new SdkNotCalled(`nothing was sent to the bank: ${String(cause)}`, { cause });
+    }
+  });
   // Outside, since withSession itself looks at what the SDK throws.
-  return answered.catch((error: unknown) => answerLost(error));
+  return answered.catch((error: unknown) => {
+    if (error instanceof SdkNotCalled) throw error;
+    return answerLost(error);
+  });
 }

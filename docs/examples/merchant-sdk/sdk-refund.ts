@@ -5,21 +5,25 @@ import { withSdk } from './brokered-sdk.ts';
 import { MerchantSdk } from './merchant-sdk.ts';
 
 const { BROKER_URL = '', BROKER_TOKEN = '', GATEWAY_URL = '', MERCHANT_ID = '', OPERATION_ID = '' } = process.env;
+const NOTHING_SENT = 'nothing was sent to the bank, and it may be sent again with the same MERCHANT_REQUEST_ID';
 
 async function refund(broker: SessionBroker): Promise<void> {
-  if (OPERATION_ID === '')
+  if (MERCHANT_ID.trim() === '') throw new Error("set MERCHANT_ID: the terminal's id at the bank");
+  if (OPERATION_ID.trim() === '')
     throw new Error('set OPERATION_ID: the operationId of the purchase of which something is given back');
   const headers = { authorization: `Bearer ${BROKER_TOKEN}` };
-  const keyUrl = `${BROKER_URL}/v1/merchants/shop/client-key`;
-  const clientKey = await fetch(keyUrl, { headers, redirect: 'error' }).catch((cause: unknown) => {
+  const keyUrl = `${BROKER_URL.replace(/\/+$/, '')}/v1/merchants/shop/client-key`;
+  const signal = AbortSignal.timeout(10_000);
+  // A redirect comes back as such, and is not followed: the token is for one host.
+  const clientKey = await fetch(keyUrl, { headers, redirect: 'manual', signal }).catch((cause: unknown) => {
     const why = `no broker answers at BROKER_URL (${BROKER_URL})`;
-    throw new Error(`no client key: ${why}; nothing was sent to the bank`, { cause });
+    throw new Error(`no client key: ${why}; ${NOTHING_SENT}`, { cause });
   });
-  const said = (await clientKey.json().catch(() => ({}))) as { jwk?: { kty: string } };
-  const { jwk: authenticationKey } = said;
+  const said = (await clientKey.json().catch(() => ({}))) as { jwk?: { kty: string } } | null;
+  const authenticationKey = said?.jwk;
   if (authenticationKey === undefined) {
     const why = `no client key: ${clientKey.status} ${JSON.stringify(said)}`;
-    throw new Error(`${why}; are BROKER_URL and BROKER_TOKEN right? Nothing was sent to the bank`);
+    throw new Error(`${why}; are BROKER_URL and BROKER_TOKEN right? ${NOTHING_SENT}`);
   }
   const newSdk = (): MerchantSdk =>
     new MerchantSdk({ baseUrl: GATEWAY_URL, merchantId: MERCHANT_ID, authenticationKey });

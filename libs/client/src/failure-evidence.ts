@@ -1,6 +1,6 @@
 import { SessionBrokerError, SessionRejected } from './errors.js';
 import { MAX_BODY_OCTETS } from './body-copy.js';
-import { type OwnAnswer, ownAnswerOf } from './own-answer.js';
+import { isOfMisdirectedPayment, type OwnAnswer, ownAnswerOf } from './own-answer.js';
 import { mayBeCarriedOut } from './payment-errors.js';
 import { isError } from './platform-errors.js';
 
@@ -8,6 +8,8 @@ import { isError } from './platform-errors.js';
 export interface FailureEvidence {
   /** The gateway's codes, and whatever else stands where they stand. */
   readonly codes: readonly string[];
+  /** Those of them under the gateway's own name of a code: no other service is likely to call one so. */
+  readonly msgCodes: readonly string[];
   readonly isUnauthorized: boolean;
   /** Why somebody has said already that the session is dead. */
   readonly rejection: string | undefined;
@@ -15,6 +17,8 @@ export interface FailureEvidence {
   readonly mayBeCarriedOut: boolean;
   /** It was no gateway that answered. */
   readonly ownAnswer: OwnAnswer | undefined;
+  /** It answered to a payment, and not to another call. */
+  readonly isMisdirected: boolean;
   /** Of answers and errors, whatever their makers mean by them. */
   readonly statuses: readonly number[];
   /** It has an answer in it, so that something was sent. */
@@ -31,7 +35,8 @@ export interface FailureEvidence {
 const CARRIERS = ['response', 'originalError', 'cause', 'error'];
 /** Where they keep the body of the answer, as text, octets or an object; an SDK has been seen to put it in `message`. */
 const CONTENTS = ['body', 'data', 'text', 'raw', 'message'];
-const CODES = ['msgCode', 'code'];
+const MSG_CODE = 'msgCode';
+const CODES = [MSG_CODE, 'code'];
 const STATUSES = ['status', 'statusCode'];
 
 const MAX_DEPTH = 8;
@@ -59,6 +64,7 @@ export function evidenceIn(failure: unknown): FailureEvidence {
 
 class Search implements FailureEvidence {
   readonly codes: string[] = [];
+  readonly msgCodes: string[] = [];
   readonly unread: object[] = [];
   readonly statuses: number[] = [];
   readonly errors: unknown[] = [];
@@ -68,6 +74,7 @@ class Search implements FailureEvidence {
   mayBeCarriedOut = false;
   rejection: string | undefined;
   ownAnswer: OwnAnswer | undefined;
+  isMisdirected = false;
   readonly #seen = new Set<unknown>();
   #textLeft = MAX_TEXTS_LENGTH;
 
@@ -98,9 +105,12 @@ class Search implements FailureEvidence {
       return [];
     }
     this.ownAnswer ??= attempt(() => ownAnswerOf(value));
+    if (attempt(() => isOfMisdirectedPayment(value)) === true) this.isMisdirected = true;
     for (const name of CODES) {
       const code = read(value, name);
-      if (typeof code === 'string') this.codes.push(code);
+      if (typeof code !== 'string') continue;
+      this.codes.push(code);
+      if (name === MSG_CODE) this.msgCodes.push(code);
     }
     if (isCarrier) this.#visitCarrier(value);
     return [

@@ -4,6 +4,8 @@ import { isJsonObject, type JsonObject } from './json.js';
 const EGRESS = 'session-egress';
 /** By which a problem is known to be of this product, of the broker or the egress. */
 const PROBLEM_TYPE = 'urn:session-broker:problem:';
+const NO_RESOURCE = 'route_not_found';
+const PAYMENT_AT_BROKER = 'this is a broker: ';
 
 /** Who answered, where it was somebody of this product and no gateway. */
 export type OwnAnswer = 'an egress' | 'a broker or an egress';
@@ -14,6 +16,16 @@ export function isOfAnEgress(document: unknown): boolean {
 
 export function isProblemOfOurs(document: unknown): document is JsonObject {
   return isJsonObject(document) && typeof document['type'] === 'string' && document['type'].startsWith(PROBLEM_TYPE);
+}
+
+/**
+ * By what only something that is no call of theirs meets, such as a payment: no resource, or a broker that names the egress
+ * beside its 401. Any other problem may be of a call to the broker that came after the payment, such as to open its answer.
+ */
+export function isOfMisdirectedPayment(document: unknown): boolean {
+  if (!isProblemOfOurs(document)) return false;
+  const { code, detail } = document as { readonly code?: unknown; readonly detail?: unknown };
+  return code === NO_RESOURCE || (typeof detail === 'string' && detail.startsWith(PAYMENT_AT_BROKER));
 }
 
 /** Who made a document that was to be the gateway's; undefined for everybody else's. */

@@ -69,6 +69,8 @@ const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
 const MSG_CODE = /^b_[a-z_]{1,64}$/;
 /** The gateway's own word for not knowing what became of it. */
 const UNKNOWN_ERROR = 'b_unknown_error';
+/** Its word for a request in which a member is missing or wrong, which it does not begin with `b_`. */
+const NOT_VALID = 'VALIDATION_ERROR';
 
 /** As fetch gives it, and others whose answers are of its form; status, content type and the URL's origin are read, and no more. */
 export interface GatewayAnswer {
@@ -130,14 +132,21 @@ function unansweredIn(cause: unknown, request: unknown): readonly unknown[] {
 
 /**
  * What an error of another client, such as a merchant SDK, wraps: an error of this package that has judged already, or a
- * refusal of the gateway, which is thrown as it came. A code of the gateway is a sure refusal under a status below 500 alone.
+ * refusal of the gateway, which is thrown as it came.
  */
-function throwWhatIsKnown({ judged, codes, statuses, ownAnswer }: FailureEvidence, cause: unknown): void {
+function throwWhatIsKnown(evidence: FailureEvidence, cause: unknown): void {
+  const { judged } = evidence;
   const known = judged.find(mayBeCarriedOut) ?? judged.find((error) => error instanceof GatewayUnreachable);
   if (known !== undefined) throw known;
-  const ofGateway = ownAnswer === undefined ? codes.filter((code) => MSG_CODE.test(code)) : [];
-  const isRefused = statuses.length > 0 && statuses.every((status) => status < 500);
-  if (isRefused && ofGateway.length > 0 && !ofGateway.includes(UNKNOWN_ERROR)) throw cause;
+  if (evidence.isMisdirected && evidence.ownAnswer !== undefined) throw notTheGateway(evidence.ownAnswer, cause);
+  if (isRefusal(evidence)) throw cause;
+}
+
+/** A code of the gateway is a sure refusal under a status below 500 alone; VALIDATION_ERROR, which is a word of many, under 4xx. */
+function isRefusal({ codes, msgCodes, statuses, ownAnswer }: FailureEvidence): boolean {
+  if (ownAnswer !== undefined || statuses.length === 0 || codes.includes(UNKNOWN_ERROR)) return false;
+  if (codes.some((code) => MSG_CODE.test(code))) return statuses.every((status) => status < 500);
+  return msgCodes.includes(NOT_VALID) && statuses.every((status) => status >= 400 && status < 500);
 }
 
 /** Why nothing was sent, as the end of a sentence; undefined where that is not certain. */

@@ -7,6 +7,8 @@ function ofSdk(message: string, originalError: unknown): Error {
 }
 
 const answered = (text: string, status: number): Error => ofSdk(text, ofSdk(text, { status }));
+const ofAxios = (status: number, data: object): Error =>
+  Object.assign(new Error('Request failed'), { code: 'ERR_BAD_REQUEST', status, response: { status, data } });
 const system = (code: string): Error => Object.assign(new Error(code), { code });
 const fetchFailed = (cause: unknown): TypeError => new TypeError('fetch failed', { cause });
 const thrownBy = (failure: unknown): unknown => {
@@ -49,6 +51,8 @@ describe('a payment whose failure an SDK has wrapped', () => {
     ["the gateway's own doubt", answered('{"msgCode":"b_unknown_error"}', 200), 'Nobody knows'],
     ['a code without a status', ofSdk('{"msgCode":"b_operation_not_found"}', undefined), 'Nobody knows'],
     ['a 401 without a code', answered('', 401), 'Nobody knows'],
+    ['no validity under 5xx', answered('{"msgCode":"VALIDATION_ERROR"}', 502), 'Nobody knows'],
+    ['no validity of another service', ofAxios(400, { code: 'VALIDATION_ERROR' }), 'Nobody knows'],
     ['a code of an egress', answered('{"msgCode":"b_invalid_request","serviceId":"session-egress"}', 400), 'Nobody'],
     ['what the broker said of something else', ofSdk('x', new BrokerUnavailable('network', 'x')), 'Nobody knows'],
     [
@@ -66,9 +70,32 @@ describe('a payment whose failure an SDK has wrapped', () => {
   it.each([
     ['under 200', answered('{"msgCode":"b_operation_not_found"}', 200)],
     ['under 400', answered('{"msgCode":"b_duplicate_field_value"}', 400)],
+    ['as not valid', answered('{"msgCode":"VALIDATION_ERROR","msgType":"VALIDATION_ERROR"}', 400)],
+    ['as not valid, in an error as of axios', ofAxios(400, { msgCode: 'VALIDATION_ERROR' })],
   ])('is told as refused, by the error of the SDK as it is, when the gateway refused it %s', (_how, refusal) => {
     expect(thrownBy(refusal)).toBe(refusal);
   });
+
+  it.each([
+    ['a management port', 404, { code: 'route_not_found' }],
+    ['a broker', 401, { code: 'unauthenticated', detail: 'this is a broker: payments go to the egress' }],
+  ])('was not sent when %s answers in the place of the gateway', (_who, status, problem) => {
+    const document = { type: `urn:session-broker:problem:${problem.code}`, ...problem };
+    for (const wrapped of [answered(JSON.stringify(document), status), ofAxios(status, document)]) {
+      const failure = thrownBy(wrapped);
+      expect(failure).toBeInstanceOf(GatewayUnreachable);
+      expect(failure).toMatchObject({ code: 'not_the_gateway', cause: wrapped });
+      expect((failure as Error).message).toContain('It is a broker or an egress that answers there');
+    }
+  });
+
+  it.each(['unauthenticated', 'forbidden', 'merchant_unknown', 'internal_error'])(
+    'is one of which nobody knows where the broker refused something, perhaps to open its answer: %s',
+    (code) => {
+      const document = { type: `urn:session-broker:problem:${code}`, code };
+      expect(thrownBy(ofAxios(401, document))).toBeInstanceOf(AnswerLost);
+    },
+  );
 
   it('is told without the page that a parser quotes', () => {
     const failure = thrownBy(ofSdk('canary', new SyntaxError('Unexpected token: canary')));
