@@ -22,6 +22,7 @@ describe('what is told of a merchant that is followed', () => {
   const stop = new AbortController();
   let listed = WELL;
   let ofStore: object = {};
+  let refusal: object | undefined;
   let told: string[] = [];
   let facts: object[] = [];
   let server: LoopbackServer;
@@ -31,6 +32,7 @@ describe('what is told of a merchant that is followed', () => {
 
   beforeAll(async () => {
     server = await LoopbackServer.http((_request, response) => {
+      if (refusal !== undefined) return void response.writeHead(401).end(JSON.stringify(refusal));
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...ofStore, merchants: [listed] }));
     });
   });
@@ -43,7 +45,7 @@ describe('what is told of a merchant that is followed', () => {
   beforeEach(() => {
     place = new URL(`http://127.0.0.1:${server.port}`);
     listed = WELL;
-    [told, facts, ofStore] = [[], [], {}];
+    [told, facts, ofStore, refusal] = [[], [], {}, undefined];
     statusLook = new StatusLook({
       broker: {
         urls: [new URL(`http://127.0.0.1:${server.port}`)],
@@ -105,6 +107,28 @@ describe('what is told of a merchant that is followed', () => {
       ...{ event: 'condition', merchant: 'shop', condition: 'unavailable' },
       ...{ cause: 'the bank refuses', runbook: 'access-refused' },
     });
+  });
+
+  it('is that the token is not accepted any more, each minute, and that it is again', async () => {
+    await look({});
+    refusal = { code: 'unauthenticated' };
+    await look({});
+    await eventually(() => told.length === 1);
+    const remedy = 'set BROKER_TOKEN_FILE or --token-file: no token is given';
+    const message = 'The broker does not accept the credential (401): nothing is seen of the merchant';
+    expect(told).toEqual([`${message}\nWhat to do: ${remedy}`]);
+    const error = { code: 'unauthenticated', message, status: 401, remedy };
+    expect(facts).toEqual([{ event: 'credential', merchant: 'shop', accepted: false, error }]);
+    for (let looks = 1; looks < 12; looks += 1) await look({});
+    expect(told).toHaveLength(1);
+    await look({});
+    await eventually(() => told.length === 2);
+    expect(told[1]).toMatch(/\(401\), since \S+Z: nothing is seen/);
+    refusal = undefined;
+    await look({});
+    await look({});
+    expect(told.slice(2)).toEqual(['The broker accepts the credential again.']);
+    expect(facts[2]).toEqual({ event: 'credential', merchant: 'shop', accepted: true });
   });
 
   it('is the end of its session once, and each other cause that it then has none', async () => {

@@ -1,8 +1,10 @@
 import type { ScheduledTask } from '#libs/clock';
 import { ConditionNotice } from './condition-notice.js';
 import { ExpiryNotice, type Followed } from './expiry-notice.js';
-import { listing } from './listing.js';
+import { CredentialNotice } from './credential-notice.js';
+import { listingOf } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
+import { callReplica } from './replica-call.js';
 import { StoreNotice } from './store-notice.js';
 
 interface LookParts extends NoticeParts {
@@ -18,6 +20,7 @@ export class StatusLook {
   readonly #condition: ConditionNotice;
   readonly #end: ExpiryNotice;
   readonly #store: StoreNotice;
+  readonly #credential: CredentialNotice;
   #task: ScheduledTask | undefined;
 
   constructor(parts: LookParts) {
@@ -25,6 +28,7 @@ export class StatusLook {
     this.#condition = new ConditionNotice(parts.tell);
     this.#end = new ExpiryNotice({ ...parts, onTold: (merchant) => this.#condition.toldAtItsEnd(merchant) });
     this.#store = new StoreNotice(parts.tell);
+    this.#credential = new CredentialNotice(parts);
     this.#later();
   }
 
@@ -45,11 +49,14 @@ export class StatusLook {
   async #look(): Promise<void> {
     const { broker, place, merchant, clock, signal } = this.#parts;
     const url = place();
-    const listed = await listing(broker, { url }, { clock, signal });
+    const answer = await callReplica(broker, { url }, { method: 'GET', path: '/v1/merchants', clock, signal });
     if (signal.aborted) return;
     this.#later();
     // A broker that does not answer is told by the stream.
-    if (listed === undefined || typeof listed === 'string') return;
+    if ('problem' in answer) return;
+    const listed = listingOf(answer);
+    if (listed === undefined) return this.#credential.refused(answer);
+    this.#credential.accepted();
     this.#store.look({ listing: listed, place: url });
     const found = listed.merchants.find(({ id }) => id === merchant);
     if (found === undefined) return;
