@@ -293,6 +293,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       const bodies = [
         '{"requestId": "r", "msgCode": "b_unknown_error"}',
         '{"jwe": null}',
+        '{"msgCode": ["b_x"]}',
         '{\n  "msgCode" : null\n}',
         '[]',
       ];
