@@ -130,10 +130,10 @@ function gapWarnings(judged: Judged): readonly Wording[] {
   if (judged.worseNight !== undefined)
     return [worseNightWarning({ ...judged, ...judged.worseNight }, withoutSessionMs)];
   if (withoutSessionMs > 0) {
-    return [worded`there was no session for ${span(withoutSessionMs)}${afterOutage(judged)}: ${remedies(judged)}`];
+    return [worded`there was no session for ${span(withoutSessionMs)}${afterOutage(judged)}${remedies(judged)}`];
   }
   if (pastMarginMs === 0) return [];
-  return [worded`sessions were handed out past their margin for ${span(pastMarginMs)}: ${remedies(judged)}`];
+  return [worded`sessions were handed out past their margin for ${span(pastMarginMs)}${remedies(judged)}`];
 }
 
 /** @param worse the same with the run of that night */
@@ -143,7 +143,7 @@ function worseNightWarning(worse: Judged, withoutSessionMs: number): Wording {
     withoutSessionMs === 0
       ? ['there was always a session']
       : worded`there was no session for ${span(withoutSessionMs)}`;
-  return worded`${here} in the night that the outage fell into, and another one has none for ${span(worse.figures.withoutSessionMs)} in an outage of ${formatDuration(behaviour.outageMs)}${afterOutage(worse)}: ${remedies(worse)}`;
+  return worded`${here} in the night that the outage fell into, and another one has none for ${span(worse.figures.withoutSessionMs)} in an outage of ${formatDuration(behaviour.outageMs)}${afterOutage(worse)}${remedies(worse)}`;
 }
 
 function afterOutage({ figures: { afterOutage: after, withoutSessionMs } }: Judged): Wording {
