@@ -245,6 +245,10 @@ describe('simulate', () => {
     const apart = await simulate('--lifetime', '1h', '--skew', '4m');
     expect(apart.text).toContain('its clock 4m ahead');
     expect(apart.text).not.toContain('warning');
+    for (const skew of ['10m', '60m', '-70m']) {
+      const { text } = await simulate('--lifetime', '1h', '--skew', skew, '--for', '6h');
+      expect(text).toContain('the clocks are further apart than gateway.largestClockSkew (5m)');
+    }
     const tooFar = await simulate('--lifetime', '15m', '--skew', '-10m', '--for', '2h');
     expect(tooFar.text).toContain('its clock 10m behind');
     expect(tooFar.text).toMatch(

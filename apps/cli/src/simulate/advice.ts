@@ -59,17 +59,25 @@ function longerTimeout({ behaviour }: SimulationSetup): string {
     : `raise gateway.timeout to ${formatDuration(longer.timeoutMs)}, or ${ask}`;
 }
 
-/** Where the broker believes less than the gateway says. */
+/** Where the broker believes less than the gateway says, or not its clock. */
 function lifeWarnings({ setup, figures }: Judged): readonly Wording[] {
   const { behaviour, settings } = setup;
   const { lifetimeMs, skewMs = 0 } = behaviour;
   const { shortestLifeMs = lifetimeMs } = figures;
-  if (lifetimeMs - shortestLifeMs < WORTH_TELLING_MS) return [];
+  const isShorter = lifetimeMs - shortestLifeMs >= WORTH_TELLING_MS;
+  const isTooFarApart = Math.abs(skewMs) > settings.largestClockSkewMs;
   const believed = worded`sessions of ${formatDuration(lifetimeMs)} are taken to live for ${span(shortestLifeMs)}`;
-  const most = formatDuration(settings.largestClockSkewMs);
-  return Math.abs(skewMs) > settings.largestClockSkewMs
-    ? [worded`${believed}: the clocks are further apart than gateway.largestClockSkew (${most}); set the clocks right`]
-    : [worded`${believed}: session.longestLifetime is ${formatDuration(settings.longestLifetimeMs)}`];
+  if (isTooFarApart) {
+    const most = `the clocks are further apart than gateway.largestClockSkew (${formatDuration(settings.largestClockSkewMs)})`;
+    return [
+      isShorter
+        ? worded`${believed}: ${most}; set the clocks right`
+        : [`${most}: the gateway's is not believed, which cut no session short in this run; set the clocks right`],
+    ];
+  }
+  return isShorter
+    ? [worded`${believed}: session.longestLifetime is ${formatDuration(settings.longestLifetimeMs)}`]
+    : [];
 }
 
 function leadWarnings(judged: Judged): readonly Wording[] {
