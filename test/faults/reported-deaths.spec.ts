@@ -5,6 +5,7 @@ import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+const ELSEWHERE = '; reported to another replica; its page says by whom';
 const SPENT = { budget: [{ calls: 2, perMs: HOUR }] };
 
 /** Replicas that hold one session, and consumers of which all report to the first. */
@@ -29,9 +30,13 @@ class Told {
     return this.cluster.replicas.map(({ replica }) => replica.causeFor('shop')?.text);
   }
 
-  /** The same sentence on every replica, in an array of one. */
+  /** The same sentence on every replica, but for where it was reported, in an array of one. */
   get cause(): readonly (string | undefined)[] {
-    return [...new Set(this.causes)];
+    return [...new Set(this.causes.map((text) => text?.replace(ELSEWHERE, '')))];
+  }
+
+  get sayElsewhere(): readonly (boolean | undefined)[] {
+    return this.causes.map((text) => text?.endsWith(ELSEWHERE));
   }
 
   async report(): Promise<void> {
@@ -61,6 +66,7 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     await told.report();
     expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
     expect(told.cause).toEqual([expect.stringMatching(/dead, and it is not replaced before 01:00:00 UTC: the share /)]);
+    expect(told.sayElsewhere).toEqual([false, true]);
     expect(told.cluster.at(1).replica.whyUnavailable('shop')).toBe('budget_exhausted');
     await told.cluster.clock.advance(HOUR);
     await told.report();

@@ -15,6 +15,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   isLikelyDead: false,
   unopened: undefined,
   reported: undefined,
+  isReportedElsewhere: false,
   spent: undefined,
   isHeldBack: false,
   watchedUntil: undefined,
@@ -80,6 +81,22 @@ describe('what is the matter with a merchant', () => {
       before('the scheduled renewal at 18:09:00 UTC, and only if a call is free then'),
     );
     expect(after(7 * MINUTE, { session })).toBe(before('18:07:00 UTC'));
+  });
+
+  it('is where another replica alone was told of a dead session that its page says by whom, also in the headline', () => {
+    const there = 'reported to another replica; its page says by whom';
+    const told = (change: Partial<ExplainedFacts>): ReturnType<typeof explain> =>
+      explain(facts({ isReportedElsewhere: true, reported: { generation: 1 }, why: () => 'not_replaced', ...change }));
+    expect(told({ result: 'fresh' })).toEqual({
+      text: `consumers report the session dead, and it has not been replaced yet; ${there}`,
+      runbook: 'rejection-storm',
+    });
+    expect(told({ result: 'stale', isForeign: true })).toEqual({
+      text: `somebody else creates sessions of the merchant, and each ends ours; ${there}`,
+      inHeadline: there,
+      runbook: 'foreign-authorizer',
+    });
+    expect(told({ result: 'unavailable' })?.text).not.toContain(there);
   });
 
   it('is of a session that was reported dead that all calls are spent, where the schedule has none left either', () => {

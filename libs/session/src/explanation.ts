@@ -30,6 +30,8 @@ export interface ExplainedFacts {
   readonly unopened: number | undefined;
   /** Of the session that is served. */
   readonly reported: ReportedDeath | undefined;
+  /** To another replica, and to none but others. */
+  readonly isReportedElsewhere: boolean;
   /** While there is no call left for the schedule either. */
   readonly spent: SpentBudget | undefined;
   /** An attempt was due, and the budget refused it. */
@@ -46,6 +48,8 @@ const isFailureKind = (reason: string): boolean => sharedFailureKinds.some((kind
 const REPORTED = 'consumers report the session dead, and it';
 /** Of a report that found nothing in its way, or nothing that lasts. */
 const UNTOLD: ReadonlySet<UnavailableReason> = new Set(['renewing', 'not_replaced', 'expired', 'no_session']);
+
+const ELSEWHERE = 'reported to another replica; its page says by whom';
 
 const LOST = 'the bank has made a session that we cannot use, and it ends ours';
 
@@ -72,6 +76,12 @@ function lacksKeyAlone({ failure, why }: ExplainedFacts): boolean {
 }
 
 function explained(facts: ExplainedFacts): Cause | undefined {
+  const cause = ofFacts(facts);
+  if (cause === undefined || !facts.isReportedElsewhere || facts.result === 'unavailable') return cause;
+  return joined([cause, { text: ELSEWHERE }], cause.runbook);
+}
+
+function ofFacts(facts: ExplainedFacts): Cause | undefined {
   const { result, failure, isForeign, reported, spent, isHeldBack, why } = facts;
   const isServed = result !== 'unavailable';
   if (isServed && isForeign) return ofOthers(facts);

@@ -23,6 +23,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   isLikelyDead: false,
   unopened: undefined,
   reported: undefined,
+  isReportedElsewhere: false,
   spent: undefined,
   isHeldBack: false,
   watchedUntil: undefined,

@@ -54,6 +54,8 @@ export class ReportedDeaths {
   readonly #context: ReportedDeathsContext;
   readonly #deaths = new Map<string, KnownDeath>();
   readonly #telling = new Set<string>();
+  /** The newest session that was reported to this replica, of each merchant. */
+  readonly #reportedHere = new Map<string, number>();
 
   constructor(context: ReportedDeathsContext) {
     this.#context = context;
@@ -66,7 +68,9 @@ export class ReportedDeaths {
   note(merchant: string, generation: number, result: RenewalResult | undefined): void {
     const { merchants, clock } = this.#context;
     const settings = merchants.settingsOf(merchant);
-    if (result === undefined || !LASTING.has(result.kind) || settings === undefined) return;
+    if (settings === undefined) return;
+    this.#reportedHere.set(merchant, Math.max(generation, this.#reportedHere.get(merchant) ?? 0));
+    if (result === undefined || !LASTING.has(result.kind)) return;
     const reportedAt = clock.now();
     const until = 'retryInMs' in result ? plusMs(reportedAt, result.retryInMs) : reportedAt;
     const death = { generation, ...untilOf(result.kind, until) };
@@ -112,8 +116,15 @@ export class ReportedDeaths {
     };
   }
 
+  /** Whether another replica alone was told, so that by whom is known there, and not here. */
+  isReportedElsewhere(merchant: string): boolean {
+    const reported = this.of(merchant);
+    return reported !== undefined && reported.generation !== this.#reportedHere.get(merchant);
+  }
+
   forget(merchant: string): void {
     this.#deaths.delete(merchant);
+    this.#reportedHere.delete(merchant);
   }
 
   #tell(merchant: string): void {

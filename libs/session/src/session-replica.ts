@@ -263,6 +263,7 @@ export class SessionReplica {
       isLikelyDead: this.isLikelyDead(merchant),
       unopened: this.held.unopened(merchant),
       reported: this.#reportedDeaths.of(merchant),
+      isReportedElsewhere: this.#reportedDeaths.isReportedElsewhere(merchant),
       spent: this.#renewer.spentBudget(merchant),
       isHeldBack: this.isHeldBack(merchant),
       watchedUntil: this.watchedUntil(merchant),

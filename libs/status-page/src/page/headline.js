@@ -77,7 +77,7 @@ const SESSION_EXPIRING = 'session-expiring';
 const endsSoon = new Set(['stale', 'held_back', 'failing']);
 
 /** @type {ReadonlySet<StatusCondition>} Payments go on, so that what the store holds up is the news. */
-const bearable = new Set(['stale', 'held_back', 'failing', 'renewing', 'fresh']);
+const bearable = new Set(['watched', 'stale', 'held_back', 'failing', 'renewing', 'fresh']);
 
 /**
  * The state of everything in one sentence: the worst of it, and what is the cause.
@@ -116,7 +116,8 @@ function heldSentence({ merchants, counts, all, worst, trouble, now }) {
     held === undefined ? `${capital(said)}; ${good.charAt(0).toLowerCase()}${good.slice(1)}` : `${held}: ${said}`;
   const detail = troubleDetail(trouble, counts.unavailable < all);
   const condition = isCalm ? 'failing' : worst;
-  return { condition, text, ending: endText(merchants, all, now), detail, runbook: STORE_DOWN };
+  const also = worst === 'watched' ? FOREIGN_AUTHORIZER : undefined;
+  return { condition, text, ending: endText(merchants, all, now), detail, runbook: STORE_DOWN, also };
 }
 
 /**

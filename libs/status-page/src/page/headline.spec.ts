@@ -278,10 +278,12 @@ describe('the headline', () => {
     });
     const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' };
     const held = { ...watched, renewalBlocked: true };
-    expect(told([held], { watched: 1 }, { store: silent })).toMatchObject({
+    expect(told([held, blocked(20_000)], { watched: 1, fresh: 1 }, { store: silent })).toMatchObject({
       condition: 'watched',
-      text: `Payments of shop-900000 failed ${inHeadline}`,
-      ending: '; the session of shop-900000 ends in 15 min 0 s',
+      text: 'Nothing is renewed: the store (Redis) does not answer',
+      ending: '; the session of shop-20000 ends in 20 s',
+      runbook: 'store-down',
+      also: 'foreign-authorizer',
     });
   });
 

@@ -185,13 +185,11 @@ export function quietText(what, ms) {
 }
 
 /**
- * Who reported it is known to the replica that was told, and to no other: ADR 41.
+ * Who reported it is known to the replica that was told, and to no other (ADR 41), whose cause says that.
  * @param {Pick<StatusMerchant, 'condition' | 'reportedBy' | 'reportedAs'>} merchant with the codes of the gateway that they met
  */
 export function reportText({ condition, reportedBy = [], reportedAs = [] }) {
   // Of anything else, who reported a session dead before says nothing.
-  if (!reported.has(condition)) return '';
-  if (reportedBy.length > 0)
-    return ` (reported by ${reportedBy.join(', ')}${reportedAs.length === 0 ? '' : `: ${reportedAs.join(', ')}`})`;
-  return condition === 'reported_dead' ? ' (the page and the log of the replica that was told say by whom)' : '';
+  if (!reported.has(condition) || reportedBy.length === 0) return '';
+  return ` (reported by ${reportedBy.join(', ')}${reportedAs.length === 0 ? '' : `: ${reportedAs.join(', ')}`})`;
 }

@@ -100,10 +100,7 @@ describe('the words of the page', () => {
     const cause = { text: 'consumers report the session dead, and it has not been replaced yet', runbook: 'rejected' };
     expect(matterOf(merchant, 0)).toBeUndefined();
     expect(matterOf({ ...merchant, cause }, 0)).toEqual(cause);
-    expect(matterOf({ ...merchant, cause, condition: 'reported_dead' }, 0)?.text).toBe(
-      `${cause.text} (the page and the log of the replica that was told say by whom)`,
-    );
-    expect(matterOf({ ...merchant, cause, condition: 'foreign_authorizer' }, 0)).toEqual(cause);
+    expect(matterOf({ ...merchant, cause, condition: 'reported_dead' }, 0)).toEqual(cause);
     const reported = { ...merchant, cause, reportedBy: ['checkout', 'refunds'] };
     expect(matterOf({ ...reported, condition: 'reported_dead' }, 0)?.text).toBe(
       `${cause.text} (reported by checkout, refunds)`,
