@@ -66,6 +66,12 @@ describe('what is the matter with a merchant', () => {
     });
   });
 
+  it('is the store where a renewal that is due has to wait for it', () => {
+    const due = facts({ result: 'fresh', isHeldBack: true, why: () => 'store_silent' });
+    expect(explain(due)?.runbook).toBe('store-down');
+    expect(explain({ ...due, isHeldBack: false })).toBeUndefined();
+  });
+
   it('is of a session that was reported dead before when it is not replaced, with the day if it is another', () => {
     const { now } = facts({});
     const after = (ms: number, change: Partial<ExplainedFacts> = {}): string | undefined =>

@@ -34,7 +34,7 @@ export interface ExplainedFacts {
   readonly isReportedElsewhere: boolean;
   /** While there is no call left for the schedule either. */
   readonly spent: SpentBudget | undefined;
-  /** An attempt was due, and the budget refused it. */
+  /** An attempt was due, and the budget refused it, or the store keeps it waiting. */
   readonly isHeldBack: boolean;
   /** Somebody else created, and nobody has reported the session that is held: when that counts as over. */
   readonly watchedUntil: Instant | undefined;
@@ -89,7 +89,8 @@ function ofFacts(facts: ExplainedFacts): Cause | undefined {
     return afterFailure(heldBackCause(spent, goodSession(facts), facts), facts);
   }
   if (reported !== undefined) return ofReported(reported, facts);
-  if (result === 'fresh') return failure === undefined ? undefined : causeOf(failure);
+  if (result === 'fresh' && failure !== undefined) return causeOf(failure);
+  if (result === 'fresh' && !isHeldBack) return undefined;
   return ofReason(why(), facts);
 }
 

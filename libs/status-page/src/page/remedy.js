@@ -80,8 +80,7 @@ function whenText(merchant, now) {
 }
 
 /**
- * A page that did not come by HTTPS or from this machine may not write to the clipboard: there the text is selected, and one
- * key copies it.
+ * Without HTTPS, only a page from this machine may write to the clipboard: elsewhere the text is selected.
  * @param {string} text
  * @param {Node} shown
  * @returns {Promise<boolean>}
