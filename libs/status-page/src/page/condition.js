@@ -19,11 +19,14 @@ export const conditionNames = {
 
 export const conditions = /** @type {readonly StatusCondition[]} */ (Object.keys(conditionNames));
 
-/** @type {ReadonlySet<string>} Those known from reports: such a session is renewed with the next report, or when it is due. */
+/** @type {ReadonlySet<string>} Those known from untilItsEnd: such a session is renewed with the next report, or when it is due. */
 export const reported = new Set(['foreign_authorizer', 'reported_dead']);
 
 /** @type {ReadonlySet<string>} Those of a session that is dead, or may be: how much is left of it is no matter. */
 export const dead = new Set([...reported, 'likely_dead']);
+
+/** @type {ReadonlySet<string>} Those that time alone changes only at the end. */
+const untilItsEnd = new Set([...dead, 'watched']);
 
 /** @type {ReadonlySet<StatusCondition>} Those of a session that is good, which only news can end. */
 const lasting = new Set(['held_back', 'failing']);
@@ -37,7 +40,7 @@ const lasting = new Set(['held_back', 'failing']);
  */
 export function conditionAt({ condition, session, renewing, renewalBlocked }, now) {
   if (session === undefined || condition === 'unavailable' || now >= session.expiresAt) return 'unavailable';
-  if (dead.has(condition) || condition === 'watched') return condition;
+  if (untilItsEnd.has(condition)) return condition;
   if (condition === 'stale' || now >= session.mustRenewAt) return 'stale';
   if (lasting.has(condition)) return condition;
   if (condition !== 'renewing' && now < session.renewAt) return 'fresh';
