@@ -10,6 +10,7 @@ import {
   ofBudget,
   secondText,
   type SpentBudget,
+  untilACallClauses,
 } from './budget-cause.js';
 import { type Cause, causeOf, clause, joined } from './failure-cause.js';
 import { sharedFailureKinds } from './gateway-failure.js';
@@ -124,7 +125,7 @@ function ofWatched(until: Instant, facts: ExplainedFacts): Cause {
   const since = session === undefined ? '' : `until ${secondText(session.createdAt, now)}: `;
   const others = `${since}somebody else created sessions, and may again`;
   const ofSpent = spent === undefined ? [] : [{ text: allSpentText(spent, now) }];
-  const held = spent !== undefined && isHeldBack ? heldBackClauses(spent, goodSession(facts), now) : ofSpent;
+  const held = spent !== undefined && isHeldBack ? untilACallClauses(spent, goodSession(facts), now) : ofSpent;
   return joined(
     [
       { text: `payments failed ${others}`, inHeadline: others },
