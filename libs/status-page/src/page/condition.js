@@ -19,7 +19,7 @@ export const conditionNames = {
 
 export const conditions = /** @type {readonly StatusCondition[]} */ (Object.keys(conditionNames));
 
-/** @type {ReadonlySet<string>} Those known from untilItsEnd: such a session is renewed with the next report, or when it is due. */
+/** @type {ReadonlySet<string>} Those known from reports: such a session is renewed with the next report, or when it is due. */
 export const reported = new Set(['foreign_authorizer', 'reported_dead']);
 
 /** @type {ReadonlySet<string>} Those of a session that is dead, or may be: how much is left of it is no matter. */

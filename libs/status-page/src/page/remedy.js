@@ -73,8 +73,9 @@ export class Remedy {
  * @param {StatusMerchant} merchant
  * @param {number} now
  */
-function whenText(merchant, now) {
+export function whenText(merchant, now) {
   if (endsUnrenewed(merchant, now) && !takesPerson(merchant)) return 'Before its session ends:';
+  if (merchant.cause?.runbook === 'rejection-storm' && !merchant.renewalBlocked) return 'To replace it:';
   const when = conditionAt(merchant, now) === 'foreign_authorizer' ? 'When it is gone' : 'When it is mended';
   return `${when}${merchant.renewalBlocked ? ' and the store works again' : ''}:`;
 }
