@@ -217,6 +217,30 @@ describe('simulate', () => {
     expect(text).toMatch(/a session\.renewBefore of \d+% would bridge it/);
   }, 60_000);
 
+  it('says where an outage of quiet hours fell, and what it leaves in a night that is worse', async () => {
+    const quiet = (more = ''): Promise<void> =>
+      examined.configure([
+        {
+          gatewayUrl: 'https://gateway.example',
+          session: `{ quietHours: { from: '02:00', to: '04:00', timeZone: Europe/Kyiv }${more} }`,
+        },
+      ]);
+    await quiet();
+    const inNights = (...args: readonly string[]): ReturnType<typeof simulate> =>
+      simulate('--lifetime', '24h', '--from', '2026-10-20', '--for', '10d', '--outage', '30m', ...args);
+    const { text } = await inNights();
+    expect(text).toMatch(
+      /warning: shop: there was always a session in the night that the outage fell into, and another one has none for [23]\dm( \d+s)? in an outage of 30m.*:\s+a session\.renewBefore of 35m would bridge it/,
+    );
+    const shown =
+      / without session {2}0s, where the outage begins on 2026-10-25 at 0\d:\d\d; (.+), where the outage begins on (2026-\d\d-\d\d) at \S+ \(--for (\S+)\)$/m;
+    const [, gap = '', day = '', length = ''] = shown.exec(text) ?? [];
+    const { text: repeated } = await inNights('--for', length);
+    expect(repeated).toMatch(new RegExp(` without session {2}${gap}, .*where the outage begins on ${day} at `));
+    await quiet(', renewBefore: 35m');
+    expect((await inNights()).text).not.toContain('warning');
+  }, 60_000);
+
   it('plays clocks that differ: nothing changes until they are further apart than is believed', async () => {
     const apart = await simulate('--lifetime', '1h', '--skew', '4m');
     expect(apart.text).toContain('its clock 4m ahead');

@@ -59,6 +59,24 @@ describe('who may use the egress', () => {
     refused(given);
   });
 
+  it('nobody by a token that was configured in the place of its hash, and the log says so once, without the token', async () => {
+    const [token, former] = ['a7'.repeat(32), 'b9'.repeat(32)];
+    const kept = egress.client('till').token;
+    await egress.reconfigure((before) => ({
+      ...before,
+      clients: before.clients.map((client) =>
+        client.name === 'kiosk' ? { ...client, tokenDigests: [token, ...client.tokenDigests, former] } : client,
+      ),
+    }));
+    for (const presented of [token, former, token]) refused(await send(bearer(presented)));
+    const told = egress.lines.filter((line) => line.includes('holds as the hash of one'));
+    expect(told.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ level: 'warn', client: 'kiosk', setting: 'egress.clients[2].token.sha256' }),
+    ]);
+    expect(egress.lines.join('')).not.toMatch(new RegExp(`${token}|${former}`));
+    expect((await send(bearer(kept))).status).toBe(200);
+  });
+
   it('a token with the headers of an alias session of another client does not become that client', async () => {
     const headers = [...bearer(egress.client('shop').token), ...(await egress.alias('kiosk').presented())];
     const given = await send(headers);

@@ -6,7 +6,7 @@ import type { Logger } from '#libs/telemetry';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK, LOGGER } from '../platform/tokens.js';
 import { AuthenticationFailures } from './authentication-failures.js';
-import { bearerTokenOf, type CertificateCallers, digestOf } from '#libs/edge';
+import { bearerTokenOf, type CertificateCallers, digestOf, HASH_PRESENTED } from '#libs/edge';
 import type { Caller } from './caller.js';
 import { CredentialRefused } from './credential-refused.js';
 import { type Credentials, credentialsOf, releaseCredentials } from './credentials.js';
@@ -23,6 +23,7 @@ type Presented = Pick<IncomingMessage, 'headers' | 'socket'>;
 export class Authenticator implements OnModuleDestroy {
   readonly #credentials: () => Credentials;
   readonly #failures: AuthenticationFailures;
+  readonly #logger: Logger;
   readonly #onKeysChanged: (() => void)[] = [];
   #fetchesAhead = false;
 
@@ -42,6 +43,7 @@ export class Authenticator implements OnModuleDestroy {
       },
     );
     this.#failures = failures;
+    this.#logger = logger;
   }
 
   /** Calls the listener whenever an issuer has other keys than before: a caller that was known may not be any more. */
@@ -94,13 +96,23 @@ export class Authenticator implements OnModuleDestroy {
     }
     const token = bearerTokenOf(authorization);
     if (token === undefined) throw new CredentialRefused('malformed');
-    if (jwt === undefined || !looksLikeJwt(token)) throw new CredentialRefused('unknown_token');
+    if (jwt === undefined || !looksLikeJwt(token)) {
+      this.#tellIfMistaken(token);
+      throw new CredentialRefused('unknown_token');
+    }
     const verified = await jwt.verifier.verify(token);
     if (isBoundElsewhere(verified.caller, certificates, socket)) throw new CredentialRefused('binding');
     // Remembered with the verifier that let it in: a configuration with other terms that has come into force meanwhile
     // knows nothing of it.
     jwt.verified.remember(digestOf(token), verified);
     return verified.caller;
+  }
+
+  #tellIfMistaken(token: string): void {
+    const mistaken = this.#credentials().mistakenHashes.noticedFirst(token);
+    if (mistaken === undefined) return;
+    const { setting, owner: caller } = mistaken;
+    this.#logger.warn({ setting, caller }, HASH_PRESENTED);
   }
 }
 

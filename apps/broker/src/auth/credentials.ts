@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import { type BrokerConfiguration, type JwtConfiguration, isSame } from '#libs/configuration';
 import type { Logger } from '#libs/telemetry';
 import { type Before } from '../configuration/configuration-in-force.js';
-import { CertificateCallers } from '#libs/edge';
+import { CertificateCallers, MistakenHashes } from '#libs/edge';
 import { fetchKeySet } from './fetch-key-set.js';
 import { JwtVerifier } from './jwt-verifier.js';
 import { FixedKeySet, type KeySet, RemoteKeySet } from './key-set.js';
@@ -20,6 +20,7 @@ interface JwtCredentials {
 export interface Credentials {
   readonly disabled: boolean;
   readonly tokens: StaticTokens;
+  readonly mistakenHashes: MistakenHashes;
   readonly jwt: JwtCredentials | undefined;
   readonly certificates: CertificateCallers | undefined;
 }
@@ -43,6 +44,9 @@ export function credentialsOf(
   return {
     disabled: auth.disabled,
     tokens: new StaticTokens(auth.tokens),
+    mistakenHashes: new MistakenHashes(
+      auth.tokens.map(({ caller, sha256 }, at) => ({ setting: `auth.tokens[${at}].sha256`, owner: caller, sha256 })),
+    ),
     jwt: auth.jwt && jwtCredentials(auth.jwt, tools, before),
     certificates: auth.mtls ? certificateCallers(http, tools, before) : undefined,
   };

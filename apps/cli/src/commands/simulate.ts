@@ -10,10 +10,11 @@ import type { Judged } from '../simulate/judged.js';
 import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
 import { lifetimeOf, type Plan, planOf, refusal, type SimulateOptions } from '../simulate/plan.js';
 import { warningsOfAll } from '../simulate/merchants-alike.js';
-import { linesOf, type PlayedMerchant } from '../simulate/printed-figures.js';
+import { linesOf, type PlayedMerchant, type ShownNight } from '../simulate/printed-figures.js';
 import { renewalDays } from '../simulate/renewal-days.js';
 import { simulate, type SimulationLog, type SimulationSetup } from '../simulate/simulation.js';
 import { linesOfSum, sumOf } from '../simulate/sum-of-merchants.js';
+import { outageBeganIn, type WorseNight, worseNight } from '../simulate/worse-night.js';
 import type { CommandContext } from '../terminal.js';
 
 export type { SimulateOptions } from '../simulate/plan.js';
@@ -55,7 +56,7 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
     );
   }
   const sum = sumOf(
-    played.map(({ log, judged }) => ({ ...log, ...judged })),
+    played.map(({ log, judged: { figures, worseNight: worse } }) => ({ ...log, figures, worse: worse?.figures })),
     plan.durationMs,
   );
   return {
@@ -87,37 +88,45 @@ async function play(
   setup: SimulationSetup,
   { isFallback, isAdvised }: { readonly isFallback: boolean; readonly isAdvised: boolean },
 ): Promise<Played> {
-  const { settings, behaviour, durationMs, merchant } = setup;
+  const { settings, behaviour, merchant } = setup;
   const log = await simulate(setup);
-  const figures = figuresOf(log, durationMs, settings);
-  const notPlayed = outageWarning(log, setup);
+  const judged = { ...(await judge(setup, log, isAdvised)), isOneOfMany: !isAdvised };
+  const { figures, notPlayed, worseNight: worse } = judged;
   const { quietHours } = settings;
-  const isShort = durationMs / behaviour.lifetimeMs <= MAX_RENEWALS_TO_REPEAT;
   return {
-    log,
-    judged: {
-      ...{ setup, figures, ...notPlayed, isOneOfMany: !isAdvised },
-      ...(isAdvised && isShort ? await advice(setup, figures) : {}),
-    },
+    ...{ log, judged },
     shown: {
       merchant,
       isFallback,
       lifetimeMs: behaviour.lifetimeMs,
       gatewayTimeoutMs: settings.gatewayTimeoutMs,
       ...figures,
-      ...notPlayed,
+      ...(notPlayed !== undefined && { notPlayed }),
+      ...outageBeganIn(log, setup),
+      ...(worse && { worseNight: shownNight(worse) }),
       ...(quietHours && { quietHours, days: renewalDays(log, quietHours) }),
     },
   };
 }
 
-async function advice(
-  setup: SimulationSetup,
-  figures: Judged['figures'],
-): Promise<Pick<Judged, 'tried' | 'leadShare'>> {
-  if (figures.sessions === 0) return {};
+async function judge(setup: SimulationSetup, log: SimulationLog, isAdvised: boolean): Promise<Judged> {
+  const { settings, behaviour, durationMs } = setup;
+  const figures = figuresOf(log, durationMs, settings);
+  const judged = { setup, figures, ...outageWarning(log, setup) };
+  if (durationMs / behaviour.lifetimeMs > MAX_RENEWALS_TO_REPEAT) return judged;
+  const worse = judged.notPlayed === undefined ? await worseNight(setup, figures) : undefined;
+  const whole = { ...judged, ...(worse && { worseNight: worse }) };
+  return isAdvised && figures.sessions > 0 ? { ...whole, ...(await advice(whole)) } : whole;
+}
+
+const shownNight = ({ setup, figures, outageBegan }: WorseNight): ShownNight => ({
+  ...{ withoutSessionMs: figures.withoutSessionMs, outageBegan, durationMs: setup.durationMs },
+});
+
+async function advice(judged: Judged): Promise<Pick<Judged, 'tried' | 'leadShare'>> {
+  const { setup, figures } = { ...judged, ...judged.worseNight };
   const hasGap = figures.withoutSessionMs > 0 || figures.pastMarginMs > 0;
-  const leadShare = figures.leadTimeShort === undefined ? undefined : await sufficientLead(setup);
+  const leadShare = judged.figures.leadTimeShort === undefined ? undefined : await sufficientLead(judged.setup);
   return {
     ...(hasGap && !isBeyondAnySetting(setup, figures) ? { tried: await tryChanges(setup, figures) } : {}),
     ...(leadShare === undefined ? {} : { leadShare }),

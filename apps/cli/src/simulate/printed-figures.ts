@@ -1,6 +1,7 @@
 import { type DailyTimes, formatDuration } from '#libs/clock';
 import { isHarmless, type ScheduleFigures } from './figures.js';
 import type { RenewalDay } from './renewal-days.js';
+import type { ReadMoment } from './worse-night.js';
 import { inWindow, partOf, seconds, WORTH_TELLING_MS } from './spans.js';
 
 /** A month of nights; `--json` has all of them. */
@@ -10,6 +11,14 @@ const MAX_SHOWN_DAYS = 31;
 const ASSUMED =
   ' (session.fallbackLifetime): give --lifetime where the gateway says otherwise, as `doctor --create-session` shows';
 
+/** A night that leaves no session for longer. */
+export interface ShownNight {
+  readonly withoutSessionMs: number;
+  readonly outageBegan: ReadMoment;
+  /** Of the run that shows it. */
+  readonly durationMs: number;
+}
+
 /** A merchant as it is printed. */
 export interface PlayedMerchant extends ScheduleFigures {
   readonly merchant: string;
@@ -18,6 +27,9 @@ export interface PlayedMerchant extends ScheduleFigures {
   readonly isFallback: boolean;
   readonly quietHours?: DailyTimes;
   readonly days?: readonly RenewalDay[];
+  /** Of the outage, by the clocks of the quiet hours. */
+  readonly outageBegan?: ReadMoment;
+  readonly worseNight?: ShownNight;
 }
 
 export function linesOf(played: PlayedMerchant): readonly string[] {
@@ -30,7 +42,7 @@ export function linesOf(played: PlayedMerchant): readonly string[] {
     failedLine(played.failures),
     `  worst remaining  ${remainingText(played)}`,
     `  past the margin  ${seconds(played.pastMarginMs)}`,
-    `  without session  ${seconds(played.withoutSessionMs)}${afterOutage(played)}`,
+    `  without session  ${seconds(played.withoutSessionMs)}${afterOutage(played)}${nightsOf(played)}`,
     ...nightLinesOf(played),
   ];
 }
@@ -57,6 +69,14 @@ export function failedLine(failures: ScheduleFigures['failures']): string {
 function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures): string {
   if (after === undefined || after.gapMs < WORTH_TELLING_MS) return '';
   return `, ${partOf(after.gapMs, withoutSessionMs)} of it after the outage`;
+}
+
+function nightsOf({ outageBegan, worseNight }: PlayedMerchant): string {
+  if (outageBegan === undefined) return '';
+  const where = ({ day, time }: ReadMoment): string => `where the outage begins on ${day} at ${time}`;
+  if (worseNight === undefined) return `, ${where(outageBegan)}`;
+  const { withoutSessionMs, durationMs } = worseNight;
+  return `, ${where(outageBegan)}; ${seconds(withoutSessionMs)}, ${where(worseNight.outageBegan)} (--for ${formatDuration(durationMs)})`;
 }
 
 function nightLinesOf({ quietHours, days = [] }: PlayedMerchant): readonly string[] {

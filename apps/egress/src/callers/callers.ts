@@ -1,8 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { EgressClient } from '#libs/configuration';
-import { bearerTokenOf, type CertificateCallers, digestOf } from '#libs/edge';
+import {
+  bearerTokenOf,
+  type CertificateCallers,
+  type ConfiguredHash,
+  digestOf,
+  HASH_PRESENTED,
+  MistakenHashes,
+} from '#libs/edge';
 import { BrokerError } from '#libs/errors';
+import type { Logger } from '#libs/telemetry';
 import type { AliasSessions } from '../alias/alias-sessions.js';
 
 /** In which language a client speaks: JSON and problem details, or the gateway's own. */
@@ -17,6 +25,7 @@ interface CallersParts {
   readonly clients: readonly EgressClient[];
   readonly certificates: CertificateCallers;
   readonly alias: Pick<AliasSessions, 'find'>;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
 interface KnownToken {
@@ -28,6 +37,7 @@ interface KnownToken {
 export class Callers {
   readonly #parts: CallersParts;
   readonly #tokens: ReadonlyMap<string, KnownToken>;
+  readonly #mistakenHashes: MistakenHashes;
   readonly #certificates: ReadonlyMap<string, Caller>;
 
   constructor(parts: CallersParts) {
@@ -38,6 +48,7 @@ export class Callers {
         caller.client.tokenDigests.map((hex) => [hex, { digest: Buffer.from(hex, 'hex'), caller }] as const),
       ),
     );
+    this.#mistakenHashes = new MistakenHashes(parts.clients.flatMap(hashesOf));
     this.#certificates = new Map(
       plain.flatMap((caller) =>
         caller.client.certificate === undefined ? [] : [[caller.client.certificate, caller] as const],
@@ -61,9 +72,17 @@ export class Callers {
     const token = bearerTokenOf(authorization);
     const digest = token === undefined ? undefined : digestOf(token);
     const known = digest === undefined ? undefined : this.#tokens.get(digest);
+    if (token !== undefined && known === undefined) this.#tellIfMistaken(token);
     if (digest === undefined || known === undefined) throw unauthenticated('the token is not that of a client');
     if (!timingSafeEqual(known.digest, Buffer.from(digest, 'hex'))) throw unauthenticated('the token is not known');
     return known.caller;
+  }
+
+  #tellIfMistaken(token: string): void {
+    const mistaken = this.#mistakenHashes.noticedFirst(token);
+    if (mistaken === undefined) return;
+    const { setting, owner: client } = mistaken;
+    this.#parts.logger.warn({ setting, client }, HASH_PRESENTED);
   }
 
   /** Where the connection shows a certificate besides, both have to name the same client. */
@@ -85,6 +104,15 @@ export class Callers {
     const name = this.#parts.certificates.find(socket)?.name;
     return name === undefined ? undefined : this.#certificates.get(name);
   }
+}
+
+/** The one before is behind the token of today: it has to have a successor. */
+function hashesOf({ name: owner, tokenDigests }: EgressClient, at: number): ConfiguredHash[] {
+  return tokenDigests.map((sha256, age) => ({
+    setting: `egress.clients[${at}].${age === 0 ? 'token' : 'formerToken'}.sha256`,
+    owner,
+    sha256,
+  }));
 }
 
 /** Whether the request speaks the gateway's language, so that a refusal is in it as well. */

@@ -19,6 +19,7 @@ export interface DeploymentParts {
 
 interface Foundation {
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly brokerSessions: BrokerSessions;
 }
 
@@ -36,12 +37,14 @@ export class Deployment {
   readonly #sessions: ReadonlyMap<string, MerchantSession>;
   readonly #connections: OutboundConnections;
 
-  private constructor(configuration: EgressConfiguration, alias: AliasSessions, { clock, brokerSessions }: Foundation) {
+  private constructor(configuration: EgressConfiguration, alias: AliasSessions, foundation: Foundation) {
+    const { clock, logger, brokerSessions } = foundation;
     const { clients, routes, gateway, listen } = configuration;
     this.configuration = configuration;
     this.alias = alias;
     this.#connections = new OutboundConnections({ clock, connectionsPerOrigin: GATEWAY_CONNECTIONS });
-    this.callers = new Callers({ clients, certificates: new CertificateCallers(clock, listen.tls?.clientCa), alias });
+    const certificates = new CertificateCallers(clock, listen.tls?.clientCa);
+    this.callers = new Callers({ clients, certificates, alias, logger });
     this.routes = new RouteTable(routes);
     this.gateway = new GatewayClient({ connections: this.#connections, settings: gateway, clock });
     this.#brokerSessions = brokerSessions;
@@ -56,13 +59,13 @@ export class Deployment {
     before?: Deployment,
   ): Promise<Deployment> {
     const { clients, aliasKeys: keys, broker } = configuration;
-    const { clock } = parts;
+    const { clock, logger } = parts;
     const alias = await AliasSessions.create({ clients, keys, clock });
     const brokerSessions =
       before !== undefined && before.#brokerSessions.areOf(broker)
         ? before.#brokerSessions
         : new BrokerSessions({ ...parts, broker });
-    return new Deployment(configuration, alias, { clock, brokerSessions });
+    return new Deployment(configuration, alias, { clock, logger, brokerSessions });
   }
 
   /** Asks for the first session of every merchant. */

@@ -1,0 +1,93 @@
+import { DailyWindow, type DailyTimes, plusMs } from '#libs/clock';
+import type { ScheduleFigures } from './figures.js';
+import { neededLeadMs } from './needed-lead.js';
+import { simulate, type SimulationLog, type SimulationSetup } from './simulation.js';
+import { leavesLess, played } from './trials.js';
+
+/** A moment by the clocks of the quiet hours' zone. */
+export interface ReadMoment {
+  readonly day: string;
+  readonly time: string;
+}
+
+/** A run in which the outage begins with the renewal of another night, and leaves no session for longer. */
+export interface WorseNight {
+  readonly setup: SimulationSetup;
+  readonly figures: ScheduleFigures;
+  readonly outageBegan: ReadMoment;
+}
+
+interface Renewal {
+  /** From the start, when its first call is made. */
+  readonly atMs: number;
+  /** Of the session that it replaces. */
+  readonly leftMs: number;
+}
+
+/** As many lifetimes show what a night finds of a session, however short the run is. */
+const LIFETIMES_TO_LOOK_AT = 8;
+/** What decides beside the time that is left is chance: how long the pause is in which the outage ends. */
+const NIGHTS_TO_PLAY = 2;
+const MINUTE_MS = 60_000;
+
+/**
+ * With quiet hours a session that one night replaces may be a day old, and another one minutes: what the outage of one run
+ * does is then no measure. Plays it on the nights that find the least of a session. Undefined where none is worse.
+ */
+export async function worseNight(
+  setup: SimulationSetup,
+  figures: Pick<ScheduleFigures, 'withoutSessionMs' | 'sessions'>,
+): Promise<WorseNight | undefined> {
+  const { quietHours } = setup.settings;
+  if (quietHours === undefined || setup.behaviour.outageMs === 0 || figures.sessions === 0) return undefined;
+  let lostMs = figures.withoutSessionMs;
+  let worst: WorseNight | undefined;
+  for (const { atMs } of hardestOf(await renewalsWithoutOutage(setup), setup)) {
+    const run = { ...setup, durationMs: runThatBreaksAt(atMs) };
+    const after = await played(run);
+    if (!leavesLess({ lostMs }, { lostMs: after.withoutSessionMs })) continue;
+    lostMs = after.withoutSessionMs;
+    worst = { setup: run, figures: after, outageBegan: readingOf(setup, atMs, quietHours) };
+  }
+  return worst;
+}
+
+/** When the outage of a run began. Undefined where none did, or there are no quiet hours. */
+export function outageBeganIn(
+  { outageEndsAtMs }: SimulationLog,
+  setup: SimulationSetup,
+): { readonly outageBegan?: ReadMoment } {
+  const { quietHours } = setup.settings;
+  if (outageEndsAtMs === undefined || quietHours === undefined) return {};
+  return { outageBegan: readingOf(setup, outageEndsAtMs - setup.behaviour.outageMs, quietHours) };
+}
+
+const readingOf = ({ startsAt }: SimulationSetup, atMs: number, times: DailyTimes): ReadMoment =>
+  new DailyWindow(times).reading(plusMs(startsAt, atMs));
+
+/** The outage begins with the first call after half of the run; in whole minutes, as `--for` takes it. */
+const runThatBreaksAt = (atMs: number): number => Math.floor((2 * atMs) / MINUTE_MS) * MINUTE_MS;
+
+async function renewalsWithoutOutage(setup: SimulationSetup): Promise<readonly Renewal[]> {
+  const { behaviour, durationMs } = setup;
+  const { callsAtMs, sessions, startsAt } = await simulate({
+    ...setup,
+    durationMs: Math.max(durationMs, behaviour.outageMs + LIFETIMES_TO_LOOK_AT * behaviour.lifetimeMs),
+    behaviour: { ...behaviour, outageMs: 0 },
+  });
+  return sessions.flatMap(({ atMs: takenAtMs, session }) => {
+    const atMs = callsAtMs.find((callAtMs) => callAtMs > takenAtMs);
+    return atMs === undefined ? [] : [{ atMs, leftMs: session.expiresAt - startsAt - atMs }];
+  });
+}
+
+/** Those with the least left, the earlier one of two that are alike: its run is shorter, and holds the outage all the same. */
+function hardestOf(renewals: readonly Renewal[], setup: SimulationSetup): readonly Renewal[] {
+  const { outageMs, lifetimeMs } = setup.behaviour;
+  return renewals
+    .filter(({ atMs, leftMs }) => atMs >= outageMs + lifetimeMs && leftMs < neededLeadMs(setup, 'end'))
+    .sort((one, other) => minutesLeft(one) - minutesLeft(other) || one.atMs - other.atMs)
+    .slice(0, NIGHTS_TO_PLAY);
+}
+
+const minutesLeft = ({ leftMs }: Renewal): number => Math.round(leftMs / MINUTE_MS);
