@@ -16,6 +16,10 @@ const json =
   (status: number, document: object): Answer =>
   (response) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(document));
+const text =
+  (body: string): Answer =>
+  (response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
 const dead = json(401, { msgCode: 'b_session_doesnt_exist' });
 const page =
   (status: number): Answer =>
@@ -34,7 +38,7 @@ const cutOff: Answer = (response) => {
 };
 const ORDER = { hppOrderId: 'order-of-the-bank', orderStatus: 'CREATED', redirectUrl: 'https://bank.example/pay' };
 
-describeWith(['curl', 'python3'], 'the programs of the guides, when something fails', () => {
+describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when something fails', () => {
   let programs: GuidePrograms;
   let broker: LoopbackServer;
   let gateway: LoopbackServer;
@@ -211,7 +215,7 @@ describeWith(['curl', 'python3'], 'the programs of the guides, when something fa
   ])(
     'name what is not set: %s, %s, %s',
     async (guide, language, name) => {
-      const said = await failure(guide, language, { [name]: '' });
+      const said = await failure(guide, language, { [name]: name === 'OPERATION_ID' ? ' ' : '' });
       expect(said).toMatch(new RegExp(`set ${name}: |${name}: set it: `));
       expect(said).not.toContain('KeyError');
       expect(broker.connections + gateway.connections).toBe(0);
@@ -279,6 +283,109 @@ describeWith(['curl', 'python3'], 'the programs of the guides, when something fa
       expect(await failure(guide, language)).toMatch(
         /b_duplicate_field_value.* the bank has a request with this id already/,
       );
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'say that nobody knows of what is no code of the bank, however it is written: %s, %s',
+    async (guide, language) => {
+      const bodies = [
+        '{"requestId": "r", "msgCode": "b_unknown_error"}',
+        '{"jwe": null}',
+        '{"msgCode": ["b_x"]}',
+        '{\n  "msgCode" : null\n}',
+        '[]',
+      ];
+      for (const body of bodies) {
+        Object.assign(answers, { '/create-order': text(body), '/refund': text(body) });
+        const said = await failure(guide, language);
+        expect(said).toMatch(/nobody knows whether the bank has/i);
+        expect(said).not.toMatch(/does not have it|it was refused/);
+      }
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'say of a spaced code what it says of any: %s, %s',
+    async (guide, language) => {
+      const body = '{\n "serviceId": "gw",\n "msgCode" : "b_duplicate_field_value"\n}';
+      Object.assign(answers, { '/create-order': text(body), '/refund': text(body) });
+      expect(await failure(guide, language)).toContain('the bank has a request with this id already');
+    },
+    60_000,
+  );
+
+  it.each(LANGUAGES)(
+    'take an order that is pretty-printed and has a code of null: %s',
+    async (language) => {
+      answers['/create-order'] = text(JSON.stringify({ ...ORDER, msgCode: null }, null, 2));
+      answers['/operations'] = text(JSON.stringify({ ...ORDER, operations: null }, null, 2));
+      expect(await programs.output('hosted-page', language, env)).toBe(
+        'send the customer to https://bank.example/pay\norder order-of-the-bank is CREATED with 0 operations\n',
+      );
+    },
+    60_000,
+  );
+
+  it.each<[Language, string, Answer]>(
+    (['python', 'sh'] as const).flatMap((language): [Language, string, Answer][] => [
+      [language, 'a problem', json(503, { code: 'key_unavailable', title: 'no key' })],
+      [language, 'a page', page(200)],
+      [language, 'a redirect', page(302)],
+      [language, 'no plaintext', json(200, {})],
+      [language, 'a plaintext that is no JSON', json(200, { plaintext: 'canary' })],
+      [language, 'a reset', (response) => response.destroy()],
+    ]),
+  )(
+    'say that the bank has the refund, and nothing else, when its answer is not opened: %s, %s',
+    async (language, _what, answered) => {
+      answers['/refund'] = json(200, { jwe: 'a.b.c.d.e' });
+      answers['/payloads/decrypt'] = answered;
+      const said = await failure('refund', language);
+      expect(said).toMatch(/^the bank HAS the refund, but its answer was not opened: .*never send it under a new/m);
+      expect(said).not.toMatch(/sent nothing|may be sent again/);
+    },
+    60_000,
+  );
+
+  it.each<[Language, string, Answer]>(
+    (['python', 'sh'] as const).flatMap((language): [Language, string, Answer][] => [
+      [language, 'a page', page(200)],
+      [language, 'a redirect', page(302)],
+      [language, 'no JWE', json(200, { generation: 1 })],
+    ]),
+  )(
+    'send no refund that is not sealed: %s, %s',
+    async (language, _what, answered) => {
+      answers['/payloads/encrypt'] = answered;
+      const said = await failure('refund', language);
+      expect(said).toMatch(
+        /^\/payloads\/encrypt: a (?:200|302) that is not the broker's.*has sent nothing to the bank/m,
+      );
+      expect(gateway.connections).toBe(0);
+    },
+    60_000,
+  );
+
+  it.each(PAYING.filter(([, language]) => language !== 'ts'))(
+    "name a page in the place of the broker's answer as such: %s, %s",
+    async (guide, language) => {
+      answers['/session'] = page(502);
+      expect(await failure(guide, language)).toMatch(
+        /^\/session: a 502 that is not the broker's: is BROKER_URL right\?; .*has sent nothing to the bank/m,
+      );
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'ask whether GATEWAY_URL is right where the gateway knows no such service: %s, %s',
+    async (guide, language) => {
+      const unknown = json(404, { msgCode: 'b_service_unavailable' });
+      Object.assign(answers, { '/create-order': unknown, '/refund': unknown });
+      expect(await failure(guide, language)).toMatch(/404 b_service_unavailable.*is GATEWAY_URL right\?.*may be there/);
     },
     60_000,
   );

@@ -19,7 +19,7 @@ interface Operation {
   readonly ecomOperationId: string;
 }
 
-describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', () => {
+describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sandbox', () => {
   let programs: GuidePrograms;
   let broker: RunningBroker;
   let env: Readonly<Record<string, string>>;

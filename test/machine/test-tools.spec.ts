@@ -59,13 +59,13 @@ describe('the list of what tests need', () => {
     expect(tool.macos).toMatch(/brew install|xcode-select|pip install|it is there|only on Linux/);
   });
 
-  it('has nothing that no suite names, but for what .ci/run and a build of pkcs11js alone start', () => {
+  it('has nothing that no suite names, but for what a build of pkcs11js alone starts', () => {
     const files = ['apps', 'libs', 'test'].flatMap((part) =>
       readdirSync(join(root, part), { recursive: true, encoding: 'utf8' }).map((file) => join(root, part, file)),
     );
     const texts = files.filter((file) => file.endsWith('.ts') && !file.includes('/machine/'));
     const all = texts.map((file) => readFileSync(file, 'utf8')).join('\n');
-    expect(Object.keys(finder.list).filter((name) => !all.includes(`'${name}'`))).toEqual(['compiler', 'jq']);
+    expect(Object.keys(finder.list).filter((name) => !all.includes(`'${name}'`))).toEqual(['compiler']);
   });
 
   it('finds a tool when all of its commands can be started', () => {

@@ -70,6 +70,25 @@ describe('the replica that is followed', () => {
     ]);
   });
 
+  it('is left at once for the next one where it turns the merchant away, and asked once each', async () => {
+    const replica = new FollowedReplica([...urls]);
+    const statuses = new Map([
+      ['a.example:8080', 404],
+      ['b.example', 200],
+    ]);
+    const asked: string[] = [];
+    const fetch = replica.through((url) => {
+      const { host } = new URL(url);
+      asked.push(host);
+      return Promise.resolve(new Response(null, { status: statuses.get(host) ?? 500 }));
+    }, following);
+    expect((await fetch('http://a.example:8080/v1/merchants/shop/session', init)).status).toBe(200);
+    expect([asked, replica.url.host]).toEqual([['a.example:8080', 'b.example'], 'b.example']);
+    statuses.set('b.example', 404);
+    expect((await fetch('http://a.example:8080/v1/merchants/shop/session', init)).status).toBe(404);
+    expect(asked.slice(2)).toEqual(['b.example']);
+  });
+
   describe('turns a merchant away', () => {
     type Answer = number | 'nobody';
 
@@ -97,7 +116,7 @@ describe('the replica that is followed', () => {
       ['not while another one answers that it is away', [403, 503], undefined],
       ['where the other ones are not reached', [403, 'nobody'], 'a.example:8080'],
       ['not where none is reached', ['nobody', 'nobody'], undefined],
-      ['not where the first one has it again', [403, 503, 200, 403], undefined],
+      ['not where the first one has it again', [403, 503, 200, 403, 200], undefined],
     ])('%s', async (_when, answers, expected) => {
       expect((await turnedAwayAt(answers)).at(-1)).toBe(expected);
     });

@@ -40,6 +40,11 @@ export class FollowedReplica {
     return this.#urls[this.#index] ?? this.#urls[0];
   }
 
+  /** Where there are several, which of them it is, to follow what is told of it. */
+  get atWhich(): string {
+    return this.#urls.length === 1 ? '' : ` at ${this.url.origin}`;
+  }
+
   /** One that turns the caller or the merchant away, where no other can be reached; undefined while one may be followed. */
   get turnedAwayAt(): URL | undefined {
     if (!this.#urls.every((one) => this.#shut.has(one))) return undefined;
@@ -58,27 +63,41 @@ export class FollowedReplica {
       : text.replaceAll(origin, this.url.origin);
   }
 
-  /** Asks the replica that is followed at that moment. */
+  /**
+   * Asks the replica that is followed at that moment. Where it turns the caller or the merchant away, the next one is asked at once: a reload
+   * comes to one replica after the other.
+   */
   through(ask: Fetch, following: Following): Fetch {
     return async (text, init) => {
-      const { url } = this;
-      try {
-        const answer = await ask(this.readdressed(text), init);
-        this.#note(url, await tlsInstead({ httpStatus: answer.status }, { url }, following), following);
-        if (TURNED_AWAY.has(answer.status)) this.#shut.set(url, 'turned_away');
-        else this.#shut.delete(url);
-        if (this.turnedAwayAt !== undefined) following.onTurnedAway();
-        return answer;
-      } catch (error) {
-        // What fetch throws says nothing by itself: the cause does.
-        const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
-        if (init.signal?.aborted !== true) {
-          this.#note(url, await noAnswer(end, { url }, following), following);
-          if (!end.wasReached) this.#shut.set(url, 'unreached');
-        }
-        throw error;
+      for (let asked = 1; ; asked += 1) {
+        const answer = await this.#ask(ask, [text, init], following);
+        const isLast = asked === this.#urls.length || this.turnedAwayAt !== undefined;
+        if (!TURNED_AWAY.has(answer.status) || isLast) return answer;
+        await answer.body?.cancel();
+        this.changeOver();
       }
     };
+  }
+
+  async #ask(ask: Fetch, [text, init]: Parameters<Fetch>, following: Following): ReturnType<Fetch> {
+    const { url } = this;
+    try {
+      const answer = await ask(this.readdressed(text), init);
+      this.#note(url, await tlsInstead({ httpStatus: answer.status }, { url }, following), following);
+      if (TURNED_AWAY.has(answer.status)) this.#shut.set(url, 'turned_away');
+      else this.#shut.delete(url);
+      if (this.turnedAwayAt !== undefined) following.onTurnedAway();
+      return answer;
+    } catch (error) {
+      // What fetch throws says nothing by itself: the cause does.
+      const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
+      if (init.signal?.aborted !== true) {
+        const why = await noAnswer(end, { url }, following);
+        this.#note(url, why, following);
+        if (!end.wasReached || why.fault !== 'tryLater') this.#shut.set(url, 'unreached');
+      }
+      throw error;
+    }
   }
 
   #note(url: URL, why: NoAnswer | undefined, { onLost }: Following): void {

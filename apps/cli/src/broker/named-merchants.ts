@@ -14,7 +14,7 @@ interface Refused {
   readonly code: string | undefined;
 }
 
-interface NameFault {
+export interface NameFault {
   readonly problem: string;
   /** Of a caller who may see no merchant it is the access that is at fault, whatever the name. */
   readonly fault: Extract<ExitClass, 'invalidInput' | 'refused'>;

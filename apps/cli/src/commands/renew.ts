@@ -3,22 +3,17 @@ import { type AskFault, faultOfSilence } from '../broker/ask-fault.js';
 import { askFaultCodes, type NoAnswer } from '../broker/exchange-cause.js';
 import { causeText, isMisaddressed, isWell, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
 import { type Listing, listing } from '../broker/listing.js';
-import {
-  callReplica,
-  placeName,
-  type ReplicaAnswer,
-  type ReplicaPlace,
-  replicaPlaces,
-} from '../broker/replica-call.js';
-import { nameFault } from '../broker/named-merchants.js';
+import { placeName, type ReplicaAnswer, type ReplicaPlace } from '../broker/replica-call.js';
+import type { NameFault } from '../broker/named-merchants.js';
 import { storeTrouble } from '../broker/store-trouble.js';
 import { addressRemedy, NAME_A_MERCHANT, tokenRemedy } from '../broker/remedies.js';
 import { isWrongAddress } from '../broker/wrong-address.js';
-import { type ExitClass, exitCodes } from '../exit-codes.js';
+import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
 import type { Instant } from '#libs/clock';
 import { unavailableReasons } from '#libs/errors';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
+import { cameToNoBroker, makeWish, type PassedOver, type Wish } from './renewal-wish.js';
 import { spentBudgetRemedy } from './spent-budget-remedy.js';
 
 interface RenewOptions extends BrokerOptions {
@@ -29,11 +24,6 @@ interface RenewOptions extends BrokerOptions {
 interface Look {
   readonly listing?: Listing;
   readonly found?: ListedMerchant;
-}
-
-interface Asked {
-  readonly place: ReplicaPlace;
-  readonly answer: ReplicaAnswer | NoAnswer;
 }
 
 const NO_BROKER = 'the answer is not that of a broker';
@@ -51,30 +41,61 @@ const ofReason: Readonly<Record<string, ExitClass>> = {
 export async function renew(options: RenewOptions, context: CommandContext): Promise<Report> {
   const { merchant } = options;
   const broker = await brokerPlace(options, context);
-  const { place, answer, notAsked } = await firstAnswer(broker, merchant, context);
+  const wish = await makeWish(broker, merchant, context);
+  return ofReplica(await outcomeOf(wish, { merchant, broker }, context), wish);
+}
+
+interface Wanted {
+  readonly merchant: string;
+  readonly broker: BrokerPlace;
+}
+
+async function outcomeOf(wish: Wish, { merchant, broker }: Wanted, context: CommandContext): Promise<Report> {
+  const { place, answer } = wish;
+  if ('problem' in answer)
+    return unreached(merchant, wish, { why: answer, error: faultOfSilence(answer, place, broker) });
   const look = async (): Promise<Look> => {
     const listed = await listing(broker, place, context);
     if (listed === undefined || typeof listed === 'string') return {};
     const found = listed.merchants.find(({ id }) => id === merchant);
     return { listing: listed, ...(found === undefined ? {} : { found }) };
   };
-  if ('problem' in answer)
-    return unreached({ merchant, place, notAsked, error: faultOfSilence(answer, place, broker) }, answer);
   const { status, body } = answer;
   if (!isRenewed(answer) && isWrongAddress(answer)) return misled(merchant, place, answer);
   if (status === 200) {
     const { found } = await look();
     return withOutlook(renewed(merchant, body), body['result'] === 'just_renewed', found);
   }
-  const nameIsWrong = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
   const hasToken = (await broker.token()) !== undefined;
-  const refusal = { place, answer, fault: nameIsWrong, hasToken, now: context.clock.now() };
+  const refusal = { answer, fault: wish.nameFault, hasToken, now: context.clock.now() };
   if (status < 500) return refused(merchant, { ...refusal, outlook: [], listed: undefined });
   const { listing: seen, found: listed } = await look();
   const trouble = isOfStore(said(body['reason'])) && seen !== undefined ? storeTrouble(seen) : undefined;
   const outlook = [...(trouble === undefined ? [] : [trouble]), outlookOf(listed, refusal.now)];
   return refused(merchant, { ...refusal, outlook, listed });
 }
+
+/** Where there are several, which of them it was, and why it was none of those before it. */
+function ofReplica(report: Report, { place, answer, hasReplicas, notAsked, notThere }: Wish): Report {
+  const asked = hasReplicas && !('problem' in answer) ? [`asked       ${placeName(place)}`] : [];
+  return {
+    ...report,
+    lines: [
+      ...notThere.map((one) => `not there   ${one.place}: ${one.error.message}`),
+      ...notAsked.map((one) => `not asked   ${one.place}: ${one.error.message}`),
+      ...asked,
+      ...report.lines,
+    ],
+    json: {
+      ...report.json,
+      place: placeName(place),
+      ...(notAsked.length > 0 && { notAsked: notAsked.map(shownOf) }),
+      ...(notThere.length > 0 && { notThere: notThere.map(shownOf) }),
+    },
+  };
+}
+
+const shownOf = ({ place, error }: PassedOver): object => ({ place, error });
 
 const servedAs: Readonly<Record<string, string>> = {
   reported_dead: 'reported dead by consumers, and served on',
@@ -92,62 +113,31 @@ function outlookOf(found: ListedMerchant | undefined, nowMs: number): string {
 const nextOf = (merchant: ListedMerchant, nowMs: number): string =>
   nextText(merchant, nowMs).replace(/^attempt /, 'next attempt ');
 
-/** Another is asked only where nothing was asked of the one before: a wish is not made twice. */
-async function firstAnswer(
-  broker: BrokerPlace,
-  merchant: string,
-  { clock, signal }: CommandContext,
-): Promise<Asked & Pick<Unreached, 'notAsked'>> {
-  const [first, ...others] = await replicaPlaces(broker.urls);
-  if (first === undefined) throw new Error('there is at least one URL');
-  const path = `/v1/merchants/${encodeURIComponent(merchant)}/session/renewal`;
-  const call = { method: 'POST', path, clock, signal } as const;
-  const ask = async (place: ReplicaPlace): Promise<Asked> => ({
-    place,
-    answer: await callReplica(broker, place, call),
-  });
-  const notAsked: NotAsked[] = [];
-  let asked = await ask(first);
-  for (const place of others) {
-    const { answer } = asked;
-    if (!('problem' in answer) || answer.isUnasked !== true) break;
-    notAsked.push({ place: placeName(asked.place), error: faultOfSilence(answer, asked.place, broker) });
-    asked = await ask(place);
-  }
-  return { ...asked, notAsked };
-}
-
-interface Unreached {
-  readonly merchant: string;
-  readonly place: ReplicaPlace;
-  /** Those before it, of which nothing was asked either. */
-  readonly notAsked: readonly NotAsked[];
+interface Silence {
+  readonly why: NoAnswer;
   readonly error: AskFault;
 }
 
-interface NotAsked {
-  readonly place: string;
-  readonly error: AskFault;
-}
-
-/** Where somebody else is there than the broker that was looked for, the wish came to no broker. */
-function unreached({ merchant, place, notAsked, error }: Unreached, { fault, isUnasked }: NoAnswer): Report {
-  const mayBeDone = isUnasked !== true && fault === 'tryLater';
-  const { message, remedy } = error;
-  const said = `${placeName(place)}: ${message}`;
+/** Where none was asked, the gravest of what kept the wish from them is the outcome. */
+function unreached(merchant: string, { place, notAsked }: Wish, { why, error }: Silence): Report {
+  const mayBeDone = !cameToNoBroker(why);
+  const { message } = error;
+  const text = `${placeName(place)}: ${message}`;
+  const others = mayBeDone ? [] : notAsked;
+  const remedies = new Set([...others.map((one) => one.error), error].flatMap(({ remedy }) => remedy ?? []));
+  const gravest = gravestOf([...others, why].map(({ fault }) => fault)) ?? why.fault;
   return {
     lines: [
-      ...notAsked.map((one) => `not asked   ${one.place}: ${one.error.message}`),
       ...(mayBeDone
         ? [
-            `no answer   ${said}`,
+            `no answer   ${text}`,
             `What was sent may have been carried out: session-broker status shows whether ${merchant} has a newer session`,
           ]
-        : [`not asked   ${said}`]),
-      ...(remedy === undefined ? [] : [`What to do: ${remedy}`]),
+        : [`not asked   ${text}`]),
+      ...[...remedies].map((remedy) => `What to do: ${remedy}`),
     ],
-    json: { merchant, place: placeName(place), error, mayBeDone, ...(notAsked.length > 0 && { notAsked }) },
-    exitCode: exitCodes[fault],
+    json: { merchant, error, mayBeDone },
+    exitCode: exitCodes[gravest],
   };
 }
 
@@ -165,7 +155,7 @@ function misled(merchant: string, place: ReplicaPlace, { status, body }: Replica
       `Not renewed ${merchant}: ${message} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
       `What to do: ${remedy}`,
     ],
-    json: { merchant, place: placeName(place), error },
+    json: { merchant, error },
     exitCode: exitCodes.invalidInput,
   };
 }
@@ -207,10 +197,9 @@ function withOutlook(report: Report, wasThere: boolean, listed: ListedMerchant |
 const said = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 interface Refusal {
-  readonly place: ReplicaPlace;
   readonly answer: ReplicaAnswer;
   /** What is wrong with the merchant's name. */
-  readonly fault: Awaited<ReturnType<typeof nameFault>>;
+  readonly fault: NameFault | undefined;
   readonly hasToken: boolean;
   /** What follows, in a line each. */
   readonly outlook: readonly string[];
@@ -220,7 +209,7 @@ interface Refusal {
 }
 
 function refused(merchant: string, refusal: Refusal): Report {
-  const { place, answer, fault, outlook, listed } = refusal;
+  const { answer, fault, outlook, listed } = refusal;
   const { status, body } = answer;
   const [code, reason, cause, detail, title] = ['code', 'reason', 'cause', 'detail', 'title'].map((name) =>
     said(body[name]),
@@ -235,7 +224,6 @@ function refused(merchant: string, refusal: Refusal): Report {
     ],
     json: {
       merchant,
-      place: placeName(place),
       error: {
         code: code ?? askFaultCodes.unexpected,
         message: why,

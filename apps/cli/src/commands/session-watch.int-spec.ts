@@ -90,6 +90,15 @@ describe('a watch whose merchant is taken away by a reload', () => {
     expect(lines.join('\n')).not.toContain('403');
   });
 
+  it('goes on with the next replica where one does not have it, and names that one', async () => {
+    const [first, second] = [await replica(), await replica()];
+    first.takeAway();
+    const { lines } = watch(`${first.url} ${second.url}`);
+    await eventually(() => second.isFollowed);
+    await eventually(() => lines.some((line) => line.endsWith(`following by events at ${second.url}`)));
+    expect(lines.join('\n')).not.toContain('no merchant shop');
+  });
+
   it('ends, too, at a port to which no request goes, and says so', async () => {
     const { lines, ended } = watch('http://127.0.0.1:6000');
     expect(await ended).toBe(exitCodes.invalidInput);

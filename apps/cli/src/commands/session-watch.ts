@@ -209,7 +209,7 @@ function tellOf(
   { clock, terminal }: Pick<CommandContext, 'clock' | 'terminal'>,
 ): void {
   const at = toRfc3339(clock.now());
-  if (event.type === 'following') terminal.err(`${at}  following by ${event.mode}`);
+  if (event.type === 'following') terminal.err(`${at}  following by ${event.mode}${replica.atWhich}`);
   if (event.type !== 'interrupted' && event.type !== 'retrying') return;
   // Of the tries for the first session the first one is told, at once: the others follow it closely.
   if (event.type === 'interrupted' || event.attempt === 1) {

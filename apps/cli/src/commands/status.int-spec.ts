@@ -9,6 +9,7 @@ interface Ended {
 }
 
 interface Listed {
+  readonly id?: string;
   readonly generation: number;
   readonly condition?: string;
   readonly cause?: string;
@@ -59,6 +60,21 @@ describe('status of several replicas', () => {
     expect(code).toBe(exitCodes.ok);
     expect(text).not.toContain('replicas-disagree');
     expect(text.match(/ 8/g)).toHaveLength(2);
+  });
+
+  it('names the one that does not have a merchant of the other, and is no all-clear', async () => {
+    const urls = [await replica('a', [{ generation: 8 }]), await replica('b', [{ id: 'kiosk', generation: 7 }])];
+    const { code, text } = await status(urls);
+    expect(code).toBe(exitCodes.tryLater);
+    const why = 'a reload has not reached it, or its file differs (runbook: config-reload-failed)';
+    expect(text).toContain(`\n\nshop is on a, not on b: ${why}\nkiosk is on b, not on a: ${why}`);
+    const { partialListings } = JSON.parse((await status(urls, '--json')).text) as Record<string, unknown>;
+    expect(partialListings).toContainEqual({
+      merchant: 'kiosk',
+      on: ['b'],
+      notOn: ['a'],
+      runbook: 'config-reload-failed',
+    });
   });
 
   it('ends as with an answer that no key opens where a newer session opens with no key of a replica', async () => {

@@ -23,6 +23,12 @@ import {
 import { type AskFault, faultLines, faultOfAnswer, faultOfSilence } from '../broker/ask-fault.js';
 import { askFaultCodes, type NoAnswer } from '../broker/exchange-cause.js';
 import { type Listing, listingOf } from '../broker/listing.js';
+import {
+  lastingPartsOf,
+  type PartialListing,
+  partialListingsOf,
+  partialListingText,
+} from '../broker/partial-listing.js';
 import { GRANT_READ } from '../broker/remedies.js';
 import {
   callReplica,
@@ -67,23 +73,28 @@ export async function status(options: BrokerOptions, context: CommandContext): P
       ),
     );
   const first = await look();
-  const differing = disagreementsOf(first);
-  if (differing.length === 0) return reportOf({ replicas: first, disagreements: [] }, context);
+  const [differing, partial] = [disagreementsOf(first), partialListingsOf(first)];
+  if (differing.length + partial.length === 0) {
+    return reportOf({ replicas: first, disagreements: [], partialListings: [] }, context);
+  }
   await pause(clock, HANDED_OVER_WITHIN_MS, signal);
   const replicas = await look();
-  return reportOf({ replicas, disagreements: lastingOf(differing, replicas) }, context);
+  const disagreements = lastingOf(differing, replicas);
+  return reportOf({ replicas, disagreements, partialListings: lastingPartsOf(partial, replicas) }, context);
 }
 
 interface Seen {
   readonly replicas: readonly ReplicaStatus[];
   readonly disagreements: readonly Disagreement[];
+  readonly partialListings: readonly PartialListing[];
 }
 
-function reportOf({ replicas, disagreements }: Seen, { clock, terminal }: CommandContext): Report {
-  const ofAll: ExitClass[] = disagreements.length === 0 ? [] : ['tryLater'];
+function reportOf({ replicas, disagreements, partialListings }: Seen, { clock, terminal }: CommandContext): Report {
+  const texts = [...partialListings.map(partialListingText), ...disagreements.map(disagreementText)];
+  const ofAll: ExitClass[] = texts.length === 0 ? [] : ['tryLater'];
   const gravest = gravestOf([...ofAll, ...replicas.flatMap(faultsOf)]);
   const hasColours = terminal.hasColours === true;
-  const told = disagreements.map((one) => [{ text: disagreementText(one), tone: 'red' } as const]);
+  const told = texts.map((text) => [{ text, tone: 'red' } as const]);
   return {
     lines: [
       ...replicas.flatMap((replica, index) => [
@@ -94,6 +105,7 @@ function reportOf({ replicas, disagreements }: Seen, { clock, terminal }: Comman
     ],
     json: {
       replicas: replicas.map(jsonOf),
+      ...(partialListings.length === 0 ? {} : { partialListings }),
       ...(disagreements.length === 0 ? {} : { disagreements }),
     },
     exitCode: gravest === undefined ? exitCodes.ok : exitCodes[gravest],

@@ -1,0 +1,98 @@
+import { type AskFault, faultOfSilence } from '../broker/ask-fault.js';
+import type { BrokerPlace } from '../broker/broker-place.js';
+import { askFaultCodes, type NoAnswer } from '../broker/exchange-cause.js';
+import { type NameFault, nameFault } from '../broker/named-merchants.js';
+import {
+  callReplica,
+  placeName,
+  type ReplicaAnswer,
+  type ReplicaPlace,
+  replicaPlaces,
+} from '../broker/replica-call.js';
+import type { ExitClass } from '../exit-codes.js';
+import type { CommandContext } from '../terminal.js';
+
+/** What became of the wish at one replica. */
+interface Asked {
+  readonly place: ReplicaPlace;
+  readonly answer: ReplicaAnswer | NoAnswer;
+  /** What is wrong there with the merchant's name. */
+  readonly nameFault: NameFault | undefined;
+}
+
+/** A replica that did nothing, after which another one was asked. */
+export interface PassedOver {
+  readonly place: string;
+  readonly error: AskFault;
+  readonly fault: ExitClass;
+}
+
+/** What became of the wish, and which replicas it passed over. */
+export interface Wish extends Asked {
+  readonly hasReplicas: boolean;
+  /** The wish came to no broker there. */
+  readonly notAsked: readonly PassedOver[];
+  /** Those do not have the merchant, or not for this caller. */
+  readonly notThere: readonly PassedOver[];
+}
+
+/**
+ * Asks for a newer session. Another replica is asked only where the one before did nothing of it: a wish is not made twice.
+ * @throws BrokerError when there is no token to be sent where there was one
+ */
+export async function makeWish(broker: BrokerPlace, merchant: string, context: CommandContext): Promise<Wish> {
+  const places = await replicaPlaces(broker.urls);
+  const [ca, hasReplicas] = [broker.ca, places.length > 1];
+  const passed: Asked[] = [];
+  for (const place of places) {
+    const asked = await ask(broker, place, { ...context, merchant });
+    if (!isPassedOver(asked)) return wishOf(asked, passed, { ca, hasReplicas });
+    passed.push(asked);
+  }
+  // One that was not asked may have the merchant.
+  const told = passed.findLast(isUnasked) ?? passed.at(-1);
+  if (told === undefined) throw new Error('there is at least one URL');
+  const others = passed.filter((one) => one !== told);
+  return wishOf(told, others, { ca, hasReplicas });
+}
+
+async function ask(
+  broker: BrokerPlace,
+  place: ReplicaPlace,
+  { merchant, clock, signal }: Pick<CommandContext, 'clock' | 'signal'> & { readonly merchant: string },
+): Promise<Asked> {
+  const path = `/v1/merchants/${encodeURIComponent(merchant)}/session/renewal`;
+  const answer = await callReplica(broker, place, { method: 'POST', path, clock, signal });
+  const code = 'problem' in answer ? undefined : codeOf(answer);
+  return { place, answer, nameFault: await nameFault(broker, place, { merchant, code, clock, signal }) };
+}
+
+const isPassedOver = (asked: Asked): boolean => asked.nameFault !== undefined || isUnasked(asked);
+
+const isUnasked = ({ answer }: Asked): boolean => 'problem' in answer && cameToNoBroker(answer);
+
+/** There was no connection, or somebody else is there than the broker that was looked for. */
+export const cameToNoBroker = ({ isUnasked: wasUnconnected, fault }: NoAnswer): boolean =>
+  wasUnconnected === true || fault !== 'tryLater';
+
+type Known = Pick<BrokerPlace, 'ca'> & Pick<Wish, 'hasReplicas'>;
+
+function wishOf(told: Asked, passed: readonly Asked[], { ca, hasReplicas }: Known): Wish {
+  const notAsked = passed.flatMap(({ place, answer }) =>
+    'problem' in answer
+      ? [{ place: placeName(place), error: faultOfSilence(answer, place, { ca }), fault: answer.fault }]
+      : [],
+  );
+  const notThere = passed.flatMap(({ place, answer, nameFault: wrong }) =>
+    'problem' in answer || wrong === undefined
+      ? []
+      : [{ place: placeName(place), error: errorOf(answer, wrong), fault: wrong.fault }],
+  );
+  return { ...told, hasReplicas, notAsked, notThere };
+}
+
+function errorOf(answer: ReplicaAnswer, { problem: message }: NameFault): AskFault {
+  return { code: codeOf(answer) ?? askFaultCodes.unexpected, message, status: answer.status };
+}
+
+const codeOf = ({ body: { code } }: ReplicaAnswer): string | undefined => (typeof code === 'string' ? code : undefined);
