@@ -117,6 +117,13 @@ export class ChangedConfigurationDocument {
 
   @ApiProperty({
     required: false,
+    description: 'With `refusedSince`: the setting that the first fault is about; absent where none is to blame.',
+    example: 'http.tls.certFile',
+  })
+  readonly firstFault?: string;
+
+  @ApiProperty({
+    required: false,
     type: [String],
     description: 'Settings that have changed and take effect with the next start of this replica.',
     example: ['http.port'],

@@ -21,7 +21,7 @@ export type { SimulateOptions } from '../simulate/plan.js';
 
 /** More blocks than this nobody reads: those of merchants without a warning are left out then. */
 const MAX_SHOWN_MERCHANTS = 20;
-/** Of lifetimes in a run that is played again, up to 75 times, for advice. */
+/** Of lifetimes in a run that is played again, up to 76 times, for advice. */
 const MAX_RENEWALS_TO_REPEAT = 2_000;
 /** So many merchants get advice of their own; more tell the same. */
 const MAX_ADVISED_MERCHANTS = 5;

@@ -49,8 +49,28 @@ describe('the warning of a gap', () => {
       tried(lead(0.5), { effect: 'lengthens', lostMs: 1_700_000 }),
     ];
     expect(gapWarning({ tried: results })).toMatch(
-      /: a session\.renewBefore of 30% would shorten it to 13m 20s; a session\.renewBefore of 50% would make it longer: 28m 20s$/,
+      /:\n {2}a session\.renewBefore of 30% would shorten it to 13m 20s\n {2}a session\.renewBefore of 50% would make it longer: 28m 20s$/,
     );
+  });
+
+  it('has a line for each change, what bridges it first, and the whole budget to paste below the one that is of it', () => {
+    const windows = [
+      { calls: 20, perMs: 600_000 },
+      { calls: 124, perMs: DAY_MS },
+    ];
+    const told = gapWarning({
+      tried: [
+        tried(lead(0.5), { effect: 'lengthens', lostMs: 1_700_000 }),
+        tried(lead(0.3), { effect: 'shortens', lostMs: 800_000 }),
+        tried({ of: 'budget', windows }, { effect: 'bridges', lostMs: 0 }),
+      ],
+    });
+    expect(told?.split('\n').slice(1)).toEqual([
+      expect.stringMatching(/^ {2}a session\.budget of .* would bridge it \(ask the bank whether it allows so many\)$/),
+      '    budget: [{ calls: 20, per: 10m }, { calls: 124, per: 1d }] # the whole of session.budget',
+      '  a session.renewBefore of 30% would shorten it to 13m 20s',
+      '  a session.renewBefore of 50% would make it longer: 28m 20s',
+    ]);
   });
 
   it('says why a longer lead makes it longer, or does not help: it leaves fewer calls to those that fail', () => {
@@ -103,7 +123,7 @@ describe('the warning of a gap', () => {
 
   it('says in how many runs advice was seen to hold where calls fail by chance, and promises nothing', () => {
     const told = (result: Tried): string | undefined =>
-      gapWarning({ setup: setup({ failureShare: 0.1 }), tried: [result] })?.replace(/^.*renewBefore of 40% /, '');
+      gapWarning({ setup: setup({ failureShare: 0.1 }), tried: [result] })?.replace(/^[^]*renewBefore of 40% /, '');
     const bridging = { effect: 'bridges', lostMs: 0 } as const;
     expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 0, runs: 10 }))).toBe(
       'bridged it in all of the 10 runs that were tried, each with a seed of its own',

@@ -59,17 +59,25 @@ function longerTimeout({ behaviour }: SimulationSetup): string {
     : `raise gateway.timeout to ${formatDuration(longer.timeoutMs)}, or ${ask}`;
 }
 
-/** Where the broker believes less than the gateway says. */
+/** Where the broker believes less than the gateway says, or not its clock. */
 function lifeWarnings({ setup, figures }: Judged): readonly Wording[] {
   const { behaviour, settings } = setup;
   const { lifetimeMs, skewMs = 0 } = behaviour;
   const { shortestLifeMs = lifetimeMs } = figures;
-  if (lifetimeMs - shortestLifeMs < WORTH_TELLING_MS) return [];
+  const isShorter = lifetimeMs - shortestLifeMs >= WORTH_TELLING_MS;
+  const isTooFarApart = Math.abs(skewMs) > settings.largestClockSkewMs;
   const believed = worded`sessions of ${formatDuration(lifetimeMs)} are taken to live for ${span(shortestLifeMs)}`;
-  const most = formatDuration(settings.largestClockSkewMs);
-  return Math.abs(skewMs) > settings.largestClockSkewMs
-    ? [worded`${believed}: the clocks are further apart than gateway.largestClockSkew (${most}); set the clocks right`]
-    : [worded`${believed}: session.longestLifetime is ${formatDuration(settings.longestLifetimeMs)}`];
+  if (isTooFarApart) {
+    const most = `the clocks are further apart than gateway.largestClockSkew (${formatDuration(settings.largestClockSkewMs)})`;
+    return [
+      isShorter
+        ? worded`${believed}: ${most}; set the clocks right`
+        : [`${most}: the gateway's is not believed, which cut no session short in this run; set the clocks right`],
+    ];
+  }
+  return isShorter
+    ? [worded`${believed}: session.longestLifetime is ${formatDuration(settings.longestLifetimeMs)}`]
+    : [];
 }
 
 function leadWarnings(judged: Judged): readonly Wording[] {
@@ -130,10 +138,10 @@ function gapWarnings(judged: Judged): readonly Wording[] {
   if (judged.worseNight !== undefined)
     return [worseNightWarning({ ...judged, ...judged.worseNight }, withoutSessionMs)];
   if (withoutSessionMs > 0) {
-    return [worded`there was no session for ${span(withoutSessionMs)}${afterOutage(judged)}: ${remedies(judged)}`];
+    return [worded`there was no session for ${span(withoutSessionMs)}${afterOutage(judged)}${remedies(judged)}`];
   }
   if (pastMarginMs === 0) return [];
-  return [worded`sessions were handed out past their margin for ${span(pastMarginMs)}: ${remedies(judged)}`];
+  return [worded`sessions were handed out past their margin for ${span(pastMarginMs)}${remedies(judged)}`];
 }
 
 /** @param worse the same with the run of that night */
@@ -143,7 +151,7 @@ function worseNightWarning(worse: Judged, withoutSessionMs: number): Wording {
     withoutSessionMs === 0
       ? ['there was always a session']
       : worded`there was no session for ${span(withoutSessionMs)}`;
-  return worded`${here} in the night that the outage fell into, and another one has none for ${span(worse.figures.withoutSessionMs)} in an outage of ${formatDuration(behaviour.outageMs)}${afterOutage(worse)}: ${remedies(worse)}`;
+  return worded`${here} in the night that the outage fell into, and another one has none for ${span(worse.figures.withoutSessionMs)} in an outage of ${formatDuration(behaviour.outageMs)}${afterOutage(worse)}${remedies(worse)}`;
 }
 
 function afterOutage({ figures: { afterOutage: after, withoutSessionMs } }: Judged): Wording {

@@ -32,6 +32,22 @@ describe('the changes that are tried', () => {
     }
   });
 
+  it('end with sessions of eight times the length, where those of four have a gap', async () => {
+    const run: SimulationSetup = {
+      ...{ ...setup, replicas: 3, seed: 1, durationMs: 24 * HOUR_MS },
+      settings: someSettings({
+        budget: [
+          { calls: 20, perMs: 10 * MINUTE_MS },
+          { calls: 60, perMs: 24 * HOUR_MS },
+        ],
+        gatewayTimeoutMs: 2_000,
+      }),
+      behaviour: { ...setup.behaviour, outageMs: HOUR_MS },
+    };
+    const told = await tryChanges(run, await played(run));
+    expect(told.filter(bridges).map(({ changes }) => changes)).toEqual([[{ of: 'lifetime', lifetimeMs: 8 * HOUR_MS }]]);
+  }, 60_000);
+
   it('bridge with other seeds, too, where calls fail by chance', async () => {
     const unsteady = { ...setup, behaviour: { ...setup.behaviour, failureShare: 0.5, outageMs: 0 } };
     const run = changed(unsteady, [{ of: 'lead', share: 0.1 }]);

@@ -20,7 +20,7 @@ export const MAX_TIMEOUT_MS = 60_000;
 export const MAX_CALLS = 1_000;
 const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, MAX_LEAD_SHARE];
 /** Times the one that was given. */
-const LIFETIMES = [2, 4];
+const LIFETIMES = [2, 4, 8];
 /** Times the calls that a longer lead takes: the pauses of an outage are as long as the budget asks for, and one with just enough calls asks for long ones. */
 const AMPLER = [1, 2, 4];
 /** What a lead in minutes is a multiple of. */
@@ -29,7 +29,7 @@ const LEAD_STEP_MS = 300_000;
 const MIN_SHARE_WITHOUT_MARGIN = 0.05;
 
 /**
- * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 33 runs, and 75 where calls fail by chance,
+ * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 34 runs, and 76 where calls fail by chance,
  * those with other seeds and other beginnings of the outage among them. What the bank decides alone comes last, and only when nothing else bridges the gap.
  */
 export async function tryChanges(setup: SimulationSetup, before: ScheduleFigures): Promise<readonly Tried[]> {
@@ -216,7 +216,8 @@ export function isBeyondAnySetting(
 ): boolean {
   const { outageMs, lifetimeMs } = behaviour;
   if (failsByChance({ settings, behaviour }) || tooSmallOf(figures) !== undefined) return false;
-  return outageMs > MAX_LEAD_SHARE * Math.max(...LIFETIMES) * lifetimeMs;
+  const longestMs = Math.min(Math.max(...LIFETIMES) * lifetimeMs, Math.max(settings.longestLifetimeMs, lifetimeMs));
+  return outageMs > MAX_LEAD_SHARE * longestMs;
 }
 
 /** Nothing beyond `session.longestLifetime` is believed. */

@@ -17,17 +17,26 @@ import { inWindow, leftForFailures, percent } from './spans.js';
 import { bridges, failsByChance, type Tried } from './trials.js';
 import { joined, span, worded, type Wording } from './wording.js';
 
-/** What the changes that were tried do about a gap. */
+/** Of an alternative, below the warning; what belongs to it stands deeper. */
+const LINE = '\n  ';
+const DEEPER_LINE = '\n    ';
+
+/** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first. */
 export function remedies({ setup, figures, tried, isOneOfMany = false }: Judged): Wording {
   if (isBeyondAnySetting(setup, figures))
-    return [`no setting bridges an outage so much longer than sessions of ${lifeOf(setup)}`];
+    return [`: no setting bridges an outage so much longer than sessions of ${lifeOf(setup)}`];
   if (tried === undefined)
-    return [
-      isOneOfMany ? 'name one with --merchant to see what bridges it' : 'play a shorter run to see what bridges it',
-    ];
-  const results = tried.map((one) => resultOf(one, { setup, figures }));
-  const told = [...hopelessLeads({ setup, figures }).map((text) => [text]), ...results];
-  return told.length === 0 ? ['no setting was found to bridge it'] : joined(told, '; ');
+    return [`: ${isOneOfMany ? 'name one with --merchant' : 'play a shorter run'} to see what bridges it`];
+  const results = [...tried].sort(byUse).map((one) => resultOf(one, { setup, figures }));
+  const told = [...results, ...hopelessLeads({ setup, figures }).map((text) => [text])];
+  return told.length === 0 ? [': no setting was found to bridge it'] : worded`:${LINE}${joined(told, LINE)}`;
+}
+
+const byUse = (one: Tried, other: Tried): number => rankOf(one) - rankOf(other);
+
+function rankOf(one: Tried): number {
+  if (bridges(one)) return 0;
+  return one.effect === 'bridges' ? 1 : isBetter(one) ? 2 : 3;
 }
 
 const lifeOf = ({ behaviour }: SimulationSetup): string => formatDuration(behaviour.lifetimeMs);
@@ -50,7 +59,18 @@ function resultOf(one: Tried, judged: Judged): Wording {
   const isWorthIt = isBetter(one);
   const ask = isOfBudget && isWorthIt ? ' (ask the bank whether it allows so many)' : '';
   const limits = isWorthIt ? `${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}` : '';
-  return worded`${names} ${effectText(one, judged)}${limits}${ask}`;
+  return worded`${names} ${effectText(one, judged)}${limits}${ask}${isWorthIt ? linesToPaste(one) : ''}`;
+}
+
+/** All windows, also those that stay as they are: the list that is set counts alone. */
+function linesToPaste({ changes }: Tried): string {
+  const budgets = changes.flatMap((change) => (change.of === 'budget' ? [change.windows] : []));
+  return budgets
+    .map((windows) =>
+      windows.map(({ calls, perMs }) => `{ calls: ${calls}, per: ${formatDuration(perMs)} }`).join(', '),
+    )
+    .map((windows) => `${DEEPER_LINE}budget: [${windows}] # the whole of session.budget`)
+    .join('');
 }
 
 function effectText(one: Tried, { setup, figures }: Judged): Wording {
