@@ -189,7 +189,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     expect(await cli('status')).toMatchObject({ code: 4, out: expect.stringContaining('not renewed') as string });
     expect(told()).toEqual([]);
     await eventually(() => told().length > 0);
-    const until = String.raw`until .*UTC; its session is good for another \d+ s`;
+    const until = String.raw`until .*UTC; its session is good for another \d+ s; payments fail from the end of its session until a call is free`;
     expect((await cli('status')).out).toMatch(
       new RegExp(
         `\nshop +not renewed +\\d+s +attempt in 59m \\d+s \\(after its end\\) +\\d+ +the create-call budget is spent ${until} \\(runbook: budget-exhausted\\)\n`,

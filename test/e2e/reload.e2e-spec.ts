@@ -227,14 +227,18 @@ describe('a running broker whose files change', () => {
     expect(await listed()).toEqual({
       refusedSince: expect.stringMatching(/Z$/) as string,
       faults: 1,
+      firstFault: 'log.level',
       awaitingRestart: ['store'],
-      advice: 'nothing to do tonight: restart in office hours',
+      advice: 'nothing to do tonight: restart in office hours, once session-broker doctor is green',
       runbook: 'config-reload-failed',
     });
     expect(await shown()).toMatchObject({
-      refusedChange: { since: expect.any(Number) as number, faults: 1 },
+      refusedChange: { since: expect.any(Number) as number, faults: 1, text: '1 fault: log.level' },
       awaitingRestart: ['store'],
-      restartAdvice: { text: 'nothing to do tonight: restart in office hours', runbook: 'config-reload-failed' },
+      restartAdvice: {
+        text: 'nothing to do tonight: restart in office hours, once session-broker doctor is green',
+        runbook: 'config-reload-failed',
+      },
     });
     await broker.edit(['level: loud', 'level: debug'], ['{ type: memory, keyPrefix: x }', '{ type: memory }']);
     await broker.reload();

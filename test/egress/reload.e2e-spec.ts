@@ -91,7 +91,9 @@ describe('a changed configuration', () => {
     await egress.reconfigure((before) => ({ ...before, reload: { ...before.reload, maxRemoved: 0 } }));
     await withClients(desk);
     expect([await pay(shop), await pay(desk)]).toEqual(['200', 'unauthenticated']);
-    expect(egress.lines.join('')).toContain('lacks 1 of those in force, more than reload.maxRemoved allows (0)');
+    expect(egress.lines.join('')).toContain(
+      'lacks 1 of those in force, more than reload.maxRemoved allows (0): shop; is the file whole?',
+    );
     const clients = [await configured(shop)];
     await egress.reconfigure((before) => ({ ...before, clients, reload: { ...before.reload, maxRemoved: 1 } }));
     await withClients(desk);

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { SessionStore } from '#libs/session';
+import { conditionOf, type SessionStore } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 import type { FaultyStore } from './faulty-store.js';
 
@@ -139,6 +139,24 @@ describe('a store that does not answer', () => {
     for (const store of stores) store.down = false;
     await cluster.clock.advance(MINUTE);
     expect(told().slice(2)).toEqual(['service_resumed shop']);
+  });
+
+  it('holds a renewal that is due back, and says so: nobody is renewing', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ settings: { onStoreOutage: 'fail' } });
+    const told = (): unknown[] => {
+      const { replica } = cluster.first;
+      return [conditionOf(replica, 'shop'), replica.causeFor('shop')?.runbook];
+    };
+    await cluster.clock.advance(MINUTE);
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(MINUTE);
+    expect(told()).toEqual(['fresh', undefined]);
+    const dueInMs = cluster.first.replica.held.untilRenewalMs('shop');
+    await cluster.clock.advance(dueInMs + 5_000);
+    expect(told()).toEqual(['held_back', 'store-down']);
+    for (const store of stores) store.down = false;
+    await cluster.clock.advance(5_000);
+    expect(told()).toEqual(['fresh', undefined]);
   });
 
   it('does not keep memory from serving until expiry, and never longer', async () => {

@@ -85,6 +85,16 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     expect(told.conditions).toEqual(['fresh', 'fresh']);
   });
 
+  it('is known to be of somebody else who creates on every replica within two seconds', async () => {
+    const told = await Told.running();
+    await told.report();
+    await told.cluster.clock.advance(15 * SECOND);
+    await told.report();
+    await told.cluster.clock.advance(SECOND);
+    expect(told.conditions).toEqual(['foreign_authorizer', 'foreign_authorizer']);
+    expect(told.sayElsewhere).toEqual([false, true]);
+  });
+
   it('is known to a replica that starts later, and to the one that was told after it has been started anew', async () => {
     const told = await Told.running({ settings: SPENT });
     await told.report();

@@ -11,6 +11,7 @@ const DUE_MS = 23 * MINUTE;
 const AGAIN = 'and this replica asks again then';
 const REFUSED = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' } as const;
 const START = new Cluster().now();
+const FAIL = 'payments fail from the end of its session until a call is free';
 const SPENT = 'the create-call budget is spent until 01:00:00 UTC';
 
 function told({ first }: Cluster): readonly string[] {
@@ -75,9 +76,9 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     expect(told(cluster)).toEqual(['renewal_held_back']);
     const [event] = cluster.first.events.of('renewal_held_back');
     expect(event?.cause).toEqual({
-      text: expect.stringMatching(`^${SPENT}; its session is good for another [23] min$`),
+      text: expect.stringMatching(`^${SPENT}; its session is good for another [23] min; ${FAIL}$`),
       runbook: 'budget-exhausted',
-      inHeadline: SPENT,
+      inHeadline: `${SPENT}; ${FAIL}`,
     });
     await cluster.clock.advance(MINUTE);
     expect(told(cluster)).toHaveLength(1);
@@ -101,9 +102,9 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     await cluster.clock.advance(MINUTE);
     expect(conditionOf(replica, 'shop')).toBe('held_back');
     expect(causeAt(cluster, 0)).toEqual({
-      text: `${SPENT}; its session is good for another 13 min`,
+      text: `${SPENT}; its session is good for another 13 min; ${FAIL}`,
       runbook: 'budget-exhausted',
-      inHeadline: SPENT,
+      inHeadline: `${SPENT}; ${FAIL}`,
     });
     expect(replica.retryInMs('shop')).toBeGreaterThan(57 * MINUTE);
     expect(told(cluster)).toEqual([]);

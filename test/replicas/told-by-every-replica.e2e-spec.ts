@@ -208,7 +208,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     await expectToldByOther('duel', 'watched', new RegExp(`^duel +watched .* ${watched}`));
     await agreed('duel', 'held_back');
     const until =
-      'the create-call budget is spent until .* UTC; its session is good for another .* \\(runbook: budget-exhausted\\)$';
+      'the create-call budget is spent until .* UTC; its session is good for another [^;]*; payments fail from the end of its session until a call is free \\(runbook: budget-exhausted\\)$';
     for (const index of [0, 1]) {
       expect((await status(index, 'duel')).line).toMatch(new RegExp(`^duel +not renewed .* ${until}`));
     }

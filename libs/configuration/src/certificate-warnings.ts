@@ -21,8 +21,9 @@ export function certificateWarnings({ files, contents, now }: CertificateFiles):
     const pem = contents.get(path);
     if (content.kind !== 'certificates' || typeof pem !== 'string' || seen.has(pem)) return [];
     seen.add(pem);
-    const problem = problemOf(path.endsWith('certFile') ? certificateLife(pem) : longestLife(pem), now);
-    return problem === undefined ? [] : [{ path, problem }];
+    const life = path.endsWith('certFile') ? certificateLife(pem) : longestLife(pem);
+    const problem = problemOf(life, now);
+    return problem === undefined ? [] : [{ path, problem: `${problem}${ofReload(path, life, now)}` }];
   });
 }
 
@@ -30,6 +31,16 @@ export function certificateWarnings({ files, contents, now }: CertificateFiles):
 function longestLife(pem: string): CertificateLife {
   const lives = pemCertificates(pem).map(certificateLife);
   return lives.reduce((longest, life) => (life.endsAt > longest.endsAt ? life : longest), certificateLife(pem));
+}
+
+/** Those that are shown to callers, of a broker and of an egress. */
+const SERVED = ['http.tls.certFile', 'egress.listen.tls.certFile'];
+
+/** A start takes what a reload would not: whoever looks why a change is refused reads this. */
+function ofReload(path: string, { startsAt, endsAt }: CertificateLife, now: Instant): string {
+  if (!SERVED.includes(path)) return '';
+  if (endsAt <= now) return '; a reload does not take it in the place of one that is valid';
+  return startsAt > now ? '; a reload does not take it before then in the place of one that is valid' : '';
 }
 
 function problemOf({ startsAt, endsAt }: CertificateLife, now: Instant): string | undefined {

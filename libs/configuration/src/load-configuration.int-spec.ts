@@ -141,12 +141,12 @@ describe('loadConfiguration', () => {
     );
     expect(await certify({ notAfter: day(0) })).toEqual(
       at(
-        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now',
+        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now; a reload does not take it in the place of one that is valid',
       ),
     );
     expect(await certify({ notBefore: day(1) })).toEqual(
       at(
-        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or set the clock of this machine right',
+        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or set the clock of this machine right; a reload does not take it before then in the place of one that is valid',
       ),
     );
   });

@@ -1,5 +1,8 @@
 import { ConfigurationError } from './fault.js';
 
+/** In one sentence; the audit has their number. */
+const MAX_NAMED = 5;
+
 /** What a changed configuration takes away. */
 interface Removal {
   /** Where the list stands in the file. */
@@ -15,11 +18,16 @@ export class TooManyRemoved extends ConfigurationError {
 
   constructor({ path, names, maxRemoved }: Removal) {
     const problem =
-      `lacks ${names.length} of those in force, more than reload.maxRemoved allows (${maxRemoved}); is the file whole? ` +
+      `lacks ${names.length} of those in force, more than reload.maxRemoved allows (${maxRemoved}): ${someOf(names)}; is the file whole? ` +
       'If it is, remove fewer at a time, or raise that first';
     super([{ path, problem }]);
     this.removed = names.length;
   }
+}
+
+function someOf(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? [`and ${names.length - MAX_NAMED} more`] : [];
+  return [...names.slice(0, MAX_NAMED), ...more].join(', ');
 }
 
 /**

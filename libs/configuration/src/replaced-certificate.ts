@@ -1,6 +1,6 @@
 import { type Instant, toRfc3339 } from '#libs/clock';
 import { certificateLife, type CertificateLife } from './certificate-life.js';
-import { ConfigurationError } from './fault.js';
+import { ConfigurationError, type Warning } from './fault.js';
 import type { NamedFile } from './named-files.js';
 
 /** The certificate that a server shows, before and after a change; PEM, where there is one. */
@@ -11,6 +11,8 @@ interface Replacement {
   readonly after: string | undefined;
   /** Those of the changed configuration. */
   readonly files: readonly NamedFile[];
+  /** Those of the changed configuration: such a certificate has one, which knows the line. */
+  readonly warnings: readonly Warning[];
   readonly now: Instant;
 }
 
@@ -19,14 +21,19 @@ export class UnusableCertificate extends ConfigurationError {
   /** When it can be taken after all; absent where it has expired. */
   readonly usableFrom?: Instant;
 
-  constructor({ path, files }: Pick<Replacement, 'path' | 'files'>, { startsAt, endsAt, state }: UnusableLife) {
+  constructor(
+    replacement: Pick<Replacement, 'path' | 'files' | 'warnings'>,
+    { startsAt, endsAt, state }: UnusableLife,
+  ) {
+    const { path, files, warnings } = replacement;
     const file = files.find((named) => named.path === path)?.file;
     const name = file === undefined ? '' : ` (${file})`;
     const problem =
       state === 'expired'
         ? `names a certificate${name} that expired on ${toRfc3339(endsAt)}; the one in use goes on being served: give one that is valid`
         : `names a certificate${name} that is not valid before ${toRfc3339(startsAt)}; the one in use goes on being served until then`;
-    super([{ path, problem }]);
+    const line = warnings.find((warning) => warning.path === path)?.line;
+    super([{ path, problem, ...(line === undefined ? {} : { line }) }]);
     if (state === 'early') this.usableFrom = startsAt;
   }
 }

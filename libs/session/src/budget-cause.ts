@@ -23,6 +23,7 @@ export const FOREIGN: Cause = {
 };
 
 const { runbook } = unavailableReasons.budget_exhausted;
+const FAIL_MEANWHILE: Clause = { text: 'payments fail from the end of its session until a call is free' };
 const NEARLY_A_SECOND_MS = 999;
 const HH_MM_SS = 8;
 /** A shorter time is none that could be told. */
@@ -30,8 +31,15 @@ const JUST_NOW_MS = 2_000;
 
 /** Of a renewal that is due and not made; without a session, of a merchant that has to wait for one. */
 export function heldBackCause(spent: SpentBudget, session: Session | undefined, { now, isForeign }: Told): Cause {
+  if (!isForeign) return joined(untilACallClauses(spent, session, now), runbook);
+  return joined([...heldBackClauses(spent, session, now), { text: FOREIGN.text }], FOREIGN.runbook);
+}
+
+/** Of payments that go on as far as is known, and what becomes of them where the session ends before a call is free. */
+export function untilACallClauses(spent: SpentBudget, session: Session | undefined, now: Instant): readonly Clause[] {
   const clauses = heldBackClauses(spent, session, now);
-  return isForeign ? joined([...clauses, { text: FOREIGN.text }], FOREIGN.runbook) : joined(clauses, runbook);
+  const isEndFirst = session !== undefined && session.expiresAt > now && session.expiresAt < spent.freeAt;
+  return isEndFirst ? [...clauses, FAIL_MEANWHILE] : clauses;
 }
 
 export function heldBackClauses(spent: SpentBudget, session: Session | undefined, now: Instant): readonly Clause[] {

@@ -66,6 +66,12 @@ describe('what is the matter with a merchant', () => {
     });
   });
 
+  it('is the store where a renewal that is due has to wait for it', () => {
+    const due = facts({ result: 'fresh', isHeldBack: true, why: () => 'store_silent' });
+    expect(explain(due)?.runbook).toBe('store-down');
+    expect(explain({ ...due, isHeldBack: false })).toBeUndefined();
+  });
+
   it('is of a session that was reported dead before when it is not replaced, with the day if it is another', () => {
     const { now } = facts({});
     const after = (ms: number, change: Partial<ExplainedFacts> = {}): string | undefined =>
@@ -122,11 +128,14 @@ describe('what is the matter with a merchant', () => {
     const session = aSession({ expiresAt: plusMs(now, 8_400) });
     const due = { session, spent, why: () => 'budget_exhausted' as const };
     const told = 'the create-call budget is spent until 18:14:00 UTC';
+    const fail = 'payments fail from the end of its session until a call is free';
     const held = {
-      text: `${told}; its session is good for another 8 s`,
+      text: `${told}; its session is good for another 8 s; ${fail}`,
       runbook: 'budget-exhausted',
-      inHeadline: told,
+      inHeadline: `${told}; ${fail}`,
     };
+    const inTime = aSession({ expiresAt: spent.freeAt });
+    expect(explain(facts({ ...due, session: inTime, result: 'fresh', isHeldBack: true }))?.inHeadline).toBe(told);
     expect(explain(facts({ ...due, result: 'fresh', isHeldBack: true }))).toEqual(held);
     expect(explain(facts({ ...due, result: 'stale' }))).toEqual(held);
     expect(explain(facts({ ...due, result: 'fresh' }))).toBeUndefined();
@@ -140,11 +149,12 @@ describe('what is the matter with a merchant', () => {
     const session = aSession({ expiresAt: plusMs(now, 8_400) });
     const due = { failure, spent, why: () => 'budget_exhausted' as const };
     const { runbook } = refused;
+    const fail = 'payments fail from the end of its session until a call is free';
     expect(explain(facts(due))).toEqual({ text: `${refused.text}; ${told}: no call is made before`, runbook });
     expect(explain(facts({ ...due, session, result: 'fresh', isHeldBack: true }))).toEqual({
-      text: `${refused.text}; ${told}; its session is good for another 8 s`,
+      text: `${refused.text}; ${told}; its session is good for another 8 s; ${fail}`,
       runbook,
-      inHeadline: `${refused.text}; ${told}`,
+      inHeadline: `${refused.text}; ${told}; ${fail}`,
     });
     expect(explain(facts({ ...due, result: 'fresh', reported: { generation: 1 } }))).toEqual({
       text: `consumers report the session dead, and it cannot be replaced: ${refused.text}; all calls of the budget are spent; the next one is free at 18:14:00 UTC`,
@@ -236,7 +246,10 @@ describe('what is the matter with a merchant', () => {
       saying('; all calls of the budget are spent; the next one is free at 18:14:00 UTC'),
     );
     const until = '; the create-call budget is spent until 18:14:00 UTC';
-    expect(told({ spent, isHeldBack: true })).toEqual(saying(`${until}; its session is good for another 8 s`, until));
+    const fail = '; payments fail from the end of its session until a call is free';
+    expect(told({ spent, isHeldBack: true })).toEqual(
+      saying(`${until}; its session is good for another 8 s${fail}`, `${until}${fail}`),
+    );
     expect(told({ failure })).toEqual(saying(`; its renewal fails: ${refused.text}`));
     expect(told({ result: 'unavailable', failure })).toEqual(refused);
   });

@@ -10,6 +10,7 @@ import {
   ofBudget,
   secondText,
   type SpentBudget,
+  untilACallClauses,
 } from './budget-cause.js';
 import { type Cause, causeOf, clause, joined } from './failure-cause.js';
 import { sharedFailureKinds } from './gateway-failure.js';
@@ -34,7 +35,7 @@ export interface ExplainedFacts {
   readonly isReportedElsewhere: boolean;
   /** While there is no call left for the schedule either. */
   readonly spent: SpentBudget | undefined;
-  /** An attempt was due, and the budget refused it. */
+  /** An attempt was due, and the budget refused it, or the store keeps it waiting. */
   readonly isHeldBack: boolean;
   /** Somebody else created, and nobody has reported the session that is held: when that counts as over. */
   readonly watchedUntil: Instant | undefined;
@@ -89,7 +90,8 @@ function ofFacts(facts: ExplainedFacts): Cause | undefined {
     return afterFailure(heldBackCause(spent, goodSession(facts), facts), facts);
   }
   if (reported !== undefined) return ofReported(reported, facts);
-  if (result === 'fresh') return failure === undefined ? undefined : causeOf(failure);
+  if (result === 'fresh' && failure !== undefined) return causeOf(failure);
+  if (result === 'fresh' && !isHeldBack) return undefined;
   return ofReason(why(), facts);
 }
 
@@ -123,7 +125,7 @@ function ofWatched(until: Instant, facts: ExplainedFacts): Cause {
   const since = session === undefined ? '' : `until ${secondText(session.createdAt, now)}: `;
   const others = `${since}somebody else created sessions, and may again`;
   const ofSpent = spent === undefined ? [] : [{ text: allSpentText(spent, now) }];
-  const held = spent !== undefined && isHeldBack ? heldBackClauses(spent, goodSession(facts), now) : ofSpent;
+  const held = spent !== undefined && isHeldBack ? untilACallClauses(spent, goodSession(facts), now) : ofSpent;
   return joined(
     [
       { text: `payments failed ${others}`, inHeadline: others },

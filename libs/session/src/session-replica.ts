@@ -218,10 +218,13 @@ export class SessionReplica {
     return isLost && this.#merchants.settingsOf(merchant)?.supersedes !== false;
   }
 
-  /** Whether an attempt was due and finds no call left in the budget, or will find none before the session ends. */
+  /**
+   * Whether an attempt was due and finds no call left in the budget, or will find none before the session ends; or is due and has to wait for
+   * the store.
+   */
   isHeldBack(merchant: string): boolean {
     const spent = this.#renewer.spentBudget(merchant);
-    if (spent === undefined) return false;
+    if (spent === undefined) return this.#isHeldBackByStore(merchant);
     if (this.#heldBack.has(merchant)) return true;
     const session = this.held.get(merchant);
     // The call that is under way may be the one that has spent it.
@@ -281,6 +284,17 @@ export class SessionReplica {
     this.#earlyDeaths.close();
     this.#service.close();
     await this.#offerLast();
+  }
+
+  #isHeldBackByStore(merchant: string): boolean {
+    const isDue = this.held.untilRenewalMs(merchant) <= 0 && !this.isRenewing(merchant);
+    if (!isDue || this.failures.get(merchant) !== undefined) return false;
+    const { trouble } = this.#store;
+    return trouble === 'refuses' || (trouble === 'silent' && !this.#goesOnAlone(merchant));
+  }
+
+  #goesOnAlone(merchant: string): boolean {
+    return this.#merchants.settingsOf(merchant)?.onStoreOutage !== 'fail';
   }
 
   #forget(merchant: string): void {

@@ -48,8 +48,8 @@ export interface StatusReplica {
   /** Whether the store has answered since the start: before that this replica creates nothing and is not ready. */
   readonly storeReached: boolean;
   readonly shuttingDown: boolean;
-  /** Since when changed files are refused, and how many faults they have; absent while they say what is in force. */
-  readonly refusedChange?: { readonly since: number; readonly faults: number };
+  /** Since when changed files are refused, and how many faults they have and which is the first (`text`); absent while they say what is in force. */
+  readonly refusedChange?: { readonly since: number; readonly faults: number; readonly text: string };
   /** Settings that have changed and take effect with the next start; absent while there are none. */
   readonly awaitingRestart?: readonly string[];
   /** Since when there are any. */

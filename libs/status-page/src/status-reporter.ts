@@ -75,7 +75,7 @@ export class StatusReporter {
       shuttingDown,
       ...(refusedChange === undefined
         ? {}
-        : { refusedChange: { since: refusedChange.since, faults: refusedChange.faults } }),
+        : { refusedChange: { since: refusedChange.since, faults: refusedChange.faults, text: refusedChange.text } }),
       ...(awaitingRestart === undefined ? {} : { awaitingRestart }),
       ...(awaitingSince === undefined ? {} : { awaitingSince }),
       ...(restartAdvice === undefined

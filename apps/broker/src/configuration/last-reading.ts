@@ -5,6 +5,15 @@ interface RefusedChange {
   readonly since: Instant;
   /** How many faults the last reading found. */
   readonly faults: number;
+  /** The setting that the first of them is about, such as `http.tls.certFile`. */
+  readonly firstFault?: string;
+}
+
+/** How many faults there are and which is the first, in the words of `session-broker status`. */
+export function faultsText({ faults, firstFault }: RefusedChange): string {
+  const count = faults === 1 ? '1 fault' : `${faults} faults`;
+  if (firstFault === undefined) return count;
+  return faults === 1 ? `${count}: ${firstFault}` : `${count}, the first: ${firstFault}`;
 }
 
 /** What became of the changed files, for everything that shows or listens. */
@@ -36,8 +45,8 @@ export class LastReading {
     this.#tell();
   }
 
-  noteRefused({ since, faults }: RefusedChange): void {
-    this.#refused = { since: this.#refused?.since ?? since, faults };
+  noteRefused({ since, ...found }: RefusedChange): void {
+    this.#refused = { since: this.#refused?.since ?? since, ...found };
     this.#tell();
   }
 

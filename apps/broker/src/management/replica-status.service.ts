@@ -3,6 +3,7 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import { SessionReplica } from '#libs/session';
 import type { ConfiguredMerchant, ReplicaCondition, StatusSource, StoreConnection } from '#libs/status-page';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import { faultsText } from '../configuration/last-reading.js';
 import { SessionWatchers } from '../events/session-watchers.js';
 import { VERSION } from '#libs/program';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
@@ -55,7 +56,7 @@ export class ReplicaStatus implements StatusSource {
       ready,
       storeReached,
       shuttingDown,
-      ...(refused === undefined ? {} : { refusedChange: refused }),
+      ...(refused === undefined ? {} : { refusedChange: { ...refused, text: faultsText(refused) } }),
       ...(awaitingRestart.length === 0 ? {} : { awaitingRestart }),
       ...(awaitingSince === undefined ? {} : { awaitingSince }),
       ...(advice === undefined ? {} : { restartAdvice: advice }),

@@ -283,7 +283,11 @@ describe('taking changed files', () => {
     it('goes on with the one in use where the other one has expired, and says which file and since when', async () => {
       const good = valid(-1, 30);
       const stage = new Stage({ cert: good });
-      stage.files.change({ cert: valid(-30, -2), level: 'debug' });
+      stage.files.change({
+        cert: valid(-30, -2),
+        level: 'debug',
+        warnings: [{ path: 'http.tls.certFile', line: 12 }],
+      });
       await stage.clock.advance(10_000);
       expect([served(stage), stage.level, stage.outcomes]).toEqual([good, 'info', [false]]);
       const problem =
@@ -292,11 +296,11 @@ describe('taking changed files', () => {
       expect(stage.lines).toEqual([
         [
           'error',
-          { faults: [{ path: 'http.tls.certFile', problem }] },
+          { faults: [{ path: 'http.tls.certFile', problem, line: 12 }] },
           'the changed configuration is not taken; the one before it stays in force',
         ],
       ]);
-      expect(stage.configuration.lastReading.refused).toMatchObject({ faults: 1 });
+      expect(stage.configuration.lastReading.refused).toMatchObject({ faults: 1, firstFault: 'http.tls.certFile' });
     });
 
     it('takes one that is not valid yet as soon as it is, though no file changes then', async () => {

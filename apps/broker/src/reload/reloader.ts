@@ -114,12 +114,17 @@ export class Reloader {
 
   #refused(error: unknown): void {
     const { configuration, clock, logger, auditLog, onReload } = this.#parts;
-    const faults = error instanceof ConfigurationError ? error.faults.length : 1;
+    const faults = error instanceof ConfigurationError ? error.faults : [];
+    const firstFault = faults[0]?.path;
     if (error instanceof UnusableCertificate && error.usableFrom !== undefined) {
       this.#watch.readAgainAt(error.usableFrom);
     }
-    configuration.lastReading.noteRefused({ since: clock.now(), faults });
-    const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
+    configuration.lastReading.noteRefused({
+      since: clock.now(),
+      faults: Math.max(faults.length, 1),
+      ...(firstFault === undefined ? {} : { firstFault }),
+    });
+    const why = error instanceof ConfigurationError ? { faults } : { error };
     logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
     const removed = error instanceof TooManyRemoved ? { removed: error.removed } : {};
     auditLog.append({
@@ -137,5 +142,12 @@ function assertTakeable(current: BrokerConfiguration, next: BrokerConfiguration,
   const { removed: names } = namesBetween(idsOf(current), idsOf(next));
   assertFewRemoved({ path: 'merchants', names, maxRemoved: current.reload.maxRemoved });
   const [before, after] = [current.http.tls?.cert, next.http.tls?.cert];
-  assertCertificateUsable({ path: 'http.tls.certFile', before, after, files: next.files, now });
+  assertCertificateUsable({
+    path: 'http.tls.certFile',
+    before,
+    after,
+    files: next.files,
+    warnings: next.warnings,
+    now,
+  });
 }

@@ -20,6 +20,12 @@ const CAN_WAIT: RestartAdvice = {
   runbook: 'config-reload-failed',
 };
 
+/** That the new settings of the store lead to one is not known before something has tried them. */
+const CAN_WAIT_FOR_DOCTOR: RestartAdvice = {
+  ...CAN_WAIT,
+  text: `${CAN_WAIT.text}, once session-broker doctor is green`,
+};
+
 /**
  * What to do about settings that wait for the next start, in the words of the log, the status page and `session-broker status`; undefined
  * where none do. Of silence others than the settings may be the cause, and a replica that restarts gives up what it holds in memory, so
@@ -30,7 +36,7 @@ export function restartAdvice(
   condition: StoreCondition | undefined,
 ): RestartAdvice | undefined {
   if (awaitingRestart.length === 0) return undefined;
-  if (!isCure(awaitingRestart, condition)) return CAN_WAIT;
+  if (!isCure(awaitingRestart, condition)) return awaitingRestart.includes('store') ? CAN_WAIT_FOR_DOCTOR : CAN_WAIT;
   const first = refused === undefined ? '' : 'correct what is refused, then ';
   const once = condition === 'silent' ? ' once session-broker doctor is green' : '';
   return {

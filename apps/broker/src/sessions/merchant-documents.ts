@@ -42,7 +42,7 @@ export class MerchantDocument {
   @ApiProperty({
     enum: merchantConditions,
     description:
-      'How the merchant is, the worst first, as the status page and `session-broker status` say it: `likely_dead` when the gateway has made a session that is of no use to us, or to this replica, and ends the one that is served, `watched` when somebody else created its sessions and nobody has reported the newest one dead, `failing` while the last attempt failed and the session is still `fresh`, `held_back` while its renewal is due and the create-call budget is spent, or that is spent until after the session ends.',
+      'How the merchant is, the worst first, as the status page and `session-broker status` say it: `likely_dead` when the gateway has made a session that is of no use to us, or to this replica, and ends the one that is served, `watched` when somebody else created its sessions and nobody has reported the newest one dead, `failing` while the last attempt failed and the session is still `fresh`, `held_back` while its renewal is due and the create-call budget is spent, or that is spent until after the session ends, or while it is due and waits for the store.',
   })
   readonly condition: string;
 
@@ -114,6 +114,13 @@ export class ChangedConfigurationDocument {
     description: 'With `refusedSince`: how many faults the files have. The log names them.',
   })
   readonly faults?: number;
+
+  @ApiProperty({
+    required: false,
+    description: 'With `refusedSince`: the setting that the first fault is about; absent where none is to blame.',
+    example: 'http.tls.certFile',
+  })
+  readonly firstFault?: string;
 
   @ApiProperty({
     required: false,

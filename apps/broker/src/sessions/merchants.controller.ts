@@ -121,7 +121,8 @@ function changedConfiguration(
   const { refused, awaitingRestart } = lastReading;
   const advice = restartAdvice(lastReading, store);
   if (refused === undefined && advice === undefined) return {};
-  const refusal = refused && { refusedSince: toRfc3339(refused.since), faults: refused.faults };
+  const { since, ...found } = refused ?? {};
+  const refusal = since === undefined ? {} : { refusedSince: toRfc3339(since), ...found };
   const awaiting = advice && { awaitingRestart, advice: advice.text, runbook: advice.runbook };
   return { configuration: { ...refusal, ...awaiting } };
 }

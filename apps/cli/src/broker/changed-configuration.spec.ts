@@ -11,6 +11,16 @@ describe('what status says of changed files', () => {
       ],
     ],
     [
+      'where the only fault is',
+      { refusedSince: '2026-11-22T22:05:27.103Z', faults: 1, firstFault: 'http.tls.certFile' },
+      [expect.stringContaining('UTC (1 fault: http.tls.certFile); the one before')],
+    ],
+    [
+      'where the first of several faults is',
+      { refusedSince: '2026-11-22T22:05:27.103Z', faults: 3, firstFault: 'log.level' },
+      [expect.stringContaining('UTC (3 faults, the first: log.level); the one before')],
+    ],
+    [
       'what takes effect with the next start, of a broker that says no more',
       { awaitingRestart: ['http.port', 'store'] },
       ['Configuration: changed, and in force with the next start: http.port, store (runbook: config-reload-failed).'],

@@ -2,6 +2,8 @@
 export interface ChangedConfiguration {
   readonly refusedSince?: string;
   readonly faults?: number;
+  /** The setting that the first of them is about. Brokers of 0.1 have none. */
+  readonly firstFault?: string;
   readonly awaitingRestart?: readonly string[];
   /** What to do about them. Brokers of 0.1 have none. */
   readonly advice?: string;
@@ -12,6 +14,7 @@ export interface ChangedConfiguration {
 export function configurationTrouble({
   refusedSince,
   faults = 1,
+  firstFault,
   awaitingRestart = [],
   advice,
   runbook = CONFIG_RELOAD_FAILED,
@@ -19,9 +22,10 @@ export function configurationTrouble({
   const lines = [];
   if (refusedSince !== undefined) {
     const since = refusedSince.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ' UTC');
-    const count = faults === 1 ? '1 fault' : `${faults} faults`;
+    const count = faults === 1 ? '1 fault' : `${faults} faults${firstFault === undefined ? '' : ', the first'}`;
+    const first = firstFault === undefined ? '' : `: ${firstFault}`;
     lines.push(
-      `Configuration: a change has been refused since ${since} (${count}); the one before is in force (runbook: ${CONFIG_RELOAD_FAILED}).`,
+      `Configuration: a change has been refused since ${since} (${count}${first}); the one before is in force (runbook: ${CONFIG_RELOAD_FAILED}).`,
     );
   }
   if (awaitingRestart.length > 0) {
@@ -37,10 +41,13 @@ const CONFIG_RELOAD_FAILED = 'config-reload-failed';
 /** @param value as a replica answered it, which may be a newer or an older one */
 export function changedConfiguration(value: unknown): ChangedConfiguration | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { refusedSince, faults, awaitingRestart, advice, runbook } = value as Readonly<Record<string, unknown>>;
+  const { refusedSince, faults, firstFault, awaitingRestart, advice, runbook } = value as Readonly<
+    Record<string, unknown>
+  >;
   return {
     ...(typeof refusedSince === 'string' ? { refusedSince } : {}),
     ...(typeof faults === 'number' ? { faults } : {}),
+    ...(typeof firstFault === 'string' ? { firstFault } : {}),
     ...(Array.isArray(awaitingRestart) ? { awaitingRestart: awaitingRestart.map(String) } : {}),
     ...(typeof advice === 'string' ? { advice } : {}),
     ...(typeof runbook === 'string' ? { runbook } : {}),

@@ -1,4 +1,4 @@
-import { type ListedMerchant, nextText } from './listed-merchant.js';
+import { leftText, type ListedMerchant, nextText } from './listed-merchant.js';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const inSeconds = (seconds: number): string => new Date(NOW + seconds * 1_000).toISOString();
@@ -33,5 +33,18 @@ describe('what comes next for a merchant', () => {
   it('is an attempt after a failure also where a broker of 0.1 says no condition', () => {
     const { condition: _condition, ...told } = { ...fresh, ...failing };
     expect(nextText(told, NOW)).toBe('attempt is due');
+  });
+});
+
+describe('how long the session of a merchant is good for', () => {
+  const ended: ListedMerchant = { id: 'shop', state: 'unavailable', reason: 'expired', renewing: false };
+
+  it.each<[string, Partial<ListedMerchant>]>([
+    ['none since 11:58:00 UTC', { expiresAt: inSeconds(-120) }],
+    ['none since 2026-11-22 23:59:00 UTC', { expiresAt: '2026-11-22T23:59:00Z' }],
+    ['-', { reason: 'no_session' }],
+    ['1m 58s', { state: 'fresh', reason: 'current', expiresAt: inSeconds(118) }],
+  ])('is %s with %j', (text, facts) => {
+    expect(leftText({ ...ended, ...facts }, NOW)).toBe(text);
   });
 });

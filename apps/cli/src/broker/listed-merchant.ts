@@ -1,4 +1,5 @@
-import { conditionColours, conditionWord, merchantConditions } from '#libs/session';
+import { instantFromEpochMs } from '#libs/clock';
+import { conditionColours, conditionWord, merchantConditions, secondText } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 
 /** A merchant as `GET /v1/merchants` lists it, as far as it is shown. */
@@ -99,9 +100,11 @@ export function spanText(durationMs: number): string {
   return parts.join(' ');
 }
 
-/** How long the session is good for, by the clock of this machine. */
+/** How long the session is good for, by the clock of this machine, or since when there is none. */
 export function leftText({ expiresAt, state }: ListedMerchant, nowMs: number): string {
-  if (expiresAt === undefined || state === 'unavailable') return '-';
+  if (expiresAt === undefined) return '-';
+  if (state === 'unavailable')
+    return `none since ${secondText(instantFromEpochMs(Date.parse(expiresAt)), instantFromEpochMs(nowMs))}`;
   return spanText(Math.max(0, Date.parse(expiresAt) - nowMs));
 }
 

@@ -157,5 +157,5 @@ export class Reloads {
 function assertShownCertificateUsable(before: EgressConfiguration, next: EgressConfiguration, now: Instant): void {
   const path = 'egress.listen.tls.certFile';
   const certificates = { before: before.listen.tls?.cert, after: next.listen.tls?.cert };
-  assertCertificateUsable({ path, ...certificates, files: next.files, now });
+  assertCertificateUsable({ path, ...certificates, files: next.files, warnings: next.warnings, now });
 }

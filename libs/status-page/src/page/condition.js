@@ -1,7 +1,7 @@
 /** @import { StatusCondition, StatusCounts, StatusMerchant } from '../status-document.js' */
 
 /**
- * The worst first, with those words of `conditionWord` in libs/session, which the page cannot load; a test keeps them equal.
+ * The worst first, in the words of `conditionWord`; a test keeps them equal.
  * @type {Readonly<Record<StatusCondition, string>>}
  */
 export const conditionNames = {
@@ -25,6 +25,9 @@ export const reported = new Set(['foreign_authorizer', 'reported_dead']);
 /** @type {ReadonlySet<string>} Those of a session that is dead, or may be: how much is left of it is no matter. */
 export const dead = new Set([...reported, 'likely_dead']);
 
+/** @type {ReadonlySet<string>} Those that time alone changes only at the end. */
+const untilItsEnd = new Set([...dead, 'watched']);
+
 /** @type {ReadonlySet<StatusCondition>} Those of a session that is good, which only news can end. */
 const lasting = new Set(['held_back', 'failing']);
 
@@ -35,12 +38,13 @@ const lasting = new Set(['held_back', 'failing']);
  * @param {number} now by the replica's clock
  * @returns {StatusCondition}
  */
-export function conditionAt({ condition, session }, now) {
+export function conditionAt({ condition, session, renewing, renewalBlocked }, now) {
   if (session === undefined || condition === 'unavailable' || now >= session.expiresAt) return 'unavailable';
-  if (dead.has(condition) || condition === 'watched') return condition;
+  if (untilItsEnd.has(condition)) return condition;
   if (condition === 'stale' || now >= session.mustRenewAt) return 'stale';
   if (lasting.has(condition)) return condition;
-  return condition === 'renewing' || now >= session.renewAt ? 'renewing' : 'fresh';
+  if (condition !== 'renewing' && now < session.renewAt) return 'fresh';
+  return renewalBlocked && !renewing ? 'held_back' : 'renewing';
 }
 
 /**

@@ -31,6 +31,13 @@ describe('the condition of a merchant on the page', () => {
     ]);
   });
 
+  it('is not that of a renewal under way while the store keeps it waiting', () => {
+    const waiting = aMerchant({ renewalBlocked: true });
+    expect([799, 800, 950].map((now) => conditionAt(waiting, now))).toEqual(['fresh', 'held_back', 'stale']);
+    expect(conditionAt({ ...waiting, renewing: true }, 800)).toBe('renewing');
+    expect(conditionAt({ ...waiting, condition: 'renewing' }, 0)).toBe('held_back');
+  });
+
   it('is never better than the replica said, whatever the page makes of the time', () => {
     for (const condition of [
       'unavailable',

@@ -1,5 +1,5 @@
 /** @import { StatusReplica } from '../status-document.js' */
-import { capital, countText, timeText } from './wording.js';
+import { capital, timeText } from './wording.js';
 
 /** @typedef {{ readonly text: string, readonly runbook: string | undefined }} Notice */
 
@@ -12,9 +12,9 @@ import { capital, countText, timeText } from './wording.js';
 export function configurationNotice({ refusedChange, awaitingRestart = [], awaitingSince, restartAdvice }, now) {
   const sentences = [];
   if (refusedChange !== undefined) {
-    const faults = countText(refusedChange.faults, 'fault', 'faults');
+    const { text } = refusedChange;
     const since = timeText(refusedChange.since, now);
-    sentences.push(`Configuration: a change has been refused since ${since} (${faults}); the one before is in force.`);
+    sentences.push(`Configuration: a change has been refused since ${since} (${text}); the one before is in force.`);
   }
   if (restartAdvice !== undefined) {
     const at = awaitingSince === undefined ? '' : ` at ${timeText(awaitingSince, now)}`;

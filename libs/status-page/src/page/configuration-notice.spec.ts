@@ -2,7 +2,7 @@ import { configurationNotice } from './configuration-notice.js';
 
 describe('the notice of the configuration', () => {
   const now = 90_000;
-  const refusedChange = { since: 1_000, faults: 1 };
+  const refusedChange = { since: 1_000, faults: 1, text: '1 fault: http.tls.certFile' };
   const canWait = { text: 'nothing to do tonight: restart in office hours', runbook: 'config-reload-failed' };
   const cure = { text: 'the new settings may be what is missing: restart one replica', runbook: 'store-down' };
 
@@ -10,9 +10,9 @@ describe('the notice of the configuration', () => {
     expect(configurationNotice({}, now)).toBeUndefined();
   });
 
-  it('says since when a change is refused, how many faults it has, and where to go on', () => {
+  it('says since when a change is refused, how many faults it has, which is the first, and where to go on', () => {
     expect(configurationNotice({ refusedChange }, now)).toEqual({
-      text: 'Configuration: a change has been refused since 00:00:01 UTC (1 fault); the one before is in force.',
+      text: 'Configuration: a change has been refused since 00:00:01 UTC (1 fault: http.tls.certFile); the one before is in force.',
       runbook: 'config-reload-failed',
     });
   });

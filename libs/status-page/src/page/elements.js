@@ -1,5 +1,5 @@
 /**
- * Makes an element. Text is only ever set as text: nothing that the page is told becomes markup.
+ * Text is only ever set as text: nothing that the page is told becomes markup.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Readonly<Record<string, string>>} [attributes]
@@ -51,7 +51,7 @@ export function byId(id, kind) {
 }
 
 /**
- * Most of what is drawn each second is as it was: only what differs is touched, so that screen readers stay quiet.
+ * Only what differs is touched, so that screen readers stay quiet.
  * @param {Element} target
  * @param {string} text
  */

@@ -22,7 +22,7 @@ const parseDocument = JSON.parse;
  * @property {(delayMs: number, task: () => void) => () => void} after
  */
 
-/** Keeps the page supplied with the state of the replica: by events, and for as long as it takes. */
+/** Keeps the page supplied with the state of the replica. */
 export class Feed {
   /** @type {FeedParts} */
   #parts;

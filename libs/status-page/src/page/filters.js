@@ -8,7 +8,7 @@ import { element, setText } from './elements.js';
  * @property {StatusCondition | undefined} condition
  */
 
-/** What the reader wants to see: a part of an id, a condition, or both. */
+/** A part of an id, a condition, or both. */
 export class Filters {
   /** @type {Filter} */
   #filter = { text: '', condition: undefined };

@@ -9,7 +9,7 @@ import { leftText, outlookText } from './wording.js';
 /** @type {import('./condition.js').Life} */
 const NO_LIFE = { leftMs: 0, lifetimeMs: 0, left: 0, renew: 0, margin: 0 };
 
-/** One merchant of the list. It is drawn again each second, because time passes without news, too. */
+/** Drawn again each second, because time passes without news, too. */
 export class MerchantRow {
   /** @type {StatusMerchant} */
   #merchant;

@@ -73,15 +73,15 @@ export class Remedy {
  * @param {StatusMerchant} merchant
  * @param {number} now
  */
-function whenText(merchant, now) {
+export function whenText(merchant, now) {
   if (endsUnrenewed(merchant, now) && !takesPerson(merchant)) return 'Before its session ends:';
+  if (merchant.cause?.runbook === 'rejection-storm' && !merchant.renewalBlocked) return 'To replace it:';
   const when = conditionAt(merchant, now) === 'foreign_authorizer' ? 'When it is gone' : 'When it is mended';
   return `${when}${merchant.renewalBlocked ? ' and the store works again' : ''}:`;
 }
 
 /**
- * A page that did not come by HTTPS or from this machine may not write to the clipboard: there the text is selected, and one
- * key copies it.
+ * Without HTTPS, only a page from this machine may write to the clipboard: elsewhere the text is selected.
  * @param {string} text
  * @param {Node} shown
  * @returns {Promise<boolean>}

@@ -1,4 +1,4 @@
-/** The page's only source of time: what needs it is given these, so that its rules are pure. */
+/** What needs time is given these, so that the page's rules are pure. */
 
 /** @returns {number} milliseconds since the page was opened; never goes back, whatever the wall clock does */
 export function monotonicMs() {

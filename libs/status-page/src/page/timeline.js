@@ -2,7 +2,7 @@
 import { element, setText } from './elements.js';
 import { clockText, countText, outcomeNames, renewalText, tookText } from './wording.js';
 
-/** A call that takes this long is drawn as tall as one can be; the height goes by the logarithm, so that usual ones differ. */
+/** The tallest; the height goes by the logarithm, so that usual ones differ. */
 const TALLEST_MS = 5_000;
 const MIN_HEIGHT = 0.35;
 

@@ -185,7 +185,7 @@ export function quietText(what, ms) {
 }
 
 /**
- * Who reported it is known to the replica that was told, and to no other (ADR 41), whose cause says that.
+ * Of another replica that was told, the cause says so (ADR 41).
  * @param {Pick<StatusMerchant, 'condition' | 'reportedBy' | 'reportedAs'>} merchant with the codes of the gateway that they met
  */
 export function reportText({ condition, reportedBy = [], reportedAs = [] }) {

@@ -1,0 +1,31 @@
+import type { StatusMerchant } from '../status-document.js';
+import { whenText } from './remedy.js';
+
+const reported: StatusMerchant = {
+  id: 'shop',
+  required: true,
+  environment: 'production',
+  condition: 'reported_dead',
+  reason: 'current',
+  session: { generation: 1, createdAt: 0, renewAt: 800, mustRenewAt: 950, expiresAt: 1_000 },
+  renewing: false,
+  budgetSpent: false,
+  renewalBlocked: false,
+  renewals: [],
+};
+const cause = (runbook: string): Pick<StatusMerchant, 'cause'> => ({ cause: { text: 'why', runbook } });
+
+describe('the words before the command that renews', () => {
+  it.each<[string, string, Partial<StatusMerchant>]>([
+    ['nothing is in its way', 'To replace it:', cause('rejection-storm')],
+    [
+      'the store is',
+      'When it is mended and the store works again:',
+      { ...cause('rejection-storm'), renewalBlocked: true },
+    ],
+    ['the bank refuses', 'When it is mended:', cause('access-refused')],
+    ['somebody else creates', 'When it is gone:', { ...cause('foreign-authorizer'), condition: 'foreign_authorizer' }],
+  ])('are of a session that is reported dead, where %s: %s', (_what, words, facts) => {
+    expect(whenText({ ...reported, ...facts }, 0)).toBe(words);
+  });
+});
