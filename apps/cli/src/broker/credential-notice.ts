@@ -1,4 +1,5 @@
 import { type Instant, toRfc3339 } from '#libs/clock';
+import type { BrokerError } from '#libs/errors';
 import type { NoticeParts } from './notice-parts.js';
 import { tokenRemedy } from './remedies.js';
 import type { ReplicaAnswer } from './replica-call.js';
@@ -6,10 +7,18 @@ import type { ReplicaAnswer } from './replica-call.js';
 /** As long as it lasts nothing else is told of the merchant, and a line of long ago is not seen any more. */
 const REMIND_EVERY_MS = 60_000;
 const NOT_ACCEPTED = 'The broker does not accept the credential (401)';
+const MEND_THE_FILE = 'mend it: it is read anew for each question';
+
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly status?: number;
+  readonly remedy: string;
+}
 
 type Parts = Pick<NoticeParts, 'broker' | 'clock' | 'tell'> & { readonly merchant: string };
 
-/** Says that the broker does not accept the token any more, again about once a minute while that lasts, and when it is over. */
+/** Says that there is no token that the broker accepts, again about once a minute while that lasts, and when it is over. */
 export class CredentialNotice {
   readonly #parts: Parts;
   #since: Instant | undefined;
@@ -21,23 +30,34 @@ export class CredentialNotice {
 
   /** The answer is not the list. */
   async refused({ status, body }: ReplicaAnswer): Promise<void> {
-    if (status !== 401) return;
-    const { broker, clock } = this.#parts;
-    const moment = clock.monotonicMs();
-    if (this.#since !== undefined && moment - this.#toldAtMs < REMIND_EVERY_MS) return;
-    const lasting = this.#since === undefined ? '' : `, since ${toRfc3339(this.#since)}`;
-    this.#since ??= clock.now();
-    this.#toldAtMs = moment;
-    const remedy = tokenRemedy((await broker.token()) !== undefined);
+    if (status !== 401 || !this.#isDue()) return;
     const code = typeof body['code'] === 'string' ? body['code'] : 'unauthenticated';
-    const message = `${NOT_ACCEPTED}${lasting}: nothing is seen of the merchant`;
-    this.#tell(`${message}\nWhat to do: ${remedy}`, { accepted: false, error: { code, message, status, remedy } });
+    const remedy = tokenRemedy((await this.#parts.broker.token()) !== undefined);
+    this.#refuse({ code, message: NOT_ACCEPTED, status, remedy });
+  }
+
+  /** There is no token in its file, or no such file. */
+  unusable({ code, message, publicDetail = message }: BrokerError): void {
+    if (this.#isDue()) this.#refuse({ code, message: publicDetail, remedy: MEND_THE_FILE });
   }
 
   accepted(): void {
     if (this.#since === undefined) return;
     this.#since = undefined;
     this.#tell('The broker accepts the credential again.', { accepted: true });
+  }
+
+  #isDue(): boolean {
+    return this.#since === undefined || this.#parts.clock.monotonicMs() - this.#toldAtMs >= REMIND_EVERY_MS;
+  }
+
+  #refuse(fault: Refusal): void {
+    const { clock } = this.#parts;
+    const lasting = this.#since === undefined ? '' : `, since ${toRfc3339(this.#since)}`;
+    this.#since ??= clock.now();
+    this.#toldAtMs = clock.monotonicMs();
+    const message = `${fault.message}${lasting}: nothing is seen of the merchant`;
+    this.#tell(`${message}\nWhat to do: ${fault.remedy}`, { accepted: false, error: { ...fault, message } });
   }
 
   #tell(words: string, facts: object): void {

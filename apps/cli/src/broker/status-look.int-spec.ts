@@ -1,5 +1,7 @@
 import { plusMs, type ScheduledTask, toRfc3339 } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
 import { eventually, FakeClock, LoopbackServer } from '#libs/testing';
+import type { BrokerPlace } from './broker-place.js';
 import type { ListedMerchant } from './listed-merchant.js';
 import type { Notice } from './notice.js';
 import { StatusLook } from './status-look.js';
@@ -23,6 +25,7 @@ describe('what is told of a merchant that is followed', () => {
   let listed = WELL;
   let ofStore: object = {};
   let refusal: object | undefined;
+  let token: BrokerPlace['token'];
   let told: string[] = [];
   let facts: object[] = [];
   let server: LoopbackServer;
@@ -45,11 +48,12 @@ describe('what is told of a merchant that is followed', () => {
   beforeEach(() => {
     place = new URL(`http://127.0.0.1:${server.port}`);
     listed = WELL;
+    token = () => Promise.resolve(undefined);
     [told, facts, ofStore, refusal] = [[], [], {}, undefined];
     statusLook = new StatusLook({
       broker: {
         urls: [new URL(`http://127.0.0.1:${server.port}`)],
-        token: () => Promise.resolve(undefined),
+        token: () => token(),
         ca: undefined,
       },
       merchant: 'shop',
@@ -129,6 +133,21 @@ describe('what is told of a merchant that is followed', () => {
     await look({});
     expect(told.slice(2)).toEqual(['The broker accepts the credential again.']);
     expect(facts[2]).toEqual({ event: 'credential', merchant: 'shop', accepted: true });
+  });
+
+  it('is that the token cannot be read any more, and that it is accepted again', async () => {
+    const detail = 'the token file /run/token cannot be read (ENOENT)';
+    token = () => Promise.reject(new BrokerError('invalid_request', { publicDetail: detail }));
+    await look({});
+    await look({});
+    const message = `${detail}: nothing is seen of the merchant`;
+    const remedy = 'mend it: it is read anew for each question';
+    const error = { code: 'invalid_request', message, remedy };
+    expect(told).toEqual([`${message}\nWhat to do: ${remedy}`]);
+    expect(facts).toEqual([{ event: 'credential', merchant: 'shop', accepted: false, error }]);
+    token = () => Promise.resolve('a-token');
+    await look({});
+    expect(told.slice(1)).toEqual(['The broker accepts the credential again.']);
   });
 
   it('is the end of its session once, and each other cause that it then has none', async () => {

@@ -1,10 +1,11 @@
 import type { ScheduledTask } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
 import { ConditionNotice } from './condition-notice.js';
 import { ExpiryNotice, type Followed } from './expiry-notice.js';
 import { CredentialNotice } from './credential-notice.js';
 import { listingOf } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
-import { callReplica } from './replica-call.js';
+import { callReplica, type ReplicaAnswer } from './replica-call.js';
 import { StoreNotice } from './store-notice.js';
 
 interface LookParts extends NoticeParts {
@@ -47,20 +48,38 @@ export class StatusLook {
   }
 
   async #look(): Promise<void> {
-    const { broker, place, merchant, clock, signal } = this.#parts;
+    const { place, merchant, signal } = this.#parts;
     const url = place();
-    const answer = await callReplica(broker, { url }, { method: 'GET', path: '/v1/merchants', clock, signal });
+    const answer = await this.#ask(url);
     if (signal.aborted) return;
     this.#later();
-    // A broker that does not answer is told by the stream.
-    if ('problem' in answer) return;
+    if (answer === undefined) return;
     const listed = listingOf(answer);
-    if (listed === undefined) return this.#credential.refused(answer);
+    if (listed === undefined) return this.#withToken(() => this.#credential.refused(answer));
     this.#credential.accepted();
     this.#store.look({ listing: listed, place: url });
     const found = listed.merchants.find(({ id }) => id === merchant);
     if (found === undefined) return;
     this.#end.look(found);
     this.#condition.look(found);
+  }
+
+  /** Undefined for a broker that does not answer, which is told by the stream, and where there is no token to ask with. */
+  async #ask(url: URL): Promise<ReplicaAnswer | undefined> {
+    const { broker, clock, signal } = this.#parts;
+    const question = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
+    const answer = await this.#withToken(() => callReplica(broker, { url }, question));
+    return answer === undefined || 'problem' in answer ? undefined : answer;
+  }
+
+  /** Whatever it is that reads the token, whose file can go away at any time. */
+  async #withToken<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof BrokerError)) throw error;
+      this.#credential.unusable(error);
+      return undefined;
+    }
   }
 }
