@@ -1,7 +1,7 @@
 import { askFaultCodes, type NoAnswer } from './exchange-cause.js';
 import type { BrokerPlace } from './broker-place.js';
 import { addressRemedy, reachRemedy, tokenRemedy } from './remedies.js';
-import type { ReplicaAnswer, ReplicaPlace } from './replica-call.js';
+import { ownCodeOf, type ReplicaAnswer, type ReplicaPlace } from './replica-call.js';
 import { isWrongAddress } from './wrong-address.js';
 import type { ExitClass } from '../exit-codes.js';
 
@@ -19,10 +19,6 @@ export interface AskFault {
 interface Classed {
   readonly error: AskFault;
   readonly fault: ExitClass;
-}
-
-interface Access extends Pick<BrokerPlace, 'ca'> {
-  readonly hasToken: boolean;
 }
 
 const REPLICA_DOWN = 'replica-down';
@@ -44,11 +40,15 @@ export function faultOfSilence(
 }
 
 /** Of an answer that is not the wanted list. */
-export function faultOfAnswer(answer: ReplicaAnswer, place: Pick<ReplicaPlace, 'url'>, { hasToken }: Access): Classed {
+export function faultOfAnswer(
+  answer: ReplicaAnswer,
+  place: Pick<ReplicaPlace, 'url'>,
+  { hasToken }: Pick<BrokerPlace, 'hasToken'>,
+): Classed {
   const { status, body } = answer;
   const says = [body['title'], body['detail']].filter((text) => typeof text === 'string').join(': ');
   const message = `HTTP ${status}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
-  const own = typeof body['code'] === 'string' ? body['code'] : undefined;
+  const own = ownCodeOf(answer);
   if (isWrongAddress(answer)) {
     const code = own ?? askFaultCodes.wrongAddress;
     return { error: { code, message, status, remedy: addressRemedy(place) }, fault: 'invalidInput' };

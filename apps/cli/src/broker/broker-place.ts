@@ -16,6 +16,8 @@ export interface BrokerPlace {
   readonly urls: readonly [URL, ...URL[]];
   /** Read anew each time: a token of the platform is renewed under the same name. Undefined without one. */
   readonly token: () => Promise<string | undefined>;
+  /** Whether there is one to be sent. */
+  readonly hasToken: boolean;
   /** PEM: the authorities that are trusted instead of the platform's. */
   readonly ca: string | undefined;
 }
@@ -26,9 +28,10 @@ export async function brokerPlace(options: BrokerOptions, context: CommandContex
   const [url, ...others] = options.urls;
   const tokenFile = options.tokenFile ?? environment['BROKER_TOKEN_FILE'];
   const caFile = options.caFile ?? environment['BROKER_CA_FILE'];
-  const token = isNamed(tokenFile) ? await tokenFrom(tokenFile) : () => Promise.resolve(undefined);
+  const hasToken = isNamed(tokenFile);
+  const token = hasToken ? await tokenFrom(tokenFile) : () => Promise.resolve(undefined);
   const ca = isNamed(caFile) ? await authoritiesFrom(caFile) : undefined;
-  return { urls: [brokerUrl(url), ...others.map(brokerUrl)], token, ca };
+  return { urls: [brokerUrl(url), ...others.map(brokerUrl)], token, hasToken, ca };
 }
 
 async function authoritiesFrom(path: string): Promise<string> {

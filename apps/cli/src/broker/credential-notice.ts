@@ -1,20 +1,14 @@
 import { type Instant, toRfc3339 } from '#libs/clock';
 import type { BrokerError } from '#libs/errors';
+import { type AskFault, faultLines } from './ask-fault.js';
 import type { NoticeParts } from './notice-parts.js';
 import { tokenRemedy } from './remedies.js';
-import type { ReplicaAnswer } from './replica-call.js';
+import { ownCodeOf, type ReplicaAnswer } from './replica-call.js';
 
 /** As long as it lasts nothing else is told of the merchant, and a line of long ago is not seen any more. */
 const REMIND_EVERY_MS = 60_000;
 const NOT_ACCEPTED = 'The broker does not accept the credential (401)';
 const MEND_THE_FILE = 'mend it: it is read anew for each question';
-
-interface Refusal {
-  readonly code: string;
-  readonly message: string;
-  readonly status?: number;
-  readonly remedy: string;
-}
 
 type Parts = Pick<NoticeParts, 'broker' | 'clock' | 'tell'> & { readonly merchant: string };
 
@@ -29,11 +23,11 @@ export class CredentialNotice {
   }
 
   /** The answer is not the list. */
-  async refused({ status, body }: ReplicaAnswer): Promise<void> {
+  refused(answer: ReplicaAnswer): void {
+    const { status } = answer;
     if (status !== 401 || !this.#isDue()) return;
-    const code = typeof body['code'] === 'string' ? body['code'] : 'unauthenticated';
-    const remedy = tokenRemedy((await this.#parts.broker.token()) !== undefined);
-    this.#refuse({ code, message: NOT_ACCEPTED, status, remedy });
+    const code = ownCodeOf(answer) ?? 'unauthenticated';
+    this.#refuse({ code, message: NOT_ACCEPTED, status, remedy: tokenRemedy(this.#parts.broker.hasToken) });
   }
 
   /** There is no token in its file, or no such file. */
@@ -51,13 +45,13 @@ export class CredentialNotice {
     return this.#since === undefined || this.#parts.clock.monotonicMs() - this.#toldAtMs >= REMIND_EVERY_MS;
   }
 
-  #refuse(fault: Refusal): void {
+  #refuse(fault: AskFault): void {
     const { clock } = this.#parts;
     const lasting = this.#since === undefined ? '' : `, since ${toRfc3339(this.#since)}`;
     this.#since ??= clock.now();
     this.#toldAtMs = clock.monotonicMs();
-    const message = `${fault.message}${lasting}: nothing is seen of the merchant`;
-    this.#tell(`${message}\nWhat to do: ${fault.remedy}`, { accepted: false, error: { ...fault, message } });
+    const error = { ...fault, message: `${fault.message}${lasting}: nothing is seen of the merchant` };
+    this.#tell(faultLines(error).join('\n'), { accepted: false, error });
   }
 
   #tell(words: string, facts: object): void {

@@ -69,11 +69,14 @@ const ofKind: Readonly<Record<string, ExitClass>> = {
 /** The page about a session in the store that opens with no key of the replica. */
 const UNOPENABLE = 'unopenable-records';
 
+/** @param kind of a failed create call, which is the reason of a wish that came to nothing by it */
+export const classOfFailure = (kind: string | undefined): ExitClass => ofKind[kind ?? ''] ?? 'tryLater';
+
 /** What kind of fault a merchant that is not well has; undefined for one that is. */
 export function faultOf(merchant: ListedMerchant): ExitClass | undefined {
   if (isWell(merchant)) return undefined;
   if (merchant.runbook === UNOPENABLE) return 'invalidAnswer';
-  return isMisaddressed(merchant) ? 'invalidInput' : (ofKind[merchant.lastFailure?.kind ?? ''] ?? 'tryLater');
+  return isMisaddressed(merchant) ? 'invalidInput' : classOfFailure(merchant.lastFailure?.kind);
 }
 
 /** Whether the address of its gateway is what is wrong, which no later call mends. */

@@ -20,6 +20,10 @@ export interface ReplicaAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** By which a broker calls what it refuses; undefined where what answered has no such thing. */
+export const ownCodeOf = ({ body: { code } }: ReplicaAnswer): string | undefined =>
+  typeof code === 'string' ? code : undefined;
+
 interface Call {
   readonly method: 'GET' | 'POST';
   readonly path: string;

@@ -54,6 +54,7 @@ describe('what is told of a merchant that is followed', () => {
       broker: {
         urls: [new URL(`http://127.0.0.1:${server.port}`)],
         token: () => token(),
+        hasToken: false,
         ca: undefined,
       },
       merchant: 'shop',

@@ -55,7 +55,7 @@ export class StatusLook {
     this.#later();
     if (answer === undefined) return;
     const listed = listingOf(answer);
-    if (listed === undefined) return this.#withToken(() => this.#credential.refused(answer));
+    if (listed === undefined) return this.#credential.refused(answer);
     this.#credential.accepted();
     this.#store.look({ listing: listed, place: url });
     const found = listed.merchants.find(({ id }) => id === merchant);
@@ -67,15 +67,9 @@ export class StatusLook {
   /** Undefined for a broker that does not answer, which is told by the stream, and where there is no token to ask with. */
   async #ask(url: URL): Promise<ReplicaAnswer | undefined> {
     const { broker, clock, signal } = this.#parts;
-    const question = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
-    const answer = await this.#withToken(() => callReplica(broker, { url }, question));
-    return answer === undefined || 'problem' in answer ? undefined : answer;
-  }
-
-  /** Whatever it is that reads the token, whose file can go away at any time. */
-  async #withToken<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     try {
-      return await work();
+      const answer = await callReplica(broker, { url }, { method: 'GET', path: '/v1/merchants', clock, signal });
+      return 'problem' in answer ? undefined : answer;
     } catch (error) {
       if (!(error instanceof BrokerError)) throw error;
       this.#credential.unusable(error);

@@ -1,9 +1,16 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import { type AskFault, faultOfSilence } from '../broker/ask-fault.js';
 import { askFaultCodes, type NoAnswer } from '../broker/exchange-cause.js';
-import { causeText, isMisaddressed, isWell, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
+import {
+  causeText,
+  classOfFailure,
+  isMisaddressed,
+  isWell,
+  type ListedMerchant,
+  nextText,
+} from '../broker/listed-merchant.js';
 import { type Listing, listing } from '../broker/listing.js';
-import { placeName, type ReplicaAnswer, type ReplicaPlace } from '../broker/replica-call.js';
+import { ownCodeOf, placeName, type ReplicaAnswer, type ReplicaPlace } from '../broker/replica-call.js';
 import type { NameFault } from '../broker/named-merchants.js';
 import { storeTrouble } from '../broker/store-trouble.js';
 import { addressRemedy, NAME_A_MERCHANT, tokenRemedy } from '../broker/remedies.js';
@@ -27,12 +34,6 @@ interface Look {
 }
 
 const NO_BROKER = 'the answer is not that of a broker';
-
-const ofReason: Readonly<Record<string, ExitClass>> = {
-  refused: 'refused',
-  revoked: 'refused',
-  invalid_response: 'invalidAnswer',
-};
 
 /**
  * Has a newer session created now, past the back-off. The first replica that answers is asked; the others share what comes of it.
@@ -66,8 +67,7 @@ async function outcomeOf(wish: Wish, { merchant, broker }: Wanted, context: Comm
     const { found } = await look();
     return withOutlook(renewed(merchant, body), body['result'] === 'just_renewed', found);
   }
-  const hasToken = (await broker.token()) !== undefined;
-  const refusal = { answer, fault: wish.nameFault, hasToken, now: context.clock.now() };
+  const refusal = { answer, fault: wish.nameFault, hasToken: broker.hasToken, now: context.clock.now() };
   if (status < 500) return refused(merchant, { ...refusal, outlook: [], listed: undefined });
   const { listing: seen, found: listed } = await look();
   const trouble = isOfStore(said(body['reason'])) && seen !== undefined ? storeTrouble(seen) : undefined;
@@ -145,8 +145,9 @@ const isRenewed = ({ status, body }: ReplicaAnswer): boolean =>
   status === 200 && typeof body['generation'] === 'number';
 
 /** What answered is not the API of a broker, so nothing of it is about the merchant. */
-function misled(merchant: string, place: ReplicaPlace, { status, body }: ReplicaAnswer): Report {
-  const code = said(body['code']);
+function misled(merchant: string, place: ReplicaPlace, answer: ReplicaAnswer): Report {
+  const { status, body } = answer;
+  const code = ownCodeOf(answer);
   const message = said(body['detail']) ?? said(body['title']) ?? NO_BROKER;
   const remedy = addressRemedy(place);
   const error: AskFault = { code: code ?? askFaultCodes.wrongAddress, message, status, remedy };
@@ -296,5 +297,5 @@ function pageOf(reason: string | undefined): string | undefined {
 function classOf(status: number, reason: string | undefined, listed: ListedMerchant | undefined): ExitClass {
   if (status < 500 && status !== 429) return status === 400 ? 'invalidInput' : 'refused';
   if (!isOfStore(reason) && listed !== undefined && isMisaddressed(listed)) return 'invalidInput';
-  return ofReason[reason ?? ''] ?? 'tryLater';
+  return classOfFailure(reason);
 }

@@ -4,6 +4,7 @@ import { askFaultCodes, type NoAnswer } from '../broker/exchange-cause.js';
 import { type NameFault, nameFault } from '../broker/named-merchants.js';
 import {
   callReplica,
+  ownCodeOf,
   placeName,
   type ReplicaAnswer,
   type ReplicaPlace,
@@ -63,7 +64,7 @@ async function ask(
 ): Promise<Asked> {
   const path = `/v1/merchants/${encodeURIComponent(merchant)}/session/renewal`;
   const answer = await callReplica(broker, place, { method: 'POST', path, clock, signal });
-  const code = 'problem' in answer ? undefined : codeOf(answer);
+  const code = 'problem' in answer ? undefined : ownCodeOf(answer);
   return { place, answer, nameFault: await nameFault(broker, place, { merchant, code, clock, signal }) };
 }
 
@@ -92,7 +93,5 @@ function wishOf(told: Asked, passed: readonly Asked[], { ca, hasReplicas }: Know
 }
 
 function errorOf(answer: ReplicaAnswer, { problem: message }: NameFault): AskFault {
-  return { code: codeOf(answer) ?? askFaultCodes.unexpected, message, status: answer.status };
+  return { code: ownCodeOf(answer) ?? askFaultCodes.unexpected, message, status: answer.status };
 }
-
-const codeOf = ({ body: { code } }: ReplicaAnswer): string | undefined => (typeof code === 'string' ? code : undefined);

@@ -109,7 +109,7 @@ async function follow(
   const ask = fetchThrough(connections, { tls: { pins: [], ...(broker.ca === undefined ? {} : { ca: broker.ca }) } });
   const through = { clock, signal, onLost, onTurnedAway: () => refusal.weigh() };
   try {
-    const client = { ...(await clientOptions(options, broker)), fetch: replica.through(ask, through) };
+    const client = { ...clientOptions(options, broker), fetch: replica.through(ask, through) };
     await watch(client, { tell, look, replica, refusal }, { ...context, signal });
   } catch (error) {
     if (!(error instanceof SessionBrokerError)) throw error;
@@ -143,8 +143,7 @@ async function afterRefusal(
   });
   if (showsWrongAddress(error)) return { errors: [told(error.message, addressRemedy(place))], fault: 'invalidInput' };
   if (error instanceof Unauthenticated) {
-    const remedy = tokenRemedy((await broker.token()) !== undefined);
-    return { errors: [told(error.message, remedy)], fault: 'refused' };
+    return { errors: [told(error.message, tokenRemedy(broker.hasToken))], fault: 'refused' };
   }
   const found = await nameFault(broker, place, { ...context, merchant, code });
   if (found === undefined) return { errors: [told(error.message)], fault: 'refused' };
@@ -155,11 +154,10 @@ async function afterRefusal(
   };
 }
 
-async function clientOptions(
+function clientOptions(
   { merchant }: WatchOptions,
-  { urls, token }: BrokerPlace,
-): Promise<Omit<SessionBrokerOptions, 'fetch'>> {
-  const hasToken = (await token()) !== undefined;
+  { urls, token, hasToken }: BrokerPlace,
+): Omit<SessionBrokerOptions, 'fetch'> {
   return {
     ...{ url: urls[0].href, merchant, handover: false },
     ...(hasToken ? { auth: async () => (await token()) ?? '' } : {}),

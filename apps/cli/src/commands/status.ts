@@ -1,4 +1,4 @@
-import { type BrokerOptions, brokerPlace } from '../broker/broker-place.js';
+import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import {
   type ChangedConfiguration,
   changedConfiguration,
@@ -64,14 +64,7 @@ export async function status(options: BrokerOptions, context: CommandContext): P
   const places = await replicaPlaces(broker.urls);
   const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
   const look = (): Promise<readonly ReplicaStatus[]> =>
-    Promise.all(
-      places.map(async (place) =>
-        statusOf(place, await callReplica(broker, place, call), {
-          ca: broker.ca,
-          hasToken: (await broker.token()) !== undefined,
-        }),
-      ),
-    );
+    Promise.all(places.map(async (place) => statusOf(place, await callReplica(broker, place, call), broker)));
   const first = await look();
   const [differing, partial] = [disagreementsOf(first), partialListingsOf(first)];
   if (differing.length + partial.length === 0) {
@@ -139,18 +132,13 @@ const NO_MERCHANT: AskFault = {
   remedy: GRANT_READ,
 };
 
-interface Access {
-  readonly ca: string | undefined;
-  readonly hasToken: boolean;
-}
-
-function statusOf(asked: ReplicaPlace, answer: ReplicaAnswer | NoAnswer, access: Access): ReplicaStatus {
+function statusOf(asked: ReplicaPlace, answer: ReplicaAnswer | NoAnswer, broker: BrokerPlace): ReplicaStatus {
   const place = placeName(asked);
   if ('problem' in answer) {
-    return { place, merchants: [], error: faultOfSilence(answer, asked, access), fault: answer.fault };
+    return { place, merchants: [], error: faultOfSilence(answer, asked, broker), fault: answer.fault };
   }
   const listed = listingOf(answer);
-  if (listed === undefined) return { place, merchants: [], ...faultOfAnswer(answer, asked, access) };
+  if (listed === undefined) return { place, merchants: [], ...faultOfAnswer(answer, asked, broker) };
   const changed = changedConfiguration(answer.body['configuration']);
   return {
     ...listed,
