@@ -4,34 +4,39 @@ import { chosenMerchant } from '../chosen-merchant.js';
 import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
 import { warningsOf } from '../simulate/advice.js';
-import { isBeyondAnySetting, sufficientLead, tryChanges } from '../simulate/changes.js';
-import { figuresOf } from '../simulate/figures.js';
-import type { Judged } from '../simulate/judged.js';
+import { blockOf } from '../simulate/alike-figures.js';
+import { figuresOf, type ScheduleFigures } from '../simulate/figures.js';
+import { outageBeganIn } from '../simulate/hardest-nights.js';
+import { judge } from '../simulate/judge.js';
+import { gapOfOthers, type Judged } from '../simulate/judged.js';
 import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
 import { lifetimeOf, type Plan, planOf, refusal, type SimulateOptions } from '../simulate/plan.js';
 import { warningsOfAll } from '../simulate/merchants-alike.js';
-import { linesOf, type PlayedMerchant, type ShownNight } from '../simulate/printed-figures.js';
+import type { PlayedMerchant } from '../simulate/printed-figures.js';
 import { renewalDays } from '../simulate/renewal-days.js';
 import { simulate, type SimulationLog, type SimulationSetup } from '../simulate/simulation.js';
-import { linesOfSum, sumOf } from '../simulate/sum-of-merchants.js';
-import { outageBeganIn, type WorseNight, worseNight } from '../simulate/worse-night.js';
+import { linesOfSum, type PartOfSum, sumOf } from '../simulate/sum-of-merchants.js';
 import type { CommandContext } from '../terminal.js';
 
 export type { SimulateOptions } from '../simulate/plan.js';
 
-/** More blocks than this nobody reads: those of merchants without a warning are left out then. */
-const MAX_SHOWN_MERCHANTS = 20;
-/** Of lifetimes in a run that is played again, up to 76 times, for advice. */
-const MAX_RENEWALS_TO_REPEAT = 2_000;
-/** So many merchants get advice of their own; more tell the same. */
-const MAX_ADVISED_MERCHANTS = 5;
+/** More nobody reads: those of merchants without a warning are left out then. */
+const MAX_SHOWN_BLOCKS = 20;
+/** So many merchants, or merchants that are alike, get advice of their own; more tell the same. */
+const MAX_ADVISED_GROUPS = 5;
 
 type Merchant = Schedule['merchants'][number];
 
 interface Played {
+  readonly setup: SimulationSetup;
   readonly log: SimulationLog;
+  readonly figures: ScheduleFigures;
+}
+
+/** Merchants that have the same settings. Each is played with luck of its own, and what is found out of the one with the longest gap is told of all. */
+interface PlayedAlike {
+  readonly members: readonly Played[];
   readonly judged: Judged;
-  readonly shown: PlayedMerchant & Pick<Judged, 'notPlayed'> & { readonly gatewayTimeoutMs: number };
 }
 
 /**
@@ -48,27 +53,26 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
   const chosen = options.merchant === undefined ? merchants : [chosenMerchant(merchants, options.merchant)];
   const plan = planOf(options, store.type);
   const setups = setupsOf(chosen, options, plan);
-  const played: Played[] = [];
-  for (const setup of setups) {
-    const advised = played.filter(({ judged }) => judged.tried !== undefined).length;
-    played.push(
-      await play(setup, { isFallback: options.lifetime === undefined, isAdvised: advised < MAX_ADVISED_MERCHANTS }),
-    );
+  const groups: PlayedAlike[] = [];
+  for (const alike of alikeIn(setups)) {
+    const advised = groups.filter(({ judged }) => judged.tried !== undefined).length;
+    groups.push(await play(alike, advised < MAX_ADVISED_GROUPS));
   }
-  const sum = sumOf(
-    played.map(({ log, judged: { figures, worseNight: worse } }) => ({ ...log, figures, worse: worse?.figures })),
-    plan.durationMs,
-  );
+  const isFallback = options.lifetime === undefined;
+  const members = groups.flatMap((group) => group.members);
+  const sum = members.length > 1 ? sumOf(members.map(partOfSum), plan.durationMs) : undefined;
   return {
     lines: [
       headlineOf(plan),
-      ...shownOf(played).flatMap(({ shown }) => linesOf(shown)),
-      ...(played.length > 1 ? linesOfSum(sum) : []),
+      ...shownOf(groups).flatMap((group) => blockOf(shownIn(group, isFallback))),
+      ...(sum ? linesOfSum(sum) : []),
     ],
-    json: { ...plan, ...(played.length > 1 ? { sum } : {}), merchants: played.map(({ shown }) => shown) },
-    warnings: [...storeWarningsOf(plan), ...warningsOfAll(played.map(({ judged }) => judged))],
+    json: { ...plan, ...(sum && { sum }), merchants: groups.flatMap((group) => shownIn(group, isFallback)) },
+    warnings: [...storeWarningsOf(plan), ...warningsOfAll(groups.map(({ judged }) => judged))],
   };
 }
+
+const partOfSum = ({ log: { callsAtMs }, figures }: Played): PartOfSum => ({ callsAtMs, figures });
 
 function setupsOf(merchants: readonly Merchant[], options: SimulateOptions, plan: Plan): readonly SimulationSetup[] {
   const setups = merchants.map(({ id, session: settings }) => {
@@ -84,58 +88,68 @@ function setupsOf(merchants: readonly Merchant[], options: SimulateOptions, plan
   return setups;
 }
 
-async function play(
-  setup: SimulationSetup,
-  { isFallback, isAdvised }: { readonly isFallback: boolean; readonly isAdvised: boolean },
-): Promise<Played> {
-  const { settings, behaviour, merchant } = setup;
-  const log = await simulate(setup);
+/** In their order, by the first of each. */
+function alikeIn(setups: readonly SimulationSetup[]): readonly (readonly SimulationSetup[])[] {
+  const groups = new Map<string, SimulationSetup[]>();
+  for (const setup of setups) {
+    const { settings, behaviour } = setup;
+    const key = JSON.stringify({ settings, behaviour });
+    groups.set(key, [...(groups.get(key) ?? []), setup]);
+  }
+  return [...groups.values()];
+}
+
+async function play(alike: readonly SimulationSetup[], isAdvised: boolean): Promise<PlayedAlike> {
+  const members: Played[] = [];
+  for (const setup of alike) {
+    const log = await simulate(setup);
+    members.push({ setup, log, figures: figuresOf(log, setup.durationMs, setup.settings) });
+  }
+  const gaps = members.map(({ figures }) => figures.withoutSessionMs);
+  const withoutSession = { leastMs: Math.min(...gaps), mostMs: Math.max(...gaps) };
+  const { setup, log } = hardestHit(members);
   const judged = { ...(await judge(setup, log, isAdvised)), isOneOfMany: !isAdvised };
-  const { figures, notPlayed, worseNight: worse } = judged;
-  const { quietHours } = settings;
-  return {
-    ...{ log, judged },
-    shown: {
-      merchant,
-      isFallback,
-      lifetimeMs: behaviour.lifetimeMs,
-      gatewayTimeoutMs: settings.gatewayTimeoutMs,
+  const merchants = members.map(({ setup: { merchant } }) => merchant);
+  return { members, judged: merchants.length === 1 ? judged : { ...judged, alike: { merchants, withoutSession } } };
+}
+
+function hardestHit(members: readonly Played[]): Played {
+  const harm = ({ figures }: Played): number => figures.withoutSessionMs + figures.pastMarginMs;
+  return members.reduce((worst, next) => (harm(next) > harm(worst) ? next : worst));
+}
+
+function shownIn({ members, judged }: PlayedAlike, isFallback: boolean): readonly PlayedMerchant[] {
+  return members.map(({ setup, log, figures }) => {
+    const { settings, behaviour, merchant } = setup;
+    const { quietHours, gatewayTimeoutMs } = settings;
+    const { notPlayed } = outageWarning(log, setup);
+    return {
+      ...{ merchant, isFallback, gatewayTimeoutMs, lifetimeMs: behaviour.lifetimeMs },
       ...figures,
       ...(notPlayed !== undefined && { notPlayed }),
       ...outageBeganIn(log, setup),
-      ...(worse && { worseNight: shownNight(worse) }),
+      ...(merchant === judged.setup.merchant && shownOthers(judged)),
       ...(quietHours && { quietHours, days: renewalDays(log, quietHours) }),
-    },
-  };
+    };
+  });
 }
 
-async function judge(setup: SimulationSetup, log: SimulationLog, isAdvised: boolean): Promise<Judged> {
-  const { settings, behaviour, durationMs } = setup;
-  const figures = figuresOf(log, durationMs, settings);
-  const judged = { setup, figures, ...outageWarning(log, setup) };
-  if (durationMs / behaviour.lifetimeMs > MAX_RENEWALS_TO_REPEAT) return judged;
-  const worse = judged.notPlayed === undefined ? await worseNight(setup, figures) : undefined;
-  const whole = { ...judged, ...(worse && { worseNight: worse }) };
-  return isAdvised && figures.sessions > 0 ? { ...whole, ...(await advice(whole)) } : whole;
+function shownOthers(judged: Judged): Pick<PlayedMerchant, 'otherRuns'> {
+  const { others, setup } = judged;
+  if (others === undefined) return {};
+  const { leastMs, mostMs } = gapOfOthers(others);
+  const worst = others.find(({ figures }) => figures.withoutSessionMs === mostMs);
+  const shown = { runs: others.length, leastWithoutSessionMs: leastMs, mostWithoutSessionMs: mostMs };
+  if (worst === undefined || mostMs === 0) return { otherRuns: shown };
+  const { durationMs, seed } = worst.setup;
+  const began =
+    worst.outageEndsAtMs === undefined ? {} : outageBeganIn({ outageEndsAtMs: worst.outageEndsAtMs }, setup);
+  return { otherRuns: { ...shown, worst: { durationMs, seed, ...began } } };
 }
 
-const shownNight = ({ setup, figures, outageBegan }: WorseNight): ShownNight => ({
-  ...{ withoutSessionMs: figures.withoutSessionMs, outageBegan, durationMs: setup.durationMs },
-});
-
-async function advice(judged: Judged): Promise<Pick<Judged, 'tried' | 'leadShare'>> {
-  const { setup, figures } = { ...judged, ...judged.worseNight };
-  const hasGap = figures.withoutSessionMs > 0 || figures.pastMarginMs > 0;
-  const leadShare = judged.figures.leadTimeShort === undefined ? undefined : await sufficientLead(judged.setup);
-  return {
-    ...(hasGap && !isBeyondAnySetting(setup, figures) ? { tried: await tryChanges(setup, figures) } : {}),
-    ...(leadShare === undefined ? {} : { leadShare }),
-  };
-}
-
-function shownOf(played: readonly Played[]): readonly Played[] {
-  if (played.length <= MAX_SHOWN_MERCHANTS) return played;
-  return played.filter(({ judged }) => warningsOf(judged).length > 0).slice(0, MAX_SHOWN_MERCHANTS);
+function shownOf(groups: readonly PlayedAlike[]): readonly PlayedAlike[] {
+  if (groups.length <= MAX_SHOWN_BLOCKS) return groups;
+  return groups.filter(({ judged }) => warningsOf(judged).length > 0).slice(0, MAX_SHOWN_BLOCKS);
 }
 
 function headlineOf({ durationMs, seed, latencyMs, failureShare, outageMs, skewMs, ...plan }: Plan): string {

@@ -5,7 +5,7 @@ import { warningsOfAll } from './merchants-alike.js';
 import type { Change } from './change.js';
 import type { ScheduleFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
-import type { Tried } from './trials.js';
+import type { PlayedRun, Tried } from './trials.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -24,7 +24,8 @@ const setup = (behaviour: object = {}, durationMs = DAY_MS): SimulationSetup => 
 
 const lead = (share: number): Change => ({ of: 'lead', share });
 const tried = (change: Change, { lostMs, ...more }: Partial<Tried> & Pick<Tried, 'effect' | 'lostMs'>): Tried => ({
-  ...{ changes: [change], figures: figures({ withoutSessionMs: lostMs }), lostMs },
+  ...{ changes: [change], figures: figures({ withoutSessionMs: lostMs }), lostMs, leastLostMs: lostMs },
+  ...{ own: more.figures ?? figures(), runs: 8, isSure: true },
   ...more,
 });
 
@@ -121,20 +122,43 @@ describe('the warning of a gap', () => {
     expect(gapWarning({ tried: [bridged] })).toMatch(/would bridge it \(ask the bank/);
   });
 
-  it('says in how many runs advice was seen to hold where calls fail by chance, and promises nothing', () => {
+  it('promises what the numbers show, and tells of all else what was seen: in how many runs, or from what to what', () => {
     const told = (result: Tried): string | undefined =>
-      gapWarning({ setup: setup({ failureShare: 0.1 }), tried: [result] })?.replace(/^[^]*renewBefore of 40% /, '');
+      gapWarning({ tried: [result] })?.replace(/^[^]*renewBefore of 40% /, '');
     const bridging = { effect: 'bridges', lostMs: 0 } as const;
-    expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 0, runs: 10 }))).toBe(
-      'bridged it in all of the 10 runs that were tried, each with a seed of its own',
+    expect(told(tried(lead(0.4), { ...bridging, isSure: false, runs: 10 }))).toBe(
+      'bridged it in all of the 10 runs that were tried',
     );
-    expect(told(tried(lead(0.4), bridging))).toBe('would bridge it with this seed');
-    expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 40_000 }))).toBe(
-      'would bridge it with this seed, and leave 40s with another',
+    expect(told(tried(lead(0.4), bridging))).toBe('would bridge it');
+    const shortens = (leastLostMs: number): Tried =>
+      tried(lead(0.4), { effect: 'shortens', lostMs: 320_000, leastLostMs });
+    expect(told(shortens(11_000))).toBe('would shorten it to between 11s and 5m 20s');
+    expect(told(shortens(0))).toBe('would shorten it to at most 5m 20s');
+    expect(told(tried(lead(0.4), { effect: 'may_lengthen', lostMs: 21_060_000 }))).toBe(
+      'may make it longer, up to 5h 51m',
     );
-    expect(told(tried(lead(0.4), { effect: 'shortens', lostMs: 90_000 }))).toBe(
-      'would shorten it to 1m 30s with this seed',
+  });
+
+  it('is told with what other runs lost, also where this one lost nothing', () => {
+    const other = (withoutSessionMs: number): PlayedRun => ({
+      setup: { ...setup(), seed: 4 },
+      figures: figures({ withoutSessionMs }),
+    });
+    const others = [other(0), other(320_000)];
+    expect(gapWarning({ others })).toMatch(
+      /^shop: there was no session for 16m 40s \(at most 5m 20s in 2 other runs\): /,
     );
+    const clean = figures({ withoutSessionMs: 0, pastMarginMs: 0 });
+    expect(warningsOfAll([{ setup: setup(), figures: clean, others, tried: [] }])).toEqual([
+      'shop: there was always a session in this run, and in another one (--for 1d --seed 4) there was none for 5m 20s: no setting was found to bridge it',
+    ]);
+  });
+
+  it('has no advice where the run does not hold the outage', () => {
+    expect(warningsOfAll([{ setup: setup(), figures: figures(), notPlayed: 'the outage outlasts the run' }])).toEqual([
+      'shop: the outage outlasts the run',
+      'shop: there was no session for 16m 40s',
+    ]);
   });
 });
 
@@ -166,7 +190,9 @@ describe('the warning of a budget', () => {
   it('is none where calls that failed spent it and each session was replaced in time', () => {
     expect(warnings({ budgetRefusals: 3, budget: budget(30) })).toEqual([]);
     expect(warnings({ budgetRefusals: 3, budget: budget(30), pastMarginMs: 4_000 })).toEqual([
-      expect.stringMatching(/^shop: the budget of create calls was spent, by failed calls and not by the schedule: /),
+      expect.stringMatching(
+        /^shop: the budget of create calls was spent, by failed calls and not by the schedule, which needs 30 of 60 in 1d$/,
+      ),
       expect.anything(),
     ]);
   });

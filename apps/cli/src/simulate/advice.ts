@@ -1,12 +1,14 @@
 import { formatDuration } from '#libs/clock';
 import { MAX_LEAD_SHARE } from '#libs/session';
 import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf } from './changes.js';
-import { isHarmless, type WindowFigures } from './figures.js';
+import { isHarmless, type ScheduleFigures, type WindowFigures } from './figures.js';
 import { remedies } from './gap-advice.js';
-import type { Judged } from './judged.js';
+import { gapOf, gapOfOthers, type Judged, worstOf } from './judged.js';
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
-import { inWindow, leftForFailures, percent, WORTH_TELLING_MS } from './spans.js';
+import { optionsOf } from './situations.js';
+import { inWindow, percent, WORTH_TELLING_MS } from './spans.js';
+import type { PlayedRun } from './trials.js';
 import { partOfWhole, span, worded, type Wording } from './wording.js';
 
 export function warningsOf(judged: Judged): readonly Wording[] {
@@ -109,8 +111,10 @@ function budgetWarnings({ setup, figures }: Judged): readonly Wording[] {
   if (tooSmall !== undefined) return [tooSmallBudgetWarning(tooSmall, { setup, figures })];
   // What nobody was harmed by is no warning: the figures say that renewals were held up, and how it ended.
   if (figures.budgetRefusals === 0 || isHarmless(figures)) return [];
-  const spent = figures.budget.filter(({ used, calls }) => used >= calls).map(leftForFailures);
-  const needs = spent.length === 0 ? '' : `: the schedule needs ${spent.join(', and ')}`;
+  const spent = figures.budget
+    .filter(({ used, calls }) => used >= calls)
+    .map(({ needed, ...window }) => `${needed} of ${inWindow(window)}`);
+  const needs = spent.length === 0 ? '' : `, which needs ${spent.join(', and ')}`;
   return [[`the budget of create calls was spent, by failed calls and not by the schedule${needs}`]];
 }
 
@@ -134,27 +138,30 @@ function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Pick<J
 }
 
 function gapWarnings(judged: Judged): readonly Wording[] {
-  const { withoutSessionMs, pastMarginMs } = judged.figures;
-  if (judged.worseNight !== undefined)
-    return [worseNightWarning({ ...judged, ...judged.worseNight }, withoutSessionMs)];
-  if (withoutSessionMs > 0) {
-    return [worded`there was no session for ${span(withoutSessionMs)}${afterOutage(judged)}${remedies(judged)}`];
+  const { figures, notPlayed, others = [] } = judged;
+  const { pastMarginMs } = figures;
+  const gap = gapOf(judged);
+  // Of an outage that was not played whole, what would bridge it is not known.
+  if (notPlayed !== undefined) return gap.mostMs > 0 ? [worded`there was no session for ${gap}`] : [];
+  if (gap.mostMs > 0) {
+    return [worded`there was no session for ${gap}${inOthers(others)}${afterOutage(figures)}${remedies(judged)}`];
   }
+  const worst = worstOf(judged);
+  if (worst.figures.withoutSessionMs > 0) return [worseElsewhere(judged, worst)];
   if (pastMarginMs === 0) return [];
   return [worded`sessions were handed out past their margin for ${span(pastMarginMs)}${remedies(judged)}`];
 }
 
-/** @param worse the same with the run of that night */
-function worseNightWarning(worse: Judged, withoutSessionMs: number): Wording {
-  const { behaviour } = worse.setup;
-  const here =
-    withoutSessionMs === 0
-      ? ['there was always a session']
-      : worded`there was no session for ${span(withoutSessionMs)}`;
-  return worded`${here} in the night that the outage fell into, and another one has none for ${span(worse.figures.withoutSessionMs)} in an outage of ${formatDuration(behaviour.outageMs)}${afterOutage(worse)}${remedies(worse)}`;
+const inOthers = (others: readonly PlayedRun[]): Wording =>
+  others.length === 0 ? [] : worded` (${gapOfOthers(others)} in ${others.length} other runs)`;
+
+function worseElsewhere(judged: Judged, { setup, figures }: PlayedRun): Wording {
+  const gap = span(figures.withoutSessionMs);
+  const options = optionsOf(setup, judged.alike && setup.merchant);
+  return worded`there was always a session in this run, and in another one (${options}) there was none for ${gap}${afterOutage(figures)}${remedies(judged)}`;
 }
 
-function afterOutage({ figures: { afterOutage: after, withoutSessionMs } }: Judged): Wording {
+function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures): Wording {
   if (after === undefined || after.gapMs < WORTH_TELLING_MS) return [];
   const cause =
     after.by === 'budget'

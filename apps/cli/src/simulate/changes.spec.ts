@@ -3,11 +3,11 @@ import { someSettings } from '#libs/testing';
 import { changed } from './change.js';
 import { sufficientLead, tryChanges } from './changes.js';
 import type { SimulationSetup } from './simulation.js';
-import { bridges, effectOf, played, seedsOf } from './trials.js';
+import { otherRuns } from './situations.js';
+import { bridges, played, type PlayedRun, type Tried } from './trials.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const LEADS = [0.1, 0.2, 0.3, 0.4, 0.5];
 
 /** An outage that no lead time bridges, of a few sessions. */
 const setup: SimulationSetup = {
@@ -16,21 +16,31 @@ const setup: SimulationSetup = {
   behaviour: { lifetimeMs: HOUR_MS, latencyMs: 300, failureShare: 0, outageMs: 50 * MINUTE_MS },
 };
 
+const playedIn = async (runs: readonly SimulationSetup[]): Promise<readonly PlayedRun[]> =>
+  Promise.all(runs.map(async (run) => ({ setup: run, figures: await played(run) })));
+
+const tryIn = async (run: SimulationSetup): Promise<readonly Tried[]> =>
+  tryChanges(await playedIn([run, ...otherRuns(run)]));
+
+const gapsWith = async (run: SimulationSetup, changes: Tried['changes']): Promise<readonly number[]> =>
+  (await playedIn([run, ...otherRuns(run)].map((one) => changed(one, changes)))).map(
+    ({ figures }) => figures.withoutSessionMs,
+  );
+
 describe('the changes that are tried', () => {
-  it('name no lead time that is worse than another one, longer or shorter', async () => {
+  it('name none that makes any of the runs longer as one that helps', async () => {
     for (const share of [0.2, 0.4]) {
       const run = changed(setup, [{ of: 'lead', share }]);
-      const before = await played(run);
-      const left = await Promise.all(
-        LEADS.map(async (lead) => (await played(changed(run, [{ of: 'lead', share: lead }]))).withoutSessionMs),
-      );
-      const named = (await tryChanges(run, before)).filter(
-        ({ changes: [first, second], effect }) => first?.of === 'lead' && second === undefined && effect === 'shortens',
-      );
-      const isAnyBetter = Math.min(...left) <= 0.9 * before.withoutSessionMs;
-      expect(named.map(({ lostMs }) => lostMs)).toEqual(isAnyBetter ? [Math.min(...left)] : []);
+      const without = await gapsWith(run, []);
+      const named = (await tryIn(run)).filter(({ effect }) => effect === 'shortens');
+      expect(named).not.toEqual([]);
+      for (const { changes, leastLostMs, lostMs } of named) {
+        const gaps = await gapsWith(run, changes);
+        expect(gaps.filter((gapMs, index) => gapMs > (without[index] ?? 0))).toEqual([]);
+        expect([Math.min(...gaps), Math.max(...gaps)]).toEqual([leastLostMs, lostMs]);
+      }
     }
-  });
+  }, 60_000);
 
   it('end with sessions of eight times the length, where those of four have a gap', async () => {
     const run: SimulationSetup = {
@@ -44,42 +54,23 @@ describe('the changes that are tried', () => {
       }),
       behaviour: { ...setup.behaviour, outageMs: HOUR_MS },
     };
-    const told = await tryChanges(run, await played(run));
+    const told = await tryIn(run);
     expect(told.filter(bridges).map(({ changes }) => changes)).toEqual([[{ of: 'lifetime', lifetimeMs: 8 * HOUR_MS }]]);
   }, 60_000);
 
   it('bridge with other seeds, too, where calls fail by chance', async () => {
     const unsteady = { ...setup, behaviour: { ...setup.behaviour, failureShare: 0.5, outageMs: 0 } };
     const run = changed(unsteady, [{ of: 'lead', share: 0.1 }]);
-    expect(seedsOf(run).map(({ seed }) => seed)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
-    expect(seedsOf(setup)).toEqual([setup]);
-    const before = { ...(await played(run)), withoutSessionMs: 60_000 };
-    const bridging = (await tryChanges(run, before)).filter(bridges);
+    expect(otherRuns(run).map(({ seed }) => seed)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    const [own, ...others] = await playedIn([run, ...otherRuns(run)]);
+    if (own === undefined) throw new Error('the run was played');
+    const before = [{ ...own, figures: { ...own.figures, withoutSessionMs: 60_000 } }, ...others];
+    const bridging = (await tryChanges(before)).filter(bridges);
     expect(bridging).not.toEqual([]);
-    for (const { changes } of bridging) {
-      const figures = await Promise.all(seedsOf(changed(run, changes)).map(played));
-      expect(figures.map(({ withoutSessionMs }) => withoutSessionMs)).toEqual(Array(10).fill(0));
+    for (const { changes, runs, isSure } of bridging) {
+      expect(await gapsWith(run, changes)).toEqual(Array(10).fill(0));
+      expect({ runs, isSure }).toEqual({ runs: 10, isSure: false });
     }
-  });
-
-  it('are told apart by what they leave: nothing, less, about as much, more', async () => {
-    const before = { ...(await played(setup)), withoutSessionMs: 100_000 };
-    const leaving = (withoutSessionMs: number): string => effectOf(before, { ...before, withoutSessionMs });
-    expect([0, 80_000, 95_000, 105_000, 120_000].map(leaving)).toEqual([
-      ...['bridges', 'shortens', 'none', 'none', 'lengthens'],
-    ]);
-    expect(effectOf({ ...before, withoutSessionMs: 0 }, before)).toBe('lengthens');
-  });
-
-  it('are not judged by what chance decides: a look of the replicas, and the pause in which an outage ends', async () => {
-    const before = await played({ ...setup, behaviour: { ...setup.behaviour, outageMs: 0 } });
-    const effect = (wasMs: number, isMs: number, pauseMs = 0): string =>
-      effectOf(
-        { ...before, withoutSessionMs: wasMs },
-        { ...before, withoutSessionMs: isMs, ...(pauseMs > 0 && { afterOutage: { gapMs: pauseMs, by: 'back_off' } }) },
-      );
-    expect([effect(200, 900), effect(900, 200), effect(900, 0)]).toEqual(['none', 'none', 'bridges']);
-    expect([effect(100_000, 150_000, 60_000), effect(100_000, 150_000, 10_000)]).toEqual(['none', 'lengthens']);
   });
 
   describe('of an outage that spends the calls of a longer lead', () => {
@@ -94,19 +85,16 @@ describe('the changes that are tried', () => {
       }),
     };
 
-    it('are told with all that they lose, and not with what a run has lost that was cut short', async () => {
-      const told = await tryChanges(spending, await played(spending));
+    it('are told with how much longer the lead alone may make it', async () => {
+      const told = await tryIn(spending);
       const longest = told.find(({ changes }) => changes.length === 1 && changes[0]?.of === 'lead');
-      const whole = await played(changed(spending, longest?.changes ?? []));
-      expect(longest).toMatchObject({ changes: [{ share: 0.5 }], effect: 'lengthens' });
-      expect(longest?.lostMs).toBe(whole.withoutSessionMs);
-      expect(longest?.figures).toEqual(whole);
-      expect(told.filter(({ isCutShort }) => isCutShort)).toEqual([]);
+      expect(longest).toMatchObject({ changes: [{ share: 0.5 }], effect: 'may_lengthen' });
+      expect(longest?.lostMs).toBe(Math.max(...(await gapsWith(spending, longest?.changes ?? []))));
     }, 60_000);
 
     it('have both, the lead and calls enough for shorter pauses, also where that leaves some of the gap', async () => {
-      const before = await played(spending);
-      const pair = (await tryChanges(spending, before)).find(({ changes }) => changes.length === 2);
+      const without = await gapsWith(spending, []);
+      const pair = (await tryIn(spending)).find(({ changes }) => changes.length === 2);
       expect(pair).toMatchObject({
         effect: 'shortens',
         changes: [
@@ -114,18 +102,30 @@ describe('the changes that are tried', () => {
           { of: 'budget', windows: [{ perMs: 10 * MINUTE_MS }, { perMs: 24 * HOUR_MS }] },
         ],
       });
-      expect(pair?.lostMs).toBeLessThan(before.withoutSessionMs / 2);
-      expect((await played(changed(spending, pair?.changes ?? []))).withoutSessionMs).toBe(pair?.lostMs);
+      expect(pair?.lostMs).toBeLessThan(Math.min(...without) / 2);
       // No pause is longer for a window of minutes: of that one the calls which were used are enough.
       const isTwiceWhatWasUsed = pair?.figures.budget.map(({ calls, used }) => calls >= 2 * used);
       expect(isTwiceWhatWasUsed).toEqual([false, true]);
+    }, 60_000);
+
+    it('have more calls alone where these shorten every gap: two and four times as many, too', async () => {
+      const short = {
+        ...{ ...spending, behaviour: { ...spending.behaviour, lifetimeMs: 15 * MINUTE_MS } },
+        settings: someSettings({ budget: [{ calls: 150, perMs: 24 * HOUR_MS }], gatewayTimeoutMs: 2_000 }),
+      };
+      const alone = (await tryIn(short)).filter(
+        ({ changes: [change, ...more] }) => change?.of === 'budget' && more.length === 0,
+      );
+      expect(alone).toMatchObject([{ effect: 'shortens' }]);
+      const [change] = alone[0]?.changes ?? [];
+      expect(change?.of === 'budget' ? change.windows[0]?.calls : 0).toBeGreaterThan(450);
     }, 60_000);
   });
 
   it('are lead times that the configuration takes, and longer than the margin that is kept', async () => {
     const leads = async (run: SimulationSetup): Promise<readonly number[]> => {
-      const before = { ...(await played(run)), withoutSessionMs: 1, budgetRefusals: 0 };
-      return (await tryChanges(run, before)).flatMap(({ changes: [change] }) =>
+      const figures = { ...(await played(run)), withoutSessionMs: 1, budgetRefusals: 0 };
+      return (await tryChanges([{ setup: run, figures }])).flatMap(({ changes: [change] }) =>
         change?.of === 'lead' ? [change.share] : [],
       );
     };

@@ -10,10 +10,11 @@ import {
   safetyMarginMs,
 } from '#libs/session';
 import { type Change, changed } from './change.js';
-import type { ScheduleFigures } from './figures.js';
+import { failsByChance, SLOWEST_CALL } from './chance.js';
+import type { ScheduleFigures, WindowFigures } from './figures.js';
 import { believedLifeMs, callsOfChance, neededLeadMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
-import { bridges, failsByChance, leavesLess, played, seedsOf, SLOWEST_CALL, type Tried, Trials } from './trials.js';
+import { bridges, isBetter, leavesLess, played, type PlayedRun, type Tried, Trials } from './trials.js';
 
 /** What `gateway.timeout` and a window's `calls` can be at most. */
 export const MAX_TIMEOUT_MS = 60_000;
@@ -21,77 +22,88 @@ export const MAX_CALLS = 1_000;
 const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, MAX_LEAD_SHARE];
 /** Times the one that was given. */
 const LIFETIMES = [2, 4, 8];
-/** Times the calls that a longer lead takes: the pauses of an outage are as long as the budget asks for, and one with just enough calls asks for long ones. */
+/** Times the calls that the runs take. */
 const AMPLER = [1, 2, 4];
+/** Of one kind of change that looked well in few runs. */
+const MAX_PROOFS = 3;
 /** What a lead in minutes is a multiple of. */
 const LEAD_STEP_MS = 300_000;
 /** Where no margin is set, `config check` refuses a share that is not more: of short sessions the margin is as long. */
 const MIN_SHARE_WITHOUT_MARGIN = 0.05;
 
 /**
- * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 34 runs, and 76 where calls fail by chance,
- * those with other seeds and other beginnings of the outage among them. What the bank decides alone comes last, and only when nothing else bridges the gap.
+ * Plays the runs again with each change that may help, and tells what it does: advice is then what was seen, in every one of them. Each kind
+ * of change is sought in the few runs that lose most, and played in all where it is worth that. What the bank decides alone comes last, and
+ * only when nothing else bridges the gap.
  */
-export async function tryChanges(setup: SimulationSetup, before: ScheduleFigures): Promise<readonly Tried[]> {
-  const trials = new Trials(setup, before);
-  const told: Tried[] = [];
-  for (const one of await changesToTell(setup, trials)) told.push(await trials.toTheEnd(one));
-  return told;
-}
-
-async function changesToTell(setup: SimulationSetup, trials: Trials): Promise<readonly Tried[]> {
-  const { before } = trials;
-  const timeout = longEnoughTimeout(setup, before);
-  const byTimeout = timeout === undefined ? [] : [await trials.attempt(timeout)];
+export async function tryChanges(before: readonly PlayedRun[]): Promise<readonly Tried[]> {
+  const [own] = before;
+  if (own === undefined) return [];
+  const trials = new Trials(before);
+  const timeout = longEnoughTimeout(own.setup, own.figures);
+  const byTimeout = timeout === undefined ? [] : [await trials.prove([timeout])].filter(isBetter);
   if (byTimeout.some(bridges)) return byTimeout;
-  const byLead = await bestLead(setup, trials);
-  const budget = before.budgetRefusals > 0 ? await amplerBudget(setup) : undefined;
-  const byBudget = budget === undefined ? [] : [await trials.attempt(budget)];
-  const own = [...byTimeout, ...byLead, ...byBudget];
-  if (own.some(bridges)) return own;
-  const both = (await leadWithBudget(setup, trials)).filter(isBetter);
-  const better = [...own, ...both.filter((pair) => bridges(pair) || own.every((one) => leavesLess(pair, one)))];
-  if (better.some(bridges)) return better;
-  return [...better, ...bestOf(await triedInTurn(lifetimesToTry(setup), trials)).filter(isBetter)];
+  const leads = leadsToTry(own);
+  const byLead = await bestOf(
+    trials,
+    leads.map((lead) => [lead]),
+  );
+  const byBudget = await bestOf(
+    trials,
+    (await ampleBudgets(trials, [])).map((budget) => [budget]),
+  );
+  const alone = [...byTimeout, ...byLead, ...byBudget];
+  const both = alone.some(bridges) ? [] : await leadWithBudget(own.setup, trials);
+  const better = [...alone, ...both.filter((pair) => bridges(pair) || alone.every((one) => leavesLess(pair, one)))];
+  const byBank = better.some(bridges)
+    ? []
+    : await bestOf(
+        trials,
+        lifetimesToTry(own.setup).map((life) => [life]),
+      );
+  const warned = byLead.some(bridges) ? [] : await longestLead(trials, leads, byLead);
+  return [...better, ...byBank, ...warned];
 }
 
 /**
- * The first lead that bridges, and otherwise the best; beside that the longest, where somebody who goes on in that direction
- * would lose by it. Where none is better, the longest alone.
+ * The first that bridges, and otherwise the one that leaves the least; none, where what was seen in few runs did not hold in all. Those that make another
+ * warning necessary are none to advise.
  */
-async function bestLead(setup: SimulationSetup, trials: Trials): Promise<readonly Tried[]> {
-  const tried = await triedInTurn(leadsToTry(setup, trials.before), trials);
-  const found = bestOf(tried);
-  if (found.some(bridges)) return found;
-  const current = currentLeadShare(setup);
-  const last = tried.filter(({ changes: [change] }) => change?.of === 'lead' && change.share > current).at(-1);
-  const better = found.filter(isBetter);
-  if (last === undefined || better.includes(last)) return better;
-  const longest = await trials.toTheEnd(last);
-  return better.length === 0 || longest.effect === 'lengthens' ? [...better, longest] : better;
-}
-
-export const isBetter = ({ effect }: Tried): boolean => effect === 'bridges' || effect === 'shortens';
-
-/** Up to the first change that bridges; those that make another warning necessary are none to advise. */
-async function triedInTurn(changes: readonly Change[], trials: Trials): Promise<readonly Tried[]> {
-  const tried: Tried[] = [];
-  for (const change of changes) {
-    const result = await trials.attempt(change);
-    if (trials.isNewlyShort(result)) continue;
-    tried.push(result);
-    if (bridges(result)) break;
+async function bestOf(trials: Trials, candidates: readonly (readonly Change[])[]): Promise<readonly Tried[]> {
+  let seen: readonly Tried[] = [];
+  for (const changes of candidates) {
+    const looked = await trials.look(changes);
+    if (trials.isNewlyShort(looked)) continue;
+    seen = [...seen, looked];
+    if (!bridges(looked)) continue;
+    const proved = await trials.prove(changes);
+    if (bridges(proved) && !trials.isNewlyShort(proved)) return [proved];
   }
-  return tried;
+  let left = seen.filter((looked) => isBetter(looked));
+  for (let tries = 0; tries < MAX_PROOFS && left.length > 0; tries += 1) {
+    const best = left.reduce((least, next) => (leavesLess(next, least) ? next : least));
+    const proved = await trials.prove(best.changes);
+    if (isBetter(proved) && !trials.isNewlyShort(proved)) return [proved];
+    left = left.filter((looked) => looked !== best);
+  }
+  return [];
 }
 
-/** The one that bridges; otherwise the one that leaves the least, the later one of two that are alike. */
-function bestOf(tried: readonly Tried[]): readonly Tried[] {
-  const bridging = tried.find(bridges);
-  if (bridging !== undefined) return [bridging];
-  const [first, ...others] = [...tried].reverse();
-  const lost = ({ lostMs }: Tried): number => lostMs;
-  return first === undefined ? [] : [others.reduce((least, next) => (lost(next) < lost(least) ? next : least), first)];
+/** The longest, where somebody who goes on in that direction would lose by it, or would gain nothing. */
+async function longestLead(
+  trials: Trials,
+  leads: readonly Change[],
+  found: readonly Tried[],
+): Promise<readonly Tried[]> {
+  const [own] = trials.before;
+  const current = own === undefined ? 1 : currentLeadShare(own.setup);
+  const last = leads.filter((lead) => lead.of === 'lead' && lead.share > current).at(-1);
+  if (last === undefined) return [];
+  const longest = await trials.prove([last]);
+  const { effect } = longest;
+  return effect === 'lengthens' || effect === 'may_lengthen' || (effect === 'none' && found.length === 0)
+    ? [longest]
+    : [];
 }
 
 /** Undefined where no call ended at the timeout, or no timeout that can be set is long enough. */
@@ -105,9 +117,9 @@ export function longEnoughTimeout(
 }
 
 /** Longer ones first, then shorter ones; where the schedule itself exceeds the budget, these alone: they need fewer calls. */
-function leadsToTry(setup: SimulationSetup, before: ScheduleFigures): readonly Change[] {
+function leadsToTry({ setup, figures }: PlayedRun): readonly Change[] {
   const current = currentLeadShare(setup);
-  const isExceeded = tooSmallOf(before) !== undefined;
+  const isExceeded = tooSmallOf(figures) !== undefined;
   const shares = leadSharesOf(setup).filter((share) => fitsBudget(setup, ofShare(share)));
   const longer = isExceeded ? [] : shares.filter((share) => share > current + 0.01);
   const shorter = shares.filter((share) => share < current - 0.01).reverse();
@@ -156,36 +168,43 @@ export function currentLeadShare(setup: SimulationSetup): number {
   return leadShareOf(believedLifeMs(setup), setup.settings);
 }
 
-/** What unbounded runs use, with other seeds or with some more for chance, and what the schedule needs in a window that is longer than the run. */
-async function amplerBudget(setup: SimulationSetup): Promise<Extract<Change, { readonly of: 'budget' }> | undefined> {
-  const { budget } = setup.settings;
-  const unbounded = budget.map(({ perMs }) => ({ calls: MAX_CALLS, perMs }));
-  const free: ScheduleFigures[] = [];
-  for (const run of seedsOf(changed(setup, [{ of: 'budget', windows: unbounded }]))) free.push(await played(run));
-  const windows = budget.map(({ calls, perMs }, index) => {
-    const wanted = free
-      .flatMap((figures) => figures.budget[index] ?? [])
-      .flatMap((window) => [window.used + (failsByChance(setup) ? 0 : callsOfChance(window)), window.needed]);
-    return { calls: Math.min(MAX_CALLS, Math.max(calls, ...wanted)), perMs };
-  });
-  return windows.some(({ calls }, index) => calls > (budget[index]?.calls ?? 0))
-    ? { of: 'budget', windows }
-    : undefined;
-}
-
 /** The longest lead with the calls that it needs, or with more of them where that leaves less. */
 async function leadWithBudget(setup: SimulationSetup, trials: Trials): Promise<readonly Tried[]> {
   if (currentLeadShare(setup) >= MAX_LEAD_SHARE) return [];
   const lead: Change = { of: 'lead', share: MAX_LEAD_SHARE };
-  const { windows } = (await amplerBudget(changed(setup, [lead]))) ?? { windows: setup.settings.budget };
-  let best: Tried | undefined;
-  for (const budget of amplerBudgets(windows, setup.settings.budget)) {
-    const tried = await trials.attempt(lead, budget);
-    if (trials.isNewlyShort(tried)) continue;
-    if (best === undefined || bridges(tried) || leavesLess(tried, best)) best = tried;
-    if (bridges(tried)) break;
-  }
-  return best === undefined ? [] : [best];
+  const budgets = await ampleBudgets(trials, [lead]);
+  return bestOf(
+    trials,
+    budgets.map((budget) => [lead, budget]),
+  );
+}
+
+/** The calls that the runs take where none is refused, with some for chance, and two and four times as many: the pauses of an outage are as long as the budget asks for. */
+async function ampleBudgets(
+  trials: Trials,
+  changes: readonly Change[],
+): Promise<readonly Extract<Change, { readonly of: 'budget' }>[]> {
+  const [own] = trials.before;
+  if (own === undefined) return [];
+  const { budget } = own.setup.settings;
+  const unbounded: Change = { of: 'budget', windows: budget.map(({ perMs }) => ({ calls: MAX_CALLS, perMs })) };
+  const free: ScheduleFigures[] = [];
+  for (const run of trials.hardest) free.push(await played(changed(run, [...changes, unbounded])));
+  const windows = budget.map(({ calls, perMs }, index) => {
+    const wanted = free.map(({ budget: used, failures }) =>
+      callsFor(used[index], failsByChance(own.setup) ? {} : failures),
+    );
+    return { calls: Math.min(MAX_CALLS, Math.max(calls, ...wanted)), perMs };
+  });
+  return amplerBudgets(windows, budget);
+}
+
+/** For what was used, and for the schedule at worst with as many calls that fail in the outage, and some more. @param failures of an outage alone: others are as many in every run */
+function callsFor(window: WindowFigures | undefined, failures: ScheduleFigures['failures']): number {
+  if (window === undefined) return 0;
+  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  const used = Math.max(window.used, window.needed + Math.min(failed, window.used));
+  return failed === 0 ? used : used + callsOfChance({ ...window, used });
 }
 
 /** More calls only in the windows that make the pauses of an outage longer: in the others they would change nothing. */

@@ -22,7 +22,6 @@ const log = (change: Partial<SimulationLog>): SimulationLog => ({
   sessions: [],
   events: [],
   heldUpAtMs: [],
-  isCutShort: false,
   ...change,
 });
 

@@ -5,7 +5,6 @@ import {
   currentLeadShare,
   hasLongerLead,
   isBeyondAnySetting,
-  isBetter,
   MAX_CALLS,
   raisedWindows,
   tooSmallOf,
@@ -14,8 +13,8 @@ import type { ScheduleFigures, WindowFigures } from './figures.js';
 import type { Judged } from './judged.js';
 import type { SimulationSetup } from './simulation.js';
 import { inWindow, leftForFailures, percent } from './spans.js';
-import { bridges, failsByChance, type Tried } from './trials.js';
-import { joined, span, worded, type Wording } from './wording.js';
+import { bridges, isBetter, type Tried } from './trials.js';
+import { joined, type Span, span, worded, type Wording } from './wording.js';
 
 /** Of an alternative, below the warning; what belongs to it stands deeper. */
 const LINE = '\n  ';
@@ -35,8 +34,8 @@ export function remedies({ setup, figures, tried, isOneOfMany = false }: Judged)
 const byUse = (one: Tried, other: Tried): number => rankOf(one) - rankOf(other);
 
 function rankOf(one: Tried): number {
-  if (bridges(one)) return 0;
-  return one.effect === 'bridges' ? 1 : isBetter(one) ? 2 : 3;
+  if (bridges(one)) return one.isSure ? 0 : 1;
+  return isBetter(one) ? 2 : 3;
 }
 
 const lifeOf = ({ behaviour }: SimulationSetup): string => formatDuration(behaviour.lifetimeMs);
@@ -73,37 +72,27 @@ function linesToPaste({ changes }: Tried): string {
     .join('');
 }
 
-function effectText(one: Tried, { setup, figures }: Judged): Wording {
-  const withSeed = failsByChance(setup) ? ' with this seed' : '';
+function effectText(one: Tried, { figures }: Judged): Wording {
+  const lost: Span = { leastMs: one.leastLostMs, mostMs: one.lostMs };
   switch (one.effect) {
     case 'bridges':
-      if (!bridges(one)) return bridgesHereOnly(one, withSeed);
       // Of chance nobody can say more than what was seen.
-      if (withSeed !== '' && one.runs !== undefined)
-        return [`bridged it in all of the ${one.runs} runs that were tried, each with a seed of its own`];
-      return [`would bridge it${withSeed}`];
+      return [one.isSure ? 'would bridge it' : `bridged it in all of the ${one.runs} runs that were tried`];
     case 'shortens':
-      return worded`would shorten it to ${span(one.lostMs)}${withSeed}`;
+      return worded`would shorten it to ${lost}`;
     case 'lengthens':
-      return figures.withoutSessionMs > 0
-        ? worded`would make it longer: ${span(one.lostMs)}${becauseOfBudget(one, figures)}`
-        : [`would make it worse${becauseOfBudget(one, figures)}`];
+      return worded`would make it longer: ${lost}${becauseOfBudget(one, figures)}`;
+    case 'may_lengthen':
+      return worded`may make it longer, up to ${span(one.lostMs)}${becauseOfBudget(one, figures)}`;
     case 'none':
+    case 'mixed':
       return [`would not help${becauseOfBudget(one, figures)}`];
   }
 }
 
-function bridgesHereOnly({ isForThisStart = false, lostElsewhereMs = 0 }: Tried, withSeed: string): Wording {
-  if (isForThisStart) return ['would bridge this outage, and not for certain one that begins with another renewal'];
-  const left = span(lostElsewhereMs);
-  return withSeed === ''
-    ? worded`would bridge this outage, and leave ${left} of one that begins with another renewal`
-    : worded`would bridge it${withSeed}, and leave ${left} with another`;
-}
-
 /** A longer lead renews more often, and leaves fewer calls to those that fail. */
 function becauseOfBudget({ figures, changes }: Tried, before: ScheduleFigures): string {
-  if (figures.budgetRefusals === 0 || changes.some(({ of }) => of === 'budget')) return '';
+  if (figures.sessions === 0 || figures.budgetRefusals === 0 || changes.some(({ of }) => of === 'budget')) return '';
   const [first, ...others] = figures.budget.filter(({ used, calls }) => used >= calls);
   if (first === undefined) return '';
   const shareOf = ({ needed, calls }: WindowFigures): number => needed / calls;
@@ -113,15 +102,16 @@ function becauseOfBudget({ figures, changes }: Tried, before: ScheduleFigures): 
 }
 
 /** What a lead time costs that begins before the quiet hours do. */
-function outsideQuietHours({ figures: { outsideQuietHours: isOutside = 0 } }: Tried, { figures }: Judged): string {
+function outsideQuietHours({ own: { outsideQuietHours: isOutside = 0 } }: Tried, { figures }: Judged): string {
   const { outsideQuietHours: wasOutside = 0 } = figures;
   if (isOutside <= wasOutside) return '';
-  return `, with ${isOutside} renewals outside of the quiet hours in place of ${wasOutside}`;
+  const renewals = isOutside === 1 ? 'renewal' : 'renewals';
+  return `, with ${isOutside} ${renewals} outside of the quiet hours in place of ${wasOutside}`;
 }
 
 /** A window that the run is too short for: what the schedule needs in the whole of it was not seen, but is known. */
-function beyondTheRun({ figures }: Tried, { setup: { durationMs } }: Judged): string {
-  const refuting = figures.budget.find(({ perMs, needed, calls }) => perMs > durationMs && needed > calls);
+function beyondTheRun({ own }: Tried, { setup: { durationMs } }: Judged): string {
+  const refuting = own.budget.find(({ perMs, needed, calls }) => perMs > durationMs && needed > calls);
   if (refuting === undefined) return '';
   const { needed, perMs } = refuting;
   return `, for these ${formatDuration(durationMs)} only: a whole ${formatDuration(perMs)} takes ${needed} calls`;

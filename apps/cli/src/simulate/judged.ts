@@ -1,19 +1,42 @@
 import type { ScheduleFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
-import type { Tried } from './trials.js';
-import type { WorseNight } from './worse-night.js';
+import type { PlayedRun, Tried } from './trials.js';
+import { type Span, span } from './wording.js';
 
 /** A run, and what was found out about it. */
 export interface Judged {
   readonly setup: SimulationSetup;
   readonly figures: ScheduleFigures;
+  /** Merchants that have the same settings, this one among them, which has the longest gap. Absent: it is alone. */
+  readonly alike?: Alike;
   readonly notPlayed?: string;
-  /** Another night leaves no session for longer. Then the advice is for that one. */
-  readonly worseNight?: WorseNight;
+  /** The same with other seeds and other beginnings of the outage. Absent: there are none, or they were not played. */
+  readonly others?: readonly PlayedRun[];
   /** Absent: nothing was tried, for nothing was wrong, the run is too long or it is for others to show. */
   readonly tried?: readonly Tried[];
   /** Others of the same run have advice, and nothing was tried for this one. */
   readonly isOneOfMany?: boolean;
   /** The least `renewBefore` that fits two attempts; absent: none does, or it was not sought. */
   readonly leadShare?: number;
+}
+
+export interface Alike {
+  readonly merchants: readonly string[];
+  /** Of the merchants, from the shortest to the longest. */
+  readonly withoutSession: Span;
+}
+
+export const gapOf = ({ figures, alike }: Judged): Span => alike?.withoutSession ?? span(figures.withoutSessionMs);
+
+export const gapOfOthers = (others: readonly PlayedRun[]): Span => {
+  const gaps = others.map(({ figures }) => figures.withoutSessionMs);
+  return { leastMs: Math.min(...gaps), mostMs: Math.max(...gaps) };
+};
+
+/** The one of all that has the longest gap; this run itself where none has a longer one. */
+export function worstOf({ setup, figures, others = [] }: Judged): PlayedRun {
+  return others.reduce<PlayedRun>(
+    (worst, next) => (next.figures.withoutSessionMs > worst.figures.withoutSessionMs ? next : worst),
+    { setup, figures },
+  );
 }

@@ -11,7 +11,8 @@ interface Told {
 export function warningsOfAll(judged: readonly Judged[]): readonly string[] {
   const told: Told[] = [];
   for (const one of judged) {
-    for (const wording of warningsOf(one)) add(told, { wording, merchants: [one.setup.merchant] });
+    for (const wording of warningsOf(one))
+      add(told, { wording, merchants: one.alike?.merchants ?? [one.setup.merchant] });
   }
   return told.map(({ wording, merchants: [first = '', ...others] }) => {
     const who = others.length === 0 ? first : `${others.length + 1} merchants, ${first} first`;

@@ -45,11 +45,17 @@ export function planOf(options: SimulateOptions, store: StoreType): Plan {
     latencyMs: durationOf(options.latency, '--latency'),
     outageMs: durationOf(options.outage, '--outage'),
     skewMs: skewOf(options.skew),
-    durationMs: Math.max(1, durationOf(options.for, '--for')),
+    durationMs: lengthOf(options.for),
     failureShare: Number(share) / 100,
     replicas: wholeNumber(replicas, { flag: '--replicas', min: 1, max: 20 }),
     seed: wholeNumber(options.seed, { flag: '--seed', min: 0, max: 2 ** 32 - 1 }),
   };
+}
+
+function lengthOf(text: string): number {
+  const durationMs = durationOf(text, '--for');
+  if (durationMs === 0) throw refusal('--for is longer than 0s, such as 24h');
+  return durationMs;
 }
 
 /** @throws BrokerError `invalid_request` where it is too short for the run */

@@ -1,22 +1,25 @@
 import { type DailyTimes, formatDuration } from '#libs/clock';
 import { isHarmless, type ScheduleFigures } from './figures.js';
 import type { RenewalDay } from './renewal-days.js';
-import type { ReadMoment } from './worse-night.js';
+import type { ReadMoment } from './hardest-nights.js';
+import { optionsOf } from './situations.js';
 import { inWindow, partOf, seconds, WORTH_TELLING_MS } from './spans.js';
+import { spanText } from './wording.js';
 
 /** A month of nights; `--json` has all of them. */
 const MAX_SHOWN_DAYS = 31;
 
 /** Nothing else is known of it: the gateway is not asked. */
-const ASSUMED =
+export const ASSUMED =
   ' (session.fallbackLifetime): give --lifetime where the gateway says otherwise, as `doctor --create-session` shows';
 
-/** A night that leaves no session for longer. */
-export interface ShownNight {
-  readonly withoutSessionMs: number;
-  readonly outageBegan: ReadMoment;
-  /** Of the run that shows it. */
-  readonly durationMs: number;
+/** The same with other seeds, and with the outage at other moments. */
+export interface ShownOthers {
+  readonly runs: number;
+  readonly leastWithoutSessionMs: number;
+  readonly mostWithoutSessionMs: number;
+  /** Of the run with the longest gap, where any has one. */
+  readonly worst?: { readonly durationMs: number; readonly seed: number; readonly outageBegan?: ReadMoment };
 }
 
 /** A merchant as it is printed. */
@@ -29,7 +32,7 @@ export interface PlayedMerchant extends ScheduleFigures {
   readonly days?: readonly RenewalDay[];
   /** Of the outage, by the clocks of the quiet hours. */
   readonly outageBegan?: ReadMoment;
-  readonly worseNight?: ShownNight;
+  readonly otherRuns?: ShownOthers;
 }
 
 export function linesOf(played: PlayedMerchant): readonly string[] {
@@ -42,7 +45,8 @@ export function linesOf(played: PlayedMerchant): readonly string[] {
     failedLine(played.failures),
     `  worst remaining  ${remainingText(played)}`,
     `  past the margin  ${seconds(played.pastMarginMs)}`,
-    `  without session  ${seconds(played.withoutSessionMs)}${afterOutage(played)}${nightsOf(played)}`,
+    `  without session  ${seconds(played.withoutSessionMs)}${afterOutage(played)}${nightOf(played)}`,
+    ...othersLineOf(played),
     ...nightLinesOf(played),
   ];
 }
@@ -50,7 +54,7 @@ export function linesOf(played: PlayedMerchant): readonly string[] {
 const costOfWaiting = (played: ScheduleFigures): string =>
   played.budgetRefusals > 0 && isHarmless(played) ? ', at no cost: each session was replaced in time' : '';
 
-function remainingText({ worstRemainingMs: remainingMs }: ScheduleFigures): string {
+export function remainingText({ worstRemainingMs: remainingMs }: ScheduleFigures): string {
   if (remainingMs === undefined) return 'no session was replaced';
   const hasJustEnded = remainingMs < 0 && Math.round(remainingMs / 1_000) === 0;
   return hasJustEnded ? 'none: it had ended less than a second before' : seconds(remainingMs);
@@ -71,20 +75,30 @@ function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures):
   return `, ${partOf(after.gapMs, withoutSessionMs)} of it after the outage`;
 }
 
-function nightsOf({ outageBegan, worseNight }: PlayedMerchant): string {
-  if (outageBegan === undefined) return '';
-  const where = ({ day, time }: ReadMoment): string => `where the outage begins on ${day} at ${time}`;
-  if (worseNight === undefined) return `, ${where(outageBegan)}`;
-  const { withoutSessionMs, durationMs } = worseNight;
-  return `, ${where(outageBegan)}; ${seconds(withoutSessionMs)}, ${where(worseNight.outageBegan)} (--for ${formatDuration(durationMs)})`;
+const whereItBegins = ({ day, time }: ReadMoment): string => `, where the outage begins on ${day} at ${time}`;
+
+const nightOf = ({ outageBegan }: PlayedMerchant): string =>
+  outageBegan === undefined ? '' : whereItBegins(outageBegan);
+
+/** @param merchant where it is one of several */
+export function othersLineOf({ otherRuns: others }: PlayedMerchant, merchant?: string): readonly string[] {
+  if (others === undefined) return [];
+  const { runs, leastWithoutSessionMs: leastMs, mostWithoutSessionMs: mostMs, worst } = others;
+  const gap = spanText({ leastMs, mostMs });
+  if (worst === undefined) return [`  other runs       ${gap} in each of ${runs}`];
+  const { durationMs, seed, outageBegan } = worst;
+  const where = outageBegan === undefined ? '' : whereItBegins(outageBegan);
+  return [
+    `  other runs       ${gap} in ${runs}; the longest with ${optionsOf({ durationMs, seed }, merchant)}${where}`,
+  ];
 }
 
-function nightLinesOf({ quietHours, days = [] }: PlayedMerchant): readonly string[] {
+export function nightLinesOf({ quietHours, days = [] }: PlayedMerchant, whose = ''): readonly string[] {
   if (quietHours === undefined) return [];
   const count = (of: 'quiet' | 'other'): number => days.reduce((sum, day) => sum + day[of].length, 0);
   const more = days.length - MAX_SHOWN_DAYS;
   return [
-    `  quiet hours      ${count('quiet')} of the calls in them, ${count('other')} outside; times in ${quietHours.timeZone}`,
+    `  quiet hours      ${count('quiet')} of the calls in them, ${count('other')} outside; times in ${quietHours.timeZone}${whose}`,
     ...days
       .slice(0, MAX_SHOWN_DAYS)
       .map(

@@ -8,3 +8,10 @@ export function seededRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** Merchants of one run have luck of their own (FNV-1a): what one of them meets says nothing of the next. */
+export function seedOf(seed: number, merchant: string): number {
+  let hash = (0x811c9dc5 ^ seed) >>> 0;
+  for (const byte of Buffer.from(merchant)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+}

@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { DailyWindow, instantFromEpochMs } from '#libs/clock';
+import { SessionReplica } from '#libs/session';
 import { someSettings } from '#libs/testing';
 import { figuresOf } from './figures.js';
 import { renewalDays } from './renewal-days.js';
@@ -71,6 +73,23 @@ describe('a simulated schedule', () => {
   it('takes no turn of the event loop for its ticks: a long run has a million of them', async () => {
     const turns = await turnsDuring(() => play({ failureShare: 0.9, outageMs: 5 * MINUTE_MS }));
     expect(turns).toBeLessThanOrEqual(1);
+  });
+
+  it('looks at nothing while something holds the renewal up: that would take most of the time of a long run', async () => {
+    const few = { ...settings, budget: [{ calls: 1, perMs: DAY_MS }] };
+    const ticks = jest.spyOn(SessionReplica.prototype, 'tick');
+    await play({ failureShare: 1 }, { settings: few, replicas: 1 });
+    expect(ticks.mock.calls.length).toBeLessThan(100);
+    ticks.mockRestore();
+  });
+
+  it('has luck of its own for each merchant', async () => {
+    const unsteady = { failureShare: 0.3 };
+    const other = simulate({
+      ...{ merchant: 'other', startsAt: instantFromEpochMs(0), settings, replicas: 3, durationMs: DAY_MS, seed: 7 },
+      behaviour: { ...well, ...unsteady },
+    });
+    expect((await other).callsAtMs).not.toEqual((await play(unsteady)).callsAtMs);
   });
 
   it('never spends more than the budget', async () => {

@@ -3,7 +3,7 @@ import { type Merchants, type Session, type SessionEvent, SessionReplica, type S
 import { MemorySessionStore } from '#libs/store';
 import { PlayedClock } from './played-clock.js';
 import { type GatewayBehaviour, PlayedGateway } from './played-gateway.js';
-import { seededRandom } from './seeded-random.js';
+import { seededRandom, seedOf } from './seeded-random.js';
 
 export interface SimulationSetup {
   /** Decides its place in the quiet hours. */
@@ -14,8 +14,6 @@ export interface SimulationSetup {
   readonly replicas: number;
   readonly durationMs: number;
   readonly seed: number;
-  /** The run ends early once there was no session for longer: for a comparison that is lost by then. */
-  readonly mostGapMs?: number;
 }
 
 /** A session as a replica took it into use. */
@@ -33,8 +31,6 @@ export interface SimulationLog {
   readonly events: readonly SessionEvent[];
   /** When the spent budget refused a renewal. */
   readonly heldUpAtMs: readonly number[];
-  /** It ended before its time, by `mostGapMs`. */
-  readonly isCutShort: boolean;
   /** May lie behind the end of the run; absent where no outage has begun. */
   readonly outageEndsAtMs?: number;
 }
@@ -46,7 +42,7 @@ const TICK_MS = 1_000;
 export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
   const { settings, behaviour, durationMs, startsAt, merchant } = setup;
   const clock = new PlayedClock(startsAt);
-  const random = seededRandom(setup.seed);
+  const random = seededRandom(seedOf(setup.seed, merchant));
   const timeoutMs = settings.gatewayTimeoutMs;
   const gateway = new PlayedGateway({ behaviour, clock, random, timeoutMs, outageAfterMs: durationMs / 2 });
   const store = new MemorySessionStore({ clock });
@@ -69,35 +65,32 @@ export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
     const session = event.event === 'session_adopted' && event.source === 'own' ? held.get(merchant) : undefined;
     if (session !== undefined) log.sessions.push({ atMs: clock.monotonicMs(), session });
   }
-  const isCutShort = await play(replicas, clock, setup);
+  await play(replicas, clock, setup);
   await close(replicas, clock);
   await store.close();
   const { callsAtMs, outageEndsAtMs } = gateway;
-  return { ...log, isCutShort, startsAt, callsAtMs, ...(outageEndsAtMs === undefined ? {} : { outageEndsAtMs }) };
+  return { ...log, startsAt, callsAtMs, ...(outageEndsAtMs === undefined ? {} : { outageEndsAtMs }) };
 }
 
 export const isHeldUp = (event: SessionEvent): boolean =>
   event.event === 'claim_refused' && event.reason === 'budget_exhausted';
 
-/** Whether it was cut short. */
 async function play(
   replicas: readonly SessionReplica[],
   clock: PlayedClock,
-  { durationMs, merchant, mostGapMs = Infinity }: SimulationSetup,
-): Promise<boolean> {
-  let gapMs = 0;
+  { durationMs, merchant }: SimulationSetup,
+): Promise<void> {
   for (let leftMs = durationMs; leftMs > 0; leftMs = durationMs - clock.monotonicMs()) {
-    if (gapMs > mostGapMs) return true;
     for (const replica of replicas) void replica.tick();
     await clock.settle();
-    const quietMs = Math.min(...replicas.map(({ held }) => held.untilRenewalMs(merchant)));
-    const stepMs = Math.min(leftMs, Math.max(TICK_MS, Math.floor(quietMs / TICK_MS) * TICK_MS));
-    await clock.advance(stepMs);
-    const sessions = replicas.flatMap(({ held }) => held.get(merchant) ?? []);
-    if (sessions.length > 0 && sessions.every(({ expiresAt }) => expiresAt <= clock.now())) gapMs += stepMs;
+    const quietMs = Math.min(...replicas.map((replica) => untilItActs(replica, merchant)));
+    await clock.advance(Math.min(leftMs, Math.max(TICK_MS, Math.floor(quietMs / TICK_MS) * TICK_MS)));
   }
-  return false;
 }
+
+/** Nothing is due before, or whatever holds the renewal up stands until then: what comes earlier all the same has a timer of its own. */
+const untilItActs = (replica: SessionReplica, merchant: string): number =>
+  Math.max(replica.held.untilRenewalMs(merchant), replica.retryInMs(merchant) ?? 0);
 
 /** A call in flight ends as time passes; this is the most that it takes. */
 async function close(replicas: readonly SessionReplica[], clock: PlayedClock): Promise<void> {

@@ -5,11 +5,9 @@ import { seconds } from './spans.js';
 const HOUR_MS = 3_600_000;
 const SECOND_MS = 1_000;
 
-interface PartOfSum {
+export interface PartOfSum {
   readonly callsAtMs: readonly number[];
   readonly figures: Pick<ScheduleFigures, 'failures' | 'withoutSessionMs' | 'budgetRefusals'>;
-  /** Of an outage in another night: a gap is counted wherever it is. */
-  readonly worse?: Pick<ScheduleFigures, 'withoutSessionMs'> | undefined;
 }
 
 /** What a gateway sees of all merchants, and how many of them have a gap. Each was played by itself. */
@@ -31,7 +29,7 @@ export function sumOf(parts: readonly PartOfSum[], durationMs: number): SumOfMer
   for (const [kind, count] of parts.flatMap(({ figures }) => Object.entries(figures.failures))) {
     failures[kind] = (failures[kind] ?? 0) + count;
   }
-  const gaps = parts.map(({ figures, worse }) => (worse ?? figures).withoutSessionMs);
+  const gaps = parts.map(({ figures }) => figures.withoutSessionMs);
   return {
     merchants: parts.length,
     createCalls: callsAtMs.length,

@@ -1,155 +1,111 @@
 import { type Change, changed } from './change.js';
+import { failsByChance } from './chance.js';
+import { type Effect, effectOf, isNotablyLonger, lostIn } from './effect.js';
 import { figuresOf, type ScheduleFigures } from './figures.js';
-import { bridgesWhereverItBegins, hasCallsToSpare, type Limit } from './needed-lead.js';
+import { bridgesWhereverItBegins, hasCallsToSpare } from './needed-lead.js';
+import { isRepeated } from './situations.js';
 import { simulate, type SimulationSetup } from './simulation.js';
 
-/** Of a change on the time without a session, or past the margin where there was always one. */
-export type Effect = 'bridges' | 'shortens' | 'none' | 'lengthens';
+/** A run, and what it showed. */
+export interface PlayedRun {
+  readonly setup: SimulationSetup;
+  readonly figures: ScheduleFigures;
+  readonly outageEndsAtMs?: number;
+}
 
-/** One change, or two at once, in a run that is the same otherwise. */
+/** One change, or two at once, in runs that are the same otherwise. */
 export interface Tried {
   readonly changes: readonly Change[];
   readonly effect: Effect;
+  /** Of the run that loses most. */
   readonly figures: ScheduleFigures;
-  /** Of the time without a session, or past the margin. */
+  /** Of the run that was asked for, or the first of those that it was played in. */
+  readonly own: ScheduleFigures;
+  /** Of the time without a session, or past the margin, in the run that loses least and in the one that loses most. */
+  readonly leastLostMs: number;
   readonly lostMs: number;
-  /** It lost too much to be played on: how much in all is not known. */
-  readonly isCutShort?: boolean;
-  /** It bridges the outage of this run, and not for certain one that begins with another renewal. */
-  readonly isForThisStart?: boolean;
-  /** What is lost of it with another seed, or where the outage begins later or earlier. Absent: that was not played. */
-  readonly lostElsewhereMs?: number;
-  /** So many with other seeds or beginnings were bridged, and this one. Absent where that was not played, or one was not. */
-  readonly runs?: number;
+  /** So many were played with it. */
+  readonly runs: number;
+  /** By its numbers it bridges the outage wherever that begins, and not in these runs alone. */
+  readonly isSure: boolean;
 }
 
-/** A call takes at most so many times the average: see `GatewayBehaviour`. */
-export const SLOWEST_CALL = 1.5;
-/** Less than a tenth is as likely chance, and so is what replicas that look once a second decide. */
-const NOTABLE_SHARE = 0.9;
-const NOTABLE_MS = 2_000;
-const CUT_SHORT_AFTER_MS = 10_000;
-/** What makes runs differ where nothing fails by chance is where the outage begins: two more show that. */
-const OTHER_STARTS = 2;
-/** Chance takes more of them: as many as so many lifetimes allow, so that advice takes seconds. */
-const MAX_OTHER_SEEDS = 9;
-const LIFETIMES_OF_OTHERS = 2_000;
-const MAX_SEED = 2 ** 32;
-/** Of all trials of one run together, so many times the other runs of one. */
-const TRIALS_WITH_OTHERS = 4;
+/** So many runs show whether a change is worth to be played in all of them. */
+const RUNS_TO_CHOOSE_BY = 3;
 
 export const played = async (setup: SimulationSetup): Promise<ScheduleFigures> =>
   figuresOf(await simulate(setup), setup.durationMs, setup.settings);
 
-/** With every seed that was played, and wherever the outage begins. */
-export const bridges = ({ effect, isForThisStart = false, lostElsewhereMs = 0 }: Tried): boolean =>
-  effect === 'bridges' && !isForThisStart && lostElsewhereMs === 0;
+export const bridges = ({ effect }: Tried): boolean => effect === 'bridges';
 
-/** Then another seed is another run. */
-export function failsByChance({ settings, behaviour }: Pick<SimulationSetup, 'settings' | 'behaviour'>): boolean {
-  return behaviour.failureShare > 0 || SLOWEST_CALL * behaviour.latencyMs > settings.gatewayTimeoutMs;
-}
-
-/** The run itself, and where calls fail by chance the same with other seeds. */
-export function seedsOf(setup: SimulationSetup): readonly SimulationSetup[] {
-  return [setup, ...(failsByChance(setup) ? otherRuns(setup).map(({ seed }) => ({ ...setup, seed })) : [])];
-}
-
-/** With other seeds, and with the outage some lifetimes earlier, or later where the run is too short for that. */
-function otherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
-  const { outageMs, lifetimeMs } = setup.behaviour;
-  return Array.from({ length: countOfOthers(setup) }, (_, index) => {
-    const shiftMs = outageMs === 0 ? 0 : 2 * ((index % OTHER_STARTS) + 1) * lifetimeMs;
-    const shorterMs = setup.durationMs - shiftMs;
-    const durationMs = shorterMs >= 2 * (outageMs + lifetimeMs) ? shorterMs : setup.durationMs + shiftMs;
-    return { ...setup, durationMs, seed: (setup.seed + index + 1) % MAX_SEED };
-  });
-}
-
-function countOfOthers(setup: SimulationSetup): number {
-  if (!failsByChance(setup)) return OTHER_STARTS;
-  const fitting = Math.floor((LIFETIMES_OF_OTHERS * setup.behaviour.lifetimeMs) / setup.durationMs);
-  return Math.min(MAX_OTHER_SEEDS, Math.max(OTHER_STARTS, fitting));
-}
-
-export function effectOf(before: ScheduleFigures, after: ScheduleFigures): Effect {
-  if (before.withoutSessionMs === 0 && after.withoutSessionMs > 0) return 'lengthens';
-  const [wasMs, isMs] = [lostMs(before, before), lostMs(before, after)];
-  if (isMs === 0) return 'bridges';
-  if (Math.abs(isMs - wasMs) < NOTABLE_MS) return 'none';
-  if (isMs <= NOTABLE_SHARE * wasMs) return 'shortens';
-  return isNotablyLonger(wasMs, isMs) && isNotablyLonger(wasMs - pauseMs(before), isMs - pauseMs(after))
-    ? 'lengthens'
-    : 'none';
-}
-
-const isNotablyLonger = (wasMs: number, isMs: number): boolean =>
-  NOTABLE_SHARE * isMs >= wasMs && isMs - wasMs >= NOTABLE_MS;
+export const isBetter = ({ effect }: Tried): boolean => effect === 'bridges' || effect === 'shortens';
 
 /** By more than chance alone may decide. */
 export const leavesLess = (one: Pick<Tried, 'lostMs'>, other: Pick<Tried, 'lostMs'>): boolean =>
   isNotablyLonger(one.lostMs, other.lostMs);
 
-/** How long the pause is in which an outage happens to end is chance: another setting is not worse for a longer one. */
-const pauseMs = ({ afterOutage }: ScheduleFigures): number => (afterOutage?.by === 'back_off' ? afterOutage.gapMs : 0);
-
-const lostMs = (before: ScheduleFigures, figures: ScheduleFigures): number =>
-  before.withoutSessionMs > 0 ? figures.withoutSessionMs : figures.pastMarginMs + figures.withoutSessionMs;
-
-/** Plays changes of one run. */
+/** Plays changes in runs that were played without them. */
 export class Trials {
-  readonly before: ScheduleFigures;
-  readonly #setup: SimulationSetup;
-  #otherRunsLeft: number;
+  /** The one that was asked for comes first. */
+  readonly before: readonly PlayedRun[];
+  readonly #isOfSessions: boolean;
+  readonly #hardest: readonly PlayedRun[];
 
-  constructor(setup: SimulationSetup, before: ScheduleFigures) {
-    this.#setup = setup;
+  constructor(before: readonly PlayedRun[]) {
     this.before = before;
-    this.#otherRunsLeft = TRIALS_WITH_OTHERS * countOfOthers(setup);
+    this.#isOfSessions = before.some(({ figures }) => figures.withoutSessionMs > 0);
+    const short = before.filter(({ setup }) => isRepeated(setup));
+    this.#hardest = [...(short.length === 0 ? before : short)]
+      .sort((one, other) => this.#lost(other.figures) - this.#lost(one.figures))
+      .slice(0, RUNS_TO_CHOOSE_BY);
   }
 
-  async attempt(...changes: readonly Change[]): Promise<Tried> {
-    // With room for a tick or two: a run that is cut short has lost, and says so.
-    const mostGapMs = this.before.withoutSessionMs / NOTABLE_SHARE + CUT_SHORT_AFTER_MS;
-    const run = { ...changed(this.#setup, changes), mostGapMs };
-    const tried = await this.#played(run, changes);
-    const { figures } = tried;
-    if (tried.effect !== 'bridges') return tried;
-    const limit: Limit = this.before.withoutSessionMs > 0 ? 'end' : 'margin';
-    if (!bridgesWhereverItBegins(run, limit) || !(failsByChance(run) || hasCallsToSpare(run, figures.budget)))
-      return { ...tried, isForThisStart: true };
-    const mayDiffer = failsByChance(run) || run.behaviour.outageMs > 0;
-    const others = otherRuns(run);
-    if (!mayDiffer || this.#otherRunsLeft < others.length) return tried;
-    const lostElsewhereMs = await this.#lostElsewhereMs(others);
-    return { ...tried, lostElsewhereMs, ...(lostElsewhereMs === 0 && { runs: others.length + 1 }) };
+  /** Of those that lose most: what a setting has to change. */
+  get hardest(): readonly SimulationSetup[] {
+    return this.#hardest.map(({ setup }) => setup);
   }
 
-  /** As it is told: a run that was cut short is played again, for what it loses in all, and why. */
-  async toTheEnd(tried: Tried): Promise<Tried> {
-    const { isCutShort = false, changes } = tried;
-    return isCutShort ? this.#played(changed(this.#setup, changes), changes) : tried;
+  /** In the few runs that lose most. */
+  look(changes: readonly Change[]): Promise<Tried> {
+    return this.#attempt(changes, this.#hardest);
+  }
+
+  /** In every run: what is told comes from here. */
+  prove(changes: readonly Change[]): Promise<Tried> {
+    return this.#attempt(changes, this.before);
   }
 
   /** A change that makes another warning necessary is none to advise. */
   isNewlyShort({ figures }: Tried): boolean {
-    return this.before.leadTimeShort === undefined && figures.leadTimeShort !== undefined;
+    return this.before.every((run) => run.figures.leadTimeShort === undefined) && figures.leadTimeShort !== undefined;
   }
 
-  async #played(run: SimulationSetup, changes: readonly Change[]): Promise<Tried> {
-    const log = await simulate(run);
-    const figures = figuresOf(log, run.durationMs, run.settings);
-    const { before } = this;
-    const tried = { changes, figures, effect: effectOf(before, figures), lostMs: lostMs(before, figures) };
-    return log.isCutShort ? { ...tried, isCutShort: true } : tried;
-  }
-
-  async #lostElsewhereMs(others: readonly SimulationSetup[]): Promise<number> {
-    for (const run of others) {
-      this.#otherRunsLeft -= 1;
-      const lost = lostMs(this.before, await played(run));
-      if (lost > 0) return lost;
+  async #attempt(changes: readonly Change[], before: readonly PlayedRun[]): Promise<Tried> {
+    const after: PlayedRun[] = [];
+    for (const run of before) {
+      const setup = changed(run.setup, changes);
+      after.push({ setup, figures: await played(setup) });
     }
-    return 0;
+    const lost = after.map(({ figures }) => this.#lost(figures));
+    const lostMs = Math.max(...lost);
+    const [own] = after;
+    if (own === undefined) throw new RangeError('there is no run to play the change in');
+    const { figures } = after[lost.indexOf(lostMs)] ?? own;
+    return {
+      ...{ changes, lostMs, leastLostMs: Math.min(...lost), runs: after.length, figures, own: own.figures },
+      effect: effectOf(before.map(({ figures }, index) => ({ wasMs: this.#lost(figures), isMs: lost[index] ?? 0 }))),
+      isSure: after.every((run) => this.#isSure(run)),
+    };
+  }
+
+  #lost(figures: ScheduleFigures): number {
+    return lostIn(figures, this.#isOfSessions);
+  }
+
+  #isSure({ setup, figures }: PlayedRun): boolean {
+    if (failsByChance(setup)) return false;
+    return (
+      bridgesWhereverItBegins(setup, this.#isOfSessions ? 'end' : 'margin') && hasCallsToSpare(setup, figures.budget)
+    );
   }
 }

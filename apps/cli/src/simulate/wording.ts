@@ -35,9 +35,10 @@ export const joined = (wordings: readonly Wording[], by: string): Wording =>
 export const textOf = (wording: Wording): string =>
   wording.map((part) => (typeof part === 'string' ? part : spanText(part))).join('');
 
-function spanText({ leastMs, mostMs }: Span): string {
+export function spanText({ leastMs, mostMs }: Span): string {
   const [least, most] = [seconds(leastMs), seconds(mostMs)];
-  return least === most ? most : `between ${least} and ${most}`;
+  if (least === most) return most;
+  return leastMs === 0 ? `at most ${most}` : `between ${least} and ${most}`;
 }
 
 /** Both in one sentence; undefined where they differ in more than some seconds. */

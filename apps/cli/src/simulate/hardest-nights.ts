@@ -1,20 +1,11 @@
 import { DailyWindow, type DailyTimes, plusMs } from '#libs/clock';
-import type { ScheduleFigures } from './figures.js';
 import { neededLeadMs } from './needed-lead.js';
 import { simulate, type SimulationLog, type SimulationSetup } from './simulation.js';
-import { leavesLess, played } from './trials.js';
 
 /** A moment by the clocks of the quiet hours' zone. */
 export interface ReadMoment {
   readonly day: string;
   readonly time: string;
-}
-
-/** A run in which the outage begins with the renewal of another night, and leaves no session for longer. */
-export interface WorseNight {
-  readonly setup: SimulationSetup;
-  readonly figures: ScheduleFigures;
-  readonly outageBegan: ReadMoment;
 }
 
 interface Renewal {
@@ -32,29 +23,17 @@ const MINUTE_MS = 60_000;
 
 /**
  * With quiet hours a session that one night replaces may be a day old, and another one minutes: what the outage of one run
- * does is then no measure. Plays it on the nights that find the least of a session. Undefined where none is worse.
+ * does is then no measure. The runs in which it begins in the nights that find the least of a session; none where any finds enough.
  */
-export async function worseNight(
-  setup: SimulationSetup,
-  figures: Pick<ScheduleFigures, 'withoutSessionMs' | 'sessions'>,
-): Promise<WorseNight | undefined> {
-  const { quietHours } = setup.settings;
-  if (quietHours === undefined || setup.behaviour.outageMs === 0 || figures.sessions === 0) return undefined;
-  let lostMs = figures.withoutSessionMs;
-  let worst: WorseNight | undefined;
-  for (const { atMs } of hardestOf(await renewalsWithoutOutage(setup), setup)) {
-    const run = { ...setup, durationMs: runThatBreaksAt(atMs) };
-    const after = await played(run);
-    if (!leavesLess({ lostMs }, { lostMs: after.withoutSessionMs })) continue;
-    lostMs = after.withoutSessionMs;
-    worst = { setup: run, figures: after, outageBegan: readingOf(setup, atMs, quietHours) };
-  }
-  return worst;
+export async function hardestNights(setup: SimulationSetup): Promise<readonly SimulationSetup[]> {
+  if (setup.settings.quietHours === undefined || setup.behaviour.outageMs === 0) return [];
+  const renewals = hardestOf(await renewalsWithoutOutage(setup), setup);
+  return renewals.map(({ atMs }) => ({ ...setup, durationMs: runThatBreaksAt(atMs) }));
 }
 
 /** When the outage of a run began. Undefined where none did, or there are no quiet hours. */
 export function outageBeganIn(
-  { outageEndsAtMs }: SimulationLog,
+  { outageEndsAtMs }: Pick<SimulationLog, 'outageEndsAtMs'>,
   setup: SimulationSetup,
 ): { readonly outageBegan?: ReadMoment } {
   const { quietHours } = setup.settings;

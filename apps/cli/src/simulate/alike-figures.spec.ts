@@ -1,0 +1,35 @@
+import { blockOf } from './alike-figures.js';
+import { linesOf, type PlayedMerchant } from './printed-figures.js';
+
+const merchant = (index: number, more: Partial<PlayedMerchant> = {}): PlayedMerchant => ({
+  ...{ merchant: `shop-${index}`, lifetimeMs: 3_600_000, isFallback: false, createCalls: 57 + index, sessions: 30 },
+  ...{ createCallsPerHour: 2.4, mostInAnHour: 28 + index, failures: { transient: 26 + index }, budgetRefusals: index },
+  ...{ worstRemainingMs: -60_000 * (20 + index), pastMarginMs: 30_000, withoutSessionMs: 60_000 * (20 + index) },
+  budget: [{ calls: 60, perMs: 86_400_000, used: 50 + index, needed: 30 }],
+  ...more,
+});
+
+describe('the figures of merchants that are alike', () => {
+  it('have one block, with the least and the most of each figure', () => {
+    const otherRuns = { runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs: 60_000 };
+    const worst = { durationMs: 86_400_000, seed: 4 };
+    expect(blockOf([merchant(0), merchant(1, { otherRuns: { ...otherRuns, worst } })])).toEqual([
+      '2 merchants alike, shop-0, shop-1, lifetime 1h; of each:',
+      '  create calls     57 to 58: 2.4 an hour, at most 29 in one',
+      '  budget           at most 51 of 60 in 1d used, renewals held up: 0 to 1',
+      '  failed           26 to 27 transient',
+      '  worst remaining  -21m',
+      '  past the margin  30s',
+      '  without session  between 20m and 21m',
+      '  other runs       at most 1m in 9; the longest with --for 1d --seed 4 --merchant shop-1',
+    ]);
+  });
+
+  it('name the first where there are many, and are those of a merchant that is alone', () => {
+    const many = Array.from({ length: 200 }, (_, index) => merchant(index, { failures: {} }));
+    const [head, , , failed] = blockOf(many);
+    expect(head).toBe('200 merchants alike, shop-0 first, lifetime 1h; of each:');
+    expect(failed).toBe('  failed           none');
+    expect(blockOf([merchant(0)])).toEqual(linesOf(merchant(0)));
+  });
+});

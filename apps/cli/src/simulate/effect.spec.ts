@@ -1,0 +1,28 @@
+import { type Comparison, effectOf } from './effect.js';
+
+/** What each run loses, in seconds: without the change, and with it. */
+const effect = (...runs: readonly (readonly [number, number])[]): string =>
+  effectOf(runs.map(([was, is]): Comparison => ({ wasMs: was * 1_000, isMs: is * 1_000 })));
+
+describe('the effect of a change', () => {
+  it('is told by what it leaves of each run: nothing, less, about as much, more', () => {
+    const left = [0, 80, 95, 105, 120].map((is) => effect([100, is], [100, is]));
+    expect(left).toEqual(['bridges', 'shortens', 'none', 'none', 'lengthens']);
+  });
+
+  it('is no look of the replicas more or less', () => {
+    expect([effect([0.2, 0.9]), effect([0.9, 0.2]), effect([0.9, 0])]).toEqual(['none', 'none', 'bridges']);
+  });
+
+  it('shortens only where no run is longer with it, and where that is no chance', () => {
+    expect(effect([1_440, 900], [1_300, 1_320])).toBe('mixed');
+    expect(effect([1_440, 900], [1_300, 800])).toBe('shortens');
+    expect(effect([1_440, 200], [1_300, 1_300], [1_400, 1_390], [1_350, 1_350])).toBe('mixed');
+  });
+
+  it('is a gap that may be longer where one of the runs shows that, and never one that would not help', () => {
+    expect(effect([1_440, 2_580], [1_300, 1_310])).toBe('may_lengthen');
+    expect(effect([1_440, 2_580], [1_300, 2_400])).toBe('lengthens');
+    expect(effect([0, 0], [0, 60])).toBe('may_lengthen');
+  });
+});

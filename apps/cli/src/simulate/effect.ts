@@ -1,0 +1,51 @@
+import type { ScheduleFigures } from './figures.js';
+
+/**
+ * Of a change on the time without a session, or past the margin where there was always one, in all runs that were played with it:
+ * `lengthens` in every one, `may_lengthen` in some, `none` in any; `mixed` is none of these, and not told.
+ */
+export type Effect = 'bridges' | 'shortens' | 'none' | 'lengthens' | 'may_lengthen' | 'mixed';
+
+/** What one run loses, without the change and with it. */
+export interface Comparison {
+  readonly wasMs: number;
+  readonly isMs: number;
+}
+
+/** Less than a tenth is as likely chance, and so is what replicas that look once a second decide. */
+const NOTABLE_SHARE = 0.9;
+const NOTABLE_MS = 2_000;
+/** How far the mean of the shares that are gained lies from nothing, in deviations: then one more run is hardly ever longer. */
+const SURE_DEVIATIONS = 2;
+
+export function effectOf(runs: readonly Comparison[]): Effect {
+  if (runs.every(({ isMs }) => isMs === 0)) return 'bridges';
+  const longer = runs.filter(({ wasMs, isMs }) => isNotablyLonger(wasMs, isMs));
+  if (longer.length === runs.length) return 'lengthens';
+  if (longer.length > 0 && mostOf(runs, 'isMs') > mostOf(runs, 'wasMs')) return 'may_lengthen';
+  if (runs.every(isAboutEqual)) return 'none';
+  return isShorterForSure(runs) ? 'shortens' : 'mixed';
+}
+
+function isShorterForSure(runs: readonly Comparison[]): boolean {
+  if (runs.some(({ wasMs, isMs }) => isMs > wasMs)) return false;
+  if (!isNotablyLonger(mostOf(runs, 'isMs'), mostOf(runs, 'wasMs'))) return false;
+  const gains = runs.filter(({ wasMs }) => wasMs > 0).map(({ wasMs, isMs }) => (wasMs - isMs) / wasMs);
+  const mean = gains.reduce((sum, gain) => sum + gain, 0) / gains.length;
+  const variance = gains.reduce((sum, gain) => sum + (gain - mean) ** 2, 0) / gains.length;
+  return mean >= SURE_DEVIATIONS * Math.sqrt(variance);
+}
+
+const mostOf = (runs: readonly Comparison[], of: keyof Comparison): number =>
+  runs.reduce((most, run) => Math.max(most, run[of]), 0);
+
+const isAboutEqual = ({ wasMs, isMs }: Comparison): boolean =>
+  !isNotablyLonger(wasMs, isMs) && !isNotablyLonger(isMs, wasMs);
+
+/** By more than a look of the replicas, and more than a tenth. */
+export const isNotablyLonger = (wasMs: number, isMs: number): boolean =>
+  NOTABLE_SHARE * isMs >= wasMs && isMs - wasMs >= NOTABLE_MS;
+
+/** Without a session; past the margin counts where no run was without one. */
+export const lostIn = (figures: ScheduleFigures, isOfSessions: boolean): number =>
+  isOfSessions ? figures.withoutSessionMs : figures.pastMarginMs + figures.withoutSessionMs;

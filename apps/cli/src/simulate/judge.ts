@@ -1,0 +1,49 @@
+import { isBeyondAnySetting, sufficientLead, tryChanges } from './changes.js';
+import { figuresOf, isHarmless } from './figures.js';
+import { hardestNights } from './hardest-nights.js';
+import { type Judged, worstOf } from './judged.js';
+import { outageWarning } from './limits-of-a-run.js';
+import { simulate, type SimulationLog, type SimulationSetup } from './simulation.js';
+import { otherRuns } from './situations.js';
+import type { PlayedRun } from './trials.js';
+
+/** Of lifetimes in a run that is played again, up to some thirty times, for advice. */
+const MAX_RENEWALS_TO_REPEAT = 2_000;
+
+/** What a run shows, and others like it. @param isAdvised whether to seek advice where there is a gap */
+export async function judge(setup: SimulationSetup, log: SimulationLog, isAdvised: boolean): Promise<Judged> {
+  const { behaviour, durationMs, settings } = setup;
+  const figures = figuresOf(log, durationMs, settings);
+  const judged = { setup, figures, ...outageWarning(log, setup) };
+  const isTooLong = durationMs / behaviour.lifetimeMs > MAX_RENEWALS_TO_REPEAT;
+  if (!isAdvised || isTooLong || figures.sessions === 0) return judged;
+  if (judged.notPlayed !== undefined) return { ...judged, ...(await neededLead(judged)) };
+  const others = await playedOthers(setup);
+  const whole = { ...judged, ...(others.length > 0 && { others }) };
+  return { ...whole, ...(await neededLead(judged)), ...(await advice(whole)) };
+}
+
+/** Those that hold the outage to its end: the budget may keep it from being played. */
+async function playedOthers(setup: SimulationSetup): Promise<readonly PlayedRun[]> {
+  const others: PlayedRun[] = [];
+  for (const run of [...(await hardestNights(setup)), ...otherRuns(setup)]) {
+    const log = await simulate(run);
+    if (outageWarning(log, run).notPlayed !== undefined) continue;
+    const { outageEndsAtMs } = log;
+    const figures = figuresOf(log, run.durationMs, run.settings);
+    others.push({ setup: run, figures, ...(outageEndsAtMs !== undefined && { outageEndsAtMs }) });
+  }
+  return others;
+}
+
+async function neededLead({ setup, figures }: Judged): Promise<Pick<Judged, 'leadShare'>> {
+  const leadShare = figures.leadTimeShort === undefined ? undefined : await sufficientLead(setup);
+  return leadShare === undefined ? {} : { leadShare };
+}
+
+async function advice(judged: Judged): Promise<Pick<Judged, 'tried'>> {
+  const { setup, figures, others = [] } = judged;
+  const hasGap = !isHarmless(figures) || worstOf(judged).figures.withoutSessionMs > 0;
+  if (!hasGap || isBeyondAnySetting(setup, figures)) return {};
+  return { tried: await tryChanges([{ setup, figures }, ...others]) };
+}

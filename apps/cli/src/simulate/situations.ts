@@ -1,0 +1,57 @@
+import { formatDuration } from '#libs/clock';
+import { longestWindowMs } from '#libs/session';
+import { failsByChance } from './chance.js';
+import type { SimulationSetup } from './simulation.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Of the other runs of one run together: so many lifetimes take about a second. */
+const LIFETIMES_OF_OTHERS = 1_000;
+const FEWEST_OTHERS = 4;
+const MOST_OTHERS = 9;
+/** A run of more is not played again with another seed alone: a shorter one shows as much. */
+export const MOST_LIFETIMES_TO_REPEAT = 200;
+const MAX_SEED = 2 ** 32;
+
+/**
+ * The same with other seeds, and with the outage at other moments: when half of a window of the budget has passed, and
+ * when more than a whole one has, for what the start has left of the budget decides how often an outage may be asked.
+ * Each is one that the options repeat. None where nothing happens that chance could decide.
+ */
+export function otherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
+  const { outageMs, lifetimeMs } = setup.behaviour;
+  if (outageMs === 0 && !failsByChance(setup)) return [];
+  const lengthsMs = outageMs === 0 ? lengthsWithoutOutage(setup) : lengthsWithOutage(setup);
+  const averageMs = lengthsMs.reduce((sum, lengthMs) => sum + lengthMs, 0) / lengthsMs.length;
+  const fitting = Math.floor((LIFETIMES_OF_OTHERS * lifetimeMs) / averageMs);
+  const count = Math.min(MOST_OTHERS, Math.max(FEWEST_OTHERS, fitting));
+  return Array.from({ length: count }, (_, index) => ({
+    ...setup,
+    durationMs: lengthsMs[index % lengthsMs.length] ?? setup.durationMs,
+    seed: (setup.seed + index + 1) % MAX_SEED,
+  }));
+}
+
+function lengthsWithOutage(setup: SimulationSetup): readonly number[] {
+  const { outageMs, lifetimeMs } = setup.behaviour;
+  // It begins after half of the run: what is left has to hold it, and the pause in which it ends.
+  const leastMs = 2 * (outageMs + lifetimeMs) + HOUR_MS;
+  const windowMs = Math.min(DAY_MS, longestWindowMs(setup.settings.budget));
+  const [halfMs, wholeMs] = [Math.max(windowMs, leastMs), Math.max(2.5 * windowMs, leastMs + 4 * lifetimeMs)];
+  const own = isRepeated(setup) ? [setup.durationMs] : [];
+  return [halfMs, wholeMs, ...own].map((lengthMs) => Math.ceil(lengthMs / MINUTE_MS) * MINUTE_MS);
+}
+
+const lengthsWithoutOutage = (setup: SimulationSetup): readonly number[] =>
+  isRepeated(setup) ? [setup.durationMs] : [MOST_LIFETIMES_TO_REPEAT * setup.behaviour.lifetimeMs];
+
+export const isRepeated = ({ durationMs, behaviour }: SimulationSetup): boolean =>
+  durationMs <= MOST_LIFETIMES_TO_REPEAT * behaviour.lifetimeMs;
+
+/** What repeats a run. @param merchant where it is one of several */
+export const optionsOf = (
+  { durationMs, seed }: Pick<SimulationSetup, 'durationMs' | 'seed'>,
+  merchant?: string,
+): string =>
+  `--for ${formatDuration(durationMs)} --seed ${seed}${merchant === undefined ? '' : ` --merchant ${merchant}`}`;
