@@ -381,6 +381,22 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
   );
 
   it.each(PAYING)(
+    'tell what a refusal is about in words of the bank, and in no more than a piece of them: %s, %s',
+    async (guide, language) => {
+      const errorCauses = [{ field: 'coinAmount', message: 'must be positive' }, { rest: 'x'.repeat(5_000) }];
+      const refusal = { msgCode: 'VALIDATION_ERROR', msgText: 'Поле \u001b[31m is not valid', errorCauses };
+      Object.assign(answers, { '/create-order': json(400, refusal), '/refund': json(400, refusal) });
+      const said = await failure(guide, language);
+      expect(said).toMatch(
+        /400 VALIDATION_ERROR "Поле \\u001b\[31m is not valid" \[\{"field": ?"coinAmount", ?"message": ?"must be positive"\}.*one that was sent before/,
+      );
+      expect(said).not.toContain('\u001b');
+      expect(said).not.toContain('x'.repeat(300));
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
     'ask whether GATEWAY_URL is right where the gateway knows no such service: %s, %s',
     async (guide, language) => {
       const unknown = json(404, { msgCode: 'b_service_unavailable' });
