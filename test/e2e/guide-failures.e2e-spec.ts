@@ -190,6 +190,56 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     60_000,
   );
 
+  /** A program that lets a merchant SDK try one operation, and says what became of it. */
+  const trying = (operation: string, { before = '', after = '' } = {}): string => `
+    ${before}
+    import { SessionBroker } from '@session-broker/client';
+    const { withSdk } = await import('./brokered-sdk.ts');
+    const { BROKER_URL, BROKER_TOKEN } = process.env;
+    const broker = new SessionBroker({ url: BROKER_URL, merchant: 'shop', auth: BROKER_TOKEN });
+    const newSdk = () => ({ auth: { authorize() {} }, encryption: { decrypt() {} } });
+    await withSdk(broker, newSdk, ${operation}).catch((error) => console.log(error.name, error.message));
+    ${after}
+    await broker.close();
+  `;
+
+  it('say that nothing was sent by a merchant SDK of which a method was called that it has not, later too', async () => {
+    const said = await programs.outputOf(trying('async (sdk) => sdk.createRefnd({})'), env);
+    expect(said).toMatch(/^SdkNotCalled nothing was sent to the bank: TypeError: sdk.createRefnd is not a function\n$/);
+  });
+
+  it.each([
+    ['after a session', 'async (sdk) => { await sdk.auth.authorize({}); sdk.createRefnd({}); }'],
+    ['of the platform', "() => Promise.reject(new TypeError('fetch failed'))"],
+  ])('say that nobody knows of another fault of a merchant SDK: %s', async (_what, operation) => {
+    expect(await programs.outputOf(trying(operation), env)).toMatch(/^AnswerLost /);
+  });
+
+  it('say that nobody knows where the gateway never answers a merchant SDK, which then gets no session any more', async () => {
+    answers['/silence'] = () => undefined;
+    const before = 'AbortSignal.timeout = (({ timeout }) => (ms) => timeout.call(AbortSignal, ms / 100))(AbortSignal);';
+    const after = 'await given.auth.authorize({}).catch((error) => console.log(error.name)); process.exit();';
+    const operation = `async (sdk) => {
+      globalThis.given = sdk;
+      await sdk.auth.authorize({});
+      return fetch(process.env.GATEWAY_URL + '/silence');
+    }`;
+    const said = await programs.outputOf(trying(operation, { before, after }), env);
+    expect(said).toMatch(/^AnswerLost No answer of the gateway .*TimeoutError.*Nobody knows.*\nTimeoutError\n$/);
+  });
+
+  it('say of two sessions that were rejected, one after the other, what refund.md says: merchant-sdk', async () => {
+    for (const [answered, reason] of [
+      [dead, 'b_session_doesnt_exist'],
+      [page(401), 'http_401'],
+    ] as const) {
+      answers['/refund'] = answered;
+      const said = await failure('merchant-sdk', 'ts');
+      expect(said).toMatch(new RegExp(`\nSessionRejected: The gateway rejected the session twice.*\\(${reason}\\)`));
+      expect(said).toMatch(/\[cause\]: SdkError: /);
+    }
+  });
+
   it('says that nobody knows of a merchant SDK that failed at once, with the session in its hands', async () => {
     const said = await programs.outputOf(
       `
