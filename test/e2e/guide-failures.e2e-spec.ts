@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describeWith, endedAfterAll, endedAfterEach, freePort, LoopbackServer } from '#libs/testing';
 import { type Guide, GuidePrograms, type Language } from './guide-programs.js';
 
@@ -426,6 +427,31 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       expect(await failure(guide, language)).toMatch(
         /^\/session: a 502 that is not the broker's: is BROKER_URL right\?; .*has sent nothing to the bank/m,
       );
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'say that nothing was sent where the handshake of TLS breaks off, or is refused: %s, %s',
+    async (guide, language) => {
+      const alert = Buffer.from([21, 3, 3, 0, 2, 2, 40]);
+      const ends = [(it: Socket) => it.destroy(), (it: Socket) => it.end(alert)];
+      // Of a reset Node.js says the same before the handshake is done and after it.
+      if (language !== 'ts') ends.push((it) => it.resetAndDestroy());
+      for (const end of ends) {
+        const server = createServer(
+          (socket) => void socket.on('error', () => undefined).once('data', () => end(socket)),
+        );
+        server.listen(0, '127.0.0.1');
+        ofEach.add(server, (it) => void it.close());
+        await once(server, 'listening');
+        const GATEWAY_URL = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        const said = await failure(guide, language, { GATEWAY_URL });
+        expect(said).toMatch(
+          /it was not sent: .*GATEWAY_URL.*may be sent again|The request was not sent, and may be sent again/,
+        );
+        expect(said).not.toMatch(/nobody knows/i);
+      }
     },
     60_000,
   );
