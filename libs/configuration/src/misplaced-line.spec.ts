@@ -158,7 +158,8 @@ describe('a line that begins where it does not belong', () => {
       '        - client.jwk.json',
       '       - last.jwk.json',
     ];
-    const said = 'whose dash is indented further than the one above: it is read as part of this value; indent both alike';
+    const said =
+      'whose dash is indented further than the one above: it is read as part of this value; indent both alike';
     expect(readYaml(`${merchants.with(4, keys.join('\n')).join('\n')}\n`, {}).faults).toEqual([
       { path: 'merchants[0].clientKeyFiles[0]', problem: `takes in line 7, ${said}` },
     ]);
