@@ -88,14 +88,7 @@ async function follow(
   const refusal = new LastRefusal(replica, giveUp);
   const { merchant } = options;
   const state = new FollowState(clock);
-  const look = new StatusLook({
-    ...{ clock, signal, broker, merchant, tell },
-    place: () => replica.url,
-    places: () => (state.isLive ? [replica.url] : broker.urls),
-    onServed: (place) => {
-      if (state.wake()) replica.follow(place);
-    },
-  });
+  const look = new StatusLook({ clock, signal, broker, merchant, tell, replica, state });
   const ask = fetchThrough(connections, { tls: { pins: [], ...(broker.ca === undefined ? {} : { ca: broker.ca }) } });
   const through = { clock, signal, onLost, onTurnedAway: () => refusal.weigh() };
   try {

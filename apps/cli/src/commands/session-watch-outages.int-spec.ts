@@ -1,5 +1,6 @@
-import { type Clock, instantFromEpochMs, plusMs, SystemClock, toRfc3339 } from '#libs/clock';
+import { type Clock, plusMs, SystemClock, toRfc3339 } from '#libs/clock';
 import { aSession, endedAfterEach, eventually, FakeClock, LoopbackServer } from '#libs/testing';
+import { exitCodes } from '../exit-codes.js';
 import { runCli } from '../program.js';
 
 const LOOK_MS = 5_000;
@@ -15,12 +16,16 @@ class PolledReplica {
 
   static async start(clock: Clock): Promise<PolledReplica> {
     const played = new PolledReplica();
-    played.#server = await LoopbackServer.http(({ url = '' }, response) => {
-      const [status, body] = played.answer(url, clock);
+    await played.restart(clock);
+    return played;
+  }
+
+  async restart(clock: Clock): Promise<void> {
+    this.#server = await LoopbackServer.http(({ url = '' }, response) => {
+      const [status, body] = this.answer(url, clock);
       const retryAfter = status === 503 ? { 'retry-after': RETRY_AFTER_S } : {};
       response.writeHead(status, { 'content-type': 'application/json', ...retryAfter }).end(JSON.stringify(body));
-    });
-    return played;
+    }, this.#server?.port);
   }
 
   get url(): string {
@@ -57,60 +62,110 @@ function sessionOf(generation: number, clock: Clock): object {
   return { ...aSession({ generation }), ...instants };
 }
 
-describe('a watch that was told to come back in some minutes', () => {
+describe('a watch', () => {
   const started = endedAfterEach();
   // The client package has the clock of the machine.
-  const clock = new FakeClock(toRfc3339(instantFromEpochMs(new SystemClock().now())));
+  const clock = new FakeClock(toRfc3339(new SystemClock().now()));
 
   const replica = async (): Promise<PolledReplica> => started.add(await PolledReplica.start(clock), (it) => it.close());
 
-  function watch(...replicas: readonly PolledReplica[]): string[] {
+  let options: readonly string[] = [];
+  beforeEach(() => {
+    options = [];
+  });
+
+  interface Watching {
+    readonly lines: readonly string[];
+    readonly ended: Promise<number>;
+    readonly has: (text: string) => Promise<void>;
+  }
+
+  function watch(...replicas: readonly Pick<PolledReplica, 'url'>[]): Watching {
     const lines: string[] = [];
     const print = (text: string): void => void lines.push(text);
+    const has = (text: string): Promise<void> => eventually(() => lines.some((line) => line.includes(text)), 20_000);
     const stop = new AbortController();
-    const ended = runCli(['session', 'watch', '--merchant', 'shop'], {
+    const ended = runCli(['session', 'watch', '--merchant', 'shop', ...options], {
       terminal: { out: print, err: print },
       environment: { BROKER_URL: replicas.map(({ url }) => url).join(',') },
       signal: stop.signal,
       clock,
     });
     started.add(stop, (it) => (it.abort(), ended));
-    return lines;
+    return { lines, ended, has };
   }
 
-  it('asks at once when a look shows that the merchant has a session', async () => {
+  const IN_MINUTES = 'next try in 5m';
+
+  it('asks at once, however long it was told to wait, when a look shows that the merchant has a session', async () => {
     const broker = await replica();
-    const lines = watch(broker);
-    await eventually(() => lines.some((line) => line.includes('next try in 5m')));
+    const { has } = watch(broker);
+    await has(IN_MINUTES);
     broker.generation = 7;
     await clock.advance(LOOK_MS);
-    await eventually(() => lines.some((line) => line.includes('  shop  generation 7  ')), 5_000);
+    await has('  shop  generation 7  ');
   });
 
   it('asks the replica that has it, where the others do not know the merchant', async () => {
     const [other, broker] = [await replica(), await replica()];
     other.hasMerchant = false;
-    const lines = watch(other, broker);
-    await eventually(() => lines.some((line) => line.includes('next try in 5m')));
+    const { lines, has } = watch(other, broker);
+    await has(IN_MINUTES);
     broker.generation = 7;
     await clock.advance(LOOK_MS);
-    await eventually(() => lines.some((line) => line.includes('  shop  generation 7  ')), 5_000);
+    await has('  shop  generation 7  ');
     expect(lines.join('\n')).not.toContain('no merchant');
   });
 
   it('tells a session that it has told before no second time', async () => {
     const broker = await replica();
     broker.generation = 7;
-    const lines = watch(broker);
-    await eventually(() => lines.some((line) => line.includes('generation 7')));
+    const { lines, has } = watch(broker);
+    await has('generation 7');
     broker.generation = undefined;
-    await eventually(() => lines.some((line) => line.includes('next try in 5m')));
+    await has(IN_MINUTES);
     broker.generation = 7;
     const { asked } = broker;
     await clock.advance(LOOK_MS);
-    await eventually(() => broker.asked > asked, 5_000);
+    await eventually(() => broker.asked > asked);
     broker.generation = 8;
-    await eventually(() => lines.some((line) => line.includes('generation 8')));
+    await has('generation 8');
     expect(lines.filter((line) => line.includes('generation 7'))).toHaveLength(1);
+  });
+
+  it('goes on while the only replica that has the merchant restarts, and names it once', async () => {
+    const [other, broker] = [await replica(), await replica()];
+    other.hasMerchant = false;
+    broker.generation = 7;
+    const { lines, has } = watch(other, broker);
+    await has('generation 7');
+    await broker.close();
+    await has('ECONNREFUSED');
+    for (let looks = 0; looks < 2; looks += 1) {
+      await clock.advance(LOOK_MS);
+      await has(`shop  Nothing is seen of the merchant: ${broker.url}, which has it: nothing listens there`);
+    }
+    await broker.restart(clock);
+    broker.generation = 8;
+    await eventually(async () => {
+      await clock.advance(LOOK_MS);
+      return lines.some((line) => line.includes('generation 8'));
+    });
+    expect(lines.filter((line) => line.includes('Nothing is seen'))).toHaveLength(1);
+    expect(lines.filter((line) => line.endsWith('shop  The broker answers again.'))).toHaveLength(1);
+  });
+
+  it('ends where a replica is back without the merchant that it had', async () => {
+    const [other, broker] = [await replica(), await replica()];
+    other.hasMerchant = false;
+    broker.generation = 7;
+    const { lines, has, ended } = watch(other, broker);
+    await has('generation 7');
+    await broker.close();
+    await has('ECONNREFUSED');
+    broker.hasMerchant = false;
+    await broker.restart(clock);
+    expect(await ended).toBe(exitCodes.invalidInput);
+    expect(lines.at(-1)).toContain('error: there is no merchant shop');
   });
 });
