@@ -23,6 +23,10 @@ export class AnswerNotice {
     this.#parts = parts;
   }
 
+  get isMissing(): boolean {
+    return this.#told !== undefined;
+  }
+
   /** @param troubles of those that were asked, none of which has said anything of the merchant */
   missing({ troubles, leaves }: Seen): void {
     const [first, ...others] = troubles;

@@ -1,11 +1,19 @@
-import type { ExitClass } from '../exit-codes.js';
 import { gravestOf } from '../exit-codes.js';
-import type { AskFault, Classed } from './ask-fault.js';
+import { type AskFault, type Classed, faultOfSilence } from './ask-fault.js';
+import type { BrokerPlace } from './broker-place.js';
+import type { NoAnswer } from './exchange-cause.js';
 
 /** One of the replicas that are followed, and why it says nothing of the merchant. */
 export interface ReplicaTrouble extends Classed {
   readonly url: URL;
 }
+
+/** Of one that gave no answer. */
+export const troubleOf = (url: URL, why: NoAnswer, broker: Pick<BrokerPlace, 'ca'>): ReplicaTrouble => ({
+  url,
+  error: faultOfSilence(why, { url }, broker),
+  fault: why.fault,
+});
 
 /** For people: each replica in a line, and what to do once behind those that it is of. */
 export function troubleLines(troubles: readonly ReplicaTrouble[]): readonly string[] {
@@ -29,10 +37,7 @@ interface ShownTroubles {
 export function troubleFacts([first, ...others]: readonly [ReplicaTrouble, ...ReplicaTrouble[]]): ShownTroubles {
   if (others.length === 0) return { error: first.error };
   const all = [first, ...others];
-  const fault = gravestFault(all);
+  const fault = gravestOf(all.map((one) => one.fault));
   const { error } = all.find((one) => one.fault === fault) ?? first;
   return { error, replicas: all.map((one) => ({ place: one.url.origin, error: one.error })) };
 }
-
-export const gravestFault = (troubles: readonly ReplicaTrouble[]): ExitClass | undefined =>
-  gravestOf(troubles.map(({ fault }) => fault));

@@ -1,7 +1,7 @@
 import type { ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { AnswerNotice } from './answer-notice.js';
-import { faultOfAnswer, faultOfSilence } from './ask-fault.js';
+import { faultOfAnswer } from './ask-fault.js';
 import { ConditionNotice } from './condition-notice.js';
 import { CredentialNotice } from './credential-notice.js';
 import { ExpiryNotice, type Followed } from './expiry-notice.js';
@@ -11,7 +11,7 @@ import type { ListedMerchant } from './listed-merchant.js';
 import { type Listing, listingOf } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 import { callReplica, type ReplicaAnswer } from './replica-call.js';
-import type { ReplicaTrouble } from './replica-trouble.js';
+import { type ReplicaTrouble, troubleOf } from './replica-trouble.js';
 import { StoreNotice } from './store-notice.js';
 
 interface LookParts extends Omit<NoticeParts, 'place'> {
@@ -57,6 +57,11 @@ export class StatusLook {
     this.#credential = new CredentialNotice(parts);
     this.#answer = new AnswerNotice({ ...parts, hasHad: (url) => replica.hasHad(url) });
     this.#later();
+  }
+
+  /** Whether it has been told why no replica says anything of the merchant. */
+  get tellsWhyNot(): boolean {
+    return this.#answer.isMissing;
   }
 
   /** A session has come, whose end is to be told. */
@@ -119,9 +124,7 @@ export class StatusLook {
     const { broker, clock, signal, merchant } = this.#parts;
     const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
     const answer = await callReplica(broker, { url }, call);
-    if ('problem' in answer) {
-      return { url, trouble: { url, error: faultOfSilence(answer, { url }, broker), fault: answer.fault } };
-    }
+    if ('problem' in answer) return { url, trouble: troubleOf(url, answer, broker) };
     const listing = listingOf(answer);
     if (listing !== undefined) return { url, listing, ...foundIn(listing, merchant) };
     if (answer.status === 401) return { url, refusal: answer };

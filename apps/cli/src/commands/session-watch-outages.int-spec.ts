@@ -1,5 +1,5 @@
 import { type Clock, plusMs, SystemClock, toRfc3339 } from '#libs/clock';
-import { aSession, endedAfterEach, eventually, FakeClock, LoopbackServer } from '#libs/testing';
+import { aSession, endedAfterEach, eventually, FakeClock, LoopbackServer, TestAuthority } from '#libs/testing';
 import { exitCodes } from '../exit-codes.js';
 import { runCli } from '../program.js';
 
@@ -167,5 +167,80 @@ describe('a watch', () => {
     await broker.restart(clock);
     expect(await ended).toBe(exitCodes.invalidInput);
     expect(lines.at(-1)).toContain('error: there is no merchant shop');
+  });
+
+  const authority = new TestAuthority();
+  const untrusted = async (): Promise<{ url: string }> => {
+    const certificate = authority.issue({ names: ['127.0.0.1'] });
+    const server = await LoopbackServer.https(certificate, (_request, response) => response.end());
+    started.add(server, (it) => it.close());
+    return { url: `https://127.0.0.1:${server.port}` };
+  };
+  const AUTHORITY = 'name the file with the authority that has issued it, by BROKER_CA_FILE or --ca-file';
+  const RUNS = 'see whether a replica runs there, and whether --url or BROKER_URL is right (runbook: replica-down)';
+
+  it('says of each replica what is the matter with it, with its own remedy once', async () => {
+    const [stranger, down, alsoDown] = [await untrusted(), await replica(), await replica()];
+    await Promise.all([down.close(), alsoDown.close()]);
+    const { lines, has } = watch(stranger, down, alsoDown);
+    await has('interrupted');
+    await clock.advance(LOOK_MS);
+    await has('Nothing is seen of the merchant:');
+    const told = lines.filter((line) => line.includes('Nothing is seen')).flatMap((line) => line.split('\n'));
+    expect(told).toEqual([
+      expect.stringMatching(/Z {2}shop {2}Nothing is seen of the merchant:$/),
+      expect.stringMatching(new RegExp(`^${stranger.url}: the certificate of .* is not trusted`)),
+      `What to do: ${AUTHORITY}`,
+      expect.stringMatching(new RegExp(`^${down.url}: nothing listens there \\(ECONNREFUSED`)),
+      expect.stringMatching(new RegExp(`^${alsoDown.url}: nothing listens there`)),
+      `What to do: ${RUNS}`,
+    ]);
+  });
+
+  it('has an event for programs when the broker cannot be reached, and when it answers again', async () => {
+    options = ['--json'];
+    const broker = await replica();
+    await broker.close();
+    const { lines, has } = watch(broker);
+    await has('interrupted');
+    await clock.advance(LOOK_MS);
+    await has('"event":"broker"');
+    broker.generation = 7;
+    await broker.restart(clock);
+    await clock.advance(LOOK_MS);
+    await has('"answers":true');
+    const events = lines.filter((line) => line.includes('"event":"broker"')).map((line) => JSON.parse(line) as object);
+    const message = expect.stringContaining('nothing listens there (ECONNREFUSED') as string;
+    expect(events).toMatchObject([
+      { merchant: 'shop', answers: false, error: { code: 'broker_unreachable', message, remedy: RUNS } },
+      { merchant: 'shop', answers: true },
+    ]);
+  });
+
+  it('has one end for programs where no replica is trusted, with what is the matter with each', async () => {
+    options = ['--json'];
+    const [first, second] = [await untrusted(), await untrusted()];
+    const { lines, ended } = watch(first, second);
+    expect(await ended).toBe(exitCodes.refused);
+    const ends = lines.filter((line) => line.includes('"event":"ended"')).map((line) => JSON.parse(line) as object);
+    const error = { code: 'certificate_untrusted', remedy: AUTHORITY };
+    expect(ends).toMatchObject([
+      {
+        error,
+        replicas: [
+          { place: first.url, error },
+          { place: second.url, error },
+        ],
+      },
+    ]);
+  });
+
+  it('says when it was that there was no session yet, and at which replica', async () => {
+    const [other, broker] = [await replica(), await replica()];
+    other.hasMerchant = false;
+    const { lines, has } = watch(other, broker);
+    await has('no session yet');
+    const told = lines.find((line) => line.includes('no session yet'));
+    expect(told).toMatch(new RegExp(`^\\d{4}-\\S+Z {2}no session yet: .* \\(${broker.url}/?, merchant "shop"\\)$`));
   });
 });
