@@ -140,7 +140,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       expect(said).toMatch(
         /no client key: (?:403 .*ask for the merchant|200|302).*nothing was sent to the bank, and it may be sent again/,
       );
-      expect(said).toContain('are BROKER_URL and BROKER_TOKEN right?');
+      expect(said).toContain('are BROKER_URL and BROKER_TOKEN right? Is the merchant called shop there');
       expect(gateway.connections).toBe(0);
     },
     60_000,
@@ -261,8 +261,11 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
   it.each<[Guide, Language, string]>([
     ...PAYING.map(([guide, language]): [Guide, Language, string] => [guide, language, 'MERCHANT_ID']),
     ...LANGUAGES.map((language): [Guide, Language, string] => ['refund', language, 'OPERATION_ID']),
-    ['merchant-sdk', 'ts', 'MERCHANT_ID'],
-    ['merchant-sdk', 'ts', 'OPERATION_ID'],
+    ...['MERCHANT_ID', 'OPERATION_ID'].map((name): [Guide, Language, string] => ['merchant-sdk', 'ts', name]),
+    ...(['hosted-page', 'refund', 'merchant-sdk'] as const).flatMap((guide) =>
+      ['BROKER_URL', 'BROKER_TOKEN', 'GATEWAY_URL'].map((name): [Guide, Language, string] => [guide, 'ts', name]),
+    ),
+    ...['BROKER_URL', 'BROKER_TOKEN'].map((name): [Guide, Language, string] => ['notifications', 'ts', name]),
   ])(
     'name what is not set: %s, %s, %s',
     async (guide, language, name) => {
@@ -331,8 +334,11 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     async (guide, language) => {
       const repeated = json(200, { msgCode: 'b_duplicate_field_value' });
       Object.assign(answers, { '/create-order': repeated, '/refund': repeated });
-      expect(await failure(guide, language)).toMatch(
-        /b_duplicate_field_value.* the bank has a request with this id already/,
+      const MERCHANT_REQUEST_ID = randomUUID();
+      const said = await failure(guide, language, { MERCHANT_REQUEST_ID });
+      expect(said).toMatch(/b_duplicate_field_value.* the bank has a request with this id already/);
+      expect(said).toMatch(
+        new RegExp(`ask the bank about ${MERCHANT_REQUEST_ID}|keep ${MERCHANT_REQUEST_ID}: the notif`),
       );
     },
     60_000,
@@ -455,6 +461,32 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     },
     60_000,
   );
+
+  it.each(PAYING)(
+    'ask whether GATEWAY_URL is right where a page says that there is nothing: %s, %s',
+    async (guide, language) => {
+      Object.assign(answers, { '/create-order': page(404), '/refund': page(404) });
+      const said = await failure(guide, language);
+      expect(said).toMatch(/is GATEWAY_URL right\?.*nobody knows|is its URL right\?.*404, text\/html.*Nobody knows/);
+    },
+    60_000,
+  );
+
+  it('name the URL where a broker speaks no TLS, or nothing else', async () => {
+    const tls = createServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.destroy()));
+    tls.listen(0, '127.0.0.1');
+    ofEach.add(tls, (it) => void it.close());
+    await once(tls, 'listening');
+    const BROKER_URL = `127.0.0.1:${(tls.address() as AddressInfo).port}`;
+    for (const [guide, language] of WITHOUT_PACKAGE) {
+      const [secure, plain] = [
+        await failure(guide, language, { BROKER_URL: `https://${BROKER_URL}` }),
+        await failure(guide, language, { BROKER_URL: `http://${BROKER_URL}` }),
+      ];
+      expect(secure).toMatch(/no broker answers at .*; does it begin with http:\/\/\?; .*has sent nothing/);
+      expect(plain).toMatch(/no broker answers at .*; does it begin with https:\/\/\?; .*has sent nothing/);
+    }
+  });
 
   it.each(PAYING)(
     'tell what a refusal is about in words of the bank, and in no more than a piece of them: %s, %s',
