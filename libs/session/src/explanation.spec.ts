@@ -240,6 +240,8 @@ describe('what is the matter with a merchant', () => {
       inHeadline: `${others}; ${since}${inHeadline}`,
     });
     expect(told()).toEqual(saying(''));
+    const renewed = aSession({ ...session, createdAt: plusMs(now, -1_000), watchedSince: session.createdAt });
+    expect(told({ session: renewed })).toEqual(saying(''));
     expect(told({ result: 'stale' })).toEqual(saying(''));
     const spent = { freeAt: plusMs(now, 14 * MINUTE) };
     expect(told({ spent })).toEqual(
