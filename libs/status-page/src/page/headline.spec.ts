@@ -459,7 +459,7 @@ describe('the headline', () => {
     const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED', since: 60_000 } as const;
     const state = { store: silent, replica, merchants: [blocked(333_000)] };
     expect(headlineOf(state, { ...well, fresh: 1 }, 70_000).detail).toMatch(
-      /^Reason: ECONNREFUSED, since 00:01:00 UTC\. /,
+      /^Reason: ECONNREFUSED; not working since 00:01:00 UTC\. /,
     );
   });
 
