@@ -56,6 +56,13 @@ export class ConfigurationError extends BrokerError {
   }
 }
 
+/** How many faults there are, and the setting that the first of them is about, such as `http.tls.certFile`. */
+export function faultsText({ faults, firstFault }: { readonly faults: number; readonly firstFault?: string }): string {
+  const count = faults === 1 ? '1 fault' : `${faults} faults`;
+  if (firstFault === undefined) return count;
+  return faults === 1 ? `${count}: ${firstFault}` : `${count}, the first: ${firstFault}`;
+}
+
 /** The path of a member: `http` + `port` is `http.port`, `merchants` + 0 is `merchants[0]`. */
 export function childPath(parent: string, child: string | number): string {
   if (typeof child === 'number') return `${parent}[${child}]`;

@@ -55,6 +55,11 @@ export class FollowedReplica {
     this.#index = (this.#index + 1) % this.#urls.length;
   }
 
+  /** From now on it is this one, such as the one that is known to have what is waited for. */
+  follow(url: URL): void {
+    this.#index = Math.max(0, this.#urls.indexOf(url));
+  }
+
   /** What is written for the first replica, with the one that is followed in its place. */
   readdressed(text: string): string {
     const [{ href, origin }] = this.#urls;

@@ -59,6 +59,8 @@ describe('what is told of a merchant that is followed', () => {
       },
       merchant: 'shop',
       place: () => place,
+      places: () => [place],
+      onServed: () => undefined,
       clock,
       signal: stop.signal,
       tell: (notice: Notice) => {
