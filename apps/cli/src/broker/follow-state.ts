@@ -1,10 +1,12 @@
 import type { ClientEvent, Session } from '#libs/client';
 import type { Clock } from '#libs/clock';
 
+type FollowMode = Extract<ClientEvent, { readonly type: 'following' }>['mode'];
+
 /** What the client package is doing, by its events. It may be told to wait for minutes, and is begun anew where nothing is left to wait for. */
 export class FollowState {
   readonly #clock: Clock;
-  #isLive = false;
+  #mode: FollowMode | undefined;
   #restsUntilMs = Number.NEGATIVE_INFINITY;
   #turn = new AbortController();
   #newest = 0;
@@ -15,13 +17,20 @@ export class FollowState {
 
   /** Whether newer sessions come by themselves. */
   get isLive(): boolean {
-    return this.#isLive;
+    return this.#mode !== undefined;
+  }
+
+  /** What is seen of the merchant where its condition is not. */
+  get leaves(): string {
+    return this.#mode === 'events'
+      ? 'its sessions come by the stream that is open, and nothing else is seen of the merchant'
+      : 'nothing is seen of the merchant';
   }
 
   note(event: ClientEvent): void {
-    if (event.type === 'following') this.#isLive = true;
+    if (event.type === 'following') this.#mode = event.mode;
     if (event.type !== 'interrupted') return;
-    this.#isLive = false;
+    this.#mode = undefined;
     this.#restsUntilMs = this.#clock.monotonicMs() + event.retryInMs;
   }
 
@@ -35,14 +44,14 @@ export class FollowState {
   /** Another client begins. @returns aborts when the next one is to */
   begin(): AbortSignal {
     this.#turn = new AbortController();
-    this.#isLive = false;
+    this.#mode = undefined;
     this.#restsUntilMs = Number.NEGATIVE_INFINITY;
     return this.#turn.signal;
   }
 
   /** Ends a wait for the next try. @returns false where there is none to end */
   wake(): boolean {
-    const isResting = !this.#isLive && this.#clock.monotonicMs() < this.#restsUntilMs;
+    const isResting = this.#mode === undefined && this.#clock.monotonicMs() < this.#restsUntilMs;
     if (isResting) this.#turn.abort();
     return isResting;
   }

@@ -70,7 +70,9 @@ async function watchUntil(options: SessionBrokerOptions, turn: Turn, context: Co
       // Later on the follower tells what it is.
       if (signal.aborted || !isFirst) return;
       goesOn(error);
-      if (error instanceof BrokerUnavailable) terminal.err(`no session yet: ${error.message}`);
+      // Where no replica answers, the look says of each of them why.
+      if (!(error instanceof BrokerUnavailable) || look.tellsWhyNot) return;
+      terminal.err(`${toRfc3339(clock.now())}  no session yet: ${replica.readdressed(error.message)}`);
     });
     await awake(clock, signal);
   } finally {

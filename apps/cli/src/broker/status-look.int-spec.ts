@@ -2,6 +2,8 @@ import { plusMs, type ScheduledTask, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { eventually, FakeClock, LoopbackServer } from '#libs/testing';
 import type { BrokerPlace } from './broker-place.js';
+import { FollowedReplica } from './followed-replica.js';
+import { FollowState } from './follow-state.js';
 import type { ListedMerchant } from './listed-merchant.js';
 import type { Notice } from './notice.js';
 import { StatusLook } from './status-look.js';
@@ -30,7 +32,8 @@ describe('what is told of a merchant that is followed', () => {
   let facts: object[] = [];
   let server: LoopbackServer;
   let other: LoopbackServer;
-  let place: URL;
+  let replica: FollowedReplica;
+  let state: FollowState;
   let statusLook: StatusLook;
 
   beforeAll(async () => {
@@ -46,21 +49,23 @@ describe('what is told of a merchant that is followed', () => {
   });
 
   beforeEach(() => {
-    place = new URL(`http://127.0.0.1:${server.port}`);
+    const [url, ofOther] = [server, other].map(({ port }) => new URL(`http://127.0.0.1:${port}`)) as [URL, URL];
+    replica = new FollowedReplica([url, ofOther]);
+    state = new FollowState(clock);
+    state.note({ type: 'following', mode: 'events' });
     listed = WELL;
     token = () => Promise.resolve(undefined);
     [told, facts, ofStore, refusal] = [[], [], {}, undefined];
     statusLook = new StatusLook({
       broker: {
-        urls: [new URL(`http://127.0.0.1:${server.port}`)],
+        urls: [url, ofOther],
         token: () => token(),
         hasToken: false,
         ca: undefined,
       },
       merchant: 'shop',
-      place: () => place,
-      places: () => [place],
-      onServed: () => undefined,
+      replica,
+      state,
       clock,
       signal: stop.signal,
       tell: (notice: Notice) => {
@@ -283,8 +288,7 @@ describe('what is told of a merchant that is followed', () => {
   });
 
   it('is asked of the replica that is followed now', async () => {
-    place = new URL(`http://127.0.0.1:${other.port}`);
-    listed = WELL;
+    replica.changeOver();
     const before = clock.looksAskedFor;
     await clock.advance(LOOK_MS);
     await eventually(() => clock.looksAskedFor > before);

@@ -4,10 +4,11 @@ import { BrokerError } from '#libs/errors';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import { FollowedReplica, type LostReplica } from '../broker/followed-replica.js';
-import { type AskFault, faultLines, faultOfSilence } from '../broker/ask-fault.js';
+import { type AskFault, faultLines } from '../broker/ask-fault.js';
 import { nameFault } from '../broker/named-merchants.js';
 import { noticePrinter } from '../broker/notice.js';
 import { FollowState } from '../broker/follow-state.js';
+import { troubleFacts, troubleLines, troubleOf } from '../broker/replica-trouble.js';
 import { LastRefusal } from '../broker/last-refusal.js';
 import { watchMerchant } from '../broker/merchant-watch.js';
 import type { ReplicaPlace } from '../broker/replica-call.js';
@@ -37,31 +38,37 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
   } catch (error) {
     if (!(error instanceof BrokerError)) throw error;
     const { code, message } = error;
-    return ended({ errors: [{ code, message }], fault: 'invalidInput' }, options, context);
+    return ended(endingOf({ code, message }, 'invalidInput'), options, context);
   } finally {
     await connections.close();
   }
 }
 
 interface Ending {
-  /** Of each replica its own, where they differ. */
-  readonly errors: readonly AskFault[];
   readonly fault: ExitClass;
+  readonly lines: readonly string[];
+  readonly facts: { readonly error: AskFault };
 }
 
 /** Tells why the watch is over. @returns the exit code */
-function ended({ errors, fault }: Ending, { merchant, json }: WatchOptions, context: CommandContext): number {
+function ended({ fault, lines, facts }: Ending, { merchant, json }: WatchOptions, context: CommandContext): number {
   const { clock, terminal } = context;
-  if (json === true) {
-    const at = toRfc3339(clock.now());
-    for (const error of errors) terminal.out(JSON.stringify({ event: 'ended', at, merchant, error }));
-    return exitCodes[fault];
-  }
-  for (const error of errors) {
-    const [what = '', ...more] = faultLines(error);
-    terminal.err([`error: ${what}`, ...more].join('\n'));
-  }
+  if (json === true) terminal.out(JSON.stringify({ event: 'ended', at: toRfc3339(clock.now()), merchant, ...facts }));
+  else terminal.err(`error: ${lines.join('\n')}`);
   return exitCodes[fault];
+}
+
+const endingOf = (error: AskFault, fault: ExitClass): Ending => ({ fault, lines: faultLines(error), facts: { error } });
+
+/** None of the replicas can be followed, whatever time passes. */
+function endingOfAll(lost: readonly LostReplica[], broker: BrokerPlace): Ending | undefined {
+  const troubles = lost.map(({ url, why }) => troubleOf(url, why, broker));
+  const [first, ...others] = troubles;
+  const fault = gravestOf(troubles.map((one) => one.fault));
+  if (first === undefined || fault === undefined) return undefined;
+  if (others.length === 0) return endingOf(first.error, fault);
+  const lines = ['no replica can be followed', ...troubleLines(troubles)];
+  return { fault, lines, facts: troubleFacts([first, ...others]) };
 }
 
 interface Reached {
@@ -88,14 +95,7 @@ async function follow(
   const refusal = new LastRefusal(replica, giveUp);
   const { merchant } = options;
   const state = new FollowState(clock);
-  const look = new StatusLook({
-    ...{ clock, signal, broker, merchant, tell },
-    place: () => replica.url,
-    places: () => (state.isLive ? [replica.url] : broker.urls),
-    onServed: (place) => {
-      if (state.wake()) replica.follow(place);
-    },
-  });
+  const look = new StatusLook({ clock, signal, broker, merchant, tell, replica, state });
   const ask = fetchThrough(connections, { tls: { pins: [], ...(broker.ca === undefined ? {} : { ca: broker.ca }) } });
   const through = { clock, signal, onLost, onTurnedAway: () => refusal.weigh() };
   try {
@@ -107,9 +107,7 @@ async function follow(
   } finally {
     look.close();
   }
-  const gravest = gravestOf(lost.map(({ why }) => why.fault));
-  if (gravest === undefined) return undefined;
-  return { errors: lost.map(({ url, why }) => faultOfSilence(why, { url }, broker)), fault: gravest };
+  return endingOfAll(lost, broker);
 }
 
 interface Refused extends Pick<WatchOptions, 'merchant'> {
@@ -131,17 +129,15 @@ async function afterRefusal(
     ...(status === undefined ? {} : { status }),
     ...(remedy === undefined ? {} : { remedy }),
   });
-  if (showsWrongAddress(error)) return { errors: [told(error.message, addressRemedy(place))], fault: 'invalidInput' };
+  if (showsWrongAddress(error)) return endingOf(told(error.message, addressRemedy(place)), 'invalidInput');
   if (error instanceof Unauthenticated) {
-    return { errors: [told(error.message, tokenRemedy(broker.hasToken))], fault: 'refused' };
+    return endingOf(told(error.message, tokenRemedy(broker.hasToken)), 'refused');
   }
   const found = await nameFault(broker, place, { ...context, merchant, code });
-  if (found === undefined) return { errors: [told(error.message)], fault: 'refused' };
+  if (found === undefined) return endingOf(told(error.message), 'refused');
   // What the broker says of a name that it does not know is the same in more words.
-  return {
-    errors: [told(found.problem, found.fault === 'invalidInput' ? NAME_A_MERCHANT : GRANT_READ)],
-    fault: found.fault,
-  };
+  const remedy = found.fault === 'invalidInput' ? NAME_A_MERCHANT : GRANT_READ;
+  return endingOf(told(found.problem, remedy), found.fault);
 }
 
 function clientOptions(
