@@ -51,6 +51,10 @@ export function changedConfiguration(value: unknown): ChangedConfiguration | und
     ...(typeof firstFault === 'string' ? { firstFault } : {}),
     ...(Array.isArray(awaitingRestart) ? { awaitingRestart: awaitingRestart.map(String) } : {}),
     ...(typeof advice === 'string' ? { advice } : {}),
-    ...(typeof runbook === 'string' ? { runbook } : {}),
+    ...(typeof runbook === 'string'
+      ? { runbook }
+      : typeof refusedSince === 'string'
+        ? { runbook: CONFIG_RELOAD_FAILED }
+        : {}),
   };
 }

@@ -88,11 +88,19 @@ export class StatusLook {
 
   #judge(seen: readonly Seen[]): void {
     const told = tellingMost(seen);
-    if (told !== undefined) this.#credential.accepted();
-    else for (const { refusal } of seen) if (refusal !== undefined) this.#credential.refused(refusal);
+    this.#weighCredential(told, seen);
     if (told?.listing !== undefined) this.#store.look({ listing: told.listing, place: told.url });
     if (told?.found === undefined) return this.#missing(seen);
     this.#found(told.url, told.found);
+  }
+
+  #weighCredential(told: Seen | undefined, seen: readonly Seen[]): void {
+    const refusal = seen.find((one) => one.refusal !== undefined)?.refusal;
+    if (told === undefined && refusal !== undefined) this.#credential.refused(refusal);
+    // Of one that is followed no longer the replicas say by themselves that they do not have it.
+    else if (told?.found === undefined && this.#parts.state.isLive && told?.listing !== undefined) {
+      this.#credential.hidden(told.listing);
+    } else if (told !== undefined) this.#credential.accepted();
   }
 
   #found(url: URL, found: ListedMerchant): void {
