@@ -162,7 +162,7 @@ describe('simulate', () => {
   });
 
   it.each([
-    ['failures', ['--failures', '10%'], 135],
+    ['failures', ['--failures', '10%'], 140],
     ['an outage', ['--outage', '2m'], 138],
   ])(
     'tells what %s had left of the budget, and the budget that would bridge the gap',

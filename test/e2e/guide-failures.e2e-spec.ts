@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describeWith, endedAfterAll, endedAfterEach, freePort, LoopbackServer } from '#libs/testing';
 import { type Guide, GuidePrograms, type Language } from './guide-programs.js';
 
@@ -139,7 +140,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       expect(said).toMatch(
         /no client key: (?:403 .*ask for the merchant|200|302).*nothing was sent to the bank, and it may be sent again/,
       );
-      expect(said).toContain('are BROKER_URL and BROKER_TOKEN right?');
+      expect(said).toContain('are BROKER_URL and BROKER_TOKEN right? Is the merchant called shop there');
       expect(gateway.connections).toBe(0);
     },
     60_000,
@@ -190,6 +191,56 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     60_000,
   );
 
+  /** A program that lets a merchant SDK try one operation, and says what became of it. */
+  const trying = (operation: string, { before = '', after = '' } = {}): string => `
+    ${before}
+    import { SessionBroker } from '@session-broker/client';
+    const { withSdk } = await import('./brokered-sdk.ts');
+    const { BROKER_URL, BROKER_TOKEN } = process.env;
+    const broker = new SessionBroker({ url: BROKER_URL, merchant: 'shop', auth: BROKER_TOKEN });
+    const newSdk = () => ({ auth: { authorize() {} }, encryption: { decrypt() {} } });
+    await withSdk(broker, newSdk, ${operation}).catch((error) => console.log(error.name, error.message));
+    ${after}
+    await broker.close();
+  `;
+
+  it('say that nothing was sent by a merchant SDK of which a method was called that it has not, later too', async () => {
+    const said = await programs.outputOf(trying('async (sdk) => sdk.createRefnd({})'), env);
+    expect(said).toMatch(/^SdkNotCalled nothing was sent to the bank: TypeError: sdk.createRefnd is not a function\n$/);
+  });
+
+  it.each([
+    ['after a session', 'async (sdk) => { await sdk.auth.authorize({}); sdk.createRefnd({}); }'],
+    ['of the platform', "() => Promise.reject(new TypeError('fetch failed'))"],
+  ])('say that nobody knows of another fault of a merchant SDK: %s', async (_what, operation) => {
+    expect(await programs.outputOf(trying(operation), env)).toMatch(/^AnswerLost /);
+  });
+
+  it('say that nobody knows where the gateway never answers a merchant SDK, which then gets no session any more', async () => {
+    answers['/silence'] = () => undefined;
+    const before = 'AbortSignal.timeout = (({ timeout }) => (ms) => timeout.call(AbortSignal, ms / 100))(AbortSignal);';
+    const after = 'await given.auth.authorize({}).catch((error) => console.log(error.name)); process.exit();';
+    const operation = `async (sdk) => {
+      globalThis.given = sdk;
+      await sdk.auth.authorize({});
+      return fetch(process.env.GATEWAY_URL + '/silence');
+    }`;
+    const said = await programs.outputOf(trying(operation, { before, after }), env);
+    expect(said).toMatch(/^AnswerLost No answer of the gateway .*TimeoutError.*Nobody knows.*\nTimeoutError\n$/);
+  });
+
+  it('say of two sessions that were rejected, one after the other, what refund.md says: merchant-sdk', async () => {
+    for (const [answered, reason] of [
+      [dead, 'b_session_doesnt_exist'],
+      [page(401), 'http_401'],
+    ] as const) {
+      answers['/refund'] = answered;
+      const said = await failure('merchant-sdk', 'ts');
+      expect(said).toMatch(new RegExp(`\nSessionRejected: The gateway rejected the session twice.*\\(${reason}\\)`));
+      expect(said).toMatch(/\[cause\]: SdkError: /);
+    }
+  });
+
   it('says that nobody knows of a merchant SDK that failed at once, with the session in its hands', async () => {
     const said = await programs.outputOf(
       `
@@ -210,8 +261,11 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
   it.each<[Guide, Language, string]>([
     ...PAYING.map(([guide, language]): [Guide, Language, string] => [guide, language, 'MERCHANT_ID']),
     ...LANGUAGES.map((language): [Guide, Language, string] => ['refund', language, 'OPERATION_ID']),
-    ['merchant-sdk', 'ts', 'MERCHANT_ID'],
-    ['merchant-sdk', 'ts', 'OPERATION_ID'],
+    ...['MERCHANT_ID', 'OPERATION_ID'].map((name): [Guide, Language, string] => ['merchant-sdk', 'ts', name]),
+    ...(['hosted-page', 'refund', 'merchant-sdk'] as const).flatMap((guide) =>
+      ['BROKER_URL', 'BROKER_TOKEN', 'GATEWAY_URL'].map((name): [Guide, Language, string] => [guide, 'ts', name]),
+    ),
+    ...['BROKER_URL', 'BROKER_TOKEN'].map((name): [Guide, Language, string] => ['notifications', 'ts', name]),
   ])(
     'name what is not set: %s, %s, %s',
     async (guide, language, name) => {
@@ -280,8 +334,11 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     async (guide, language) => {
       const repeated = json(200, { msgCode: 'b_duplicate_field_value' });
       Object.assign(answers, { '/create-order': repeated, '/refund': repeated });
-      expect(await failure(guide, language)).toMatch(
-        /b_duplicate_field_value.* the bank has a request with this id already/,
+      const MERCHANT_REQUEST_ID = randomUUID();
+      const said = await failure(guide, language, { MERCHANT_REQUEST_ID });
+      expect(said).toMatch(/b_duplicate_field_value.* the bank has a request with this id already/);
+      expect(said).toMatch(
+        new RegExp(`ask the bank about ${MERCHANT_REQUEST_ID}|keep ${MERCHANT_REQUEST_ID}: the notif`),
       );
     },
     60_000,
@@ -376,6 +433,73 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       expect(await failure(guide, language)).toMatch(
         /^\/session: a 502 that is not the broker's: is BROKER_URL right\?; .*has sent nothing to the bank/m,
       );
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'say that nothing was sent where the handshake of TLS breaks off, or is refused: %s, %s',
+    async (guide, language) => {
+      const alert = Buffer.from([21, 3, 3, 0, 2, 2, 40]);
+      const ends = [(it: Socket) => it.destroy(), (it: Socket) => it.end(alert)];
+      // Of a reset Node.js says the same before the handshake is done and after it.
+      if (language !== 'ts') ends.push((it) => it.resetAndDestroy());
+      for (const end of ends) {
+        const server = createServer(
+          (socket) => void socket.on('error', () => undefined).once('data', () => end(socket)),
+        );
+        server.listen(0, '127.0.0.1');
+        ofEach.add(server, (it) => void it.close());
+        await once(server, 'listening');
+        const GATEWAY_URL = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        const said = await failure(guide, language, { GATEWAY_URL });
+        expect(said).toMatch(
+          /it was not sent: .*GATEWAY_URL.*may be sent again|The request was not sent, and may be sent again/,
+        );
+        expect(said).not.toMatch(/nobody knows/i);
+      }
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'ask whether GATEWAY_URL is right where a page says that there is nothing: %s, %s',
+    async (guide, language) => {
+      Object.assign(answers, { '/create-order': page(404), '/refund': page(404) });
+      const said = await failure(guide, language);
+      expect(said).toMatch(/is GATEWAY_URL right\?.*nobody knows|is its URL right\?.*404, text\/html.*Nobody knows/);
+    },
+    60_000,
+  );
+
+  it('name the URL where a broker speaks no TLS, or nothing else', async () => {
+    const tls = createServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.destroy()));
+    tls.listen(0, '127.0.0.1');
+    ofEach.add(tls, (it) => void it.close());
+    await once(tls, 'listening');
+    const BROKER_URL = `127.0.0.1:${(tls.address() as AddressInfo).port}`;
+    for (const [guide, language] of WITHOUT_PACKAGE) {
+      const [secure, plain] = [
+        await failure(guide, language, { BROKER_URL: `https://${BROKER_URL}` }),
+        await failure(guide, language, { BROKER_URL: `http://${BROKER_URL}` }),
+      ];
+      expect(secure).toMatch(/no broker answers at .*; does it begin with http:\/\/\?; .*has sent nothing/);
+      expect(plain).toMatch(/no broker answers at .*; does it begin with https:\/\/\?; .*has sent nothing/);
+    }
+  });
+
+  it.each(PAYING)(
+    'tell what a refusal is about in words of the bank, and in no more than a piece of them: %s, %s',
+    async (guide, language) => {
+      const errorCauses = [{ field: 'coinAmount', message: 'must be positive' }, { rest: 'x'.repeat(5_000) }];
+      const refusal = { msgCode: 'VALIDATION_ERROR', msgText: 'Поле \u001b[31m is not valid', errorCauses };
+      Object.assign(answers, { '/create-order': json(400, refusal), '/refund': json(400, refusal) });
+      const said = await failure(guide, language);
+      expect(said).toMatch(
+        /400 VALIDATION_ERROR "Поле \\u001b\[31m is not valid" \[\{"field": ?"coinAmount", ?"message": ?"must be positive"\}.*one that was sent before/,
+      );
+      expect(said).not.toContain('\u001b');
+      expect(said).not.toContain('x'.repeat(300));
     },
     60_000,
   );

@@ -26,7 +26,7 @@ export class PlayedEgress {
   private constructor(telemetry: Telemetry, management: Management) {
     this.#telemetry = telemetry;
     this.#management = management;
-    this.instruments = createEgressInstruments(telemetry.meter);
+    this.instruments = createEgressInstruments(telemetry.meter, new SystemClock());
     const names = { client: 'till', merchant: 'shop', form: 'plain' } as const;
     const plugin = { client: 'plugin', merchant: 'shop', form: 'alias' } as const;
     this.instruments.begin([names, plugin], [ROUTE]);

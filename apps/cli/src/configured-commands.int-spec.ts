@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -338,6 +339,44 @@ egress:
       await chmod(folder, 0o755);
       expect(await cli('config', 'check', config())).toBe(exitCodes.ok);
       expect(err.join('\n')).toMatch(/warning: merchants\[0\]\.clientKeyFiles\[0\]/);
+    });
+
+    it('tells below the faults what else should be mended', async () => {
+      const auth = `{ tokens: [{ caller: till, sha256: ${'ab'.repeat(32)} }], policies: [{ caller: till, merchants: [shop], allow: [session:read] }] }`;
+      await writeConfig((yaml) =>
+        yaml.replace('host: 127.0.0.1', 'host: 0.0.0.0').replace('{ disabled: true }', auth).replace('memory', 'disk'),
+      );
+      await chmod(join(folder, 'client.json'), 0o644);
+      await chmod(folder, 0o755);
+      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+      expect(err.map((line) => /^(?:warning: | {2})?[\w.[\]]+/.exec(line)?.[0])).toEqual([
+        'error',
+        '  store.type',
+        'warning: http.tls',
+        'warning: merchants[0].clientKeyFiles[0]',
+      ]);
+      expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
+      const { error, warnings } = json() as { error: { faults: object[] }; warnings: string[] };
+      expect(error.faults).toEqual([expect.objectContaining({ path: 'store.type' })]);
+      expect(warnings).toEqual([
+        expect.stringMatching(/^http\.tls \(line \d+\): is missing/),
+        expect.stringContaining('merchants[0].clientKeyFiles[0]'),
+      ]);
+    });
+
+    it('gives no warning of what a fault is about, or the faults may be the reason for', async () => {
+      const noPolicy = 'auth: { tokens: [{ caller: a, sha256: x }], policies: [{ caller: "a b" }], jwt: 1 }';
+      await writeConfig((yaml) => `${yaml.replace(/^auth:[^]*?(?=^\w)/m, '')}\n${noPolicy}\n`);
+      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toMatch(/auth\.policies\[0\]\.caller[^]*auth\.jwt/);
+      expect(err.join('\n')).not.toContain('warning:');
+    });
+
+    it('takes no two merchants for one with the same key where no file is read', async () => {
+      const kiosk = `  - { id: kiosk, serviceCode: ${randomUUID()}, clientKeyFiles: [kiosk.json], gateway: { baseUrl: "https://gateway.example" } }`;
+      await writeConfig((yaml) => `${yaml.replace('memory', 'disk')}${kiosk}\n`);
+      expect(await cli('config', 'check', '--structure', config())).toBe(exitCodes.invalidInput);
+      expect(err).toEqual([expect.any(String), expect.stringContaining('store.type')]);
     });
   });
 

@@ -32,6 +32,8 @@ interface Faulty {
   readonly faults: readonly PlacedFault[];
   /** What these hide could not be looked at. */
   readonly hasMore?: boolean;
+  /** What is told beside them. */
+  readonly warnings?: readonly PlacedFault[];
 }
 
 const NO_FAULTS: Faulty = { faults: [] };
@@ -63,23 +65,27 @@ function printReport({ terminal, json }: ReportOptions, done: Report): void {
 }
 
 function printFault({ terminal, json }: ReportOptions, error: unknown): void {
-  const { faults, hasMore = false } = faultsOf(error);
+  const { faults, hasMore = false, warnings = [] } = faultsOf(error);
   const code = error instanceof BrokerError ? error.code : 'internal_error';
   const message = messageOf(error, faults.length > 0);
   if (json) {
-    terminal.out(
-      JSON.stringify({ ok: false, error: { code, message, ...(faults.length > 0 && { faults, hasMore }) } }, null, 2),
-    );
+    const told = { code, message, ...(faults.length > 0 && { faults, hasMore }) };
+    const beside = warnings.length > 0 && { warnings: warnings.map(placed) };
+    terminal.out(JSON.stringify({ ok: false, error: told, ...beside }, null, 2));
     return;
   }
   terminal.err(`error: ${message}`);
-  for (const fault of faults) terminal.err(`  ${placeOf(fault)}: ${fault.problem}`);
+  for (const fault of faults) terminal.err(`  ${placed(fault)}`);
   if (hasMore) terminal.err(`  (${MORE})`);
+  for (const warning of warnings) terminal.err(`warning: ${placed(warning)}`);
 }
 
 /** The setting, and where it stands. */
 export const placeOf = ({ path, line }: Pick<PlacedFault, 'path' | 'line'>): string =>
   line === undefined ? path : `${path} (line ${line})`;
+
+/** The setting, where it stands, and what is said of it. */
+export const placed = (fault: PlacedFault): string => `${placeOf(fault)}: ${fault.problem}`;
 
 /** Faults that are listed one by one are not repeated in the headline. */
 function messageOf(error: unknown, listed: boolean): string {

@@ -61,7 +61,7 @@ export async function startEgress(options: EgressOptions): Promise<RunningEgress
 
 async function assemble(options: EgressOptions): Promise<Egress> {
   const { configuration, clock, logger, telemetry } = options;
-  const instruments = telemetry === undefined ? undefined : createEgressInstruments(telemetry.meter);
+  const instruments = telemetry === undefined ? undefined : createEgressInstruments(telemetry.meter, clock);
   const parts = { clock, logger, onHeld: (merchant: string, held: number) => instruments?.held(merchant, held) };
   const inForce = new DeploymentInForce(await Deployment.create(configuration, parts));
   instruments?.observeSessions(() => inForce.current.held());

@@ -1,6 +1,9 @@
 // brokered-sdk.cjs
 const { answerLost, toGatewaySession } = require('@session-broker/client');
 
+/** How long one run of an operation may take; longer than the gateway does. */
+const LIMIT_MS = 45_000;
+
 /** The SDK could not be made or called, and nothing was sent to the bank; `cause` says why. */
 class SdkNotCalled extends Error {
   name = 'SdkNotCalled';
@@ -11,17 +14,22 @@ const withSdk = (broker, newSdk, operation) => {
   let sessionsGiven = 0;
   return broker
     .withSession((session) => {
+      const limit = AbortSignal.timeout(LIMIT_MS);
+      const timeUp = new Promise((_answer, fail) => {
+        limit.addEventListener('abort', () => fail(limit.reason));
+      });
       try {
         const sdk = newSdk();
         if (typeof sdk.auth.authorize !== 'function' || typeof sdk.encryption.decrypt !== 'function') {
           throw new TypeError('the SDK has no auth.authorize, or no encryption.decrypt');
         }
         sdk.auth.authorize = async (settings) => {
+          limit.throwIfAborted(); // nobody waits any more for what the SDK would send
           sessionsGiven += 1;
           return { ...settings, ...toGatewaySession(session) };
         };
         sdk.encryption.decrypt = async (jwe) => JSON.parse(await broker.decryptText(jwe));
-        return operation(sdk);
+        return Promise.race([operation(sdk), timeUp]);
       } catch (cause) {
         if (sessionsGiven > 0) throw cause; // with a session the SDK may have sent something
         throw new SdkNotCalled(`nothing was sent to the bank: ${String(cause)}`, { cause });
@@ -29,7 +37,10 @@ const withSdk = (broker, newSdk, operation) => {
     })
     .catch((error) => {
       if (error instanceof SdkNotCalled) throw error;
-      return answerLost(error); // outside, since withSession itself looks at what the SDK throws
+      const hasNoMethod = error instanceof TypeError && error.message.endsWith(' is not a function');
+      // Outside, since withSession itself looks at what the SDK throws.
+      if (!hasNoMethod || sessionsGiven > 0) return answerLost(error);
+      throw new SdkNotCalled(`nothing was sent to the bank: ${String(error)}`, { cause: error });
     });
 };
 

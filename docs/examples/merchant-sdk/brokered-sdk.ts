@@ -1,6 +1,9 @@
 // brokered-sdk.ts
 import { answerLost, type Session, type SessionBroker, toGatewaySession } from '@session-broker/client';
 
+/** How long one run of an operation may take; longer than the gateway does. */
+const LIMIT_MS = 45_000;
+
 /** What matters of the SDK here. Where yours has other names, this and `brokered` are the place. */
 export interface MerchantSdk {
   readonly auth: { authorize(settings: object): Promise<object> };
@@ -30,12 +33,17 @@ export function withSdk<Sdk extends MerchantSdk, Answer>(
 ): Promise<Answer> {
   let sessionsGiven = 0;
   const answered = broker.withSession((session) => {
+    const limit = AbortSignal.timeout(LIMIT_MS);
+    const timeUp = new Promise<never>((_answer, fail) => {
+      limit.addEventListener('abort', () => fail(limit.reason as Error));
+    });
     const given = (): Session => {
+      limit.throwIfAborted(); // nobody waits any more for what the SDK would send
       sessionsGiven += 1;
       return session;
     };
     try {
-      return operation(brokered(newSdk(), broker, given));
+      return Promise.race([operation(brokered(newSdk(), broker, given)), timeUp]);
     } catch (cause) {
       if (sessionsGiven > 0) throw cause; // with a session the SDK may have sent something
       throw new SdkNotCalled(`nothing was sent to the bank: ${String(cause)}`, { cause });
@@ -44,6 +52,8 @@ export function withSdk<Sdk extends MerchantSdk, Answer>(
   // Outside, since withSession itself looks at what the SDK throws.
   return answered.catch((error: unknown) => {
     if (error instanceof SdkNotCalled) throw error;
-    return answerLost(error);
+    const hasNoMethod = error instanceof TypeError && error.message.endsWith(' is not a function');
+    if (!hasNoMethod || sessionsGiven > 0) return answerLost(error);
+    throw new SdkNotCalled(`nothing was sent to the bank: ${String(error)}`, { cause: error });
   });
 }

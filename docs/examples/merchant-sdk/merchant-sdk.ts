@@ -93,7 +93,10 @@ export class MerchantSdk {
       'x-device_id': session.deviceId ?? '',
       'x-refresh_token': session.refreshToken ?? '',
     };
-    const response = await fetch(new URL(path, session.baseUrl), { method: 'POST', headers, body, redirect: 'error' });
+    const url = `${session.baseUrl.replace(/\/+$/, '')}${path}`;
+    // Shorter than that of withSdk; without one fetch waits for minutes.
+    const bounds = { redirect: 'error', signal: AbortSignal.timeout(40_000) } as const;
+    const response = await fetch(url, { method: 'POST', headers, body, ...bounds });
     const { status } = response;
     const text = await response.text();
     // A refusal of the bank is in clear, also under 200: its msgCode is all that it says.

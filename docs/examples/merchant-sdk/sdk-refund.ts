@@ -4,15 +4,24 @@ import { SessionBroker } from '@session-broker/client';
 import { withSdk } from './brokered-sdk.ts';
 import { MerchantSdk } from './merchant-sdk.ts';
 
-const { BROKER_URL = '', BROKER_TOKEN = '', GATEWAY_URL = '', MERCHANT_ID = '', OPERATION_ID = '' } = process.env;
+function setting(name: string, what: string, form = /\S/): string {
+  const value = process.env[name]?.trim() ?? '';
+  if (!form.test(value)) throw new Error(`set ${name}: ${what}`);
+  return value;
+}
+const address = (name: string): string =>
+  setting(name, 'it begins with http:// or https://', /^https?:\/\/[^\s/]\S*$/).replace(/\/+$/, '');
+const BROKER_URL = address('BROKER_URL');
+const GATEWAY_URL = address('GATEWAY_URL');
+const TOKEN = 'the token by which the broker knows the caller, with no space and no line break in it';
+const BROKER_TOKEN = setting('BROKER_TOKEN', TOKEN, /^\S+$/);
+const MERCHANT_ID = setting('MERCHANT_ID', "the terminal's id at the bank");
+const OPERATION_ID = setting('OPERATION_ID', 'the operationId of the purchase of which something is given back');
 const NOTHING_SENT = 'nothing was sent to the bank, and it may be sent again with the same MERCHANT_REQUEST_ID';
 
 async function refund(broker: SessionBroker): Promise<void> {
-  if (MERCHANT_ID.trim() === '') throw new Error("set MERCHANT_ID: the terminal's id at the bank");
-  if (OPERATION_ID.trim() === '')
-    throw new Error('set OPERATION_ID: the operationId of the purchase of which something is given back');
   const headers = { authorization: `Bearer ${BROKER_TOKEN}` };
-  const keyUrl = `${BROKER_URL.replace(/\/+$/, '')}/v1/merchants/shop/client-key`;
+  const keyUrl = `${BROKER_URL}/v1/merchants/shop/client-key`;
   const signal = AbortSignal.timeout(10_000);
   // A redirect comes back as such, and is not followed: the token is for one host.
   const clientKey = await fetch(keyUrl, { headers, redirect: 'manual', signal }).catch((cause: unknown) => {
@@ -23,7 +32,9 @@ async function refund(broker: SessionBroker): Promise<void> {
   const authenticationKey = said?.jwk;
   if (authenticationKey === undefined) {
     const why = `no client key: ${clientKey.status} ${JSON.stringify(said)}`;
-    throw new Error(`${why}; are BROKER_URL and BROKER_TOKEN right? ${NOTHING_SENT}`);
+    throw new Error(
+      `${why}; are BROKER_URL and BROKER_TOKEN right? Is the merchant called shop there, and this caller allowed to use it? ${NOTHING_SENT}`,
+    );
   }
   const newSdk = (): MerchantSdk =>
     new MerchantSdk({ baseUrl: GATEWAY_URL, merchantId: MERCHANT_ID, authenticationKey });

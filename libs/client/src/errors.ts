@@ -214,11 +214,11 @@ interface RejectedFacts {
  * The error of a payment whose second session was rejected, too: two sessions die together more seldom than a URL or an
  * environment is mistaken.
  */
-export function rejectedTwice(second: SessionRejected, generation: number, place: Place): SessionRejected {
-  const { reason } = second;
+export function rejectedTwice(rejection: Rejection, cause: unknown, place: Place): SessionRejected {
+  const { reason } = rejection;
   const twice = `The gateway rejected the session twice, with two sessions (${reason})${meaningOf(reason)}`;
   const message = `${twice}. Are the gateway's URL and environment right?${nameOf(place)}`;
-  return new SessionRejected(reason, { message, rejection: { generation, reason }, cause: second });
+  return new SessionRejected(reason, { message, rejection, cause });
 }
 
 export function reasonCode(reason: unknown): string {

@@ -132,8 +132,8 @@ describe('a payment that was carried out', () => {
     expect(failure).toMatchObject({ code: 'answer_lost', cause: expect.any(TypeError) });
     expect((failure as Error).message).toBe(
       'No answer of the gateway that can be used: ECONNRESET. Nobody knows whether the bank has the request. Keep the ' +
-        'merchantRequestId and send it under no other: an order without its hppOrderId is sent again with the same one, ' +
-        'which tells; else a notification or the bank tells what became of it',
+        'merchantRequestId and send it under no other: a notification or the bank tells what became of it; an order of the ' +
+        'hosted page without its hppOrderId is sent again with the same one, which tells',
     );
     expect(JSON.stringify(failure)).toContain('"code":"answer_lost"');
     expect(JSON.stringify(failure)).not.toContain('canary');

@@ -24,7 +24,7 @@ import {
 } from './payment-errors.js';
 
 /** An order by itself moves no money. */
-const ORDER_TELLS = 'an order without its hppOrderId is sent again with the same one, which tells;';
+const ORDER_TELLS = 'an order of the hosted page without its hppOrderId is sent again with the same one, which tells';
 /**
  * Of making a connection alone: before there is one, nothing can be sent. With TLS that is before the certificate of the
  * other side has been found good.
@@ -103,28 +103,44 @@ const REFUSED_AT_ONCE: readonly number[] = [401, 404, 405, 415];
 export function answerLost(cause: unknown, about?: GatewayAnswer | GatewayRequest, signal?: AbortSignal): never {
   if (cause instanceof SessionBrokerError) throw cause;
   const given = [about, cause].find(isAnswer);
-  const failures = given === undefined ? unansweredIn(cause, about) : [cause];
+  const { failures, facts, statuses } = given === undefined ? unansweredIn(cause, about) : answeredBy(given, cause);
   if (given !== undefined && REFUSED_AT_ONCE.includes(given.status) && isProblemOfOurs(cause)) {
     throw notTheGateway('a broker or an egress', given);
   }
-  const what = [...answerTexts(given), ...endTexts(failures, signal)].join(', ');
-  const message = `No answer of the gateway that can be used${what === '' ? '' : `: ${what}`}`;
+  const what = [...facts, ...endTexts(failures, signal)].join(', ');
+  // Every path that is documented is there, where the gateway is.
+  const place = statuses.includes(404) ? ' (is its URL right?)' : '';
+  const message = `No answer of the gateway that can be used${place}${what === '' ? '' : `: ${what}`}`;
   const unknown = 'Nobody knows whether the bank has the request';
   const isKept = given === undefined ? isError(cause) && !failures.some(isOfParser) : isShown(cause, given);
   throw new AnswerLost(
     'answer_lost',
-    `${message}. ${unknown}. ${NO_OTHER_ID} ${ORDER_TELLS} else ${WHO_TELLS}`,
+    `${message}. ${unknown}. ${NO_OTHER_ID} ${WHO_TELLS}; ${ORDER_TELLS}`,
     isKept ? { cause } : {},
   );
 }
 
+/** What may be said of a request of which nobody knows. */
+interface Unknown {
+  readonly failures: readonly unknown[];
+  /** Of the answer, in words that cannot quote it. */
+  readonly facts: readonly string[];
+  readonly statuses: readonly number[];
+}
+
+const answeredBy = (answer: GatewayAnswer, cause: unknown): Unknown => ({
+  failures: [cause],
+  facts: answerTexts(answer),
+  statuses: [answer.status],
+});
+
 /** The failure and the errors that it wraps. @throws what is certain of them */
-function unansweredIn(cause: unknown, request: unknown): readonly unknown[] {
+function unansweredIn(cause: unknown, request: unknown): Unknown {
   const wrapped = isError(cause) ? evidenceIn(cause) : undefined;
   if (wrapped !== undefined) throwWhatIsKnown(wrapped, cause);
   const failures = wrapped?.errors ?? [cause];
   const why = wrapped?.isAnswered === true ? undefined : whyNotSent(failures);
-  if (why === undefined) return failures;
+  if (why === undefined) return { failures, ...factsOf(wrapped) };
   const place = originOf(request) ?? addressIn(failures);
   const gateway = place === undefined ? 'The gateway' : `The gateway at ${place}`;
   throw new GatewayUnreachable('gateway_unreachable', `${gateway} cannot be reached: ${why} ${NOT_SENT}`, { cause });
@@ -196,10 +212,14 @@ function isAnswer(value: unknown): value is GatewayAnswer {
   return 'status' in value && typeof value.status === 'number';
 }
 
+/** Of what an SDK has kept of the answer. */
+function factsOf({ statuses, codes }: Pick<FailureEvidence, 'statuses' | 'codes'> = { statuses: [], codes: [] }) {
+  const [status, code] = [statuses.slice(0, 1), codes.filter((one) => MSG_CODE.test(one)).slice(0, 1)];
+  return { facts: [...status.map((one) => `status ${one}`), ...code], statuses };
+}
+
 /** Only what cannot quote the request, here and below. */
-function answerTexts(answer: GatewayAnswer | undefined): readonly string[] {
-  if (answer === undefined) return [];
-  const { status, headers } = answer;
+function answerTexts({ status, headers }: GatewayAnswer): readonly string[] {
   const type = typeof headers?.get === 'function' ? headers.get('content-type') : undefined;
   const media = typeof type === 'string' ? MEDIA_TYPE.exec(type)?.[1] : undefined;
   return media === undefined ? [`status ${status}`] : [`status ${status}`, media.toLowerCase()];

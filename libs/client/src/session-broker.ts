@@ -14,7 +14,6 @@ import {
   ProtocolError,
   rejectedTwice,
   type SessionBrokerError,
-  SessionRejected,
 } from './errors.js';
 import { Notifications, type OpenedNotification, type ReceivedNotification } from './notifications.js';
 import { Opening } from './opening.js';
@@ -140,8 +139,8 @@ export class SessionBroker {
    * Runs `fn` with the session. When `fn` throws because the gateway rejected it, the broker is told, and `fn` runs
    * once more with a newer one, never a third time. Whatever was sealed to the session has to be sealed anew, so do
    * that within `fn`. While the broker replaces the session, a call waits for the next one before it begins.
-   * @throws whatever `fn` throws, where that is SessionRejected for the second time with a message that says so; SessionBrokerError
-   * with a `rejection`, whose cause is what `fn` threw, when there is no newer session
+   * @throws whatever `fn` throws; SessionRejected, whose cause that is, where the gateway rejected the second session, too;
+   * SessionBrokerError with a `rejection`, whose cause is what `fn` threw, when there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
     this.#named(() => demandFunction(fn));
@@ -154,7 +153,7 @@ export class SessionBroker {
       const reason = await rejectionReason({ error, isRejection }, this.#settings.time);
       if (reason === undefined) throw error;
       const newer = await this.#replacement(session, { reason, cause: error, signal });
-      return await this.#again(fn, newer);
+      return await this.#again(fn, newer, isRejection);
     } finally {
       this.#gate.leave();
     }
@@ -244,12 +243,18 @@ export class SessionBroker {
     return { url: brokerUrl, merchant, generation, live: this.#follower?.isLive ?? false };
   }
 
-  async #again<T>(fn: (session: Session) => T | Promise<T>, newer: Session): Promise<T> {
+  async #again<T>(
+    fn: (session: Session) => T | Promise<T>,
+    newer: Session,
+    isRejection: RejectionPredicate | undefined,
+  ): Promise<T> {
     try {
       return await fn(newer);
     } catch (error) {
-      const isDead = error instanceof SessionRejected && (await rejectionReason({ error }, this.#settings.time));
-      throw isDead ? rejectedTwice(error, newer.generation, this.#settings) : error;
+      const reason = await rejectionReason({ error, isRejection }, this.#settings.time);
+      throw reason === undefined
+        ? error
+        : rejectedTwice({ generation: newer.generation, reason }, error, this.#settings);
     }
   }
 

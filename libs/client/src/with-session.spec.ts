@@ -3,7 +3,7 @@ import { aDocument, json, problem, ScriptedBroker, type SeenRequest } from '../f
 import type { ClientEvent } from './client-event.js';
 import { deadSessionCode } from './dead-session.js';
 import { BrokerUnavailable, ClientClosed, Forbidden, ProtocolError, SessionRejected } from './errors.js';
-import { GatewayUnreachable } from './payment-errors.js';
+import { AnswerLost, GatewayUnreachable } from './payment-errors.js';
 import type { Session } from './session.js';
 import { SessionBroker } from './session-broker.js';
 
@@ -89,6 +89,29 @@ describe('work with a session', () => {
     );
   });
 
+  it('says so of any error by which the second session was rejected, and keeps that as its cause', async () => {
+    server.on('rejections', () => json(aDocument({ generation: 2 })));
+    const ofAnSdk = Object.assign(new Error('[500] ERROR'), {
+      originalError: { msgCode: 'b_used_token', status: 200 },
+    });
+    const failure: unknown = await broker.withSession(() => Promise.reject(ofAnSdk)).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(SessionRejected);
+    expect(failure).toMatchObject({ reason: 'b_used_token', rejection: { generation: 2, reason: 'b_used_token' } });
+    expect((failure as Error).message).toContain('twice, with two sessions (b_used_token), so that the bank has not');
+    expect((failure as Error).cause).toBe(ofAnSdk);
+    expect(reported()).toHaveLength(1);
+  });
+
+  it('leaves what became of the repetition as it is where the bank may have it', async () => {
+    server.on('rejections', () => json(aDocument({ generation: 2 })));
+    const lost = new AnswerLost('answer_lost', 'x');
+    const wrapped = Object.assign(new Error('401'), { status: 401, cause: lost });
+    const pay = ({ generation }: Session): never => {
+      throw generation === 1 ? new SessionRejected('b_expired_token') : wrapped;
+    };
+    await expect(broker.withSession(pay)).rejects.toBe(wrapped);
+  });
+
   it('leaves access that was revoked meanwhile as it was told', async () => {
     server.on('rejections', () => json(aDocument({ generation: 2 })));
     const revoked = new SessionRejected('b_auth_token_expired');
@@ -149,7 +172,11 @@ describe('work with a session', () => {
     const failing = (): never => {
       throw new Error('401');
     };
-    await expect(broker.withSession(failing, { isRejection: () => verdict })).rejects.toThrow('401');
+    const failed: unknown = await broker
+      .withSession(failing, { isRejection: () => verdict })
+      .catch((it: unknown) => it);
+    const twice = { name: 'SessionRejected', cause: { message: '401' } };
+    expect(failed).toMatchObject(expected.length === 0 ? { message: '401' } : twice);
     expect(reported()).toEqual(expected);
   });
 

@@ -3,12 +3,13 @@ import type { BrokerConfiguration, ParsedConfiguration } from './broker-configur
 import { crossFaults, keysSharedWithTest, serviceCodeRepeated } from './broker-rules.js';
 import type { Loose } from './check-settings.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
-import type { Fault, Warning } from './fault.js';
+import type { CrossFault, Fault, Warning } from './fault.js';
 import { isPair } from './file-contents.js';
 import { operationWarnings } from './gateway-rules.js';
 import type { Loaded } from './named-files.js';
 import { quietHoursWarnings } from './quiet-hours-rules.js';
 import { faultIf, repeats } from './rule.js';
+import type { AuthSettings } from './settings/auth-settings.js';
 import { BrokerSettings } from './settings/broker-settings.js';
 import { isLoopback } from './value-rule.js';
 
@@ -20,11 +21,9 @@ export const brokerKind: ConfigurationKind<
   settings: BrokerSettings,
   rule: crossFaults,
   betweenFiles,
-  warningsBetweenFiles: ({ merchants }) => sharedKeyWarnings(merchants),
-  toParsed: (settings) => {
-    const parsed = toParsed(settings);
-    return { ...parsed, warnings: warningsOf(parsed) };
-  },
+  warningsOf,
+  warningsBetweenFiles: ({ merchants = [] }) => sharedKeyWarnings(merchants),
+  toParsed,
   toConfiguration,
 };
 
@@ -62,10 +61,12 @@ function betweenFiles(
 }
 
 /** One for each key, where its second merchant names it: of a thousand merchants with one key, all would say the same. */
-function sharedKeyWarnings(merchants: Loaded<BrokerSettings>['merchants']): Warning[] {
+function sharedKeyWarnings(merchants: NonNullable<Loaded<Loose<BrokerSettings>>['merchants']>): Warning[] {
   const uses = new Map<string, { readonly merchant: number; readonly path: string }[]>();
-  for (const [merchant, { clientKeys }] of merchants.entries()) {
-    for (const [item, { thumbprint }] of clientKeys.entries()) {
+  for (const [merchant, settings] of merchants.entries()) {
+    for (const [item, key] of (settings?.clientKeys ?? []).entries()) {
+      if (key === undefined) continue;
+      const { thumbprint } = key;
       const known = uses.get(thumbprint) ?? [];
       const isNew = known.every((use) => use.merchant !== merchant);
       if (isNew) uses.set(thumbprint, [...known, { merchant, path: `merchants[${merchant}].clientKeyFiles[${item}]` }]);
@@ -84,21 +85,23 @@ function sharedKey(first: number, others: number): string {
   return `names the key of merchants[${first}]${more}; make a key for each: one that leaks then concerns one merchant, not several`;
 }
 
-function warningsOf({ http, auth, merchants }: Omit<ParsedConfiguration, keyof Findings>): Warning[] {
-  const addresses = merchants.flatMap(({ gateway }, at) => operationWarnings(`merchants[${at}].gateway`, gateway));
+function warningsOf({ http, auth, store, merchants = [] }: Loose<BrokerSettings>): CrossFault[] {
+  const addresses = merchants.flatMap((merchant, at) =>
+    operationWarnings(`merchants[${at}].gateway`, merchant?.gateway),
+  );
   return [
     ...openApiWarnings(http),
     ...accessWarnings(auth),
     ...addresses,
-    ...outageWarnings(merchants),
+    ...outageWarnings(store, merchants),
     ...quietHoursWarnings(merchants),
   ];
 }
 
-function openApiWarnings({ host, tls }: ParsedConfiguration['http']): Warning[] {
+function openApiWarnings({ host, tls }: Loose<BrokerSettings['http']> = {}): Warning[] {
   return [
     ...faultIf(
-      tls === undefined && !isLoopback(host),
+      tls === undefined && host !== undefined && !isLoopback(host),
       'http.tls',
       'is missing, and http.host is not a loopback address: tokens of callers and sessions go in clear; ' +
         'give certFile and keyFile, or let something with TLS stand before it',
@@ -107,20 +110,26 @@ function openApiWarnings({ host, tls }: ParsedConfiguration['http']): Warning[] 
 }
 
 /** Replicas that create for themselves end each other's sessions, and payments made with one of those are refused. */
-function outageWarnings(merchants: ParsedConfiguration['merchants']): Warning[] {
+function outageWarnings(
+  store: Loose<BrokerSettings>['store'],
+  merchants: NonNullable<Loose<BrokerSettings>['merchants']>,
+): Warning[] {
   const problem = "is authorize, but a new session may end the one before it: in an outage replicas end each other's";
-  return merchants.some(({ session }) => session.onStoreOutage === 'authorize' && session.supersedes !== false)
-    ? [{ path: 'store.onStoreOutage', problem }]
-    : [];
+  const mayEndAnother = merchants.some((merchant) => (merchant?.gateway?.supersedes ?? false) !== false);
+  return store?.onStoreOutage === 'authorize' && mayEndAnother ? [{ path: 'store.onStoreOutage', problem }] : [];
 }
 
-function accessWarnings(auth: ParsedConfiguration['auth']): Warning[] {
-  const permitted = new Set(auth.policies.map((policy) => policy.caller));
-  const idle = auth.tokens.flatMap(({ caller }, index) =>
-    permitted.has(caller)
+function accessWarnings(auth: Loose<AuthSettings> = {}): CrossFault[] {
+  const { tokens, policies, jwt, mtls, disabled } = auth;
+  if (tokens === undefined || policies === undefined) return [];
+  const permitted = new Set(policies.map((policy) => policy?.caller));
+  // A policy whose caller could not be read may be the one.
+  const idle = tokens.flatMap((token, index) =>
+    token?.caller === undefined || permitted.has(token.caller) || permitted.has(undefined)
       ? []
       : [{ path: `auth.tokens[${index}].caller`, problem: 'has no policy and may do nothing' }],
   );
-  const closed = auth.tokens.length === 0 && auth.jwt === undefined && !auth.mtls && !auth.disabled;
-  return closed ? [{ path: 'auth.tokens', problem: 'is empty: nobody can use the API' }] : idle;
+  const closed = tokens.length === 0 && jwt === undefined && mtls === false && disabled === false;
+  const nobody = { path: 'auth.tokens', problem: 'is empty: nobody can use the API', unlessFaulty: ['auth.jwt'] };
+  return closed ? [nobody] : idle;
 }

@@ -1,5 +1,5 @@
 import { type Instant, msBetween, toRfc3339 } from '#libs/clock';
-import { certificateLife, type CertificateLife } from './certificate-life.js';
+import { certificateLife, type CertificateLife, certificateState } from './certificate-life.js';
 import type { Warning } from './fault.js';
 import type { FileSetting } from './named-files.js';
 import { pemCertificates } from './pem-certificates.js';
@@ -37,17 +37,20 @@ function longestLife(pem: string): CertificateLife {
 const SERVED = ['http.tls.certFile', 'egress.listen.tls.certFile'];
 
 /** A start takes what a reload would not: whoever looks why a change is refused reads this. */
-function ofReload(path: string, { startsAt, endsAt }: CertificateLife, now: Instant): string {
+function ofReload(path: string, life: CertificateLife, now: Instant): string {
   if (!SERVED.includes(path)) return '';
-  if (endsAt <= now) return '; a reload does not take it in the place of one that is valid';
-  return startsAt > now ? '; a reload does not take it before then in the place of one that is valid' : '';
+  const state = certificateState(life, now);
+  if (state === 'expired') return '; a reload does not take it in the place of one that is valid';
+  return state === 'early' ? '; a reload does not take it before then in the place of one that is valid' : '';
 }
 
-function problemOf({ startsAt, endsAt }: CertificateLife, now: Instant): string | undefined {
-  if (endsAt <= now) {
+function problemOf(life: CertificateLife, now: Instant): string | undefined {
+  const { startsAt, endsAt } = life;
+  const state = certificateState(life, now);
+  if (state === 'expired') {
     return `names a certificate that expired on ${toRfc3339(endsAt)}: connections that are verified by it fail; replace it now`;
   }
-  if (startsAt > now) {
+  if (state === 'early') {
     return `names a certificate that is not valid before ${toRfc3339(startsAt)}; replace it, or set the clock of this machine right`;
   }
   return msBetween(now, endsAt) < WARN_BELOW_DAYS * DAY_MS

@@ -1,9 +1,11 @@
 import { dirname, resolve } from 'node:path';
+import type { Clock, Instant } from '#libs/clock';
 import { brokerKind } from './broker-kind.js';
+import { certificateWarnings } from './certificate-warnings.js';
 import type { Loose } from './check-settings.js';
 import type { ConfigurationKind } from './configuration-kind.js';
 import { egressKind } from './egress-kind.js';
-import { ConfigurationError, type Fault, located, MAX_FAULTS_FOUND } from './fault.js';
+import { ConfigurationError, type Fault, located, MAX_FAULTS_FOUND, type Warning } from './fault.js';
 import { notCausedBy, type Place, WHOLE_FILE } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { isEgressFile, readYamlFile } from './load-configuration.js';
@@ -32,6 +34,8 @@ interface Looked {
 
 interface CheckOptions {
   readonly environment: Environment;
+  /** By which certificates are valid or not. */
+  readonly clock: Pick<Clock, 'now'>;
   /** False: the structure alone. */
   readonly readsFiles: boolean;
 }
@@ -119,6 +123,8 @@ interface Found<Settings> {
   /** Those that only say that a variable is not set. */
   readonly ofUnset: readonly Fault[];
   readonly named: readonly NamedFile[];
+  /** What can be told of the rest beside the faults. */
+  readonly warnings: (now: Instant) => readonly Warning[];
   readonly places: ReadonlyMap<string, Place>;
   readonly isCutShort: boolean;
   readonly hasMore: boolean;
@@ -127,6 +133,8 @@ interface Found<Settings> {
 interface Reading extends Pick<CheckOptions, 'readsFiles'> {
   readonly folder: string;
 }
+
+interface Checking extends Reading, Pick<CheckOptions, 'clock'> {}
 
 async function look<Settings extends object>(
   kind: ConfigurationKind<Settings, unknown, unknown>,
@@ -142,11 +150,19 @@ async function look<Settings extends object>(
   const read = await readFiles(readsFiles ? files : [], folder);
   const loaded = withContents(settings, read.contents);
   const between = readsFiles ? kind.betweenFiles(loaded, settings) : [];
+  const ofFiles = notCausedBy([...faults, ...unset], [...read.faults, ...between]);
+  const warnings = (now: Instant): Warning[] => {
+    const betweenFiles = readsFiles ? (kind.warningsBetweenFiles?.(loaded) ?? []) : [];
+    const ofCertificates = certificateWarnings({ files, contents: read.contents, now });
+    const found = [...kind.warningsOf(settings), ...betweenFiles, ...read.warnings, ...ofCertificates];
+    return located(places, notCausedBy([...faults, ...unset, ...ofFiles], found));
+  };
   return {
     ...{ settings: loaded, faults, places },
     isCutShort: isCutShort || content.faults.length >= MAX_FAULTS_FOUND,
     hasMore,
-    ofFiles: notCausedBy([...faults, ...unset], [...read.faults, ...between]),
+    ofFiles,
+    warnings,
     ofUnset: content.faults.filter(({ path }) => missing.has(path)),
     named: files.map(({ path, file, content: { kind: holds } }) => ({ path, file, content: holds })),
   };
@@ -155,13 +171,13 @@ async function look<Settings extends object>(
 async function check<Settings extends object>(
   kind: ConfigurationKind<Settings, unknown, unknown>,
   content: YamlContent,
-  reading: Reading,
+  { clock, ...reading }: Checking,
 ): Promise<Looked & { readonly settings?: Loaded<Loose<Settings>> }> {
-  const { faults, ofFiles, ofUnset, places, named, settings, hasMore } = await look(kind, content, reading);
+  const { faults, ofFiles, ofUnset, places, named, settings, warnings, hasMore } = await look(kind, content, reading);
   const found = [...faults, ...ofFiles];
   if (found.length > 0) {
     const told = located(places, [...found, ...(reading.readsFiles ? ofUnset : [])]);
-    throw new ConfigurationError(told, { hasMore });
+    throw new ConfigurationError(told, { hasMore, warnings: warnings(clock.now()) });
   }
   const looked = { unset: located(places, content.unset), files: named };
   return reading.readsFiles ? { ...looked, unread: [], settings } : { ...looked, unread: named };

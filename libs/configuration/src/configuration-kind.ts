@@ -1,5 +1,5 @@
 import type { Loose } from './check-settings.js';
-import type { Fault, Warning } from './fault.js';
+import type { CrossFault, Fault, Warning } from './fault.js';
 import type { Loaded, NamedFile } from './named-files.js';
 import type { Rule } from './rule.js';
 
@@ -19,10 +19,12 @@ export interface ConfigurationKind<Settings extends object, Parsed, Configuratio
   readonly rule: Rule<Settings>;
   /** Where the contents of files contradict each other, as far as they could be read. */
   readonly betweenFiles: (settings: Loaded<Loose<Settings>>, named: Loose<Settings>) => readonly Fault[];
+  /** What does not stop the start, of settings that are right by themselves. */
+  readonly warningsOf: (settings: Loose<Settings>) => readonly CrossFault[];
   /** What the contents of files say against each other without stopping the start. */
-  readonly warningsBetweenFiles?: (settings: Loaded<Settings>) => readonly Warning[];
-  /** From settings without faults to options that name files, with what is to be said of the settings. */
-  readonly toParsed: (settings: Settings) => Parsed & Pick<Findings, 'warnings'>;
+  readonly warningsBetweenFiles?: (settings: Loaded<Loose<Settings>>) => readonly Warning[];
+  /** From settings without faults to options that name files. */
+  readonly toParsed: (settings: Settings) => Parsed;
   /** From settings without faults, with what their files hold, to the options that the program works by. */
   readonly toConfiguration: (settings: Loaded<Settings>) => Configuration;
 }

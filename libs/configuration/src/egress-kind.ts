@@ -3,7 +3,7 @@ import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { aliasRepeated } from './egress-client-rules.js';
 import type { EgressClient, EgressConfiguration } from './egress-configuration.js';
 import { egressFaults } from './egress-rules.js';
-import type { Fault, Warning } from './fault.js';
+import type { CrossFault, Fault } from './fault.js';
 import { isPair } from './file-contents.js';
 import { operationWarnings } from './gateway-rules.js';
 import type { Loaded } from './named-files.js';
@@ -28,7 +28,8 @@ export const egressKind: ConfigurationKind<
   settings: EgressDocument,
   rule: egressFaults,
   betweenFiles,
-  toParsed: ({ egress }) => ({ ...egress, warnings: warningsOf(egress) }),
+  warningsOf: ({ egress }) => warningsOf(egress),
+  toParsed: ({ egress }) => egress,
   toConfiguration,
 };
 
@@ -97,6 +98,8 @@ function betweenFiles(
   return faultsAt('egress', found);
 }
 
+type Settings = Loose<EgressSettings>;
+
 /** PEM texts, as far as they could be read. */
 interface Pair {
   readonly cert?: string | undefined;
@@ -111,27 +114,36 @@ function pairFault(path: string, { cert, key }: Pair = {}): readonly Fault[] {
   );
 }
 
-function warningsOf({ listen, broker, gateway, clients, aliasKeyFiles }: EgressSettings): Warning[] {
-  const hasAlias = clients.some((client) => (client.serviceCodeAlias ?? client.serviceCodeAliasFile) !== undefined);
-  const hasCertificate = clients.some(({ certificate }) => certificate !== undefined);
+function warningsOf({ listen, broker, gateway, clients = [], aliasKeyFiles = [] }: Settings = {}): CrossFault[] {
+  // A client that could not be read may be the one.
+  const hasAlias = clients.some(
+    (client) => client === undefined || (client.serviceCodeAlias ?? client.serviceCodeAliasFile) !== undefined,
+  );
   return [
+    ...listenWarnings(listen, clients),
     ...faultIf(
-      listen.tls === undefined && !isLoopback(listen.host),
-      'egress.listen.tls',
-      'is missing, and egress.listen.host is not a loopback address: credentials and bodies of clients go in clear; ' +
-        'give certFile and keyFile, or let something with TLS stand before it',
-    ),
-    ...faultIf(
-      listen.tls?.clientCaFile !== undefined && !hasCertificate,
-      'egress.listen.tls.clientCaFile',
-      'has no effect: no client has a certificate',
-    ),
-    ...faultIf(
-      broker.url.protocol === 'http:' && !isLoopbackUrl(broker.url),
+      broker?.url?.protocol === 'http:' && !isLoopbackUrl(broker.url),
       'egress.broker.url',
       'is http to another machine: the token of the egress and the sessions go in clear; use https',
     ),
     ...operationWarnings('egress.gateway', gateway),
     ...faultIf(aliasKeyFiles.length > 0 && !hasAlias, 'egress.aliasKeyFiles', 'has no effect: no client has an alias'),
+  ];
+}
+
+function listenWarnings({ host, tls }: NonNullable<Settings['listen']> = {}, clients: Settings['clients']): Fault[] {
+  const hasCertificate = clients?.some((client) => client === undefined || client.certificate !== undefined) ?? false;
+  return [
+    ...faultIf(
+      tls === undefined && host !== undefined && !isLoopback(host),
+      'egress.listen.tls',
+      'is missing, and egress.listen.host is not a loopback address: credentials and bodies of clients go in clear; ' +
+        'give certFile and keyFile, or let something with TLS stand before it',
+    ),
+    ...faultIf(
+      tls?.clientCaFile !== undefined && !hasCertificate,
+      'egress.listen.tls.clientCaFile',
+      'has no effect: no client has a certificate',
+    ),
   ];
 }

@@ -42,18 +42,33 @@ const MAX_FAULTS = 200;
  */
 export const MAX_FAULTS_FOUND = 10 * MAX_FAULTS;
 
+interface BesideFaults {
+  readonly hasMore?: boolean;
+  readonly warnings?: readonly Warning[];
+}
+
 /** The configuration cannot be used. Carries every fault that was found, in the order of the file. */
 export class ConfigurationError extends BrokerError {
   readonly faults: readonly Fault[];
   /** Not all was looked at, or told: more may be found once these are mended. */
   readonly hasMore: boolean;
+  /** What could be told beside them; empty where nobody asked. */
+  readonly warnings: readonly Warning[];
 
-  constructor(faults: readonly Fault[], { hasMore = false }: { readonly hasMore?: boolean } = {}) {
+  constructor(faults: readonly Fault[], { hasMore = false, warnings = [] }: BesideFaults = {}) {
     const shown = faults.slice(0, MAX_FAULTS);
     super('configuration_invalid', { detail: shown.map((fault) => `${fault.path} ${fault.problem}`).join('; ') });
     this.hasMore = hasMore || faults.length > MAX_FAULTS;
+    this.warnings = warnings.slice(0, MAX_FAULTS);
     this.faults = Object.freeze(shown.map((fault) => Object.freeze({ ...fault })));
   }
+}
+
+/** How many faults there are, and the setting that the first of them is about, such as `http.tls.certFile`. */
+export function faultsText({ faults, firstFault }: { readonly faults: number; readonly firstFault?: string }): string {
+  const count = faults === 1 ? '1 fault' : `${faults} faults`;
+  if (firstFault === undefined) return count;
+  return faults === 1 ? `${count}: ${firstFault}` : `${count}, the first: ${firstFault}`;
 }
 
 /** The path of a member: `http` + `port` is `http.port`, `merchants` + 0 is `merchants[0]`. */

@@ -16,8 +16,12 @@ const OPERATION =
 const OPERATION_PARTS = ['api-gateway', 'authorize_virtual_device', 'execute_request'];
 
 /** A path that has part of an operation's in it, or nearly so: it may be right, behind a proxy of one's own. */
-export function operationWarnings(path: string, { baseUrl }: { readonly baseUrl: URL }): readonly Warning[] {
-  const isLikeOperation = baseUrl.pathname.split('/').some((part) => nearestName(part, OPERATION_PARTS) !== undefined);
+export function operationWarnings(
+  path: string,
+  { baseUrl }: { readonly baseUrl?: URL | undefined } = {},
+): readonly Warning[] {
+  const parts = baseUrl?.pathname.split('/') ?? [];
+  const isLikeOperation = parts.some((part) => nearestName(part, OPERATION_PARTS) !== undefined);
   const problem =
     'has part of the path of an operation, which is added to it once more; leave it out unless the address has it twice';
   return faultIf(isLikeOperation, `${path}.baseUrl`, problem);

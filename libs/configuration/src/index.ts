@@ -6,7 +6,7 @@ export { checkConfiguration, knownInPart } from './check-configuration.js';
 export { ConfigurationSource, EgressConfigurationSource } from './configuration-source.js';
 export { ConfigurationWatch } from './configuration-watch.js';
 export { differingSettings } from './differing-settings.js';
-export { ConfigurationError, type Warning } from './fault.js';
+export { ConfigurationError, faultsText, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { isSame } from './is-same.js';
 export { type AnyConfiguration, configurationKindOf, loadAnyConfiguration } from './load-configuration.js';

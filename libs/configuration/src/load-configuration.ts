@@ -99,7 +99,7 @@ export async function loadExamined<Settings extends object, Parsed, Configuratio
   if (faults.length > 0) throw new ConfigurationError(located(examined.places, faults), examined);
   const parsed = parsedOf(kind, examined);
   const configuration = kind.toConfiguration(settings as unknown as Loaded<Settings>);
-  const between = kind.warningsBetweenFiles?.(settings as unknown as Loaded<Settings>) ?? [];
+  const between = kind.warningsBetweenFiles?.(settings) ?? [];
   const ofCertificates = certificateWarnings({ files: examined.files, contents, now: clock.now() });
   const warned = located(examined.places, [...parsed.warnings, ...warnings, ...between, ...ofCertificates]);
   return deepFreeze({ ...configuration, files: parsed.files, warnings: warned });

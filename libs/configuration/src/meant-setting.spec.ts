@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FakeClock } from '#libs/testing';
 import { checkConfiguration } from './check-configuration.js';
 import { ConfigurationError } from './fault.js';
 import { configurationKindOf } from './load-configuration.js';
@@ -17,9 +18,11 @@ describe('what a configuration file was meant to say', () => {
   const errorOf = async (text: string): Promise<ConfigurationError> => {
     const file = join(folder, 'file.yaml');
     await writeFile(file, text);
-    const found = await checkConfiguration(file, { environment: {}, readsFiles: false }).catch(
-      (error: unknown) => error,
-    );
+    const found = await checkConfiguration(file, {
+      environment: {},
+      clock: new FakeClock(),
+      readsFiles: false,
+    }).catch((error: unknown) => error);
     if (found instanceof ConfigurationError) return found;
     throw new Error('there is no fault', { cause: found });
   };

@@ -61,6 +61,44 @@ describe('a line that begins where it does not belong', () => {
       [`line 8, column 1: ${OTHERWISE}: it is indented by 5 and line 7 by 6; indent it by 4 or 6, or line 7 by 5`],
     ],
     [
+      'an item with all of its lines',
+      {
+        9: '   - id: kiosk',
+        10: '     serviceCode: 6f0c2f6e-4d0c-4d9e-9b1e-3a4f5a6b7c8d',
+        11: '     clientKeyFiles: [kiosk.jwk.json]',
+      },
+      [
+        `line 9, column 1: this item is indented by 3, ${FITS_NOT}; indent it by 2, and move its other lines by as much`,
+      ],
+    ],
+    [
+      'an item with all of its lines, below a section of the one above',
+      {
+        9: '    - id: kiosk',
+        10: '      serviceCode: 6f0c2f6e-4d0c-4d9e-9b1e-3a4f5a6b7c8d',
+        11: '      clientKeyFiles: [kiosk.jwk.json]',
+      },
+      [
+        `line 9, column 1: this item is indented by 4, ${FITS_NOT}; indent it by 2, and move its other lines by as much`,
+      ],
+    ],
+    [
+      'an item with all of its lines, at the left edge',
+      {
+        9: '- id: kiosk',
+        10: '  serviceCode: 6f0c2f6e-4d0c-4d9e-9b1e-3a4f5a6b7c8d',
+        11: '  clientKeyFiles: [kiosk.jwk.json]',
+      },
+      [
+        `line 9, column 1: this item is indented by 0, ${FITS_NOT}; indent it by 2, and move its other lines by as much`,
+      ],
+    ],
+    [
+      'a dash without a space',
+      { 9: '  -id: kiosk' },
+      ['line 9, column 3: a space is missing after the dash; put one there'],
+    ],
+    [
       'two lines',
       { 4: '   required: false', 10: '   serviceCode: 6f0c2f6e-4d0c-4d9e-9b1e-3a4f5a6b7c8d' },
       [
@@ -111,6 +149,24 @@ describe('a line that begins where it does not belong', () => {
     const [first] = problems(changed(changes));
     expect(first).toMatch(expected);
     expect(first).not.toMatch(/is indented by/);
+  });
+
+  it('is an item that is read as more of the one above it', () => {
+    const keys = [
+      '    clientKeyFiles:',
+      '      - next.jwk.json',
+      '        - client.jwk.json',
+      '       - last.jwk.json',
+    ];
+    const said =
+      'whose dash is indented further than the one above: it is read as part of this value; indent both alike';
+    expect(readYaml(`${merchants.with(4, keys.join('\n')).join('\n')}\n`, {}).faults).toEqual([
+      { path: 'merchants[0].clientKeyFiles[0]', problem: `takes in line 7, ${said}` },
+    ]);
+    const folded = ['    clientKeyFiles:', '      - a file', '        - of: two'];
+    expect(problems(merchants.with(4, folded.join('\n')))).not.toEqual([]);
+    const long = ['    clientKeyFiles:', '      - a long', '        name -of- a file'];
+    expect(problems(merchants.with(4, long.join('\n')))).toEqual([]);
   });
 
   it('is found in a long file, too', () => {

@@ -19,6 +19,8 @@ export interface Stumble {
 interface Place {
   readonly at: number;
   readonly indent: number;
+  /** The last line that moves with it: the same one, or that of an item as a whole. */
+  readonly last: number;
 }
 
 /** What is read again to see whether a line fits. */
@@ -44,6 +46,9 @@ const BELONGS_ELSEWHERE = 'the line begins further to the left or right than the
 const ONE_OF = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const ALL_OF = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
+/** An item whose dash is taken for part of its first name. */
+const BARE_DASH = /^\s*-[A-Za-z]/;
+
 /** A line whose beginning says that it is a name, an item, or the end of brackets; all others may be part of a text. */
 const BEGINS = /^\s*(?:-(?:\s|$)|[\]}]|["']?[\w.-]+["']?:(?:\s|$))/;
 
@@ -63,14 +68,30 @@ export function misplacedLine(text: string, stumble: Stumble, parse: Parse): Mis
     lines,
     suspects(lines, named).filter((at) => at >= from || open.includes(at)),
   );
-  let fitting: Place[] = [];
-  for (const below of LINES_BELOW) {
-    const kept = [...open, ...between(from, Math.min(lines.length, last + 1 + below))];
-    const stillFitting = (fitting.length > 0 ? fitting : places).filter(judgeOf(lines, { kept, first }, parse));
-    if (stillFitting.length > 0) fitting = stillFitting;
-  }
+  const fits = (tried: readonly Place[]): Place[] => {
+    let fitting: Place[] = [];
+    for (const below of LINES_BELOW) {
+      const kept = [...open, ...between(from, Math.min(lines.length, last + 1 + below))];
+      const stillFitting = (fitting.length > 0 ? fitting : tried).filter(judgeOf(lines, { kept, first }, parse));
+      if (stillFitting.length > 0) fitting = stillFitting;
+    }
+    return fitting;
+  };
+  const single = fits(places);
+  const fitting = single.length > 0 ? single : fits(wholeItems(lines, places));
   const mend = fitting.find(({ at }) => at === last) ?? fitting[0];
   return mend && told(lines, fitting, mend);
+}
+
+/** An item that was pasted stands wrong with all of its lines. */
+function wholeItems(lines: readonly string[], places: readonly Place[]): Place[] {
+  return places.flatMap((place) => {
+    const { at } = place;
+    if (!beginsItem(lines[at]) || hasTab(lines[at])) return [];
+    const next = lines.findIndex((line, each) => each > at && isWritten(line) && indentOf(line) <= indentOf(lines[at]));
+    const last = (next < 0 ? lines.length : next) - 1;
+    return last > at ? [{ ...place, last }] : [];
+  });
 }
 
 function placesToTry(lines: readonly string[], suspected: readonly number[]): Place[] {
@@ -78,10 +99,12 @@ function placesToTry(lines: readonly string[], suspected: readonly number[]): Pl
   const around = [...new Set([...suspected, ...between(from, Math.max(...suspected) + LINES_AROUND)])];
   return suspected
     .filter((at) => isMovable(lines[at]))
-    .flatMap((at) => indentsThatMayFit(lines, at, around).map((indent) => ({ at, indent })));
+    .flatMap((at) => indentsThatMayFit(lines, at, around).map((indent) => ({ at, indent, last: at })));
 }
 
 function told(lines: readonly string[], fitting: readonly Place[], mend: Place): MisplacedLine {
+  const bare = fitting.find(({ at }) => BARE_DASH.test(lines[at] ?? ''));
+  if (bare !== undefined) return withSpaceAfterDash(lines, bare.at);
   const tab = fitting.find(({ at }) => hasTab(lines[at]));
   if (tab === undefined) {
     return {
@@ -95,9 +118,23 @@ function told(lines: readonly string[], fitting: readonly Place[], mend: Place):
   return { line: tab.at + 1, column, problem: TAB_AS_INDENTATION, mended: withMoved(lines, tab) };
 }
 
+function withSpaceAfterDash(lines: readonly string[], at: number): MisplacedLine {
+  const line = lines[at] ?? '';
+  const problem = 'a space is missing after the dash; put one there';
+  return {
+    line: at + 1,
+    column: indentOf(line) + 1,
+    problem,
+    mended: lines.with(at, line.replace('-', '- ')).join('\n'),
+  };
+}
+
 function problemOf(lines: readonly string[], fitting: readonly Place[], at: number): string {
   const others = [...new Set(fitting.map((place) => place.at))].filter((each) => each !== at);
   const now = `indented by ${indentOf(lines[at])}`;
+  if (fitting.some((place) => place.last > at && place.at === at)) {
+    return `this item is ${now}, ${FITS_NOT}; indent it by ${indentsAt(fitting, at)}, and move its other lines by as much`;
+  }
   if (fitting.length === 1) return `this line is ${now}, ${FITS_NOT}; indent it by ${indentsAt(fitting, at)}`;
   const there = others.map((each) => `line ${each + 1} by ${indentOf(lines[each])}`);
   const remedies = others.map((each) => `or line ${each + 1} by ${indentsAt(fitting, each)}`);
@@ -162,7 +199,7 @@ function indentsThatMayFit(lines: readonly string[], at: number, around: readonl
 
 function judgeOf(lines: readonly string[], { kept, first }: Surroundings, parse: Parse): (place: Place) => boolean {
   return (place) => {
-    const text = kept.map((at) => (at === place.at ? movedLine(lines[at], place.indent) : lines[at])).join('\n');
+    const text = kept.map((at) => movedLine(lines, place, at)).join('\n');
     const parsed = text.length > MAX_SURROUNDINGS ? undefined : parse(text);
     if (parsed === undefined) return false;
     const matters = kept.indexOf(Math.min(place.at, first));
@@ -171,12 +208,15 @@ function judgeOf(lines: readonly string[], { kept, first }: Surroundings, parse:
   };
 }
 
-function withMoved(lines: readonly string[], { at, indent }: Place): string {
-  return lines.with(at, movedLine(lines[at], indent)).join('\n');
+function withMoved(lines: readonly string[], place: Place): string {
+  return lines.map((_line, at) => movedLine(lines, place, at)).join('\n');
 }
 
-function movedLine(line = '', indent: number): string {
-  return `${' '.repeat(indent)}${line.trimStart()}`;
+function movedLine(lines: readonly string[], place: Place, at: number): string {
+  const line = lines[at] ?? '';
+  if (at < place.at || at > place.last) return line;
+  const indent = at === place.at ? place.indent : indentOf(line) + place.indent - indentOf(lines[place.at]);
+  return `${' '.repeat(Math.max(0, indent))}${line.trimStart()}`;
 }
 
 function isMovable(line = ''): boolean {

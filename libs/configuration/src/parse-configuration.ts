@@ -84,9 +84,10 @@ function parse<Settings extends object, Parsed, Configuration>(
 
 /** @param examined without faults */
 export function parsedOf<Settings extends object, Parsed, Configuration>(
-  { toParsed }: ConfigurationKind<Settings, Parsed, Configuration>,
+  { toParsed, warningsOf }: ConfigurationKind<Settings, Parsed, Configuration>,
   { settings, files }: Examined<Settings>,
 ): Parsed & Findings {
   const named = files.map(({ path, file, content }) => ({ path, file, content: content.kind }));
-  return deepFreeze({ ...toParsed(settings as unknown as Settings), files: named });
+  const warnings = notCausedBy([], warningsOf(settings));
+  return deepFreeze({ ...toParsed(settings as unknown as Settings), files: named, warnings });
 }

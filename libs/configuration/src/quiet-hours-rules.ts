@@ -1,5 +1,6 @@
 import { formatDuration, parseTimeOfDayMs } from '#libs/clock';
-import type { LeadTime, SessionSettings } from '#libs/session';
+import type { LeadTime } from '#libs/session';
+import type { Loose } from './check-settings.js';
 import type { Warning } from './fault.js';
 import { faultIf, type Rule } from './rule.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
@@ -30,14 +31,15 @@ export const momentRules: Readonly<Record<string, Rule<MerchantSettings>>> = {
 };
 
 /** What lets the quiet hours of a merchant do less than their name says. */
-export function quietHoursWarnings(merchants: readonly { readonly session: SessionSettings }[]): Warning[] {
-  return merchants.flatMap(({ session }, index) => {
-    const { quietHours, renewBefore, longestLifetimeMs, renewEveryMs } = session;
-    if (quietHours === undefined) return [];
-    const lengthMs = lengthOf(quietHours);
+export function quietHoursWarnings(merchants: readonly (Loose<MerchantSettings> | undefined)[]): Warning[] {
+  return merchants.flatMap((merchant, index) => {
+    const { quietHours, renewBefore, longestLifetimeMs, renewEveryMs } = merchant?.session ?? {};
+    const { from, to } = quietHours ?? {};
+    if (from === undefined || to === undefined || longestLifetimeMs === undefined) return [];
+    const lengthMs = lengthOf(from, to);
     const path = `merchants[${index}].session`;
     const missesNight =
-      renewEveryMs === undefined && longestLifetimeMs - leadOf(renewBefore, session) < DAY_MS - lengthMs;
+      renewEveryMs === undefined && longestLifetimeMs - leadOf(renewBefore, longestLifetimeMs) < DAY_MS - lengthMs;
     return [
       ...faultIf(
         lengthMs < MIN_ADVISABLE_MS,
@@ -53,12 +55,12 @@ export function quietHoursWarnings(merchants: readonly { readonly session: Sessi
   });
 }
 
-function lengthOf({ from, to }: { readonly from: string; readonly to: string }): number {
+function lengthOf(from: string, to: string): number {
   const lengthMs = (parseTimeOfDayMs(to) ?? 0) - (parseTimeOfDayMs(from) ?? 0);
   return lengthMs > 0 ? lengthMs : lengthMs + DAY_MS;
 }
 
-function leadOf(lead: LeadTime | undefined, { longestLifetimeMs }: SessionSettings): number {
+function leadOf(lead: LeadTime | undefined, longestLifetimeMs: number): number {
   if (lead === undefined) return 0;
   return lead.kind === 'share' ? lead.share * longestLifetimeMs : lead.durationMs;
 }

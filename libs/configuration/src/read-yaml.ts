@@ -12,7 +12,7 @@ import {
 import { childPath, type Fault, MAX_FAULTS_FOUND, type Place, WHOLE_FILE } from './fault.js';
 import { type Environment, interpolate } from './interpolate.js';
 import { isNameLike, nameBeforeColon } from './name-like.js';
-import { parseYaml } from './parse-yaml.js';
+import { type ParsedYaml, parseYaml } from './parse-yaml.js';
 import { syntaxFaults } from './syntax-faults.js';
 
 export const MAX_FILE_BYTES = 1_048_576;
@@ -50,12 +50,12 @@ export function readYaml(text: string, environment: Environment): YamlContent {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) return refused('is larger than 1 MiB');
   const parsed = parseYaml(text);
   if (parsed === undefined) return refused('is nested too deeply to be read');
-  const { document, lines } = parsed;
   const syntax = syntaxFaults(parsed, text);
   if (syntax.length > 0) return nothing(syntax);
-  if (!isMap(document.contents)) return refused('must be a YAML mapping with the settings at its top level');
-  const reader = new TreeReader(document, environment, lines);
-  const tree = reader.read(document.contents, '', 0);
+  const { contents } = parsed.document;
+  if (!isMap(contents)) return refused('must be a YAML mapping with the settings at its top level');
+  const reader = new TreeReader(parsed, text, environment);
+  const tree = reader.read(contents, '', 0);
   return { tree, placeholders: reader.placeholders, places: reader.places, faults: reader.faults, unset: reader.unset };
 }
 
@@ -76,15 +76,17 @@ class TreeReader {
   readonly #document: Document;
   readonly #environment: Environment;
   readonly #lines: LineCounter;
+  readonly #text: string;
   readonly #open = new Set<Node>();
   #values = 0;
   #aliases = 0;
   #characters = 0;
 
-  constructor(document: Document, environment: Environment, lines: LineCounter) {
+  constructor({ document, lines }: ParsedYaml, text: string, environment: Environment) {
     this.#document = document;
     this.#environment = environment;
     this.#lines = lines;
+    this.#text = text;
   }
 
   read(node: unknown, path: string, depth: number): Tree {
@@ -98,6 +100,8 @@ class TreeReader {
         node.items.map((item, index) => this.read(item, this.#placed(childPath(path, index), item), depth + 1)),
       );
     }
+    const item = itemWithin(node, this.#text);
+    if (item !== undefined) return this.#fault(path, swallowed(this.#lines.linePos(item).line));
     return this.#readScalar(isScalar(node) ? node.value : undefined, path);
   }
 
@@ -180,4 +184,16 @@ class TreeReader {
     if (this.faults.length < MAX_FAULTS_FOUND) this.faults.push({ path, problem });
     return undefined;
   }
+}
+
+/** Where a further line of a plain value begins with a dash, as an item does: nobody means that to be text. */
+function itemWithin(node: unknown, text: string): number | undefined {
+  if (!isScalar(node) || node.type !== 'PLAIN' || !node.range) return undefined;
+  const [start, end] = node.range;
+  const dash = /\n\s*-\s/.exec(text.slice(start, end));
+  return dash === null ? undefined : start + dash.index + dash[0].length - 2;
+}
+
+function swallowed(line: number): string {
+  return `takes in line ${line}, whose dash is indented further than the one above: it is read as part of this value; indent both alike`;
 }

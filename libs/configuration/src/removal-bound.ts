@@ -1,3 +1,4 @@
+import { someOf } from '#libs/errors';
 import { ConfigurationError } from './fault.js';
 
 /** In one sentence; the audit has their number. */
@@ -18,16 +19,11 @@ export class TooManyRemoved extends ConfigurationError {
 
   constructor({ path, names, maxRemoved }: Removal) {
     const problem =
-      `lacks ${names.length} of those in force, more than reload.maxRemoved allows (${maxRemoved}): ${someOf(names)}; is the file whole? ` +
+      `lacks ${names.length} of those in force, more than reload.maxRemoved allows (${maxRemoved}): ${someOf(names, MAX_NAMED)}; is the file whole? ` +
       'If it is, remove fewer at a time, or raise that first';
     super([{ path, problem }]);
     this.removed = names.length;
   }
-}
-
-function someOf(names: readonly string[]): string {
-  const more = names.length > MAX_NAMED ? [`and ${names.length - MAX_NAMED} more`] : [];
-  return [...names.slice(0, MAX_NAMED), ...more].join(', ');
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Instant, toRfc3339 } from '#libs/clock';
-import { certificateLife, type CertificateLife } from './certificate-life.js';
+import { certificateLife, type CertificateLife, type CertificateState, certificateState } from './certificate-life.js';
 import { ConfigurationError, type Warning } from './fault.js';
 import type { NamedFile } from './named-files.js';
 
@@ -38,7 +38,7 @@ export class UnusableCertificate extends ConfigurationError {
   }
 }
 
-type UnusableLife = CertificateLife & { readonly state: 'expired' | 'early' };
+type UnusableLife = CertificateLife & { readonly state: Exclude<CertificateState, 'valid'> };
 
 /**
  * Everybody who verifies a certificate turns away from one that has expired, and the one in use would have done.
@@ -46,16 +46,8 @@ type UnusableLife = CertificateLife & { readonly state: 'expired' | 'early' };
  */
 export function assertCertificateUsable({ before, after, now, ...named }: Replacement): void {
   if (before === undefined || after === undefined) return;
-  const life = { ...certificateLife(after), state: stateOf(after, now) };
-  if (isUnusable(life) && stateOf(before, now) === 'valid') throw new UnusableCertificate(named, life);
-}
-
-function stateOf(pem: string, now: Instant): 'valid' | UnusableLife['state'] {
-  const { startsAt, endsAt } = certificateLife(pem);
-  if (endsAt <= now) return 'expired';
-  return startsAt > now ? 'early' : 'valid';
-}
-
-function isUnusable(life: CertificateLife & { readonly state: string }): life is UnusableLife {
-  return life.state !== 'valid';
+  const state = certificateState(certificateLife(before), now);
+  const life = certificateLife(after);
+  const next = certificateState(life, now);
+  if (state === 'valid' && next !== 'valid') throw new UnusableCertificate(named, { ...life, state: next });
 }

@@ -56,7 +56,7 @@ class Deaths {
   }
 
   next(isDoubtful = false): number | undefined {
-    return this.deaths.deathsBeforeNext('shop', isDoubtful);
+    return this.deaths.beforeNext('shop', isDoubtful).deathsBefore;
   }
 }
 
@@ -92,6 +92,25 @@ describe('a session that is reported dead', () => {
     expect([deaths.isForeign, deaths.deaths.overAt('shop')]).toEqual([true, overAt]);
     await deaths.clock.advance(1);
     expect([deaths.isForeign, deaths.deaths.overAt('shop')]).toEqual([false, undefined]);
+  });
+
+  it('has the sessions after it say since when they go unreported, until one of them is reported, too', async () => {
+    const deaths = new Deaths().holding(4, 1);
+    const since = (): unknown => deaths.deaths.beforeNext('shop', false).watchedSince;
+    expect(since()).toBeUndefined();
+    await deaths.report(4);
+    expect(since()).toBeUndefined();
+    await deaths.clock.advance(1_000);
+    const first = deaths.clock.now();
+    deaths.holding(5, 2);
+    expect(since()).toBe(first);
+    await deaths.clock.advance(1_000);
+    deaths.holding(6, 2, { watchedSince: first });
+    expect(since()).toBe(first);
+    deaths.answer = async () => false;
+    await deaths.clock.advance(1_000);
+    await deaths.report(6);
+    expect([deaths.isForeign, since()]).toEqual([true, undefined]);
   });
 
   it.each<[string, (deaths: Deaths) => void, number]>([

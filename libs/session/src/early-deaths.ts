@@ -5,6 +5,7 @@ import type { MomentWatches } from './moment-watches.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type { SessionStore } from './ports/session-store.js';
+import type { SessionsBefore } from './session-admission.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
@@ -116,18 +117,15 @@ export class EarlyDeaths {
   /**
    * What the next session has to say of those before it.
    * @param isDoubtful a call of ours may still end it
-   * @returns undefined when its death will say nothing
+   * @returns no deaths before it when its own will say nothing
    */
-  deathsBeforeNext(merchant: string, isDoubtful: boolean): number | undefined {
-    const { held } = this.#context;
-    const session = held.get(merchant);
-    const deaths = this.#deathsUpTo(session) ?? 0;
-    if (this.areForeign(merchant)) return deaths;
-    if (isDoubtful) return undefined;
-    // The duel is over: the next session would bring it back without a new death.
-    if (deaths >= DEATHS_OF_A_DUEL) return 0;
-    if (session === undefined || this.#isCondemned(session)) return deaths;
-    return held.ageMs(merchant) < earlyUntilMs(session) ? deaths : 0;
+  beforeNext(merchant: string, isDoubtful: boolean): SessionsBefore {
+    const deathsBefore = this.#deathsBeforeNext(merchant, isDoubtful);
+    const watchedSince = this.#watchedSince(merchant);
+    return {
+      ...(deathsBefore === undefined ? {} : { deathsBefore }),
+      ...(watchedSince === undefined ? {} : { watchedSince }),
+    };
   }
 
   /** Tells of what has ended by the passing of time alone. */
@@ -165,6 +163,27 @@ export class EarlyDeaths {
     const { held, clock } = this.#context;
     const lastMs = this.#lastReportsMs.get(merchant);
     return lastMs === undefined ? held.ageMs(merchant) : clock.monotonicMs() - lastMs;
+  }
+
+  #deathsBeforeNext(merchant: string, isDoubtful: boolean): number | undefined {
+    const { held } = this.#context;
+    const session = held.get(merchant);
+    const deaths = this.#deathsUpTo(session) ?? 0;
+    if (this.areForeign(merchant)) return deaths;
+    if (isDoubtful) return undefined;
+    // The duel is over: the next session would bring it back without a new death.
+    if (deaths >= DEATHS_OF_A_DUEL) return 0;
+    if (session === undefined || this.#isCondemned(session)) return deaths;
+    return held.ageMs(merchant) < earlyUntilMs(session) ? deaths : 0;
+  }
+
+  /** While sessions that nobody has reported follow one another, payments go on since the first of them. */
+  #watchedSince(merchant: string): Instant | undefined {
+    const { held } = this.#context;
+    const session = held.get(merchant);
+    const isReported = this.#quietMs(merchant) < held.ageMs(merchant);
+    if (session === undefined || isReported || this.overAt(merchant) === undefined) return undefined;
+    return session.watchedSince ?? session.createdAt;
   }
 
   #isTelling(merchant: string, generation: number): boolean {

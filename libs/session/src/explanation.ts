@@ -122,10 +122,9 @@ function notReplacedTexts({ reported, spent, session, now }: ExplainedFacts): re
 /** Payments go on, as far as anybody knows. The headline begins with whose payments failed. */
 function ofWatched(until: Instant, facts: ExplainedFacts): Cause {
   const { session, spent, isHeldBack, failure, now } = facts;
-  const since = session === undefined ? '' : `until ${secondText(session.createdAt, now)}: `;
+  const since = session === undefined ? '' : `until ${secondText(session.watchedSince ?? session.createdAt, now)}: `;
   const others = `${since}somebody else created sessions, and may again`;
-  const ofSpent = spent === undefined ? [] : [{ text: allSpentText(spent, now) }];
-  const held = spent !== undefined && isHeldBack ? untilACallClauses(spent, goodSession(facts), now) : ofSpent;
+  const held = spent !== undefined && isHeldBack ? untilACallClauses(spent, goodSession(facts), now) : [];
   return joined(
     [
       { text: `payments failed ${others}`, inHeadline: others },

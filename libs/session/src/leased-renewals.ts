@@ -44,11 +44,11 @@ export class LeasedRenewals {
     if (answer.kind !== 'claimed') return answer;
     // A call before this one may be carried out after it: nobody knows what became of one that failed.
     const isDoubtful = request.settles === true || answer.lease.lease.failures > 0;
-    const deathsBefore = this.#context.earlyDeaths.deathsBeforeNext(request.merchant, isDoubtful);
+    const before = this.#context.earlyDeaths.beforeNext(request.merchant, isDoubtful);
     const { lease } = answer.lease;
     let giveUp = (): Promise<void> => Promise.resolve();
     const onGivenUp = (): Promise<void> => giveUp();
-    const attempt = new RenewalAttempt(this.#context, { ...wish, deathsBefore, lease: answer.lease, onGivenUp });
+    const attempt = new RenewalAttempt(this.#context, { ...wish, before, lease: answer.lease, onGivenUp });
     const mayNotCall = (): RenewalResult | undefined => this.#mayNotCall(wish, attempt, lease);
     let refusal = mayNotCall();
     if (refusal === undefined) {

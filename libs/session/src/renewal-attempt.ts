@@ -5,7 +5,7 @@ import { GatewayFailure } from './gateway-failure.js';
 import type { Lease, LeaseRelease } from './ports/session-store.js';
 import type { ReplicaContext } from './replica-context.js';
 import { isStoreOutage } from './store-outage.js';
-import { admit } from './session-admission.js';
+import { admit, type SessionsBefore } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session } from './session.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
@@ -50,8 +50,7 @@ export type AttemptContext = Pick<
 interface AttemptOptions {
   readonly lease: TimedLease;
   readonly settings: SessionSettings;
-  /** See `Session`. */
-  readonly deathsBefore?: number | undefined;
+  readonly before?: SessionsBefore;
   /** Called with the session as soon as the gateway has answered: the one before it is dead from then on. */
   readonly onIssued: (made: UnpublishedSession) => void;
   /** Called as soon as it is known that no session comes of it: the one before it goes on. */
@@ -63,17 +62,17 @@ export class RenewalAttempt {
   readonly #context: AttemptContext;
   readonly #settings: SessionSettings;
   readonly #granted: TimedLease;
-  readonly #deathsBefore: number | undefined;
+  readonly #before: SessionsBefore;
   readonly #onIssued: (made: UnpublishedSession) => void;
   readonly #onGivenUp: () => Promise<void>;
   /** The highest generation that was known before the call was made. */
   readonly #known: number;
 
-  constructor(context: AttemptContext, { lease, settings, deathsBefore, onIssued, onGivenUp }: AttemptOptions) {
+  constructor(context: AttemptContext, { lease, settings, before = {}, onIssued, onGivenUp }: AttemptOptions) {
     this.#context = context;
     this.#settings = settings;
     this.#granted = lease;
-    this.#deathsBefore = deathsBefore;
+    this.#before = before;
     this.#onIssued = onIssued;
     this.#onGivenUp = onGivenUp;
     this.#known = context.held.known(lease.lease.merchant);
@@ -129,7 +128,7 @@ export class RenewalAttempt {
       generation: this.#granted.lease.fence,
       settings: this.#settings,
       jitter: this.#context.random(),
-      ...(this.#deathsBefore === undefined ? {} : { deathsBefore: this.#deathsBefore }),
+      before: this.#before,
     });
   }
 

@@ -81,7 +81,7 @@ class Renewing {
       keep: (made: UnpublishedSession) => this.kept.push(made),
     } as unknown as RenewerContext['unpublished'],
     watches: new MomentWatches(this.clock),
-    earlyDeaths: { deathsBeforeNext: () => undefined } as unknown as RenewerContext['earlyDeaths'],
+    earlyDeaths: { beforeNext: () => ({}) } as unknown as RenewerContext['earlyDeaths'],
     ceiling: new CallCeiling(this.clock),
     load: this.load,
     failures: this.failures,

@@ -6,13 +6,15 @@ import { momentsOf } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session } from './session.js';
 
+/** What a session says of those before it. */
+export type SessionsBefore = Pick<Session, 'deathsBefore' | 'watchedSince'>;
+
 interface AdmissionFacts {
   readonly merchant: string;
   readonly generation: number;
   readonly settings: SessionSettings;
   readonly jitter: number;
-  /** See `Session`. */
-  readonly deathsBefore?: number;
+  readonly before?: SessionsBefore;
 }
 
 /** What an answer said of time and was not believed. `lifetime`: the end of the session; `skew`: the gateway's clock. */
@@ -51,7 +53,7 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
     serverPublic: issued.serverPublic,
     clientKeyThumbprint: issued.clientKeyThumbprint,
     callMs: Math.max(0, msBetween(issued.sentAt, issued.receivedAt)),
-    ...(facts.deathsBefore === undefined ? {} : { deathsBefore: facts.deathsBefore }),
+    ...facts.before,
     ...life,
     ...momentsOf(life, facts.settings, facts),
   };

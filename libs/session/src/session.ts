@@ -30,6 +30,11 @@ export interface Session {
    * end it or did end one of them (made alone, to settle, after a call that failed), and in what earlier versions have stored.
    */
   readonly deathsBefore?: number;
+  /**
+   * When the first of the sessions was created that have been watched, and not reported, since somebody else created some; absent in that first
+   * one and wherever no duel was on.
+   */
+  readonly watchedSince?: Instant;
   readonly expiresAt: Instant;
   /** From here on a replica renews in the background while everyone keeps being served. */
   readonly renewAt: Instant;

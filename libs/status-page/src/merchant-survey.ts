@@ -14,7 +14,7 @@ interface SurveyedMerchant {
 interface Survey {
   /**
    * Those that need attention come first: by condition, and the one that expires first before the others. Among them are those
-   * that look well after a duel that has gone quiet. Those that are well follow in the order of the configuration, so that they do not change places with each renewal.
+   * that look well after a duel that has gone quiet, or while the store keeps anybody from renewing them. Those that are well follow in the order of the configuration, so that they do not change places with each renewal.
    */
   readonly merchants: readonly SurveyedMerchant[];
   readonly counts: StatusCounts;
@@ -37,6 +37,7 @@ interface SurveyParts {
     | 'watchedUntil'
   >;
   readonly ids: () => readonly string[];
+  readonly isRenewalBlocked: (merchant: string) => boolean;
   readonly hostOf: (merchant: string) => string | undefined;
   readonly clock: Clock;
 }
@@ -83,12 +84,16 @@ export class MerchantSurvey {
       const condition = this.conditionOf(id);
       const host = this.#parts.hostOf(id);
       counts[condition] += 1;
-      const isWell =
-        (condition === 'fresh' || condition === 'renewing') && this.#parts.replica.quietMs(id) === undefined;
-      (isWell ? well : worrying).push({ id, condition });
+      (this.#isWell(id, condition) ? well : worrying).push({ id, condition });
       if (host !== undefined) hosts.set(host, (hosts.get(host) ?? 0) + 1);
     }
     return { merchants: [...this.#worstFirst(worrying), ...well], counts, hosts };
+  }
+
+  #isWell(id: string, condition: StatusCondition): boolean {
+    const { replica, isRenewalBlocked } = this.#parts;
+    const looksWell = condition === 'fresh' || condition === 'renewing';
+    return looksWell && replica.quietMs(id) === undefined && !isRenewalBlocked(id);
   }
 
   #worstFirst(merchants: readonly SurveyedMerchant[]): SurveyedMerchant[] {

@@ -29,12 +29,21 @@ describe('the health of the store', () => {
 
   it('says in words what failed until something succeeds, and nothing that the store said', () => {
     const clock = new FakeClock();
-    const health = new StoreHealth(() => ({ type: 'redis' }), clock);
+    let connection: StoreConnection = { type: 'redis' };
+    const health = new StoreHealth(() => connection, clock);
     health.emit({ event: 'store_failed', operation: 'reportDead', error: new Error('secret') });
     expect(health.describe()).toMatchObject({
       failing: { work: 'writing down a reported dead session', at: clock.now() },
     });
     expect(JSON.stringify(health.describe())).not.toContain('secret');
+    const answers = { type: 'redis', condition: 'answers' } as const;
+    connection = answers;
+    expect(health.describe()).toHaveProperty('failing');
+    for (const condition of ['refuses', 'silent'] as const) {
+      connection = { type: 'redis', condition, reason: 'READONLY' };
+      expect(health.describe()).not.toHaveProperty('failing');
+    }
+    connection = answers;
     health.emit({ event: 'store_recovered' });
     expect(health.describe()).not.toHaveProperty('failing');
   });

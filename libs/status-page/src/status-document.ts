@@ -69,13 +69,13 @@ export interface StatusStore {
   readonly type: 'memory' | 'redis';
   /** `refuses`: it answers that it will not. Absent until the first connection has succeeded or failed. */
   readonly condition?: 'answers' | 'refuses' | 'silent';
-  /** Since when it is so. */
+  /** Since when it answers, or has not worked, however that has changed meanwhile. */
   readonly since?: number;
   /** Why it does not answer: the code of a refusal such as `NOPERM`, or what became of the connection. */
   readonly reason?: string;
   /** What a refusal means, as what follows `the store`, and what to do about it; absent where the reason says no more than itself. */
   readonly refusal?: { readonly is: string; readonly remedy: string };
-  /** What was asked of it last and not done, in words, until something is done again. */
+  /** Of one that answers: what was asked of it last and not done, in words, until something is done again. */
   readonly failing?: { readonly work: string; readonly at: number };
 }
 

@@ -50,6 +50,7 @@ export class StatusPage implements SessionEvents {
     this.#store = new StoreHealth(() => source.store(), clock);
     this.#lag = new EventLoopLag(clock);
     const { replica } = source;
+    const isRenewalBlocked = (id: string): boolean => source.isRenewalBlocked(id);
     this.#reporter = new StatusReporter({
       replica,
       clock,
@@ -58,9 +59,9 @@ export class StatusPage implements SessionEvents {
       gateways: this.#gateways,
       store: this.#store,
       lag: this.#lag,
-      survey: new MerchantSurvey({ replica, ids: () => source.merchants(), hostOf, clock }),
+      survey: new MerchantSurvey({ replica, ids: () => source.merchants(), hostOf, isRenewalBlocked, clock }),
       isRequired: (id) => source.merchant(id)?.required === true,
-      isRenewalBlocked: (id) => source.isRenewalBlocked(id),
+      isRenewalBlocked,
       environmentOf: (id) => source.merchant(id)?.environment ?? 'production',
       facts: {
         name,

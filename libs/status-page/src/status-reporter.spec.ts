@@ -44,6 +44,7 @@ class Rig {
     };
     const replica = { held, failures, reader, ...asked } as unknown as SessionReplica;
     const hostOf = (): string => 'gateway.example';
+    const isRenewalBlocked = (id: string): boolean => id.startsWith('blocked');
     this.reporter = new StatusReporter({
       replica,
       clock,
@@ -52,9 +53,9 @@ class Rig {
       gateways: new GatewayHealth(hostOf, clock),
       store: new StoreHealth(() => ({ type: 'memory' }), clock),
       lag: new EventLoopLag(clock),
-      survey: new MerchantSurvey({ replica, ids: () => ids, hostOf, clock }),
+      survey: new MerchantSurvey({ replica, ids: () => ids, hostOf, isRenewalBlocked, clock }),
       isRequired: () => true,
-      isRenewalBlocked: (id) => id === 'blocked',
+      isRenewalBlocked,
       environmentOf: () => 'production',
       facts: {
         name: 'broker-0',
@@ -232,6 +233,15 @@ describe('the status document', () => {
       { id: 'shop', renewalBlocked: false, failure: { kind: 'transient', code: 'ECONNREFUSED' } },
       { id: 'blocked', renewalBlocked: true },
     ]);
+  });
+
+  it('lists those that the store holds up before those that are well, and of them the one first that ends first', async () => {
+    const rig = new Rig(['fresh', 'blocked-later', 'blocked', 'failing']);
+    const { expiresAt } = aSession();
+    for (const merchant of ['fresh', 'blocked', 'failing']) rig.hold(merchant);
+    rig.hold('blocked-later', { expiresAt: plusMs(expiresAt, 60_000) });
+    rig.failures.note('failing', aRecordedFailure());
+    expect(await rig.listed()).toEqual(['failing failing', 'blocked fresh', 'blocked-later fresh', 'fresh fresh']);
   });
 
   it('carries no secret of a session, whatever a session may come to hold', async () => {

@@ -23,6 +23,7 @@ export class StoreHealth implements SessionEvents {
 
   describe(): StatusStore {
     const { type, condition, since, reason } = this.#connection();
+    const isAway = condition === 'refuses' || condition === 'silent';
     const refusal = condition === 'refuses' ? storeRefusal(reason) : undefined;
     return {
       type,
@@ -31,7 +32,8 @@ export class StoreHealth implements SessionEvents {
       // There is nothing to explain about a store that answers.
       ...(reason === undefined || condition === 'answers' ? {} : { reason }),
       ...(refusal === undefined ? {} : { refusal }),
-      ...(this.#failing === undefined ? {} : { failing: this.#failing }),
+      // One that refuses or is silent is asked nothing any more: what was wanted of it last says nothing of what it cannot do.
+      ...(this.#failing === undefined || isAway ? {} : { failing: this.#failing }),
     };
   }
 }

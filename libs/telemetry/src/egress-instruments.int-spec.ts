@@ -1,4 +1,4 @@
-import { LoopbackServer } from '#libs/testing';
+import { FakeClock, LoopbackServer } from '#libs/testing';
 import {
   createEgressInstruments,
   type EgressInstruments,
@@ -20,11 +20,12 @@ describe('the metrics of the egress', () => {
   let telemetry: Telemetry;
   let instruments: EgressInstruments;
   let server: LoopbackServer;
+  const clock = new FakeClock('2026-01-01T00:00:00.000Z');
 
   beforeAll(async () => {
     const logger = createLogger({ name: 'egress', level: 'error' });
     telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
-    instruments = createEgressInstruments(telemetry.meter);
+    instruments = createEgressInstruments(telemetry.meter, clock);
     server = await LoopbackServer.http((request, response) => {
       // On a busy machine a connection that is kept may be closed in the moment in which it is used again.
       response.setHeader('connection', 'close');
@@ -43,7 +44,11 @@ describe('the metrics of the egress', () => {
   };
 
   it('show on an egress that has done nothing yet how much it is doing, and by what configuration', async () => {
-    expect(await samples()).toEqual(['session_egress_config_last_reload_successful 1', 'session_egress_in_flight 0']);
+    expect(await samples()).toEqual([
+      'session_egress_config_last_reload_successful 1',
+      `session_egress_config_loaded_timestamp_seconds ${Date.UTC(2026, 0, 1) / 1_000}`,
+      'session_egress_in_flight 0',
+    ]);
   });
 
   it('begin at zero for the clients of the configuration, and stay as they are when it is read again', async () => {
@@ -115,6 +120,20 @@ describe('the metrics of the egress', () => {
     expect(await shown()).toEqual([`${last} 0`]);
     instruments.reloaded(true);
     expect(await shown()).toEqual([`${last} 1`]);
+  });
+
+  it('show since when the present configuration is in force, which one that is not taken does not change', async () => {
+    const shown = async (): Promise<number> => {
+      const line = (await samples()).find((each) => each.startsWith('session_egress_config_loaded_timestamp_seconds '));
+      return Number(line?.split(' ')[1]);
+    };
+    instruments.reloaded(true);
+    const before = await shown();
+    await clock.advance(60_000);
+    instruments.reloaded(false);
+    expect(await shown()).toBe(before);
+    instruments.reloaded(true);
+    expect(await shown()).toBe(before + 60);
   });
 
   it('show the session of each merchant as it is now, and nothing of one that is gone', async () => {

@@ -1,4 +1,5 @@
 import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
+import type { Clock } from '#libs/clock';
 import { type CountedConnectionEnd, observeConnectionEnds } from './connection-ends.js';
 
 /**
@@ -69,7 +70,7 @@ const MS_PER_S = 1_000;
 /** From what the egress refuses by itself to a gateway that runs into the longest timeout. */
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-export function createEgressInstruments(meter: Meter): EgressInstruments {
+export function createEgressInstruments(meter: Meter, clock: Clock): EgressInstruments {
   const counter = (name: string, description: string): Add => {
     const instrument = meter.createCounter(PREFIX + name, { description, valueType: ValueType.INT });
     return (attributes, value = 1) => instrument.add(value, attributes);
@@ -89,7 +90,8 @@ export function createEgressInstruments(meter: Meter): EgressInstruments {
   const deadSessions = counter('dead_sessions', 'Answers by which a session was found dead');
   const held = counter('held_requests', 'Requests that waited for a hand-over');
   const aliasSessions = counter('alias_sessions', 'Create calls of clients that authorize for themselves');
-  const reloads = countReloads(meter, counter('config_reload_failures', 'Changed configurations that were not taken'));
+  const failures = counter('config_reload_failures', 'Changed configurations that were not taken');
+  const reloads = countReloads({ meter, clock, failures });
   return {
     request: (facts, took) => {
       requests.add(facts);
@@ -160,19 +162,33 @@ function countInFlight(meter: Meter): (change: 1 | -1) => void {
   };
 }
 
+interface ReloadParts {
+  readonly meter: Meter;
+  readonly clock: Clock;
+  readonly failures: Add;
+}
+
 /** One that is not taken goes on to be so until the files are right, so its last state is shown beside the count. */
-function countReloads(meter: Meter, failures: Add): { begin(): void; reloaded(isTaken: boolean): void } {
+function countReloads({ meter, clock, failures }: ReloadParts): { begin(): void; reloaded(isTaken: boolean): void } {
   let isLastTaken = true;
+  let loadedAtMs = clock.now();
   meter
     .createObservableGauge(`${PREFIX}config_last_reload_successful`, {
       description: 'Whether the files of the configuration could be taken when they were last read',
     })
     .addCallback((result) => result.observe(isLastTaken ? 1 : 0));
+  meter
+    .createObservableGauge(`${PREFIX}config_loaded_timestamp_seconds`, {
+      description: 'When the configuration in force was read',
+      unit: 's',
+    })
+    .addCallback((result) => result.observe(loadedAtMs / MS_PER_S));
   return {
     begin: () => failures({}, 0),
     reloaded: (isTaken) => {
       isLastTaken = isTaken;
-      if (!isTaken) failures({});
+      if (isTaken) loadedAtMs = clock.now();
+      else failures({});
     },
   };
 }

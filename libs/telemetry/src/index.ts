@@ -19,6 +19,5 @@ export {
   type MerchantGauges,
 } from './instruments.js';
 export { type CallSpan, isSampledIn, type RequestSpan, type SpanFacts } from './request-spans.js';
-export { someOf } from './some-of.js';
 export { tellReading, type ToldReading } from './told-reading.js';
 export { startTelemetry, type Telemetry } from './telemetry.js';

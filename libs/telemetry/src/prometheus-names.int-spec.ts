@@ -53,7 +53,7 @@ const declared: Declared[] = [];
 beforeAll(() => {
   const meter = notedMeter(declared);
   createInstruments(meter).observe({} as GaugeSource);
-  createEgressInstruments(meter).observeSessions(() => []);
+  createEgressInstruments(meter, new SystemClock()).observeSessions(() => []);
   createRequestDurations(meter);
   observeProcess(meter, new SystemClock());
   observeRuntime(meter).end();

@@ -1,5 +1,5 @@
+import { someOf } from '#libs/errors';
 import type { Logger } from './logger.js';
-import { someOf } from './some-of.js';
 
 /** What followed from reading changed files, all of it by name, never by value. */
 export interface ToldReading {

@@ -24,8 +24,9 @@ export class LoopbackServer {
     });
   }
 
-  static http(listener: RequestListener): Promise<LoopbackServer> {
-    return LoopbackServer.#listen(createHttpServer(listener));
+  /** @param port of one that has been closed before; a free one by default */
+  static http(listener: RequestListener, port = 0): Promise<LoopbackServer> {
+    return LoopbackServer.#listen(createHttpServer(listener), port);
   }
 
   static https(certificate: TestCertificate, listener: RequestListener): Promise<LoopbackServer> {
@@ -37,8 +38,8 @@ export class LoopbackServer {
     return LoopbackServer.#listen(createTcpServer(listener));
   }
 
-  static async #listen(server: Server): Promise<LoopbackServer> {
-    server.listen(0, '127.0.0.1');
+  static async #listen(server: Server, port = 0): Promise<LoopbackServer> {
+    server.listen(port, '127.0.0.1');
     await once(server, 'listening');
     return new LoopbackServer(server);
   }

@@ -82,6 +82,20 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     expect(volumes.filter(({ name }) => name.length > 63)).toEqual([]);
   });
 
+  it.each([
+    ['outlet/client.jwk.json', 'Name outlet in broker.merchants'],
+    ['redis/ca.crt', 'Set broker.redisSecret'],
+    ['api-tls/tls.crt', 'Enable broker.mutualTls'],
+  ])('refuses a configuration that names %s, whose folder no pod mounts', (file, remedy) => {
+    const says = `broker.configuration: no pod mounts the folder of /run/secrets/${file}. ${remedy}`;
+    const configuration = `# /run/secrets/comment/file\nclientKeyFiles: [/run/secrets/${file}]\n`;
+    const broker = { configuration, redisSecret: false };
+    expect(() => template('session-broker', [], [{ broker }])).toThrow(says);
+    const volumeMounts = [{ name: 'keys', mountPath: '/run/secrets/' }];
+    const mounted = template('session-broker', [], [{ broker: { ...broker, volumeMounts } }]);
+    expect(named(mounted, 'ConfigMap', 'session-broker').data?.['broker.yaml']).toBe(configuration);
+  });
+
   it('makes no namespace unless it is told to, and nothing of the options', () => {
     const kinds = template('session-broker', [], []).map(({ kind }) => kind);
     const own = ['Deployment', 'NetworkPolicy', 'NetworkPolicy', 'PodDisruptionBudget', 'Service', 'ServiceAccount'];
@@ -150,5 +164,6 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     const told = run('helm', [...install, ...EXAMPLES.flatMap((file) => ['--values', file])]);
     expect(told.split('NOTES:')[1]).toContain('http://session-egress.payments.svc');
     expect(told.split('NOTES:')[1]).not.toContain('Nothing leads');
+    expect(told.split('NOTES:')[1]).toMatch(/yours to make, of the type docker-registry:\n +registry\n/);
   });
 });

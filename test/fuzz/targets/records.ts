@@ -23,6 +23,7 @@ const session: fc.Arbitrary<Session> = fc
       mustRenewAt: moment,
       callMs: fc.nat(),
       deathsBefore: fc.nat({ max: 9 }),
+      watchedSince: moment,
     },
     { requiredKeys: ['merchant', 'generation'] },
   )

@@ -9,13 +9,6 @@ interface RefusedChange {
   readonly firstFault?: string;
 }
 
-/** How many faults there are and which is the first, in the words of `session-broker status`. */
-export function faultsText({ faults, firstFault }: RefusedChange): string {
-  const count = faults === 1 ? '1 fault' : `${faults} faults`;
-  if (firstFault === undefined) return count;
-  return faults === 1 ? `${count}: ${firstFault}` : `${count}, the first: ${firstFault}`;
-}
-
 /** What became of the changed files, for everything that shows or listens. */
 export class LastReading {
   #refused: RefusedChange | undefined;

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { BrokerConfiguration } from '#libs/configuration';
+import { type BrokerConfiguration, faultsText } from '#libs/configuration';
 import { SessionReplica } from '#libs/session';
 import type { ConfiguredMerchant, ReplicaCondition, StatusSource, StoreConnection } from '#libs/status-page';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { faultsText } from '../configuration/last-reading.js';
 import { SessionWatchers } from '../events/session-watchers.js';
 import { VERSION } from '#libs/program';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';

@@ -10,7 +10,8 @@ import {
   TooManyRemoved,
   UnusableCertificate,
 } from '#libs/configuration';
-import { type AuditLog, type Logger, someOf, tellReading, type ToldReading } from '#libs/telemetry';
+import { someOf } from '#libs/errors';
+import { type AuditLog, type Logger, tellReading, type ToldReading } from '#libs/telemetry';
 import type { ChangeOver } from './change-over.js';
 import { type ConfigurationChange, idsOf, isEmpty } from './configuration-change.js';
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';

@@ -1,5 +1,6 @@
+import { someOf } from '#libs/errors';
 import { causeOf, type SessionEvent, type SessionEvents, shortfallRemedy, shortfallText } from '#libs/session';
-import { type Logger, someOf } from '#libs/telemetry';
+import type { Logger } from '#libs/telemetry';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 type ServiceEvent = Extract<SessionEvent, { readonly merchants: readonly string[] }>;

@@ -14,6 +14,21 @@ describe('the state of the store', () => {
     expect(state.wasReached).toBe(false);
   });
 
+  it('has not worked since it stopped to answer, however it fails meanwhile, and answers since it does again', async () => {
+    const clock = new FakeClock();
+    const state = new StoreState(clock);
+    state.note('answers', 'the store answers');
+    await clock.advance(1_000);
+    state.note('silent', 'ECONNREFUSED');
+    const since = clock.now();
+    await clock.advance(1_000);
+    state.note('refuses', 'READONLY');
+    expect(state.current).toEqual({ condition: 'refuses', since, reason: 'READONLY' });
+    await clock.advance(1_000);
+    state.note('answers', 'the store answers');
+    expect(state.current).toMatchObject({ since: clock.now() });
+  });
+
   it('remembers that it was reached, whatever comes later', async () => {
     const clock = new FakeClock();
     const state = new StoreState(clock);

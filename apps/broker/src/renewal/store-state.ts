@@ -13,7 +13,7 @@ export type StoreCondition = (typeof storeConditions)[number];
 
 interface KnownStoreState {
   readonly condition: StoreCondition;
-  /** Since when it is in this condition. */
+  /** Since when it answers, or has not worked: one that is silent and then refuses is down since it fell silent. */
   readonly since: Instant;
   /** One line without secrets; for a refusal the reply's code, such as `NOPERM`. */
   readonly reason: string;
@@ -58,7 +58,9 @@ export class StoreState {
 
   note(condition: StoreCondition, reason: string): void {
     this.#wasReached ||= condition === 'answers';
-    const since = this.#current?.condition === condition ? this.#current.since : this.#clock.now();
+    const known = this.#current;
+    const isSame = known !== undefined && (known.condition === 'answers') === (condition === 'answers');
+    const since = isSame ? known.since : this.#clock.now();
     this.#current = { condition, since, reason };
     for (const tell of this.#listeners) tell(this.#current);
   }

@@ -16,7 +16,7 @@ export interface AskFault {
   readonly runbook?: string;
 }
 
-interface Classed {
+export interface Classed {
   readonly error: AskFault;
   readonly fault: ExitClass;
 }

@@ -19,6 +19,9 @@ const VERBS: readonly (readonly string[])[] = [
   ['session', 'watch', '--merchant', 'shop'],
 ];
 
+const HANGS =
+  'see whether the replica there hangs, and restart it if it does (runbook: replica-down), and whether it is a broker that listens there';
+
 describe('how status, renew and session watch get to a broker', () => {
   const authority = new TestAuthority();
   const started = endedAfterEach();
@@ -310,17 +313,20 @@ describe('how status, renew and session watch get to a broker', () => {
     const CONNECT_LIMIT_MS = 4_000;
 
     async function untilGivenUp(args: readonly string[], urls: readonly string[]): Promise<Ended> {
-      const hung = await broker(LoopbackServer.tcp(() => undefined));
+      let greeted = 0;
+      const hung = await broker(LoopbackServer.tcp((socket) => void socket.once('data', () => (greeted += 1))));
       const clock = new FakeClock();
       const ended = cli(args, { BROKER_URL: [`https://127.0.0.1:${hung.port}`, ...urls].join(',') }, clock);
-      await eventually(() => hung.connections === 1);
+      await eventually(() => greeted === 1);
       await clock.advance(CONNECT_LIMIT_MS);
       return ended;
     }
 
     it('waits for it no longer than for a connection', async () => {
       const { code, text } = await untilGivenUp(['status'], []);
-      expect(text).toMatch(/\nnothing answers there \(no connection in time to 127\.0\.0\.1:\d+\)\nWhat to do: see/);
+      expect(text).toMatch(
+        /\n127\.0\.0\.1:\d+ takes the connection, and answers no TLS handshake\nWhat to do: see whether it is a broker/,
+      );
       expect(code).toBe(exitCodes.tryLater);
     });
 
@@ -357,6 +363,7 @@ describe('how status, renew and session watch get to a broker', () => {
   it.each([
     ['localhost:8080', 'localhost:8080 is no URL of a broker: is http://localhost:8080 meant?'],
     ['broker.internal', 'the URL of a broker is http or https'],
+    ['http://127.0.0.1:99999', 'the URL of a broker has the port 99999, and the highest there is is 65535'],
     ['http://caller:canary@localhost:8080', 'the URL of a broker is http or https, without a credential'],
   ])('say of an address that cannot be used what is wrong: %s', async (url, said) => {
     const { code, text } = await cli(['status'], { BROKER_URL: url });
@@ -383,7 +390,8 @@ describe('how status, renew and session watch get to a broker', () => {
     expect(await ended).toEqual({
       code: exitCodes.tryLater,
       text: `no answer   http://127.0.0.1:${silent.port}: no answer in time
-What was sent may have been carried out: session-broker status shows whether shop has a newer session`,
+What was sent may have been carried out: session-broker status shows whether shop has a newer session
+What to do: ${HANGS}`,
     });
     expect(other.connections).toBe(0);
   });
@@ -398,6 +406,26 @@ What was sent may have been carried out: session-broker status shows whether sho
       expect(text).toContain('What to do: see whether it is a broker that listens there: a Redis');
       expect(code).toBe(exitCodes.tryLater);
     });
+  });
+
+  it('say what to do where a replica takes the connection and answers nothing', async () => {
+    let asked = 0;
+    const silent = await broker(LoopbackServer.http(() => void (asked += 1)));
+    const clock = new FakeClock();
+    const ended = cli(['status'], { BROKER_URL: `http://127.0.0.1:${silent.port}` }, clock);
+    await eventually(() => asked === 1);
+    await clock.advance(10_000);
+    expect((await ended).text).toContain(`\nno answer in time\nWhat to do: ${HANGS}`);
+  });
+
+  it('have the merchant in what renew says of a token file that cannot be read, for programs', async () => {
+    const environment = { BROKER_URL: 'http://127.0.0.1:9', BROKER_TOKEN_FILE: join(folder, 'nowhere') };
+    const { code, text } = await cli([...(VERBS[1] ?? []), '--json'], environment);
+    expect(JSON.parse(text)).toMatchObject({
+      ...{ ok: false, merchant: 'shop' },
+      error: { code: 'invalid_request', message: expect.stringContaining('cannot be read (ENOENT)') as string },
+    });
+    expect(code).toBe(exitCodes.invalidInput);
   });
 
   it('say at once that nothing listens where session watch is to follow', async () => {

@@ -65,8 +65,16 @@ const isNamed = (file: string | undefined): file is string => file !== undefined
 /** A host and its port, which is no secret by its looks. */
 const WITHOUT_SCHEME = /^[a-z][a-z0-9.-]{0,62}:\d{1,5}$|^\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}$/;
 
+/** The port of what would be a URL but for it. */
+const PORT = /^https?:\/\/[a-z0-9.-]{1,253}:(\d{1,9})(?:\/|$)/i;
+const HIGHEST_PORT = 65_535;
+
 function brokerUrl(text: string): URL {
   const url = URL.parse(text);
+  const port = PORT.exec(text)?.[1];
+  if (url === null && Number(port) > HIGHEST_PORT) {
+    throw invalid(`the URL of a broker has the port ${port}, and the highest there is is ${HIGHEST_PORT}`);
+  }
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (url === null || !isWeb || url.username !== '' || url.password !== '') {
     throw invalid(

@@ -49,4 +49,10 @@ describe('what status says of changed files', () => {
   ])('is %s', (...[, answered, lines]) => {
     expect(configurationTrouble(changedConfiguration(answered))).toEqual(lines);
   });
+
+  it('names the runbook of a change that is refused for programs, too', () => {
+    expect(changedConfiguration({ refusedSince: '2026-11-22T22:05:27.103Z' })).toMatchObject({
+      runbook: 'config-reload-failed',
+    });
+  });
 });

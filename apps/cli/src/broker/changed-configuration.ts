@@ -1,3 +1,5 @@
+import { faultsText } from '#libs/configuration';
+
 /** As `GET /v1/merchants` has it. */
 export interface ChangedConfiguration {
   readonly refusedSince?: string;
@@ -22,10 +24,9 @@ export function configurationTrouble({
   const lines = [];
   if (refusedSince !== undefined) {
     const since = refusedSince.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ' UTC');
-    const count = faults === 1 ? '1 fault' : `${faults} faults${firstFault === undefined ? '' : ', the first'}`;
-    const first = firstFault === undefined ? '' : `: ${firstFault}`;
+    const found = faultsText({ faults, ...(firstFault === undefined ? {} : { firstFault }) });
     lines.push(
-      `Configuration: a change has been refused since ${since} (${count}${first}); the one before is in force (runbook: ${CONFIG_RELOAD_FAILED}).`,
+      `Configuration: a change has been refused since ${since} (${found}); the one before is in force (runbook: ${CONFIG_RELOAD_FAILED}).`,
     );
   }
   if (awaitingRestart.length > 0) {
@@ -50,6 +51,10 @@ export function changedConfiguration(value: unknown): ChangedConfiguration | und
     ...(typeof firstFault === 'string' ? { firstFault } : {}),
     ...(Array.isArray(awaitingRestart) ? { awaitingRestart: awaitingRestart.map(String) } : {}),
     ...(typeof advice === 'string' ? { advice } : {}),
-    ...(typeof runbook === 'string' ? { runbook } : {}),
+    ...(typeof runbook === 'string'
+      ? { runbook }
+      : typeof refusedSince === 'string'
+        ? { runbook: CONFIG_RELOAD_FAILED }
+        : {}),
   };
 }

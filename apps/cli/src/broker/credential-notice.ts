@@ -1,22 +1,45 @@
 import { type Instant, toRfc3339 } from '#libs/clock';
-import type { BrokerError } from '#libs/errors';
+import { type BrokerError, someOf } from '#libs/errors';
 import { type AskFault, faultLines } from './ask-fault.js';
+import { askFaultCodes } from './exchange-cause.js';
+import type { FollowState } from './follow-state.js';
+import type { Listing } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
-import { tokenRemedy } from './remedies.js';
+import { GRANT_READ, tokenRemedy } from './remedies.js';
 import { ownCodeOf, type ReplicaAnswer } from './replica-call.js';
 
 /** As long as it lasts nothing else is told of the merchant, and a line of long ago is not seen any more. */
 const REMIND_EVERY_MS = 60_000;
 const NOT_ACCEPTED = 'The broker does not accept the credential (401)';
+const ACCEPTED_AGAIN = 'The broker accepts the credential again.';
 const MEND_THE_FILE = 'mend it: it is read anew for each question';
 
-type Parts = Pick<NoticeParts, 'broker' | 'clock' | 'tell'> & { readonly merchant: string };
+const NOT_SEEN = 'This caller may not see the merchant any more';
 
-/** Says that there is no token that the broker accepts, again about once a minute while that lasts, and when it is over. */
+interface Parts extends Pick<NoticeParts, 'broker' | 'clock' | 'tell'> {
+  readonly merchant: string;
+  readonly state: Pick<FollowState, 'leaves'>;
+}
+
+/** What was told last. */
+interface Told {
+  /** One cause is told apart from another by it. */
+  readonly what: string;
+  /** What was seen of the merchant all the same. */
+  readonly leaves: string;
+  readonly since: Instant;
+  readonly atMs: number;
+  /** For its end. */
+  readonly overWords: string;
+}
+
+/**
+ * Says that there is no token with which the broker lets the merchant be seen, at once where it is another cause than before, again about once a
+ * minute while that lasts, and when it is over.
+ */
 export class CredentialNotice {
   readonly #parts: Parts;
-  #since: Instant | undefined;
-  #toldAtMs = 0;
+  #told: Told | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -24,33 +47,48 @@ export class CredentialNotice {
 
   /** The answer is not the list. */
   refused(answer: ReplicaAnswer): void {
-    const { status } = answer;
-    if (status !== 401 || !this.#isDue()) return;
     const code = ownCodeOf(answer) ?? 'unauthenticated';
-    this.#refuse({ code, message: NOT_ACCEPTED, status, remedy: tokenRemedy(this.#parts.broker.hasToken) });
+    const remedy = tokenRemedy(this.#parts.broker.hasToken);
+    this.#refuse({ code, message: NOT_ACCEPTED, status: answer.status, remedy }, ACCEPTED_AGAIN);
   }
 
   /** There is no token in its file, or no such file. */
   unusable({ code, message, publicDetail = message }: BrokerError): void {
-    if (this.#isDue()) this.#refuse({ code, message: publicDetail, remedy: MEND_THE_FILE });
+    this.#refuse({ code, message: publicDetail, remedy: MEND_THE_FILE }, ACCEPTED_AGAIN);
+  }
+
+  /** The list does not have the merchant, though the stream of its sessions stands: that began with another token, or other rights. */
+  hidden({ merchants }: Listing): void {
+    const names = merchants.map(({ id }) => id);
+    const isBlind = names.length === 0;
+    const seen = isBlind ? 'it may see none at all' : `it may see ${someOf(names)}`;
+    const code = isBlind ? askFaultCodes.noMerchant : 'forbidden';
+    this.#refuse(
+      { code, message: `${NOT_SEEN}; ${seen}`, remedy: GRANT_READ },
+      'This caller may see the merchant again.',
+    );
   }
 
   accepted(): void {
-    if (this.#since === undefined) return;
-    this.#since = undefined;
-    this.#tell('The broker accepts the credential again.', { accepted: true });
+    if (this.#told === undefined) return;
+    const { overWords } = this.#told;
+    this.#told = undefined;
+    this.#tell(overWords, { accepted: true });
   }
 
-  #isDue(): boolean {
-    return this.#since === undefined || this.#parts.clock.monotonicMs() - this.#toldAtMs >= REMIND_EVERY_MS;
-  }
-
-  #refuse(fault: AskFault): void {
-    const { clock } = this.#parts;
-    const lasting = this.#since === undefined ? '' : `, since ${toRfc3339(this.#since)}`;
-    this.#since ??= clock.now();
-    this.#toldAtMs = clock.monotonicMs();
-    const error = { ...fault, message: `${fault.message}${lasting}: nothing is seen of the merchant` };
+  #refuse(fault: AskFault, overWords: string): void {
+    const { clock, state } = this.#parts;
+    const [what, leaves, atMs, before] = [
+      `${fault.code} ${fault.message}`,
+      state.leaves,
+      clock.monotonicMs(),
+      this.#told,
+    ];
+    const isSame = before?.what === what;
+    if (isSame && before.leaves === leaves && atMs - before.atMs < REMIND_EVERY_MS) return;
+    this.#told = { what, leaves, atMs, overWords, since: isSame ? before.since : clock.now() };
+    const lasting = isSame ? `, since ${toRfc3339(before.since)}` : '';
+    const error = { ...fault, message: `${fault.message}${lasting}: ${leaves}` };
     this.#tell(faultLines(error).join('\n'), { accepted: false, error });
   }
 

@@ -28,6 +28,8 @@ export interface NoAnswer {
   readonly mark?: string;
   /** The other end took the connection and hung up, or spoke what is no HTTP. */
   readonly isCutOff?: true;
+  /** The other end took the connection, and has said nothing. */
+  readonly isHung?: true;
   /** There was no connection, so that nothing was asked. */
   readonly isUnasked?: true;
 }
@@ -57,6 +59,12 @@ export async function noAnswer(end: ExchangeEnd, asked: Asked, bounds: Bounds): 
   return wasReached
     ? { problem, code: askFaultCodes.silent, fault: 'tryLater', ...(isCutOff ? { isCutOff: true } : {}) }
     : { problem, code: askFaultCodes.unreachable, fault: 'tryLater', isUnasked: true };
+}
+
+/** Where something takes the connection, and answers no TLS. */
+export function noHandshake(asked: Asked): NoAnswer {
+  const problem = `${peerOf(asked)} takes the connection, and answers no TLS handshake`;
+  return { problem, code: askFaultCodes.silent, fault: 'tryLater', isHung: true, isUnasked: true };
 }
 
 /** Why no broker is reached by an address with http where TLS is spoken at its port; undefined where none is. */

@@ -117,6 +117,8 @@ describe('the replica that is followed', () => {
       ['where the other ones are not reached', [403, 'nobody'], 'a.example:8080'],
       ['not where none is reached', ['nobody', 'nobody'], undefined],
       ['not where the first one has it again', [403, 503, 200, 403, 200], undefined],
+      ['not where one that has had it is not reached', [200, 403, 'nobody', 403], undefined],
+      ['where the one that has had it is back without it', [200, 403, 'nobody', 403, 404], 'a.example:8080'],
     ])('%s', async (_when, answers, expected) => {
       expect((await turnedAwayAt(answers)).at(-1)).toBe(expected);
     });

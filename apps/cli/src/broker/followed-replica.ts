@@ -8,6 +8,8 @@ type Fetch = NonNullable<SessionBrokerOptions['fetch']>;
 
 /** As a broker answers for a merchant that it does not have, or that is none of its caller. */
 const TURNED_AWAY: ReadonlySet<number> = new Set([403, 404]);
+/** As it answers for one that it has. */
+const SERVED: ReadonlySet<number> = new Set([200, 304]);
 
 interface Following {
   readonly clock: Clock;
@@ -30,6 +32,8 @@ export class FollowedReplica {
   readonly #lost = new Map<URL, NoAnswer>();
   /** What became of the last question to each that had no answer to go on with. */
   readonly #shut = new Map<URL, 'turned_away' | 'unreached'>();
+  /** Those that have had the merchant, as far as they have been asked. */
+  readonly #had = new Set<URL>();
   #index = 0;
 
   constructor(urls: BrokerPlace['urls']) {
@@ -45,14 +49,37 @@ export class FollowedReplica {
     return this.#urls.length === 1 ? '' : ` at ${this.url.origin}`;
   }
 
-  /** One that turns the caller or the merchant away, where no other can be reached; undefined while one may be followed. */
+  /** The one to ask of the merchant. */
+  get mostTelling(): URL {
+    return this.#had.has(this.url) ? this.url : (this.#urls.find((one) => this.#had.has(one)) ?? this.url);
+  }
+
+  hasHad(url: URL): boolean {
+    return this.#had.has(url);
+  }
+
+  /** It has said so. */
+  noteHad(url: URL): void {
+    this.#had.add(url);
+  }
+
+  /**
+   * One that turns the caller or the merchant away, where no other can be reached; undefined while one may be followed. One that has had the
+   * merchant and is not reached may come back with it.
+   */
   get turnedAwayAt(): URL | undefined {
     if (!this.#urls.every((one) => this.#shut.has(one))) return undefined;
+    if (this.#urls.some((one) => this.#had.has(one) && this.#shut.get(one) === 'unreached')) return undefined;
     return this.#urls.find((one) => this.#shut.get(one) === 'turned_away');
   }
 
   changeOver(): void {
     this.#index = (this.#index + 1) % this.#urls.length;
+  }
+
+  /** From now on it is this one, such as the one that is known to have what is waited for. */
+  follow(url: URL): void {
+    this.#index = Math.max(0, this.#urls.indexOf(url));
   }
 
   /** What is written for the first replica, with the one that is followed in its place. */
@@ -84,8 +111,7 @@ export class FollowedReplica {
     try {
       const answer = await ask(this.readdressed(text), init);
       this.#note(url, await tlsInstead({ httpStatus: answer.status }, { url }, following), following);
-      if (TURNED_AWAY.has(answer.status)) this.#shut.set(url, 'turned_away');
-      else this.#shut.delete(url);
+      this.#noteAnswer(url, answer.status);
       if (this.turnedAwayAt !== undefined) following.onTurnedAway();
       return answer;
     } catch (error) {
@@ -98,6 +124,14 @@ export class FollowedReplica {
       }
       throw error;
     }
+  }
+
+  #noteAnswer(url: URL, status: number): void {
+    if (SERVED.has(status)) this.#had.add(url);
+    if (TURNED_AWAY.has(status)) {
+      this.#had.delete(url);
+      this.#shut.set(url, 'turned_away');
+    } else this.#shut.delete(url);
   }
 
   #note(url: URL, why: NoAnswer | undefined, { onLost }: Following): void {

@@ -20,21 +20,31 @@ export const tokenRemedy = (hasToken: boolean): string =>
     ? 'name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file'
     : 'set BROKER_TOKEN_FILE or --token-file: no token is given';
 
-/** Where a broker was not reached; undefined where it was, and did not answer. */
+/** Where a broker was not reached, or did not answer; undefined where the call was ended on request. */
 export function reachRemedy(
-  { fault, mark, isUnasked, isCutOff }: NoAnswer,
+  why: NoAnswer,
   { url: { protocol, host } }: Pick<ReplicaPlace, 'url'>,
   { ca }: Pick<BrokerPlace, 'ca'>,
 ): string | undefined {
+  const { fault, mark } = why;
   if (mark === BAD_PORT) return `${CORRECT_ADDRESS}, where the broker has another port`;
   if (fault === 'invalidInput') return `${CORRECT_ADDRESS}: ${protocol === 'http:' ? 'https' : 'http'}://${host}`;
-  if (fault !== 'refused')
-    return isUnasked === true ? SEE_WHETHER_IT_RUNS : isCutOff === true ? SEE_WHAT_IT_IS : undefined;
+  if (fault !== 'refused') return silenceRemedy(why);
   return ofCertificate[mark ?? ''] ?? (ca === undefined ? NAME_AUTHORITY : OTHER_AUTHORITY);
+}
+
+function silenceRemedy({ isUnasked, isCutOff, isHung }: NoAnswer): string | undefined {
+  if (isHung === true) return isUnasked === true ? SEE_WHETHER_IT_HAS_TLS : SEE_WHETHER_IT_HANGS;
+  if (isUnasked === true) return SEE_WHETHER_IT_RUNS;
+  return isCutOff === true ? SEE_WHAT_IT_IS : undefined;
 }
 
 const SEE_WHETHER_IT_RUNS =
   'see whether a replica runs there, and whether --url or BROKER_URL is right (runbook: replica-down)';
+const SEE_WHETHER_IT_HANGS =
+  'see whether the replica there hangs, and restart it if it does (runbook: replica-down), and whether it is a broker that listens there';
+const SEE_WHETHER_IT_HAS_TLS =
+  'see whether it is a broker that listens there, and one with TLS, and whether it hangs (runbook: replica-down)';
 const SEE_WHAT_IT_IS =
   'see whether it is a broker that listens there: a Redis, and others that speak no HTTP, hang up like that';
 const NAME_AUTHORITY = 'name the file with the authority that has issued it, by BROKER_CA_FILE or --ca-file';

@@ -6,7 +6,7 @@ import { type Clock, Deadline } from '#libs/clock';
 import { exchangeEndOf } from '#libs/outbound';
 import { membersOf } from './answer-members.js';
 import type { BrokerPlace } from './broker-place.js';
-import { askFaultCodes, type NoAnswer, noAnswer, tlsInstead } from './exchange-cause.js';
+import { askFaultCodes, type NoAnswer, noAnswer, noHandshake, tlsInstead } from './exchange-cause.js';
 
 /** One address at which a broker may answer: with a name of several addresses, one replica each. */
 export interface ReplicaPlace {
@@ -82,9 +82,12 @@ export async function callReplica(
     const answer = await exchange(broker, place, { method, path, headers, signal, clock });
     return (await tlsInstead({ httpStatus: answer.status }, place, { clock: call.clock, signal })) ?? answer;
   } catch (error) {
+    if (error instanceof NoHandshake) return noHandshake(place);
     if (!signal.aborted) return await noAnswer(exchangeEndOf(error), place, { clock: call.clock, signal });
-    const problem = deadline.expired ? 'no answer in time' : 'ended on request';
-    return { problem, code: askFaultCodes.silent, fault: 'tryLater' };
+    const ofSilence = { code: askFaultCodes.silent, fault: 'tryLater' } as const;
+    return deadline.expired
+      ? { ...ofSilence, problem: 'no answer in time', isHung: true }
+      : { ...ofSilence, problem: 'ended on request' };
   } finally {
     deadline.close();
   }
@@ -118,12 +121,21 @@ function exchange(
 /** As undici's own deadline ends a connection, so that it is told in the same words. */
 const NO_CONNECTION = 'UND_ERR_CONNECT_TIMEOUT';
 
+/** There was a connection, and no handshake came of it, so that nothing was asked. */
+class NoHandshake extends Error {}
+
 function boundConnecting(request: ClientRequest, { protocol }: URL, clock: Clock): void {
+  let isConnected = false;
   const task = clock.schedule(CONNECT_LIMIT_MS, () =>
-    request.destroy(Object.assign(new Error('no connection in time'), { code: NO_CONNECTION })),
+    request.destroy(
+      isConnected ? new NoHandshake() : Object.assign(new Error('no connection in time'), { code: NO_CONNECTION }),
+    ),
   );
   const isThere = protocol === 'https:' ? 'secureConnect' : 'connect';
-  request.once('socket', (socket) => socket.once(isThere, () => task.cancel()));
+  request.once('socket', (socket) => {
+    socket.once('connect', () => (isConnected = true));
+    socket.once(isThere, () => task.cancel());
+  });
   request.once('close', () => task.cancel());
 }
 

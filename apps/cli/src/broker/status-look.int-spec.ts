@@ -2,6 +2,8 @@ import { plusMs, type ScheduledTask, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { eventually, FakeClock, LoopbackServer } from '#libs/testing';
 import type { BrokerPlace } from './broker-place.js';
+import { FollowedReplica } from './followed-replica.js';
+import { FollowState } from './follow-state.js';
 import type { ListedMerchant } from './listed-merchant.js';
 import type { Notice } from './notice.js';
 import { StatusLook } from './status-look.js';
@@ -30,7 +32,8 @@ describe('what is told of a merchant that is followed', () => {
   let facts: object[] = [];
   let server: LoopbackServer;
   let other: LoopbackServer;
-  let place: URL;
+  let replica: FollowedReplica;
+  let state: FollowState;
   let statusLook: StatusLook;
 
   beforeAll(async () => {
@@ -42,23 +45,30 @@ describe('what is told of a merchant that is followed', () => {
 
   beforeAll(async () => {
     const failing = { ...WELL, condition: 'failing', cause: 'the bank refuses', runbook: 'access-refused' };
-    other = await LoopbackServer.http((_request, response) => response.end(JSON.stringify({ merchants: [failing] })));
+    other = await LoopbackServer.http((_request, response) => {
+      if (refusal !== undefined) return void response.writeHead(401).end(JSON.stringify(refusal));
+      response.end(JSON.stringify({ merchants: [failing] }));
+    });
   });
 
   beforeEach(() => {
-    place = new URL(`http://127.0.0.1:${server.port}`);
+    const [url, ofOther] = [server, other].map(({ port }) => new URL(`http://127.0.0.1:${port}`)) as [URL, URL];
+    replica = new FollowedReplica([url, ofOther]);
+    state = new FollowState(clock);
+    state.note({ type: 'following', mode: 'events' });
     listed = WELL;
     token = () => Promise.resolve(undefined);
     [told, facts, ofStore, refusal] = [[], [], {}, undefined];
     statusLook = new StatusLook({
       broker: {
-        urls: [new URL(`http://127.0.0.1:${server.port}`)],
+        urls: [url, ofOther],
         token: () => token(),
         hasToken: false,
         ca: undefined,
       },
       merchant: 'shop',
-      place: () => place,
+      replica,
+      state,
       clock,
       signal: stop.signal,
       tell: (notice: Notice) => {
@@ -81,6 +91,8 @@ describe('what is told of a merchant that is followed', () => {
     await clock.advance(LOOK_MS);
     await eventually(() => clock.looksAskedFor > before);
   }
+
+  const BY_STREAM = 'its sessions come by the stream that is open, and nothing else is seen of the merchant';
 
   const ended = (cause: string, runbook = 'renewals-failing'): Partial<ListedMerchant> => ({
     ...{ condition: 'unavailable', state: 'unavailable', reason: 'expired', generation: 7, cause, runbook },
@@ -120,7 +132,7 @@ describe('what is told of a merchant that is followed', () => {
     await look({});
     await eventually(() => told.length === 1);
     const remedy = 'set BROKER_TOKEN_FILE or --token-file: no token is given';
-    const message = 'The broker does not accept the credential (401): nothing is seen of the merchant';
+    const message = `The broker does not accept the credential (401): ${BY_STREAM}`;
     expect(told).toEqual([`${message}\nWhat to do: ${remedy}`]);
     const error = { code: 'unauthenticated', message, status: 401, remedy };
     expect(facts).toEqual([{ event: 'credential', merchant: 'shop', accepted: false, error }]);
@@ -128,7 +140,7 @@ describe('what is told of a merchant that is followed', () => {
     expect(told).toHaveLength(1);
     await look({});
     await eventually(() => told.length === 2);
-    expect(told[1]).toMatch(/\(401\), since \S+Z: nothing is seen/);
+    expect(told[1]).toMatch(/\(401\), since \S+Z: its sessions come/);
     refusal = undefined;
     await look({});
     await look({});
@@ -141,7 +153,7 @@ describe('what is told of a merchant that is followed', () => {
     token = () => Promise.reject(new BrokerError('invalid_request', { publicDetail: detail }));
     await look({});
     await look({});
-    const message = `${detail}: nothing is seen of the merchant`;
+    const message = `${detail}: ${BY_STREAM}`;
     const remedy = 'mend it: it is read anew for each question';
     const error = { code: 'invalid_request', message, remedy };
     expect(told).toEqual([`${message}\nWhat to do: ${remedy}`]);
@@ -149,6 +161,42 @@ describe('what is told of a merchant that is followed', () => {
     token = () => Promise.resolve('a-token');
     await look({});
     expect(told.slice(1)).toEqual(['The broker accepts the credential again.']);
+  });
+
+  it('is another reason why there is no token that is accepted, at once and with its own beginning', async () => {
+    refusal = { code: 'unauthenticated' };
+    await look({});
+    await eventually(() => told.length === 1);
+    const detail = 'the token file /run/token cannot be read (ENOENT)';
+    token = () => Promise.reject(new BrokerError('invalid_request', { publicDetail: detail }));
+    await look({});
+    await eventually(() => told.length === 2);
+    expect(told[1]).toMatch(new RegExp(`^the token file /run/token cannot be read \\(ENOENT\\): ${BY_STREAM}\n`));
+  });
+
+  it('is that nothing is seen any more, once the stream has ended, too', async () => {
+    refusal = { code: 'unauthenticated' };
+    await look({});
+    await eventually(() => told.length === 1);
+    state.note({ type: 'interrupted', mode: 'events', retryInMs: 60_000, error: undefined });
+    await look({});
+    await eventually(() => told.length === 2);
+    expect(told[1]).toMatch(
+      /^The broker does not accept the credential \(401\), since \S+Z: nothing is seen of the merchant\n/,
+    );
+  });
+
+  it('is that the caller may not see the merchant any more while its stream stands, and that it may again', async () => {
+    await look({ id: 'till' });
+    await look({ id: 'till' });
+    await look({});
+    const message = `This caller may not see the merchant any more; it may see till: ${BY_STREAM}`;
+    const remedy = 'have session:read granted to it, or use the token of one that has it';
+    expect(told).toEqual([`${message}\nWhat to do: ${remedy}`, 'This caller may see the merchant again.']);
+    expect(facts).toEqual([
+      { event: 'credential', merchant: 'shop', accepted: false, error: { code: 'forbidden', message, remedy } },
+      { event: 'credential', merchant: 'shop', accepted: true },
+    ]);
   });
 
   it('is the end of its session once, and each other cause that it then has none', async () => {
@@ -281,8 +329,7 @@ describe('what is told of a merchant that is followed', () => {
   });
 
   it('is asked of the replica that is followed now', async () => {
-    place = new URL(`http://127.0.0.1:${other.port}`);
-    listed = WELL;
+    replica.changeOver();
     const before = clock.looksAskedFor;
     await clock.advance(LOOK_MS);
     await eventually(() => clock.looksAskedFor > before);

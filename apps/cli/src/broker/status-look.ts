@@ -1,36 +1,67 @@
 import type { ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
+import { AnswerNotice } from './answer-notice.js';
+import { faultOfAnswer } from './ask-fault.js';
 import { ConditionNotice } from './condition-notice.js';
-import { ExpiryNotice, type Followed } from './expiry-notice.js';
 import { CredentialNotice } from './credential-notice.js';
-import { listingOf } from './listing.js';
+import { ExpiryNotice, type Followed } from './expiry-notice.js';
+import type { FollowedReplica } from './followed-replica.js';
+import type { FollowState } from './follow-state.js';
+import type { ListedMerchant } from './listed-merchant.js';
+import { type Listing, listingOf } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 import { callReplica, type ReplicaAnswer } from './replica-call.js';
+import { type ReplicaTrouble, troubleOf } from './replica-trouble.js';
 import { StoreNotice } from './store-notice.js';
 
-interface LookParts extends NoticeParts {
+interface LookParts extends Omit<NoticeParts, 'place'> {
   readonly merchant: string;
+  readonly replica: FollowedReplica;
+  readonly state: FollowState;
+}
+
+/** What one replica has said, or why it has not. */
+interface Seen {
+  readonly url: URL;
+  readonly listing?: Listing;
+  /** The merchant that is followed, where it is listed. */
+  readonly found?: ListedMerchant;
+  /** That the caller is not let in. */
+  readonly refusal?: ReplicaAnswer;
+  readonly trouble?: ReplicaTrouble;
 }
 
 /** Soon enough for a person, and nothing to a broker. */
 const LOOK_EVERY_MS = 5_000;
 
-/** Looks at the list of the replica that is followed, and has told what has changed there: the stream has sessions alone. */
+/**
+ * Looks at the list of the replica that is followed, and has told what has changed there: the stream has sessions alone. While none is
+ * followed it looks at all of them.
+ */
 export class StatusLook {
   readonly #parts: LookParts;
   readonly #condition: ConditionNotice;
   readonly #end: ExpiryNotice;
   readonly #store: StoreNotice;
   readonly #credential: CredentialNotice;
+  readonly #answer: AnswerNotice;
   #task: ScheduledTask | undefined;
 
   constructor(parts: LookParts) {
+    const { replica, tell } = parts;
     this.#parts = parts;
-    this.#condition = new ConditionNotice(parts.tell);
-    this.#end = new ExpiryNotice({ ...parts, onTold: (merchant) => this.#condition.toldAtItsEnd(merchant) });
-    this.#store = new StoreNotice(parts.tell);
+    this.#condition = new ConditionNotice(tell);
+    const onTold = (merchant: ListedMerchant): void => this.#condition.toldAtItsEnd(merchant);
+    this.#end = new ExpiryNotice({ ...parts, onTold, place: () => replica.mostTelling });
+    this.#store = new StoreNotice(tell);
     this.#credential = new CredentialNotice(parts);
+    this.#answer = new AnswerNotice({ ...parts, hasHad: (url) => replica.hasHad(url) });
     this.#later();
+  }
+
+  /** Whether it has been told why no replica says anything of the merchant. */
+  get tellsWhyNot(): boolean {
+    return this.#answer.isMissing;
   }
 
   /** A session has come, whose end is to be told. */
@@ -48,32 +79,79 @@ export class StatusLook {
   }
 
   async #look(): Promise<void> {
-    const { place, merchant, signal } = this.#parts;
-    const url = place();
-    const answer = await this.#ask(url);
+    const { signal, state, replica, broker } = this.#parts;
+    const seen = await this.#askAll(state.isLive ? [replica.url] : broker.urls);
     if (signal.aborted) return;
     this.#later();
-    if (answer === undefined) return;
-    const listed = listingOf(answer);
-    if (listed === undefined) return this.#credential.refused(answer);
-    this.#credential.accepted();
-    this.#store.look({ listing: listed, place: url });
-    const found = listed.merchants.find(({ id }) => id === merchant);
-    if (found === undefined) return;
-    this.#end.look(found);
-    this.#condition.look(found);
+    if (seen.length > 0) this.#judge(seen);
   }
 
-  /** Undefined for a broker that does not answer, which is told by the stream, and where there is no token to ask with. */
-  async #ask(url: URL): Promise<ReplicaAnswer | undefined> {
-    const { broker, clock, signal } = this.#parts;
+  #judge(seen: readonly Seen[]): void {
+    const told = tellingMost(seen);
+    this.#weighCredential(told, seen);
+    if (told?.listing !== undefined) this.#store.look({ listing: told.listing, place: told.url });
+    if (told?.found === undefined) return this.#missing(seen);
+    this.#found(told.url, told.found);
+  }
+
+  #weighCredential(told: Seen | undefined, seen: readonly Seen[]): void {
+    const refusal = seen.find((one) => one.refusal !== undefined)?.refusal;
+    if (told === undefined && refusal !== undefined) this.#credential.refused(refusal);
+    // Of one that is followed no longer the replicas say by themselves that they do not have it.
+    else if (told?.found === undefined && this.#parts.state.isLive && told?.listing !== undefined) {
+      this.#credential.hidden(told.listing);
+    } else if (told !== undefined) this.#credential.accepted();
+  }
+
+  #found(url: URL, found: ListedMerchant): void {
+    const { state, replica } = this.#parts;
+    this.#answer.answered();
+    replica.noteHad(url);
+    this.#end.look(found);
+    this.#condition.look(found);
+    if (isServed(found) && state.wake()) replica.follow(url);
+  }
+
+  #missing(seen: readonly Seen[]): void {
+    const troubles = seen.flatMap(({ trouble }) => trouble ?? []);
+    this.#answer.missing({ troubles, leaves: this.#parts.state.leaves });
+  }
+
+  /** Nothing where there is no token to ask with. */
+  async #askAll(urls: readonly URL[]): Promise<readonly Seen[]> {
     try {
-      const answer = await callReplica(broker, { url }, { method: 'GET', path: '/v1/merchants', clock, signal });
-      return 'problem' in answer ? undefined : answer;
+      return await Promise.all(urls.map((url) => this.#ask(url)));
     } catch (error) {
       if (!(error instanceof BrokerError)) throw error;
       this.#credential.unusable(error);
-      return undefined;
+      return [];
     }
   }
+
+  async #ask(url: URL): Promise<Seen> {
+    const { broker, clock, signal, merchant } = this.#parts;
+    const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
+    const answer = await callReplica(broker, { url }, call);
+    if ('problem' in answer) return { url, trouble: troubleOf(url, answer, broker) };
+    const listing = listingOf(answer);
+    if (listing !== undefined) return { url, listing, ...foundIn(listing, merchant) };
+    if (answer.status === 401) return { url, refusal: answer };
+    return { url, trouble: { url, ...faultOfAnswer(answer, { url }, broker) } };
+  }
+}
+
+function foundIn({ merchants }: Listing, merchant: string): Pick<Seen, 'found'> {
+  const found = merchants.find(({ id }) => id === merchant);
+  return found === undefined ? {} : { found };
+}
+
+const isServed = ({ state }: ListedMerchant): boolean => state !== 'unavailable';
+
+/** Of several replicas one that has a session of the merchant, or at least the merchant, or at least a list. */
+function tellingMost(seen: readonly Seen[]): Seen | undefined {
+  return (
+    seen.find(({ found }) => found !== undefined && isServed(found)) ??
+    seen.find(({ found }) => found !== undefined) ??
+    seen.find(({ listing }) => listing !== undefined)
+  );
 }

@@ -7,7 +7,7 @@ import {
 } from '#libs/configuration';
 import { createSessionAddress } from '#libs/session';
 import { exitCodes } from '../exit-codes.js';
-import { placeOf, type Report } from '../report.js';
+import { placed, placeOf, type Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
 interface ConfigCheckOptions {
@@ -35,7 +35,7 @@ export async function configCheck(
   { environment, clock }: CommandContext,
 ): Promise<Report> {
   const { file, structure = false } = options;
-  const partly = await checkConfiguration(file, { environment, readsFiles: !structure });
+  const partly = await checkConfiguration(file, { environment, clock, readsFiles: !structure });
   if (structure || partly.unset.length > 0) return partReport(options, partly);
   const loaded = await loadAnyConfiguration(file, { environment, clock });
   const { lines, json } =
@@ -43,7 +43,7 @@ export async function configCheck(
   return {
     lines: [`${file} is valid`, ...lines],
     json: { file, kind: loaded.kind, ...json },
-    warnings: loaded.configuration.warnings.map((warning) => `${placeOf(warning)}: ${warning.problem}`),
+    warnings: loaded.configuration.warnings.map(placed),
   };
 }
 

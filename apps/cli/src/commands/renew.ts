@@ -8,6 +8,8 @@ import {
   isWell,
   type ListedMerchant,
   nextText,
+  supportId,
+  supportText,
 } from '../broker/listed-merchant.js';
 import { type Listing, listing } from '../broker/listing.js';
 import { ownCodeOf, placeName, type ReplicaAnswer, type ReplicaPlace } from '../broker/replica-call.js';
@@ -15,9 +17,9 @@ import type { NameFault } from '../broker/named-merchants.js';
 import { storeTrouble } from '../broker/store-trouble.js';
 import { addressRemedy, NAME_A_MERCHANT, tokenRemedy } from '../broker/remedies.js';
 import { isWrongAddress } from '../broker/wrong-address.js';
-import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
+import { type ExitClass, exitCodeOf, exitCodes, gravestOf } from '../exit-codes.js';
 import type { Instant } from '#libs/clock';
-import { unavailableReasons } from '#libs/errors';
+import { BrokerError, unavailableReasons } from '#libs/errors';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 import { cameToNoBroker, makeWish, type PassedOver, type Wish } from './renewal-wish.js';
@@ -37,9 +39,25 @@ const NO_BROKER = 'the answer is not that of a broker';
 
 /**
  * Has a newer session created now, past the back-off. The first replica that answers is asked; the others share what comes of it.
- * @throws BrokerError `invalid_request` before anything is asked
+ * What is not usable, such as the file of the token, is told as the outcome of this merchant, too.
  */
 export async function renew(options: RenewOptions, context: CommandContext): Promise<Report> {
+  try {
+    return await renewBy(options, context);
+  } catch (error) {
+    if (!(error instanceof BrokerError)) throw error;
+    const { code, message } = error;
+    return {
+      lines: [],
+      error: message,
+      json: { merchant: options.merchant, error: { code, message } },
+      exitCode: exitCodeOf(error),
+    };
+  }
+}
+
+/** @throws BrokerError `invalid_request` before anything is asked */
+async function renewBy(options: RenewOptions, context: CommandContext): Promise<Report> {
   const { merchant } = options;
   const broker = await brokerPlace(options, context);
   const wish = await makeWish(broker, merchant, context);
@@ -221,6 +239,7 @@ function refused(merchant: string, refusal: Refusal): Report {
     lines: [
       `Not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
       ...outlook,
+      ...supportLines(listed),
       `What to do: ${remedy}`,
     ],
     json: {
@@ -232,11 +251,23 @@ function refused(merchant: string, refusal: Refusal): Report {
         reason,
         remedy,
         runbook: status < 500 ? undefined : pageFor(reason, listed),
+        ...supportOf(listed),
       },
       ...momentsOf(listed),
     },
     exitCode: exitCodes[fault?.fault ?? classOf(status, reason, listed)],
   };
+}
+
+/** By what the bank's support knows the last attempt. */
+function supportOf(listed: ListedMerchant | undefined): { readonly gatewayRequestId?: string } {
+  const gatewayRequestId = listed === undefined ? undefined : supportId(listed);
+  return gatewayRequestId === undefined ? {} : { gatewayRequestId };
+}
+
+function supportLines(listed: ListedMerchant | undefined): readonly string[] {
+  const text = listed === undefined ? undefined : supportText(listed);
+  return text === undefined ? [] : [text];
 }
 
 /** As `GET /v1/merchants` has them: until when there is a session, and when the next attempt comes. */

@@ -62,7 +62,7 @@ async function asFarAsPossible<Configuration extends { readonly files: readonly 
 ): Promise<Loaded<Configuration, Parts>> {
   const loaded = await unlessFaulty(load(file, { environment, clock }));
   if (!(loaded instanceof ConfigurationError)) return { kind: 'usable', configuration: loaded, files: loaded.files };
-  const whole = await unlessFaulty(checkConfiguration(file, { environment, readsFiles: true }));
+  const whole = await unlessFaulty(checkConfiguration(file, { environment, clock, readsFiles: true }));
   const known = whole instanceof ConfigurationError ? undefined : partsOf(whole);
   if (!(whole instanceof ConfigurationError) && whole.unset.length > 0 && known !== undefined) {
     return { kind: 'incomplete', unset: whole.unset, files: whole.files, known };

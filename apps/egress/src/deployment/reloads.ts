@@ -12,8 +12,9 @@ import {
   TooManyRemoved,
   UnusableCertificate,
 } from '#libs/configuration';
+import { someOf } from '#libs/errors';
 import { tlsOptions } from '#libs/edge';
-import { type Logger, type LogLevel, someOf, tellReading } from '#libs/telemetry';
+import { type Logger, type LogLevel, tellReading } from '#libs/telemetry';
 import type { EgressAudit } from '../audit/egress-audit.js';
 import { Deployment, type DeploymentParts } from './deployment.js';
 import { changeBetween, type DeploymentChange, isEmpty } from './deployment-change.js';

@@ -50,6 +50,27 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
+{{/* A file whose folder no pod mounts keeps each new pod from starting: it says so before there are any. */}}
+{{- define "session-broker.checkMounts" -}}
+{{- $mounted := list }}
+{{- range .merchants }}{{ $mounted = append $mounted (printf "/run/secrets/%s" .) }}{{ end }}
+{{- if .redisSecret }}{{ $mounted = append $mounted "/run/secrets/redis" }}{{ end }}
+{{- if .mutualTls.enabled }}{{ $mounted = append $mounted "/run/secrets/api-tls" }}{{ end }}
+{{- range .volumeMounts }}{{ $mounted = append $mounted (clean (.mountPath | default "")) }}{{ end }}
+{{- $remedies := dict "redis" "Set broker.redisSecret" "api-tls" "Enable broker.mutualTls" }}
+{{- range $line := splitList "\n" (.configuration | default "") }}
+{{- range $file := regexFindAll "/run/secrets/[A-Za-z0-9._/-]+" (regexReplaceAll "^\\s*#.*" $line "") -1 }}
+{{- $isMounted := false }}
+{{- range $mounted }}{{ if hasPrefix (printf "%s/" .) $file }}{{ $isMounted = true }}{{ end }}{{ end }}
+{{- if not $isMounted }}
+{{- $id := index (splitList "/" $file) 3 }}
+{{- $remedy := get $remedies $id | default (printf "Name %s in broker.merchants" $id) }}
+{{- fail (printf "broker.configuration: no pod mounts the folder of %s. %s, or mount its Secret there by broker.volumes and broker.volumeMounts" $file $remedy) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* How the platform asks a program how it is, and lets it end. */}}
 {{- define "session-broker.health" -}}
 startupProbe:

@@ -132,7 +132,6 @@ export function lifeAt({ session }, now) {
 /**
  * @param {readonly StatusMerchant[]} merchants
  * @param {number} now
- * @returns {StatusCounts}
  */
 export function countConditions(merchants, now) {
   const counts = /** @type {Record<StatusCondition, number>} */ (

@@ -42,7 +42,6 @@ export function setGlyph(svg, name) {
  * @template {typeof Element} Kind
  * @param {string} id
  * @param {Kind} kind
- * @returns {InstanceType<Kind>}
  */
 export function byId(id, kind) {
   const found = document.getElementById(id);

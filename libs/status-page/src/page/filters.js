@@ -16,9 +16,7 @@ export class Filters {
   #buttons = new Map();
   #onChange;
 
-  /**
-   * @param {{ search: HTMLInputElement, buttons: HTMLElement, onChange: () => void }} parts
-   */
+  /** @param {{ search: HTMLInputElement, buttons: HTMLElement, onChange: () => void }} parts */
   constructor({ search, buttons, onChange }) {
     this.#onChange = onChange;
     search.addEventListener('input', () => this.#change({ text: search.value.trim().toLowerCase() }));

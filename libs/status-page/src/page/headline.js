@@ -145,7 +145,6 @@ function lastCallSentence({ merchants, worst, now }) {
  * An attempt before that is mended would fail like the last one, at the cost of a call.
  * @param {EndingMerchant} first
  * @param {number} count
- * @returns {Sentence}
  */
 function mendSentence(first, count) {
   return {
@@ -160,7 +159,6 @@ function mendSentence(first, count) {
 /**
  * @param {EndingMerchant} first
  * @param {number} count
- * @returns {Sentence}
  */
 function renewSentence(first, count) {
   const left = durationText(first.leftMs);
@@ -217,10 +215,11 @@ function worstSentence(view) {
   const isOne = count === 1;
   const who = (isOne ? worse[0]?.id : undefined) ?? countText(count, 'merchant', 'merchants');
   const isCertain = worse.length === count && worse.every(isSurelyDead);
-  const text = `${sentences[worst](who, isOne, isCertain)}${becauseText(worst, causes)}`;
+  const { because, below } = becauseTexts(worst, causes);
+  const text = `${sentences[worst](who, isOne, isCertain)}${because}`;
   const runbook = worst === 'foreign_authorizer' ? FOREIGN_AUTHORIZER : causes[0]?.runbook;
-  if (trouble === undefined) return { text, ...timesOf(worse, view), runbook };
-  return { text, ...beside(trouble, view), ...linksOf(runbook) };
+  const told = trouble ? { ...beside(trouble, view), ...linksOf(runbook) } : { ...timesOf(worse, view), runbook };
+  return { text, ...told, detail: `${below}${told.detail}`.trim() };
 }
 
 /** @param {string | undefined} runbook of what is worst, beside a store that is away */
@@ -242,7 +241,7 @@ function beside(trouble, { merchants, counts, all, worst, now }) {
  * Until when there is time, and since when it is so.
  * @param {readonly StatusMerchant[]} worse those that are worst off
  * @param {View} view
- * @returns {Pick<Sentence, 'ending' | 'detail'>}
+ * @returns {Pick<Headline, 'detail'> & Partial<Headline>}
  */
 function timesOf(worse, { counts, worst, now }) {
   const others = othersText(counts, worst);
@@ -267,15 +266,21 @@ function timesOf(worse, { counts, worst, now }) {
 /**
  * @param {StatusCondition} worst
  * @param {readonly (Matter & { readonly id: string })[]} causes of the merchants that are worst off, the worst first
- * @returns {string} where they are not all the same, that of one
+ * @returns where they are not all the same, that of one; where somebody else creates, most of it is below the headline
  */
-function becauseText(worst, causes) {
+function becauseTexts(worst, causes) {
   const [first] = causes.filter(({ text }) => text !== '');
-  if (first === undefined) return '';
-  const isOne = causes.every(({ text }) => text === first.text);
-  if (!isOne) return `; ${first.id}: ${first.text}`;
-  const mark = worst === 'watched' ? '' : worst === 'foreign_authorizer' ? ';' : ':';
-  return `${mark} ${first.text}`;
+  if (first === undefined) return { because: '', below: '' };
+  const { id, text } = first;
+  const isOne = causes.every((cause) => cause.text === text);
+  const clauses = text.split('; ');
+  const kept = worst === 'foreign_authorizer' ? 0 : worst === 'watched' ? 1 : clauses.length;
+  const [head, rest] = [clauses.slice(0, kept), clauses.slice(kept)].map((some) => some.join('; '));
+  const mark = isOne ? (worst === 'watched' ? '' : ':') : `; ${id}:`;
+  return {
+    because: head ? `${mark} ${head}` : '',
+    below: rest ? `${isOne ? capital(rest) : `${id}: ${rest}`}. ` : '',
+  };
 }
 
 /**

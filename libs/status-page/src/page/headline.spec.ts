@@ -241,12 +241,13 @@ describe('the headline', () => {
       reportedBy: ['checkout'],
     });
     const said = (...texts: readonly string[]) =>
-      headlineOf({ store, replica, merchants: texts.map(duel) }, { ...well, foreign_authorizer: texts.length }, 0).text;
+      headlineOf({ store, replica, merchants: texts.map(duel) }, { ...well, foreign_authorizer: texts.length }, 0);
     const fail = 'fail: somebody else creates sessions with the bank, and each of them ends ours';
-    expect(said('')).toBe(`Payments of shop-33000 ${fail}`);
-    expect(said(over)).toBe(`Payments of shop-33000 ${fail}; ${over}`);
-    expect(said(`${spent}; ${over}`)).toBe(`Payments of shop-33000 ${fail}; ${spent}; ${over}`);
-    expect(said(over, '')).toBe(`Payments of 2 merchants ${fail}; shop-33000: ${over}`);
+    const text = `Payments of shop-33000 ${fail}`;
+    expect(said('')).toMatchObject({ text, detail: '' });
+    expect(said(over)).toMatchObject({ text, detail: `A${over.slice(1)}.` });
+    expect(said(`${spent}; ${over}`)).toMatchObject({ text, detail: `T${spent.slice(1)}; ${over}.` });
+    expect(said(over, '')).toMatchObject({ text: `Payments of 2 merchants ${fail}`, detail: `shop-33000: ${over}.` });
   });
 
   it('says in amber of a new session since somebody else created until when payments failed, and until when it is watched', () => {
@@ -259,18 +260,18 @@ describe('the headline', () => {
       headlineOf({ store, replica, merchants, ...state }, { ...well, ...counts }, 0);
     expect(told([watched], { watched: 1, fresh: 2 })).toEqual({
       condition: 'watched',
-      text: `Payments of shop-900000 failed ${inHeadline}`,
+      text: `Payments of shop-900000 failed ${until}`,
       ending: '',
       because: '',
-      detail: 'Others: 2 fresh',
+      detail: `T${rest.slice(1)}. Others: 2 fresh`,
       runbook: 'foreign-authorizer',
       also: undefined,
     });
     const later = { ...watched, cause: { ...cause, inHeadline: 'until 03:30:00 UTC: others' } };
-    expect(told([watched, later], { watched: 2 })).toHaveProperty(
-      'text',
-      `Payments of 2 merchants failed; shop-900000: ${inHeadline}`,
-    );
+    expect(told([watched, later], { watched: 2 })).toMatchObject({
+      text: `Payments of 2 merchants failed; shop-900000: ${until}`,
+      detail: `shop-900000: ${rest}.`,
+    });
     expect(told([watched], { watched: 1, reported_dead: 1 })).toHaveProperty('condition', 'reported_dead');
     expect(told([{ ...watched, retryAt: 900_000 }], { watched: 1 })).toMatchObject({
       condition: 'unavailable',
@@ -459,7 +460,7 @@ describe('the headline', () => {
     const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED', since: 60_000 } as const;
     const state = { store: silent, replica, merchants: [blocked(333_000)] };
     expect(headlineOf(state, { ...well, fresh: 1 }, 70_000).detail).toMatch(
-      /^Reason: ECONNREFUSED, since 00:01:00 UTC\. /,
+      /^Reason: ECONNREFUSED; not working since 00:01:00 UTC\. /,
     );
   });
 

@@ -49,6 +49,7 @@ export class Remedy {
     // A replica that lacks a key is behind: its key file mends that, and no new session does.
     const canRenew =
       matter?.runbook !== 'unopenable-records' &&
+      !onlyWaits(merchant, now) &&
       (merchant.renewalBlocked ? reported : renewable).has(conditionAt(merchant, now));
     this.element.hidden = matter === undefined && !canRenew;
     this.#runbook.hidden = matter === undefined;
@@ -70,6 +71,15 @@ export class Remedy {
 }
 
 /**
+ * With no call left nothing is to be mended: it is renewed as soon as one is free.
+ * @param {StatusMerchant} merchant
+ * @param {number} now
+ */
+export function onlyWaits(merchant, now) {
+  return merchant.budgetSpent && merchant.failure === undefined && conditionAt(merchant, now) === 'unavailable';
+}
+
+/**
  * @param {StatusMerchant} merchant
  * @param {number} now
  */
@@ -84,7 +94,6 @@ export function whenText(merchant, now) {
  * Without HTTPS, only a page from this machine may write to the clipboard: elsewhere the text is selected.
  * @param {string} text
  * @param {Node} shown
- * @returns {Promise<boolean>}
  */
 async function copy(text, shown) {
   try {

@@ -1,5 +1,5 @@
 import type { StatusMerchant } from '../status-document.js';
-import { whenText } from './remedy.js';
+import { onlyWaits, whenText } from './remedy.js';
 
 const reported: StatusMerchant = {
   id: 'shop',
@@ -27,5 +27,15 @@ describe('the words before the command that renews', () => {
     ['somebody else creates', 'When it is gone:', { ...cause('foreign-authorizer'), condition: 'foreign_authorizer' }],
   ])('are of a session that is reported dead, where %s: %s', (_what, words, facts) => {
     expect(whenText({ ...reported, ...facts }, 0)).toBe(words);
+  });
+});
+
+describe('a merchant with no create call left', () => {
+  it('only waits for one where it has no session and no attempt has failed', () => {
+    const ended = { ...reported, condition: 'unavailable', budgetSpent: true } as const;
+    expect(onlyWaits(ended, 0)).toBe(true);
+    expect(onlyWaits({ ...ended, failure: { at: 0, kind: 'transient' } }, 0)).toBe(false);
+    expect(onlyWaits({ ...ended, budgetSpent: false }, 0)).toBe(false);
+    expect(onlyWaits({ ...reported, budgetSpent: true }, 0)).toBe(false);
   });
 });

@@ -34,7 +34,7 @@ export function storeTroubleOf({ store: { condition, since, reason = 'no reason 
  * @returns {string} the reason, and what becomes of it without anybody's help
  */
 export function troubleDetail({ reason, remedy, since, held, areReported, now }, hasSessions, named = 'Reason') {
-  const why = `${named}: ${reason}${since === undefined ? '' : `, since ${timeText(since, now)}`}.`;
+  const why = `${named}: ${reason}${since === undefined ? '' : `; not working since ${timeText(since, now)}`}.`;
   if (held === undefined) return `${why} Sessions are served from memory.${remedy}`;
   const served = hasSessions ? ' Until they end, sessions are served from memory and payments go on.' : '';
   const but = areReported ? '; a session reported dead may wait for the next report, or for session-broker renew' : '';

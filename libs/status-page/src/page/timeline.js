@@ -54,10 +54,7 @@ function heightOf(renewal) {
   return Math.min(1, Math.max(MIN_HEIGHT, share));
 }
 
-/**
- * @param {StatusRenewal['outcome']} outcome
- * @returns {'done' | 'adopted' | 'failed'}
- */
+/** @param {StatusRenewal['outcome']} outcome */
 export function toneOf(outcome) {
   if (outcome === 'success') return 'done';
   return outcome === 'adopted' ? 'adopted' : 'failed';

@@ -1,4 +1,4 @@
-/** @import { StatusCondition, StatusMerchant, StatusRenewal } from '../status-document.js' */
+/** @import { StatusMerchant, StatusRenewal } from '../status-document.js' */
 import { conditionAt, isNextTooLate, reported } from './condition.js';
 
 const S = 1_000;
@@ -50,7 +50,6 @@ export function skewText(ms) {
  * @param {number} count
  * @param {string} one
  * @param {string} many
- * @returns {string}
  */
 export function countText(count, one, many) {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
@@ -67,17 +66,13 @@ export function leftText({ session }, now) {
   return leftMs > 0 ? `${durationText(leftMs)} left` : `expired ${agoText(-leftMs)}`;
 }
 
-/** @type {ReadonlySet<StatusCondition>} What is renewed when the session is as old as it is to be, and not before. */
-const onSchedule = new Set(['fresh', 'renewing', 'watched', 'foreign_authorizer', 'reported_dead']);
-
 /**
  * What happens next to a merchant, in a few words.
  * @param {StatusMerchant} merchant
  * @param {number} now
- * @returns {string}
  */
 export function outlookText(merchant, now) {
-  const { session, renewing, retryAt, renewalBlocked, budgetSpent } = merchant;
+  const { session, renewing, retryAt, renewalBlocked, budgetSpent, failure } = merchant;
   if (renewing) return 'creating the next session';
   if (renewalBlocked) return 'nothing is renewed';
   if (retryAt !== undefined && retryAt - now >= S) {
@@ -85,11 +80,9 @@ export function outlookText(merchant, now) {
     return `${budgetSpent ? 'create-call budget spent, ' : ''}next attempt ${isLate ? 'after its end, ' : ''}in ${durationText(retryAt - now)}`;
   }
   if (budgetSpent) return 'create-call budget spent';
-  const condition = conditionAt(merchant, now);
-  const isOnSchedule = onSchedule.has(condition);
-  if (session !== undefined && isOnSchedule && session.renewAt > now)
-    return `renews in ${durationText(session.renewAt - now)}`;
-  return isOnSchedule ? 'renewal is due' : 'next attempt is due';
+  const isOnSchedule = failure === undefined && !['unavailable', 'stale'].includes(conditionAt(merchant, now));
+  if (session === undefined || !isOnSchedule) return 'next attempt is due';
+  return session.renewAt > now ? `renews in ${durationText(session.renewAt - now)}` : 'renewal is due';
 }
 
 /** @type {Readonly<Record<StatusRenewal['outcome'], string>>} */

@@ -56,6 +56,8 @@ describe('the words of the page', () => {
     expect([countText(1, 'page', 'pages'), countText(12_000, 'page', 'pages')]).toEqual(['1 page', '12,000 pages']);
   });
 
+  const failure = { at: 0, kind: 'transient' };
+
   it('say what is left of a session', () => {
     const { session: _session, ...none } = merchant;
     expect(leftText(merchant, 0)).toBe('16 min 40 s left');
@@ -80,7 +82,9 @@ describe('the words of the page', () => {
     ['renewal is due', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 900_000],
     ['next attempt in 30 s', { condition: 'failing', retryAt: 830_000 }, 800_000],
     ['next attempt after its end, in 50 min 0 s', { condition: 'failing', retryAt: 3_800_000 }, 800_000],
-    ['next attempt is due', { condition: 'failing', retryAt: 700_000 }, 800_000],
+    ['next attempt is due', { condition: 'failing', retryAt: 700_000, failure }, 800_000],
+    ['renews in 13 min 20 s', { condition: 'likely_dead' }, 0],
+    ['next attempt is due', { condition: 'likely_dead', failure }, 0],
   ])('say what comes next: %s', (text, facts, now) => {
     expect(outlookText({ ...merchant, ...facts }, now)).toBe(text);
   });

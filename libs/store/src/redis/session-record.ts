@@ -42,10 +42,11 @@ export async function openSession(
 }
 
 function revived(session: Session): Session {
-  const { createdAt, expiresAt, renewAt, mustRenewAt } = session;
+  const { createdAt, watchedSince, expiresAt, renewAt, mustRenewAt } = session;
   return {
     ...session,
     createdAt: instantFromEpochMs(createdAt),
+    ...(watchedSince === undefined ? {} : { watchedSince: instantFromEpochMs(watchedSince) }),
     expiresAt: instantFromEpochMs(expiresAt),
     renewAt: instantFromEpochMs(renewAt),
     mustRenewAt: instantFromEpochMs(mustRenewAt),

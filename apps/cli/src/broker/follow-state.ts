@@ -1,0 +1,58 @@
+import type { ClientEvent, Session } from '#libs/client';
+import type { Clock } from '#libs/clock';
+
+type FollowMode = Extract<ClientEvent, { readonly type: 'following' }>['mode'];
+
+/** What the client package is doing, by its events. It may be told to wait for minutes, and is begun anew where nothing is left to wait for. */
+export class FollowState {
+  readonly #clock: Clock;
+  #mode: FollowMode | undefined;
+  #restsUntilMs = Number.NEGATIVE_INFINITY;
+  #turn = new AbortController();
+  #newest = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether newer sessions come by themselves. */
+  get isLive(): boolean {
+    return this.#mode !== undefined;
+  }
+
+  /** What is seen of the merchant where its condition is not. */
+  get leaves(): string {
+    return this.#mode === 'events'
+      ? 'its sessions come by the stream that is open, and nothing else is seen of the merchant'
+      : 'nothing is seen of the merchant';
+  }
+
+  note(event: ClientEvent): void {
+    if (event.type === 'following') this.#mode = event.mode;
+    if (event.type !== 'interrupted') return;
+    this.#mode = undefined;
+    this.#restsUntilMs = this.#clock.monotonicMs() + event.retryInMs;
+  }
+
+  /** @returns whether it is newer than every one before it */
+  isNew({ generation }: Pick<Session, 'generation'>): boolean {
+    if (generation <= this.#newest) return false;
+    this.#newest = generation;
+    return true;
+  }
+
+  /** Another client begins. @returns aborts when the next one is to */
+  begin(): AbortSignal {
+    this.#turn = new AbortController();
+    this.#mode = undefined;
+    this.#restsUntilMs = Number.NEGATIVE_INFINITY;
+    return this.#turn.signal;
+  }
+
+  /** Ends a wait for the next try. @returns false where there is none to end */
+  wake(): boolean {
+    const isResting = this.#mode === undefined && this.#clock.monotonicMs() < this.#restsUntilMs;
+    if (isResting) this.#turn.abort();
+    return isResting;
+  }
+}

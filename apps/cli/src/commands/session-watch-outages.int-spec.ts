@@ -1,0 +1,246 @@
+import { type Clock, plusMs, SystemClock, toRfc3339 } from '#libs/clock';
+import { aSession, endedAfterEach, eventually, FakeClock, LoopbackServer, TestAuthority } from '#libs/testing';
+import { exitCodes } from '../exit-codes.js';
+import { runCli } from '../program.js';
+
+const LOOK_MS = 5_000;
+const RETRY_AFTER_S = '300';
+
+/** A broker in front of which no stream passes. Without a session it says when to come back. */
+class PolledReplica {
+  hasMerchant = true;
+  generation: number | undefined;
+  /** For the session alone. */
+  asked = 0;
+  #server: LoopbackServer | undefined;
+
+  static async start(clock: Clock): Promise<PolledReplica> {
+    const played = new PolledReplica();
+    await played.restart(clock);
+    return played;
+  }
+
+  async restart(clock: Clock): Promise<void> {
+    this.#server = await LoopbackServer.http(({ url = '' }, response) => {
+      const [status, body] = this.answer(url, clock);
+      const retryAfter = status === 503 ? { 'retry-after': RETRY_AFTER_S } : {};
+      response.writeHead(status, { 'content-type': 'application/json', ...retryAfter }).end(JSON.stringify(body));
+    }, this.#server?.port);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server?.port ?? 0}`;
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close();
+  }
+
+  answer(path: string, clock: Clock): [number, object] {
+    if (path === '/v1/merchants') return [200, { merchants: this.hasMerchant ? [this.#listed()] : [] }];
+    if (!this.hasMerchant) return [404, problem('merchant_not_found')];
+    // What a proxy makes of a stream.
+    if (path.includes('/events')) return [200, {}];
+    this.asked += 1;
+    return this.generation === undefined
+      ? [503, problem('session_unavailable')]
+      : [200, sessionOf(this.generation, clock)];
+  }
+
+  #listed(): object {
+    return this.generation === undefined
+      ? { id: 'shop', state: 'unavailable', condition: 'unavailable', reason: 'no_session', renewing: false }
+      : { id: 'shop', state: 'fresh', condition: 'fresh', reason: 'current', renewing: false };
+  }
+}
+
+const problem = (code: string): object => ({ type: `urn:session-broker:problem:${code}`, code, title: code });
+
+function sessionOf(generation: number, clock: Clock): object {
+  const at = (ms: number): string => toRfc3339(plusMs(clock.now(), ms));
+  const instants = { createdAt: at(0), expiresAt: at(900_000), renewAt: at(720_000) };
+  return { ...aSession({ generation }), ...instants };
+}
+
+describe('a watch', () => {
+  const started = endedAfterEach();
+  // The client package has the clock of the machine.
+  const clock = new FakeClock(toRfc3339(new SystemClock().now()));
+
+  const replica = async (): Promise<PolledReplica> => started.add(await PolledReplica.start(clock), (it) => it.close());
+
+  let options: readonly string[] = [];
+  beforeEach(() => {
+    options = [];
+  });
+
+  interface Watching {
+    readonly lines: readonly string[];
+    readonly ended: Promise<number>;
+    readonly has: (text: string) => Promise<void>;
+  }
+
+  function watch(...replicas: readonly Pick<PolledReplica, 'url'>[]): Watching {
+    const lines: string[] = [];
+    const print = (text: string): void => void lines.push(text);
+    const has = (text: string): Promise<void> => eventually(() => lines.some((line) => line.includes(text)), 20_000);
+    const stop = new AbortController();
+    const ended = runCli(['session', 'watch', '--merchant', 'shop', ...options], {
+      terminal: { out: print, err: print },
+      environment: { BROKER_URL: replicas.map(({ url }) => url).join(',') },
+      signal: stop.signal,
+      clock,
+    });
+    started.add(stop, (it) => (it.abort(), ended));
+    return { lines, ended, has };
+  }
+
+  const IN_MINUTES = 'next try in 5m';
+
+  it('asks at once, however long it was told to wait, when a look shows that the merchant has a session', async () => {
+    const broker = await replica();
+    const { has } = watch(broker);
+    await has(IN_MINUTES);
+    broker.generation = 7;
+    await clock.advance(LOOK_MS);
+    await has('  shop  generation 7  ');
+  });
+
+  it('asks the replica that has it, where the others do not know the merchant', async () => {
+    const [other, broker] = [await replica(), await replica()];
+    other.hasMerchant = false;
+    const { lines, has } = watch(other, broker);
+    await has(IN_MINUTES);
+    broker.generation = 7;
+    await clock.advance(LOOK_MS);
+    await has('  shop  generation 7  ');
+    expect(lines.join('\n')).not.toContain('no merchant');
+  });
+
+  it('tells a session that it has told before no second time', async () => {
+    const broker = await replica();
+    broker.generation = 7;
+    const { lines, has } = watch(broker);
+    await has('generation 7');
+    broker.generation = undefined;
+    await has(IN_MINUTES);
+    broker.generation = 7;
+    const { asked } = broker;
+    await clock.advance(LOOK_MS);
+    await eventually(() => broker.asked > asked);
+    broker.generation = 8;
+    await has('generation 8');
+    expect(lines.filter((line) => line.includes('generation 7'))).toHaveLength(1);
+  });
+
+  it('goes on while the only replica that has the merchant restarts, and names it once', async () => {
+    const [other, broker] = [await replica(), await replica()];
+    other.hasMerchant = false;
+    broker.generation = 7;
+    const { lines, has } = watch(other, broker);
+    await has('generation 7');
+    await broker.close();
+    await has('ECONNREFUSED');
+    for (let looks = 0; looks < 2; looks += 1) {
+      await clock.advance(LOOK_MS);
+      await has(`shop  Nothing is seen of the merchant: ${broker.url}, which has it: nothing listens there`);
+    }
+    await broker.restart(clock);
+    broker.generation = 8;
+    await eventually(async () => {
+      await clock.advance(LOOK_MS);
+      return lines.some((line) => line.includes('generation 8'));
+    });
+    expect(lines.filter((line) => line.includes('Nothing is seen'))).toHaveLength(1);
+    expect(lines.filter((line) => line.endsWith('shop  The broker answers again.'))).toHaveLength(1);
+  });
+
+  it('ends where a replica is back without the merchant that it had', async () => {
+    const [other, broker] = [await replica(), await replica()];
+    other.hasMerchant = false;
+    broker.generation = 7;
+    const { lines, has, ended } = watch(other, broker);
+    await has('generation 7');
+    await broker.close();
+    await has('ECONNREFUSED');
+    broker.hasMerchant = false;
+    await broker.restart(clock);
+    expect(await ended).toBe(exitCodes.invalidInput);
+    expect(lines.at(-1)).toContain('error: there is no merchant shop');
+  });
+
+  const authority = new TestAuthority();
+  const untrusted = async (): Promise<{ url: string }> => {
+    const certificate = authority.issue({ names: ['127.0.0.1'] });
+    const server = await LoopbackServer.https(certificate, (_request, response) => response.end());
+    started.add(server, (it) => it.close());
+    return { url: `https://127.0.0.1:${server.port}` };
+  };
+  const AUTHORITY = 'name the file with the authority that has issued it, by BROKER_CA_FILE or --ca-file';
+  const RUNS = 'see whether a replica runs there, and whether --url or BROKER_URL is right (runbook: replica-down)';
+
+  it('says of each replica what is the matter with it, with its own remedy once', async () => {
+    const [stranger, down, alsoDown] = [await untrusted(), await replica(), await replica()];
+    await Promise.all([down.close(), alsoDown.close()]);
+    const { lines, has } = watch(stranger, down, alsoDown);
+    await has('interrupted');
+    await clock.advance(LOOK_MS);
+    await has('Nothing is seen of the merchant:');
+    const told = lines.filter((line) => line.includes('Nothing is seen')).flatMap((line) => line.split('\n'));
+    expect(told).toEqual([
+      expect.stringMatching(/Z {2}shop {2}Nothing is seen of the merchant:$/),
+      expect.stringMatching(new RegExp(`^${stranger.url}: the certificate of .* is not trusted`)),
+      `What to do: ${AUTHORITY}`,
+      expect.stringMatching(new RegExp(`^${down.url}: nothing listens there \\(ECONNREFUSED`)),
+      expect.stringMatching(new RegExp(`^${alsoDown.url}: nothing listens there`)),
+      `What to do: ${RUNS}`,
+    ]);
+  });
+
+  it('has an event for programs when the broker cannot be reached, and when it answers again', async () => {
+    options = ['--json'];
+    const broker = await replica();
+    await broker.close();
+    const { lines, has } = watch(broker);
+    await has('interrupted');
+    await clock.advance(LOOK_MS);
+    await has('"event":"broker"');
+    broker.generation = 7;
+    await broker.restart(clock);
+    await clock.advance(LOOK_MS);
+    await has('"answers":true');
+    const events = lines.filter((line) => line.includes('"event":"broker"')).map((line) => JSON.parse(line) as object);
+    const message = expect.stringContaining('nothing listens there (ECONNREFUSED') as string;
+    expect(events).toMatchObject([
+      { merchant: 'shop', answers: false, error: { code: 'broker_unreachable', message, remedy: RUNS } },
+      { merchant: 'shop', answers: true },
+    ]);
+  });
+
+  it('has one end for programs where no replica is trusted, with what is the matter with each', async () => {
+    options = ['--json'];
+    const [first, second] = [await untrusted(), await untrusted()];
+    const { lines, ended } = watch(first, second);
+    expect(await ended).toBe(exitCodes.refused);
+    const ends = lines.filter((line) => line.includes('"event":"ended"')).map((line) => JSON.parse(line) as object);
+    const error = { code: 'certificate_untrusted', remedy: AUTHORITY };
+    expect(ends).toMatchObject([
+      {
+        error,
+        replicas: [
+          { place: first.url, error },
+          { place: second.url, error },
+        ],
+      },
+    ]);
+  });
+
+  it('says when it was that there was no session yet, and at which replica', async () => {
+    const [other, broker] = [await replica(), await replica()];
+    other.hasMerchant = false;
+    const { lines, has } = watch(other, broker);
+    await has('no session yet');
+    const told = lines.find((line) => line.includes('no session yet'));
+    expect(told).toMatch(new RegExp(`^\\d{4}-\\S+Z {2}no session yet: .* \\(${broker.url}/?, merchant "shop"\\)$`));
+  });
+});
