@@ -157,11 +157,15 @@ describe('the session of a merchant', () => {
     expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
     expect(details).toEqual(['The broker cannot be reached: ECONNREFUSED (http://broker.test, merchant "shop")']);
     expect(session.facts.reason).toBe('network');
-    broker.on('session', () => problem(401, 'unauthenticated', { title: 'No valid credential was presented' }));
+    broker.on('session', () =>
+      problem(401, 'unauthenticated', { title: 'The credential is missing, unknown or not valid' }),
+    );
     await clock.advance(15_000);
     expect(await outcome()).toBe('session_unavailable');
     await clock.advance(15_000);
-    expect(details.slice(1)).toEqual([expect.stringContaining('(401): No valid credential was presented')]);
+    expect(details.slice(1)).toEqual([
+      expect.stringContaining('(401): The credential is missing, unknown or not valid'),
+    ]);
     expect(session.facts.reason).toBe('unauthenticated');
   });
 

@@ -97,7 +97,7 @@ describe.each([
       [
         'the egress refuses',
         async () => ({ EGRESS_TOKEN: 'canary' }),
-        new RegExp(`no order: 401${WORDS} unauthenticated; No valid credential`),
+        new RegExp(`no order: 401${WORDS} unauthenticated; The credential is missing`),
       ],
       [
         'the bank refuses',

@@ -19,7 +19,12 @@ export interface ErrorEntry {
  */
 export const errorCodes = {
   invalid_request: { status: 400, retryable: false, fault: 'caller', title: 'The request is not valid' },
-  unauthenticated: { status: 401, retryable: false, fault: 'caller', title: 'No valid credential was presented' },
+  unauthenticated: {
+    status: 401,
+    retryable: false,
+    fault: 'caller',
+    title: 'The credential is missing, unknown or not valid',
+  },
   forbidden: { status: 403, retryable: false, fault: 'caller', title: 'The caller may not do this' },
   merchant_not_found: { status: 404, retryable: false, fault: 'caller', title: 'There is no such merchant' },
   route_not_found: { status: 404, retryable: false, fault: 'caller', title: 'There is no such resource' },

@@ -6,4 +6,4 @@ export { StoreInspectionFailure } from './redis/inspection/inspection-failure.js
 export { type MissingRight, RedisInspection, type StoreShape } from './redis/inspection/redis-inspection.js';
 export { redisConnection } from './redis/redis-settings.js';
 export { RedisSessionStore } from './redis/redis-session-store.js';
-export { remedyOfHandshake } from './redis/tls-alert.js';
+export { remedyOfRefusal } from './redis/refusal-remedy.js';

@@ -28,6 +28,15 @@ describe('the log of the store', () => {
         'the store refuses: Redis asks for a certificate of the broker (give store.tls.certFile and store.tls.keyFile); it will not pass by itself, and no session is created',
       ],
     ]);
+    expect(told('refuses', 'SELF_SIGNED_CERT_IN_CHAIN')).toMatchObject([
+      [
+        'error',
+        { detail: 'SELF_SIGNED_CERT_IN_CHAIN' },
+        expect.stringMatching(
+          /^the store refuses: SELF_SIGNED_CERT_IN_CHAIN \(store\.tls\.caFile has to name the authority/,
+        ),
+      ],
+    ]);
     expect(told('answers', 'again, after 20 ms')).toEqual([
       ['info', { detail: 'again, after 20 ms' }, 'the store answers'],
     ]);

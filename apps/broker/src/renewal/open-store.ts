@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import type { StoreConfiguration } from '#libs/configuration';
 import type { ClientKey } from '#libs/jwe';
 import type { SessionStore, Sightings } from '#libs/session';
-import { MemorySessionStore, redisConnection, RedisSessionStore, remedyOfHandshake } from '#libs/store';
+import { MemorySessionStore, redisConnection, RedisSessionStore, remedyOfRefusal } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
 import type { StoreCondition, StoreState } from './store-state.js';
 
@@ -53,6 +53,6 @@ export function logStoreState(logger: Logger, condition: StoreCondition, detail:
 }
 
 function withRemedy(reason: string): string {
-  const remedy = remedyOfHandshake(reason);
+  const remedy = remedyOfRefusal(reason);
   return remedy === undefined ? reason : `${reason} (${remedy})`;
 }

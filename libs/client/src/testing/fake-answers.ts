@@ -36,7 +36,7 @@ export const FAKE_ROUTES: readonly FakeRoute[] = [...Object.values(ROUTES), 'oth
 /** Those that the real broker says. */
 const TITLES: Readonly<Record<string, string>> = {
   invalid_request: 'The request is not valid',
-  unauthenticated: 'No valid credential was presented',
+  unauthenticated: 'The credential is missing, unknown or not valid',
   forbidden: 'The caller may not do this',
   route_not_found: 'There is no such resource',
   jwe_malformed: 'The JWE is malformed',

@@ -1,4 +1,4 @@
-import { NO_DATABASE, remedyOfHandshake, StoreInspectionFailure, type StoreShape } from '#libs/store';
+import { NO_DATABASE, remedyOfRefusal, StoreInspectionFailure, type StoreShape } from '#libs/store';
 import { type Check, fact, fault, type Finding, looked, some, warning } from '../check.js';
 import type { StoreVisit } from '../store-visit.js';
 
@@ -37,13 +37,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'see the host in store.url, or give the server a certificate for that name',
 };
 
-/** The certificate is from nobody who is trusted, as OpenSSL says it. */
-const OF_A_STRANGER = /^(?:SELF_SIGNED_|DEPTH_ZERO_SELF_SIGNED_|UNABLE_TO_|CERT_SIGNATURE_FAILURE$)/;
-
 function remedyFor(mark: string): string | undefined {
   if (NO_DATABASE.test(mark)) return 'correct the number at the end of store.url, or the server: a cluster has 0 alone';
-  const trust = 'store.tls.caFile has to name the authority that issued it; see docs/redis.md';
-  return REMEDIES[mark] ?? remedyOfHandshake(mark) ?? (OF_A_STRANGER.test(mark) ? trust : undefined);
+  return REMEDIES[mark] ?? remedyOfRefusal(mark);
 }
 
 function tlsSpoken({ place }: StoreInspectionFailure): Finding {
