@@ -31,6 +31,9 @@ func main() {
 	if err != nil || request.URL.Host == "" || len(strings.Fields(token)) != 1 {
 		log.Fatal("set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break")
 	}
+	if read("MERCHANT_ID") == "" {
+		log.Fatal("set MERCHANT_ID: the terminal's id at the bank")
+	}
 	request.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
 	log.Printf("sending %s", id)                                                                                                                   // a real program writes it to its database before it sends
 	client := http.Client{Timeout: 45 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // longer than gateway.timeout and ten seconds; the token is for the egress alone

@@ -7,6 +7,7 @@ declare(strict_types=1);
 [$url, $token, $merchant] = array_map(fn ($name) => trim((string) getenv($name)), ['EGRESS_URL', 'EGRESS_TOKEN', 'MERCHANT_ID']);
 preg_match('~^https?://~', $url) && preg_match('/^\S+$/', $token)
     || throw new RuntimeException('set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break');
+$merchant !== '' || throw new RuntimeException("set MERCHANT_ID: the terminal's id at the bank");
 // With these codes the egress says that the bank does not have it. With others, nobody knows: docs/egress.md has them all.
 const NOT_SENT = ['unauthenticated', 'route_not_found', 'method_not_allowed', 'invalid_request', 'unsupported_media_type',
     'payload_too_large', 'session_unavailable', 'overloaded', 'shutting_down', 'gateway_unreachable'];

@@ -14,6 +14,8 @@ import uuid
 URL, TOKEN, MERCHANT = (os.environ.get(name, "").strip() for name in ("EGRESS_URL", "EGRESS_TOKEN", "MERCHANT_ID"))
 if not URL.startswith(("http://", "https://")) or len(TOKEN.split()) != 1:
     sys.exit("set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break")
+if not MERCHANT:
+    sys.exit("set MERCHANT_ID: the terminal's id at the bank")
 OPENER = urllib.request.OpenerDirector()  # one that follows no redirect: the token is for the egress alone
 for handler in (urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
     OPENER.add_handler(handler())

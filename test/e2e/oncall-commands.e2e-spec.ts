@@ -71,7 +71,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     );
     expect(out).toMatch(
       new RegExp(
-        `\n${dead}\nnothing listens there \\(ECONNREFUSED to ${new URL(dead).host}\\)\nWhat to do: see whether .*\n$`,
+        `\n${dead}\nnothing listens there \\(ECONNREFUSED to ${new URL(dead).host}\\)\nWhat to do: see whether .*\n\nFor the bank's support: the last attempt for shop has the gatewayRequestId .*\n$`,
       ),
     );
     const { out: json } = await cli('status', '--json', '--url', broker.url, dead);
@@ -225,7 +225,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     expect(refused.code).toBe(3);
     expect(refused.out).toMatch(`Not renewed shop: ${CAUSE} [HTTP 503, session_unavailable]\n`);
     expect(refused.out).toMatch(
-      /\nThere is no session; next attempt in \d+m \d+s\nWhat to do: go on with runbook: access-refused\n$/,
+      /\nThere is no session; next attempt in \d+m \d+s\nFor the bank's support: the last attempt for shop has the gatewayRequestId [\w-]+\nWhat to do: go on with runbook: access-refused\n$/,
     );
     await broker.control('DELETE', '/faults');
     const renewed = await cli('renew', '--merchant', 'shop');

@@ -119,6 +119,7 @@ describe.each([
         async () => ({ EGRESS_URL: `https://127.0.0.1:${await untrustedPort()}` }),
         /no order, for it was not sent: nothing answers at https:/,
       ],
+      ['there is no MERCHANT_ID', async () => ({ MERCHANT_ID: ' ' }), /set MERCHANT_ID: the terminal's id at the bank/],
       ['the token is none', async () => ({ EGRESS_TOKEN: 'can\nary' }), /set EGRESS_URL and EGRESS_TOKEN/],
     ])('says what is to be done when %s', async (_what, variables, says) => {
       const { code, stdout, stderr } = await output(await variables());

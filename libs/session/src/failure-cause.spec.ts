@@ -150,6 +150,7 @@ describe('what is known of a failure', () => {
     peer: '[::1]:9',
     viaProxy: true,
     httpStatus: 403,
+    requestId: 'f1c7e2a0-52f1',
     thumbprint,
     unknownCode: true,
   } as const;
@@ -169,6 +170,8 @@ describe('what is known of a failure', () => {
     { httpStatus: 99 },
     { httpStatus: '403' },
     { thumbprint: `${thumbprint}x` },
+    { requestId: 'two words' },
+    { requestId: 'x'.repeat(65) },
     undefined,
     null,
     7,

@@ -7,6 +7,8 @@ export interface FailureTrace {
   /** The peer is the proxy on the way to the gateway. */
   readonly viaProxy?: true;
   readonly httpStatus?: number;
+  /** By which the gateway knows the call: what the bank's support asks for. */
+  readonly requestId?: string;
   /** RFC 7638, of the newest of our client keys: neither it nor an older one opened the answer. */
   readonly thumbprint?: string;
   /** The gateway's code is none that is observed or published, and nothing else told what it means. */
@@ -29,6 +31,7 @@ const rules: Readonly<Record<keyof FailureTrace, Rule>> = {
   peer: text(/^[A-Za-z0-9.:[\]_-]{1,260}$/),
   viaProxy: (value) => value === true,
   httpStatus: (value) => Number.isInteger(value) && Number(value) >= MIN_STATUS && Number(value) <= MAX_STATUS,
+  requestId: text(/^[\w.-]{1,64}$/),
   thumbprint: text(/^[\w-]{43}$/),
   unknownCode: (value) => value === true,
   lostSession: (value) => value === true,

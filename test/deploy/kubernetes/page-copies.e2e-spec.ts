@@ -351,6 +351,19 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
     expect(runLine(check, folder)).toBe(`before the egress: private-registry in ${file}\n`);
   });
 
+  it('are looked through by step 3 for what the egress wants too and shop alone has', () => {
+    const check = stepLine(/in shop alone/);
+    expect(runLine(check, folder)).toBe('');
+    edit('shop/kustomization.yaml', /^components: \[/m, 'components: [../../components/private-registry, ');
+    edit('shop/kustomization.yaml', /$/, '\n# labels of a Prometheus\n#   release: commented\n');
+    expect(runLine(check, folder)).toBe('in shop alone: private-registry\n');
+    edit('shop/kustomization.yaml', /$/, '\nlabels: [{ pairs: { release: prometheus } }]\n');
+    expect(runLine(check, folder)).toBe('in shop alone: private-registry\nin shop alone: release:\n');
+    edit('shop-egress/kustomization.yaml', /^(components: \[.*)\]$/m, '$1, ../../components/private-registry]');
+    edit('shop-egress/kustomization.yaml', /$/, '\nlabels: [{ pairs: { release: prometheus } }]\n');
+    expect(runLine(check, folder)).toBe('');
+  });
+
   it('are looked through by step 3 for a folder that a configuration names and no pod mounts', () => {
     const check = stepLine(/not mounted/);
     expect(runLine(check, folder)).toBe('');

@@ -16,6 +16,13 @@ export class FailureDocument {
 
   @ApiProperty({
     required: false,
+    description: "By which the gateway knows the call, where it has answered: what the bank's support asks for.",
+    example: 'f1c7e2a0-52f1-4d0c-9a3e-7f1c2b6d8e90',
+  })
+  readonly gatewayRequestId?: string;
+
+  @ApiProperty({
+    required: false,
     enum: [true],
     description:
       'Set where `gateway.baseUrl` is what is wrong, so that no later call mends it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',

@@ -131,6 +131,7 @@ function failureDocument(failure: RecordedFailure): FailureDocument {
   return {
     kind: failure.kind,
     ...(failure.msgCode === undefined ? {} : { msgCode: failure.msgCode }),
+    ...(failure.trace?.requestId === undefined ? {} : { gatewayRequestId: failure.trace.requestId }),
     ...(leadsElsewhere(failure) ? { wrongAddress: true } : {}),
     at: toRfc3339(failure.at),
   };

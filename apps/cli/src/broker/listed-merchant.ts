@@ -23,6 +23,8 @@ export interface ListedMerchant {
   readonly lastFailure?: {
     readonly kind: string;
     readonly msgCode?: string;
+    /** Brokers of 0.1 have none. */
+    readonly gatewayRequestId?: string;
     /** Brokers of 0.1 never say so. */
     readonly wrongAddress?: boolean;
     readonly at: string;
@@ -58,6 +60,17 @@ function conditionShown({ state, reason, condition = state }: ListedMerchant): S
 /** What is the matter with a merchant, and where to read on; undefined where nothing is known to be. */
 export function causeText({ cause, runbook = '-' }: Pick<ListedMerchant, 'cause' | 'runbook'>): string | undefined {
   return cause === undefined ? undefined : `${cause} (runbook: ${runbook})`;
+}
+
+/** What the bank's support asks for; undefined for a merchant that is well, and where the gateway has answered nothing. */
+export function supportId(merchant: ListedMerchant): string | undefined {
+  return isWell(merchant) ? undefined : merchant.lastFailure?.gatewayRequestId;
+}
+
+export function supportText(merchant: ListedMerchant): string | undefined {
+  const requestId = supportId(merchant);
+  if (requestId === undefined) return undefined;
+  return `For the bank's support: the last attempt for ${merchant.id} has the gatewayRequestId ${requestId}`;
 }
 
 const ofKind: Readonly<Record<string, ExitClass>> = {

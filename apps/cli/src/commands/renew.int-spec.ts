@@ -118,6 +118,27 @@ describe('what renew says', () => {
     });
   });
 
+  it("names what the bank's support asks for where the last attempt has it, and the merchant is not well", async () => {
+    const lastFailure = { kind: 'refused', gatewayRequestId: 'f1c7e2a0', at: '2026-11-23T11:00:00.000Z' };
+    const failing = {
+      ...fresh,
+      condition: 'failing',
+      cause: 'the bank refuses',
+      runbook: 'access-refused',
+      lastFailure,
+    };
+    const wish = refusal('refused', 'the bank refuses: b_merchant_not_found');
+    const { lines } = await renew(wish, { merchants: [failing] });
+    expect(lines.slice(-2)).toEqual([
+      "For the bank's support: the last attempt for shop has the gatewayRequestId f1c7e2a0",
+      'What to do: go on with runbook: access-refused',
+    ]);
+    const told = await renew(wish, { merchants: [failing] }, '--json');
+    expect(JSON.parse(told.lines.join('\n'))).toMatchObject({ error: { gatewayRequestId: 'f1c7e2a0' } });
+    const { lines: ofWell } = await renew(wish, { merchants: [{ ...fresh, lastFailure }] });
+    expect(ofWell.join('\n')).not.toContain('f1c7e2a0');
+  });
+
   it('says of a session that is new already when to ask again', async () => {
     const body = { result: 'just_renewed', generation: 7, retryInSeconds: 4 };
     const list = { merchants: [fresh] };

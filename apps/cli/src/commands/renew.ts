@@ -8,6 +8,8 @@ import {
   isWell,
   type ListedMerchant,
   nextText,
+  supportId,
+  supportText,
 } from '../broker/listed-merchant.js';
 import { type Listing, listing } from '../broker/listing.js';
 import { ownCodeOf, placeName, type ReplicaAnswer, type ReplicaPlace } from '../broker/replica-call.js';
@@ -237,6 +239,7 @@ function refused(merchant: string, refusal: Refusal): Report {
     lines: [
       `Not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
       ...outlook,
+      ...supportLines(listed),
       `What to do: ${remedy}`,
     ],
     json: {
@@ -248,11 +251,23 @@ function refused(merchant: string, refusal: Refusal): Report {
         reason,
         remedy,
         runbook: status < 500 ? undefined : pageFor(reason, listed),
+        ...supportOf(listed),
       },
       ...momentsOf(listed),
     },
     exitCode: exitCodes[fault?.fault ?? classOf(status, reason, listed)],
   };
+}
+
+/** By what the bank's support knows the last attempt. */
+function supportOf(listed: ListedMerchant | undefined): { readonly gatewayRequestId?: string } {
+  const gatewayRequestId = listed === undefined ? undefined : supportId(listed);
+  return gatewayRequestId === undefined ? {} : { gatewayRequestId };
+}
+
+function supportLines(listed: ListedMerchant | undefined): readonly string[] {
+  const text = listed === undefined ? undefined : supportText(listed);
+  return text === undefined ? [] : [text];
 }
 
 /** As `GET /v1/merchants` has them: until when there is a session, and when the next attempt comes. */

@@ -14,6 +14,7 @@ interface Listed {
   readonly condition?: string;
   readonly cause?: string;
   readonly runbook?: string;
+  readonly lastFailure?: object;
 }
 
 describe('status of several replicas', () => {
@@ -52,6 +53,23 @@ describe('status of several replicas', () => {
     const json = JSON.parse((await status(urls, '--json')).text) as object;
     const disagreement = { merchant: 'shop', newest: 8, behind: ['b'], runbook: 'replicas-disagree' };
     expect(json).toMatchObject({ ok: false, disagreements: [disagreement] });
+  });
+
+  it("names below the tables, once for all replicas, what the bank's support asks for", async () => {
+    const lastFailure = { kind: 'refused', gatewayRequestId: 'f1c7e2a0', at: '2026-11-23T11:00:00.000Z' };
+    const failing = {
+      generation: 7,
+      condition: 'failing',
+      cause: 'it refuses',
+      runbook: 'access-refused',
+      lastFailure,
+    };
+    const urls = [await replica('a', [failing]), await replica('b', [failing])];
+    expect((await status(urls)).text).toMatch(
+      /\(runbook: access-refused\)\n\nFor the bank's support: the last attempt for shop has the gatewayRequestId f1c7e2a0$/,
+    );
+    const { replicas } = JSON.parse((await status(urls, '--json')).text) as { replicas: object[] };
+    expect(replicas[1]).toMatchObject({ merchants: [{ lastFailure: { gatewayRequestId: 'f1c7e2a0' } }] });
   });
 
   it('says nothing of one that has caught up a second later', async () => {

@@ -11,6 +11,7 @@ import {
   type ListedMerchant,
   nextText,
   shownCondition,
+  supportText,
   type Tone,
 } from '../broker/listed-merchant.js';
 import {
@@ -87,7 +88,8 @@ function reportOf({ replicas, disagreements, partialListings }: Seen, { clock, t
   const ofAll: ExitClass[] = texts.length === 0 ? [] : ['tryLater'];
   const gravest = gravestOf([...ofAll, ...replicas.flatMap(faultsOf)]);
   const hasColours = terminal.hasColours === true;
-  const told = texts.map((text) => [{ text, tone: 'red' } as const]);
+  const support = new Set(replicas.flatMap(({ merchants }) => merchants.flatMap((one) => supportText(one) ?? [])));
+  const told = [...[...support].map((text) => [{ text }]), ...texts.map((text) => [{ text, tone: 'red' } as const])];
   return {
     lines: [
       ...replicas.flatMap((replica, index) => [
