@@ -46,12 +46,11 @@ export class AnswerNotice {
 
   #words(troubles: readonly [ReplicaTrouble, ...ReplicaTrouble[]], leaves: string): string {
     const { broker, hasHad } = this.#parts;
-    const [{ url, error }] = troubles;
-    const isSole = troubles.length === 1;
-    if (!isSole) return [`${capitalized(leaves)}:`, ...troubleLines(troubles)].join('\n');
-    const [, ...toDo] = troubleLines(troubles);
-    const who = broker.urls.length === 1 ? '' : `${url.origin}${hasHad(url) ? ', which has it' : ''}: `;
-    return [`${capitalized(leaves)}: ${who}${error.message}`, ...toDo].join('\n');
+    const nameOf = (url: URL): string => `${url.origin}${hasHad(url) ? ', which has it' : ''}`;
+    const [first, ...more] = troubleLines(troubles, nameOf);
+    if (troubles.length > 1) return [`${capitalized(leaves)}:`, first, ...more].join('\n');
+    const what = broker.urls.length === 1 ? troubles[0].error.message : first;
+    return [`${capitalized(leaves)}: ${what}`, ...more].join('\n');
   }
 
   #tell(words: string, facts: object): void {

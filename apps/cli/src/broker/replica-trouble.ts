@@ -16,15 +16,18 @@ export const troubleOf = (url: URL, why: NoAnswer, broker: Pick<BrokerPlace, 'ca
 });
 
 /** For people: each replica in a line, and what to do once behind those that it is of. */
-export function troubleLines(troubles: readonly ReplicaTrouble[]): readonly string[] {
+export function troubleLines(
+  troubles: readonly ReplicaTrouble[],
+  nameOf: (url: URL) => string = ({ origin }) => origin,
+): readonly string[] {
   const remedies = new Set(troubles.map(({ error }) => error.remedy));
   return [...remedies].flatMap((remedy) => [
-    ...troubles.filter(({ error }) => error.remedy === remedy).map(lineOf),
+    ...troubles
+      .filter(({ error }) => error.remedy === remedy)
+      .map(({ url, error }) => `${nameOf(url)}: ${error.message}`),
     ...(remedy === undefined ? [] : [`What to do: ${remedy}`]),
   ]);
 }
-
-const lineOf = ({ url, error }: ReplicaTrouble): string => `${url.origin}: ${error.message}`;
 
 interface ShownTroubles {
   /** The gravest. */

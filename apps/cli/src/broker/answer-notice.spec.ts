@@ -1,0 +1,31 @@
+import { AnswerNotice } from './answer-notice.js';
+import type { ReplicaTrouble } from './replica-trouble.js';
+
+describe('what is told of replicas that say nothing of a merchant', () => {
+  const urls = [new URL('http://a.example'), new URL('http://b.example')] as const;
+  const down = (url: URL): ReplicaTrouble => ({
+    ...{ url, fault: 'tryLater' },
+    error: { code: 'broker_unreachable', message: 'nothing listens there', remedy: 'start it' },
+  });
+
+  it('is which of them has had it, also where another one says nothing, either', () => {
+    const told: string[] = [];
+    const notice = new AnswerNotice({
+      broker: { urls, token: () => Promise.resolve(undefined), hasToken: false, ca: undefined },
+      merchant: 'shop',
+      hasHad: (url) => url === urls[1],
+      tell: ({ words }) => void told.push(words),
+    });
+    const leaves = 'nothing is seen of the merchant';
+    notice.missing({ troubles: urls.map(down), leaves });
+    notice.missing({ troubles: urls.map(down), leaves });
+    notice.missing({ troubles: [down(urls[1])], leaves });
+    notice.answered();
+    const has = 'http://b.example, which has it: nothing listens there\nWhat to do: start it';
+    expect(told).toEqual([
+      `Nothing is seen of the merchant:\nhttp://a.example: nothing listens there\n${has}`,
+      `Nothing is seen of the merchant: ${has}`,
+      'The broker answers again.',
+    ]);
+  });
+});
