@@ -4,7 +4,7 @@ import { inWindow } from './spans.js';
 import { spanText } from './wording.js';
 
 /** Up to so many are named one by one. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /** One block for merchants that have the same settings: of each figure the least and the most that any of them has. */
 export function blockOf(alike: readonly PlayedMerchant[]): readonly string[] {
@@ -39,7 +39,7 @@ function linesOfAlike(alike: readonly PlayedMerchant[], first: PlayedMerchant): 
 
 function namesOf(alike: readonly PlayedMerchant[]): string {
   const names = alike.map(({ merchant }) => merchant);
-  const who = names.length <= MOST_NAMED ? names.join(', ') : `${names[0] ?? ''} first`;
+  const who = names.length <= MAX_NAMED ? names.join(', ') : `${names[0] ?? ''} first`;
   return `${names.length} merchants alike, ${who}`;
 }
 

@@ -9,9 +9,9 @@ const DAY_MS = 24 * HOUR_MS;
 /** Of the other runs of one run together: so many lifetimes take about a second. */
 const LIFETIMES_OF_OTHERS = 1_000;
 const FEWEST_OTHERS = 4;
-const MOST_OTHERS = 9;
+const MAX_OTHERS = 9;
 /** A run of more is not played again with another seed alone: a shorter one shows as much. */
-export const MOST_LIFETIMES_TO_REPEAT = 200;
+export const MAX_LIFETIMES_TO_REPEAT = 200;
 const MAX_SEED = 2 ** 32;
 
 /**
@@ -25,7 +25,7 @@ export function otherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
   const lengthsMs = outageMs === 0 ? lengthsWithoutOutage(setup) : lengthsWithOutage(setup);
   const averageMs = lengthsMs.reduce((sum, lengthMs) => sum + lengthMs, 0) / lengthsMs.length;
   const fitting = Math.floor((LIFETIMES_OF_OTHERS * lifetimeMs) / averageMs);
-  const count = Math.min(MOST_OTHERS, Math.max(FEWEST_OTHERS, fitting));
+  const count = Math.min(MAX_OTHERS, Math.max(FEWEST_OTHERS, fitting));
   return Array.from({ length: count }, (_, index) => ({
     ...setup,
     durationMs: lengthsMs[index % lengthsMs.length] ?? setup.durationMs,
@@ -44,10 +44,10 @@ function lengthsWithOutage(setup: SimulationSetup): readonly number[] {
 }
 
 const lengthsWithoutOutage = (setup: SimulationSetup): readonly number[] =>
-  isRepeated(setup) ? [setup.durationMs] : [MOST_LIFETIMES_TO_REPEAT * setup.behaviour.lifetimeMs];
+  isRepeated(setup) ? [setup.durationMs] : [MAX_LIFETIMES_TO_REPEAT * setup.behaviour.lifetimeMs];
 
 export const isRepeated = ({ durationMs, behaviour }: SimulationSetup): boolean =>
-  durationMs <= MOST_LIFETIMES_TO_REPEAT * behaviour.lifetimeMs;
+  durationMs <= MAX_LIFETIMES_TO_REPEAT * behaviour.lifetimeMs;
 
 /** What repeats a run. @param merchant where it is one of several */
 export const optionsOf = (
