@@ -5,8 +5,8 @@ import { type RedisVerdict, WITHOUT_CONNECTION } from './redis-failure.js';
 export type StoreHealthState = 'answers' | 'refuses' | 'silent';
 
 /**
- * Called once per change, once for the first verdict, and once more when it is learned why a store that is silent does not answer;
- * `detail` is one line with the reason, free of secrets.
+ * Called once per change, once for the first verdict, and once more when it is learned why a store that is silent does not answer,
+ * or when another reason has lasted; `detail` is one line with the reason, free of secrets.
  */
 export type StateChangeHandler = (state: StoreHealthState, detail: string) => void;
 
@@ -27,6 +27,15 @@ const PROBE_WHEN_ANSWERING_MS = 2_000;
  * distance, too.
  */
 const PROBE_SOON_MS = 250;
+/** Another reason is told once it has lasted this long: reasons that take turns would be told without an end. */
+const REASON_LASTS_MS = 2_500;
+
+interface Verdict {
+  readonly state: StoreHealthState;
+  readonly sinceMs: number;
+  /** As it was told. */
+  readonly detail: string;
+}
 
 /**
  * Whether the store can be used. Only a probe tells, which does all that the store does: so a store that does some things
@@ -36,7 +45,9 @@ export class RedisHealth {
   readonly #options: RedisHealthOptions;
   readonly #firstVerdict: Promise<void>;
   #decided: () => void = () => undefined;
-  #current: { readonly state: StoreHealthState; readonly sinceMs: number; readonly isExplained: boolean } | undefined;
+  #current: Verdict | undefined;
+  /** A reason that is not the one that was told, and since when it is found. */
+  #otherReason: Pick<Verdict, 'detail' | 'sinceMs'> | undefined;
   readonly #alarm: Alarm;
   #lastProbeEndedAtMs = -Infinity;
   #probing = false;
@@ -106,19 +117,32 @@ export class RedisHealth {
 
   #decide(state: StoreHealthState, detail: string): void {
     if (this.#closed) return;
-    if (this.#current?.state === state) return this.#explain(state, detail);
+    if (this.#current?.state === state) return this.#explain(this.#current, detail);
     const nowMs = this.#options.clock.monotonicMs();
     const wasForMs = this.#current === undefined ? undefined : Math.round(nowMs - this.#current.sinceMs);
-    this.#current = { state, sinceMs: nowMs, isExplained: !WITHOUT_CONNECTION.has(detail) };
+    this.#current = { state, sinceMs: nowMs, detail };
+    this.#otherReason = undefined;
     const isBack = state === 'answers' && wasForMs !== undefined;
     this.#options.onStateChange(state, isBack ? `${detail} again, after ${wasForMs} ms` : detail);
     this.#decided();
   }
 
-  /** A connection that has just ended has no reason yet: the attempts to connect again find it. */
-  #explain(state: StoreHealthState, detail: string): void {
-    if (this.#current === undefined || this.#current.isExplained || WITHOUT_CONNECTION.has(detail)) return;
-    this.#current = { ...this.#current, isExplained: true };
-    this.#options.onStateChange(state, detail);
+  /** A connection that has just ended has no reason yet: the attempts to connect again find it. What hangs first may be gone later. */
+  #explain(current: Verdict, detail: string): void {
+    if (WITHOUT_CONNECTION.has(detail)) return;
+    if (detail === current.detail) {
+      this.#otherReason = undefined;
+      return;
+    }
+    if (!WITHOUT_CONNECTION.has(current.detail) && !this.#hasLasted(detail)) return;
+    this.#current = { ...current, detail };
+    this.#otherReason = undefined;
+    this.#options.onStateChange(current.state, detail);
+  }
+
+  #hasLasted(detail: string): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (this.#otherReason?.detail !== detail) this.#otherReason = { detail, sinceMs: nowMs };
+    return nowMs - this.#otherReason.sinceMs >= REASON_LASTS_MS;
   }
 }

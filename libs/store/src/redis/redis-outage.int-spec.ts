@@ -150,6 +150,17 @@ describeWith('redis-server', 'when Redis is frozen', () => {
     expect(await elapsedMs(silent)).toBeLessThan(5_000);
     redis.thaw();
   });
+
+  it('says that nothing listens any more where it is killed after all', async () => {
+    const redis = await startRedis();
+    const { changes, silent } = await openReplica(redis.address);
+    redis.freeze();
+    await silent();
+    expect(changes.at(-1)?.detail).not.toBe('ECONNREFUSED');
+    await redis.kill();
+    await eventually(() => changes.at(-1)?.detail === 'ECONNREFUSED');
+    expect(statesOf(changes)).not.toContain('refuses');
+  });
 });
 
 describeWith('redis-server', 'when the network is cut', () => {
