@@ -19,6 +19,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   spent: undefined,
   isHeldBack: false,
   watchedUntil: undefined,
+  createdUntil: undefined,
   now: instantFromEpochMs(Date.parse('2026-11-22T18:00:00Z')),
   why: () => 'refused',
   ...change,
@@ -33,6 +34,27 @@ describe('what is the matter with a merchant', () => {
     for (const result of ['fresh', 'stale', 'unavailable'] as const) {
       expect(explain(facts({ result, failure }))).toEqual(refused);
     }
+  });
+
+  it('has, of one that is reported dead or gone, that somebody else created its sessions and may again', () => {
+    const createdUntil = instantFromEpochMs(Date.parse('2026-11-22T17:48:11Z'));
+    const others = 'somebody else created sessions until 17:48:11 UTC, and may again';
+    const change: Partial<ExplainedFacts> = { createdUntil, why: () => 'store_silent' };
+    const dead = explain(facts({ ...change, result: 'fresh', reported: { generation: 7 } }));
+    const gone = explain(facts(change));
+    for (const cause of [dead, gone]) {
+      expect(cause?.text).toMatch(new RegExp(`the store.*; ${others} \\(runbook: foreign-authorizer\\)$`));
+      expect(cause?.inHeadline).toMatch(new RegExp(`; ${others}$`));
+      expect(cause?.runbook).toBe('store-down');
+    }
+    expect(explain(facts({ createdUntil, result: 'fresh' }))).toBeUndefined();
+    expect(explain(facts({ createdUntil, result: 'fresh', failure }))).toEqual(refused);
+    const session = aSession({ createdAt: createdUntil });
+    const watchedUntil = plusMs(createdUntil, 30 * MINUTE);
+    const watched = facts({ session, isForeign: true, watchedUntil, why: () => 'store_silent' });
+    expect(explain(watched)?.inHeadline).toMatch(new RegExp(`; ${others}$`));
+    const duel = explain({ ...watched, watchedUntil: undefined });
+    expect(duel?.inHeadline).toMatch(/; somebody else creates sessions of the merchant, and each ends ours$/);
   });
 
   it('is that another replica asked with a key that is not our newest, where that is why the answer does not open', () => {
@@ -274,7 +296,12 @@ describe('what is the matter with a merchant', () => {
       saying(`${until}; its session is good for another 8 s${fail}`, `${until}${fail}`),
     );
     expect(told({ failure })).toEqual(saying(`; its renewal fails: ${refused.text}`));
-    expect(told({ result: 'unavailable', failure })).toEqual(refused);
+    const mayAgain = '; somebody else created sessions until 17:59:00 UTC, and may again';
+    expect(told({ result: 'unavailable', failure })).toEqual({
+      text: `${refused.text}${mayAgain} (runbook: foreign-authorizer)`,
+      inHeadline: `${refused.text}${mayAgain}`,
+      runbook: 'access-refused',
+    });
   });
 
   it('is of a budget that is spent as well, where somebody else ends the sessions', () => {

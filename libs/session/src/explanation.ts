@@ -38,6 +38,8 @@ export interface ExplainedFacts {
   readonly isHeldBack: boolean;
   /** Somebody else created, and nobody has reported the session that is held: when that counts as over. */
   readonly watchedUntil: Instant | undefined;
+  /** Somebody else created not long ago, and nothing says whether they still do: when a report last showed it. */
+  readonly createdUntil: Instant | undefined;
   readonly now: Instant;
   /** Asked only when no fresh session is served, or one that was reported dead. */
   readonly why: () => UnavailableReason;
@@ -58,7 +60,7 @@ const LOST = 'the bank has made a session that we cannot use, and it ends ours';
  * otherwise what keeps anybody from making one. Undefined for a merchant that is well.
  */
 export function explain(facts: ExplainedFacts): Cause | undefined {
-  const cause = explained(facts);
+  const cause = besideOthers(facts);
   const { isForeign, isLikelyDead, reported, result, unopened } = facts;
   if (unopened !== undefined && (result !== 'unavailable' || lacksKeyAlone(facts))) {
     const text = `a newer session (generation ${unopened}) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles)`;
@@ -66,6 +68,25 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   }
   const isLost = isLikelyDead && result !== 'unavailable' && !isForeign && reported === undefined;
   return cause === undefined || !isLost ? cause : joined([{ text: LOST }, cause], cause.runbook);
+}
+
+/** Whoever ends sessions is not forgotten over what keeps the next one from being made. */
+function besideOthers(facts: ExplainedFacts): Cause | undefined {
+  const cause = explained(facts);
+  const isHurt = facts.result === 'unavailable' || (facts.reported !== undefined && !facts.isForeign);
+  const others = isHurt ? othersText(facts) : undefined;
+  if (cause === undefined || others === undefined || cause.runbook === FOREIGN.runbook) return cause;
+  const clause = { text: `${others} (runbook: ${FOREIGN.runbook})`, inHeadline: others };
+  const { text, inHeadline = text, runbook } = cause;
+  return joined([{ text, inHeadline }, clause], runbook);
+}
+
+function othersText({ isForeign, watchedUntil, session, createdUntil, now }: ExplainedFacts): string | undefined {
+  if (isForeign && watchedUntil === undefined) return FOREIGN.text;
+  const until = isForeign ? (session?.watchedSince ?? session?.createdAt) : createdUntil;
+  return until === undefined
+    ? undefined
+    : `somebody else created sessions until ${secondText(until, now)}, and may again`;
 }
 
 /** Nothing was tried, or the answer is sealed to another key than ours, as is what the others have: what keeps it from a session is its key. */

@@ -33,7 +33,7 @@ describe('a duel that has gone quiet', () => {
     await rig.clock.advance(QUIET_IS_TOLD_FOR_MS - 1);
     expect(rig.quietMs).toBe(QUIET_IS_TOLD_FOR_MS - 1 + 180_000);
     await rig.clock.advance(1);
-    expect(rig.quietMs).toBeUndefined();
+    expect([rig.quietMs, rig.duels.createdUntil('shop')]).toEqual([undefined, undefined]);
   });
 
   it('is forgotten when it begins again', () => {
@@ -51,8 +51,11 @@ describe('a duel that has gone quiet', () => {
     rig.reported('already_newer');
     expect(rig.quietMs).toBe(60_000);
     await rig.clock.advance(QUIET_IS_TOLD_FOR_MS - 1);
+    const createdUntil = rig.duels.createdUntil('shop');
+    expect(createdUntil).toBe(rig.clock.now() - 60_000 - QUIET_IS_TOLD_FOR_MS + 1);
     rig.reported('renewed');
     expect(rig.quietMs).toBe(0);
+    expect(rig.duels.createdUntil('shop')).toBe(createdUntil);
     await rig.clock.advance(QUIET_IS_TOLD_FOR_MS - 1);
     expect(rig.quietMs).toBe(QUIET_IS_TOLD_FOR_MS - 1);
   });

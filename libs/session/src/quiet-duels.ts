@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/clock';
+import { type Clock, type Instant, plusMs } from '#libs/clock';
 import type { SessionEvent, SessionEvents } from './ports/session-events.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
@@ -8,6 +8,7 @@ export const QUIET_IS_TOLD_FOR_MS = 3_600_000;
 
 /** Somebody else created sessions of a merchant, and nothing says whether they still do. */
 interface QuietDuel {
+  readonly createdUntil: Instant;
   readonly sinceMs: number;
   readonly toldUntilMs: number;
 }
@@ -47,22 +48,30 @@ export class QuietDuels implements SessionEvents {
     return undefined;
   }
 
+  /** For such a merchant: when a report last showed that somebody else creates. */
+  createdUntil(merchant: string): Instant | undefined {
+    return this.quietMs(merchant) === undefined ? undefined : this.#quiet.get(merchant)?.createdUntil;
+  }
+
   forget(merchant: string): void {
     this.#quiet.delete(merchant);
   }
 
   #foreign({ merchant, isPresent, quietMs }: Named<'foreign_authorizer'>): void {
     if (isPresent) this.#quiet.delete(merchant);
-    else this.#tellQuiet(merchant, this.#context.clock.monotonicMs() - quietMs);
+    else this.#tellQuiet(merchant, quietMs, plusMs(this.#context.clock.now(), -Math.round(quietMs)));
   }
 
   #rejected({ merchant, result }: Named<'session_rejected'>): void {
     // A late report of one that was replaced says nothing of those after it.
     if (result === 'already_newer') return;
-    if (this.quietMs(merchant) !== undefined) this.#tellQuiet(merchant, this.#context.clock.monotonicMs());
+    const createdUntil = this.createdUntil(merchant);
+    if (createdUntil !== undefined) this.#tellQuiet(merchant, 0, createdUntil);
   }
 
-  #tellQuiet(merchant: string, sinceMs: number): void {
-    this.#quiet.set(merchant, { sinceMs, toldUntilMs: this.#context.clock.monotonicMs() + QUIET_IS_TOLD_FOR_MS });
+  #tellQuiet(merchant: string, quietMs: number, createdUntil: Instant): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    const toldUntilMs = nowMs + QUIET_IS_TOLD_FOR_MS;
+    this.#quiet.set(merchant, { createdUntil, sinceMs: nowMs - quietMs, toldUntilMs });
   }
 }

@@ -27,6 +27,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   spent: undefined,
   isHeldBack: false,
   watchedUntil: undefined,
+  createdUntil: undefined,
   now,
   why: () => 'not_replaced',
   ...change,

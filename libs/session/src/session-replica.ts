@@ -277,6 +277,7 @@ export class SessionReplica {
       spent: this.#renewer.spentBudget(merchant),
       isHeldBack: this.isHeldBack(merchant),
       watchedUntil: this.watchedUntil(merchant),
+      createdUntil: this.#quietDuels.createdUntil(merchant),
       now: this.#clock.now(),
       why: () => this.whyUnavailable(merchant),
     };

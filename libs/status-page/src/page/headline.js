@@ -218,12 +218,12 @@ function worstSentence(view) {
   const { because, below } = becauseTexts(worst, causes);
   const text = `${sentences[worst](who, isOne, isCertain)}${because}`;
   const runbook = worst === 'foreign_authorizer' ? FOREIGN_AUTHORIZER : causes[0]?.runbook;
-  const told = trouble ? { ...beside(trouble, view), ...linksOf(runbook) } : { ...timesOf(worse, view), runbook };
-  return { text, ...told, detail: `${below}${told.detail}`.trim() };
+  const told = trouble ? beside(trouble, view) : timesOf(worse, view);
+  const isByOthers = worse.some((one) => one.cause?.text.includes(FOREIGN_AUTHORIZER));
+  const named = [runbook, trouble && STORE_DOWN, isByOthers ? FOREIGN_AUTHORIZER : undefined];
+  const [first, also] = new Set(named.filter((one) => one !== undefined));
+  return { text, ...told, runbook: first, also, detail: `${below}${told.detail}`.trim() };
 }
-
-/** @param {string | undefined} runbook of what is worst, beside a store that is away */
-const linksOf = (runbook = STORE_DOWN) => ({ runbook, also: runbook === STORE_DOWN ? undefined : STORE_DOWN });
 
 /**
  * A dead session ends no payments.

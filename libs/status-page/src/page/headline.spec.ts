@@ -446,6 +446,18 @@ describe('the headline', () => {
     }
   });
 
+  it('leads to the store first that is away, and then to somebody else who may still create', () => {
+    const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+    const others = 'the store does not answer; somebody else created sessions until 00:01:00 UTC, and may again';
+    const text = `${others} (runbook: foreign-authorizer)`;
+    for (const condition of ['reported_dead', 'unavailable'] as const) {
+      const dead = { ...blocked(1_000), condition, cause: { text, inHeadline: others, runbook: 'store-down' } };
+      const said = headlineOf({ store, replica, merchants: [dead] }, { ...well, [condition]: 1 }, 0);
+      expect(said.text).toMatch(new RegExp(`: ${others}$`));
+      expect([said.runbook, said.also]).toEqual(['store-down', 'foreign-authorizer']);
+    }
+  });
+
   it('does not say beside payments that fail that they go on, or how long the dead session lasts', () => {
     const refuses = { type: 'redis', condition: 'refuses', reason: 'NOPERM' } as const;
     for (const condition of ['foreign_authorizer', 'reported_dead'] as const) {
