@@ -41,7 +41,14 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
   });
   for (const merchant of ids) {
     held.adopt(aSession({ merchant }), 0);
-    const renewal = { merchant, trigger: 'schedule', outcome: 'success', generation: 1, durationMs: 40 } as const;
+    const renewal = {
+      merchant,
+      trigger: 'schedule',
+      outcome: 'success',
+      generation: 1,
+      durationMs: 40,
+      callMs: 40,
+    } as const;
     metrics.emit({ event: 'renewal_finished', ...renewal });
   }
   const server = createServer((request, response) => telemetry.scrape(request, response)).listen(0, '127.0.0.1');

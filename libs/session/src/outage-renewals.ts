@@ -70,13 +70,16 @@ export class OutageRenewals {
     } catch (error) {
       if (!(error instanceof GatewayFailure)) throw error;
       if (error.kind === 'aborted' && shutdown.aborted) return { kind: 'abandoned' };
-      return this.#failed({ merchant, settings }, error);
+      return { ...this.#failed({ merchant, settings }, error), callMs: clock.monotonicMs() - askedAtMs };
     } finally {
       deadline.close();
     }
   }
 
-  #failed({ merchant, settings }: Pick<AloneWish, 'merchant' | 'settings'>, failure: GatewayFailure): AttemptResult {
+  #failed(
+    { merchant, settings }: Pick<AloneWish, 'merchant' | 'settings'>,
+    failure: GatewayFailure,
+  ): Omit<Extract<AttemptResult, { kind: 'failed' }>, 'callMs'> {
     const failures = this.#allowance.failures(merchant);
     const failed = failedCall(this.#context, { merchant, failures, settings }, failure);
     const { retryInMs } = failed;

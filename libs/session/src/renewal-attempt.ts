@@ -39,7 +39,7 @@ export type AttemptResult =
       readonly made: UnpublishedSession;
       readonly issued: IssuedSession;
     }
-  | (FailedCall & { readonly kind: 'failed'; readonly failure: GatewayFailure })
+  | (FailedCall & { readonly kind: 'failed'; readonly failure: GatewayFailure; readonly callMs: number })
   | { readonly kind: 'abandoned' };
 
 export type AttemptContext = Pick<
@@ -108,7 +108,7 @@ export class RenewalAttempt {
     } catch (error) {
       if (!(error instanceof GatewayFailure)) throw error;
       if (error.kind === 'aborted' && shutdown.aborted) return await this.#abandon();
-      return await this.#recordFailure(error);
+      return await this.#recordFailure(error, clock.monotonicMs() - askedAtMs);
     } finally {
       deadline.close();
     }
@@ -155,11 +155,11 @@ export class RenewalAttempt {
     }
   }
 
-  async #recordFailure(failure: GatewayFailure): Promise<AttemptResult> {
+  async #recordFailure(failure: GatewayFailure, callMs: number): Promise<AttemptResult> {
     const failed = failedCall(this.#context, { ...this.#granted.lease, settings: this.#settings }, failure);
     const { retryInMs: nextDueInMs, recorded } = failed;
     await this.#release({ called: failure.wasReached, nextDueInMs, failure: recorded });
-    return { kind: 'failed', failure, ...failed };
+    return { kind: 'failed', failure, callMs, ...failed };
   }
 
   async #abandon(): Promise<AttemptResult> {

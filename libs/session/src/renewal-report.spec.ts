@@ -1,6 +1,7 @@
 import { plusMs } from '#libs/clock';
 import { anIssuedSession, aSession, RecordedEvents, someSettings } from '#libs/testing';
-import { reportTimes } from './renewal-report.js';
+import { reportAttempt, reportTimes } from './renewal-report.js';
+import type { AttemptResult } from './renewal-attempt.js';
 import type { IssuedSession, Session } from './session.js';
 
 const session = aSession();
@@ -32,5 +33,23 @@ describe('what a person should know of a new session’s times', () => {
 
   it('is nothing where the gateway has no clock to be seen, and there is time enough', () => {
     expect(told(session, {})).toEqual([]);
+  });
+});
+
+describe('how long the call to the gateway took', () => {
+  it('is told apart from what the store took to keep its result', () => {
+    const issued = anIssuedSession({ sentAt, receivedAt });
+    const made = { session, answeredAtMs: 50, known: 0 };
+    const failed = { outcome: 'timeout', retryInMs: 1, callMs: 30, failure: {}, recorded: {} } as never as object;
+    for (const [result, callMs] of [
+      [{ kind: 'published', session, issued }, 50],
+      [{ kind: 'unconfirmed', made, issued }, 50],
+      [{ kind: 'failed', ...failed }, 30],
+    ] as const) {
+      const events = new RecordedEvents();
+      const ended = { generation: 7, result: result as AttemptResult, durationMs: 10_900 };
+      reportAttempt(events, { merchant: 'shop', trigger: 'startup' }, ended);
+      expect(events.of('renewal_finished')).toMatchObject([{ durationMs: 10_900, callMs }]);
+    }
   });
 });

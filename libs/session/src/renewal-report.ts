@@ -1,3 +1,4 @@
+import { msBetween } from '#libs/clock';
 import type { RenewalTrigger, SessionEvents } from './ports/session-events.js';
 import { exceedsTolerance, measureSkew } from './clock-skew.js';
 import type { AttemptResult } from './renewal-attempt.js';
@@ -22,7 +23,9 @@ export function reportAttempt(
   { generation, result, durationMs }: Omit<EndedAttempt, 'kind'>,
 ): void {
   const { merchant, trigger } = wish;
-  const finished = { event: 'renewal_finished', merchant, trigger, generation, durationMs } as const;
+  if (result.kind === 'abandoned') return events.emit({ event: 'renewal_abandoned', merchant, generation });
+  const callMs = callMsOf(result);
+  const finished = { event: 'renewal_finished', merchant, trigger, generation, durationMs, callMs } as const;
   switch (result.kind) {
     case 'published':
       return events.emit({ ...finished, outcome: 'success' });
@@ -40,9 +43,12 @@ export function reportAttempt(
     case 'fenced':
       events.emit({ event: 'fenced_publish', merchant, generation });
       return events.emit({ ...finished, outcome: 'lease_lost' });
-    case 'abandoned':
-      return events.emit({ event: 'renewal_abandoned', merchant, generation });
   }
+}
+
+/** What the store takes to keep a result is none of the gateway's time. */
+function callMsOf(result: Exclude<AttemptResult, { kind: 'abandoned' }>): number {
+  return result.kind === 'failed' ? result.callMs : msBetween(result.issued.sentAt, result.issued.receivedAt);
 }
 
 /** Says what a person should know of a new session's times. */

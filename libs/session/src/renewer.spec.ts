@@ -147,7 +147,7 @@ describe('a wish for a newer session', () => {
     expect(renewing.events.all).toEqual([
       { event: 'lease_granted', merchant: 'shop', trigger: 'demand' },
       { event: 'session_adopted', ...told, source: 'own', ageMs: expect.any(Number), serverKeyChanged: false },
-      { event: 'renewal_finished', ...told, trigger: 'demand', durationMs: 50, outcome: 'success' },
+      { event: 'renewal_finished', ...told, trigger: 'demand', durationMs: 50, callMs: 50, outcome: 'success' },
     ]);
     expect(renewing.held.generationOf('shop')).toBe(FENCE);
     expect(renewing.traced).toMatchObject([{ merchant: 'shop', trigger: 'demand' }]);
@@ -330,6 +330,7 @@ describe('a store that does not work', () => {
         trigger: 'rejection',
         generation,
         durationMs: 50,
+        callMs: 50,
         outcome: 'success',
       },
       { event: 'unconfirmed_publish', merchant: 'shop', generation },
@@ -452,6 +453,7 @@ describe('an attempt', () => {
       generation: FENCE,
       outcome: 'transient',
       durationMs: 50,
+      callMs: 50,
       failure: { msgCode: 'b_overload_error' },
       retryInMs: 1_500,
     });

@@ -14,8 +14,16 @@ class Rig {
     return this;
   }
 
-  end(merchant: string, outcome: RenewalOutcome, durationMs = 100): void {
-    this.health.emit({ event: 'renewal_finished', merchant, trigger: 'schedule', outcome, durationMs, generation: 1 });
+  end(merchant: string, outcome: RenewalOutcome, callMs = 100): void {
+    this.health.emit({
+      event: 'renewal_finished',
+      merchant,
+      trigger: 'schedule',
+      outcome,
+      durationMs: 10_900,
+      callMs,
+      generation: 1,
+    });
   }
 
   /** Another replica has renewed it, which this one learns from the store. */
@@ -26,7 +34,15 @@ class Rig {
 
   fails(outcome: 'refused' | 'transient', trace: Pick<GatewayFailureFacts, 'mark'>): this {
     const failure = new GatewayFailure({ kind: outcome, detail: 'failed', ...trace });
-    const facts = { merchant: 'shop', trigger: 'schedule', outcome, durationMs: 100, generation: 1, failure } as const;
+    const facts = {
+      merchant: 'shop',
+      trigger: 'schedule',
+      outcome,
+      durationMs: 100,
+      callMs: 100,
+      generation: 1,
+      failure,
+    } as const;
     this.health.emit({ event: 'renewal_finished', ...facts });
     return this;
   }
@@ -123,7 +139,13 @@ describe('the health of a gateway', () => {
     const ofHost = { ...hosts };
     const clock = new FakeClock();
     const health = new GatewayHealth((merchant) => ofHost[merchant], clock);
-    const finished = { event: 'renewal_finished', trigger: 'schedule', durationMs: 100, generation: 1 } as const;
+    const finished = {
+      event: 'renewal_finished',
+      trigger: 'schedule',
+      durationMs: 100,
+      callMs: 100,
+      generation: 1,
+    } as const;
     health.emit({ ...finished, merchant: 'shop', outcome: 'success' });
     health.emit({ ...finished, merchant: 'kiosk', outcome: 'timeout' });
     delete ofHost['kiosk'];
@@ -163,7 +185,7 @@ describe('the health of a gateway', () => {
 
   it('is shared by the merchants of a host, with how long calls take, what failed last, and its clock', async () => {
     const rig = new Rig();
-    for (const durationMs of [100, 900, 300]) rig.end('shop', 'success', durationMs);
+    for (const callMs of [100, 900, 300]) rig.end('shop', 'success', callMs);
     await rig.clock.advance(1_000);
     rig.end('kiosk', 'timeout', 5_000);
     rig.health.emit({ event: 'clock_skew', merchant: 'shop', skewMs: -2_500, beyondTolerance: true });

@@ -24,7 +24,7 @@ interface Attempt {
   readonly at: number;
   readonly merchant: string;
   readonly end: Word;
-  readonly durationMs: number;
+  readonly callMs: number;
 }
 
 interface Watched {
@@ -73,12 +73,12 @@ export class GatewayHealth implements SessionEvents {
       .sort((left, right) => severity.indexOf(left.health) - severity.indexOf(right.health));
   }
 
-  #finished({ merchant, outcome, durationMs, failure }: Named<'renewal_finished'>): void {
+  #finished({ merchant, outcome, callMs, failure }: Named<'renewal_finished'>): void {
     const end = failure !== undefined && isUntrusted(failure) ? 'untrusted' : endOf[outcome];
     if (end === undefined) return;
     const at = this.#clock.now();
     this.#of(merchant, (gateway) => {
-      remember(gateway.attempts, { at, merchant, end, durationMs });
+      remember(gateway.attempts, { at, merchant, end, callMs });
       if (isAnswer(end)) gateway.lastAnswerAt = at;
       if (outcome !== 'success')
         gateway.lastFailure = failureOf({ at, kind: outcome }, failure?.shownCode ?? failure?.trace?.mark);
@@ -90,7 +90,7 @@ export class GatewayHealth implements SessionEvents {
     const at = plusMs(this.#clock.now(), -Math.round(ageMs));
     this.#of(merchant, ({ attempts }) => {
       if (attempts.some((attempt) => attempt.merchant === merchant)) {
-        remember(attempts, { at, merchant, end: 'elsewhere', durationMs: 0 });
+        remember(attempts, { at, merchant, end: 'elsewhere', callMs: 0 });
       }
     });
   }
@@ -110,7 +110,7 @@ export class GatewayHealth implements SessionEvents {
     const own = recent.filter(({ end }) => end !== 'elsewhere');
     const answersSince = answersSinceOf(recent);
     const answeredOthersAt = recent.findLast(({ end }) => end === 'elsewhere')?.at;
-    const medianMs = medianOf(own.filter(({ end }) => isAnswer(end)).map(({ durationMs }) => durationMs));
+    const medianMs = medianOf(own.filter(({ end }) => isAnswer(end)).map(({ callMs }) => callMs));
     return {
       host,
       merchants,

@@ -10,6 +10,7 @@ const finished = (overrides: Partial<Finished> = {}): Finished => ({
   trigger: 'schedule',
   outcome: 'success',
   durationMs: 120.4,
+  callMs: 100,
   generation: 7,
   ...overrides,
 });

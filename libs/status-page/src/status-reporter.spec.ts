@@ -296,7 +296,7 @@ describe('the status document', () => {
       rig.hold(merchant, { generation: 1_795_212_001_234 });
       rig.failures.note(merchant, aRecordedFailure({ msgCode: 'b'.repeat(64) }));
       for (let round = 0; round < 12; round += 1) {
-        rig.history.emit({ ...outcome, merchant, durationMs: 5_000, generation: 1_795_212_001_234 });
+        rig.history.emit({ ...outcome, merchant, durationMs: 5_000, callMs: 5_000, generation: 1_795_212_001_234 });
       }
     }
     const report = await rig.report();

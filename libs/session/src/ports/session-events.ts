@@ -29,7 +29,10 @@ export type SessionEvent =
       readonly merchant: string;
       readonly trigger: RenewalTrigger;
       readonly outcome: RenewalOutcome;
+      /** From the lease to the end of the attempt, with the writing of its result. */
       readonly durationMs: number;
+      /** The call to the gateway alone. */
+      readonly callMs: number;
       readonly generation: number;
       readonly failure?: GatewayFailure;
       readonly retryInMs?: number;
