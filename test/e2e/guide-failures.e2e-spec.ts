@@ -245,6 +245,9 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
         '{"jwe": null}',
         '{"msgCode": ["b_x"]}',
         '{\n  "msgCode" : null\n}',
+        '{"msgCode": "", "status": "ERROR"}',
+        guide === 'refund' ? '{"jwe": 5}' : '{"hppOrderId": null, "status": "ERROR"}',
+        guide === 'refund' ? '{"jwe": {"ciphertext": "x"}}' : '{"hppOrderId": ""}',
         '[]',
       ];
       for (const body of bodies) {
@@ -267,10 +270,10 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     60_000,
   );
 
-  it.each(LANGUAGES)(
-    'take an order that is pretty-printed and has a code of null: %s',
-    async (language) => {
-      answers['/create-order'] = text(JSON.stringify({ ...ORDER, msgCode: null }, null, 2));
+  it.each(LANGUAGES.flatMap((language) => [null, ''].map((msgCode) => ({ language, msgCode }))))(
+    'take an order that is pretty-printed and has a code that is none: $language, $msgCode',
+    async ({ language, msgCode }) => {
+      answers['/create-order'] = text(JSON.stringify({ ...ORDER, msgCode }, null, 2));
       answers['/operations'] = text(JSON.stringify({ ...ORDER, operations: null }, null, 2));
       expect(await programs.output('hosted-page', language, env)).toBe(
         'send the customer to https://bank.example/pay\norder order-of-the-bank is CREATED with 0 operations\n',
@@ -296,6 +299,24 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       const said = await failure('refund', language);
       expect(said).toMatch(/^the bank HAS the refund, but its answer was not opened: .*never send it under a new/m);
       expect(said).not.toMatch(/sent nothing|may be sent again/);
+    },
+    60_000,
+  );
+
+  it.each<[Guide, Language]>([...LANGUAGES.map((it): [Guide, Language] => ['refund', it]), ['merchant-sdk', 'ts']])(
+    'say that the bank has the refund, and quote nothing, when what was opened is no JSON object: %s, %s',
+    async (guide, language) => {
+      answers['/refund'] = json(200, { jwe: 'a.b.c.d.e' });
+      for (const plaintext of ['canary', 'null', '["canary"]']) {
+        answers['/payloads/decrypt'] = json(200, { plaintext });
+        const said = await failure(guide, language);
+        expect(said).toMatch(
+          guide === 'refund'
+            ? /the bank HAS the refund, but its answer was not opened: .*never send it under a new/
+            : /\nAnswerUnopened: The gateway has answered, so that the bank has the request, but .*no JSON object/,
+        );
+        expect(said).not.toMatch(/nobody knows|canary/i);
+      }
     },
     60_000,
   );

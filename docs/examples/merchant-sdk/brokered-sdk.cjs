@@ -1,13 +1,27 @@
 // brokered-sdk.cjs
-const { answerLost, toGatewaySession } = require('@session-broker/client');
+const { answerLost, AnswerUnopened, toGatewaySession } = require('@session-broker/client');
 
 /** How long one run of an operation may take; longer than the gateway does. */
 const LIMIT_MS = 45_000;
+
+const NO_OBJECT =
+  'The gateway has answered, so that the bank has the request, but what was opened is no JSON object. Send it under no other merchantRequestId';
 
 /** The SDK could not be made or called, and nothing was sent to the bank; `cause` says why. */
 class SdkNotCalled extends Error {
   name = 'SdkNotCalled';
 }
+
+/** What an answer holds; one that is no object is the bank's all the same, and no message quotes it. */
+const objectIn = (text) => {
+  try {
+    const opened = JSON.parse(text);
+    if (typeof opened === 'object' && opened !== null && !Array.isArray(opened)) return opened;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new AnswerUnopened('answer_unopened', NO_OBJECT);
+};
 
 /** Waits for the operation no longer than that. How it ends afterwards is ignored, so that it ends no process. */
 const withinLimit = (running, limit) => {
@@ -34,7 +48,7 @@ const withSdk = (broker, newSdk, operation) => {
           sessionsGiven += 1;
           return { ...settings, ...toGatewaySession(session) };
         };
-        sdk.encryption.decrypt = async (jwe) => JSON.parse(await broker.decryptText(jwe));
+        sdk.encryption.decrypt = async (jwe) => objectIn(await broker.decryptText(jwe));
         return withinLimit(operation(sdk), limit);
       } catch (cause) {
         if (sessionsGiven > 0) throw cause; // with a session the SDK may have sent something

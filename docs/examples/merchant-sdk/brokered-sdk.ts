@@ -1,8 +1,11 @@
 // brokered-sdk.ts
-import { answerLost, type Session, type SessionBroker, toGatewaySession } from '@session-broker/client';
+import { answerLost, AnswerUnopened, type Session, type SessionBroker, toGatewaySession } from '@session-broker/client';
 
 /** How long one run of an operation may take; longer than the gateway does. */
 const LIMIT_MS = 45_000;
+
+const NO_OBJECT =
+  'The gateway has answered, so that the bank has the request, but what was opened is no JSON object. Send it under no other merchantRequestId';
 
 /** What matters of the SDK here. Where yours has other names, this and `brokered` are the place. */
 export interface MerchantSdk {
@@ -15,13 +18,24 @@ export class SdkNotCalled extends Error {
   override readonly name = 'SdkNotCalled';
 }
 
+/** What an answer holds; one that is no object is the bank's all the same, and no message quotes it. */
+function objectIn(text: string): unknown {
+  try {
+    const opened: unknown = JSON.parse(text);
+    if (typeof opened === 'object' && opened !== null && !Array.isArray(opened)) return opened;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new AnswerUnopened('answer_unopened', NO_OBJECT);
+}
+
 function brokered<Sdk extends MerchantSdk>(sdk: Sdk, broker: SessionBroker, session: () => Session): Sdk {
   if (typeof sdk.auth.authorize !== 'function' || typeof sdk.encryption.decrypt !== 'function') {
     throw new TypeError('the SDK has no auth.authorize, or no encryption.decrypt');
   }
   // Also when the SDK asks for another one after a 401: its own repetition would send what was sealed to the old key.
   sdk.auth.authorize = async (settings) => ({ ...settings, ...toGatewaySession(session()) });
-  sdk.encryption.decrypt = async (jwe) => JSON.parse(await broker.decryptText(jwe)) as unknown;
+  sdk.encryption.decrypt = async (jwe) => objectIn(await broker.decryptText(jwe));
   return sdk;
 }
 
