@@ -121,9 +121,24 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     60_000,
   );
 
+  it('ask whether nothing is right where the broker says why it has no client key', async () => {
+    answers['/client-key'] = json(503, { code: 'session_unavailable', cause: 'the bank is away' });
+    const said = await failure('merchant-sdk', 'ts');
+    expect(said).toMatch(/no client key: 503 .*the bank is away.*; nothing was sent to the bank/);
+    expect(said).not.toContain('right?');
+  });
+
   it.each<[string, Answer, RegExp]>([
-    ['refused as not valid', json(400, { msgCode: 'VALIDATION_ERROR' }), /\nSdkError: .*VALIDATION_ERROR/],
-    ['one that the bank has already', json(200, { msgCode: 'b_duplicate_field_value' }), /\nSdkError: .*b_duplicate/],
+    [
+      'refused as not valid',
+      json(400, { msgCode: 'VALIDATION_ERROR' }),
+      /\nError: .*VALIDATION_ERROR.*: it was refused, while one that was sent before with the same id may be there\n/,
+    ],
+    [
+      'one that the bank has already',
+      json(200, { msgCode: 'b_duplicate_field_value' }),
+      /\nError: .*b_duplicate.*: the bank has a request with this id already; keep \S+: the notification/,
+    ],
     [
       'refused by a management port',
       json(404, { type: 'urn:session-broker:problem:route_not_found', code: 'route_not_found' }),

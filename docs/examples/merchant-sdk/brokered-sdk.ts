@@ -1,5 +1,6 @@
 // brokered-sdk.ts
-import { answerLost, AnswerUnopened, type Session, type SessionBroker, toGatewaySession } from '@session-broker/client';
+import { answerLost, AnswerUnopened, SessionBrokerError, toGatewaySession } from '@session-broker/client';
+import type { Session, SessionBroker } from '@session-broker/client';
 
 /** How long one run of an operation may take; longer than the gateway does. */
 const LIMIT_MS = 45_000;
@@ -13,7 +14,7 @@ export interface MerchantSdk {
   readonly encryption: { decrypt(jwe: string, privateKey: object): Promise<unknown> };
 }
 
-/** The SDK could not be made or called, and nothing was sent to the bank; `cause` says why. */
+/** It failed before the SDK had a session, so that nothing was sent to the bank; `cause` says why. */
 export class SdkNotCalled extends Error {
   override readonly name = 'SdkNotCalled';
 }
@@ -62,18 +63,12 @@ export function withSdk<Sdk extends MerchantSdk, Answer>(
       sessionsGiven += 1;
       return session;
     };
-    try {
-      return withinLimit(operation(brokered(newSdk(), broker, given)), limit);
-    } catch (cause) {
-      if (sessionsGiven > 0) throw cause; // with a session the SDK may have sent something
-      throw new SdkNotCalled(`nothing was sent to the bank: ${String(cause)}`, { cause });
-    }
+    return withinLimit(operation(brokered(newSdk(), broker, given)), limit);
   });
   // Outside, since withSession itself looks at what the SDK throws.
   return answered.catch((error: unknown) => {
-    if (error instanceof SdkNotCalled) throw error;
-    const hasNoMethod = error instanceof TypeError && error.message.endsWith(' is not a function');
-    if (!hasNoMethod || sessionsGiven > 0) return answerLost(error);
+    // Without a session the SDK has nothing that the gateway takes; with one it may have sent something.
+    if (sessionsGiven > 0 || error instanceof SessionBrokerError) return answerLost(error);
     throw new SdkNotCalled(`nothing was sent to the bank: ${String(error)}`, { cause: error });
   });
 }
