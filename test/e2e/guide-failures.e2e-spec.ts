@@ -185,6 +185,33 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     60_000,
   );
 
+  it.each(['hosted-page', 'refund', 'merchant-sdk'] as const)(
+    'name an address that nobody can have: %s',
+    async (guide) => {
+      const noPort = 'http://127.0.0.1:99999';
+      for (const [name, value, says] of [
+        ['BROKER_URL', noPort, /set BROKER_URL: .*a port is 65535 at most/],
+        ['GATEWAY_URL', noPort, /set GATEWAY_URL: .*a port is 65535 at most/],
+        ['BROKER_URL', 'http://127.0.0.1:8080/v1/', /set BROKER_URL: it ends before \/v1.*; nothing was sent/],
+      ] as const) {
+        expect(await failure(guide, 'ts', { [name]: value })).toMatch(says);
+      }
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'ask of a gateway that cuts a connection without TLS off whether its URL begins with https://: %s, %s',
+    async (guide, language) => {
+      const cut = (response: ServerResponse): unknown => response.destroy();
+      Object.assign(answers, { '/create-order': cut, '/refund': cut });
+      expect(await failure(guide, language)).toMatch(
+        /does (?:it|its URL|GATEWAY_URL) begin with https:\/\/\?.*nobody knows/i,
+      );
+    },
+    60_000,
+  );
+
   it.each<[string, Answer]>([
     ['5xx', json(500, { msgCode: 'b_unknown_error' })],
     ['a page', page(200)],

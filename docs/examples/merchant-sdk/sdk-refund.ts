@@ -9,9 +9,15 @@ function setting(name: string, what: string, form = /\S/): string {
   if (!form.test(value)) throw new Error(`set ${name}: ${what}`);
   return value;
 }
-const address = (name: string): string =>
-  setting(name, 'it begins with http:// or https://', /^https?:\/\/[^\s/]\S*$/).replace(/\/+$/, '');
+function address(name: string): string {
+  const url = setting(name, 'it begins with http:// or https://', /^https?:\/\/[^\s/]\S*$/).replace(/\/+$/, '');
+  if (URL.canParse(url)) return url;
+  throw new Error(`set ${name}: no URL has such a host or such a port; a port is 65535 at most`);
+}
 const BROKER_URL = address('BROKER_URL');
+if (/\/v1(?:\/merchants(?:\/.*)?)?$/.test(BROKER_URL)) {
+  throw new Error('set BROKER_URL: it ends before /v1, which is added here; nothing was sent to the bank');
+}
 const GATEWAY_URL = address('GATEWAY_URL');
 const TOKEN = 'the token by which the broker knows the caller, with no space and no line break in it';
 const BROKER_TOKEN = setting('BROKER_TOKEN', TOKEN, /^\S+$/);
