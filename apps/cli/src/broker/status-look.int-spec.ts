@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { plusMs, type ScheduledTask, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { eventually, FakeClock, LoopbackServer } from '#libs/testing';
@@ -10,6 +11,8 @@ import { StatusLook } from './status-look.js';
 
 const LOOK_MS = 5_000;
 const WELL: ListedMerchant = { id: 'shop', state: 'fresh', condition: 'fresh', reason: 'current', renewing: false };
+
+const FAILING = { ...WELL, condition: 'failing', cause: 'the bank refuses', runbook: 'access-refused' };
 
 /** Knows how many looks have ended: each ends by asking for the next one. */
 class LookClock extends FakeClock {
@@ -25,6 +28,7 @@ describe('what is told of a merchant that is followed', () => {
   const clock = new LookClock();
   const stop = new AbortController();
   let listed = WELL;
+  let ofOther = FAILING;
   let ofStore: object = {};
   let refusal: object | undefined;
   let token: BrokerPlace['token'];
@@ -43,25 +47,26 @@ describe('what is told of a merchant that is followed', () => {
     });
   });
 
+  const answerOfOther: RequestListener = (_request, response) => {
+    if (refusal !== undefined) return void response.writeHead(401).end(JSON.stringify(refusal));
+    response.end(JSON.stringify({ merchants: [ofOther] }));
+  };
+
   beforeAll(async () => {
-    const failing = { ...WELL, condition: 'failing', cause: 'the bank refuses', runbook: 'access-refused' };
-    other = await LoopbackServer.http((_request, response) => {
-      if (refusal !== undefined) return void response.writeHead(401).end(JSON.stringify(refusal));
-      response.end(JSON.stringify({ merchants: [failing] }));
-    });
+    other = await LoopbackServer.http(answerOfOther);
   });
 
   beforeEach(() => {
-    const [url, ofOther] = [server, other].map(({ port }) => new URL(`http://127.0.0.1:${port}`)) as [URL, URL];
-    replica = new FollowedReplica([url, ofOther]);
+    const urls = [server, other].map(({ port }) => new URL(`http://127.0.0.1:${port}`)) as [URL, URL];
+    replica = new FollowedReplica(urls);
     state = new FollowState(clock);
     state.note({ type: 'following', mode: 'events' });
-    listed = WELL;
+    [listed, ofOther] = [WELL, FAILING];
     token = () => Promise.resolve(undefined);
     [told, facts, ofStore, refusal] = [[], [], {}, undefined];
     statusLook = new StatusLook({
       broker: {
-        urls: [url, ofOther],
+        urls,
         token: () => token(),
         hasToken: false,
         ca: undefined,
@@ -196,6 +201,46 @@ describe('what is told of a merchant that is followed', () => {
     expect(facts).toEqual([
       { event: 'credential', merchant: 'shop', accepted: false, error: { code: 'forbidden', message, remedy } },
       { event: 'credential', merchant: 'shop', accepted: true },
+    ]);
+  });
+
+  const interrupt = (): void =>
+    state.note({ type: 'interrupted', mode: 'events', retryInMs: 60_000, error: undefined });
+
+  it('is no all-clear of rights before a replica has shown the merchant, whatever becomes of the stream', async () => {
+    ofOther = { ...FAILING, id: 'till' };
+    await look({ id: 'till' });
+    interrupt();
+    for (let looks = 0; looks < 2; looks += 1) await look({ id: 'till' });
+    const NOT_SEEN = 'This caller may not see the merchant any more; it may see till';
+    expect(told.map((words) => words.split('\n')[0])).toEqual([
+      `${NOT_SEEN}: ${BY_STREAM}`,
+      expect.stringMatching(new RegExp(`^${NOT_SEEN}, since \\S+Z: nothing is seen of the merchant$`)),
+    ]);
+    await look({});
+    expect(told.slice(2)).toEqual(['This caller may see the merchant again.']);
+  });
+
+  it('is no answer again where a replica that is back does not accept the token, either', async () => {
+    refusal = { code: 'unauthenticated' };
+    interrupt();
+    await look({});
+    const { port } = other;
+    await other.close();
+    await look({});
+    other = await LoopbackServer.http(answerOfOther, port);
+    await look({});
+    const down = {
+      event: 'broker',
+      answers: false,
+      replicas: [{ error: { status: 401 } }, { error: { code: 'broker_unreachable' } }],
+    };
+    expect(facts).toMatchObject([{ event: 'credential', accepted: false }, down]);
+    refusal = undefined;
+    await look({});
+    expect(facts.slice(2)).toMatchObject([
+      { event: 'credential', accepted: true },
+      { event: 'broker', answers: true },
     ]);
   });
 

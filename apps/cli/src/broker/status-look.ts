@@ -95,12 +95,13 @@ export class StatusLook {
   }
 
   #weighCredential(told: Seen | undefined, seen: readonly Seen[]): void {
+    // Only a replica that shows the merchant shows that all is well with the token.
+    if (told?.found !== undefined) return this.#credential.accepted();
     const refusal = seen.find((one) => one.refusal !== undefined)?.refusal;
-    if (told === undefined && refusal !== undefined) this.#credential.refused(refusal);
+    if (refusal !== undefined) return this.#credential.refused(refusal);
+    if (told?.listing === undefined) return;
     // Of one that is followed no longer the replicas say by themselves that they do not have it.
-    else if (told?.found === undefined && this.#parts.state.isLive && told?.listing !== undefined) {
-      this.#credential.hidden(told.listing);
-    } else if (told !== undefined) this.#credential.accepted();
+    if (this.#parts.state.isLive || this.#credential.isHidden) this.#credential.hidden(told.listing);
   }
 
   #found(url: URL, found: ListedMerchant): void {
@@ -113,7 +114,9 @@ export class StatusLook {
   }
 
   #missing(seen: readonly Seen[]): void {
-    const troubles = seen.flatMap(({ trouble }) => trouble ?? []);
+    // Where all that is wrong is the token, that is told by itself.
+    const isToldApart = seen.every(({ trouble, refusal }) => trouble === undefined || refusal !== undefined);
+    const troubles = isToldApart ? [] : seen.flatMap(({ trouble }) => trouble ?? []);
     this.#answer.missing({ troubles, leaves: this.#parts.state.leaves });
   }
 
@@ -135,8 +138,8 @@ export class StatusLook {
     if ('problem' in answer) return { url, trouble: troubleOf(url, answer, broker) };
     const listing = listingOf(answer);
     if (listing !== undefined) return { url, listing, ...foundIn(listing, merchant) };
-    if (answer.status === 401) return { url, refusal: answer };
-    return { url, trouble: { url, ...faultOfAnswer(answer, { url }, broker) } };
+    const trouble = { url, ...faultOfAnswer(answer, { url }, broker) };
+    return answer.status === 401 ? { url, refusal: answer, trouble } : { url, trouble };
   }
 }
 
