@@ -1,11 +1,10 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describeWith, endedAfterAll, endedAfterEach, freePort, LoopbackServer } from '#libs/testing';
+import { type Answer, cutOff, dead, json, page, serverPublic, session, text } from './guide-answers.js';
 import { type Guide, GuidePrograms, type Language } from './guide-programs.js';
-
-type Answer = (response: ServerResponse) => unknown;
 
 const LANGUAGES: readonly Language[] = ['ts', 'python', 'sh'];
 const PAYING = (['hosted-page', 'refund'] as const).flatMap((guide) =>
@@ -13,30 +12,6 @@ const PAYING = (['hosted-page', 'refund'] as const).flatMap((guide) =>
 );
 const WITHOUT_PACKAGE = PAYING.filter(([, language]) => language !== 'ts');
 
-const json =
-  (status: number, document: object): Answer =>
-  (response) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(document));
-const text =
-  (body: string): Answer =>
-  (response) =>
-    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-const dead = json(401, { msgCode: 'b_session_doesnt_exist' });
-const page =
-  (status: number): Answer =>
-  (response) =>
-    response.writeHead(status, { 'content-type': 'text/html' }).end('<html>a page</html>');
-const serverPublic = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
-function session(generation: number): Answer {
-  const [createdAt, renewAt, expiresAt] = [0, 600_000, 900_000].map((ms) => new Date(Date.now() + ms).toISOString());
-  const times = { createdAt, renewAt, expiresAt, clientKeyThumbprint: 'thumbprint' };
-  const secrets = { authToken: 'auth-token', deviceId: 'device-id', refreshToken: 'refresh-token', serverPublic };
-  return json(200, { merchant: 'shop', generation, ...secrets, ...times });
-}
-const cutOff: Answer = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '999' });
-  response.write('{"merchant":"shop",', () => response.destroy());
-};
 const ORDER = { hppOrderId: 'order-of-the-bank', orderStatus: 'CREATED', redirectUrl: 'https://bank.example/pay' };
 
 describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when something fails', () => {
@@ -164,71 +139,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     60_000,
   );
 
-  it.each([
-    ['cannot be made', "() => { throw new TypeError('no settings'); }", 'TypeError: no settings'],
-    ['has no auth', '() => ({ encryption: { decrypt } })', 'TypeError: Cannot read properties of undefined'],
-    ['authorizes elsewhere', '() => ({ auth: {}, encryption: { decrypt } })', 'the SDK has no auth.authorize'],
-    ['has no such method', '() => ({ auth: { authorize }, encryption: { decrypt } })', 'is not a function'],
-  ])(
-    'say that nothing was sent by a merchant SDK that %s',
-    async (_what, newSdk, why) => {
-      const said = await programs.outputOf(
-        `
-        import { SessionBroker } from '@session-broker/client';
-        import { withSdk } from './brokered-sdk.ts';
-        const { BROKER_URL, BROKER_TOKEN } = process.env;
-        const broker = new SessionBroker({ url: BROKER_URL, merchant: 'shop', auth: BROKER_TOKEN });
-        const [authorize, decrypt] = [() => undefined, () => undefined];
-        await withSdk(broker, ${newSdk}, (sdk) => sdk.createRefund({})).catch((error) => console.log(String(error)));
-        await broker.close();
-        `,
-        env,
-      );
-      expect(said).toMatch(/^SdkNotCalled: nothing was sent to the bank: /);
-      expect(said).toContain(why);
-      expect(gateway.connections).toBe(0);
-    },
-    60_000,
-  );
-
-  /** A program that lets a merchant SDK try one operation, and says what became of it. */
-  const trying = (operation: string, { before = '', after = '' } = {}): string => `
-    ${before}
-    import { SessionBroker } from '@session-broker/client';
-    const { withSdk } = await import('./brokered-sdk.ts');
-    const { BROKER_URL, BROKER_TOKEN } = process.env;
-    const broker = new SessionBroker({ url: BROKER_URL, merchant: 'shop', auth: BROKER_TOKEN });
-    const newSdk = () => ({ auth: { authorize() {} }, encryption: { decrypt() {} } });
-    await withSdk(broker, newSdk, ${operation}).catch((error) => console.log(error.name, error.message));
-    ${after}
-    await broker.close();
-  `;
-
-  it('say that nothing was sent by a merchant SDK of which a method was called that it has not, later too', async () => {
-    const said = await programs.outputOf(trying('async (sdk) => sdk.createRefnd({})'), env);
-    expect(said).toMatch(/^SdkNotCalled nothing was sent to the bank: TypeError: sdk.createRefnd is not a function\n$/);
-  });
-
-  it.each([
-    ['after a session', 'async (sdk) => { await sdk.auth.authorize({}); sdk.createRefnd({}); }'],
-    ['of the platform', "() => Promise.reject(new TypeError('fetch failed'))"],
-  ])('say that nobody knows of another fault of a merchant SDK: %s', async (_what, operation) => {
-    expect(await programs.outputOf(trying(operation), env)).toMatch(/^AnswerLost /);
-  });
-
-  it('say that nobody knows where the gateway never answers a merchant SDK, which then gets no session any more', async () => {
-    answers['/silence'] = () => undefined;
-    const before = 'AbortSignal.timeout = (({ timeout }) => (ms) => timeout.call(AbortSignal, ms / 100))(AbortSignal);';
-    const after = 'await given.auth.authorize({}).catch((error) => console.log(error.name)); process.exit();';
-    const operation = `async (sdk) => {
-      globalThis.given = sdk;
-      await sdk.auth.authorize({});
-      return fetch(process.env.GATEWAY_URL + '/silence');
-    }`;
-    const said = await programs.outputOf(trying(operation, { before, after }), env);
-    expect(said).toMatch(/^AnswerLost No answer of the gateway .*TimeoutError.*Nobody knows.*\nTimeoutError\n$/);
-  });
-
   it('say of two sessions that were rejected, one after the other, what refund.md says: merchant-sdk', async () => {
     for (const [answered, reason] of [
       [dead, 'b_session_doesnt_exist'],
@@ -239,23 +149,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       expect(said).toMatch(new RegExp(`\nSessionRejected: The gateway rejected the session twice.*\\(${reason}\\)`));
       expect(said).toMatch(/\[cause\]: SdkError: /);
     }
-  });
-
-  it('says that nobody knows of a merchant SDK that failed at once, with the session in its hands', async () => {
-    const said = await programs.outputOf(
-      `
-      import { SessionBroker } from '@session-broker/client';
-      import { withSdk } from './brokered-sdk.ts';
-      const { BROKER_URL, BROKER_TOKEN } = process.env;
-      const broker = new SessionBroker({ url: BROKER_URL, merchant: 'shop', auth: BROKER_TOKEN });
-      const newSdk = () => ({ auth: { authorize() {} }, encryption: { decrypt() {} } });
-      const pay = (sdk) => { void sdk.auth.authorize({}); throw new Error('at once'); };
-      await withSdk(broker, newSdk, pay).catch((error) => console.log(error.name));
-      await broker.close();
-      `,
-      env,
-    );
-    expect(said).toBe('AnswerLost\n');
   });
 
   it.each<[Guide, Language, string]>([

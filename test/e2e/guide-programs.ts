@@ -54,8 +54,8 @@ export class GuidePrograms {
   }
 
   /** Runs a program in TypeScript that is of no guide. @returns what it printed */
-  async outputOf(source: string, env: Environment): Promise<string> {
-    const file = await this.project.write('program.ts', source);
+  async outputOf(source: string, env: Environment, name = 'program'): Promise<string> {
+    const file = await this.project.write(`${name}.ts`, source);
     return (await run(process.execPath, [file], { env: { ...process.env, ...env }, timeout: 60_000 })).stdout;
   }
 
@@ -84,8 +84,9 @@ export class GuidePrograms {
   }
 
   async #copy(): Promise<void> {
-    const sdk = await readFile(join(root, 'docs/examples/merchant-sdk/merchant-sdk.ts'), 'utf8');
-    await this.project.write('merchant-sdk.ts', sdk);
+    for (const file of ['merchant-sdk.ts', 'brokered-sdk.cjs']) {
+      await this.project.write(file, await readFile(join(root, 'docs/examples/merchant-sdk', file), 'utf8'));
+    }
     for (const guide of GUIDES) {
       const text = await readFile(join(root, `docs/guides/${guide}.md`), 'utf8');
       for (const [, language = '', code = ''] of text.matchAll(/```(ts|python|sh)\n([^]*?)```/g)) {

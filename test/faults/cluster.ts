@@ -31,6 +31,8 @@ export interface ClusterOptions {
   readonly wrapStore?: (store: SessionStore, replica: number) => SessionStore;
   /** Where each merchant's calls go; all to one gateway, if left out. */
   readonly gatewayIdOf?: (merchant: string) => string;
+  /** The thumbprint of the key with which each replica asks; they all ask with one, if left out. */
+  readonly newestKeys?: readonly string[];
 }
 
 export interface ReplicaUnderTest {
@@ -87,6 +89,7 @@ export class Cluster {
         ids: () => this.merchants,
         settingsOf: (id) => (this.merchants.includes(id) ? this.settings : undefined),
         gatewayIdOf: this.#options.gatewayIdOf ?? (() => 'gateway'),
+        newestKeyOf: () => this.#options.newestKeys?.[index],
       },
       store: this.#reach(index),
       gateway: { createSession: (request) => this.#createSession(request, this.clockOf(index)) },

@@ -87,3 +87,25 @@ describe('a newer session that one replica cannot open', () => {
     expect(causes[1]).toMatchObject({ runbook: 'unopenable-records' });
   });
 });
+
+describe('an answer that does not open for a replica with another key', () => {
+  it('is told by the others as asked for with a key that is not theirs, which sends nobody to the bank', async () => {
+    const keys = ['9e07re6s', 'Kylkplo7'].map((start) => start.padEnd(43, 'k'));
+    const cluster = new Cluster({ replicas: 2, lifetimeMs: HOUR, newestKeys: keys });
+    await cluster.clock.advance(MINUTE);
+    const [, thumbprint = ''] = keys;
+    cluster.gateway.answerAlways({ kind: 'invalid_response', detail: 'not opened', lostSession: true, thumbprint });
+    const wish = cluster.at(1).replica.wanted.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
+    const refused = expect(wish).rejects.toMatchObject({ code: 'session_unavailable' });
+    await cluster.clock.advance(2 * SECOND);
+    await refused;
+    const lost = 'the bank has made a session that we cannot use, and it ends ours';
+    expect(cluster.replicas.map(({ replica }) => replica.causeFor('shop'))).toEqual([
+      {
+        text: `${lost}; the bank was asked with another key (Kylkplo7…) than the newest of this replica (9e07re6s…), and the answer did not open: give every replica the same key files (clientKeyFiles)`,
+        runbook: 'unopenable-records',
+      },
+      { text: `${lost}; the answer is sealed to another key than ours, or damaged`, runbook: 'access-refused' },
+    ]);
+  });
+});

@@ -25,6 +25,15 @@ function brokered<Sdk extends MerchantSdk>(sdk: Sdk, broker: SessionBroker, sess
   return sdk;
 }
 
+/** Waits for the operation no longer than that. How it ends afterwards is ignored, so that it ends no process. */
+function withinLimit<Answer>(running: Promise<Answer>, limit: AbortController): Promise<Answer> {
+  const timeUp = new Promise<never>((_answer, fail) => {
+    limit.signal.addEventListener('abort', () => fail(limit.signal.reason as Error));
+  });
+  const timer = setTimeout(() => limit.abort(new DOMException('no answer in time', 'TimeoutError')), LIMIT_MS);
+  return Promise.race([running, timeUp]).finally(() => clearTimeout(timer));
+}
+
 /** Runs one operation: `withSdk(broker, newSdk, (sdk) => sdk.createRefund(refund))`. */
 export function withSdk<Sdk extends MerchantSdk, Answer>(
   broker: SessionBroker,
@@ -33,17 +42,14 @@ export function withSdk<Sdk extends MerchantSdk, Answer>(
 ): Promise<Answer> {
   let sessionsGiven = 0;
   const answered = broker.withSession((session) => {
-    const limit = AbortSignal.timeout(LIMIT_MS);
-    const timeUp = new Promise<never>((_answer, fail) => {
-      limit.addEventListener('abort', () => fail(limit.reason as Error));
-    });
+    const limit = new AbortController();
     const given = (): Session => {
-      limit.throwIfAborted(); // nobody waits any more for what the SDK would send
+      limit.signal.throwIfAborted(); // nobody waits any more for what the SDK would send
       sessionsGiven += 1;
       return session;
     };
     try {
-      return Promise.race([operation(brokered(newSdk(), broker, given)), timeUp]);
+      return withinLimit(operation(brokered(newSdk(), broker, given)), limit);
     } catch (cause) {
       if (sessionsGiven > 0) throw cause; // with a session the SDK may have sent something
       throw new SdkNotCalled(`nothing was sent to the bank: ${String(cause)}`, { cause });

@@ -35,6 +35,29 @@ describe('what is the matter with a merchant', () => {
     }
   });
 
+  it('is that another replica asked with a key that is not our newest, where that is why the answer does not open', () => {
+    const trace = { thumbprint: `Kylkplo7${'k'.repeat(35)}`, lostSession: true } as const;
+    const sealed = { ...aRecordedFailure({ kind: 'invalid_response' }), trace };
+    const text =
+      'the bank was asked with another key (Kylkplo7…) than the newest of this replica (9e07re6s…), and the answer did not open: give every replica the same key files (clientKeyFiles)';
+    const theirs = { ...sealed, newestKey: `9e07re6s${'e'.repeat(35)}` };
+    expect(explain(facts({ failure: theirs, why: () => 'invalid_response' }))).toEqual({
+      text,
+      runbook: 'unopenable-records',
+    });
+    expect(explain(facts({ result: 'fresh', isLikelyDead: true, failure: theirs }))).toEqual({
+      text: `the bank has made a session that we cannot use, and it ends ours; ${text}`,
+      runbook: 'unopenable-records',
+    });
+    for (const newestKey of [trace.thumbprint, undefined]) {
+      const ours = { ...sealed, ...(newestKey === undefined ? {} : { newestKey }) };
+      expect(explain(facts({ result: 'fresh', failure: ours }))).toEqual({
+        text: 'the answer is sealed to another key than ours, or damaged',
+        runbook: 'access-refused',
+      });
+    }
+  });
+
   it('is that somebody else ends its sessions, rather than that a renewal failed', () => {
     for (const result of ['fresh', 'stale'] as const) {
       expect(explain(facts({ result, failure, isForeign: true }))?.runbook).toBe('foreign-authorizer');

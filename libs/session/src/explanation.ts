@@ -12,9 +12,8 @@ import {
   type SpentBudget,
   untilACallClauses,
 } from './budget-cause.js';
-import { type Cause, causeOf, clause, joined } from './failure-cause.js';
+import { type Cause, causeOf, clause, joined, type ToldFailure } from './failure-cause.js';
 import { sharedFailureKinds } from './gateway-failure.js';
-import type { RecordedFailure } from './ports/session-store.js';
 import type { ReportedDeath } from './reported-deaths.js';
 import type { ServeVerdict } from './serve-decision.js';
 import type { Session } from './session.js';
@@ -23,7 +22,7 @@ import type { Session } from './session.js';
 export interface ExplainedFacts {
   readonly result: ServeVerdict['result'];
   readonly session: Session | undefined;
-  readonly failure: RecordedFailure | undefined;
+  readonly failure: ToldFailure | undefined;
   readonly isForeign: boolean;
   /** The gateway has made a session that is of no use to us, and that has ended ours. */
   readonly isLikelyDead: boolean;

@@ -29,11 +29,18 @@ export function joined(clauses: readonly Clause[], runbook: string): Cause {
   return { text, runbook, ...(inHeadline === text ? {} : { inHeadline }) };
 }
 
-type Failed = Pick<RecordedFailure, 'kind' | 'msgCode' | 'trace'>;
+/** A failure that replicas share, beside what this one knows of itself. */
+export interface ToldFailure extends RecordedFailure {
+  /** The thumbprint of the newest of our client keys; absent: that with which the gateway was asked. */
+  readonly newestKey?: string;
+}
+
+type Failed = Pick<ToldFailure, 'kind' | 'msgCode' | 'trace' | 'newestKey'>;
 interface Known extends FailureTrace {
   readonly kind: Exclude<GatewayFailureKind, 'aborted'>;
   readonly code: string | undefined;
   readonly where: string;
+  readonly newestKey: string | undefined;
 }
 type Teller = (known: Known) => string | undefined;
 
@@ -100,8 +107,26 @@ const network: Teller = ({ mark, kind, where }) => {
   return kind === 'timeout' ? `no answer in time from ${where} (${mark})` : `${where} broke the call off (${mark})`;
 };
 
-const sealed: Teller = ({ thumbprint }) =>
-  thumbprint === undefined ? undefined : 'the answer is sealed to another key than ours, or damaged';
+const SHORT_KEY = 8;
+
+/** Enough of a thumbprint to compare it with another one. */
+const short = (thumbprint: string): string => `${thumbprint.slice(0, SHORT_KEY)}…`;
+
+const sealed: Teller = ({ thumbprint, newestKey = thumbprint }) => {
+  if (thumbprint === undefined || newestKey === undefined) return undefined;
+  if (thumbprint === newestKey) return 'the answer is sealed to another key than ours, or damaged';
+  const keys = `another key (${short(thumbprint)}) than the newest of this replica (${short(newestKey)})`;
+  return `the bank was asked with ${keys}, and the answer did not open: give every replica the same key files (clientKeyFiles)`;
+};
+
+/** Whether the answer did not open for another replica, whose key is not the newest of this one. */
+export function isOfOtherKey({ trace, newestKey }: Pick<ToldFailure, 'trace' | 'newestKey'>): boolean {
+  return areDifferent(trace?.thumbprint, newestKey);
+}
+
+function areDifferent(thumbprint: string | undefined, newestKey: string | undefined): boolean {
+  return thumbprint !== undefined && newestKey !== undefined && newestKey !== thumbprint;
+}
 
 /** What stands in for a path that is not there, or for a method that it does not take. */
 const ABSENT = new Set([404, 405]);
@@ -183,6 +208,7 @@ export function causeOf(failed: Failed): Cause {
 /** Where it is another than that of the kind. */
 function runbookOf(known: Known): string | undefined {
   if (known.mark === PAST_EXPIRY) return 'clock-skew';
+  if (areDifferent(known.thumbprint, known.newestKey)) return 'unopenable-records';
   return known.thumbprint !== undefined || isCertificate(known) ? 'access-refused' : undefined;
 }
 
@@ -206,9 +232,9 @@ export function leadsElsewhere(failed: Failed): boolean {
   return failed.msgCode !== AWAY && seemsMisaddressed(failed);
 }
 
-function knownOf({ kind, msgCode, trace = {} }: Failed): Known {
+function knownOf({ kind, msgCode, trace = {}, newestKey }: Failed): Known {
   // An abort of our own is recorded as what it is to everyone else.
-  return { ...trace, kind: kind === 'aborted' ? 'timeout' : kind, code: msgCode, where: whereOf(trace) };
+  return { ...trace, kind: kind === 'aborted' ? 'timeout' : kind, code: msgCode, where: whereOf(trace), newestKey };
 }
 
 function whereOf({ peer = 'the gateway', viaProxy }: FailureTrace): string {

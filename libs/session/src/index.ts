@@ -4,7 +4,7 @@ export { longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { createSessionAddress } from './create-session-address.js';
 export { FailureBoard } from './failure-board.js';
 export { type Cause, causeOf, checkedTrace, isUntrusted, leadsElsewhere } from './failure-cause.js';
-export { seemsMisaddressed, TLS_SPOKEN } from './failure-cause.js';
+export { isOfOtherKey, seemsMisaddressed, TLS_SPOKEN } from './failure-cause.js';
 export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gateway-failure.js';
 export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';

@@ -5,7 +5,7 @@ import { CallCeiling } from './call-ceiling.js';
 import { EarlyDeaths } from './early-deaths.js';
 import { explain, type ExplainedFacts } from './explanation.js';
 import { FailureBoard } from './failure-board.js';
-import type { Cause } from './failure-cause.js';
+import type { Cause, ToldFailure } from './failure-cause.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
 import { Grace } from './grace.js';
@@ -257,10 +257,17 @@ export class SessionReplica {
     return explain(this.#facts(merchant));
   }
 
+  /** What ended the last call since its last session, whichever replica made it. */
+  failureOf(merchant: string): ToldFailure | undefined {
+    const failure = this.failures.get(merchant);
+    const newestKey = this.#merchants.newestKeyOf?.(merchant);
+    return failure === undefined || newestKey === undefined ? failure : { ...failure, newestKey };
+  }
+
   #facts(merchant: string): ExplainedFacts {
     return {
       result: this.reader.verdict(merchant).result,
-      failure: this.failures.get(merchant),
+      failure: this.failureOf(merchant),
       isForeign: this.hasForeignAuthorizer(merchant),
       session: this.held.get(merchant),
       isLikelyDead: this.isLikelyDead(merchant),

@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/clock';
-import type { Cause, ServeVerdict, Session } from '#libs/session';
+import { type Cause, isOfOtherKey, type ServeVerdict, type Session } from '#libs/session';
 import type { DeathReports } from './death-reports.js';
 import { failureOf } from './gateway-health.js';
 import type { RenewalHistory } from './renewal-history.js';
@@ -16,6 +16,8 @@ export interface MerchantStatusParts {
   readonly clock: Clock;
 }
 
+const LACKS_KEY = 'unopenable-records';
+
 /** A merchant as the status page shows it. Built member by member: what is not named here cannot get out. */
 export function merchantStatus(
   { replica, history, reports, environmentOf, isRequired, isRenewalBlocked, clock }: MerchantStatusParts,
@@ -23,7 +25,7 @@ export function merchantStatus(
   condition: StatusCondition,
 ): StatusMerchant {
   const session = replica.held.get(id);
-  const failure = replica.failures.get(id);
+  const failure = replica.failureOf(id);
   const retryInMs = replica.retryInMs(id);
   const { reason } = replica.reader.verdict(id);
   const cause = replica.causeFor(id);
@@ -35,7 +37,7 @@ export function merchantStatus(
     condition,
     reason: servedReason(condition, reason),
     ...(cause === undefined ? {} : { cause: causeShown(cause) }),
-    ...(failure?.trace?.thumbprint === undefined ? {} : { ownKey: failure.trace.thumbprint }),
+    ...keysOf(replica, id, cause),
     ...reportsOf(reports, id, session),
     ...(quietMs === undefined ? {} : { quietSince: Math.round(clock.now() - quietMs) }),
     ...(session === undefined ? {} : { session: momentsOf(session) }),
@@ -46,6 +48,18 @@ export function merchantStatus(
     ...(failure === undefined ? {} : { failure: failureOf(failure, failure.msgCode ?? failure.trace?.mark) }),
     renewals: history.of(id),
   };
+}
+
+/** While replicas have different keys, none is to be compared with that of the bank. */
+function keysOf(
+  replica: MerchantStatusParts['replica'],
+  id: string,
+  cause: Cause | undefined,
+): Pick<StatusMerchant, 'ownKey' | 'keys'> {
+  const failure = replica.failureOf(id);
+  if (cause?.runbook === LACKS_KEY && replica.held.unopened(id) !== undefined) return { keys: 'lacking' };
+  if (failure !== undefined && isOfOtherKey(failure)) return { keys: 'differing' };
+  return failure?.trace?.thumbprint === undefined ? {} : { ownKey: failure.trace.thumbprint };
 }
 
 function causeShown({ text, runbook, inHeadline }: Cause): StatusCause {

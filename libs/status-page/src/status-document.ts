@@ -125,6 +125,8 @@ export interface StatusMerchant {
   readonly cause?: StatusCause;
   /** While the bank seals to another key: the thumbprint of the key with which a replica asked, to be compared with that of the bank's. */
   readonly ownKey?: string;
+  /** `lacking`: a newer session opens with no key of this replica. `differing`: another one asked with a key that is not the newest of this one. */
+  readonly keys?: 'lacking' | 'differing';
   /** The consumers that have reported its session dead to this replica, a bounded number of them. */
   readonly reportedBy?: readonly string[];
   /** The codes of the gateway that they gave as their reason, each in a safe form, a bounded number of them. */

@@ -22,6 +22,7 @@ class Rig {
   readonly reportedDead = new Set<string>();
   readonly heldBack = new Set<string>();
   readonly quietMs = new Map<string, number>();
+  readonly newestKeys = new Map<string, string>();
   readonly watched = new Map<string, number>();
   readonly causes = new Map<string, { text: string; runbook: string; inHeadline?: string; secret?: string }>();
   readonly reporter: StatusReporter;
@@ -41,6 +42,7 @@ class Rig {
       quietMs: (merchant: string) => this.quietMs.get(merchant),
       watchedUntil: (merchant: string) => this.watched.get(merchant),
       causeFor: (merchant: string) => this.causes.get(merchant),
+      failureOf: (merchant: string) => this.failureOf(merchant),
     };
     const replica = { held, failures, reader, ...asked } as unknown as SessionReplica;
     const hostOf = (): string => 'gateway.example';
@@ -71,6 +73,11 @@ class Rig {
         residentBytes: () => 1_000,
       },
     });
+  }
+
+  failureOf(merchant: string): object | undefined {
+    const [failure, newestKey] = [this.failures.get(merchant), this.newestKeys.get(merchant)];
+    return failure === undefined || newestKey === undefined ? failure : { ...failure, newestKey };
   }
 
   hold(merchant: string, overrides: Partial<Session> = {}): void {
@@ -222,6 +229,27 @@ describe('the status document', () => {
     ]);
     expect(replica).toMatchObject({ name: 'broker-0', ready: true, watchers: 3, viewers: 1 });
     expect(at).toBe(rig.clock.now());
+  });
+
+  it('has a key to be compared with that of the bank, unless replicas have different ones', async () => {
+    const rig = new Rig(['shop']);
+    rig.hold('shop', { generation: 7 });
+    const keys = async (): Promise<object> => {
+      const [{ ownKey, keys: matter } = {}] = (await rig.report()).merchants;
+      return { ownKey, matter };
+    };
+    rig.failures.note('shop', { ...aRecordedFailure({ kind: 'invalid_response' }), trace: { thumbprint: 'asked' } });
+    rig.newestKeys.set('shop', 'asked');
+    expect(await keys()).toEqual({ ownKey: 'asked', matter: undefined });
+    rig.newestKeys.set('shop', 'newest');
+    expect(await keys()).toEqual({ ownKey: undefined, matter: 'differing' });
+    rig.causes.set('shop', { text: 'a newer session opens with none', runbook: 'unopenable-records' });
+    expect(await keys()).toEqual({ ownKey: undefined, matter: 'differing' });
+    rig.held.noteUnusable('shop', 8);
+    expect(await keys()).toEqual({ ownKey: undefined, matter: 'lacking' });
+    rig.causes.set('shop', { text: 'the bank refuses', runbook: 'access-refused' });
+    rig.newestKeys.delete('shop');
+    expect(await keys()).toEqual({ ownKey: 'asked', matter: undefined });
   });
 
   it('says whose renewals the store holds up, and what the network said of a call that was not answered', async () => {

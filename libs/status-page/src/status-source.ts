@@ -39,6 +39,7 @@ export interface StatusSource {
     | 'isLikelyDead'
     | 'isHeldBack'
     | 'causeFor'
+    | 'failureOf'
     | 'quietMs'
     | 'watchedUntil'
   >;

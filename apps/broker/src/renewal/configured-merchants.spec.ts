@@ -3,7 +3,12 @@ import { someSettings } from '#libs/testing';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { ConfiguredMerchants } from './configured-merchants.js';
 
-const at = (id: string, baseUrl: string) => ({ id, session: someSettings(), gateway: { baseUrl: new URL(baseUrl) } });
+const at = (id: string, baseUrl: string) => ({
+  id,
+  session: someSettings(),
+  gateway: { baseUrl: new URL(baseUrl) },
+  clientKeys: [`${id}-newest`, `${id}-older`].map((thumbprint) => ({ thumbprint })),
+});
 
 describe('the configured merchants', () => {
   const merchants = [
@@ -18,6 +23,10 @@ describe('the configured merchants', () => {
     expect(configured.gatewayIdOf('shop')).toBe('https://gateway.example');
     expect(configured.gatewayIdOf('cafe')).toBe(configured.gatewayIdOf('shop'));
     expect(configured.gatewayIdOf('kiosk')).not.toBe(configured.gatewayIdOf('shop'));
+  });
+
+  it('are asked for with the first of their keys', () => {
+    expect([configured.newestKeyOf('kiosk'), configured.newestKeyOf('other')]).toEqual(['kiosk-newest', undefined]);
   });
 
   it('are those that are configured and no others', () => {

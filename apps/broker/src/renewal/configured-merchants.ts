@@ -46,6 +46,10 @@ export class ConfiguredMerchants implements Merchants {
     return this.#byId().get(merchant)?.gateway;
   }
 
+  newestKeyOf(merchant: string): string | undefined {
+    return this.connectionOf(merchant)?.clientKeys[0]?.thumbprint;
+  }
+
   /** The configured ones, the newest first, then those that are no longer configured but still needed. */
   clientKeysOf(merchant: string): readonly ClientKey[] {
     return [...(this.connectionOf(merchant)?.clientKeys ?? []), ...this.#retired.of(merchant)];

@@ -1,3 +1,4 @@
+import { BrokerError } from '#libs/errors';
 import type { CommandContext } from '../terminal.js';
 import type { BrokerPlace } from './broker-place.js';
 import type { ListedMerchant } from './listed-merchant.js';
@@ -31,17 +32,23 @@ export function listingOf({ status, body }: ReplicaAnswer): Listing | undefined 
   };
 }
 
-/** A text: why there is no answer; undefined: the answer is no list. */
+/** A text: why there is no answer; undefined: the answer is no list, or there is no token to ask with. */
 export async function listing(
   broker: BrokerPlace,
   place: ReplicaPlace,
   { clock, signal }: CallBounds,
 ): Promise<Listing | string | undefined> {
-  const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
-  return 'problem' in answer ? answer.problem : listingOf(answer);
+  try {
+    const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
+    return 'problem' in answer ? answer.problem : listingOf(answer);
+  } catch (error) {
+    // The file of the token: whoever asks here adds to what is told already.
+    if (!(error instanceof BrokerError)) throw error;
+    return undefined;
+  }
 }
 
-/** A merchant as the broker lists it; a text: why there is no answer; undefined: it is not in the list. */
+/** A merchant as the broker lists it; a text: why there is no answer; undefined: there is no list, or it is not in it. */
 export async function listedMerchant(
   broker: BrokerPlace,
   place: ReplicaPlace,

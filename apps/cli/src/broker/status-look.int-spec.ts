@@ -224,6 +224,18 @@ describe('what is told of a merchant that is followed', () => {
     expect(told).toEqual(['expired: nothing listens there (runbook: renewals-failing)']);
   });
 
+  it('is the end of its session where there is no token to ask with, too, and each line once', async () => {
+    const detail = 'the token file /run/token cannot be read (ENOENT)';
+    token = () => Promise.reject(new BrokerError('invalid_request', { publicDetail: detail }));
+    follow();
+    await look({});
+    await look({});
+    await clock.advance(LOOK_MS);
+    await eventually(() => told.length === 2);
+    expect(told[0]).toContain(detail);
+    expect(told[1]).toBe('expired, and no newer session has come');
+  });
+
   it('is once that a spent budget keeps it from a session, however near its end is', async () => {
     for (const until of ['18:14', '2026-11-24 00:14', '18:14:00'])
       await look(

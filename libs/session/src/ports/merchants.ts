@@ -7,4 +7,6 @@ export interface Merchants {
   settingsOf(merchant: string): SessionSettings | undefined;
   /** Names the gateway that the merchant's calls go to: calls to one gateway are limited in number at once. */
   gatewayIdOf(merchant: string): string;
+  /** The RFC 7638 thumbprint of the key with which this replica asks. Default: every replica asks with the same. */
+  newestKeyOf?(merchant: string): string | undefined;
 }

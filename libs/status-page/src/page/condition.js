@@ -74,19 +74,19 @@ export function endsUnrenewed(merchant, now) {
  * configuration. What is sealed to another key than ours comes with the thumbprint of ours.
  * @param {StatusMerchant} merchant
  */
-export function takesPerson({ failure, ownKey }) {
-  return ownKey !== undefined || failure?.kind === 'refused' || failure?.kind === 'revoked';
+export function takesPerson({ failure, ownKey, keys }) {
+  return ownKey !== undefined || keys === 'lacking' || failure?.kind === 'refused' || failure?.kind === 'revoked';
 }
 
 /** What the gateway answers to a session that a newer one has ended. */
 const SUPERSEDED = new Set(['b_previous_auth_token_expired', 'b_used_token']);
 
 /**
- * Of a session that is reported dead, whether that is certain: the gateway itself said that a newer one has ended it, or an
- * attempt has, whose answer is sealed to another key than ours.
+ * Of a session that is reported dead, whether that is certain: the gateway itself said that a newer one has ended it, or
+ * somebody else has a key that we lack.
  * @param {StatusMerchant} merchant
  */
-export function isSurelyDead({ ownKey, reportedAs = [] }) {
+export function isSurelyDead({ keys, ownKey = keys, reportedAs = [] }) {
   return ownKey !== undefined || reportedAs.some((code) => SUPERSEDED.has(code));
 }
 

@@ -342,6 +342,7 @@ describe('the headline', () => {
     ['refused', { failure: { at: 0, kind: 'refused', code: 'b_merchant_not_found' } }],
     ['revoked', { failure: { at: 0, kind: 'revoked' } }],
     ['sealed to another key', { failure: { at: 0, kind: 'invalid_response' }, ownKey: 'i080_96Yv1yZ2r' }],
+    ['a key that this replica lacks', { keys: 'lacking' }],
   ])('sends nobody to renew by hand before that is mended which only a person can mend: %s', (_what, facts) => {
     const cause = { text: refused, runbook: 'access-refused' };
     const late = (expiresAt: number): StatusMerchant => ({
@@ -365,7 +366,7 @@ describe('the headline', () => {
       ending: ' in 1 min 56 s',
       because: `: ${refused}`,
     });
-    const passing = { ...late(200_000), ownKey: undefined, failure: { at: 0, kind: 'transient' } };
+    const passing = { ...late(200_000), ownKey: undefined, keys: undefined, failure: { at: 0, kind: 'transient' } };
     expect(said([late(116_000), passing as unknown as StatusMerchant])).toMatchObject({
       text: 'Payments of shop-116000 stop',
     });
@@ -374,13 +375,14 @@ describe('the headline', () => {
   it.each<[string, Partial<StatusMerchant>, string]>([
     ['the gateway says so', { reportedBy: ['checkout'], reportedAs: ['b_previous_auth_token_expired'] }, 'fail'],
     ['an answer that nobody can open has ended it', { ownKey: 'i080_96Yv1yZ2r' }, 'fail'],
+    ['another replica with another key has ended it', { keys: 'differing' }, 'fail'],
     ['a consumer alone says so', { reportedBy: ['checkout'], reportedAs: ['http_401'] }, 'may fail'],
   ])('says of a session that is reported dead whether that is certain: %s', (_what, facts, word) => {
     const dead = { ...blocked(90_000), renewalBlocked: false, condition: 'reported_dead', ...facts } as const;
     const said = (merchants: StatusMerchant[], counts: Partial<StatusCounts>): object =>
       headlineOf({ store, replica, merchants }, { ...well, ...counts }, 0);
     expect(said([dead], { reported_dead: 1 })).toMatchObject({ text: `Payments of shop-90000 ${word}` });
-    const alone = { ...dead, reportedAs: [], ownKey: undefined } as unknown as StatusMerchant;
+    const alone = { ...dead, reportedAs: [], ownKey: undefined, keys: undefined } as unknown as StatusMerchant;
     expect(said([dead, alone], { reported_dead: 2 })).toMatchObject({ text: 'Payments of 2 merchants may fail' });
     expect(
       said([{ ...dead, ...blocked(90_000), condition: 'stale' }, dead], { stale: 1, reported_dead: 1 }),

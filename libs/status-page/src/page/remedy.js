@@ -46,9 +46,9 @@ export class Remedy {
    */
   draw(merchant, now) {
     const matter = matterOf(merchant, now);
-    // A replica that lacks a key is behind: its key file mends that, and no new session does.
+    // Of a replica that lacks a key, its key file mends that, and no new session does.
     const canRenew =
-      matter?.runbook !== 'unopenable-records' &&
+      merchant.keys !== 'lacking' &&
       !onlyWaits(merchant, now) &&
       (merchant.renewalBlocked ? reported : renewable).has(conditionAt(merchant, now));
     this.element.hidden = matter === undefined && !canRenew;
