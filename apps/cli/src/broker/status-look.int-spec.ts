@@ -12,7 +12,7 @@ import { StatusLook } from './status-look.js';
 const LOOK_MS = 5_000;
 const WELL: ListedMerchant = { id: 'shop', state: 'fresh', condition: 'fresh', reason: 'current', renewing: false };
 
-const FAILING = { ...WELL, condition: 'failing', cause: 'the bank refuses', runbook: 'access-refused' };
+const FAILING: ListedMerchant = { ...WELL, condition: 'failing', cause: 'the bank refuses', runbook: 'access-refused' };
 
 /** Knows how many looks have ended: each ends by asking for the next one. */
 class LookClock extends FakeClock {
@@ -28,9 +28,11 @@ describe('what is told of a merchant that is followed', () => {
   const clock = new LookClock();
   const stop = new AbortController();
   let listed = WELL;
-  let ofOther = FAILING;
+  let ofOther: ListedMerchant = FAILING;
   let ofStore: object = {};
   let refusal: object | undefined;
+  let isHung = false;
+  const hungUp: object[] = [];
   let token: BrokerPlace['token'];
   let told: string[] = [];
   let facts: object[] = [];
@@ -42,6 +44,7 @@ describe('what is told of a merchant that is followed', () => {
 
   beforeAll(async () => {
     server = await LoopbackServer.http((_request, response) => {
+      if (isHung) return void hungUp.push(response);
       if (refusal !== undefined) return void response.writeHead(401).end(JSON.stringify(refusal));
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...ofStore, merchants: [listed] }));
     });
@@ -233,6 +236,7 @@ describe('what is told of a merchant that is followed', () => {
     const down = {
       event: 'broker',
       answers: false,
+      streamOpen: false,
       replicas: [{ error: { status: 401 } }, { error: { code: 'broker_unreachable' } }],
     };
     expect(facts).toMatchObject([{ event: 'credential', accepted: false }, down]);
@@ -242,6 +246,69 @@ describe('what is told of a merchant that is followed', () => {
       { event: 'credential', accepted: true },
       { event: 'broker', answers: true },
     ]);
+  });
+
+  describe('while the replica that is followed does not answer', () => {
+    const NO_ANSWER_MS = 10_000;
+
+    beforeEach(() => {
+      isHung = true;
+    });
+    afterEach(() => {
+      isHung = false;
+    });
+
+    async function lookInVain(): Promise<void> {
+      const [before, asked] = [clock.looksAskedFor, hungUp.length];
+      await clock.advance(LOOK_MS);
+      await eventually(() => hungUp.length > asked);
+      await clock.advance(NO_ANSWER_MS);
+      await eventually(() => clock.looksAskedFor > before);
+    }
+
+    it('is that another one serves the merchant, which is followed from then on', async () => {
+      const turn = state.begin();
+      state.note({ type: 'following', mode: 'events' });
+      state.isNew({ generation: 7 });
+      ofOther = { ...WELL, generation: 7 };
+      const [hung, serving] = [server, other].map(({ port }) => `http://127.0.0.1:${port}`);
+      await lookInVain();
+      expect(told).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^${serving} serves the merchant, while another one does not answer:\n${hung}: no answer in time\nWhat to do: `,
+          ),
+        ),
+      ]);
+      expect(facts).toMatchObject([
+        {
+          event: 'broker',
+          answers: true,
+          servedBy: serving,
+          replicas: [{ place: hung, error: { code: 'no_answer' } }],
+        },
+      ]);
+      expect([turn.aborted, `${replica.url.origin}`]).toEqual([true, serving]);
+    });
+
+    it('is one that holds an older session told once, and not followed', async () => {
+      const turn = state.begin();
+      state.note({ type: 'following', mode: 'events' });
+      state.isNew({ generation: 7 });
+      ofOther = { ...WELL, generation: 6 };
+      await lookInVain();
+      await lookInVain();
+      expect([told.length, turn.aborted]).toEqual([1, false]);
+    });
+
+    it('is what is the matter with it, and at which replica, where no other one has the merchant', async () => {
+      ofOther = { ...FAILING, id: 'till' };
+      await lookInVain();
+      expect(told).toEqual([
+        expect.stringContaining(`Its${BY_STREAM.slice(3)}: http://127.0.0.1:${server.port}: no answer in time`),
+      ]);
+      expect(facts).toMatchObject([{ event: 'broker', answers: false, streamOpen: true, replicas: [{}] }]);
+    });
   });
 
   it('is the end of its session once, and each other cause that it then has none', async () => {
