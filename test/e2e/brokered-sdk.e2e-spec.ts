@@ -96,8 +96,17 @@ describe('the file that is pasted beside a merchant SDK', () => {
   });
 
   it.each([
+    ['a part of it that is not there', 'async (sdk) => sdk.payments.createRefund({})', 'TypeError: Cannot read'],
+    ['what it refuses itself', "async () => { throw new Error('no coinAmount'); }", 'Error: no coinAmount'],
+    ['what fails before it', "() => Promise.reject(new TypeError('fetch failed'))", 'TypeError: fetch failed'],
+  ])('says that nothing was sent by an SDK that no session was given to: %s', async (_what, operation, why) => {
+    for (const said of await outputs({ operation })) {
+      expect(said).toContain(`SdkNotCalled nothing was sent to the bank: ${why}`);
+    }
+  });
+
+  it.each([
     ['after a session', 'async (sdk) => { await sdk.auth.authorize({}); sdk.createRefnd({}); }'],
-    ['of the platform', "() => Promise.reject(new TypeError('fetch failed'))"],
     ['at once, with the session', "(sdk) => { void sdk.auth.authorize({}); throw new Error('at once'); }"],
   ])('says that nobody knows of another fault of an SDK: %s', async (_what, operation) => {
     for (const said of await outputs({ operation })) expect(said).toMatch(/^AnswerLost /);

@@ -72,7 +72,7 @@ const { withSdk } = require('./brokered-sdk.cjs');
   const said = await withSdk(broker, newSdk, async ({ auth, encryption }) => {
     const { deviceId, name } = await auth.authorize({ name: 'merchant' });
     if (broker.current().generation === 1) throw Object.assign(new Error('dead'), { msgCode: 'b_used_token' });
-    return [deviceId, name, JSON.stringify(await encryption.decrypt(await fake.sealedAnswer('"accepted"')))].join(' ');
+    return [deviceId, name, JSON.stringify(await encryption.decrypt(await fake.sealedAnswer('{"status":"accepted"}')))].join(' ');
   });
   console.log(said);
   console.log(JSON.stringify(fake.rejections));
@@ -267,7 +267,7 @@ describe('the published client', () => {
       await readFile(join(root, 'docs/examples/merchant-sdk/brokered-sdk.cjs'), 'utf8'),
     );
     const { out } = await project.run(USE_OF_RECIPE_ON_COMMONJS, { name: 'commonjs/use-of-recipe.cjs' });
-    expect(out).toBe(`device-id-2 merchant "accepted"\n[{"generation":1,"reason":"b_used_token"}]\n`);
+    expect(out).toBe(`device-id-2 merchant {"status":"accepted"}\n[{"generation":1,"reason":"b_used_token"}]\n`);
   });
 
   describe('in the recipe for a merchant SDK', () => {

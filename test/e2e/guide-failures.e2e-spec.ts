@@ -121,9 +121,24 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     60_000,
   );
 
+  it('ask whether nothing is right where the broker says why it has no client key', async () => {
+    answers['/client-key'] = json(503, { code: 'session_unavailable', cause: 'the bank is away' });
+    const said = await failure('merchant-sdk', 'ts');
+    expect(said).toMatch(/no client key: 503 .*the bank is away.*; nothing was sent to the bank/);
+    expect(said).not.toContain('right?');
+  });
+
   it.each<[string, Answer, RegExp]>([
-    ['refused as not valid', json(400, { msgCode: 'VALIDATION_ERROR' }), /\nSdkError: .*VALIDATION_ERROR/],
-    ['one that the bank has already', json(200, { msgCode: 'b_duplicate_field_value' }), /\nSdkError: .*b_duplicate/],
+    [
+      'refused as not valid',
+      json(400, { msgCode: 'VALIDATION_ERROR' }),
+      /\nError: .*VALIDATION_ERROR.*: it was refused, while one that was sent before with the same id may be there\n/,
+    ],
+    [
+      'one that the bank has already',
+      json(200, { msgCode: 'b_duplicate_field_value' }),
+      /\nError: .*b_duplicate.*: the bank has a request with this id already; keep \S+: the notification/,
+    ],
     [
       'refused by a management port',
       json(404, { type: 'urn:session-broker:problem:route_not_found', code: 'route_not_found' }),
@@ -166,6 +181,33 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       expect(said).toMatch(new RegExp(`set ${name}: |${name}: set it: `));
       expect(said).not.toContain('KeyError');
       expect(broker.connections + gateway.connections).toBe(0);
+    },
+    60_000,
+  );
+
+  it.each(['hosted-page', 'refund', 'merchant-sdk'] as const)(
+    'name an address that nobody can have: %s',
+    async (guide) => {
+      const noPort = 'http://127.0.0.1:99999';
+      for (const [name, value, says] of [
+        ['BROKER_URL', noPort, /set BROKER_URL: .*a port is 65535 at most/],
+        ['GATEWAY_URL', noPort, /set GATEWAY_URL: .*a port is 65535 at most/],
+        ['BROKER_URL', 'http://127.0.0.1:8080/v1/', /set BROKER_URL: it ends before \/v1.*; nothing was sent/],
+      ] as const) {
+        expect(await failure(guide, 'ts', { [name]: value })).toMatch(says);
+      }
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'ask of a gateway that cuts a connection without TLS off whether its URL begins with https://: %s, %s',
+    async (guide, language) => {
+      const cut = (response: ServerResponse): unknown => response.destroy();
+      Object.assign(answers, { '/create-order': cut, '/refund': cut });
+      expect(await failure(guide, language)).toMatch(
+        /does (?:it|its URL|GATEWAY_URL) begin with https:\/\/\?.*nobody knows/i,
+      );
     },
     60_000,
   );
@@ -245,6 +287,9 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
         '{"jwe": null}',
         '{"msgCode": ["b_x"]}',
         '{\n  "msgCode" : null\n}',
+        '{"msgCode": "", "status": "ERROR"}',
+        guide === 'refund' ? '{"jwe": 5}' : '{"hppOrderId": null, "status": "ERROR"}',
+        guide === 'refund' ? '{"jwe": {"ciphertext": "x"}}' : '{"hppOrderId": ""}',
         '[]',
       ];
       for (const body of bodies) {
@@ -267,10 +312,10 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     60_000,
   );
 
-  it.each(LANGUAGES)(
-    'take an order that is pretty-printed and has a code of null: %s',
-    async (language) => {
-      answers['/create-order'] = text(JSON.stringify({ ...ORDER, msgCode: null }, null, 2));
+  it.each(LANGUAGES.flatMap((language) => [null, ''].map((msgCode) => ({ language, msgCode }))))(
+    'take an order that is pretty-printed and has a code that is none: $language, $msgCode',
+    async ({ language, msgCode }) => {
+      answers['/create-order'] = text(JSON.stringify({ ...ORDER, msgCode }, null, 2));
       answers['/operations'] = text(JSON.stringify({ ...ORDER, operations: null }, null, 2));
       expect(await programs.output('hosted-page', language, env)).toBe(
         'send the customer to https://bank.example/pay\norder order-of-the-bank is CREATED with 0 operations\n',
@@ -296,6 +341,24 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       const said = await failure('refund', language);
       expect(said).toMatch(/^the bank HAS the refund, but its answer was not opened: .*never send it under a new/m);
       expect(said).not.toMatch(/sent nothing|may be sent again/);
+    },
+    60_000,
+  );
+
+  it.each<[Guide, Language]>([...LANGUAGES.map((it): [Guide, Language] => ['refund', it]), ['merchant-sdk', 'ts']])(
+    'say that the bank has the refund, and quote nothing, when what was opened is no JSON object: %s, %s',
+    async (guide, language) => {
+      answers['/refund'] = json(200, { jwe: 'a.b.c.d.e' });
+      for (const plaintext of ['canary', 'null', '["canary"]']) {
+        answers['/payloads/decrypt'] = json(200, { plaintext });
+        const said = await failure(guide, language);
+        expect(said).toMatch(
+          guide === 'refund'
+            ? /the bank HAS the refund, but its answer was not opened: .*never send it under a new/
+            : /\nAnswerUnopened: The gateway has answered, so that the bank has the request, but .*no JSON object/,
+        );
+        expect(said).not.toMatch(/nobody knows|canary/i);
+      }
     },
     60_000,
   );

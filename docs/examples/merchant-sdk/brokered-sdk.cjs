@@ -1,13 +1,27 @@
 // brokered-sdk.cjs
-const { answerLost, toGatewaySession } = require('@session-broker/client');
+const { answerLost, AnswerUnopened, SessionBrokerError, toGatewaySession } = require('@session-broker/client');
 
 /** How long one run of an operation may take; longer than the gateway does. */
 const LIMIT_MS = 45_000;
 
-/** The SDK could not be made or called, and nothing was sent to the bank; `cause` says why. */
+const NO_OBJECT =
+  'The gateway has answered, so that the bank has the request, but what was opened is no JSON object. Send it under no other merchantRequestId';
+
+/** It failed before the SDK had a session, so that nothing was sent to the bank; `cause` says why. */
 class SdkNotCalled extends Error {
   name = 'SdkNotCalled';
 }
+
+/** What an answer holds; one that is no object is the bank's all the same, and no message quotes it. */
+const objectIn = (text) => {
+  try {
+    const opened = JSON.parse(text);
+    if (typeof opened === 'object' && opened !== null && !Array.isArray(opened)) return opened;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new AnswerUnopened('answer_unopened', NO_OBJECT);
+};
 
 /** Waits for the operation no longer than that. How it ends afterwards is ignored, so that it ends no process. */
 const withinLimit = (running, limit) => {
@@ -24,28 +38,22 @@ const withSdk = (broker, newSdk, operation) => {
   return broker
     .withSession((session) => {
       const limit = new AbortController();
-      try {
-        const sdk = newSdk();
-        if (typeof sdk.auth.authorize !== 'function' || typeof sdk.encryption.decrypt !== 'function') {
-          throw new TypeError('the SDK has no auth.authorize, or no encryption.decrypt');
-        }
-        sdk.auth.authorize = async (settings) => {
-          limit.signal.throwIfAborted(); // nobody waits any more for what the SDK would send
-          sessionsGiven += 1;
-          return { ...settings, ...toGatewaySession(session) };
-        };
-        sdk.encryption.decrypt = async (jwe) => JSON.parse(await broker.decryptText(jwe));
-        return withinLimit(operation(sdk), limit);
-      } catch (cause) {
-        if (sessionsGiven > 0) throw cause; // with a session the SDK may have sent something
-        throw new SdkNotCalled(`nothing was sent to the bank: ${String(cause)}`, { cause });
+      const sdk = newSdk();
+      if (typeof sdk.auth.authorize !== 'function' || typeof sdk.encryption.decrypt !== 'function') {
+        throw new TypeError('the SDK has no auth.authorize, or no encryption.decrypt');
       }
+      sdk.auth.authorize = async (settings) => {
+        limit.signal.throwIfAborted(); // nobody waits any more for what the SDK would send
+        sessionsGiven += 1;
+        return { ...settings, ...toGatewaySession(session) };
+      };
+      sdk.encryption.decrypt = async (jwe) => objectIn(await broker.decryptText(jwe));
+      return withinLimit(operation(sdk), limit);
     })
     .catch((error) => {
-      if (error instanceof SdkNotCalled) throw error;
-      const hasNoMethod = error instanceof TypeError && error.message.endsWith(' is not a function');
-      // Outside, since withSession itself looks at what the SDK throws.
-      if (!hasNoMethod || sessionsGiven > 0) return answerLost(error);
+      // Outside, since withSession itself looks at what the SDK throws. Without a session the SDK has nothing that the
+      // gateway takes; with one it may have sent something.
+      if (sessionsGiven > 0 || error instanceof SessionBrokerError) return answerLost(error);
       throw new SdkNotCalled(`nothing was sent to the bank: ${String(error)}`, { cause: error });
     });
 };

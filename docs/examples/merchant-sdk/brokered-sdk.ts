@@ -1,8 +1,12 @@
 // brokered-sdk.ts
-import { answerLost, type Session, type SessionBroker, toGatewaySession } from '@session-broker/client';
+import { answerLost, AnswerUnopened, SessionBrokerError, toGatewaySession } from '@session-broker/client';
+import type { Session, SessionBroker } from '@session-broker/client';
 
 /** How long one run of an operation may take; longer than the gateway does. */
 const LIMIT_MS = 45_000;
+
+const NO_OBJECT =
+  'The gateway has answered, so that the bank has the request, but what was opened is no JSON object. Send it under no other merchantRequestId';
 
 /** What matters of the SDK here. Where yours has other names, this and `brokered` are the place. */
 export interface MerchantSdk {
@@ -10,9 +14,20 @@ export interface MerchantSdk {
   readonly encryption: { decrypt(jwe: string, privateKey: object): Promise<unknown> };
 }
 
-/** The SDK could not be made or called, and nothing was sent to the bank; `cause` says why. */
+/** It failed before the SDK had a session, so that nothing was sent to the bank; `cause` says why. */
 export class SdkNotCalled extends Error {
   override readonly name = 'SdkNotCalled';
+}
+
+/** What an answer holds; one that is no object is the bank's all the same, and no message quotes it. */
+function objectIn(text: string): unknown {
+  try {
+    const opened: unknown = JSON.parse(text);
+    if (typeof opened === 'object' && opened !== null && !Array.isArray(opened)) return opened;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new AnswerUnopened('answer_unopened', NO_OBJECT);
 }
 
 function brokered<Sdk extends MerchantSdk>(sdk: Sdk, broker: SessionBroker, session: () => Session): Sdk {
@@ -21,7 +36,7 @@ function brokered<Sdk extends MerchantSdk>(sdk: Sdk, broker: SessionBroker, sess
   }
   // Also when the SDK asks for another one after a 401: its own repetition would send what was sealed to the old key.
   sdk.auth.authorize = async (settings) => ({ ...settings, ...toGatewaySession(session()) });
-  sdk.encryption.decrypt = async (jwe) => JSON.parse(await broker.decryptText(jwe)) as unknown;
+  sdk.encryption.decrypt = async (jwe) => objectIn(await broker.decryptText(jwe));
   return sdk;
 }
 
@@ -48,18 +63,12 @@ export function withSdk<Sdk extends MerchantSdk, Answer>(
       sessionsGiven += 1;
       return session;
     };
-    try {
-      return withinLimit(operation(brokered(newSdk(), broker, given)), limit);
-    } catch (cause) {
-      if (sessionsGiven > 0) throw cause; // with a session the SDK may have sent something
-      throw new SdkNotCalled(`nothing was sent to the bank: ${String(cause)}`, { cause });
-    }
+    return withinLimit(operation(brokered(newSdk(), broker, given)), limit);
   });
   // Outside, since withSession itself looks at what the SDK throws.
   return answered.catch((error: unknown) => {
-    if (error instanceof SdkNotCalled) throw error;
-    const hasNoMethod = error instanceof TypeError && error.message.endsWith(' is not a function');
-    if (!hasNoMethod || sessionsGiven > 0) return answerLost(error);
+    // Without a session the SDK has nothing that the gateway takes; with one it may have sent something.
+    if (sessionsGiven > 0 || error instanceof SessionBrokerError) return answerLost(error);
     throw new SdkNotCalled(`nothing was sent to the bank: ${String(error)}`, { cause: error });
   });
 }

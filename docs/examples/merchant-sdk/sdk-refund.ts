@@ -1,7 +1,7 @@
 // sdk-refund.ts
 import { randomUUID } from 'node:crypto';
-import { SessionBroker } from '@session-broker/client';
-import { withSdk } from './brokered-sdk.ts';
+import { SessionBroker, SessionBrokerError } from '@session-broker/client';
+import { SdkNotCalled, withSdk } from './brokered-sdk.ts';
 import { MerchantSdk } from './merchant-sdk.ts';
 
 function setting(name: string, what: string, form = /\S/): string {
@@ -9,15 +9,30 @@ function setting(name: string, what: string, form = /\S/): string {
   if (!form.test(value)) throw new Error(`set ${name}: ${what}`);
   return value;
 }
-const address = (name: string): string =>
-  setting(name, 'it begins with http:// or https://', /^https?:\/\/[^\s/]\S*$/).replace(/\/+$/, '');
+function address(name: string): string {
+  const url = setting(name, 'it begins with http:// or https://', /^https?:\/\/[^\s/]\S*$/).replace(/\/+$/, '');
+  if (URL.canParse(url)) return url;
+  throw new Error(`set ${name}: no URL has such a host or such a port; a port is 65535 at most`);
+}
 const BROKER_URL = address('BROKER_URL');
+if (/\/v1(?:\/merchants(?:\/.*)?)?$/.test(BROKER_URL)) {
+  throw new Error('set BROKER_URL: it ends before /v1, which is added here; nothing was sent to the bank');
+}
 const GATEWAY_URL = address('GATEWAY_URL');
 const TOKEN = 'the token by which the broker knows the caller, with no space and no line break in it';
 const BROKER_TOKEN = setting('BROKER_TOKEN', TOKEN, /^\S+$/);
 const MERCHANT_ID = setting('MERCHANT_ID', "the terminal's id at the bank");
 const OPERATION_ID = setting('OPERATION_ID', 'the operationId of the purchase of which something is given back');
 const NOTHING_SENT = 'nothing was sent to the bank, and it may be sent again with the same MERCHANT_REQUEST_ID';
+
+/** What a refusal of the bank means, which the SDK throws as its own error; every other one says it by itself. */
+function explain(error: unknown, merchantRequestId: string): never {
+  if (error instanceof SessionBrokerError || error instanceof SdkNotCalled) throw error;
+  const has = String(error).includes('b_duplicate_field_value')
+    ? `the bank has a request with this id already; keep ${merchantRequestId}: the notification or the bank tells its status, never send it under a new merchantRequestId`
+    : 'it was refused, while one that was sent before with the same id may be there';
+  throw new Error(`the gateway says to the refund: ${String(error)}: ${has}`, { cause: error });
+}
 
 async function refund(broker: SessionBroker): Promise<void> {
   const headers = { authorization: `Bearer ${BROKER_TOKEN}` };
@@ -28,13 +43,14 @@ async function refund(broker: SessionBroker): Promise<void> {
     const why = `no broker answers at BROKER_URL (${BROKER_URL})`;
     throw new Error(`no client key: ${why}; ${NOTHING_SENT}`, { cause });
   });
-  const said = (await clientKey.json().catch(() => ({}))) as { jwk?: { kty: string } } | null;
+  const said = (await clientKey.json().catch(() => ({}))) as { jwk?: { kty: string }; code?: string } | null;
   const authenticationKey = said?.jwk;
   if (authenticationKey === undefined) {
-    const why = `no client key: ${clientKey.status} ${JSON.stringify(said)}`;
-    throw new Error(
-      `${why}; are BROKER_URL and BROKER_TOKEN right? Is the merchant called shop there, and this caller allowed to use it? ${NOTHING_SENT}`,
-    );
+    const isOfSettings = said?.code === undefined || clientKey.status < 500;
+    const settings =
+      ' are BROKER_URL and BROKER_TOKEN right? Is the merchant called shop there, and this caller allowed to use it?';
+    const why = `${clientKey.status} ${JSON.stringify(said)};${isOfSettings ? settings : ''}`;
+    throw new Error(`no client key: ${why} ${NOTHING_SENT}`);
   }
   const newSdk = (): MerchantSdk =>
     new MerchantSdk({ baseUrl: GATEWAY_URL, merchantId: MERCHANT_ID, authenticationKey });
@@ -48,7 +64,9 @@ async function refund(broker: SessionBroker): Promise<void> {
   };
   // Before it is sent, so that it is known after whatever happens; keep yours in your database.
   console.error(`sending the refund ${order.merchantRequestId}`);
-  const { status, ecomOperationId } = await withSdk(broker, newSdk, (sdk) => sdk.createRefund(order));
+  const { status, ecomOperationId } = await withSdk(broker, newSdk, (sdk) => sdk.createRefund(order)).catch(
+    (error: unknown) => explain(error, order.merchantRequestId),
+  );
   console.log(`refund ${String(ecomOperationId)} is ${String(status)}`);
 }
 

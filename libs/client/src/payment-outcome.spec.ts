@@ -277,6 +277,16 @@ describe('a payment that was carried out', () => {
     expect(() => answerLost(cause)).toThrow(AnswerLost);
   });
 
+  it('is asked whether its URL begins with https:// where a connection without TLS was cut off', () => {
+    const cutOff = failed(ofSystem('ECONNRESET', 'read'));
+    expect(() => answerLost(cutOff, { url: 'http://gateway/pay' })).toThrow(
+      'that can be used (does its URL begin with https://?): ECONNRESET. Nobody knows',
+    );
+    expect(() => answerLost(cutOff, { url: 'https://gateway/pay' })).toThrow(
+      'that can be used: ECONNRESET. Nobody knows',
+    );
+  });
+
   it('is one of which nobody knows when its answer breaks off, whatever the code', () => {
     const answer = new Response('', { status: 200 });
     expect(() => answerLost(failed(ofSystem('ECONNREFUSED', 'connect')), answer)).toThrow(AnswerLost);

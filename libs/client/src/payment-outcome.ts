@@ -41,6 +41,8 @@ const NO_CONNECTION: readonly unknown[] = [
 ];
 /** As Node.js says it of a connection that ended in the handshake, with the code of any connection that ended. */
 const ENDED_IN_HANDSHAKE = 'Client network socket disconnected before secure TLS connection was established';
+const CUT_OFF: readonly string[] = ['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE'];
+const IS_IT_TLS = ' (does its URL begin with https://?)';
 /** By what fetch says of a request that it never sends. */
 const NEVER_FETCHED: readonly { readonly says: RegExp; readonly why: string }[] = [
   { says: /^unknown scheme$/, why: 'its URL has to begin with http:// or https://.' },
@@ -108,8 +110,7 @@ export function answerLost(cause: unknown, about?: GatewayAnswer | GatewayReques
     throw notTheGateway('a broker or an egress', given);
   }
   const what = [...facts, ...endTexts(failures, signal)].join(', ');
-  // Every path that is documented is there, where the gateway is.
-  const place = statuses.includes(404) ? ' (is its URL right?)' : '';
+  const place = given === undefined && isCutOff(failures, about) ? IS_IT_TLS : placeOf(statuses);
   const message = `No answer of the gateway that can be used${place}${what === '' ? '' : `: ${what}`}`;
   const unknown = 'Nobody knows whether the bank has the request';
   const isKept = given === undefined ? isError(cause) && !failures.some(isOfParser) : isShown(cause, given);
@@ -118,6 +119,15 @@ export function answerLost(cause: unknown, about?: GatewayAnswer | GatewayReques
     `${message}. ${unknown}. ${NO_OTHER_ID} ${WHO_TELLS}; ${ORDER_TELLS}`,
     isKept ? { cause } : {},
   );
+}
+
+/** Every path that is documented is there, where the gateway is. */
+const placeOf = (statuses: readonly number[]): string => (statuses.includes(404) ? ' (is its URL right?)' : '');
+
+/** As a server that speaks nothing but TLS ends a connection on which it is asked without. */
+function isCutOff(failures: readonly unknown[], request: unknown): boolean {
+  const code = firstCodeOf(failures);
+  return code !== undefined && CUT_OFF.includes(code) && originOf(request)?.startsWith('http:') === true;
 }
 
 /** What may be said of a request of which nobody knows. */

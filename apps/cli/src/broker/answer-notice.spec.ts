@@ -17,9 +17,9 @@ describe('what is told of replicas that say nothing of a merchant', () => {
       tell: ({ words }) => void told.push(words),
     });
     const leaves = 'nothing is seen of the merchant';
-    notice.missing({ troubles: urls.map(down), leaves });
-    notice.missing({ troubles: urls.map(down), leaves });
-    notice.missing({ troubles: [down(urls[1])], leaves });
+    notice.missing({ troubles: urls.map(down), leaves, streamOpen: false });
+    notice.missing({ troubles: urls.map(down), leaves, streamOpen: false });
+    notice.missing({ troubles: [down(urls[1])], leaves, streamOpen: false });
     notice.answered();
     const has = 'http://b.example, which has it: nothing listens there\nWhat to do: start it';
     expect(told).toEqual([

@@ -11,36 +11,61 @@ interface Seen {
   readonly troubles: readonly ReplicaTrouble[];
   /** What is then seen of the merchant, in words. */
   readonly leaves: string;
+  /** Whether its sessions come all the same. */
+  readonly streamOpen: boolean;
 }
 
 /** Says once why no replica answers for the merchant, again when that is another reason, and once that one answers again. */
 export class AnswerNotice {
   readonly #parts: AnswerParts;
-  /** What was told last; undefined while all was well. */
+  /** What was told last; undefined where that is over. */
   #told: string | undefined;
+  /** Whether a line has been told that a line has to end. */
+  #isOpen = false;
 
   constructor(parts: AnswerParts) {
     this.#parts = parts;
   }
 
   get isMissing(): boolean {
-    return this.#told !== undefined;
+    return this.#isOpen;
   }
 
-  /** @param troubles of those that were asked, none of which has said anything of the merchant */
-  missing({ troubles, leaves }: Seen): void {
+  /** @param troubles of those that were asked, none of which has said anything of the merchant; none where that is told apart */
+  missing({ troubles, leaves, streamOpen }: Seen): void {
     const [first, ...others] = troubles;
-    if (first === undefined) return this.answered();
+    if (first === undefined) {
+      this.#told = undefined;
+      return;
+    }
     const now = JSON.stringify([leaves, ...troubles.map(({ url, error }) => [url.href, error.code, error.message])]);
     if (now === this.#told) return;
     this.#told = now;
+    this.#isOpen = true;
     const words = this.#words([first, ...others], leaves);
-    this.#tell(words, { answers: false, ...troubleFacts([first, ...others]) });
+    this.#tell(words, { answers: false, streamOpen, ...troubleFacts([first, ...others], this.#parts.broker.urls) });
   }
 
+  /** @param troubles of the one that is followed, and of others beside the one that serves the merchant */
+  servedBy({ origin }: URL, troubles: readonly ReplicaTrouble[]): void {
+    const [first, ...others] = troubles;
+    const now = JSON.stringify([origin, ...troubles.map(({ url, error }) => [url.href, error.code])]);
+    if (first === undefined || now === this.#told) return;
+    this.#told = now;
+    this.#isOpen = false;
+    const words = `${origin} serves the merchant, while another one does not answer:\n${troubleLines(troubles).join('\n')}`;
+    this.#tell(words, {
+      answers: true,
+      servedBy: origin,
+      ...troubleFacts([first, ...others], this.#parts.broker.urls),
+    });
+  }
+
+  /** One of them has shown the merchant. */
   answered(): void {
-    if (this.#told === undefined) return;
     this.#told = undefined;
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     this.#tell('The broker answers again.', { answers: true });
   }
 

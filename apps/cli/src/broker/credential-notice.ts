@@ -15,6 +15,7 @@ const ACCEPTED_AGAIN = 'The broker accepts the credential again.';
 const MEND_THE_FILE = 'mend it: it is read anew for each question';
 
 const NOT_SEEN = 'This caller may not see the merchant any more';
+const SEEN_AGAIN = 'This caller may see the merchant again.';
 
 interface Parts extends Pick<NoticeParts, 'broker' | 'clock' | 'tell'> {
   readonly merchant: string;
@@ -63,12 +64,15 @@ export class CredentialNotice {
     const isBlind = names.length === 0;
     const seen = isBlind ? 'it may see none at all' : `it may see ${someOf(names)}`;
     const code = isBlind ? askFaultCodes.noMerchant : 'forbidden';
-    this.#refuse(
-      { code, message: `${NOT_SEEN}; ${seen}`, remedy: GRANT_READ },
-      'This caller may see the merchant again.',
-    );
+    this.#refuse({ code, message: `${NOT_SEEN}; ${seen}`, remedy: GRANT_READ }, SEEN_AGAIN);
   }
 
+  /** Whether the merchant was hidden when something was told last. */
+  get isHidden(): boolean {
+    return this.#told?.overWords === SEEN_AGAIN;
+  }
+
+  /** A replica has shown the merchant. */
   accepted(): void {
     if (this.#told === undefined) return;
     const { overWords } = this.#told;

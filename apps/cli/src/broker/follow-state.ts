@@ -20,9 +20,14 @@ export class FollowState {
     return this.#mode !== undefined;
   }
 
+  /** Whether the stream of its sessions is. */
+  get streamOpen(): boolean {
+    return this.#mode === 'events';
+  }
+
   /** What is seen of the merchant where its condition is not. */
   get leaves(): string {
-    return this.#mode === 'events'
+    return this.streamOpen
       ? 'its sessions come by the stream that is open, and nothing else is seen of the merchant'
       : 'nothing is seen of the merchant';
   }
@@ -47,6 +52,13 @@ export class FollowState {
     this.#mode = undefined;
     this.#restsUntilMs = Number.NEGATIVE_INFINITY;
     return this.#turn.signal;
+  }
+
+  /** Ends the following of a replica that has gone silent, for one that holds this. @returns false for one that holds an older session */
+  leaveFor({ generation = 0 }: Partial<Pick<Session, 'generation'>>): boolean {
+    const isBehind = generation < this.#newest;
+    if (!isBehind) this.#turn.abort();
+    return !isBehind;
   }
 
   /** Ends a wait for the next try. @returns false where there is none to end */

@@ -16,7 +16,7 @@ interface Following {
   readonly signal: AbortSignal;
   /** Told once none of the replicas can be followed, whatever time passes, with the reason of each. */
   readonly onLost: (lost: readonly LostReplica[]) => void;
-  /** Told when every replica that can be reached turns the caller or the merchant away. */
+  /** Told when every replica turns the caller or the merchant away. */
   readonly onTurnedAway: () => void;
 }
 
@@ -30,8 +30,8 @@ export class FollowedReplica {
   readonly #urls: BrokerPlace['urls'];
   /** Those whose last answer was none, for a reason that no later call mends, such as a certificate that is not trusted. */
   readonly #lost = new Map<URL, NoAnswer>();
-  /** What became of the last question to each that had no answer to go on with. */
-  readonly #shut = new Map<URL, 'turned_away' | 'unreached'>();
+  /** Those whose last answer turned the caller or the merchant away, and that have been reached since. */
+  readonly #turnedAway = new Set<URL>();
   /** Those that have had the merchant, as far as they have been asked. */
   readonly #had = new Set<URL>();
   #index = 0;
@@ -63,14 +63,9 @@ export class FollowedReplica {
     this.#had.add(url);
   }
 
-  /**
-   * One that turns the caller or the merchant away, where no other can be reached; undefined while one may be followed. One that has had the
-   * merchant and is not reached may come back with it.
-   */
+  /** One that turns the caller or the merchant away, where all of them do: any other may have it. Undefined while one may be followed. */
   get turnedAwayAt(): URL | undefined {
-    if (!this.#urls.every((one) => this.#shut.has(one))) return undefined;
-    if (this.#urls.some((one) => this.#had.has(one) && this.#shut.get(one) === 'unreached')) return undefined;
-    return this.#urls.find((one) => this.#shut.get(one) === 'turned_away');
+    return this.#urls.every((one) => this.#turnedAway.has(one)) ? this.#urls[0] : undefined;
   }
 
   changeOver(): void {
@@ -120,7 +115,7 @@ export class FollowedReplica {
       if (init.signal?.aborted !== true) {
         const why = await noAnswer(end, { url }, following);
         this.#note(url, why, following);
-        if (!end.wasReached || why.fault !== 'tryLater') this.#shut.set(url, 'unreached');
+        if (!end.wasReached || why.fault !== 'tryLater') this.#turnedAway.delete(url);
       }
       throw error;
     }
@@ -130,8 +125,8 @@ export class FollowedReplica {
     if (SERVED.has(status)) this.#had.add(url);
     if (TURNED_AWAY.has(status)) {
       this.#had.delete(url);
-      this.#shut.set(url, 'turned_away');
-    } else this.#shut.delete(url);
+      this.#turnedAway.add(url);
+    } else this.#turnedAway.delete(url);
   }
 
   #note(url: URL, why: NoAnswer | undefined, { onLost }: Following): void {

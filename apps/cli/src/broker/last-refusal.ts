@@ -5,7 +5,7 @@ import type { FollowedReplica } from './followed-replica.js';
 const OF_THE_MERCHANT: ReadonlySet<string> = new Set(['merchant_not_found', 'forbidden']);
 
 /**
- * Ends a watch once its merchant is turned away by every replica that can be reached, such as after a reload that has taken it away: one
+ * Ends a watch once its merchant is turned away by every replica, such as after a reload that has taken it away: one
  * replica alone may have been reloaded before the others. The client package tells the same refusal once, so that the replicas count here.
  */
 export class LastRefusal {

@@ -32,15 +32,17 @@ export function troubleLines(
 interface ShownTroubles {
   /** The gravest. */
   readonly error: AskFault;
-  /** Of each its own, where there are several. */
+  /** Of each its own, where several were given. */
   readonly replicas?: readonly { readonly place: string; readonly error: AskFault }[];
 }
 
-/** For programs. */
-export function troubleFacts([first, ...others]: readonly [ReplicaTrouble, ...ReplicaTrouble[]]): ShownTroubles {
-  if (others.length === 0) return { error: first.error };
-  const all = [first, ...others];
-  const fault = gravestOf(all.map((one) => one.fault));
-  const { error } = all.find((one) => one.fault === fault) ?? first;
-  return { error, replicas: all.map((one) => ({ place: one.url.origin, error: one.error })) };
+type Troubles = readonly [ReplicaTrouble, ...ReplicaTrouble[]];
+
+/** For programs, of the replicas that were given. */
+export function troubleFacts(troubles: Troubles, { length }: BrokerPlace['urls']): ShownTroubles {
+  const [first] = troubles;
+  const fault = gravestOf(troubles.map((one) => one.fault));
+  const { error } = troubles.find((one) => one.fault === fault) ?? first;
+  if (length === 1) return { error };
+  return { error, replicas: troubles.map((one) => ({ place: one.url.origin, error: one.error })) };
 }

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { plusMs, type ScheduledTask, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { eventually, FakeClock, LoopbackServer } from '#libs/testing';
@@ -10,6 +11,8 @@ import { StatusLook } from './status-look.js';
 
 const LOOK_MS = 5_000;
 const WELL: ListedMerchant = { id: 'shop', state: 'fresh', condition: 'fresh', reason: 'current', renewing: false };
+
+const FAILING: ListedMerchant = { ...WELL, condition: 'failing', cause: 'the bank refuses', runbook: 'access-refused' };
 
 /** Knows how many looks have ended: each ends by asking for the next one. */
 class LookClock extends FakeClock {
@@ -25,8 +28,11 @@ describe('what is told of a merchant that is followed', () => {
   const clock = new LookClock();
   const stop = new AbortController();
   let listed = WELL;
+  let ofOther: ListedMerchant = FAILING;
   let ofStore: object = {};
   let refusal: object | undefined;
+  let isHung = false;
+  const hungUp: object[] = [];
   let token: BrokerPlace['token'];
   let told: string[] = [];
   let facts: object[] = [];
@@ -38,30 +44,32 @@ describe('what is told of a merchant that is followed', () => {
 
   beforeAll(async () => {
     server = await LoopbackServer.http((_request, response) => {
+      if (isHung) return void hungUp.push(response);
       if (refusal !== undefined) return void response.writeHead(401).end(JSON.stringify(refusal));
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...ofStore, merchants: [listed] }));
     });
   });
 
+  const answerOfOther: RequestListener = (_request, response) => {
+    if (refusal !== undefined) return void response.writeHead(401).end(JSON.stringify(refusal));
+    response.end(JSON.stringify({ merchants: [ofOther] }));
+  };
+
   beforeAll(async () => {
-    const failing = { ...WELL, condition: 'failing', cause: 'the bank refuses', runbook: 'access-refused' };
-    other = await LoopbackServer.http((_request, response) => {
-      if (refusal !== undefined) return void response.writeHead(401).end(JSON.stringify(refusal));
-      response.end(JSON.stringify({ merchants: [failing] }));
-    });
+    other = await LoopbackServer.http(answerOfOther);
   });
 
   beforeEach(() => {
-    const [url, ofOther] = [server, other].map(({ port }) => new URL(`http://127.0.0.1:${port}`)) as [URL, URL];
-    replica = new FollowedReplica([url, ofOther]);
+    const urls = [server, other].map(({ port }) => new URL(`http://127.0.0.1:${port}`)) as [URL, URL];
+    replica = new FollowedReplica(urls);
     state = new FollowState(clock);
     state.note({ type: 'following', mode: 'events' });
-    listed = WELL;
+    [listed, ofOther] = [WELL, FAILING];
     token = () => Promise.resolve(undefined);
     [told, facts, ofStore, refusal] = [[], [], {}, undefined];
     statusLook = new StatusLook({
       broker: {
-        urls: [url, ofOther],
+        urls,
         token: () => token(),
         hasToken: false,
         ca: undefined,
@@ -197,6 +205,110 @@ describe('what is told of a merchant that is followed', () => {
       { event: 'credential', merchant: 'shop', accepted: false, error: { code: 'forbidden', message, remedy } },
       { event: 'credential', merchant: 'shop', accepted: true },
     ]);
+  });
+
+  const interrupt = (): void =>
+    state.note({ type: 'interrupted', mode: 'events', retryInMs: 60_000, error: undefined });
+
+  it('is no all-clear of rights before a replica has shown the merchant, whatever becomes of the stream', async () => {
+    ofOther = { ...FAILING, id: 'till' };
+    await look({ id: 'till' });
+    interrupt();
+    for (let looks = 0; looks < 2; looks += 1) await look({ id: 'till' });
+    const NOT_SEEN = 'This caller may not see the merchant any more; it may see till';
+    expect(told.map((words) => words.split('\n')[0])).toEqual([
+      `${NOT_SEEN}: ${BY_STREAM}`,
+      expect.stringMatching(new RegExp(`^${NOT_SEEN}, since \\S+Z: nothing is seen of the merchant$`)),
+    ]);
+    await look({});
+    expect(told.slice(2)).toEqual(['This caller may see the merchant again.']);
+  });
+
+  it('is no answer again where a replica that is back does not accept the token, either', async () => {
+    refusal = { code: 'unauthenticated' };
+    interrupt();
+    await look({});
+    const { port } = other;
+    await other.close();
+    await look({});
+    other = await LoopbackServer.http(answerOfOther, port);
+    await look({});
+    const down = {
+      event: 'broker',
+      answers: false,
+      streamOpen: false,
+      replicas: [{ error: { status: 401 } }, { error: { code: 'broker_unreachable' } }],
+    };
+    expect(facts).toMatchObject([{ event: 'credential', accepted: false }, down]);
+    refusal = undefined;
+    await look({});
+    expect(facts.slice(2)).toMatchObject([
+      { event: 'credential', accepted: true },
+      { event: 'broker', answers: true },
+    ]);
+  });
+
+  describe('while the replica that is followed does not answer', () => {
+    const NO_ANSWER_MS = 10_000;
+
+    beforeEach(() => {
+      isHung = true;
+    });
+    afterEach(() => {
+      isHung = false;
+    });
+
+    async function lookInVain(): Promise<void> {
+      const [before, asked] = [clock.looksAskedFor, hungUp.length];
+      await clock.advance(LOOK_MS);
+      await eventually(() => hungUp.length > asked);
+      await clock.advance(NO_ANSWER_MS);
+      await eventually(() => clock.looksAskedFor > before);
+    }
+
+    it('is that another one serves the merchant, which is followed from then on', async () => {
+      const turn = state.begin();
+      state.note({ type: 'following', mode: 'events' });
+      state.isNew({ generation: 7 });
+      ofOther = { ...WELL, generation: 7 };
+      const [hung, serving] = [server, other].map(({ port }) => `http://127.0.0.1:${port}`);
+      await lookInVain();
+      expect(told).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^${serving} serves the merchant, while another one does not answer:\n${hung}: no answer in time\nWhat to do: `,
+          ),
+        ),
+      ]);
+      expect(facts).toMatchObject([
+        {
+          event: 'broker',
+          answers: true,
+          servedBy: serving,
+          replicas: [{ place: hung, error: { code: 'no_answer' } }],
+        },
+      ]);
+      expect([turn.aborted, `${replica.url.origin}`]).toEqual([true, serving]);
+    });
+
+    it('is one that holds an older session told once, and not followed', async () => {
+      const turn = state.begin();
+      state.note({ type: 'following', mode: 'events' });
+      state.isNew({ generation: 7 });
+      ofOther = { ...WELL, generation: 6 };
+      await lookInVain();
+      await lookInVain();
+      expect([told.length, turn.aborted]).toEqual([1, false]);
+    });
+
+    it('is what is the matter with it, and at which replica, where no other one has the merchant', async () => {
+      ofOther = { ...FAILING, id: 'till' };
+      await lookInVain();
+      expect(told).toEqual([
+        expect.stringContaining(`Its${BY_STREAM.slice(3)}: http://127.0.0.1:${server.port}: no answer in time`),
+      ]);
+      expect(facts).toMatchObject([{ event: 'broker', answers: false, streamOpen: true, replicas: [{}] }]);
+    });
   });
 
   it('is the end of its session once, and each other cause that it then has none', async () => {

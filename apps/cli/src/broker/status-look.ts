@@ -29,6 +29,8 @@ interface Seen {
   /** That the caller is not let in. */
   readonly refusal?: ReplicaAnswer;
   readonly trouble?: ReplicaTrouble;
+  /** There was no answer at all. */
+  readonly isSilent?: true;
 }
 
 /** Soon enough for a person, and nothing to a broker. */
@@ -36,7 +38,7 @@ const LOOK_EVERY_MS = 5_000;
 
 /**
  * Looks at the list of the replica that is followed, and has told what has changed there: the stream has sessions alone. While none is
- * followed it looks at all of them.
+ * followed, or that one does not answer, it looks at all of them.
  */
 export class StatusLook {
   readonly #parts: LookParts;
@@ -79,11 +81,22 @@ export class StatusLook {
   }
 
   async #look(): Promise<void> {
-    const { signal, state, replica, broker } = this.#parts;
-    const seen = await this.#askAll(state.isLive ? [replica.url] : broker.urls);
+    const { signal } = this.#parts;
+    const seen = await this.#seen();
     if (signal.aborted) return;
     this.#later();
     if (seen.length > 0) this.#judge(seen);
+  }
+
+  /** Of the others, while the one that is followed does not answer: those that serve the merchant in its place, and why each other one does not. */
+  async #seen(): Promise<readonly Seen[]> {
+    const { state, replica, broker } = this.#parts;
+    const { url } = replica;
+    if (!state.isLive) return this.#askAll(broker.urls);
+    const followed = await this.#askAll([url]);
+    if (!followed.some(({ isSilent }) => isSilent)) return followed;
+    const others = await this.#askAll(broker.urls.filter((one) => one !== url));
+    return [...followed, ...others.filter((one) => one.listing === undefined || isServing(one))];
   }
 
   #judge(seen: readonly Seen[]): void {
@@ -91,30 +104,36 @@ export class StatusLook {
     this.#weighCredential(told, seen);
     if (told?.listing !== undefined) this.#store.look({ listing: told.listing, place: told.url });
     if (told?.found === undefined) return this.#missing(seen);
-    this.#found(told.url, told.found);
+    this.#found(told.url, told.found, seen);
   }
 
   #weighCredential(told: Seen | undefined, seen: readonly Seen[]): void {
+    // Only a replica that shows the merchant shows that all is well with the token.
+    if (told?.found !== undefined) return this.#credential.accepted();
     const refusal = seen.find((one) => one.refusal !== undefined)?.refusal;
-    if (told === undefined && refusal !== undefined) this.#credential.refused(refusal);
+    if (refusal !== undefined) return this.#credential.refused(refusal);
+    if (told?.listing === undefined) return;
     // Of one that is followed no longer the replicas say by themselves that they do not have it.
-    else if (told?.found === undefined && this.#parts.state.isLive && told?.listing !== undefined) {
-      this.#credential.hidden(told.listing);
-    } else if (told !== undefined) this.#credential.accepted();
+    if (this.#parts.state.isLive || this.#credential.isHidden) this.#credential.hidden(told.listing);
   }
 
-  #found(url: URL, found: ListedMerchant): void {
+  #found(url: URL, found: ListedMerchant, seen: readonly Seen[]): void {
     const { state, replica } = this.#parts;
-    this.#answer.answered();
+    const isOther = state.isLive && url !== replica.url;
+    if (isOther) this.#answer.servedBy(url, troublesOf(seen));
+    else this.#answer.answered();
     replica.noteHad(url);
     this.#end.look(found);
     this.#condition.look(found);
-    if (isServed(found) && state.wake()) replica.follow(url);
+    const changesOver = isOther ? state.leaveFor(found) : isServed(found) && state.wake();
+    if (changesOver) replica.follow(url);
   }
 
   #missing(seen: readonly Seen[]): void {
-    const troubles = seen.flatMap(({ trouble }) => trouble ?? []);
-    this.#answer.missing({ troubles, leaves: this.#parts.state.leaves });
+    // Where all that is wrong is the token, that is told by itself.
+    const isToldApart = seen.every(({ trouble, refusal }) => trouble === undefined || refusal !== undefined);
+    const { leaves, streamOpen } = this.#parts.state;
+    this.#answer.missing({ troubles: isToldApart ? [] : troublesOf(seen), leaves, streamOpen });
   }
 
   /** Nothing where there is no token to ask with. */
@@ -132,11 +151,11 @@ export class StatusLook {
     const { broker, clock, signal, merchant } = this.#parts;
     const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
     const answer = await callReplica(broker, { url }, call);
-    if ('problem' in answer) return { url, trouble: troubleOf(url, answer, broker) };
+    if ('problem' in answer) return { url, trouble: troubleOf(url, answer, broker), isSilent: true };
     const listing = listingOf(answer);
     if (listing !== undefined) return { url, listing, ...foundIn(listing, merchant) };
-    if (answer.status === 401) return { url, refusal: answer };
-    return { url, trouble: { url, ...faultOfAnswer(answer, { url }, broker) } };
+    const trouble = { url, ...faultOfAnswer(answer, { url }, broker) };
+    return answer.status === 401 ? { url, refusal: answer, trouble } : { url, trouble };
   }
 }
 
@@ -147,10 +166,13 @@ function foundIn({ merchants }: Listing, merchant: string): Pick<Seen, 'found'> 
 
 const isServed = ({ state }: ListedMerchant): boolean => state !== 'unavailable';
 
+const isServing = ({ found }: Seen): boolean => found !== undefined && isServed(found);
+const troublesOf = (seen: readonly Seen[]): readonly ReplicaTrouble[] => seen.flatMap(({ trouble }) => trouble ?? []);
+
 /** Of several replicas one that has a session of the merchant, or at least the merchant, or at least a list. */
 function tellingMost(seen: readonly Seen[]): Seen | undefined {
   return (
-    seen.find(({ found }) => found !== undefined && isServed(found)) ??
+    seen.find(isServing) ??
     seen.find(({ found }) => found !== undefined) ??
     seen.find(({ listing }) => listing !== undefined)
   );

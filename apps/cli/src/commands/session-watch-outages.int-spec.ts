@@ -12,6 +12,7 @@ class PolledReplica {
   generation: number | undefined;
   /** For the session alone. */
   asked = 0;
+  turnedAway = 0;
   #server: LoopbackServer | undefined;
 
   static async start(clock: Clock): Promise<PolledReplica> {
@@ -38,7 +39,10 @@ class PolledReplica {
 
   answer(path: string, clock: Clock): [number, object] {
     if (path === '/v1/merchants') return [200, { merchants: this.hasMerchant ? [this.#listed()] : [] }];
-    if (!this.hasMerchant) return [404, problem('merchant_not_found')];
+    if (!this.hasMerchant) {
+      this.turnedAway += 1;
+      return [404, problem('merchant_not_found')];
+    }
     // What a proxy makes of a stream.
     if (path.includes('/events')) return [200, {}];
     this.asked += 1;
@@ -154,6 +158,28 @@ describe('a watch', () => {
     expect(lines.filter((line) => line.includes('Nothing is seen'))).toHaveLength(1);
     expect(lines.filter((line) => line.endsWith('shop  The broker answers again.'))).toHaveLength(1);
   });
+
+  it.each([
+    ['first', true],
+    ['last', false],
+  ])(
+    'goes on, and says so, where from its start a replica is down, named %s, and another does not know the merchant',
+    async (_where, isFirst) => {
+      const [other, broker] = [await replica(), await replica()];
+      other.hasMerchant = false;
+      await broker.close();
+      const { lines, has, ended } = watch(...(isFirst ? [broker, other] : [other, broker]));
+      await has('interrupted');
+      await clock.advance(LOOK_MS);
+      await has(`shop  Nothing is seen of the merchant: ${broker.url}: nothing listens there`);
+      const { turnedAway } = other;
+      await eventually(() => other.turnedAway > turnedAway + 1);
+      expect(lines.join('\n')).not.toContain('no merchant');
+      broker.hasMerchant = false;
+      await broker.restart(clock);
+      expect(await ended).toBe(exitCodes.invalidInput);
+    },
+  );
 
   it('ends where a replica is back without the merchant that it had', async () => {
     const [other, broker] = [await replica(), await replica()];
