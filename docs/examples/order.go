@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// With these codes the egress says that the bank does not have it. With others, nobody knows: docs/egress.md has them all.
+// With these codes the egress says that the bank does not have it, and with answer_unopened that it has. With others, nobody knows: docs/egress.md has them all.
 const notSent = " unauthenticated route_not_found method_not_allowed invalid_request unsupported_media_type payload_too_large session_unavailable overloaded shutting_down gateway_unreachable "
 
 func main() {
@@ -35,28 +35,40 @@ func main() {
 		log.Fatal("set MERCHANT_ID: the terminal's id at the bank")
 	}
 	request.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
-	log.Printf("sending %s", id)                                                                                                                   // a real program writes it to its database before it sends
-	client := http.Client{Timeout: 45 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // longer than gateway.timeout and ten seconds; the token is for the egress alone
+	log.Printf("sending %s", id) // a real program writes it to its database before it sends
+	// Longer than gateway.timeout and ten seconds; the token is for the egress alone.
+	client := http.Client{Timeout: 45 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
-	unknown := "unknown whether the bank has it: %v %v; keep " + id + ", and read in docs/egress.md how to find out"
+	unknown, findOut := "unknown whether the bank has it: %v %v; %s", "keep "+id+", and read in docs/egress.md how to find out"
 	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" || regexp.MustCompile("HTTP response to HTTPS client|TLS handshake timeout|x509: ").MatchString(fmt.Sprint(err)) {
 		log.Fatalf("%s, for it was not sent: nothing answers at %s (EGRESS_URL; is it http:// or https://?) that is trusted: %v", none, url, err)
 	} else if err != nil {
-		log.Fatalf(unknown, "no answer of the egress:", err)
+		log.Fatalf(unknown, "no answer of the egress:", err, findOut)
 	}
-	var said struct{ HppOrderID, OrderStatus, MsgCode, MsgText, Type, Code, Title, Detail, Cause string }
+	var said struct {
+		HppOrderID, OrderStatus, MsgCode, MsgText, Type, Code, Title, Detail, Cause string
+		ErrorCauses                                                                 any
+	}
 	err = json.NewDecoder(response.Body).Decode(&said)
-	isEnd, told := func(r rune) bool { return r == '\n' }, []string{response.Status, said.MsgCode, said.MsgText, said.Code, said.Title, said.Detail, said.Cause}
+	causes, _ := json.Marshal(said.ErrorCauses)
+	if len(causes) <= len("null") {
+		causes = nil // there are none
+	}
+	isEnd, told := func(r rune) bool { return r == '\n' }, []string{response.Status, said.MsgCode, said.MsgText, fmt.Sprintf("%.300s", causes), said.Code, said.Title, said.Detail, said.Cause}
 	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), isEnd), "; ") // without what is empty
-	isNotSent := said.Type == "urn:session-broker:problem:"+said.Code && strings.Contains(notSent, " "+said.Code+" ")
-	if err != nil {
-		log.Fatalf(unknown, response.Status, "that is neither of the bank nor of the egress: "+err.Error())
-	} else if said.MsgCode == "b_duplicate_field_value" && response.StatusCode < 500 {
-		log.Fatalf("the bank has a request with this id already, and does not say of which order: %s; keep %s, and read in docs/egress.md how to find out", why, id)
-	} else if isNotSent || said.MsgCode != "" && said.MsgCode != "b_unknown_error" && response.StatusCode < 500 {
+	isOfEgress := said.Type == "urn:session-broker:problem:"+said.Code
+	isNotSent := isOfEgress && strings.Contains(notSent, " "+said.Code+" ")
+	switch {
+	case err != nil:
+		log.Fatalf(unknown, response.Status, "that is neither of the bank nor of the egress: "+err.Error(), findOut)
+	case isOfEgress && said.Code == "answer_unopened":
+		log.Fatalf("the bank HAS the order, but its answer was not opened: %s; %s", why, findOut)
+	case said.MsgCode == "b_duplicate_field_value" && response.StatusCode < 500:
+		log.Fatalf("the bank has a request with this id already, and does not say of which order: %s; %s", why, findOut)
+	case isNotSent || said.MsgCode != "" && said.MsgCode != "b_unknown_error" && response.StatusCode < 500:
 		log.Fatalf("%s: %s", none, why)
-	} else if response.StatusCode != 200 || said.MsgCode != "" || said.HppOrderID == "" {
-		log.Fatalf(unknown, why, "(that is no sure answer)")
+	case response.StatusCode != 200 || said.MsgCode != "" || said.HppOrderID == "":
+		log.Fatalf(unknown, why, "(that is no sure answer)", findOut)
 	}
 	fmt.Printf("order %s is %s\n", said.HppOrderID, said.OrderStatus)
 }

@@ -8,7 +8,7 @@ declare(strict_types=1);
 preg_match('~^https?://~', $url) && preg_match('/^\S+$/', $token)
     || throw new RuntimeException('set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break');
 $merchant !== '' || throw new RuntimeException("set MERCHANT_ID: the terminal's id at the bank");
-// With these codes the egress says that the bank does not have it. With others, nobody knows: docs/egress.md has them all.
+// With these codes the egress says that the bank does not have it, and with answer_unopened that it has. With others, nobody knows: docs/egress.md has them all.
 const NOT_SENT = ['unauthenticated', 'route_not_found', 'method_not_allowed', 'invalid_request', 'unsupported_media_type',
     'payload_too_large', 'session_unavailable', 'overloaded', 'shutting_down', 'gateway_unreachable'];
 const NO_REFUSAL = ['b_duplicate_field_value', 'b_unknown_error']; // the first says that the bank has a request with this id, the second says nothing
@@ -26,7 +26,8 @@ $context = stream_context_create(['http' => [
     'timeout' => 45, // longer than gateway.timeout and ten seconds
 ]]);
 fwrite(STDERR, "sending $id\n"); // a real program writes it to its database before it sends
-$unknown = fn (string $why) => new RuntimeException("unknown whether the bank has it: $why; keep $id, and read in docs/egress.md how to find out");
+$findOut = "keep $id, and read in docs/egress.md how to find out";
+$unknown = fn (string $why) => new RuntimeException("unknown whether the bank has it: $why; $findOut");
 $warnings = []; // TLS tells its reasons one by one
 set_error_handler(function ($level, $message) use (&$warnings) { return (bool) $warnings[] = $message; });
 $text = file_get_contents("$url/ecom/execute_request/hpp/v1/create-order", false, $context);
@@ -39,17 +40,23 @@ if ($text === false) {
         : $unknown("no answer of the egress: $why");
 }
 $status = (int) (explode(' ', $http_response_header[0] ?? '')[1] ?? 0);
-$said = json_decode($text, true);
-$said = array_filter(is_array($said) ? $said : [], 'is_string');
-$why = implode('; ', array_filter(array_map(fn ($name) => $said[$name] ?? '', ['msgCode', 'msgText', 'code', 'title', 'detail', 'cause'])));
+$document = json_decode($text, true);
+$document = is_array($document) ? $document : [];
+$said = array_filter($document, 'is_string');
+$causes = (string) json_encode($document['errorCauses'] ?? null, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
+$said['errorCauses'] = strlen($causes) > strlen('null') ? preg_replace('/^(.{300}).+/u', '$1', $causes) : ''; // a piece, where there are any
+$why = implode('; ', array_filter(array_map(fn ($name) => $said[$name] ?? '', ['msgCode', 'msgText', 'errorCauses', 'code', 'title', 'detail', 'cause'])));
 [$msg, $code] = [$said['msgCode'] ?? '', $said['code'] ?? ''];
 if ($status === 200 && $msg === '' && ($said['hppOrderId'] ?? '') !== '') {
     exit("order {$said['hppOrderId']} is " . ($said['orderStatus'] ?? '') . "\n");
 }
-if ($msg === 'b_duplicate_field_value' && $status < 500) {
-    throw new RuntimeException("the bank has a request with this id already, and does not say of which order: $status $why; keep $id, and read in docs/egress.md how to find out");
+$isOfEgress = ($said['type'] ?? '') === "urn:session-broker:problem:$code";
+if ($isOfEgress && $code === 'answer_unopened') {
+    throw new RuntimeException("the bank HAS the order, but its answer was not opened: $status $why; $findOut");
 }
-$isNotSent = ($said['type'] ?? '') === "urn:session-broker:problem:$code" && in_array($code, NOT_SENT, true);
-throw $isNotSent || $msg !== '' && !in_array($msg, NO_REFUSAL, true) && $status < 500
+if ($msg === 'b_duplicate_field_value' && $status < 500) {
+    throw new RuntimeException("the bank has a request with this id already, and does not say of which order: $status $why; $findOut");
+}
+throw $isOfEgress && in_array($code, NOT_SENT, true) || $msg !== '' && !in_array($msg, NO_REFUSAL, true) && $status < 500
     ? new RuntimeException("$none: $status $why")
     : $unknown("$status " . ($why ?: 'that is neither of the bank nor of the egress'));

@@ -19,7 +19,7 @@ if not MERCHANT:
 OPENER = urllib.request.OpenerDirector()  # one that follows no redirect: the token is for the egress alone
 for handler in (urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
     OPENER.add_handler(handler())
-# With these codes the egress says that the bank does not have it. With others, nobody knows: docs/egress.md has them all.
+# With these codes the egress says that the bank does not have it, and with answer_unopened that it has. With others, nobody knows: docs/egress.md has them all.
 NOT_SENT = {"unauthenticated", "route_not_found", "method_not_allowed", "invalid_request", "unsupported_media_type",
             "payload_too_large", "session_unavailable", "overloaded", "shutting_down", "gateway_unreachable"}
 NO_REFUSAL = {"b_duplicate_field_value", "b_unknown_error"}  # the first says that the bank has a request with this id, the second says nothing
@@ -30,7 +30,7 @@ order = {"merchantRequestId": ID, "merchantId": MERCHANT, "hppPayType": "PURCHAS
          "successUrl": "https://shop.example/thanks", "failUrl": "https://shop.example/sorry"}
 request = urllib.request.Request(URL + "/ecom/execute_request/hpp/v1/create-order", json.dumps(order).encode(),
                                  {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json"})
-unknown = f"unknown whether the bank has it: {{}}; keep {ID}, and read in docs/egress.md how to find out"
+FIND_OUT = f"keep {ID}, and read in docs/egress.md how to find out"
 print(f"sending {ID}", file=sys.stderr)  # a real program writes it to its database before it sends
 try:
     with OPENER.open(request, timeout=45) as answer:  # longer than gateway.timeout and ten seconds
@@ -41,19 +41,24 @@ except (OSError, http.client.HTTPException) as error:
     if is_no_tls or isinstance(cause, (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)):
         hint = "; does it begin with http://?" if is_no_tls else ""
         sys.exit(f"{NONE}, for it was not sent: nothing answers at {URL} (EGRESS_URL) that is trusted: {error}{hint}")
-    sys.exit(unknown.format(f"no answer of the egress: {type(error).__name__} {error}"))
+    sys.exit(f"unknown whether the bank has it: no answer of the egress: {type(error).__name__} {error}; {FIND_OUT}")
 try:
     said = json.loads(text)
 except (ValueError, RecursionError):
     said = None
 said = said if isinstance(said, dict) else {}
-why = "; ".join(str(said[name]) for name in ("msgCode", "msgText", "code", "title", "detail", "cause") if said.get(name))
+if said.get("errorCauses"):
+    said["errorCauses"] = json.dumps(said["errorCauses"], ensure_ascii=False)[:300]  # a piece of them
+why = "; ".join(str(said[name]) for name in ("msgCode", "msgText", "errorCauses", "code", "title", "detail", "cause") if said.get(name))
 msg, code = said.get("msgCode"), str(said.get("code"))
+is_of_egress = said.get("type") == "urn:session-broker:problem:" + code
 if status == 200 and not msg and isinstance(said.get("hppOrderId"), str) and said["hppOrderId"]:
     print(f"order {said['hppOrderId']} is {said.get('orderStatus')}")
-elif said.get("type") == "urn:session-broker:problem:" + code and code in NOT_SENT or isinstance(msg, str) and msg and msg not in NO_REFUSAL and status < 500:
+elif is_of_egress and code == "answer_unopened":
+    sys.exit(f"the bank HAS the order, but its answer was not opened: {status} {why}; {FIND_OUT}")
+elif is_of_egress and code in NOT_SENT or isinstance(msg, str) and msg and msg not in NO_REFUSAL and status < 500:
     sys.exit(f"{NONE}: {status} {why}")
 elif msg == "b_duplicate_field_value" and status < 500:
-    sys.exit(f"the bank has a request with this id already, and does not say of which order: {status} {why}; keep {ID}, and read in docs/egress.md how to find out")
+    sys.exit(f"the bank has a request with this id already, and does not say of which order: {status} {why}; {FIND_OUT}")
 else:
-    sys.exit(unknown.format(f"{status} {why or 'that is neither of the bank nor of the egress'}"))
+    sys.exit(f"unknown whether the bank has it: {status} {why or 'that is neither of the bank nor of the egress'}; {FIND_OUT}")

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeWith, endedAfterAll, freePort, TestAuthority, toolPath } from '#libs/testing';
 import { goProgram } from '../e2e/go-program.js';
+import { type Members, orderRequest } from '../sandbox/order-request.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';
 
@@ -29,22 +30,83 @@ interface Stranger {
   readonly body?: string;
 }
 
-/** Somebody else who listens where the egress was thought to be. */
-async function somebody(answer: Stranger, asked: string[] = []): Promise<Server> {
+/** Somebody else who listens where the egress was thought to be; without an answer one who hangs up. */
+async function somebody(answer?: Stranger, asked: string[] = []): Promise<Server> {
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.headers.authorization ?? 'without a token'}`);
-    request.resume().on('end', () => response.writeHead(answer.status, answer.headers).end(answer.body));
+    request.resume().on('end', () => {
+      if (answer === undefined) request.socket.resetAndDestroy();
+      else response.writeHead(answer.status, answer.headers).end(answer.body);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
 }
 const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-/** The order that was sent, and whether the program says that it is not known what became of it. */
-function unknownOf({ stdout, stderr }: Ended): { readonly sent: string | undefined; readonly says: string } {
-  const sent = /sending ([\w-]+)/.exec(stderr)?.[1];
-  const says = new RegExp(`unknown whether the bank has it: (.*); keep ${sent},`).exec(`${stdout}${stderr}`)?.[1];
-  return { sent, says: says ?? `something else: ${stdout}${stderr}` };
+/** A program in another language fits a page. */
+const MAX_LINES = 80;
+
+interface Operation {
+  /** What is made by it, as the programs call it. */
+  readonly what: string;
+  /** What the sandbox calls it. */
+  readonly operation: string;
+  /** Its answer comes sealed, and the egress opens it. */
+  readonly isSealed: boolean;
+  /** What the program prints before the id that it sends. */
+  readonly sending: string;
+  readonly success: RegExp;
+  /** What is to be set, besides the egress and its token, and what the program says of it. */
+  readonly demands: Readonly<Record<string, string>>;
+  /** What says of an answer that the bank has made it. */
+  readonly idMember: string;
+  readonly answer: Readonly<Record<string, string>>;
+  /** What follows after an id that the bank has already. */
+  readonly duplicate: string;
+  /** What to do with the id. */
+  readonly findOut: string;
+}
+
+const TERMINAL = "set MERCHANT_ID: the terminal's id at the bank";
+const ORDER: Operation = {
+  what: 'order',
+  operation: 'create-order',
+  isSealed: false,
+  sending: 'sending',
+  success: /^order [\w-]+ is CREATED\n$/,
+  demands: { MERCHANT_ID: TERMINAL },
+  idMember: 'hppOrderId',
+  answer: { hppOrderId: 'of-a-stranger', orderStatus: 'CREATED' },
+  duplicate: ', and does not say of which order',
+  findOut: ', and read in docs/egress.md how to find out',
+};
+const REFUND: Operation = {
+  what: 'refund',
+  operation: 'refund',
+  isSealed: true,
+  sending: 'sending the refund',
+  success: /^refund [\w-]+ is PENDING\n$/,
+  demands: {
+    MERCHANT_ID: TERMINAL,
+    OPERATION_ID: 'set OPERATION_ID: the operationId of the purchase of which something is given back',
+  },
+  idMember: 'ecomOperationId',
+  answer: { ecomOperationId: 'of-a-stranger', status: 'PENDING' },
+  duplicate: '',
+  findOut: ': the notification or the bank tells its status, never send it under a new merchantRequestId',
+};
+
+interface Conclusion {
+  readonly sent: string | undefined;
+  readonly says: string;
+}
+
+/** The request that was sent, and whether the program says that it is not known what became of it. */
+function unknownOf({ stdout, stderr }: Ended, { sending, findOut }: Operation): Conclusion {
+  const sent = new RegExp(`${sending} ([\\w-]+)`).exec(stderr)?.[1];
+  const says = new RegExp(`unknown whether the bank has it: (.*); keep ${sent}${findOut}`).exec(`${stdout}${stderr}`);
+  return { sent, says: says?.[1] ?? `something else: ${stdout}${stderr}` };
 }
 
 /** What Go says of a status in words. */
@@ -52,16 +114,30 @@ const WORDS = '(?: [A-Z][A-Za-z ]+;)?';
 const NOBODYS =
   /that is neither of the bank nor of the egress|^\d{3} .*(EOF|invalid character|cannot unmarshal|no sure answer)/;
 
-describe.each([
-  ['python3', 'order.py'],
-  ['php', 'order.php'],
-  ['go', 'order.go'],
-] as const)('the example of the egress for %s', (tool, file) => {
+/** What nobody's answer is told as: the egress passes it on where it does not open answers, and says so where it does. */
+const NOT_THE_BANKS = new RegExp(`${NOBODYS.source}|^502${WORDS} answer_unusable; `);
+
+describe.each<[string, string, Operation]>([
+  ['python3', 'order.py', ORDER],
+  ['php', 'order.php', ORDER],
+  ['go', 'order.go', ORDER],
+  ['php', 'refund.php', REFUND],
+  ['go', 'refund.go', REFUND],
+])('the example of the egress for %s, %s,', (tool, file, played) => {
+  const { what, operation, isSealed, sending, success, demands, idMember, answer, duplicate, findOut } = played;
+
+  it('fits a page', async () => {
+    const lines = (await readFile(fileOf(file), 'utf8')).trimEnd().split('\n');
+    expect(lines.length).toBeLessThan(MAX_LINES);
+  });
+
   describeWith([tool], 'as it stands', () => {
     let stage: EgressStage;
     let egress: RunningEgress;
     let program: string;
     let args: readonly string[];
+    /** Of a purchase that is paid. */
+    let OPERATION_ID: string;
 
     const started = endedAfterAll();
     beforeAll(async () => {
@@ -70,19 +146,32 @@ describe.each([
       args = tool === 'go' ? [] : [fileOf(file)];
       stage = started.add(await EgressStage.start(), (it) => it.close());
       egress = await stage.egress();
+      const order = JSON.parse((await egress.plain().pay('clear', orderRequest())).text) as Members;
+      const paid = (await stage.control('POST', `/orders/${String(order['hppOrderId'])}/pay`, {})) as Members;
+      OPERATION_ID = String(paid['operationId']);
     });
 
     const output = (variables: Readonly<Record<string, string>> = {}): Promise<Ended> => {
-      const own = { EGRESS_URL: egress.url, EGRESS_TOKEN: egress.client().token, MERCHANT_ID: 'terminal-1' };
-      const env = { ...process.env, ...own, ...variables };
+      const way = { EGRESS_URL: egress.url, EGRESS_TOKEN: egress.client().token };
+      const env = { ...process.env, ...way, MERCHANT_ID: 'terminal-1', OPERATION_ID, ...variables };
       const running = run(program, args, { env, timeout: 170_000 });
       return running.catch((error: unknown) => error as Ended);
     };
+    const printed = ({ stdout, stderr }: Ended): string => `${stdout}${stderr}`;
+    const fault = (members: object): Promise<unknown> =>
+      stage.control('POST', '/faults', { ...members, operation, times: 1 });
+    /** What the program says of what somebody answers who is not the egress. */
+    const outputOf = async (stranger?: Stranger): Promise<Ended> => {
+      const server = await somebody(stranger);
+      const ended = await output({ EGRESS_URL: urlOf(server) });
+      server.close();
+      return ended;
+    };
 
-    it('makes an order, with a token that a line break follows', async () => {
+    it('does what it is for, with a token that a line break follows', async () => {
       expect(await output({ EGRESS_TOKEN: `${egress.client().token}\n` })).toMatchObject({
-        stdout: expect.stringMatching(/^order [\w-]+ is CREATED\n$/),
-        stderr: expect.stringMatching(/sending [\w-]+\n$/),
+        stdout: expect.stringMatching(success),
+        stderr: expect.stringMatching(new RegExp(`${sending} [\\w-]+\n$`)),
       });
     });
 
@@ -97,40 +186,46 @@ describe.each([
       [
         'the egress refuses',
         async () => ({ EGRESS_TOKEN: 'canary' }),
-        new RegExp(`no order: 401${WORDS} unauthenticated; The credential is missing`),
+        new RegExp(`no ${what}: 401${WORDS} unauthenticated; The credential is missing`),
       ],
       [
         'the bank refuses',
         async () => ({ MERCHANT_ID: 'of-nobody' }),
-        new RegExp(`no order: 200${WORDS} b_\\w+; \\w+`),
+        new RegExp(`no ${what}: 200${WORDS} b_\\w+; \\w+`),
       ],
       [
         'nothing listens',
         async () => ({ EGRESS_URL: `http://127.0.0.1:${await freePort()}` }),
-        /no order, for it was not sent: nothing answers at http/,
+        new RegExp(`no ${what}, for it was not sent: nothing answers at http`),
       ],
       [
         'what listens speaks no TLS',
         async () => ({ EGRESS_URL: egress.url.replace('http:', 'https:') }),
-        /no order, for it was not sent: nothing answers at https:.*http:\/\//s,
+        new RegExp(`no ${what}, for it was not sent: nothing answers at https:.*http://`, 's'),
       ],
       [
         'its certificate is not trusted',
         async () => ({ EGRESS_URL: `https://127.0.0.1:${await untrustedPort()}` }),
-        /no order, for it was not sent: nothing answers at https:/,
+        new RegExp(`no ${what}, for it was not sent: nothing answers at https:`),
       ],
-      ['there is no MERCHANT_ID', async () => ({ MERCHANT_ID: ' ' }), /set MERCHANT_ID: the terminal's id at the bank/],
       ['the token is none', async () => ({ EGRESS_TOKEN: 'can\nary' }), /set EGRESS_URL and EGRESS_TOKEN/],
     ])('says what is to be done when %s', async (_what, variables, says) => {
-      const { code, stdout, stderr } = await output(await variables());
-      expect(`${stdout}${stderr}`).toMatch(says);
-      expect(`${stdout}${stderr}`).not.toMatch(/canary|\nary|unknown whether/);
-      expect(code).toBeGreaterThan(0);
+      const ended = await output(await variables());
+      expect(printed(ended)).toMatch(says);
+      expect(printed(ended)).not.toMatch(/canary|\nary|unknown whether/);
+      expect(ended.code).toBeGreaterThan(0);
     });
 
-    it('trims the MERCHANT_ID', async () => {
-      const { stdout } = await output({ MERCHANT_ID: 'terminal-1\n' });
-      expect(stdout).toMatch(/^order [\w-]+ is CREATED\n$/);
+    it.each(Object.entries(demands))('names %s where it is not set, and sends nothing', async (name, says) => {
+      const ended = await output({ [name]: ' ' });
+      expect(printed(ended)).toContain(says);
+      expect(printed(ended)).not.toContain('sending');
+      expect(ended.code).toBeGreaterThan(0);
+    });
+
+    it('trims what it is given', async () => {
+      const { stdout } = await output({ MERCHANT_ID: 'terminal-1\n', OPERATION_ID: ` ${OPERATION_ID}\n` });
+      expect(stdout).toMatch(success);
     });
 
     it.each<[string, object, RegExp]>([
@@ -140,81 +235,145 @@ describe.each([
         { kind: 'drop', at: 'answer' },
         /answer_lost; The exchange|no answer of the egress|neither of|EOF/,
       ],
-      ['leaves out the id', { kind: 'missing_fields', fields: ['hppOrderId'] }, NOBODYS],
+      ['leaves out the id', { kind: 'missing_fields', fields: [idMember] }, NOBODYS],
+      ['leaves out everything', { kind: 'missing_fields', fields: [idMember, 'status', 'jwe'] }, NOT_THE_BANKS],
       ['sends it elsewhere', { kind: 'redirect' }, new RegExp(`^502${WORDS} answer_unusable; The gateway answered`)],
-      ['answers with the page of a firewall', { kind: 'firewall_page' }, NOBODYS],
-      ['answers with nothing', { kind: 'empty' }, NOBODYS],
-      ['answers with a page', { kind: 'garbage_body' }, NOBODYS],
-      ['answers with null', { kind: 'garbage_body', text: 'null' }, NOBODYS],
-      ['answers with a text', { kind: 'garbage_body', text: '"b_unknown"' }, NOBODYS],
-      ['answers with a list', { kind: 'garbage_body', text: '["hppOrderId"]' }, NOBODYS],
+      ['answers with the page of a firewall', { kind: 'firewall_page' }, NOT_THE_BANKS],
+      ['answers with nothing', { kind: 'empty' }, NOT_THE_BANKS],
+      ['answers with a page', { kind: 'garbage_body' }, NOT_THE_BANKS],
+      ['answers with a page under 401', { kind: 'garbage_body', status: 401 }, NOT_THE_BANKS],
+      ['answers with null', { kind: 'garbage_body', text: 'null' }, NOT_THE_BANKS],
+      ['answers with a text', { kind: 'garbage_body', text: '"b_unknown"' }, NOT_THE_BANKS],
+      ['answers with a list', { kind: 'garbage_body', text: `["${idMember}"]` }, NOT_THE_BANKS],
       ['fails', { kind: 'error' }, new RegExp(`^503${WORDS} b_server_is_overloaded; A fault that was asked for`)],
-    ])('says that nobody knows, and the id, when the gateway %s', async (_what, fault, why) => {
-      await stage.control('POST', '/faults', { ...fault, operation: 'create-order', times: 1 });
+      [
+        'fails under 500',
+        { kind: 'error', status: 500, msgCode: 'b_service_unavailable' },
+        new RegExp(`^500${WORDS} b_service_unavailable; A fault`),
+      ],
+      [
+        'does not know itself',
+        { kind: 'error', status: 200, msgCode: 'b_unknown_error' },
+        new RegExp(`^200${WORDS} b_unknown_error; A fault`),
+      ],
+    ])('says that nobody knows, and the id, when the gateway %s', async (_what, members, why) => {
+      await fault(members);
       const ended = await output();
-      const { sent, says } = unknownOf(ended);
+      const { sent, says } = unknownOf(ended, played);
       expect(sent).toMatch(/^[\w-]{20,36}$/);
       expect(says).toMatch(why);
-      expect(`${ended.stdout}${ended.stderr}`).not.toMatch(/no order|Traceback|undefined/);
+      expect(printed(ended)).not.toMatch(/no (order|refund)|HAS|Traceback|undefined/);
       expect(ended.code).toBeGreaterThan(0);
+    });
+
+    it('says that nobody knows, and the id, when the gateway never answers', async () => {
+      const hasty = await stage.egress({ timeoutMs: 500 });
+      const variables = { EGRESS_URL: hasty.url, EGRESS_TOKEN: hasty.client().token };
+      expect((await output(variables)).stdout).toMatch(success);
+      await fault({ kind: 'hang', at: 'answer' });
+      expect(unknownOf(await output(variables), played).says).toMatch(new RegExp(`^504${WORDS} answer_late; `));
+      await stage.control('DELETE', '/faults');
+    });
+
+    it.each([
+      [401, 'b_auth_token_expired'],
+      [403, 'b_request_is_not_correct'],
+      [404, 'b_operation_not_found'],
+    ])('takes a %i with a code of the bank for a refusal', async (status, msgCode) => {
+      await fault({ kind: 'error', status, msgCode });
+      expect(printed(await output())).toMatch(new RegExp(`no ${what}: ${status}${WORDS} ${msgCode}; A fault`));
     });
 
     it.each<[string, Stranger]>([
       ['an empty object', { status: 200, body: '{}' }],
       ['a 404', { status: 404, body: '{"error":"Not Found"}' }],
       ['a 404 with a code that the egress has, too', { status: 404, body: '{"code":"route_not_found"}' }],
-    ])('takes %s of somebody else for no refusal', async (_what, answer) => {
-      const server = await somebody(answer);
-      const ended = await output({ EGRESS_URL: urlOf(server) });
-      server.close();
-      expect(unknownOf(ended).says).toMatch(new RegExp(`^${answer.status} `));
+      ['a 502 with a code that the egress has, too', { status: 502, body: '{"code":"answer_unopened"}' }],
+    ])('takes %s of somebody else for no refusal, and for none that the bank has it', async (_what, stranger) => {
+      const { says } = unknownOf(await outputOf(stranger), played);
+      expect(says).toMatch(new RegExp(`^${stranger.status} `));
     });
 
-    it('sends an order again under the id that it is given, and says that the bank has one', async () => {
+    it('says that nobody knows where the connection with the egress is reset', async () => {
+      expect(unknownOf(await outputOf(), played).says).toMatch(/^no answer of the egress: \S/);
+    });
+
+    const expectUnopened = (ended: Ended, detail: string): void => {
+      const sent = new RegExp(`${sending} ([\\w-]+)\n`).exec(ended.stderr)?.[1];
+      const told = `the bank HAS the ${what}, but its answer was not opened: 502${WORDS} answer_unopened; `;
+      expect(printed(ended)).toMatch(new RegExp(`${told}.*${detail}; keep ${sent}${findOut}`));
+      expect(printed(ended)).not.toMatch(/unknown whether|no (order|refund)/);
+      expect(ended.code).toBeGreaterThan(0);
+    };
+
+    it('says that the bank has it, and keeps the id, where the egress says so', async () => {
+      const type = 'urn:session-broker:problem:answer_unopened';
+      const problem = { type, title: 'Not opened', status: 502, code: 'answer_unopened', detail: 'the detail' };
+      expectUnopened(await outputOf({ status: 502, body: JSON.stringify(problem) }), 'the detail');
+    });
+
+    if (isSealed) {
+      it.each([{ kind: 'garbage_jwe' }, { kind: 'garbage_jwe', shape: 'bad_epk' }, { kind: 'wrong_key' }])(
+        'says that the bank has it where its answer does not open: %j',
+        async (members) => {
+          await fault(members);
+          expectUnopened(await output(), 'the bank has the request');
+        },
+      );
+    }
+
+    it('sends it again under the id that it is given, and says that the bank has one', async () => {
       const MERCHANT_REQUEST_ID = randomUUID();
       const first = await output({ MERCHANT_REQUEST_ID: `${MERCHANT_REQUEST_ID}\n` });
-      expect(first.stdout).toMatch(/^order [\w-]+ is CREATED\n$/);
-      expect(first.stderr).toContain(`sending ${MERCHANT_REQUEST_ID}\n`);
-      const { code, stdout, stderr } = await output({ MERCHANT_REQUEST_ID });
-      expect(`${stdout}${stderr}`).toMatch(
+      expect(first.stdout).toMatch(success);
+      expect(first.stderr).toContain(`${sending} ${MERCHANT_REQUEST_ID}\n`);
+      const ended = await output({ MERCHANT_REQUEST_ID });
+      expect(printed(ended)).toMatch(
         new RegExp(
-          `the bank has a request with this id already, and does not say of which order: 200${WORDS} b_duplicate_field_value; .*; ` +
-            `keep ${MERCHANT_REQUEST_ID}, and read in docs/egress.md`,
+          `the bank has a request with this id already${duplicate}: 200${WORDS} b_duplicate_field_value; .*; ` +
+            `keep ${MERCHANT_REQUEST_ID}${findOut}`,
         ),
       );
-      expect(`${stdout}${stderr}`).not.toMatch(/no order|unknown whether/);
-      expect(code).toBeGreaterThan(0);
+      expect(printed(ended)).not.toMatch(/no (order|refund)|unknown whether/);
+      expect(ended.code).toBeGreaterThan(0);
     });
 
-    it('says of an order that was sent before no more than that this request was refused', async () => {
+    it('says of one that was sent before no more than that this request was refused', async () => {
       const MERCHANT_REQUEST_ID = randomUUID();
-      const says = 'no order by this request, while one that was sent before may be there';
+      const says = `no ${what} by this request, while one that was sent before may be there`;
       const refused = await output({ MERCHANT_REQUEST_ID, MERCHANT_ID: 'of-nobody' });
-      expect(`${refused.stdout}${refused.stderr}`).toMatch(new RegExp(`${says}: 200${WORDS} b_\\w+; `));
+      expect(printed(refused)).toMatch(new RegExp(`${says}: 200${WORDS} b_\\w+; `));
       const unsent = await output({ MERCHANT_REQUEST_ID, EGRESS_URL: `http://127.0.0.1:${await freePort()}` });
-      expect(`${unsent.stdout}${unsent.stderr}`).toContain(`${says}, for it was not sent: nothing answers at http`);
+      expect(printed(unsent)).toContain(`${says}, for it was not sent: nothing answers at http`);
     });
 
     it('says the detail and the cause of a refusal', async () => {
       const texts = { title: 'There is none', detail: 'the detail', cause: 'the cause' };
-      const problem = { type: 'urn:session-broker:problem:session_unavailable', code: 'session_unavailable', ...texts };
-      const server = await somebody({ status: 503, body: JSON.stringify(problem) });
-      const { stdout, stderr } = await output({ EGRESS_URL: urlOf(server) });
-      server.close();
-      expect(`${stdout}${stderr}`).toMatch(
-        new RegExp(`no order: 503${WORDS} session_unavailable; There is none; the detail; the cause`),
+      const type = 'urn:session-broker:problem:session_unavailable';
+      const problem = { type, status: 503, code: 'session_unavailable', ...texts };
+      expect(printed(await outputOf({ status: 503, body: JSON.stringify(problem) }))).toMatch(
+        new RegExp(`no ${what}: 503${WORDS} session_unavailable; There is none; the detail; the cause`),
       );
+    });
+
+    it.each<[string, unknown, string]>([
+      ['says', [{ field: 'сума' }], '[{"field":"сума"}]'],
+      ['cuts', ['ї'.repeat(400)], `["${'ї'.repeat(298)}`],
+      ['leaves out', [], ''],
+    ])('%s what the bank says of the members at fault', async (_what, errorCauses, piece) => {
+      const refusal = { msgCode: 'VALIDATION_ERROR', msgText: 'The request is not valid', errorCauses };
+      const ended = await outputOf({ status: 400, body: JSON.stringify(refusal) });
+      const [, said = ''] = /VALIDATION_ERROR; The request is not valid(.*)/.exec(printed(ended)) ?? [];
+      expect(said.replace(': ', ':').replace(/ in \S*\.php:\d+$/, '')).toBe(piece && `; ${piece}`);
     });
 
     it('follows nobody to another host, with the token or without', async () => {
       const asked: string[] = [];
-      const order = { hppOrderId: 'of-a-stranger', orderStatus: 'CREATED' };
-      const elsewhere = await somebody({ status: 200, body: JSON.stringify(order) }, asked);
-      const server = await somebody({ status: 302, headers: { location: `${urlOf(elsewhere)}/` } });
-      const ended = await output({ EGRESS_URL: urlOf(server) });
-      for (const one of [server, elsewhere]) one.close();
+      const elsewhere = await somebody({ status: 200, body: JSON.stringify(answer) }, asked);
+      const ended = await outputOf({ status: 302, headers: { location: `${urlOf(elsewhere)}/` } });
+      elsewhere.close();
       expect(asked).toEqual([]);
-      expect(unknownOf(ended).says).toMatch(/^302 /);
+      expect(unknownOf(ended, played).says).toMatch(/^302 /);
     });
   });
 });

@@ -24,8 +24,9 @@ function scheduleWarningsOf(judged: Judged): readonly Wording[] {
     ...timeoutWarnings(judged),
     ...lifeWarnings(judged),
     ...leadWarnings(judged),
-    ...budgetWarnings(judged),
+    ...tooSmallBudgetWarnings(judged),
     ...gapWarnings(judged),
+    ...spentBudgetWarnings(judged),
   ];
 }
 
@@ -106,11 +107,15 @@ function shortLeadWarnings({ figures, leadShare }: Judged): readonly Wording[] {
   return [worded`the lead time is ${span(short.leadMs)}, and two attempts take ${span(short.neededMs)}: ${remedy}`];
 }
 
-function budgetWarnings({ setup, figures }: Judged): readonly Wording[] {
+function tooSmallBudgetWarnings({ setup, figures }: Judged): readonly Wording[] {
   const tooSmall = tooSmallOf(figures);
-  if (tooSmall !== undefined) return [tooSmallBudgetWarning(tooSmall, { setup, figures })];
+  return tooSmall === undefined ? [] : [tooSmallBudgetWarning(tooSmall, { setup, figures })];
+}
+
+/** Behind the gap, of which it is a part: what to do about that is told there. */
+function spentBudgetWarnings({ figures }: Judged): readonly Wording[] {
   // What nobody was harmed by is no warning: the figures say that renewals were held up, and how it ended.
-  if (figures.budgetRefusals === 0 || isHarmless(figures)) return [];
+  if (tooSmallOf(figures) !== undefined || figures.budgetRefusals === 0 || isHarmless(figures)) return [];
   const spent = figures.budget
     .filter(({ used, calls }) => used >= calls)
     .map(({ needed, ...window }) => `${needed} of ${inWindow(window)}`);

@@ -1,5 +1,6 @@
 import { formatDuration } from '#libs/clock';
 import { type CreateCallWindow, MAX_LEAD_SHARE } from '#libs/session';
+import { failsByChance } from './chance.js';
 import type { Change } from './change.js';
 import {
   currentLeadShare,
@@ -11,6 +12,7 @@ import {
 } from './changes.js';
 import type { ScheduleFigures, WindowFigures } from './figures.js';
 import type { Judged } from './judged.js';
+import { MAX_RENEWALS_TO_REPEAT } from './limits-of-a-run.js';
 import type { SimulationSetup } from './simulation.js';
 import { inWindow, leftForFailures, percent } from './spans.js';
 import { bridges, isBetter, type Tried } from './trials.js';
@@ -19,16 +21,24 @@ import { joined, type Span, span, worded, type Wording } from './wording.js';
 /** Of an alternative, below the warning; what belongs to it stands deeper. */
 const LINE = '\n  ';
 const DEEPER_LINE = '\n    ';
+/** A day, an hour, a minute. */
+const UNITS_MS = [86_400_000, 3_600_000, 60_000];
 
 /** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first. */
 export function remedies({ setup, figures, tried, isOneOfMany = false }: Judged): Wording {
   if (isBeyondAnySetting(setup, figures))
     return [`: no setting bridges an outage so much longer than sessions of ${lifeOf(setup)}`];
   if (tried === undefined)
-    return [`: ${isOneOfMany ? 'name one with --merchant' : 'play a shorter run'} to see what bridges it`];
+    return [`: ${isOneOfMany ? 'name one with --merchant' : shorterRun(setup)} to see what bridges it`];
   const results = [...tried].sort(byUse).map((one) => resultOf(one, { setup, figures }));
   const told = [...results, ...hopelessLeads({ setup, figures }).map((text) => [text])];
   return told.length === 0 ? [': no setting was found to bridge it'] : worded`:${LINE}${joined(told, LINE)}`;
+}
+
+function shorterRun({ behaviour: { lifetimeMs } }: SimulationSetup): string {
+  const mostMs = MAX_RENEWALS_TO_REPEAT * lifetimeMs;
+  const unitMs = UNITS_MS.find((eachMs) => eachMs <= mostMs) ?? mostMs;
+  return `give --for ${formatDuration(Math.floor(mostMs / unitMs) * unitMs)} at most`;
 }
 
 const byUse = (one: Tried, other: Tried): number => rankOf(one) - rankOf(other);
@@ -56,7 +66,8 @@ function resultOf(one: Tried, judged: Judged): Wording {
   const names = one.changes.map((change) => nameOf(change, judged.setup)).join(' with ');
   const isOfBudget = one.changes.some((change) => change.of === 'budget');
   const isWorthIt = isBetter(one);
-  const ask = isOfBudget && isWorthIt ? ' (ask the bank whether it allows so many)' : '';
+  const room = failsByChance(judged.setup) ? ', and leave room: where calls fail by chance, some days take more' : '';
+  const ask = isOfBudget && isWorthIt ? ` (ask the bank whether it allows so many${room})` : '';
   const limits = isWorthIt ? `${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}` : '';
   return worded`${names} ${effectText(one, judged)}${limits}${ask}${isWorthIt ? linesToPaste(one) : ''}`;
 }
@@ -79,7 +90,9 @@ function effectText(one: Tried, { figures }: Judged): Wording {
       // Of chance nobody can say more than what was seen.
       return [one.isSure ? 'would bridge it' : `bridged it in all of the ${one.runs} runs that were tried`];
     case 'shortens':
-      return worded`would shorten it to ${lost}`;
+      return one.runs > 1
+        ? worded`shortened it to ${lost} in the ${one.runs} runs that were tried`
+        : worded`would shorten it to ${lost}`;
     case 'lengthens':
       return worded`would make it longer: ${lost}${becauseOfBudget(one, figures)}`;
     case 'may_lengthen':

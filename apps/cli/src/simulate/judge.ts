@@ -2,13 +2,10 @@ import { isBeyondAnySetting, sufficientLead, tryChanges } from './changes.js';
 import { figuresOf, isHarmless } from './figures.js';
 import { hardestNights } from './hardest-nights.js';
 import { type Judged, worstOf } from './judged.js';
-import { outageWarning } from './limits-of-a-run.js';
+import { MAX_RENEWALS_TO_REPEAT, outageWarning } from './limits-of-a-run.js';
 import { simulate, type SimulationLog, type SimulationSetup } from './simulation.js';
 import { otherRuns } from './situations.js';
 import type { PlayedRun } from './trials.js';
-
-/** Of lifetimes in a run that is played again, up to some thirty times, for advice. */
-const MAX_RENEWALS_TO_REPEAT = 2_000;
 
 /** What a run shows, and others like it. @param isAdvised whether to seek advice where there is a gap */
 export async function judge(setup: SimulationSetup, log: SimulationLog, isAdvised: boolean): Promise<Judged> {

@@ -4,6 +4,8 @@ import type { SimulationLog, SimulationSetup } from './simulation.js';
 
 /** More than this takes longer than anybody waits, and shows nothing new. */
 export const MAX_RENEWALS = 20_000;
+/** Of lifetimes in a run that is played again, up to some thirty times, for advice. */
+export const MAX_RENEWALS_TO_REPEAT = 2_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Between two attempts, after many that failed; with its jitter. */

@@ -15,9 +15,13 @@ export function warningsOfAll(judged: readonly Judged[]): readonly string[] {
       add(told, { wording, merchants: one.alike?.merchants ?? [one.setup.merchant] });
   }
   return told.map(({ wording, merchants: [first = '', ...others] }) => {
-    const who = others.length === 0 ? first : `${others.length + 1} merchants, ${first} first`;
-    return `${who}: ${textOf(wording)}`;
+    return `${namesOf(first, others)}: ${textOf(wording)}`;
   });
+}
+
+function namesOf(first: string, [second, ...others]: readonly string[]): string {
+  if (second === undefined) return first;
+  return others.length === 0 ? `${first} and ${second}` : `${first} and ${others.length + 1} others`;
 }
 
 function add(told: Told[], one: Told): void {

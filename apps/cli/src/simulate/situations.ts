@@ -6,12 +6,14 @@ import type { SimulationSetup } from './simulation.js';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Of the other runs of one run together: so many lifetimes take about a second. */
-const LIFETIMES_OF_OTHERS = 1_000;
+/** Of the other runs of one run together, with a call for each lifetime and those that fail: so many take about a second. */
+const CALLS_OF_OTHERS = 1_000;
 const FEWEST_OTHERS = 4;
 const MAX_OTHERS = 9;
 /** A run of more is not played again with another seed alone: a shorter one shows as much. */
 export const MAX_LIFETIMES_TO_REPEAT = 200;
+/** Of a budget, in a run without an outage. */
+const WINDOWS_OF_CHANCE = 3;
 const MAX_SEED = 2 ** 32;
 
 /**
@@ -20,11 +22,11 @@ const MAX_SEED = 2 ** 32;
  * Each is one that the options repeat. None where nothing happens that chance could decide.
  */
 export function otherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
-  const { outageMs, lifetimeMs } = setup.behaviour;
+  const { outageMs, lifetimeMs, failureShare } = setup.behaviour;
   if (outageMs === 0 && !failsByChance(setup)) return [];
   const lengthsMs = outageMs === 0 ? lengthsWithoutOutage(setup) : lengthsWithOutage(setup);
   const averageMs = lengthsMs.reduce((sum, lengthMs) => sum + lengthMs, 0) / lengthsMs.length;
-  const fitting = Math.floor((LIFETIMES_OF_OTHERS * lifetimeMs) / averageMs);
+  const fitting = Math.floor((CALLS_OF_OTHERS * (1 - failureShare) * lifetimeMs) / averageMs);
   const count = Math.min(MAX_OTHERS, Math.max(FEWEST_OTHERS, fitting));
   return Array.from({ length: count }, (_, index) => ({
     ...setup,
@@ -43,8 +45,13 @@ function lengthsWithOutage(setup: SimulationSetup): readonly number[] {
   return [halfMs, wholeMs, ...own].map((lengthMs) => Math.ceil(lengthMs / MINUTE_MS) * MINUTE_MS);
 }
 
-const lengthsWithoutOutage = (setup: SimulationSetup): readonly number[] =>
-  isRepeated(setup) ? [setup.durationMs] : [MAX_LIFETIMES_TO_REPEAT * setup.behaviour.lifetimeMs];
+/** Also through several windows of the budget: by chance one of them takes more than the first. */
+function lengthsWithoutOutage(setup: SimulationSetup): readonly number[] {
+  const mostMs = MAX_LIFETIMES_TO_REPEAT * setup.behaviour.lifetimeMs;
+  const windowsMs = WINDOWS_OF_CHANCE * Math.min(DAY_MS, longestWindowMs(setup.settings.budget));
+  const longMs = Math.ceil(Math.min(mostMs, Math.max(windowsMs, setup.durationMs)) / MINUTE_MS) * MINUTE_MS;
+  return isRepeated(setup) ? [...new Set([longMs, setup.durationMs])] : [mostMs];
+}
 
 export const isRepeated = ({ durationMs, behaviour }: SimulationSetup): boolean =>
   durationMs <= MAX_LIFETIMES_TO_REPEAT * behaviour.lifetimeMs;
