@@ -5,7 +5,7 @@ import { askFaultCodes } from './exchange-cause.js';
 import type { FollowState } from './follow-state.js';
 import type { Listing } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
-import { GRANT_READ, tokenRemedy } from './remedies.js';
+import { followedTokenRemedy, GRANT_READ } from './remedies.js';
 import { ownCodeOf, type ReplicaAnswer } from './replica-call.js';
 
 /** As long as it lasts nothing else is told of the merchant, and a line of long ago is not seen any more. */
@@ -49,7 +49,7 @@ export class CredentialNotice {
   /** The answer is not the list. */
   refused(answer: ReplicaAnswer): void {
     const code = ownCodeOf(answer) ?? 'unauthenticated';
-    const remedy = tokenRemedy(this.#parts.broker.hasToken);
+    const remedy = followedTokenRemedy(this.#parts.broker.hasToken);
     this.#refuse({ code, message: NOT_ACCEPTED, status: answer.status, remedy }, ACCEPTED_AGAIN);
   }
 

@@ -1,4 +1,4 @@
-import type { ClientEvent, Session } from '#libs/client';
+import { type ClientEvent, Forbidden, type Session, Unauthenticated } from '#libs/client';
 import type { Clock } from '#libs/clock';
 
 type FollowMode = Extract<ClientEvent, { readonly type: 'following' }>['mode'];
@@ -36,7 +36,10 @@ export class FollowState {
     if (event.type === 'following') this.#mode = event.mode;
     if (event.type !== 'interrupted') return;
     this.#mode = undefined;
-    this.#restsUntilMs = this.#clock.monotonicMs() + event.retryInMs;
+    // Of a refusal that lasts the tries that follow it are not told.
+    this.#restsUntilMs = isLasting(event.error)
+      ? Number.POSITIVE_INFINITY
+      : this.#clock.monotonicMs() + event.retryInMs;
   }
 
   /** @returns whether it is newer than every one before it */
@@ -68,3 +71,5 @@ export class FollowState {
     return isResting;
   }
 }
+
+const isLasting = (error: unknown): boolean => error instanceof Unauthenticated || error instanceof Forbidden;

@@ -20,6 +20,12 @@ export const tokenRemedy = (hasToken: boolean): string =>
     ? 'name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file'
     : 'set BROKER_TOKEN_FILE or --token-file: no token is given';
 
+/** While one is followed, for which the file is read again and again. */
+export const followedTokenRemedy = (hasToken: boolean): string =>
+  hasToken
+    ? 'put the token of a caller of this broker into its file: it is read anew for each question'
+    : tokenRemedy(hasToken);
+
 /** Where a broker was not reached, or did not answer; undefined where the call was ended on request. */
 export function reachRemedy(
   why: NoAnswer,

@@ -32,6 +32,7 @@ describe('what is told of a merchant that is followed', () => {
   let ofStore: object = {};
   let refusal: object | undefined;
   let isHung = false;
+  let hasToken = false;
   const hungUp: object[] = [];
   let token: BrokerPlace['token'];
   let told: string[] = [];
@@ -64,6 +65,7 @@ describe('what is told of a merchant that is followed', () => {
     replica = new FollowedReplica(urls);
     state = new FollowState(clock);
     state.note({ type: 'following', mode: 'events' });
+    hasToken = false;
     [listed, ofOther] = [WELL, FAILING];
     token = () => Promise.resolve(undefined);
     [told, facts, ofStore, refusal] = [[], [], {}, undefined];
@@ -71,7 +73,9 @@ describe('what is told of a merchant that is followed', () => {
       broker: {
         urls,
         token: () => token(),
-        hasToken: false,
+        get hasToken() {
+          return hasToken;
+        },
         ca: undefined,
       },
       merchant: 'shop',
@@ -154,6 +158,14 @@ describe('what is told of a merchant that is followed', () => {
     await look({});
     expect(told.slice(2)).toEqual(['The broker accepts the credential again.']);
     expect(facts[2]).toEqual({ event: 'credential', merchant: 'shop', accepted: true });
+  });
+
+  it('is, of a token that is not accepted, that its file is read anew', async () => {
+    [hasToken, refusal] = [true, { code: 'unauthenticated' }];
+    await look({});
+    expect(told[0]).toMatch(
+      /\nWhat to do: put the token of a caller of this broker into its file: it is read anew for each question$/,
+    );
   });
 
   it('is that the token cannot be read any more, and that it is accepted again', async () => {

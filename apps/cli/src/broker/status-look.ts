@@ -11,6 +11,7 @@ import type { ListedMerchant } from './listed-merchant.js';
 import { type Listing, listingOf } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 import { callReplica, type ReplicaAnswer } from './replica-call.js';
+import { followedTokenRemedy } from './remedies.js';
 import { type ReplicaTrouble, troubleOf } from './replica-trouble.js';
 import { StoreNotice } from './store-notice.js';
 
@@ -154,8 +155,10 @@ export class StatusLook {
     if ('problem' in answer) return { url, trouble: troubleOf(url, answer, broker), isSilent: true };
     const listing = listingOf(answer);
     if (listing !== undefined) return { url, listing, ...foundIn(listing, merchant) };
-    const trouble = { url, ...faultOfAnswer(answer, { url }, broker) };
-    return answer.status === 401 ? { url, refusal: answer, trouble } : { url, trouble };
+    const { error, fault } = faultOfAnswer(answer, { url }, broker);
+    if (answer.status !== 401) return { url, trouble: { url, error, fault } };
+    const remedy = followedTokenRemedy(broker.hasToken);
+    return { url, refusal: answer, trouble: { url, error: { ...error, remedy }, fault } };
   }
 }
 

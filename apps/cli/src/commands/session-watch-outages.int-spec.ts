@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Clock, plusMs, SystemClock, toRfc3339 } from '#libs/clock';
 import { aSession, endedAfterEach, eventually, FakeClock, LoopbackServer, TestAuthority } from '#libs/testing';
 import { exitCodes } from '../exit-codes.js';
@@ -180,6 +183,20 @@ describe('a watch', () => {
       expect(await ended).toBe(exitCodes.invalidInput);
     },
   );
+
+  it('says why its token cannot be read where that interrupts it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'watch-'));
+    started.add(folder, (it) => rm(it, { recursive: true }));
+    const file = join(folder, 'broker.token');
+    await writeFile(file, 'a-token');
+    options = ['--token-file', file];
+    const broker = await replica();
+    broker.generation = 7;
+    const { has } = watch(broker);
+    await has('generation 7');
+    await rm(file);
+    await has(`interrupted: the token file ${file} cannot be read (ENOENT)`);
+  });
 
   it('ends where a replica is back without the merchant that it had', async () => {
     const [other, broker] = [await replica(), await replica()];

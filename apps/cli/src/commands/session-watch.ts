@@ -1,4 +1,4 @@
-import { SessionBrokerError, type SessionBrokerOptions, Unauthenticated } from '#libs/client';
+import { BrokerUnavailable, SessionBrokerError, type SessionBrokerOptions, Unauthenticated } from '#libs/client';
 import { toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
@@ -146,6 +146,12 @@ function clientOptions(
 ): Omit<SessionBrokerOptions, 'fetch'> {
   return {
     ...{ url: urls[0].href, merchant, handover: false },
-    ...(hasToken ? { auth: async () => (await token()) ?? '' } : {}),
+    ...(hasToken ? { auth: () => token().then((text = '') => text, tokenUnavailable) } : {}),
   };
+}
+
+/** Of anything else that an auth function throws the client package tells no more than its class. */
+function tokenUnavailable(error: unknown): never {
+  if (!(error instanceof BrokerError)) throw error;
+  throw new BrokerUnavailable('token_unavailable', error.publicDetail ?? error.message);
 }
