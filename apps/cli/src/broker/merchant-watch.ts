@@ -56,12 +56,12 @@ async function watchUntil(options: SessionBrokerOptions, turn: Turn, context: Co
     ...options,
     onEvent: (event) => {
       state.note(event);
-      if (event.type === 'session') void broker.session().then(print, goesOn);
+      if (event.type === 'session') print(broker.current());
       else if (!refusal.ends(event)) tellOf(event, replica, { clock, terminal });
     },
   });
-  const print = (session: Session): void => {
-    if (!state.isNew(session)) return;
+  const print = (session: Session | undefined): void => {
+    if (session === undefined || !state.isNew(session)) return;
     tell(noticeOf(session, clock));
     look.follow(session);
   };
