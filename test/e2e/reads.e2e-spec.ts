@@ -263,7 +263,12 @@ describe('when there is no session', () => {
         condition: 'unavailable',
         renewing: expect.any(Boolean),
         renewalBlocked: false,
-        lastFailure: { kind: 'transient', msgCode: 'b_overload_error', at: expect.any(String) },
+        lastFailure: {
+          kind: 'transient',
+          msgCode: 'b_overload_error',
+          gatewayRequestId: expect.stringMatching(/^[\da-f-]{36}$/),
+          at: expect.any(String),
+        },
         cause: 'the bank reports a fault of its own: b_overload_error',
         runbook: 'renewals-failing',
         retryAt: expect.any(String),

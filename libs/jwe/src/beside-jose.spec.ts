@@ -29,11 +29,15 @@ beforeAll(async () => {
 
 const octets = fc.uint8Array({ maxLength: 2_000 });
 const party = fc.option(fc.uint8Array({ minLength: 1, maxLength: 60 }), { nil: undefined });
+/** They are distinct, or jose seals nothing (RFC 7518 section 4.6.2). */
+const parties = fc
+  .tuple(party, party)
+  .filter(([apu, apv]) => apu === undefined || apv === undefined || Buffer.compare(apu, apv) !== 0);
 
 describe.each(['here', 'elsewhere'] as const)('beside jose, with a key that is %s', (where) => {
   it('everything that jose seals is opened, whatever it says of the parties', async () => {
     await fc.assert(
-      fc.asyncProperty(octets, party, party, async (plaintext, apu, apv) => {
+      fc.asyncProperty(octets, parties, async (plaintext, [apu, apv]) => {
         const jwe = await new CompactEncrypt(plaintext)
           .setProtectedHeader({ ...PROFILE, kid: 'k1' })
           .setKeyManagementParameters({ ...(apu && { apu }), ...(apv && { apv }) })
