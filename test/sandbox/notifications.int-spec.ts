@@ -24,8 +24,12 @@ describe('notifications of the played gateway', () => {
     sandbox = started.add(await RunningSandbox.start(clock), (it) => it.close());
     await sandbox.register({ lifetimeMs: 86_400_000 });
     desk = await PaymentDesk.open(sandbox);
-    receiver = started.add(await NotificationReceiver.start(), (it) => it.close());
+    await receives();
   });
+
+  const receives = async (statuses?: readonly number[]): Promise<void> => {
+    receiver = started.add(await NotificationReceiver.start(statuses), (it) => it.close());
+  };
 
   const sent = (): Promise<readonly SentNotification[]> => sandbox.control('/notifications', { method: 'GET' });
   const settled = (state: string): Promise<void> => eventually(async () => (await sent()).at(-1)?.state === state);
@@ -96,8 +100,7 @@ describe('notifications of the played gateway', () => {
   });
 
   it('come again after 5 s, 30 s, 5 min, 30 min and 1 h, and then not again', async () => {
-    await receiver.close();
-    receiver = await NotificationReceiver.start([500, 503, 302, 404, 201, 500]);
+    await receives([500, 503, 302, 404, 201, 500]);
     await payOrder({ notificationUrl: receiver.url });
     const seen: number[] = [];
     for (const seconds of [5, 30, 300, 1_800, 3_600]) {
@@ -114,8 +117,7 @@ describe('notifications of the played gateway', () => {
   });
 
   it('stop once they were answered with 200, and all attempts are alike', async () => {
-    await receiver.close();
-    receiver = await NotificationReceiver.start([500]);
+    await receives([500]);
     await payOrder({ notificationUrl: receiver.url, notificationEncryption: true });
     await advance(86_400_000);
     expect(receiver.received).toHaveLength(2);
@@ -161,8 +163,8 @@ describe('notifications of the played gateway', () => {
   });
 
   it('go where the sandbox was told that they may, and are repeated when nothing answers there', async () => {
-    await sandbox.close();
-    sandbox = await RunningSandbox.start(clock, { notificationOrigins: ['https://shop.invalid'] });
+    const notificationOrigins = ['https://shop.invalid'];
+    sandbox = started.add(await RunningSandbox.start(clock, { notificationOrigins }), (it) => it.close());
     await sandbox.register();
     desk = await PaymentDesk.open(sandbox);
     await payOrder({ notificationUrl: 'https://shop.invalid/notifications' });
