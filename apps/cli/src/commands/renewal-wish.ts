@@ -65,7 +65,7 @@ async function ask(
   const path = `/v1/merchants/${encodeURIComponent(merchant)}/session/renewal`;
   const answer = await callReplica(broker, place, { method: 'POST', path, clock, signal });
   const code = 'problem' in answer ? undefined : ownCodeOf(answer);
-  return { place, answer, nameFault: await nameFault(broker, place, { merchant, code, clock, signal }) };
+  return { place, answer, nameFault: await nameFault(broker, [place], { merchant, code, clock, signal }) };
 }
 
 const isPassedOver = (asked: Asked): boolean => asked.nameFault !== undefined || isUnasked(asked);
