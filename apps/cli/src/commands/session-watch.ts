@@ -100,7 +100,7 @@ async function follow(
   const through = { clock, signal, onLost, onTurnedAway: () => refusal.weigh() };
   try {
     const client = { ...clientOptions(options, broker), fetch: replica.through(ask, through) };
-    await watchMerchant(client, { tell, look, replica, refusal, state }, { ...context, signal });
+    await watchMerchant(client, { tell, look, replica, refusal, state, ca: broker.ca }, { ...context, signal });
   } catch (error) {
     if (!(error instanceof SessionBrokerError)) throw error;
     return afterRefusal(error, { broker, place: { url: replica.turnedAwayAt ?? replica.url }, ...options }, context);
