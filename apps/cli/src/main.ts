@@ -13,7 +13,7 @@ const terminal: Terminal = {
 };
 
 const ending = endingSignal(process);
-process.stdout.on('error', (error) => process.exit(lostOutput(error, terminal)));
+process.stdout.on('error', (error: Error) => process.exit(lostOutput(error, terminal)));
 
 process.exitCode = await runCli(process.argv.slice(2), {
   terminal,
