@@ -389,7 +389,8 @@ describe('how status, renew and session watch get to a broker', () => {
     await clock.advance(30_000);
     expect(await ended).toEqual({
       code: exitCodes.tryLater,
-      text: `no answer   http://127.0.0.1:${silent.port}: no answer in time
+      text: `waiting for http://127.0.0.1:${silent.port}: a create call can take half a minute
+no answer   http://127.0.0.1:${silent.port}: no answer in time
 What was sent may have been carried out: session-broker status shows whether shop has a newer session
 What to do: ${HANGS}`,
     });

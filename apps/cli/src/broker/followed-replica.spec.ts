@@ -1,4 +1,5 @@
 import { FakeClock } from '#libs/testing';
+import { AcceptedToken } from './accepted-token.js';
 import { FollowedReplica } from './followed-replica.js';
 
 describe('the replica that is followed', () => {
@@ -9,6 +10,7 @@ describe('the replica that is followed', () => {
     signal: new AbortController().signal,
     onLost: (replicas: readonly object[]) => void lost.push(...replicas),
     onTurnedAway: () => undefined,
+    accepted: new AcceptedToken(),
   };
   const urls = [new URL('http://a.example:8080'), new URL('https://b.example/broker/')] as const;
 

@@ -1,3 +1,4 @@
+import type { AcceptedToken } from './accepted-token.js';
 import type { Clock } from '#libs/clock';
 import type { SessionBrokerOptions } from '#libs/client';
 import { exchangeEndOf } from '#libs/outbound';
@@ -6,6 +7,8 @@ import { type NoAnswer, noAnswer, tlsInstead } from './exchange-cause.js';
 
 type Fetch = NonNullable<SessionBrokerOptions['fetch']>;
 
+/** As a broker answers a caller whom it does not know. Tokens, too, come to one replica after the other. */
+const NOT_LET_IN = 401;
 /** As a broker answers for a merchant that it does not have, or that is none of its caller. */
 const TURNED_AWAY: ReadonlySet<number> = new Set([403, 404]);
 /** As it answers for one that it has. */
@@ -18,6 +21,11 @@ interface Following {
   readonly onLost: (lost: readonly LostReplica[]) => void;
   /** Told when every replica turns the caller or the merchant away. */
   readonly onTurnedAway: () => void;
+  readonly accepted: AcceptedToken;
+}
+
+interface AskedWith extends Pick<Following, 'accepted'> {
+  readonly authorization: string | undefined;
 }
 
 export interface LostReplica {
@@ -91,15 +99,16 @@ export class FollowedReplica {
   }
 
   /**
-   * Asks the replica that is followed at that moment. Where it turns the caller or the merchant away, the next one is asked at once: a reload
-   * comes to one replica after the other.
+   * Asks the replica that is followed at that moment. Where it lets the caller not in, or turns the caller or the merchant away, the next one
+   * is asked at once: a reload comes to one replica after the other.
    */
   through(ask: Fetch, following: Following): Fetch {
     return async (text, init) => {
       for (let asked = 1; ; asked += 1) {
         const answer = await this.#ask(ask, [text, init], following);
         const isLast = asked === this.#urls.length || this.turnedAwayAt !== undefined;
-        if (!TURNED_AWAY.has(answer.status) || isLast) return answer;
+        const isPassedOver = answer.status === NOT_LET_IN || TURNED_AWAY.has(answer.status);
+        if (!isPassedOver || isLast) return answer;
         await answer.body?.cancel();
         this.changeOver();
       }
@@ -111,7 +120,7 @@ export class FollowedReplica {
     try {
       const answer = await ask(this.readdressed(text), init);
       this.#note(url, await tlsInstead({ httpStatus: answer.status }, { url }, following), following);
-      this.#noteAnswer(url, answer.status);
+      this.#noteAnswer(url, answer.status, { authorization: init.headers['authorization'], ...following });
       if (this.turnedAwayAt !== undefined) following.onTurnedAway();
       return answer;
     } catch (error) {
@@ -126,9 +135,12 @@ export class FollowedReplica {
     }
   }
 
-  #noteAnswer(url: URL, status: number): void {
-    if (SERVED.has(status)) this.#had.add(url);
-    if (TURNED_AWAY.has(status)) {
+  #noteAnswer(url: URL, status: number, { authorization, accepted }: AskedWith): void {
+    if (SERVED.has(status)) {
+      this.#had.add(url);
+      accepted.noteShown(authorization);
+    }
+    if (TURNED_AWAY.has(status) && !accepted.isExchangedFor(authorization)) {
       this.#had.delete(url);
       this.#turnedAway.add(url);
     } else this.#turnedAway.delete(url);

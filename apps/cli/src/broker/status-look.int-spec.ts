@@ -4,6 +4,7 @@ import { BrokerError } from '#libs/errors';
 import { eventually, FakeClock, LoopbackServer } from '#libs/testing';
 import type { BrokerPlace } from './broker-place.js';
 import { FollowedReplica } from './followed-replica.js';
+import { AcceptedToken } from './accepted-token.js';
 import { FollowState } from './follow-state.js';
 import type { ListedMerchant } from './listed-merchant.js';
 import type { Notice } from './notice.js';
@@ -81,6 +82,7 @@ describe('what is told of a merchant that is followed', () => {
       merchant: 'shop',
       replica,
       state,
+      accepted: new AcceptedToken(),
       clock,
       signal: stop.signal,
       tell: (notice: Notice) => {

@@ -1,5 +1,6 @@
 import type { ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
+import { type AcceptedToken, bearer } from './accepted-token.js';
 import { AnswerNotice } from './answer-notice.js';
 import { faultOfAnswer } from './ask-fault.js';
 import { ConditionNotice } from './condition-notice.js';
@@ -19,6 +20,7 @@ interface LookParts extends Omit<NoticeParts, 'place'> {
   readonly merchant: string;
   readonly replica: FollowedReplica;
   readonly state: FollowState;
+  readonly accepted: AcceptedToken;
 }
 
 /** What one replica has said, or why it has not. */
@@ -27,6 +29,8 @@ interface Seen {
   readonly listing?: Listing;
   /** The merchant that is followed, where it is listed. */
   readonly found?: ListedMerchant;
+  /** It was asked with another token than that with which the merchant was shown last. */
+  readonly isByExchanged?: true;
   /** That the caller is not let in. */
   readonly refusal?: ReplicaAnswer;
   readonly trouble?: ReplicaTrouble;
@@ -115,7 +119,8 @@ export class StatusLook {
     if (refusal !== undefined) return this.#credential.refused(refusal);
     if (told?.listing === undefined) return;
     // Of one that is followed no longer the replicas say by themselves that they do not have it.
-    if (this.#parts.state.isLive || this.#credential.isHidden) this.#credential.hidden(told.listing);
+    const isOfToken = told.isByExchanged === true && seen.every(({ listing }) => listing !== undefined);
+    if (this.#parts.state.isLive || this.#credential.isHidden || isOfToken) this.#credential.hidden(told.listing);
   }
 
   #found(url: URL, found: ListedMerchant, seen: readonly Seen[]): void {
@@ -140,7 +145,8 @@ export class StatusLook {
   /** Nothing where there is no token to ask with. */
   async #askAll(urls: readonly URL[]): Promise<readonly Seen[]> {
     try {
-      return await Promise.all(urls.map((url) => this.#ask(url)));
+      const token = await this.#parts.broker.token();
+      return await Promise.all(urls.map((url) => this.#ask(url, token)));
     } catch (error) {
       if (!(error instanceof BrokerError)) throw error;
       this.#credential.unusable(error);
@@ -148,23 +154,27 @@ export class StatusLook {
     }
   }
 
-  async #ask(url: URL): Promise<Seen> {
-    const { broker, clock, signal, merchant } = this.#parts;
+  async #ask(url: URL, token: string | undefined): Promise<Seen> {
+    const { clock, signal } = this.#parts;
+    const broker = { ...this.#parts.broker, token: () => Promise.resolve(token) };
     const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
     const answer = await callReplica(broker, { url }, call);
     if ('problem' in answer) return { url, trouble: troubleOf(url, answer, broker), isSilent: true };
     const listing = listingOf(answer);
-    if (listing !== undefined) return { url, listing, ...foundIn(listing, merchant) };
+    if (listing !== undefined) return { url, listing, ...this.#foundIn(listing, bearer(token)) };
     const { error, fault } = faultOfAnswer(answer, { url }, broker);
     if (answer.status !== 401) return { url, trouble: { url, error, fault } };
     const remedy = followedTokenRemedy(broker.hasToken);
     return { url, refusal: answer, trouble: { url, error: { ...error, remedy }, fault } };
   }
-}
 
-function foundIn({ merchants }: Listing, merchant: string): Pick<Seen, 'found'> {
-  const found = merchants.find(({ id }) => id === merchant);
-  return found === undefined ? {} : { found };
+  #foundIn({ merchants }: Listing, authorization: string | undefined): Pick<Seen, 'found' | 'isByExchanged'> {
+    const { accepted, merchant } = this.#parts;
+    const found = merchants.find(({ id }) => id === merchant);
+    if (found === undefined) return accepted.isExchangedFor(authorization) ? { isByExchanged: true } : {};
+    accepted.noteShown(authorization);
+    return { found };
+  }
 }
 
 const isServed = ({ state }: ListedMerchant): boolean => state !== 'unavailable';

@@ -12,6 +12,10 @@ const RETRY_AFTER_S = '300';
 /** A broker in front of which no stream passes. Without a session it says when to come back. */
 class PolledReplica {
   hasMerchant = true;
+  /** Of a caller who may read no merchant. */
+  blindToken: string | undefined;
+  /** Of a caller whom it does not know. */
+  unknownToken: string | undefined;
   generation: number | undefined;
   /** For the session alone. */
   asked = 0;
@@ -25,8 +29,8 @@ class PolledReplica {
   }
 
   async restart(clock: Clock): Promise<void> {
-    this.#server = await LoopbackServer.http(({ url = '' }, response) => {
-      const [status, body] = this.answer(url, clock);
+    this.#server = await LoopbackServer.http(({ url = '', headers }, response) => {
+      const [status, body] = this.refusal(url, headers.authorization) ?? this.answer(url, clock);
       const retryAfter = status === 503 ? { 'retry-after': RETRY_AFTER_S } : {};
       response.writeHead(status, { 'content-type': 'application/json', ...retryAfter }).end(JSON.stringify(body));
     }, this.#server?.port);
@@ -38,6 +42,13 @@ class PolledReplica {
 
   async close(): Promise<void> {
     await this.#server?.close();
+  }
+
+  refusal(path: string, authorization: string | undefined): [number, object] | undefined {
+    if (authorization === undefined) return undefined;
+    if (authorization === `Bearer ${this.unknownToken}`) return [401, problem('unauthenticated')];
+    if (authorization !== `Bearer ${this.blindToken}`) return undefined;
+    return path === '/v1/merchants' ? [200, { merchants: [] }] : [403, problem('forbidden')];
   }
 
   answer(path: string, clock: Clock): [number, object] {
@@ -184,12 +195,62 @@ describe('a watch', () => {
     },
   );
 
-  it('says why its token cannot be read where that interrupts it', async () => {
+  async function tokenFile(token: string): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'watch-'));
     started.add(folder, (it) => rm(it, { recursive: true }));
     const file = join(folder, 'broker.token');
-    await writeFile(file, 'a-token');
+    await writeFile(file, token);
     options = ['--token-file', file];
+    return file;
+  }
+
+  it('goes on where its token was exchanged for one without rights, whatever it is doing, and says what to do', async () => {
+    const [file, broker, other] = [await tokenFile('a-token'), await replica(), await replica()];
+    [broker.blindToken, other.blindToken] = ['poor', 'poor'];
+    broker.generation = 7;
+    const { lines, has } = watch(broker, other);
+    await has('generation 7');
+    await broker.close();
+    await other.close();
+    await clock.advance(LOOK_MS);
+    await has('Nothing is seen of the merchant:');
+    await writeFile(file, 'poor');
+    await broker.restart(clock);
+    await other.restart(clock);
+    await clock.advance(LOOK_MS);
+    await has('This caller may not see the merchant any more; it may see none at all: nothing is seen of the merchant');
+    await has('What to do: have session:read granted to it, or use the token of one that has it');
+    await clock.advance(60_000);
+    await has(', since ');
+    await writeFile(file, 'a-token');
+    broker.generation = 8;
+    await clock.advance(LOOK_MS);
+    await has('This caller may see the merchant again.');
+    await has('generation 8');
+    expect(lines.join('\n')).not.toContain('error:');
+  });
+
+  it('asks the next replica where one does not know its token', async () => {
+    await tokenFile('new');
+    const [other, broker] = [await replica(), await replica()];
+    other.unknownToken = 'new';
+    broker.generation = 7;
+    const { lines, has } = watch(other, broker);
+    await has('generation 7');
+    expect(lines.join('\n')).not.toContain('401');
+  });
+
+  it('ends where none of the replicas knows its token', async () => {
+    await tokenFile('new');
+    const replicas = [await replica(), await replica()];
+    for (const one of replicas) one.unknownToken = 'new';
+    const { lines, ended } = watch(...replicas);
+    expect(await ended).toBe(exitCodes.refused);
+    expect(lines.at(-1)).toContain('What to do: name the token of a caller of this broker');
+  });
+
+  it('says why its token cannot be read where that interrupts it', async () => {
+    const file = await tokenFile('a-token');
     const broker = await replica();
     broker.generation = 7;
     const { has } = watch(broker);

@@ -2,6 +2,7 @@ import { BrokerUnavailable, SessionBrokerError, type SessionBrokerOptions, Unaut
 import { toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
+import { AcceptedToken } from '../broker/accepted-token.js';
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import { FollowedReplica, type LostReplica } from '../broker/followed-replica.js';
 import { type AskFault, faultLines } from '../broker/ask-fault.js';
@@ -94,10 +95,10 @@ async function follow(
   };
   const refusal = new LastRefusal(replica, giveUp);
   const { merchant } = options;
-  const state = new FollowState(clock);
-  const look = new StatusLook({ clock, signal, broker, merchant, tell, replica, state });
+  const [state, accepted] = [new FollowState(clock), new AcceptedToken()];
+  const look = new StatusLook({ clock, signal, broker, merchant, tell, replica, state, accepted });
   const ask = fetchThrough(connections, { tls: { pins: [], ...(broker.ca === undefined ? {} : { ca: broker.ca }) } });
-  const through = { clock, signal, onLost, onTurnedAway: () => refusal.weigh() };
+  const through = { clock, signal, accepted, onLost, onTurnedAway: () => refusal.weigh() };
   try {
     const client = { ...clientOptions(options, broker), fetch: replica.through(ask, through) };
     await watchMerchant(client, { tell, look, replica, refusal, state, ca: broker.ca }, { ...context, signal });
