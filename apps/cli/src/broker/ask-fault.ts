@@ -35,7 +35,7 @@ export function faultOfSilence(
     code,
     message,
     ...(remedy === undefined ? {} : { remedy }),
-    ...(code === askFaultCodes.unreachable ? { runbook: REPLICA_DOWN } : {}),
+    ...(code === askFaultCodes.unreachable || why.isHung === true ? { runbook: REPLICA_DOWN } : {}),
   };
 }
 
@@ -53,7 +53,7 @@ export function faultOfAnswer(
     const code = own ?? askFaultCodes.wrongAddress;
     return { error: { code, message, status, remedy: addressRemedy(place) }, fault: 'invalidInput' };
   }
-  const remedy = remedyOf(status, hasToken);
+  const remedy = remedyOf({ status, own }, hasToken);
   const code = own ?? askFaultCodes.unexpected;
   return {
     error: { code, message, status, ...(remedy === undefined ? {} : { remedy }) },
@@ -65,8 +65,18 @@ export function faultOfAnswer(
 const OF_A_PROXY =
   'what answers is in front of the broker and lets nobody in: have it let this machine in, or give the address of a replica';
 
-function remedyOf(status: number, hasToken: boolean): string | undefined {
+const NOT_PASSED_ON =
+  'what answers is in front of the broker: see whether it reaches the broker, or give the address of a replica';
+
+interface Refusal {
+  readonly status: number;
+  /** The broker's own. */
+  readonly own: string | undefined;
+}
+
+function remedyOf({ status, own }: Refusal, hasToken: boolean): string | undefined {
   if (status === 401) return tokenRemedy(hasToken);
+  if (status >= 500 && own === undefined) return NOT_PASSED_ON;
   return status === 403 || status === 407 ? OF_A_PROXY : undefined;
 }
 

@@ -284,6 +284,15 @@ describe('how status, renew and session watch get to a broker', () => {
       });
     });
 
+    it('of a proxy that does not reach the broker', async () => {
+      expect(await told(await answering(502, {}))).toEqual({
+        code: 'unexpected_answer',
+        message: 'HTTP 502, which is not the answer of a broker',
+        status: 502,
+        remedy: expect.stringContaining('see whether it reaches the broker') as string,
+      });
+    });
+
     it('of a certificate that is not trusted', async () => {
       const { port } = await trusted();
       expect(await told(`https://localhost:${port}`)).toEqual({

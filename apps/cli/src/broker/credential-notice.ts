@@ -19,7 +19,7 @@ const SEEN_AGAIN = 'This caller may see the merchant again.';
 
 interface Parts extends Pick<NoticeParts, 'broker' | 'clock' | 'tell'> {
   readonly merchant: string;
-  readonly state: Pick<FollowState, 'leaves'>;
+  readonly state: Pick<FollowState, 'leaves' | 'streamOpen'>;
 }
 
 /** What was told last. */
@@ -93,7 +93,7 @@ export class CredentialNotice {
     this.#told = { what, leaves, atMs, overWords, since: isSame ? before.since : clock.now() };
     const lasting = isSame ? `, since ${toRfc3339(before.since)}` : '';
     const error = { ...fault, message: `${fault.message}${lasting}: ${leaves}` };
-    this.#tell(faultLines(error).join('\n'), { accepted: false, error });
+    this.#tell(faultLines(error).join('\n'), { accepted: false, streamOpen: state.streamOpen, error });
   }
 
   #tell(words: string, facts: object): void {

@@ -149,7 +149,7 @@ describe('what is told of a merchant that is followed', () => {
     const message = `The broker does not accept the credential (401): ${BY_STREAM}`;
     expect(told).toEqual([`${message}\nWhat to do: ${remedy}`]);
     const error = { code: 'unauthenticated', message, status: 401, remedy };
-    expect(facts).toEqual([{ event: 'credential', merchant: 'shop', accepted: false, error }]);
+    expect(facts).toEqual([{ event: 'credential', merchant: 'shop', accepted: false, streamOpen: true, error }]);
     for (let looks = 1; looks < 12; looks += 1) await look({});
     expect(told).toHaveLength(1);
     await look({});
@@ -179,7 +179,7 @@ describe('what is told of a merchant that is followed', () => {
     const remedy = 'mend it: it is read anew for each question';
     const error = { code: 'invalid_request', message, remedy };
     expect(told).toEqual([`${message}\nWhat to do: ${remedy}`]);
-    expect(facts).toEqual([{ event: 'credential', merchant: 'shop', accepted: false, error }]);
+    expect(facts).toEqual([{ event: 'credential', merchant: 'shop', accepted: false, streamOpen: true, error }]);
     token = () => Promise.resolve('a-token');
     await look({});
     expect(told.slice(1)).toEqual(['The broker accepts the credential again.']);
@@ -216,7 +216,13 @@ describe('what is told of a merchant that is followed', () => {
     const remedy = 'have session:read granted to it, or use the token of one that has it';
     expect(told).toEqual([`${message}\nWhat to do: ${remedy}`, 'This caller may see the merchant again.']);
     expect(facts).toEqual([
-      { event: 'credential', merchant: 'shop', accepted: false, error: { code: 'forbidden', message, remedy } },
+      {
+        event: 'credential',
+        merchant: 'shop',
+        accepted: false,
+        streamOpen: true,
+        error: { code: 'forbidden', message, remedy },
+      },
       { event: 'credential', merchant: 'shop', accepted: true },
     ]);
   });

@@ -113,7 +113,9 @@ describe('a watch whose merchant is taken away by a reload', () => {
     second.takeAway();
     const { lines, ended } = watch(`${first.url} ${second.url}`);
     expect(await ended).toBe(exitCodes.invalidInput);
-    expect(lines.at(-1)).toContain('error: there is no merchant shop, or this caller may not see it; it may see till, kiosk\n');
+    expect(lines.at(-1)).toContain(
+      'error: there is no merchant shop, or this caller may not see it; it may see till, kiosk\n',
+    );
   });
 
   it('ends, too, at a port to which no request goes, and says so', async () => {
@@ -129,6 +131,14 @@ describe('a watch whose merchant is taken away by a reload', () => {
     const { lines, ended } = watch(`${broker.url}/v1/`);
     expect(await ended).toBe(exitCodes.invalidInput);
     expect(lines.at(-1)).toContain(`\nWhat to do: correct --url, or BROKER_URL: give the address alone, ${broker.url}`);
+  });
+
+  it('has the code of a wrong address for programs, whoever answers there', async () => {
+    const stranger = await LoopbackServer.http((_request, response) => response.writeHead(404).end());
+    started.add(stranger, (it) => it.close());
+    const { lines, ended } = watch(`http://127.0.0.1:${stranger.port}`, '--json');
+    expect(await ended).toBe(exitCodes.invalidInput);
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: 'ended', error: { code: 'wrong_address' } });
   });
 
   it('has it for programs as its last line', async () => {

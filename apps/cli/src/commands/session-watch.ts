@@ -1,4 +1,4 @@
-import { BrokerUnavailable, SessionBrokerError, type SessionBrokerOptions, Unauthenticated } from '#libs/client';
+import { BrokerUnavailable, ProtocolError, SessionBrokerError, type SessionBrokerOptions, Unauthenticated } from '#libs/client';
 import { toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
@@ -6,6 +6,7 @@ import { AcceptedToken } from '../broker/accepted-token.js';
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import { FollowedReplica, type LostReplica } from '../broker/followed-replica.js';
 import { type AskFault, faultLines } from '../broker/ask-fault.js';
+import { askFaultCodes } from '../broker/exchange-cause.js';
 import { nameFault } from '../broker/named-merchants.js';
 import { noticePrinter } from '../broker/notice.js';
 import { FollowState } from '../broker/follow-state.js';
@@ -130,7 +131,10 @@ async function afterRefusal(
     ...(status === undefined ? {} : { status }),
     ...(remedy === undefined ? {} : { remedy }),
   });
-  if (showsWrongAddress(error)) return endingOf(told(error.message, addressRemedy(place)), 'invalidInput');
+  if (showsWrongAddress(error)) {
+    const known = error instanceof ProtocolError ? { code: askFaultCodes.wrongAddress } : {};
+    return endingOf({ ...told(error.message, addressRemedy(place)), ...known }, 'invalidInput');
+  }
   if (error instanceof Unauthenticated) {
     return endingOf(told(error.message, tokenRemedy(broker.hasToken)), 'refused');
   }
