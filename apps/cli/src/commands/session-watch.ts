@@ -1,4 +1,10 @@
-import { BrokerUnavailable, ProtocolError, SessionBrokerError, type SessionBrokerOptions, Unauthenticated } from '#libs/client';
+import {
+  BrokerUnavailable,
+  ProtocolError,
+  SessionBrokerError,
+  type SessionBrokerOptions,
+  Unauthenticated,
+} from '#libs/client';
 import { toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
