@@ -76,7 +76,8 @@ export class Remedy {
  * @param {number} now
  */
 export function onlyWaits(merchant, now) {
-  return merchant.budgetSpent && merchant.failure === undefined && conditionAt(merchant, now) === 'unavailable';
+  const { budgetSpent, failure } = merchant;
+  return budgetSpent && failure === undefined && ['unavailable', 'stale'].includes(conditionAt(merchant, now));
 }
 
 /**

@@ -31,10 +31,12 @@ describe('the words before the command that renews', () => {
 });
 
 describe('a merchant with no create call left', () => {
-  it('only waits for one where it has no session and no attempt has failed', () => {
+  it('only waits for one where it has no fresh session and no attempt has failed', () => {
     const ended = { ...reported, condition: 'unavailable', budgetSpent: true } as const;
     expect(onlyWaits(ended, 0)).toBe(true);
     expect(onlyWaits({ ...ended, failure: { at: 0, kind: 'transient' } }, 0)).toBe(false);
+    expect(onlyWaits({ ...ended, condition: 'stale' }, 0)).toBe(true);
+    expect(onlyWaits({ ...ended, condition: 'fresh' }, 960)).toBe(true);
     expect(onlyWaits({ ...ended, budgetSpent: false }, 0)).toBe(false);
     expect(onlyWaits({ ...reported, budgetSpent: true }, 0)).toBe(false);
   });
