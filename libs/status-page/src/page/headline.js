@@ -106,7 +106,7 @@ export function headlineOf({ store, replica, merchants }, counts, now) {
  * @param {View} view
  * @returns {Sentence | undefined}
  */
-function heldSentence({ merchants, counts, all, worst, trouble, now }) {
+function heldSentence({ merchants, all, worst, trouble, now }) {
   if (trouble === undefined || !bearable.has(worst)) return undefined;
   const { held, said } = trouble;
   const isCalm = worst === 'fresh' || worst === 'renewing';
@@ -114,7 +114,7 @@ function heldSentence({ merchants, counts, all, worst, trouble, now }) {
   const good = goodText(all);
   const text =
     held === undefined ? `${capital(said)}; ${good.charAt(0).toLowerCase()}${good.slice(1)}` : `${held}: ${said}`;
-  const detail = troubleDetail(trouble, counts.unavailable < all);
+  const detail = troubleDetail(trouble, 'sessions');
   const condition = isCalm ? 'failing' : worst;
   const also = worst === 'watched' ? FOREIGN_AUTHORIZER : undefined;
   return { condition, text, ending: endText(merchants, all, now), detail, runbook: STORE_DOWN, also };
@@ -232,7 +232,9 @@ function worstSentence(view) {
  */
 function beside(trouble, { merchants, counts, all, worst, now }) {
   const areDead = dead.has(worst);
-  const why = troubleDetail(trouble, !areDead && counts.unavailable < all, capital(trouble.said));
+  const goOn = conditions.some((one) => bearable.has(one) && counts[one] > 0);
+  const served = goOn ? `${bearable.has(worst) ? '' : 'the other '}sessions` : '';
+  const why = troubleDetail(trouble, served, capital(trouble.said));
   const detail = `${why} ${othersText(counts, worst)}`.trim();
   return { ending: areDead ? '' : endText(merchants, all, now), detail };
 }

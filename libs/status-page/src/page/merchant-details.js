@@ -37,7 +37,7 @@ export class MerchantDetails {
    * @param {StatusMerchant} merchant
    * @param {number} now
    */
-  #drawFacts({ session, reason, cause, retryAt, failure }, now) {
+  #drawFacts({ session, reason, retryAt, failure }, now) {
     /** @param {number | undefined} at */
     const moment = (at) => {
       if (at === undefined) return NONE;
@@ -50,7 +50,6 @@ export class MerchantDetails {
     const facts = {
       Generation: session === undefined ? NONE : String(session.generation),
       Served: reason.replaceAll('_', ' '),
-      Cause: causeText(cause),
       Created: moment(session?.createdAt),
       'Renewed from': moment(session?.renewAt),
       'Fresh until': moment(session?.mustRenewAt),
@@ -62,14 +61,6 @@ export class MerchantDetails {
     const values = this.#facts.querySelectorAll('dd');
     for (const [index, text] of Object.values(facts).entries()) setText(values[index] ?? this.#facts, text);
   }
-}
-
-/**
- * @param {StatusMerchant['cause']} cause
- * @returns {string} such as `the bank refuses: b_merchant_not_found (runbook: access-refused)`
- */
-function causeText(cause) {
-  return cause === undefined ? NONE : `${cause.text} (runbook: ${cause.runbook})`;
 }
 
 /** @param {string} name */

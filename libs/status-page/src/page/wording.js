@@ -105,7 +105,6 @@ export const outcomeNames = {
  */
 export function renewalText(renewal, now) {
   const ago = agoText(now - renewal.at);
-  if (renewal.outcome === 'adopted') return `${ago} · ${outcomeNames.adopted}`;
   if (renewal.outcome !== 'success') return `${ago} · ${outcomeNames[renewal.outcome]}`;
   return `${ago} · ${renewal.trigger} · ${tookText(renewal.durationMs)}`;
 }
