@@ -104,7 +104,7 @@ export function contentsOf({ replica, store, gateways, furtherGateways }, now) {
 function storeContent({ type, condition, since, reason, failing }, now) {
   const base = { key: 'store', kind: 'Store', title: type === 'redis' ? 'Redis' : 'Memory' };
   const facts = given([
-    [condition === 'answers' ? 'Up for' : 'Down for', since === undefined ? undefined : durationText(now - since)],
+    [condition === 'answers' ? 'Answers for' : 'Down for', since === undefined ? undefined : durationText(now - since)],
     ['Reason', reason],
     ['Shared', type === 'redis' ? 'by all replicas' : 'by nobody: for one replica'],
     ['Failing', failing && `${failing.work}, ${agoText(now - failing.at)}`],

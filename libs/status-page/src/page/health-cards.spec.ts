@@ -128,3 +128,12 @@ describe('the card of a gateway', () => {
     expect(card({ health: 'unknown', attempts: 0 })?.facts).toEqual([['Merchants', '1']]);
   });
 });
+
+describe('the card of the store', () => {
+  it('says for how long it has answered, and nothing that reads like the uptime of Redis', () => {
+    const shown = (condition: 'answers' | 'silent') =>
+      contentsOf({ ...document, store: { type: 'redis', condition, since: 51_000 } }, 60_000)[0]?.facts[0];
+    expect(shown('answers')).toEqual(['Answers for', '9 s']);
+    expect(shown('silent')).toEqual(['Down for', '9 s']);
+  });
+});
