@@ -49,6 +49,12 @@ export class RenewalHistory implements SessionEvents {
     return (this.#merchants.get(merchant) ?? NOTHING).renewals;
   }
 
+  /** Whether a call of this replica has ended without a session then, or later. */
+  hasFailedSince(merchant: string, at: number): boolean {
+    const isFailed = ({ outcome }: StatusRenewal): boolean => outcome !== 'success' && outcome !== 'adopted';
+    return this.of(merchant).some((renewal) => isFailed(renewal) && renewal.at >= at);
+  }
+
   isBudgetSpent(merchant: string): boolean {
     return (this.#merchants.get(merchant) ?? NOTHING).budgetSpent;
   }

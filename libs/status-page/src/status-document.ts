@@ -101,6 +101,8 @@ export interface StatusGateway {
   readonly answersSince?: number;
   /** When another replica last renewed one of the merchants that this one has called for. */
   readonly answeredOthersAt?: number;
+  /** The last failure of another replica that still stands for one of the merchants; its kind is `refused`, `not trusted` or `failed`. */
+  readonly othersFailure?: StatusFailure;
   readonly lastAnswerAt?: number;
   readonly lastFailure?: StatusFailure;
   /** How far the gateway's clock is ahead of ours; negative: behind. */
