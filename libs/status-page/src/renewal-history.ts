@@ -59,14 +59,14 @@ export class RenewalHistory implements SessionEvents {
     return (this.#merchants.get(merchant) ?? NOTHING).budgetSpent;
   }
 
-  #finished({ trigger, outcome, durationMs, generation, failure }: Named<'renewal_finished'>): StatusRenewal {
+  #finished({ trigger, outcome, callMs, generation, failure }: Named<'renewal_finished'>): StatusRenewal {
     const code = failure?.shownCode ?? failure?.trace?.mark;
     return {
       at: this.#clock.now(),
       generation,
       outcome,
       trigger,
-      durationMs: Math.round(durationMs),
+      callMs: Math.round(callMs),
       ...(code === undefined ? {} : { code }),
     };
   }

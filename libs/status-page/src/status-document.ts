@@ -188,6 +188,7 @@ export type StatusRenewal =
         | 'timeout'
         | 'lease_lost';
       readonly trigger: 'startup' | 'schedule' | 'demand' | 'rejection' | 'operator';
-      readonly durationMs: number;
+      /** The call to the gateway alone. */
+      readonly callMs: number;
       readonly code?: string;
     };

@@ -13,7 +13,7 @@ export class MerchantDetails {
   #drawn;
 
   constructor() {
-    const heads = ['Time (UTC)', 'Trigger', 'Outcome', 'Took'].map((name) => element('th', { scope: 'col' }, [name]));
+    const heads = ['Time (UTC)', 'Trigger', 'Outcome', 'Call took'].map((name) => element('th', { scope: 'col' }, [name]));
     const table = element('table', {}, [
       element('caption', {}, ['Last renewals seen by this replica, newest first']),
       element('thead', {}, [element('tr', {}, heads)]),
@@ -77,6 +77,6 @@ function recordOf(renewal) {
     element('td', {}, [time]),
     element('td', {}, [own?.trigger ?? NONE]),
     element('td', {}, [outcome]),
-    element('td', {}, [own === undefined ? NONE : tookText(own.durationMs)]),
+    element('td', {}, [own === undefined ? NONE : tookText(own.callMs)]),
   ]);
 }

@@ -106,7 +106,7 @@ export const outcomeNames = {
 export function renewalText(renewal, now) {
   const ago = agoText(now - renewal.at);
   if (renewal.outcome !== 'success') return `${ago} · ${outcomeNames[renewal.outcome]}`;
-  return `${ago} · ${renewal.trigger} · ${tookText(renewal.durationMs)}`;
+  return `${ago} · ${renewal.trigger} · ${tookText(renewal.callMs)}`;
 }
 
 /**
