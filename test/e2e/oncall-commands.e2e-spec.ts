@@ -184,15 +184,17 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     // It falls due after half of its life: past the ten seconds in which nobody gets a newer one.
     await start({ session, merchant: { lifetimeMs: 24_000 } });
     const told = (): readonly string[] =>
-      broker.lines.filter((line) => line.includes('shop is due for renewal and cannot be renewed: the create'));
+      broker.lines.filter((line) =>
+        line.includes('shop is due for renewal and cannot be renewed: the one create call of'),
+      );
     // No call comes before its end, which is told long before it is due.
     expect(await cli('status')).toMatchObject({ code: 4, out: expect.stringContaining('not renewed') as string });
     expect(told()).toEqual([]);
     await eventually(() => told().length > 0);
-    const until = String.raw`until .*UTC; its session is good for another \d+ s; payments fail from the end of its session until a call is free`;
+    const until = String.raw`spent; the next one is free at .*UTC; its session is good for another \d+ s; payments fail from the end of its session until a call is free`;
     expect((await cli('status')).out).toMatch(
       new RegExp(
-        `\nshop +not renewed +\\d+s +attempt in 59m \\d+s \\(after its end\\) +\\d+ +the create-call budget is spent ${until} \\(runbook: budget-exhausted\\)\n`,
+        `\nshop +not renewed +\\d+s +attempt in 59m \\d+s \\(after its end\\) +\\d+ +the one create call of 1 h is ${until} \\(runbook: budget-exhausted\\)\n`,
       ),
     );
     const refused = await cli('renew', '--merchant', 'shop');
