@@ -2,7 +2,7 @@
 import { conditionAt, endsUnrenewed, reported, takesPerson } from './condition.js';
 import { element, setAttribute, setText } from './elements.js';
 import { after } from './time.js';
-import { matterOf, renewCommand, runbookPath } from './wording.js';
+import { capital, matterOf, renewCommand, runbookPath } from './wording.js';
 
 /** What prints the other half of a comparison. */
 const THUMBPRINT_COMMAND = 'session-broker keys thumbprint bank-has.jwk.json';
@@ -27,7 +27,7 @@ export class Remedy {
   #copy = element('button', { type: 'button', class: 'copy' }, ['Copy']);
   #needs = element('a', { href: runbookPath('README') }, ['Where to run it']);
   #when = element('span');
-  #renew = element('span', { class: 'renew' }, [this.#when, ' ', this.#command, this.#copy, this.#needs]);
+  #renew = element('span', {}, [this.#when, ' ', this.#command, this.#copy, this.#needs]);
 
   /** @param {string} id of the merchant */
   constructor(id) {
@@ -57,7 +57,7 @@ export class Remedy {
     this.#keys.hidden = merchant.ownKey === undefined;
     setText(this.#ownKey, merchant.ownKey ?? '');
     setText(this.#when, whenText(merchant, now));
-    setText(this.#cause, matter === undefined ? '' : `${matter.text}.`);
+    setText(this.#cause, matter === undefined ? '' : `${capital(matter.text)}.`);
     if (matter === undefined) return;
     setText(this.#runbook, `Runbook: ${matter.runbook}`);
     setAttribute(this.#runbook, 'href', runbookPath(matter.runbook));

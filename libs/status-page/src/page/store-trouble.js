@@ -31,7 +31,7 @@ export function storeTroubleOf({ store: { condition, since, reason = 'no reason 
  * @param {StoreTrouble} trouble
  * @param {string} served those with which payments go on; empty where there are none
  * @param {string} [named] what the reason is that of, where the headline does not say it
- * @returns {string} the reason, and what becomes of it without anybody's help
+ * @returns the reason, and what becomes of it without anybody's help
  */
 export function troubleDetail({ reason, remedy, since, held, areReported, now }, served, named = 'Reason') {
   const why = `${named}: ${reason}${since === undefined ? '' : `; not working since ${timeText(since, now)}`}.`;
