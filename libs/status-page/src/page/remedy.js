@@ -8,6 +8,8 @@ import { capital, matterOf, renewCommand, runbookPath } from './wording.js';
 const THUMBPRINT_COMMAND = 'session-broker keys thumbprint bank-has.jwk.json';
 
 const TOLD_FOR_MS = 2_000;
+/** By hand it would not be sooner. */
+const SOON_MS = 5_000;
 
 /** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. A store that is back renews all but those reported. */
 const renewable = new Set(['unavailable', 'stale', 'foreign_authorizer', 'reported_dead', 'likely_dead', 'failing']);
@@ -71,13 +73,15 @@ export class Remedy {
 }
 
 /**
- * With no call left nothing is to be mended: it is renewed as soon as one is free.
+ * Where nothing has failed, nothing is to be mended: it is renewed by itself, now or as soon as a call is free.
  * @param {StatusMerchant} merchant
  * @param {number} now
  */
 export function onlyWaits(merchant, now) {
-  const { budgetSpent, failure } = merchant;
-  return budgetSpent && failure === undefined && ['unavailable', 'stale'].includes(conditionAt(merchant, now));
+  const { budgetSpent, renewing, failure, retryAt = now } = merchant;
+  if (failure !== undefined || renewing) return failure === undefined;
+  const isSoon = budgetSpent || retryAt - now < SOON_MS;
+  return isSoon && ['unavailable', 'stale'].includes(conditionAt(merchant, now));
 }
 
 /**
