@@ -54,13 +54,16 @@ func main() {
 	if len(causes) <= len("null") {
 		causes = nil // there are none
 	}
-	isEnd, told := func(r rune) bool { return r == '\n' }, []string{response.Status, said.MsgCode, said.MsgText, fmt.Sprintf("%.300s", causes), said.Code, said.Title, said.Detail, said.Cause}
+	isOfEgress, answer := said.Type == "urn:session-broker:problem:"+said.Code, response.Status
+	if !isOfEgress && response.Header.Get("X-Request-Id") == "" { // an egress gives every answer one, also what it passes on
+		answer += " of no egress (is EGRESS_URL right?)"
+	}
+	isEnd, told := func(r rune) bool { return r == '\n' }, []string{answer, said.MsgCode, said.MsgText, fmt.Sprintf("%.300s", causes), said.Code, said.Title, said.Detail, said.Cause}
 	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), isEnd), "; ") // without what is empty
-	isOfEgress := said.Type == "urn:session-broker:problem:"+said.Code
 	isNotSent := isOfEgress && strings.Contains(notSent, " "+said.Code+" ")
 	switch {
 	case err != nil:
-		log.Fatalf(unknown, response.Status, "that is neither of the bank nor of the egress: "+err.Error(), findOut)
+		log.Fatalf(unknown, answer, "that is neither of the bank nor of the egress: "+err.Error(), findOut)
 	case isOfEgress && said.Code == "answer_unopened":
 		log.Fatalf("the bank HAS the order, but its answer was not opened: %s; %s", why, findOut)
 	case said.MsgCode == "b_duplicate_field_value" && response.StatusCode < 500:

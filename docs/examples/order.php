@@ -4,6 +4,11 @@
 // An order of which nobody knows is sent again under its own id: MERCHANT_REQUEST_ID=… before the same line.
 declare(strict_types=1);
 
+set_exception_handler(function (Throwable $error) { // one line; what is wrong with the program itself comes whole
+    fwrite(STDERR, ($error instanceof RuntimeException ? preg_replace('/\s+/', ' ', $error->getMessage()) : $error) . "\n");
+    exit(1);
+});
+
 [$url, $token, $merchant] = array_map(fn ($name) => trim((string) getenv($name)), ['EGRESS_URL', 'EGRESS_TOKEN', 'MERCHANT_ID']);
 preg_match('~^https?://~', $url) && preg_match('/^\S+$/', $token)
     || throw new RuntimeException('set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break');
@@ -32,14 +37,14 @@ $warnings = []; // TLS tells its reasons one by one
 set_error_handler(function ($level, $message) use (&$warnings) { return (bool) $warnings[] = $message; });
 $text = file_get_contents("$url/ecom/execute_request/hpp/v1/create-order", false, $context);
 restore_error_handler();
-if ($text === false) {
-    $why = implode('; ', $warnings);
+if ($text === false || ($http_response_header[0] ?? '') === '') {
+    $why = implode('; ', $warnings) ?: 'it closed the connection';
     $hint = str_contains($why, 'wrong version number') ? '; does it begin with http://?' : '';
     throw preg_match('/Connection refused|getaddrinfo|Failed to enable crypto/', $why)
         ? new RuntimeException("$none, for it was not sent: nothing answers at $url (EGRESS_URL) that is trusted: $why$hint")
         : $unknown("no answer of the egress: $why");
 }
-$status = (int) (explode(' ', $http_response_header[0] ?? '')[1] ?? 0);
+$status = (int) (explode(' ', $http_response_header[0])[1] ?? 0);
 $document = json_decode($text, true);
 $document = is_array($document) ? $document : [];
 $said = array_filter($document, 'is_string');
@@ -51,12 +56,14 @@ if ($status === 200 && $msg === '' && ($said['hppOrderId'] ?? '') !== '') {
     exit("order {$said['hppOrderId']} is " . ($said['orderStatus'] ?? '') . "\n");
 }
 $isOfEgress = ($said['type'] ?? '') === "urn:session-broker:problem:$code";
+// An egress gives every answer an id, also what it passes on.
+$answer = $isOfEgress || preg_grep('/^x-request-id:/i', $http_response_header) ? $status : "$status of no egress (is EGRESS_URL right?)";
 if ($isOfEgress && $code === 'answer_unopened') {
-    throw new RuntimeException("the bank HAS the order, but its answer was not opened: $status $why; $findOut");
+    throw new RuntimeException("the bank HAS the order, but its answer was not opened: $answer $why; $findOut");
 }
 if ($msg === 'b_duplicate_field_value' && $status < 500) {
-    throw new RuntimeException("the bank has a request with this id already, and does not say of which order: $status $why; $findOut");
+    throw new RuntimeException("the bank has a request with this id already, and does not say of which order: $answer $why; $findOut");
 }
 throw $isOfEgress && in_array($code, NOT_SENT, true) || $msg !== '' && !in_array($msg, NO_REFUSAL, true) && $status < 500
-    ? new RuntimeException("$none: $status $why")
-    : $unknown("$status " . ($why ?: 'that is neither of the bank nor of the egress'));
+    ? new RuntimeException("$none: $answer $why")
+    : $unknown("$answer " . ($why ?: 'that is neither of the bank nor of the egress'));

@@ -34,7 +34,7 @@ FIND_OUT = f"keep {ID}, and read in docs/egress.md how to find out"
 print(f"sending {ID}", file=sys.stderr)  # a real program writes it to its database before it sends
 try:
     with OPENER.open(request, timeout=45) as answer:  # longer than gateway.timeout and ten seconds
-        status, text = answer.status, answer.read()
+        status, text, answer_id = answer.status, answer.read(), answer.headers.get("x-request-id")
 except (OSError, http.client.HTTPException) as error:
     cause = getattr(error, "reason", None)  # of the connection alone: what went wrong later has none that is an error
     is_no_tls = isinstance(cause, ssl.SSLError) and cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
@@ -52,13 +52,15 @@ if said.get("errorCauses"):
 why = "; ".join(str(said[name]) for name in ("msgCode", "msgText", "errorCauses", "code", "title", "detail", "cause") if said.get(name))
 msg, code = said.get("msgCode"), str(said.get("code"))
 is_of_egress = said.get("type") == "urn:session-broker:problem:" + code
+# An egress gives every answer an id, also what it passes on.
+told = status if is_of_egress or answer_id else f"{status} of no egress (is EGRESS_URL right?)"
 if status == 200 and not msg and isinstance(said.get("hppOrderId"), str) and said["hppOrderId"]:
     print(f"order {said['hppOrderId']} is {said.get('orderStatus')}")
 elif is_of_egress and code == "answer_unopened":
-    sys.exit(f"the bank HAS the order, but its answer was not opened: {status} {why}; {FIND_OUT}")
+    sys.exit(f"the bank HAS the order, but its answer was not opened: {told} {why}; {FIND_OUT}")
 elif is_of_egress and code in NOT_SENT or isinstance(msg, str) and msg and msg not in NO_REFUSAL and status < 500:
-    sys.exit(f"{NONE}: {status} {why}")
+    sys.exit(f"{NONE}: {told} {why}")
 elif msg == "b_duplicate_field_value" and status < 500:
-    sys.exit(f"the bank has a request with this id already, and does not say of which order: {status} {why}; {FIND_OUT}")
+    sys.exit(f"the bank has a request with this id already, and does not say of which order: {told} {why}; {FIND_OUT}")
 else:
-    sys.exit(f"unknown whether the bank has it: {status} {why or 'that is neither of the bank nor of the egress'}; {FIND_OUT}")
+    sys.exit(f"unknown whether the bank has it: {told} {why or 'that is neither of the bank nor of the egress'}; {FIND_OUT}")

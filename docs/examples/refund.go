@@ -1,6 +1,5 @@
-// Gives back 1.00 of a purchase through the egress: JSON in, JSON out, no session, no cryptography. Needs Go 1.19 alone:
+// Gives back 1.00 of a purchase through the egress: JSON in, JSON out, no session, no cryptography. Needs Go 1.19 alone; MERCHANT_REQUEST_ID=… sends a refund again:
 // EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo OPERATION_ID=… go run docs/examples/refund.go
-// A refund that the bank does not have is sent again under the id that was printed: MERCHANT_REQUEST_ID=… before the same line.
 package main
 
 import (
@@ -40,9 +39,8 @@ func main() {
 	}
 	request.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
 	log.Printf("sending the refund %s", id) // a real program writes it to its database before it sends
-	// Longer than gateway.timeout and ten seconds; the token is for the egress alone.
 	client := http.Client{Timeout: 45 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Do(request)
+	response, err := client.Do(request) // waits longer than gateway.timeout and ten seconds, and follows nobody: the token is for the egress alone
 	unknown, findOut := "unknown whether the bank has it: %v %v; %s", "keep "+id+": the notification or the bank tells its status, never send it under a new merchantRequestId"
 	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" || regexp.MustCompile("HTTP response to HTTPS client|TLS handshake timeout|x509: ").MatchString(fmt.Sprint(err)) {
 		log.Fatalf("%s, for it was not sent: nothing answers at %s (EGRESS_URL; is it http:// or https://?) that is trusted: %v", none, url, err)
@@ -58,19 +56,21 @@ func main() {
 	if len(causes) <= len("null") {
 		causes = nil // there are none
 	}
-	isEnd, told := func(r rune) bool { return r == '\n' }, []string{response.Status, said.MsgCode, said.MsgText, fmt.Sprintf("%.300s", causes), said.Code, said.Title, said.Detail, said.Cause}
+	isOfEgress, answer := said.Type == "urn:session-broker:problem:"+said.Code, response.Status
+	if !isOfEgress && response.Header.Get("X-Request-Id") == "" { // an egress gives every answer one, also what it passes on
+		answer += " of no egress (is EGRESS_URL right?)"
+	}
+	isEnd, told := func(r rune) bool { return r == '\n' }, []string{answer, said.MsgCode, said.MsgText, fmt.Sprintf("%.300s", causes), said.Code, said.Title, said.Detail, said.Cause}
 	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), isEnd), "; ") // without what is empty
 	status, _ := said.Status.(string)
-	isOfEgress := said.Type == "urn:session-broker:problem:"+said.Code
-	isNotSent := isOfEgress && strings.Contains(notSent, " "+said.Code+" ")
 	switch {
 	case err != nil:
-		log.Fatalf(unknown, response.Status, "that is neither of the bank nor of the egress: "+err.Error(), findOut)
+		log.Fatalf(unknown, answer, "that is neither of the bank nor of the egress: "+err.Error(), findOut)
 	case isOfEgress && said.Code == "answer_unopened":
 		log.Fatalf("the bank HAS the refund, but its answer was not opened: %s; %s", why, findOut)
 	case said.MsgCode == "b_duplicate_field_value" && response.StatusCode < 500:
 		log.Fatalf("the bank has a request with this id already: %s; %s", why, findOut)
-	case isNotSent || said.MsgCode != "" && said.MsgCode != "b_unknown_error" && response.StatusCode < 500:
+	case isOfEgress && strings.Contains(notSent, " "+said.Code+" ") || said.MsgCode != "" && said.MsgCode != "b_unknown_error" && response.StatusCode < 500:
 		log.Fatalf("%s: %s", none, why)
 	case response.StatusCode != 200 || said.MsgCode != "" || said.EcomOperationID == "" || status == "":
 		log.Fatalf(unknown, why, "(that is no sure answer)", findOut)

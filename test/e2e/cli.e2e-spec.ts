@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -91,6 +91,13 @@ describe('the built command line', () => {
     cli.signal('SIGINT');
     expect(await cli.ended).toBeNull();
     expect(cli.out).toBe('');
+  });
+
+  it('says that its output is lost where the disk is full, and ends with the code of a failure', () => {
+    const command = `"${process.execPath}" "${ROOT}/dist/programs/cli.js" --help > /dev/full`;
+    const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toBe('error: standard output cannot be written (ENOSPC): what is there is not all\n');
   });
 
   it('ends quietly when the reader of its output leaves', async () => {

@@ -132,7 +132,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     [
       'refused as not valid',
       json(400, { msgCode: 'VALIDATION_ERROR' }),
-      /\nError: .*VALIDATION_ERROR.*: it was refused, while one that was sent before with the same id may be there\n/,
+      /\nError: the gateway says to the refund, under 400, .*\[500\].*VALIDATION_ERROR.*: it was refused, while one that was sent before with the same id may be there\n/,
     ],
     [
       'one that the bank has already',
@@ -144,7 +144,12 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       json(404, { type: 'urn:session-broker:problem:route_not_found', code: 'route_not_found' }),
       /\nGatewayUnreachable: It is a broker or an egress that answers there/,
     ],
-    ['one without an answer', (response) => response.destroy(), /\nAnswerLost: /],
+    [
+      'one that another service refuses',
+      json(404, { msgCode: 'b_service_unavailable' }),
+      /\nError: the gateway says to the refund, under 404 \(is GATEWAY_URL right\?\), .*b_service_unavailable/,
+    ],
+    ['one without an answer', (response) => response.destroy(), /\nAnswerLost: .*what became of it; it is [\w-]{36}\n/],
   ])(
     'say of a refund of a merchant SDK that it is %s',
     async (_what, answered, says) => {
@@ -210,6 +215,30 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       );
     },
     60_000,
+  );
+
+  it.each(LANGUAGES)('say that there is nowhere to send the customer to: %s', async (language) => {
+    for (const redirectUrl of [undefined, null, '']) {
+      answers['/create-order'] = json(200, { ...ORDER, redirectUrl });
+      const said = await failure('hosted-page', language);
+      expect(said).toMatch(/the bank HAS the order order-of-the-bank, but names no redirectUrl .*ask the bank/);
+      expect(said).not.toMatch(/undefined|None/);
+    }
+  });
+
+  it.each(WITHOUT_PACKAGE)(
+    'do not ask whether an address that has answered speaks TLS: %s, %s',
+    async (guide, language) => {
+      const cut = (response: ServerResponse): unknown => response.destroy();
+      Object.assign(answers, { '/create-order': dead, '/refund': dead, '/session/rejections': cut });
+      expect(await failure(guide, language)).not.toContain('https://?');
+      let asked = 0;
+      const cutNext: Answer = (response) => (asked++ === 0 ? dead(response) : response.destroy());
+      Object.assign(answers, { '/create-order': cutNext, '/refund': cutNext, '/session/rejections': session(2) });
+      const said = await failure(guide, language);
+      expect(said).toMatch(/the answer is lost.*nobody knows/);
+      expect(said).not.toContain('https://?');
+    },
   );
 
   it.each<[string, Answer]>([

@@ -131,6 +131,10 @@ describeWith(['curl', 'python3'], 'the programs of the manual and the guides', (
         expect(message).toMatch(/nobody knows/i);
         if (program[1] !== 'ts') expect(message).toMatch(`${status} ${msgCode} is no refusal`);
         if (program[1] !== 'ts') expect(message).toMatch(/keep kept-1\b.* under a new merchantRequestId/);
+        if (program[1] === 'ts')
+          expect(message).toContain(`used: status ${status}, application/json, ${msgCode}. Nobody`);
+        if (program[1] === 'ts' && program[0] !== 'pay') expect(message).toMatch(/; it is kept-1\n/);
+        if (program[0] === 'refund') expect(message).not.toContain('hppOrderId');
         expect(message).not.toContain('the gateway says');
         expect(gateway.asked).toHaveLength(1);
       }

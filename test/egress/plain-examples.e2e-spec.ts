@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +43,7 @@ async function somebody(answer?: Stranger, asked: string[] = []): Promise<Server
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
 }
-const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const urlOf = (server: Pick<Server, 'address'>): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 /** A program in another language fits a page. */
 const MAX_LINES = 80;
@@ -296,6 +297,34 @@ describe.each<[string, string, Operation]>([
 
     it('says that nobody knows where the connection with the egress is reset', async () => {
       expect(unknownOf(await outputOf(), played).says).toMatch(/^no answer of the egress: \S/);
+    });
+
+    it('says that it closed the connection without an answer', async () => {
+      const server = createTcpServer(
+        (socket) => void socket.on('error', () => undefined).once('data', () => socket.end()),
+      );
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const ended = await output({ EGRESS_URL: urlOf(server) });
+      server.close();
+      expect(unknownOf(ended, played).says).toMatch(/^no answer of the egress: \S/);
+      expect(printed(ended)).toMatch(new RegExp(`^.*${sending} [\\w-]+\n.*unknown whether.*\n$`));
+    });
+
+    it('ends with one line, whatever the bank says', async () => {
+      const body = JSON.stringify({ msgCode: 'b_operation_not_found', msgText: 'of\ntwo lines' });
+      const ended = await outputOf({ status: 200, headers: { 'x-request-id': 'r-1' }, body });
+      expect(printed(ended)).toMatch(
+        new RegExp(`^.*${sending} [\\w-]+\n.*no ${what}: .*two lines\n$`, tool === 'php' ? '' : 's'),
+      );
+      expect(printed(ended)).not.toMatch(/EGRESS_URL|Fatal error|Stack trace/);
+    });
+
+    it.each([
+      [400, 'b_invalid_request', `no ${what}: 400`],
+      [500, 'b_server_is_overloaded', 'unknown whether the bank has it: 500'],
+    ])('asks whether EGRESS_URL is right where a gateway answers itself: %i', async (status, msgCode, says) => {
+      const ended = await outputOf({ status, body: JSON.stringify({ msgCode }) });
+      expect(printed(ended)).toMatch(new RegExp(`${says}.* of no egress \\(is EGRESS_URL right\\?\\);? ${msgCode}`));
     });
 
     const expectUnopened = (ended: Ended, detail: string): void => {

@@ -112,6 +112,19 @@ merchants:
         });
       });
 
+      it('warns of what could be looked at', async () => {
+        await writeConfig(withVariable);
+        await chmod(folder, 0o755);
+        await chmod(join(folder, 'client.json'), 0o640);
+        const warning = 'merchants[0].clientKeyFiles[0] (line 9): names a secret file that is open to its group';
+        expect(await cli('config', 'check', config())).toBe(exitCodes.incomplete);
+        expect(err).toEqual([expect.stringContaining(`warning: ${warning}`)]);
+        expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.incomplete);
+        expect(json()).toMatchObject({ warnings: [expect.stringContaining(warning)] });
+        expect(await cli('config', 'check', '--structure', config())).toBe(exitCodes.ok);
+        expect(err).toEqual([]);
+      });
+
       it('finds what is wrong all the same, in settings and in files, beside every variable, each with its line', async () => {
         await writeConfig((yaml) =>
           withVariable(yaml).replace('port: 8080', 'port: many, tls: { certFile: "${A}/${B}", keyFile: tls.key }'),

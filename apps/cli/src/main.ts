@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { SystemClock } from '#libs/clock';
 import { endingSignal } from './ending-signal.js';
+import { lostOutput } from './lost-output.js';
 import { runCli } from './program.js';
 import type { Terminal } from './terminal.js';
 
@@ -12,8 +13,7 @@ const terminal: Terminal = {
 };
 
 const ending = endingSignal(process);
-// The reader of a pipe may leave early (`| head`): then there is nobody left to talk to.
-process.stdout.on('error', () => process.exit());
+process.stdout.on('error', (error: Error) => process.exit(lostOutput(error, terminal)));
 
 process.exitCode = await runCli(process.argv.slice(2), {
   terminal,

@@ -1,6 +1,6 @@
 // sdk-refund.ts
 import { randomUUID } from 'node:crypto';
-import { SessionBroker, SessionBrokerError } from '@session-broker/client';
+import { AnswerLost, SessionBroker, SessionBrokerError } from '@session-broker/client';
 import { SdkNotCalled, withSdk } from './brokered-sdk.ts';
 import { MerchantSdk } from './merchant-sdk.ts';
 
@@ -25,13 +25,26 @@ const MERCHANT_ID = setting('MERCHANT_ID', "the terminal's id at the bank");
 const OPERATION_ID = setting('OPERATION_ID', 'the operationId of the purchase of which something is given back');
 const NOTHING_SENT = 'nothing was sent to the bank, and it may be sent again with the same MERCHANT_REQUEST_ID';
 
+/** The status of the gateway's answer: the `[500]` in the words of the SDK is its own, for whatever goes wrong. */
+function statusIn(error: unknown): number | undefined {
+  const { status, originalError } = (error ?? {}) as { status?: unknown; originalError?: unknown };
+  if (typeof status === 'number') return status;
+  return originalError === undefined ? undefined : statusIn(originalError);
+}
+
 /** What a refusal of the bank means, which the SDK throws as its own error; every other one says it by itself. */
 function explain(error: unknown, merchantRequestId: string): never {
+  if (error instanceof AnswerLost) {
+    throw new AnswerLost(error.code, `${error.message}; it is ${merchantRequestId}`, { cause: error.cause });
+  }
   if (error instanceof SessionBrokerError || error instanceof SdkNotCalled) throw error;
   const has = String(error).includes('b_duplicate_field_value')
     ? `the bank has a request with this id already; keep ${merchantRequestId}: the notification or the bank tells its status, never send it under a new merchantRequestId`
     : 'it was refused, while one that was sent before with the same id may be there';
-  throw new Error(`the gateway says to the refund: ${String(error)}: ${has}`, { cause: error });
+  const status = statusIn(error);
+  const where = status === 404 ? ' (is GATEWAY_URL right?)' : '';
+  const says = `the gateway says to the refund, under ${String(status)}${where}, in the words of the SDK: ${String(error)}`;
+  throw new Error(`${says}: ${has}`, { cause: error });
 }
 
 async function refund(broker: SessionBroker): Promise<void> {

@@ -1,6 +1,14 @@
 import { orAborted, reasonOf } from './abort.js';
 import { BrokerUnavailable, SessionBrokerError } from './errors.js';
-import { isBadPort, isUnexplained, NO_TLS, UNEXPLAINED, SPEAKS_NO_TLS, systemCodeOf } from './platform-errors.js';
+import {
+  CUT_OFF,
+  isBadPort,
+  isUnexplained,
+  NO_TLS,
+  UNEXPLAINED,
+  SPEAKS_NO_TLS,
+  systemCodeOf,
+} from './platform-errors.js';
 import type { Fetch, FetchAnswer, FetchInit } from './fetch.js';
 import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
 import { errorOf } from './problem.js';
@@ -41,6 +49,8 @@ const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
 /** One exchange with the broker: the credential, the status, the bounds. It repeats nothing, except once after a 401. */
 export class BrokerHttp {
   readonly #options: BrokerHttpOptions;
+  /** Then the scheme of its URL is right, however a later connection ends. */
+  #hasAnswered = false;
 
   constructor(options: BrokerHttpOptions) {
     this.#options = options;
@@ -95,9 +105,11 @@ export class BrokerHttp {
     const headers = { ...(call.background === true ? {} : traceHeadersFrom(traceHeaders)), ...call.headers };
     const request = requestOf({ ...call, headers }, accept, authorization);
     try {
-      return await orAborted(this.#options.fetch(merchantUrl + call.path, request), call.signal);
+      const answer = await orAborted(this.#options.fetch(merchantUrl + call.path, request), call.signal);
+      this.#hasAnswered = true;
+      return answer;
     } catch (error) {
-      throw networkError(error, call.signal);
+      throw networkError(error, call.signal, this.#hasAnswered ? undefined : merchantUrl);
     }
   }
 
@@ -147,11 +159,20 @@ function requestOf(call: BrokerCall, accept: string, authorization: string | und
   };
 }
 
-/** A fetch fails with errors from many sources, some of which quote the request: only their system code is kept. */
-export function networkError(error: unknown, signal: AbortSignal): Error {
+/**
+ * A fetch fails with errors from many sources, some of which quote the request: only their system code is kept.
+ * @param url where nothing has answered yet
+ */
+export function networkError(error: unknown, signal: AbortSignal, url?: string): Error {
   if (signal.aborted) return reasonOf(signal);
   if (error instanceof SessionBrokerError) return error;
-  return new BrokerUnavailable('network', `The broker cannot be reached${because(error)}`);
+  return new BrokerUnavailable('network', `The broker cannot be reached${because(error)}${schemeHint(error, url)}`);
+}
+
+function schemeHint(error: unknown, url: string | undefined): string {
+  const code = systemCodeOf(error);
+  if (url === undefined || code === undefined || !CUT_OFF.includes(code)) return '';
+  return `; does its URL begin with ${/^https:/i.test(url) ? 'http' : 'https'}://?`;
 }
 
 /** Of the class, not the error: what an error says of itself can be anything. */

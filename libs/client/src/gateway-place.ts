@@ -5,11 +5,16 @@ const HOST = /^[A-Za-z0-9._:-]{1,253}$/;
 const MAX_DEPTH = 5;
 
 /** Scheme, host and port of whatever has a URL, such as a request or the answer to it. The rest of one may hold a secret. */
-export function originOf(asked: unknown): string | undefined {
+export const originOf = (asked: unknown): string | undefined => urlOf(asked)?.origin;
+
+/** Whether it asks for an order of the hosted page. */
+export const isOfOrder = (asked: unknown): boolean => urlOf(asked)?.pathname.endsWith('/create-order') === true;
+
+function urlOf(asked: unknown): URL | undefined {
   if (typeof asked !== 'object' || asked === null || !('url' in asked)) return undefined;
   const { url } = asked;
   if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
-  return new URL(url).origin;
+  return new URL(url);
 }
 
 interface FailedConnection {

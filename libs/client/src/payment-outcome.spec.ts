@@ -132,11 +132,29 @@ describe('a payment that was carried out', () => {
     expect(failure).toMatchObject({ code: 'answer_lost', cause: expect.any(TypeError) });
     expect((failure as Error).message).toBe(
       'No answer of the gateway that can be used: ECONNRESET. Nobody knows whether the bank has the request. Keep the ' +
-        'merchantRequestId and send it under no other: a notification or the bank tells what became of it; an order of the ' +
-        'hosted page without its hppOrderId is sent again with the same one, which tells',
+        'merchantRequestId and send it under no other: a notification or the bank tells what became of it',
     );
     expect(JSON.stringify(failure)).toContain('"code":"answer_lost"');
     expect(JSON.stringify(failure)).not.toContain('canary');
+  });
+
+  it('is found out by sending it again where it is an order of the hosted page, and no other', async () => {
+    const lost = (url: string): Promise<never> =>
+      Promise.reject(new TypeError('x')).catch((it) => answerLost(it, { url }));
+    const says =
+      'what became of it; an order of the hosted page without its hppOrderId is sent again with the same one';
+    await expect(lost('http://gateway/ecom/execute_request/hpp/v1/create-order')).rejects.toThrow(says);
+    await expect(lost('http://gateway/ecom/execute_request/payments/v3/refund')).rejects.toThrow(/what became of it$/);
+  });
+
+  it('is told with its code, in capitals too, and with no other text', () => {
+    const about = { status: 500 };
+    expect(() => answerLost({ msgCode: 'VALIDATION_ERROR' }, about)).toThrow(
+      'used: status 500, VALIDATION_ERROR. Nobody',
+    );
+    for (const msgCode of ['CANARY', 'VALIDATION_ERROR of canary', 'A_4111111111111111']) {
+      expect(() => answerLost({ msgCode }, about)).toThrow('used: status 500. Nobody');
+    }
   });
 
   it.each([

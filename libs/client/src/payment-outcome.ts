@@ -1,6 +1,7 @@
 import { SessionBrokerError } from './errors.js';
 import {
   abortReason,
+  CUT_OFF,
   isBadPort,
   isError,
   isUnexplained,
@@ -12,7 +13,7 @@ import {
 import { IS_IT_SET } from './option-names.js';
 import { isProblemOfOurs } from './own-answer.js';
 import { evidenceIn, type FailureEvidence } from './failure-evidence.js';
-import { addressIn, originOf } from './gateway-place.js';
+import { addressIn, isOfOrder, originOf } from './gateway-place.js';
 import {
   AnswerLost,
   GatewayUnreachable,
@@ -24,7 +25,7 @@ import {
 } from './payment-errors.js';
 
 /** An order by itself moves no money. */
-const ORDER_TELLS = 'an order of the hosted page without its hppOrderId is sent again with the same one, which tells';
+const ORDER_TELLS = '; an order of the hosted page without its hppOrderId is sent again with the same one, which tells';
 /**
  * Of making a connection alone: before there is one, nothing can be sent. With TLS that is before the certificate of the
  * other side has been found good.
@@ -41,7 +42,6 @@ const NO_CONNECTION: readonly unknown[] = [
 ];
 /** As Node.js says it of a connection that ended in the handshake, with the code of any connection that ended. */
 const ENDED_IN_HANDSHAKE = 'Client network socket disconnected before secure TLS connection was established';
-const CUT_OFF: readonly string[] = ['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE'];
 const IS_IT_TLS = ' (does its URL begin with https://?)';
 /** By what fetch says of a request that it never sends. */
 const NEVER_FETCHED: readonly { readonly says: RegExp; readonly why: string }[] = [
@@ -69,6 +69,8 @@ const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
 
 /** As the gateway writes its codes. */
 const MSG_CODE = /^b_[a-z_]{1,64}$/;
+/** In capitals, as of `VALIDATION_ERROR`: any other text under that name could be anything. */
+const CODE_IN_CAPITALS = /^[A-Z]{2,30}(?:_[A-Z]{2,30}){1,4}$/;
 /** The gateway's own word for not knowing what became of it. */
 const UNKNOWN_ERROR = 'b_unknown_error';
 /** Its word for a request in which a member is missing or wrong, which it does not begin with `b_`. */
@@ -116,10 +118,12 @@ export function answerLost(cause: unknown, about?: GatewayAnswer | GatewayReques
   const isKept = given === undefined ? isError(cause) && !failures.some(isOfParser) : isShown(cause, given);
   throw new AnswerLost(
     'answer_lost',
-    `${message}. ${unknown}. ${NO_OTHER_ID} ${WHO_TELLS}; ${ORDER_TELLS}`,
+    `${message}. ${unknown}. ${NO_OTHER_ID} ${whoTells(about)}`,
     isKept ? { cause } : {},
   );
 }
+
+const whoTells = (asked: unknown): string => (isOfOrder(asked) ? WHO_TELLS + ORDER_TELLS : WHO_TELLS);
 
 /** Every path that is documented is there, where the gateway is. */
 const placeOf = (statuses: readonly number[]): string => (statuses.includes(404) ? ' (is its URL right?)' : '');
@@ -222,10 +226,12 @@ function isAnswer(value: unknown): value is GatewayAnswer {
   return 'status' in value && typeof value.status === 'number';
 }
 
+type Told = Pick<FailureEvidence, 'statuses' | 'codes' | 'msgCodes'>;
+
 /** Of what an SDK has kept of the answer. */
-function factsOf({ statuses, codes }: Pick<FailureEvidence, 'statuses' | 'codes'> = { statuses: [], codes: [] }) {
-  const [status, code] = [statuses.slice(0, 1), codes.filter((one) => MSG_CODE.test(one)).slice(0, 1)];
-  return { facts: [...status.map((one) => `status ${one}`), ...code], statuses };
+function factsOf({ statuses, codes, msgCodes }: Told = { statuses: [], codes: [], msgCodes: [] }) {
+  const code = [...codes.filter((one) => MSG_CODE.test(one)), ...msgCodes.filter(isShownCode)];
+  return { facts: [...statuses.slice(0, 1).map((one) => `status ${one}`), ...code.slice(0, 1)], statuses };
 }
 
 /** Only what cannot quote the request, here and below. */
@@ -256,8 +262,10 @@ function failureTexts(cause: unknown): readonly string[] {
 
 function msgCodeOf(body: unknown): readonly string[] {
   const code = typeof body === 'object' && body !== null && 'msgCode' in body ? body.msgCode : undefined;
-  return typeof code === 'string' && MSG_CODE.test(code) ? [code] : [];
+  return typeof code === 'string' && isShownCode(code) ? [code] : [];
 }
+
+const isShownCode = (code: string): boolean => MSG_CODE.test(code) || CODE_IN_CAPITALS.test(code);
 
 /** Fetch refuses to follow with this text and no code, and tells no status. */
 function isRedirect(error: Error): boolean {

@@ -25,6 +25,9 @@ export function systemCodeOf(error: unknown): string | undefined {
 export const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 export const SPEAKS_NO_TLS = 'what answers there speaks no TLS; does its URL begin with http://?';
 
+/** How a connection ends on which a server is asked with TLS, or without, and speaks the other alone. */
+export const CUT_OFF: readonly string[] = ['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE'];
+
 /** Fetch refuses the ports of the Fetch standard's list of bad ports, with this text and no code. */
 export function isBadPort(error: unknown): boolean {
   return isError(error) && isError(error.cause) && error.cause.message === 'bad port';

@@ -30,6 +30,8 @@ interface Looked {
   readonly files: readonly NamedFile[];
   /** Files that were named and not read. */
   readonly unread: readonly NamedFile[];
+  /** Of what could be looked at. */
+  readonly warnings: readonly Warning[];
 }
 
 interface CheckOptions {
@@ -179,6 +181,6 @@ async function check<Settings extends object>(
     const told = located(places, [...found, ...(reading.readsFiles ? ofUnset : [])]);
     throw new ConfigurationError(told, { hasMore, warnings: warnings(clock.now()) });
   }
-  const looked = { unset: located(places, content.unset), files: named };
+  const looked = { unset: located(places, content.unset), files: named, warnings: warnings(clock.now()) };
   return reading.readsFiles ? { ...looked, unread: [], settings } : { ...looked, unread: named };
 }

@@ -49,6 +49,11 @@ export class FollowedReplica {
     return this.#urls.length === 1 ? '' : ` at ${this.url.origin}`;
   }
 
+  /** Why no later call reaches the one that is followed; undefined where one may. */
+  get whyLost(): NoAnswer | undefined {
+    return this.#lost.get(this.url);
+  }
+
   /** The one to ask of the merchant. */
   get mostTelling(): URL {
     return this.#had.has(this.url) ? this.url : (this.#urls.find((one) => this.#had.has(one)) ?? this.url);

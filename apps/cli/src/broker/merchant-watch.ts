@@ -9,11 +9,14 @@ import {
 import { type Clock, toRfc3339 } from '#libs/clock';
 import { thumbprintOf } from '#libs/jwe';
 import type { CommandContext } from '../terminal.js';
+import { faultLines } from './ask-fault.js';
+import type { BrokerPlace } from './broker-place.js';
 import type { FollowedReplica } from './followed-replica.js';
 import type { FollowState } from './follow-state.js';
 import type { LastRefusal } from './last-refusal.js';
 import { spanText } from './listed-merchant.js';
 import type { Notice, TellNotice } from './notice.js';
+import { reachRemedy } from './remedies.js';
 import type { StatusLook } from './status-look.js';
 
 interface Watched {
@@ -22,6 +25,7 @@ interface Watched {
   readonly replica: FollowedReplica;
   readonly refusal: LastRefusal;
   readonly state: FollowState;
+  readonly ca: BrokerPlace['ca'];
 }
 
 /** The client's own timers keep no process alive. */
@@ -57,7 +61,7 @@ async function watchUntil(options: SessionBrokerOptions, turn: Turn, context: Co
     onEvent: (event) => {
       state.note(event);
       if (event.type === 'session') print(broker.current());
-      else if (!refusal.ends(event)) tellOf(event, replica, { clock, terminal });
+      else if (!refusal.ends(event)) tellOf(event, turn, { clock, terminal });
     },
   });
   const print = (session: Session | undefined): void => {
@@ -90,7 +94,7 @@ const isClosed = ({ code }: SessionBrokerError): boolean => code === 'client_clo
 
 function tellOf(
   event: ClientEvent,
-  replica: FollowedReplica,
+  { replica, ca }: Pick<Watched, 'replica' | 'ca'>,
   { clock, terminal }: Pick<CommandContext, 'clock' | 'terminal'>,
 ): void {
   const at = toRfc3339(clock.now());
@@ -98,8 +102,11 @@ function tellOf(
   if (event.type !== 'interrupted' && event.type !== 'retrying') return;
   // Of the tries for the first session the first one is told, at once: the others follow it closely.
   if (event.type === 'interrupted' || event.attempt === 1) {
-    const why = replica.readdressed(event.error?.message ?? 'the stream ended');
-    terminal.err(`${at}  interrupted: ${why}; next try ${soonText(event.retryInMs)}`);
+    const lost = replica.whyLost;
+    const why = lost?.problem ?? replica.readdressed(event.error?.message ?? 'the stream ended');
+    const message = `${at}  interrupted: ${why}; next try ${soonText(event.retryInMs)}`;
+    const remedy = lost && reachRemedy(lost, replica, { ca });
+    terminal.err(faultLines({ message, ...(remedy === undefined ? {} : { remedy }) }).join('\n'));
   }
   replica.changeOver();
 }

@@ -20,19 +20,21 @@ export interface NameFault {
   readonly fault: Extract<ExitClass, 'invalidInput' | 'refused'>;
 }
 
+type Places = readonly [ReplicaPlace, ...ReplicaPlace[]];
+
 /**
  * Why a broker refuses a merchant by its name: whether it is one that the caller may see, and which those are. It answers
- * alike for a merchant that is not there and for one that is not the caller's, so only its list can tell.
+ * alike for a merchant that is not there and for one that is not the caller's, so only its list can tell; of several
+ * replicas that refuse it, the lists of all.
  * @returns undefined when the name is one that the caller may see, or is not the matter
  */
 export async function nameFault(
   broker: BrokerPlace,
-  place: ReplicaPlace,
+  places: Places,
   { merchant, code = '', clock, signal }: Refused & Pick<CommandContext, 'clock' | 'signal'>,
 ): Promise<NameFault | undefined> {
   if (!NOT_KNOWN.has(code)) return undefined;
-  const listed = await listing(broker, place, { clock, signal });
-  const names = typeof listed === 'string' ? undefined : listed?.merchants.map(({ id }) => id);
+  const names = await namesAt(broker, places, { clock, signal });
   if (names?.includes(merchant) === true) return undefined;
   const isMissing = code === 'merchant_not_found';
   const what = `there is no merchant ${merchant}${isMissing ? '' : ', or this caller may not see it'}`;
@@ -41,6 +43,18 @@ export async function nameFault(
     problem: [what, ...seenText(they, merchant, names)].join('; '),
     fault: isMissing || (names !== undefined && names.length > 0) ? 'invalidInput' : 'refused',
   };
+}
+
+/** In the order of the replicas; undefined where none of them has a list. */
+async function namesAt(
+  broker: BrokerPlace,
+  places: Places,
+  bounds: Pick<CommandContext, 'clock' | 'signal'>,
+): Promise<readonly string[] | undefined> {
+  const listed = await Promise.all(places.map((place) => listing(broker, place, bounds)));
+  const lists = listed.filter((one) => typeof one === 'object');
+  if (lists.length === 0) return undefined;
+  return [...new Set(lists.flatMap(({ merchants }) => merchants.map(({ id }) => id)))];
 }
 
 /** Nothing where there is no list. */

@@ -47,7 +47,7 @@ export async function configCheck(
   };
 }
 
-function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, unread }: PartlyChecked): Report {
+function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, unread, warnings }: PartlyChecked): Report {
   return {
     lines: [
       `${file} is right in its structure; not looked at:`,
@@ -61,6 +61,7 @@ function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, unre
       unset: unset.map(({ path, line, variable }) => ({ path, line, variable })),
       unread: unread.map(({ path, content }) => ({ path, content })),
     },
+    warnings: warnings.map(placed),
     exitCode: structure ? exitCodes.ok : exitCodes.incomplete,
   };
 }

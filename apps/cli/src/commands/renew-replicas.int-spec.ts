@@ -1,5 +1,5 @@
-import { SystemClock } from '#libs/clock';
-import { endedAfterEach, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
+import { type Clock, SystemClock } from '#libs/clock';
+import { endedAfterEach, eventually, FakeClock, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
 import { exitCodes } from '../exit-codes.js';
 import { runCli } from '../program.js';
 
@@ -44,14 +44,22 @@ describe('renew with several replicas', () => {
     return `https://localhost:${server.port}`;
   }
 
-  async function renew(urls: readonly string[], ...options: readonly string[]): Promise<Ended> {
+  interface Renewing {
+    readonly clock?: Clock;
+    readonly options?: readonly string[];
+  }
+
+  async function renew(
+    urls: readonly string[],
+    { clock = new SystemClock(), options = [] }: Renewing = {},
+  ): Promise<Ended> {
     const lines: string[] = [];
     const print = (text: string): void => void lines.push(text);
     const code = await runCli(['renew', '--merchant', 'kiosk', ...options], {
       terminal: { out: print, err: print },
       environment: { BROKER_URL: urls.join(' ') },
       signal: new AbortController().signal,
-      clock: new SystemClock(),
+      clock,
     });
     return { code, text: lines.join('\n') };
   }
@@ -71,7 +79,7 @@ describe('renew with several replicas', () => {
       ].join('\n'),
     });
     expect(wishes).toHaveLength(2);
-    expect(JSON.parse((await renew([first, second], '--json')).text)).toMatchObject({
+    expect(JSON.parse((await renew([first, second], { options: ['--json'] })).text)).toMatchObject({
       ok: true,
       place: second,
       notThere: [{ place: first, error: { code: 'merchant_not_found', message: missing, status: 404 } }],
@@ -101,6 +109,31 @@ describe('renew with several replicas', () => {
     }
   });
 
+  it('says on a terminal for whom it waits where an answer takes long, and nothing to programs', async () => {
+    const clock = new FakeClock();
+    let answer = (): void => undefined;
+    const server = await LoopbackServer.http(({ method }, response) => {
+      if (method === 'GET') return void response.end(JSON.stringify({ merchants: [{ id: 'kiosk', ...WELL }] }));
+      answer = () => response.end(JSON.stringify(CREATED));
+      wishes.push('kiosk');
+    });
+    started.add(server, (it) => it.close());
+    const url = `http://127.0.0.1:${server.port}`;
+    for (const [options, said] of [
+      [[], `waiting for ${url}: a create call can take half a minute\n`],
+      [['--json'], ''],
+    ] as const) {
+      wishes = [];
+      const renewing = renew([url], { clock, options });
+      await eventually(() => wishes.length === 1);
+      await clock.advance(2_000);
+      answer();
+      const { code, text } = await renewing;
+      expect(code).toBe(exitCodes.ok);
+      expect(text.slice(0, text.search(/^[s{]/m))).toBe(said);
+    }
+  });
+
   it('asks the next one where a certificate is not trusted, and ends with what that one says', async () => {
     const [first, second] = [await untrusted(), await having('kiosk')];
     const { code, text } = await renew([first, second]);
@@ -109,7 +142,7 @@ describe('renew with several replicas', () => {
       /^not asked {3}https:\/\/localhost:\d+: the certificate of localhost:\d+ is not trusted.*\nasked {7}http:\/\/127\.0\.0\.1:\d+\nsession {5}of kiosk was created\n/,
     );
     expect(wishes).toHaveLength(1);
-    expect(JSON.parse((await renew([first, second], '--json')).text)).toMatchObject({
+    expect(JSON.parse((await renew([first, second], { options: ['--json'] })).text)).toMatchObject({
       place: second,
       notAsked: [{ place: first, error: { code: 'certificate_untrusted' } }],
     });

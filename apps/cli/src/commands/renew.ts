@@ -27,6 +27,7 @@ import { spentBudgetRemedy } from './spent-budget-remedy.js';
 
 interface RenewOptions extends BrokerOptions {
   readonly merchant: string;
+  readonly json?: true;
 }
 
 /** What the replica that was asked says of the merchant and of its store; nothing where it has no list. */
@@ -58,9 +59,13 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
 
 /** @throws BrokerError `invalid_request` before anything is asked */
 async function renewBy(options: RenewOptions, context: CommandContext): Promise<Report> {
-  const { merchant } = options;
+  const { merchant, json } = options;
+  const { terminal } = context;
   const broker = await brokerPlace(options, context);
-  const wish = await makeWish(broker, merchant, context);
+  const onWaiting = (place: string): void => {
+    if (json !== true) terminal.err(`waiting for ${place}: a create call can take half a minute`);
+  };
+  const wish = await makeWish(broker, merchant, { ...context, onWaiting });
   return ofReplica(await outcomeOf(wish, { merchant, broker }, context), wish);
 }
 

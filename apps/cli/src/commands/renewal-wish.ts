@@ -37,11 +37,19 @@ export interface Wish extends Asked {
   readonly notThere: readonly PassedOver[];
 }
 
+interface WishContext extends Pick<CommandContext, 'clock' | 'signal'> {
+  /** Told the name of a replica whose answer takes long. */
+  readonly onWaiting: (place: string) => void;
+}
+
+/** A person who sees nothing for longer takes the command for dead. */
+const LONG_MS = 2_000;
+
 /**
  * Asks for a newer session. Another replica is asked only where the one before did nothing of it: a wish is not made twice.
  * @throws BrokerError when there is no token to be sent where there was one
  */
-export async function makeWish(broker: BrokerPlace, merchant: string, context: CommandContext): Promise<Wish> {
+export async function makeWish(broker: BrokerPlace, merchant: string, context: WishContext): Promise<Wish> {
   const places = await replicaPlaces(broker.urls);
   const [ca, hasReplicas] = [broker.ca, places.length > 1];
   const passed: Asked[] = [];
@@ -60,12 +68,15 @@ export async function makeWish(broker: BrokerPlace, merchant: string, context: C
 async function ask(
   broker: BrokerPlace,
   place: ReplicaPlace,
-  { merchant, clock, signal }: Pick<CommandContext, 'clock' | 'signal'> & { readonly merchant: string },
+  { merchant, clock, signal, onWaiting }: WishContext & { readonly merchant: string },
 ): Promise<Asked> {
   const path = `/v1/merchants/${encodeURIComponent(merchant)}/session/renewal`;
-  const answer = await callReplica(broker, place, { method: 'POST', path, clock, signal });
+  const waiting = clock.schedule(LONG_MS, () => onWaiting(placeName(place)));
+  const answer = await callReplica(broker, place, { method: 'POST', path, clock, signal }).finally(() =>
+    waiting.cancel(),
+  );
   const code = 'problem' in answer ? undefined : ownCodeOf(answer);
-  return { place, answer, nameFault: await nameFault(broker, place, { merchant, code, clock, signal }) };
+  return { place, answer, nameFault: await nameFault(broker, [place], { merchant, code, clock, signal }) };
 }
 
 const isPassedOver = (asked: Asked): boolean => asked.nameFault !== undefined || isUnasked(asked);

@@ -240,6 +240,18 @@ describe('a watch', () => {
     ]);
   });
 
+  it('says what to do about a replica that no later call reaches, and goes on with the next one', async () => {
+    const [stranger, broker] = [await untrusted(), await replica()];
+    broker.generation = 7;
+    const { lines, has } = watch(stranger, broker);
+    await has('generation 7');
+    const told = lines.find((line) => line.includes('interrupted'))?.split('\n');
+    expect(told).toEqual([
+      expect.stringMatching(/Z {2}interrupted: the certificate of 127\.0\.0\.1:\d+ is not trusted .*; next try /),
+      `What to do: ${AUTHORITY}`,
+    ]);
+  });
+
   it('has an event for programs when the broker cannot be reached, and when it answers again', async () => {
     options = ['--json'];
     const broker = await replica();

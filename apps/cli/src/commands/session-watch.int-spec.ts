@@ -11,19 +11,25 @@ const PROBLEM = 'urn:session-broker:problem:';
 class PlayedReplica {
   readonly #streams = new Set<ServerResponse>();
   readonly #server: LoopbackServer;
+  /** A merchant that no reload takes away. */
+  readonly #other: string;
   #hasMerchant = true;
 
-  private constructor(start: (play: (path: string, response: ServerResponse) => void) => LoopbackServer) {
+  private constructor(
+    start: (play: (path: string, response: ServerResponse) => void) => LoopbackServer,
+    other: string,
+  ) {
+    this.#other = other;
     this.#server = start((path, response) => this.#answer(path, response));
   }
 
-  static async start(): Promise<PlayedReplica> {
+  static async start(other = 'till'): Promise<PlayedReplica> {
     let play: ((path: string, response: ServerResponse) => void) | undefined;
     const server = await LoopbackServer.http((request, response) => play?.(request.url ?? '', response));
     return new PlayedReplica((answer) => {
       play = answer;
       return server;
-    });
+    }, other);
   }
 
   get url(): string {
@@ -46,7 +52,8 @@ class PlayedReplica {
 
   #answer(path: string, response: ServerResponse): void {
     if (path === '/v1/merchants') {
-      const merchants = this.#hasMerchant ? [SHOP, { ...SHOP, id: 'till' }] : [{ ...SHOP, id: 'till' }];
+      const other = { ...SHOP, id: this.#other };
+      const merchants = this.#hasMerchant ? [SHOP, other] : [other];
       response.end(JSON.stringify({ merchants }));
     } else if (!this.#hasMerchant) this.#refuse(response, 403, 'forbidden');
     else if (path.includes('/events')) {
@@ -64,7 +71,8 @@ class PlayedReplica {
 describe('a watch whose merchant is taken away by a reload', () => {
   const started = endedAfterEach();
 
-  const replica = async (): Promise<PlayedReplica> => started.add(await PlayedReplica.start(), (it) => it.close());
+  const replica = async (other?: string): Promise<PlayedReplica> =>
+    started.add(await PlayedReplica.start(other), (it) => it.close());
 
   function watch(url: string, ...options: readonly string[]): { lines: string[]; ended: Promise<number> } {
     const lines: string[] = [];
@@ -97,6 +105,15 @@ describe('a watch whose merchant is taken away by a reload', () => {
     await eventually(() => second.isFollowed);
     await eventually(() => lines.some((line) => line.endsWith(`following by events at ${second.url}`)));
     expect(lines.join('\n')).not.toContain('no merchant shop');
+  });
+
+  it('names the merchants of all the replicas that do not have it', async () => {
+    const [first, second] = [await replica('till'), await replica('kiosk')];
+    first.takeAway();
+    second.takeAway();
+    const { lines, ended } = watch(`${first.url} ${second.url}`);
+    expect(await ended).toBe(exitCodes.invalidInput);
+    expect(lines.at(-1)).toContain('error: there is no merchant shop, or this caller may not see it; it may see till, kiosk\n');
   });
 
   it('ends, too, at a port to which no request goes, and says so', async () => {

@@ -100,7 +100,7 @@ async function follow(
   const through = { clock, signal, onLost, onTurnedAway: () => refusal.weigh() };
   try {
     const client = { ...clientOptions(options, broker), fetch: replica.through(ask, through) };
-    await watchMerchant(client, { tell, look, replica, refusal, state }, { ...context, signal });
+    await watchMerchant(client, { tell, look, replica, refusal, state, ca: broker.ca }, { ...context, signal });
   } catch (error) {
     if (!(error instanceof SessionBrokerError)) throw error;
     return afterRefusal(error, { broker, place: { url: replica.turnedAwayAt ?? replica.url }, ...options }, context);
@@ -133,7 +133,9 @@ async function afterRefusal(
   if (error instanceof Unauthenticated) {
     return endingOf(told(error.message, tokenRemedy(broker.hasToken)), 'refused');
   }
-  const found = await nameFault(broker, place, { ...context, merchant, code });
+  const [first, ...others] = broker.urls;
+  const places = [{ url: first }, ...others.map((url) => ({ url }))] as const;
+  const found = await nameFault(broker, places, { ...context, merchant, code });
   if (found === undefined) return endingOf(told(error.message), 'refused');
   // What the broker says of a name that it does not know is the same in more words.
   const remedy = found.fault === 'invalidInput' ? NAME_A_MERCHANT : GRANT_READ;
