@@ -13,7 +13,9 @@ export class MerchantDetails {
   #drawn;
 
   constructor() {
-    const heads = ['Time (UTC)', 'Trigger', 'Outcome', 'Call took'].map((name) => element('th', { scope: 'col' }, [name]));
+    const heads = ['Time (UTC)', 'Trigger', 'Outcome', 'Call took'].map((name) =>
+      element('th', { scope: 'col' }, [name]),
+    );
     const table = element('table', {}, [
       element('caption', {}, ['Last renewals seen by this replica, newest first']),
       element('thead', {}, [element('tr', {}, heads)]),
