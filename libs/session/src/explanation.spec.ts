@@ -96,9 +96,13 @@ describe('what is the matter with a merchant', () => {
     }
     expect(explain(facts({ ...behind, result: 'fresh' }))).toEqual({ text, runbook: 'unopenable-records' });
     expect(explain(facts({ ...behind, failure }))).toEqual(refused);
-    const untried = explain(facts({ ...behind, why: () => 'no_session' }));
-    expect(untried?.runbook).toBe('unopenable-records');
-    expect(untried?.text).toContain(`${text}; no session has been created yet`);
+    for (const why of ['no_session', 'expired', 'renewing'] as const) {
+      expect(explain(facts({ ...behind, why: () => why }))).toEqual({ text, runbook: 'unopenable-records' });
+    }
+    const createdUntil = instantFromEpochMs(Date.parse('2026-11-22T17:48:11Z'));
+    const besideOthers = explain(facts({ ...behind, createdUntil, why: () => 'no_session' }));
+    const others = 'somebody else created sessions until 17:48:11 UTC, and may again (runbook: foreign-authorizer)';
+    expect(besideOthers).toMatchObject({ text: `${text}; ${others}`, runbook: 'unopenable-records' });
     const sealed = { ...failure, trace: { thumbprint: 'ours' } };
     expect(explain(facts({ ...behind, failure: sealed }))).toMatchObject({ runbook: 'unopenable-records' });
     expect(explain(facts({ ...behind, why: () => 'store_silent' }))?.runbook).toBe('store-down');
