@@ -99,11 +99,14 @@ ${merchants.map(sectionOf).join('')}`,
     );
   }
 
+  /** What a person at a terminal saw for a moment. */
+  readonly progress: string[] = [];
+
   /** Runs a verb and gives its exit code and everything that it printed. */
   async cli(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
     const lines: string[] = [];
     const print = (text: string): void => void lines.push(text);
-    const terminal = { out: print, err: print };
+    const terminal = { out: print, err: print, progress: (text: string) => void this.progress.push(text) };
     const { clock, environment } = this;
     const code = await runCli(args, { terminal, environment, signal: new AbortController().signal, clock });
     return { code, text: lines.join('\n') };

@@ -71,7 +71,11 @@ describe('simulate', () => {
   it('plays one replica where the store is memory, and says why', async () => {
     const { text } = await simulate('--for', '1h');
     expect(text).toContain('1h of 1 replica (the store is memory, for one alone)');
-    expect(text).toContain('shop, lifetime 8h (session.fallbackLifetime)');
+    expect(text).toContain('shop, lifetime 8h (session.fallbackLifetime)\n');
+    expect(
+      text.match(/^assumed +session\.fallbackLifetime as the life of every session, .*: give --lifetime/gm),
+    ).toHaveLength(1);
+    expect((await simulate('--for', '1h', '--lifetime', '8h')).text).not.toContain('assumed');
     expect(text).not.toContain('warning');
   });
 
@@ -119,18 +123,18 @@ describe('simulate', () => {
     );
   });
 
-  it('has no gap of 0s, and blames no lead time for what a spent budget decides', async () => {
+  it('has no gap of 0s, and advises nothing for one that every read waits for', async () => {
     const hourly = (calls: number): Promise<void> =>
       examined.configure([
         { gatewayUrl: 'https://gateway.example', session: `{ budget: [{ calls: ${calls}, per: 1h }] }` },
       ]);
     await hourly(10);
     const { text } = await simulate('--lifetime', '1h', '--outage', '10m');
-    expect(text).toMatch(/there was no session for less than a second(?: \(.*\))?:$/m);
+    expect(text.match(/^(?:warning:| {2}a ).*$/gm)).toEqual([
+      expect.stringMatching(/: there was no session for less than a second: .* there is nothing to do$/),
+    ]);
     expect(text).toMatch(/ {2}without session {2}less than a second$/m);
-    expect(text).not.toMatch(/would make it longer|for 0s/);
-    const enough = /a session\.budget of (\d+) in 1h would bridge it/.exec(text)?.[1] ?? '';
-    await hourly(Number(enough));
+    await hourly(40);
     const { text: bridged } = await simulate('--lifetime', '1h', '--outage', '10m');
     expect(bridged).toMatch(/ {2}without session {2}0s$/m);
     expect(bridged).not.toContain('warning');
@@ -275,6 +279,14 @@ describe('simulate', () => {
     const { text: json } = await simulate('--for', '6h', '--lifetime', '2h', '--json');
     expect(JSON.parse(json)).toMatchObject({ sum: { merchants: 25, createCalls: 100, withGap: 0 } });
   }, 60_000);
+
+  it('shows a person what it plays, and erases that; programs see none of it', async () => {
+    await simulate('--for', '1h');
+    expect(examined.progress).toEqual(['playing shop …', '']);
+    await simulate('--for', '1h', '--json');
+    await simulate('--for', '1h', '--lifetime', '1s');
+    expect(examined.progress).toHaveLength(2);
+  });
 
   it('says that nothing helps where every create call fails', async () => {
     const { text } = await simulate('--failures', '100%');

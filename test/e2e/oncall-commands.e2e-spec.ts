@@ -124,7 +124,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await start({ session: '{ budget: [{ calls: 1, per: 1h }] }' });
     const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/session').expect(200);
     const { generation } = body as { generation: number };
-    const because = 'consumers report the session dead, and it cannot be replaced: the one call of 1 h is spent';
+    const because = 'consumers report the session dead, and it cannot be replaced: the one create call of 1 h is spent';
     const refused = await broker.post('/v1/merchants/shop/session/rejections', { generation });
     expect(await refused.json()).toMatchObject({ reason: 'budget_exhausted', cause: expect.stringContaining(because) });
     const { code, out } = await cli('status');
@@ -184,21 +184,23 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     // It falls due after half of its life: past the ten seconds in which nobody gets a newer one.
     await start({ session, merchant: { lifetimeMs: 24_000 } });
     const told = (): readonly string[] =>
-      broker.lines.filter((line) => line.includes('shop is due for renewal and cannot be renewed: the create'));
+      broker.lines.filter((line) =>
+        line.includes('shop is due for renewal and cannot be renewed: the one create call of'),
+      );
     // No call comes before its end, which is told long before it is due.
     expect(await cli('status')).toMatchObject({ code: 4, out: expect.stringContaining('not renewed') as string });
     expect(told()).toEqual([]);
     await eventually(() => told().length > 0);
-    const until = String.raw`until .*UTC; its session is good for another \d+ s; payments fail from the end of its session until a call is free`;
+    const until = String.raw`spent; the next one is free at .*UTC; its session is good for another \d+ s; payments fail from the end of its session until a call is free`;
     expect((await cli('status')).out).toMatch(
       new RegExp(
-        `\nshop +not renewed +\\d+s +attempt in 59m \\d+s \\(after its end\\) +\\d+ +the create-call budget is spent ${until} \\(runbook: budget-exhausted\\)\n`,
+        `\nshop +not renewed +\\d+s +attempt in 59m \\d+s \\(after its end\\) +\\d+ +the one create call of 1 h is ${until} \\(runbook: budget-exhausted\\)\n`,
       ),
     );
     const refused = await cli('renew', '--merchant', 'shop');
     expect(refused.code).toBe(4);
     expect(refused.out).toMatch(
-      /^Not renewed shop: no call was made: the one call of 1 h is spent; the next one is free at .* UTC, and this replica asks again then \[HTTP/,
+      /^Not renewed shop: no call was made: the one create call of 1 h is spent; the next one is free at .* UTC, and this replica asks again then \[HTTP/,
     );
     expect(refused.out).toMatch(
       /\nWhat to do: find out what spends the calls \(runbook: budget-exhausted\); it will be asked for again by this replica at .* UTC, after the end of this session\n$/,
@@ -378,7 +380,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const [, generation] = await watching.said(/generation (\d{13})/);
     await broker.post('/v1/merchants/shop/session/rejections', { generation: Number(generation) });
     await watching.said(
-      /\n\S+Z {2}shop {2}reported dead: .* one call of 1 h is spent.* \(runbook: budget-exhausted\)\n/,
+      /\n\S+Z {2}shop {2}reported dead: .* one create call of 1 h is spent.* \(runbook: budget-exhausted\)\n/,
     );
   });
 

@@ -198,17 +198,18 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
       expect(refused).toMatchObject({
         code: 4,
         out: expect.stringMatching(
-          /^Not renewed duel: no call was made: all 4 calls of 10 min are spent; the next one is free at .* UTC, and this replica asks again then; somebody else created sessions of duel, and may again \(runbook: foreign-authorizer\) \[HTTP 503, session_unavailable\]\n/,
+          /^Not renewed duel: no call was made: all 4 create calls of 10 min are spent; the next one is free at .* UTC, and this replica asks again then; somebody else created sessions of duel, and may again \(runbook: foreign-authorizer\) \[HTTP 503, session_unavailable\]\n/,
         ),
       });
     }
-    const since = 'the new session since then has not been reported dead; watched until ..:..:.. UTC; the create-call';
+    const since =
+      'the new session since then has not been reported dead; watched until ..:..:.. UTC; all 4 create calls';
     const watched = `payments failed until ..:..:.. UTC: somebody else created sessions, and may again; ${since}`;
     await agreed('duel', 'watched');
     await expectToldByOther('duel', 'watched', new RegExp(`^duel +watched .* ${watched}`));
     await agreed('duel', 'held_back');
     const until =
-      'the create-call budget is spent until .* UTC; its session is good for another [^;]*; payments fail from the end of its session until a call is free \\(runbook: budget-exhausted\\)$';
+      'all 4 create calls of 10 min are spent; the next one is free at .* UTC; its session is good for another [^;]*; payments fail from the end of its session until a call is free \\(runbook: budget-exhausted\\)$';
     for (const index of [0, 1]) {
       expect((await status(index, 'duel')).line).toMatch(new RegExp(`^duel +not renewed .* ${until}`));
     }

@@ -5,11 +5,13 @@ import { lostOutput } from './lost-output.js';
 import { runCli } from './program.js';
 import type { Terminal } from './terminal.js';
 
+const isDumb = process.env['TERM'] === 'dumb';
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
   // https://no-color.org: whatever it is set to.
-  hasColours: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb',
+  hasColours: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '' && !isDumb,
+  ...(process.stderr.isTTY && !isDumb && { progress: (text) => void process.stderr.write(`\r\u001b[K${text}`) }),
 };
 
 const ending = endingSignal(process);

@@ -6,6 +6,8 @@ export interface Terminal {
   out(text: string): void;
   /** The same to standard error: faults, warnings, and what goes on. */
   err(text: string): void;
+  /** One line on standard error, in the place of the one before; an empty text erases it. Absent where no person watches. */
+  progress?(text: string): void;
   /** Whether what goes to standard output may have colours. */
   readonly hasColours?: boolean;
 }

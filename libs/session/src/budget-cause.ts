@@ -43,11 +43,9 @@ export function untilACallClauses(spent: SpentBudget, session: Session | undefin
 }
 
 export function heldBackClauses(spent: SpentBudget, session: Session | undefined, now: Instant): readonly Clause[] {
-  const until = `the create-call budget is spent until ${momentText(spent.freeAt, now)}`;
+  const all = { text: allSpentText(spent, now) };
   const leftMs = session === undefined ? 0 : msBetween(now, session.expiresAt);
-  return leftMs > 0
-    ? [{ text: until }, { text: `its session is good for another ${spanText(leftMs)}`, inHeadline: '' }]
-    : [{ text: `${until}: no call is made before` }];
+  return leftMs > 0 ? [all, { text: `its session is good for another ${spanText(leftMs)}`, inHeadline: '' }] : [all];
 }
 
 /** Of a call that somebody wants at once. */
@@ -97,9 +95,11 @@ export function secondText(moment: Instant, now: Instant): string {
 }
 
 function callsText(window: CreateCallWindow | undefined): string {
-  if (window === undefined) return 'all calls of the budget are';
+  if (window === undefined) return 'all create calls of the budget are';
   const { calls, perMs } = window;
-  return calls === 1 ? `the one call of ${spanText(perMs)} is` : `all ${calls} calls of ${spanText(perMs)} are`;
+  return calls === 1
+    ? `the one create call of ${spanText(perMs)} is`
+    : `all ${calls} create calls of ${spanText(perMs)} are`;
 }
 
 const SPAN_UNITS = [

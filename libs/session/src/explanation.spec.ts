@@ -96,9 +96,13 @@ describe('what is the matter with a merchant', () => {
     }
     expect(explain(facts({ ...behind, result: 'fresh' }))).toEqual({ text, runbook: 'unopenable-records' });
     expect(explain(facts({ ...behind, failure }))).toEqual(refused);
-    const untried = explain(facts({ ...behind, why: () => 'no_session' }));
-    expect(untried?.runbook).toBe('unopenable-records');
-    expect(untried?.text).toContain(`${text}; no session has been created yet`);
+    for (const why of ['no_session', 'expired', 'renewing'] as const) {
+      expect(explain(facts({ ...behind, why: () => why }))).toEqual({ text, runbook: 'unopenable-records' });
+    }
+    const createdUntil = instantFromEpochMs(Date.parse('2026-11-22T17:48:11Z'));
+    const besideOthers = explain(facts({ ...behind, createdUntil, why: () => 'no_session' }));
+    const others = 'somebody else created sessions until 17:48:11 UTC, and may again (runbook: foreign-authorizer)';
+    expect(besideOthers).toMatchObject({ text: `${text}; ${others}`, runbook: 'unopenable-records' });
     const sealed = { ...failure, trace: { thumbprint: 'ours' } };
     expect(explain(facts({ ...behind, failure: sealed }))).toMatchObject({ runbook: 'unopenable-records' });
     expect(explain(facts({ ...behind, why: () => 'store_silent' }))?.runbook).toBe('store-down');
@@ -158,13 +162,15 @@ describe('what is the matter with a merchant', () => {
     const next = 'spent; the next one is free at 18:14:00 UTC';
     const cannot = 'consumers report the session dead, and it cannot be replaced';
     expect(text({ freeAt, window: { calls: 5, perMs: 10 * MINUTE } })).toBe(
-      `${cannot}: all 5 calls of 10 min are ${next}`,
+      `${cannot}: all 5 create calls of 10 min are ${next}`,
     );
     expect(text({ freeAt, window: { calls: 1, perMs: 60 * MINUTE } })).toBe(
-      `${cannot}: the one call of 1 h is ${next}`,
+      `${cannot}: the one create call of 1 h is ${next}`,
     );
-    expect(text({ freeAt, window: { calls: 9, perMs: 90_000 } })).toBe(`${cannot}: all 9 calls of 90 s are ${next}`);
-    expect(text({ freeAt })).toBe(`${cannot}: all calls of the budget are ${next}`);
+    expect(text({ freeAt, window: { calls: 9, perMs: 90_000 } })).toBe(
+      `${cannot}: all 9 create calls of 90 s are ${next}`,
+    );
+    expect(text({ freeAt })).toBe(`${cannot}: all create calls of the budget are ${next}`);
   });
 
   it('is of a renewal that is due until when the budget is spent, and how long its session is good for', () => {
@@ -172,7 +178,7 @@ describe('what is the matter with a merchant', () => {
     const spent = { freeAt: plusMs(now, 14 * MINUTE) };
     const session = aSession({ expiresAt: plusMs(now, 8_400) });
     const due = { session, spent, why: () => 'budget_exhausted' as const };
-    const told = 'the create-call budget is spent until 18:14:00 UTC';
+    const told = 'all create calls of the budget are spent; the next one is free at 18:14:00 UTC';
     const fail = 'payments fail from the end of its session until a call is free';
     const held = {
       text: `${told}; its session is good for another 8 s; ${fail}`,
@@ -184,25 +190,25 @@ describe('what is the matter with a merchant', () => {
     expect(explain(facts({ ...due, result: 'fresh', isHeldBack: true }))).toEqual(held);
     expect(explain(facts({ ...due, result: 'stale' }))).toEqual(held);
     expect(explain(facts({ ...due, result: 'fresh' }))).toBeUndefined();
-    expect(explain(facts(due))).toEqual({ text: `${told}: no call is made before`, runbook: 'budget-exhausted' });
+    expect(explain(facts(due))).toEqual({ text: `${told}`, runbook: 'budget-exhausted' });
   });
 
   it('is first what ended the last call, where such calls have spent the budget', () => {
     const { now } = facts({});
     const spent = { freeAt: plusMs(now, 14 * MINUTE) };
-    const told = 'the create-call budget is spent until 18:14:00 UTC';
+    const told = 'all create calls of the budget are spent; the next one is free at 18:14:00 UTC';
     const session = aSession({ expiresAt: plusMs(now, 8_400) });
     const due = { failure, spent, why: () => 'budget_exhausted' as const };
     const { runbook } = refused;
     const fail = 'payments fail from the end of its session until a call is free';
-    expect(explain(facts(due))).toEqual({ text: `${refused.text}; ${told}: no call is made before`, runbook });
+    expect(explain(facts(due))).toEqual({ text: `${refused.text}; ${told}`, runbook });
     expect(explain(facts({ ...due, session, result: 'fresh', isHeldBack: true }))).toEqual({
       text: `${refused.text}; ${told}; its session is good for another 8 s; ${fail}`,
       runbook,
       inHeadline: `${refused.text}; ${told}; ${fail}`,
     });
     expect(explain(facts({ ...due, result: 'fresh', reported: { generation: 1 } }))).toEqual({
-      text: `consumers report the session dead, and it cannot be replaced: ${refused.text}; all calls of the budget are spent; the next one is free at 18:14:00 UTC`,
+      text: `consumers report the session dead, and it cannot be replaced: ${refused.text}; all create calls of the budget are spent; the next one is free at 18:14:00 UTC`,
       runbook,
     });
     expect(explain(facts({ ...due, isForeign: true }))?.runbook).toBe('foreign-authorizer');
@@ -212,9 +218,9 @@ describe('what is the matter with a merchant', () => {
     const { now } = facts({});
     const text = (ms: number): string | undefined =>
       explain(facts({ spent: { freeAt: plusMs(now, ms) }, why: () => 'budget_exhausted' }))?.text;
-    expect(text(119_001)).toContain(' is spent until 18:02:00 UTC');
-    expect(text(3_600_000)).toContain(' is spent until 19:00:00 UTC');
-    expect(text(3_600_001)).toContain(' is spent until 19:00:01 UTC');
+    expect(text(119_001)).toContain('; the next one is free at 18:02:00 UTC');
+    expect(text(3_600_000)).toContain('; the next one is free at 19:00:00 UTC');
+    expect(text(3_600_001)).toContain('; the next one is free at 19:00:01 UTC');
   });
 
   it('is of a session that is reported dead as soon as it is there from when on such a report counts', () => {
@@ -245,7 +251,7 @@ describe('what is the matter with a merchant', () => {
       explain(facts({ result: 'fresh', isForeign: true, ...change }))?.text;
     const told = 'somebody else creates sessions of the merchant, and each ends ours';
     const spent = { freeAt: plusMs(now, 14 * MINUTE), window: { calls: 5, perMs: 10 * MINUTE } };
-    const all = 'all 5 calls of 10 min are spent; the next one is free at 18:14:00 UTC';
+    const all = 'all 5 create calls of 10 min are spent; the next one is free at 18:14:00 UTC';
     const cooling = (ms: number) => ({ generation: 1, coolsDownUntil: plusMs(now, ms) });
     expect(text({ spent })).toBe(`${told}; ${all}`);
     expect(text({ spent, reported: cooling(9 * MINUTE) })).toBe(`${told}; ${all}`);
@@ -290,7 +296,7 @@ describe('what is the matter with a merchant', () => {
     expect(told({ result: 'stale' })).toEqual(saying(''));
     const spent = { freeAt: plusMs(now, 14 * MINUTE) };
     expect(told({ spent })).toEqual(saying(''));
-    const until = '; the create-call budget is spent until 18:14:00 UTC';
+    const until = '; all create calls of the budget are spent; the next one is free at 18:14:00 UTC';
     const fail = '; payments fail from the end of its session until a call is free';
     expect(told({ spent, isHeldBack: true })).toEqual(
       saying(`${until}; its session is good for another 8 s${fail}`, `${until}${fail}`),
@@ -309,9 +315,9 @@ describe('what is the matter with a merchant', () => {
     const spent = { freeAt: plusMs(now, 14 * MINUTE) };
     const session = aSession({ expiresAt: plusMs(now, 8_400) });
     expect(explain(facts({ result: 'fresh', isForeign: true, spent, session, isHeldBack: true }))).toEqual({
-      text: 'the create-call budget is spent until 18:14:00 UTC; its session is good for another 8 s; somebody else creates sessions of the merchant, and each ends ours',
+      text: 'all create calls of the budget are spent; the next one is free at 18:14:00 UTC; its session is good for another 8 s; somebody else creates sessions of the merchant, and each ends ours',
       runbook: 'foreign-authorizer',
-      inHeadline: 'the create-call budget is spent until 18:14:00 UTC',
+      inHeadline: 'all create calls of the budget are spent; the next one is free at 18:14:00 UTC',
     });
   });
 
@@ -322,7 +328,7 @@ describe('what is the matter with a merchant', () => {
     for (const result of ['fresh', 'stale', 'unavailable'] as const) {
       const cause = explain(facts({ ...due, result, session: aSession({ expiresAt: plusMs(now, 1_000) }) }));
       expect(cause?.text).toMatch(
-        / is spent until 18:14:00 UTC.*; somebody else creates sessions of the merchant, and /,
+        / are spent; the next one is free at 18:14:00 UTC.*; somebody else creates sessions of the merchant, and /,
       );
       expect(cause?.runbook).toBe('foreign-authorizer');
     }
@@ -339,12 +345,12 @@ describe('what is the matter with a merchant', () => {
     }
     const spent = { freeAt: plusMs(now, 14 * MINUTE) };
     expect(told({ isHeldBack: true, spent })).toEqual({
-      text: `${lost}; ${refused.text}; the create-call budget is spent until 18:14:00 UTC: no call is made before`,
+      text: `${lost}; ${refused.text}; all create calls of the budget are spent; the next one is free at 18:14:00 UTC`,
       runbook: refused.runbook,
     });
     expect(told({ result: 'stale', spent, why: () => 'budget_exhausted' })).toHaveProperty(
       'text',
-      `${lost}; ${refused.text}; the create-call budget is spent until 18:14:00 UTC: no call is made before`,
+      `${lost}; ${refused.text}; all create calls of the budget are spent; the next one is free at 18:14:00 UTC`,
     );
     const before = { result: 'unavailable' as const };
     expect(told(before)).toEqual(refused);

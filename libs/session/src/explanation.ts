@@ -12,7 +12,7 @@ import {
   type SpentBudget,
   untilACallClauses,
 } from './budget-cause.js';
-import { type Cause, causeOf, clause, joined, type ToldFailure } from './failure-cause.js';
+import { type Cause, type Clause, causeOf, clause, joined, type ToldFailure } from './failure-cause.js';
 import { sharedFailureKinds } from './gateway-failure.js';
 import type { ReportedDeath } from './reported-deaths.js';
 import type { ServeVerdict } from './serve-decision.js';
@@ -64,7 +64,10 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   const { isForeign, isLikelyDead, reported, result, unopened } = facts;
   if (unopened !== undefined && (result !== 'unavailable' || lacksKeyAlone(facts))) {
     const text = `a newer session (generation ${unopened}) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles)`;
-    return joined([{ text }, ...(cause === undefined ? [] : [cause])], 'unopenable-records');
+    // There is a newer session: that none was created, or is being created, would deny it.
+    const isUntried = result === 'unavailable' && facts.failure === undefined;
+    const behind = isUntried ? othersClause(facts) : cause;
+    return joined([{ text }, ...(behind === undefined ? [] : [behind])], 'unopenable-records');
   }
   const isLost = isLikelyDead && result !== 'unavailable' && !isForeign && reported === undefined;
   return cause === undefined || !isLost ? cause : joined([{ text: LOST }, cause], cause.runbook);
@@ -74,11 +77,15 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
 function besideOthers(facts: ExplainedFacts): Cause | undefined {
   const cause = explained(facts);
   const isHurt = facts.result === 'unavailable' || (facts.reported !== undefined && !facts.isForeign);
-  const others = isHurt ? othersText(facts) : undefined;
+  const others = isHurt ? othersClause(facts) : undefined;
   if (cause === undefined || others === undefined || cause.runbook === FOREIGN.runbook) return cause;
-  const clause = { text: `${others} (runbook: ${FOREIGN.runbook})`, inHeadline: others };
   const { text, inHeadline = text, runbook } = cause;
-  return joined([{ text, inHeadline }, clause], runbook);
+  return joined([{ text, inHeadline }, others], runbook);
+}
+
+function othersClause(facts: ExplainedFacts): Clause | undefined {
+  const others = othersText(facts);
+  return others === undefined ? undefined : { text: `${others} (runbook: ${FOREIGN.runbook})`, inHeadline: others };
 }
 
 function othersText({ isForeign, watchedUntil, session, createdUntil, now }: ExplainedFacts): string | undefined {
@@ -93,7 +100,7 @@ function othersText({ isForeign, watchedUntil, session, createdUntil, now }: Exp
 function lacksKeyAlone({ failure, why }: ExplainedFacts): boolean {
   if (failure !== undefined) return failure.trace?.thumbprint !== undefined;
   const reason = why();
-  return reason === 'no_session' || reason === 'expired';
+  return reason === 'no_session' || reason === 'expired' || reason === 'renewing';
 }
 
 function explained(facts: ExplainedFacts): Cause | undefined {

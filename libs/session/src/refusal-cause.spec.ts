@@ -12,7 +12,7 @@ const failure = aRecordedFailure({
 });
 const refused = 'the bank refuses: b_merchant_not_found';
 const spent = { freeAt: plusMs(now, 14 * MINUTE), window: { calls: 5, perMs: 10 * MINUTE } };
-const all = 'all 5 calls of 10 min are spent; the next one is free at 18:14:00 UTC';
+const all = 'all 5 create calls of 10 min are spent; the next one is free at 18:14:00 UTC';
 const unmade = `no call was made: ${all}, and this replica asks again then`;
 const others = 'somebody else ends the sessions of shop (runbook: foreign-authorizer)';
 const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({

@@ -1,5 +1,11 @@
 import { type Clock, plusMs } from '#libs/clock';
-import { isUntrusted, type RenewalOutcome, type SessionEvent, type SessionEvents } from '#libs/session';
+import {
+  isUntrusted,
+  type RecordedFailure,
+  type RenewalOutcome,
+  type SessionEvent,
+  type SessionEvents,
+} from '#libs/session';
 import type { StatusFailure, StatusGateway, StatusGatewayHealth } from './status-document.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
@@ -49,6 +55,12 @@ const endOf: Readonly<Record<RenewalOutcome, CallEnd | undefined>> = {
   lease_lost: undefined,
 };
 
+/** As the replicas share it. */
+export interface FailureElsewhere {
+  readonly merchant: string;
+  readonly failure: RecordedFailure;
+}
+
 /** How each gateway has answered create calls lately: those of this replica, and those of others that gave it a session. */
 export class GatewayHealth implements SessionEvents {
   readonly #hostOf: (merchant: string) => string | undefined;
@@ -66,10 +78,18 @@ export class GatewayHealth implements SessionEvents {
     if (event.event === 'clock_skew') this.#of(event.merchant, (gateway) => (gateway.skewMs = event.skewMs));
   }
 
-  /** The worst first. @param merchants how many each host has; only these hosts are told of */
-  describe(merchants: ReadonlyMap<string, number>): StatusGateway[] {
+  /**
+   * The worst first.
+   * @param merchants how many each host has; only these hosts are told of
+   * @param elsewhere failures of calls that this replica has not made
+   */
+  describe(merchants: ReadonlyMap<string, number>, elsewhere: readonly FailureElsewhere[] = []): StatusGateway[] {
+    const failures = elsewhere.toSorted((left, right) => left.failure.at - right.failure.at);
     return [...merchants]
-      .map(([host, count]) => this.#describe(host, count))
+      .map(([host, count]) => {
+        const last = failures.findLast(({ merchant }) => this.#hostOf(merchant) === host);
+        return { ...this.#describe(host, count), ...(last === undefined ? {} : { othersFailure: shownFailure(last) }) };
+      })
       .sort((left, right) => severity.indexOf(left.health) - severity.indexOf(right.health));
   }
 
@@ -131,6 +151,18 @@ export class GatewayHealth implements SessionEvents {
 /** A failure with its code, where there is one. */
 export function failureOf({ at, kind }: Pick<StatusFailure, 'at' | 'kind'>, code: string | undefined): StatusFailure {
   return { at, kind, ...(code === undefined ? {} : { code }) };
+}
+
+/** Whether a failure says anything of the gateway: a key of ours that cannot be used does not. */
+export function isOfGateway({ kind }: RecordedFailure): boolean {
+  return kind !== 'key_unavailable' && kind !== 'aborted';
+}
+
+function shownFailure({ failure }: FailureElsewhere): StatusFailure {
+  const { kind, msgCode, trace, at } = failure;
+  const isRefused = kind === 'refused' || kind === 'revoked';
+  const end = isUntrusted(failure) ? 'not trusted' : isRefused ? 'refused' : 'failed';
+  return failureOf({ at, kind: end }, msgCode ?? trace?.mark);
 }
 
 function healthOf(recent: readonly Attempt[]): StatusGatewayHealth {

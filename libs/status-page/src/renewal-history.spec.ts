@@ -9,8 +9,8 @@ const finished = (overrides: Partial<Finished> = {}): Finished => ({
   merchant: 'shop',
   trigger: 'schedule',
   outcome: 'success',
-  durationMs: 120.4,
-  callMs: 100,
+  durationMs: 10_900,
+  callMs: 99.6,
   generation: 7,
   ...overrides,
 });
@@ -31,8 +31,8 @@ describe('the renewal history', () => {
     history.emit(finished({ outcome: 'transient', failure, trigger: 'demand', generation: 8 }));
     const at = clock.now();
     expect(history.of('shop')).toEqual([
-      { at: at - 1_000, generation: 7, outcome: 'success', trigger: 'schedule', durationMs: 120 },
-      { at, generation: 8, outcome: 'transient', trigger: 'demand', durationMs: 120, code: 'b_server_is_overloaded' },
+      { at: at - 1_000, generation: 7, outcome: 'success', trigger: 'schedule', callMs: 100 },
+      { at, generation: 8, outcome: 'transient', trigger: 'demand', callMs: 100, code: 'b_server_is_overloaded' },
     ]);
     expect(history.of('other')).toEqual([]);
   });

@@ -49,18 +49,24 @@ export class RenewalHistory implements SessionEvents {
     return (this.#merchants.get(merchant) ?? NOTHING).renewals;
   }
 
+  /** Whether a call of this replica has ended without a session then, or later. */
+  hasFailedSince(merchant: string, at: number): boolean {
+    const isFailed = ({ outcome }: StatusRenewal): boolean => outcome !== 'success' && outcome !== 'adopted';
+    return this.of(merchant).some((renewal) => isFailed(renewal) && renewal.at >= at);
+  }
+
   isBudgetSpent(merchant: string): boolean {
     return (this.#merchants.get(merchant) ?? NOTHING).budgetSpent;
   }
 
-  #finished({ trigger, outcome, durationMs, generation, failure }: Named<'renewal_finished'>): StatusRenewal {
+  #finished({ trigger, outcome, callMs, generation, failure }: Named<'renewal_finished'>): StatusRenewal {
     const code = failure?.shownCode ?? failure?.trace?.mark;
     return {
       at: this.#clock.now(),
       generation,
       outcome,
       trigger,
-      durationMs: Math.round(durationMs),
+      callMs: Math.round(callMs),
       ...(code === undefined ? {} : { code }),
     };
   }

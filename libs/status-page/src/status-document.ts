@@ -101,6 +101,8 @@ export interface StatusGateway {
   readonly answersSince?: number;
   /** When another replica last renewed one of the merchants that this one has called for. */
   readonly answeredOthersAt?: number;
+  /** The last failure of another replica that still stands for one of the merchants; its kind is `refused`, `not trusted` or `failed`. */
+  readonly othersFailure?: StatusFailure;
   readonly lastAnswerAt?: number;
   readonly lastFailure?: StatusFailure;
   /** How far the gateway's clock is ahead of ours; negative: behind. */
@@ -186,6 +188,7 @@ export type StatusRenewal =
         | 'timeout'
         | 'lease_lost';
       readonly trigger: 'startup' | 'schedule' | 'demand' | 'rejection' | 'operator';
-      readonly durationMs: number;
+      /** The call to the gateway alone. */
+      readonly callMs: number;
       readonly code?: string;
     };

@@ -188,6 +188,31 @@ describe('the status document', () => {
     expect(merchants.map(({ quietSince }) => quietSince)).toEqual([undefined, at - 180_000, undefined]);
   });
 
+  it('tells of a gateway how the last call of another replica failed, and nothing twice of a call of this one', async () => {
+    const rig = new Rig(['shop', 'kiosk']);
+    const elsewhere = async (): Promise<unknown> => (await rig.report()).gateways[0]?.othersFailure;
+    rig.failures.note('shop', aRecordedFailure({ at: plusMs(rig.clock.now(), -1_000) }));
+    expect(await elsewhere()).toBeUndefined();
+    await rig.clock.advance(2_000);
+    const at = rig.clock.now();
+    rig.failures.note('shop', aRecordedFailure({ kind: 'refused', msgCode: 'b_merchant_not_found', at }));
+    expect(await elsewhere()).toEqual({ at, kind: 'refused', code: 'b_merchant_not_found' });
+    rig.renewing.add('shop');
+    expect(await elsewhere()).toBeUndefined();
+    rig.renewing.clear();
+    const trace = { mark: 'CERT_HAS_EXPIRED' };
+    rig.failures.note('shop', { kind: 'refused', trace, at: plusMs(at, 1) });
+    expect(await elsewhere()).toMatchObject({ kind: 'not trusted', code: 'CERT_HAS_EXPIRED' });
+    rig.failures.note('kiosk', aRecordedFailure({ kind: 'key_unavailable', at: plusMs(at, 3) }));
+    expect(await elsewhere()).toMatchObject({ kind: 'not trusted' });
+    rig.failures.note('kiosk', aRecordedFailure({ kind: 'timeout', at: plusMs(at, 2) }));
+    expect(await elsewhere()).toMatchObject({ at: plusMs(at, 2), kind: 'failed' });
+    const own = { trigger: 'schedule', outcome: 'timeout', durationMs: 1, callMs: 1, generation: 1 } as const;
+    await rig.clock.advance(1_000);
+    for (const merchant of ['shop', 'kiosk']) rig.history.emit({ event: 'renewal_finished', merchant, ...own });
+    expect(await elsewhere()).toBeUndefined();
+  });
+
   it('names the consumers that reported the session', async () => {
     const rig = new Rig(['shop']);
     rig.hold('shop', { generation: 7 });

@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { EventLoopLag } from './event-loop-lag.js';
-import { type GatewayHealth, MAX_GATEWAYS } from './gateway-health.js';
+import { type FailureElsewhere, type GatewayHealth, isOfGateway, MAX_GATEWAYS } from './gateway-health.js';
 import { merchantStatus, type MerchantStatusParts } from './merchant-status.js';
 import type { MerchantSurvey } from './merchant-survey.js';
 import type { StatusCondition, StatusDocument, StatusReplica } from './status-document.js';
@@ -49,7 +49,7 @@ export class StatusReporter {
     const matching = merchants.filter(
       (merchant) => merchant.id.includes(text) && (condition === undefined || merchant.condition === condition),
     );
-    const judged = gateways.describe(hosts);
+    const judged = gateways.describe(hosts, this.#failuresElsewhere(merchants));
     return {
       at: clock.now(),
       replica: this.#replica(),
@@ -60,6 +60,21 @@ export class StatusReporter {
       matching: matching.length,
       merchants: matching.slice(0, MAX_LISTED).map(({ id }) => merchantStatus(this.#parts, id, survey.conditionOf(id))),
     };
+  }
+
+  /**
+   * Of the merchants that are worst off: failures that stand, and that no call of this replica has met. One that stood at its
+   * start may be of the process before it.
+   */
+  #failuresElsewhere(merchants: readonly { readonly id: string }[]): readonly FailureElsewhere[] {
+    const { replica, history, facts } = this.#parts;
+    return merchants.slice(0, MAX_LISTED).flatMap(({ id }) => {
+      const failure = replica.failureOf(id);
+      if (failure === undefined || failure.at < facts.startedAt || !isOfGateway(failure)) return [];
+      // Of a call that is under way, what it met is written down before it is told.
+      const isOwn = replica.isRenewing(id) || history.hasFailedSince(id, failure.at);
+      return isOwn ? [] : [{ merchant: id, failure }];
+    });
   }
 
   #replica(): StatusReplica {

@@ -78,7 +78,10 @@ describe('the log lines of what is served', () => {
 
   it('name a renewal that the budget holds up, with the runbook, and say when that is over', () => {
     const { log, lines } = new Written();
-    const spent = { text: 'the create-call budget is spent until 20:14:00 UTC', runbook: 'budget-exhausted' };
+    const spent = {
+      text: 'all 5 create calls of 10 min are spent; the next one is free at 20:14:00 UTC',
+      runbook: 'budget-exhausted',
+    };
     log.emit({ event: 'renewal_held_back', merchant: 'shop', cause: spent });
     log.emit({ event: 'renewal_released', merchant: 'shop' });
     expect(lines).toMatchObject([

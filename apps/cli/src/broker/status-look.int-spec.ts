@@ -371,7 +371,7 @@ describe('what is told of a merchant that is followed', () => {
   it('is once that a spent budget keeps it from a session, however near its end is', async () => {
     for (const until of ['18:14', '2026-11-24 00:14', '18:14:00'])
       await look(
-        ended(`the create-call budget is spent until ${until} UTC: no call is made before`, 'budget-exhausted'),
+        ended(`all 5 create calls of 10 min are spent; the next one is free at ${until} UTC`, 'budget-exhausted'),
       );
     expect(told).toHaveLength(1);
   });
@@ -426,7 +426,7 @@ describe('what is told of a merchant that is followed', () => {
   it('is once what counts down, and again when anything else of it has changed', async () => {
     const spent = (until: string, left: string): Partial<ListedMerchant> => ({
       condition: 'held_back',
-      cause: `the create-call budget is spent until ${until} UTC; its session is good for another ${left}`,
+      cause: `all 5 create calls of 10 min are spent; the next one is free at ${until} UTC; its session is good for another ${left}`,
       runbook: 'budget-exhausted',
       retryAt: `2026-11-23T${until.slice(0, 5)}:00Z`,
     });
@@ -435,8 +435,8 @@ describe('what is told of a merchant that is followed', () => {
     await look(spent('18:14:00', '20 s'));
     await look(spent('18:28', '18 s'));
     expect(told).toEqual([
-      'not renewed: the create-call budget is spent until 18:14 UTC; its session is good for another 2 min (runbook: budget-exhausted)',
-      'not renewed: the create-call budget is spent until 18:28 UTC; its session is good for another 18 s (runbook: budget-exhausted)',
+      'not renewed: all 5 create calls of 10 min are spent; the next one is free at 18:14 UTC; its session is good for another 2 min (runbook: budget-exhausted)',
+      'not renewed: all 5 create calls of 10 min are spent; the next one is free at 18:28 UTC; its session is good for another 18 s (runbook: budget-exhausted)',
     ]);
   });
 

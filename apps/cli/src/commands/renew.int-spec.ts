@@ -58,7 +58,7 @@ describe('what renew says', () => {
   it('sends nobody after what spends the calls where failed attempts have spent them, and says when it is asked for again', async () => {
     const failed = { condition: 'failing', runbook: 'access-refused', cause: 'the answer is sealed to another key' };
     const lastFailure = { kind: 'invalid_response', at: '2026-11-23T11:00:00.000Z' };
-    const noCall = 'no call was made: all 20 calls of 10 min are spent; the next one is free at 11:59:24 UTC';
+    const noCall = 'no call was made: all 20 create calls of 10 min are spent; the next one is free at 11:59:24 UTC';
     const wish = refusal('budget_exhausted', `${noCall}, and this replica asks again then`);
     const retryAt = '2126-11-23T11:59:23.400Z';
     const { code, lines } = await renew(wish, { merchants: [{ ...fresh, ...failed, lastFailure, retryAt }] });
@@ -81,7 +81,7 @@ describe('what renew says', () => {
   it('says of the next attempt whether it comes only after the session has ended', async () => {
     const lastFailure = { kind: 'refused', at: '2026-11-23T11:00:00.000Z' };
     const failed = { ...fresh, condition: 'failing', runbook: 'access-refused', lastFailure };
-    const wish = refusal('budget_exhausted', 'the bank refuses: all 20 calls of 10 min are spent');
+    const wish = refusal('budget_exhausted', 'the bank refuses: all 20 create calls of 10 min are spent');
     const told = async (shop: object): Promise<string | undefined> =>
       (await renew(wish, { merchants: [{ ...failed, ...shop }] })).lines.at(-1);
     const again =

@@ -12,7 +12,7 @@ import { gapOfOthers, type Judged } from '../simulate/judged.js';
 import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
 import { lifetimeOf, type Plan, planOf, refusal, type SimulateOptions } from '../simulate/plan.js';
 import { warningsOfAll } from '../simulate/merchants-alike.js';
-import type { PlayedMerchant } from '../simulate/printed-figures.js';
+import { ASSUMED_LIFETIMES, type PlayedMerchant } from '../simulate/printed-figures.js';
 import { renewalDays } from '../simulate/renewal-days.js';
 import { simulate, type SimulationLog, type SimulationSetup } from '../simulate/simulation.js';
 import { linesOfSum, type PartOfSum, sumOf } from '../simulate/sum-of-merchants.js';
@@ -44,7 +44,10 @@ interface PlayedAlike {
  * the options say. Reads the configuration alone: none of the files that it names need exist, and no secret be set.
  * @throws ConfigurationError, BrokerError `invalid_request` or `merchant_not_found`
  */
-export async function simulateSchedule(options: SimulateOptions, { environment }: CommandContext): Promise<Report> {
+export async function simulateSchedule(
+  options: SimulateOptions,
+  { environment, terminal }: CommandContext,
+): Promise<Report> {
   await demandKind(options.config, environment, {
     kind: 'broker',
     otherwise: ', which renews nothing: name that of its broker',
@@ -53,17 +56,16 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
   const chosen = options.merchant === undefined ? merchants : [chosenMerchant(merchants, options.merchant)];
   const plan = planOf(options, store.type);
   const setups = setupsOf(chosen, options, plan);
-  const groups: PlayedAlike[] = [];
-  for (const alike of alikeIn(setups)) {
-    const advised = groups.filter(({ judged }) => judged.tried !== undefined).length;
-    groups.push(await play(alike, advised < MAX_ADVISED_GROUPS));
-  }
+  const groups = await playAll(setups, (text) => {
+    if (options.json !== true) terminal.progress?.(text);
+  });
   const isFallback = options.lifetime === undefined;
   const members = groups.flatMap((group) => group.members);
   const sum = members.length > 1 ? sumOf(members.map(partOfSum), plan.durationMs) : undefined;
   return {
     lines: [
       headlineOf(plan),
+      ...(isFallback ? [ASSUMED_LIFETIMES] : []),
       ...shownOf(groups).flatMap((group) => blockOf(shownIn(group, isFallback))),
       ...(sum ? linesOfSum(sum) : []),
     ],
@@ -99,9 +101,38 @@ function alikeIn(setups: readonly SimulationSetup[]): readonly (readonly Simulat
   return [...groups.values()];
 }
 
-async function play(alike: readonly SimulationSetup[], isAdvised: boolean): Promise<PlayedAlike> {
+/** @param tell what is played now; nothing at the end */
+async function playAll(
+  setups: readonly SimulationSetup[],
+  tell: (text: string) => void,
+): Promise<readonly PlayedAlike[]> {
+  const groups: PlayedAlike[] = [];
+  let begun = 0;
+  const tellOf = ({ merchant }: SimulationSetup): void => {
+    begun += 1;
+    tell(
+      setups.length === 1 ? `playing ${merchant} …` : `playing ${merchant}, ${begun} of ${setups.length} merchants …`,
+    );
+  };
+  try {
+    for (const alike of alikeIn(setups)) {
+      const advised = groups.filter(({ judged }) => judged.tried !== undefined).length;
+      groups.push(await play(alike, advised < MAX_ADVISED_GROUPS, tellOf));
+    }
+  } finally {
+    tell('');
+  }
+  return groups;
+}
+
+async function play(
+  alike: readonly SimulationSetup[],
+  isAdvised: boolean,
+  tellOf: (setup: SimulationSetup) => void,
+): Promise<PlayedAlike> {
   const members: Played[] = [];
   for (const setup of alike) {
+    tellOf(setup);
     const log = await simulate(setup);
     members.push({ setup, log, figures: figuresOf(log, setup.durationMs, setup.settings) });
   }

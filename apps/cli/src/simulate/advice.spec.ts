@@ -74,6 +74,25 @@ describe('the warning of a gap', () => {
     ]);
   });
 
+  it('names first what leaves the least, of those that shorten it alone', () => {
+    const shortens = (share: number, lostMs: number): Tried => tried(lead(share), { effect: 'shortens', lostMs });
+    const told = gapWarning({ tried: [shortens(0.2, 600_000), shortens(0.3, 900_000), shortens(0.4, 300_000)] });
+    expect(told?.match(/renewBefore of \d+%/g)).toEqual(['40%', '20%', '30%'].map((it) => `renewBefore of ${it}`));
+  });
+
+  it('says that there is nothing to do about a budget that failed calls have spent, where a larger one is no remedy', () => {
+    const spent = figures({ budgetRefusals: 1, budget: [{ calls: 60, perMs: DAY_MS, used: 60, needed: 2 }] });
+    const warning = (judged: Partial<Judged>): string | undefined =>
+      warningsOfAll([{ setup: setup(), figures: spent, ...judged }]).find((text) => text.includes('was spent, by'));
+    const nothingToDo = /needs 2 of 60 in 1d: that is what it is for, and there is nothing to do about it$/;
+    expect(warning({ tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0 })] })).toMatch(nothingToDo);
+    const larger = tried({ of: 'budget', windows: [{ calls: 90, perMs: DAY_MS }] }, { effect: 'shortens', lostMs: 1 });
+    const held = { ...spent, afterOutage: { gapMs: 600_000, by: 'budget' } } as const;
+    for (const judged of [{ tried: [larger] }, { tried: [], figures: held }, {}]) {
+      expect(warning(judged)).toMatch(/needs 2 of 60 in 1d$/);
+    }
+  });
+
   it('says why a longer lead makes it longer, or does not help: it leaves fewer calls to those that fail', () => {
     const spent = { budgetRefusals: 1, budget: [{ calls: 60, perMs: DAY_MS, used: 60, needed: 52 }] };
     const longest = (effect: Tried['effect'], more: Partial<ScheduleFigures>): Tried =>
@@ -92,7 +111,11 @@ describe('the warning of a gap', () => {
 
   it('says of a gap between two looks of a replica that it is less than a second', () => {
     expect(gapWarning({ figures: figures({ withoutSessionMs: 300 }) })).toMatch(
-      /^shop: there was no session for less than a second: /,
+      /^shop: there was no session for less than a second: a read with .* may get one 503, and there is nothing to do$/,
+    );
+    const longer = { setup: setup(), figures: figures({ withoutSessionMs: 60_000 }) };
+    expect(gapWarning({ figures: figures({ withoutSessionMs: 300 }), others: [longer] })).toMatch(
+      /^shop: there was no session for less than a second \(1m in 1 other runs\): /,
     );
   });
 
@@ -223,7 +246,7 @@ describe('the warnings of many merchants', () => {
   it('are told once where they differ by seconds, with the shortest and the longest', () => {
     expect(warningsOfAll([58_000, 62_000, 60_000].map(alike))).toEqual([
       expect.stringMatching(
-        /^m1 and 2 others: there was no session for between 58s and 1m 2s, between 29s and 31s of it after the outage in/,
+        /^m1 and 2 others: there was no session for 58s to 1m 2s, 29s to 31s of it after the outage in/,
       ),
     ]);
   });

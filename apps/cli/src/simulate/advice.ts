@@ -3,13 +3,16 @@ import { MAX_LEAD_SHARE } from '#libs/session';
 import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf } from './changes.js';
 import { isHarmless, type ScheduleFigures, type WindowFigures } from './figures.js';
 import { remedies } from './gap-advice.js';
-import { gapOf, gapOfOthers, type Judged, worstOf } from './judged.js';
+import { gapOf, gapOfOthers, isWaitedFor, type Judged, worstOf } from './judged.js';
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { optionsOf } from './situations.js';
 import { inWindow, percent, WORTH_TELLING_MS } from './spans.js';
-import type { PlayedRun } from './trials.js';
-import { partOfWhole, span, worded, type Wording } from './wording.js';
+import { isBetter, type PlayedRun, type Tried } from './trials.js';
+import { partOfWhole, short, span, worded, type Wording } from './wording.js';
+
+const GAP_THAT_READS_WAIT_FOR =
+  'there was no session for less than a second: a read with `Prefer: wait` and the client package wait for the next one, any other read may get one 503, and there is nothing to do';
 
 export function warningsOf(judged: Judged): readonly Wording[] {
   const { notPlayed } = judged;
@@ -113,15 +116,21 @@ function tooSmallBudgetWarnings({ setup, figures }: Judged): readonly Wording[] 
 }
 
 /** Behind the gap, of which it is a part: what to do about that is told there. */
-function spentBudgetWarnings({ figures }: Judged): readonly Wording[] {
+function spentBudgetWarnings(judged: Judged): readonly Wording[] {
+  const { figures, tried } = judged;
   // What nobody was harmed by is no warning: the figures say that renewals were held up, and how it ended.
-  if (tooSmallOf(figures) !== undefined || figures.budgetRefusals === 0 || isHarmless(figures)) return [];
+  if (tooSmallOf(figures) !== undefined || figures.budgetRefusals === 0) return [];
+  if (isHarmless(figures) || isWaitedFor(judged)) return [];
   const spent = figures.budget
     .filter(({ used, calls }) => used >= calls)
     .map(({ needed, ...window }) => `${needed} of ${inWindow(window)}`);
   const needs = spent.length === 0 ? '' : `, which needs ${spent.join(', and ')}`;
-  return [[`the budget of create calls was spent, by failed calls and not by the schedule${needs}`]];
+  const isMeant = tried !== undefined && figures.afterOutage?.by !== 'budget' && !tried.some(isBetterBudget);
+  const purpose = isMeant ? ': that is what it is for, and there is nothing to do about it' : '';
+  return [[`the budget of create calls was spent, by failed calls and not by the schedule${needs}${purpose}`]];
 }
+
+const isBetterBudget = (one: Tried): boolean => isBetter(one) && one.changes.some((change) => change.of === 'budget');
 
 function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Pick<Judged, 'setup' | 'figures'>): Wording {
   const life = formatDuration(setup.behaviour.lifetimeMs);
@@ -145,9 +154,10 @@ function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Pick<J
 function gapWarnings(judged: Judged): readonly Wording[] {
   const { figures, notPlayed, others = [] } = judged;
   const { pastMarginMs } = figures;
-  const gap = gapOf(judged);
+  const gap = short(gapOf(judged));
   // Of an outage that was not played whole, what would bridge it is not known.
   if (notPlayed !== undefined) return gap.mostMs > 0 ? [worded`there was no session for ${gap}`] : [];
+  if (isWaitedFor(judged)) return [[GAP_THAT_READS_WAIT_FOR]];
   if (gap.mostMs > 0) {
     return [worded`there was no session for ${gap}${inOthers(others)}${afterOutage(figures)}${remedies(judged)}`];
   }
@@ -158,7 +168,7 @@ function gapWarnings(judged: Judged): readonly Wording[] {
 }
 
 const inOthers = (others: readonly PlayedRun[]): Wording =>
-  others.length === 0 ? [] : worded` (${gapOfOthers(others)} in ${others.length} other runs)`;
+  others.length === 0 ? [] : worded` (${short(gapOfOthers(others))} in ${others.length} other runs)`;
 
 function worseElsewhere(judged: Judged, { setup, figures }: PlayedRun): Wording {
   const gap = span(figures.withoutSessionMs);
@@ -172,5 +182,6 @@ function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures):
     after.by === 'budget'
       ? 'because session.budget was spent'
       : 'in the pause after the last failed attempt, which `session-broker renew` ends';
-  return worded`, ${partOfWhole(after.gapMs, withoutSessionMs)} of it after the outage ${cause}`;
+  const part = partOfWhole(after.gapMs, withoutSessionMs);
+  return worded`, ${typeof part === 'string' ? part : short(part)} of it after the outage ${cause}`;
 }

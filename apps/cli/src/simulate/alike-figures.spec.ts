@@ -25,6 +25,14 @@ describe('the figures of merchants that are alike', () => {
     ]);
   });
 
+  it('say that renewals were held up at no cost where none of them was without a session', () => {
+    const harmless = { pastMarginMs: 0, withoutSessionMs: 0 };
+    expect(blockOf([merchant(0, harmless), merchant(1, harmless)])[2]).toMatch(
+      /renewals held up: 0 to 1, at no cost: each session was replaced in time$/,
+    );
+    expect(blockOf([merchant(0, harmless), merchant(1)])[2]).toMatch(/renewals held up: 0 to 1$/);
+  });
+
   it('name the first where there are many, and are those of a merchant that is alone', () => {
     const many = Array.from({ length: 200 }, (_, index) => merchant(index, { failures: {} }));
     const [head, , , failed] = blockOf(many);

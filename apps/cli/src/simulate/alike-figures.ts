@@ -1,5 +1,13 @@
 import { formatDuration } from '#libs/clock';
-import { ASSUMED, linesOf, nightLinesOf, othersLineOf, type PlayedMerchant, remainingText } from './printed-figures.js';
+import {
+  ASSUMED,
+  costOfWaiting,
+  linesOf,
+  nightLinesOf,
+  othersLineOf,
+  type PlayedMerchant,
+  remainingText,
+} from './printed-figures.js';
 import { inWindow } from './spans.js';
 import { spanText } from './wording.js';
 
@@ -27,7 +35,7 @@ function linesOfAlike(alike: readonly PlayedMerchant[], first: PlayedMerchant): 
   return [
     `${namesOf(alike)}, lifetime ${formatDuration(first.lifetimeMs)}${first.isFallback ? ASSUMED : ''}; of each:`,
     `  create calls     ${counts((one) => one.createCalls)}: ${perHour} an hour, at most ${Math.max(...alike.map((one) => one.mostInAnHour))} in one`,
-    `  budget           at most ${used.join(', ')} used, renewals held up: ${counts((one) => one.budgetRefusals)}`,
+    `  budget           at most ${used.join(', ')} used, renewals held up: ${counts((one) => one.budgetRefusals)}${costOfWaiting(...alike)}`,
     `  failed           ${failedOf(alike)}`,
     `  worst remaining  ${remainingText(leastRemainingOf(alike, first))}`,
     `  past the margin  ${gap((one) => one.pastMarginMs)}`,

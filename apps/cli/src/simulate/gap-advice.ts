@@ -41,7 +41,10 @@ function shorterRun({ behaviour: { lifetimeMs } }: SimulationSetup): string {
   return `give --for ${formatDuration(Math.floor(mostMs / unitMs) * unitMs)} at most`;
 }
 
-const byUse = (one: Tried, other: Tried): number => rankOf(one) - rankOf(other);
+const byUse = (one: Tried, other: Tried): number => rankOf(one) - rankOf(other) || byWhatIsLeft(one, other);
+
+/** Of those that shorten it, the one that leaves the least is first; what bridges it is in the order in which it was tried. */
+const byWhatIsLeft = (one: Tried, other: Tried): number => (isBetter(one) ? one.lostMs - other.lostMs : 0);
 
 function rankOf(one: Tried): number {
   if (bridges(one)) return one.isSure ? 0 : 1;

@@ -20,6 +20,10 @@ const LIFETIMES_TO_LOOK_AT = 8;
 /** What decides beside the time that is left is chance: how long the pause is in which the outage ends. */
 const NIGHTS_TO_PLAY = 2;
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const UNITS_MS = [24 * HOUR_MS, HOUR_MS];
+/** In which an outage may end. */
+const MAX_PAUSE_MS = HOUR_MS;
 
 /**
  * With quiet hours a session that one night replaces may be a day old, and another one minutes: what the outage of one run
@@ -27,8 +31,14 @@ const MINUTE_MS = 60_000;
  */
 export async function hardestNights(setup: SimulationSetup): Promise<readonly SimulationSetup[]> {
   if (setup.settings.quietHours === undefined || setup.behaviour.outageMs === 0) return [];
-  const renewals = hardestOf(await renewalsWithoutOutage(setup), setup);
-  return renewals.map(({ atMs }) => ({ ...setup, durationMs: runThatBreaksAt(atMs) }));
+  const renewals = await renewalsWithoutOutage(setup);
+  return hardestOf(renewals, setup).map(({ atMs }) => {
+    const isAnother = (other: Renewal): boolean => other.atMs < atMs;
+    const previousAtMs = renewals.findLast(isAnother)?.atMs ?? 0;
+    const leastMs = Math.max(2 * previousAtMs + 1, atMs + setup.behaviour.outageMs + MAX_PAUSE_MS);
+    const durationMs = runThatBreaksAt(atMs, leastMs);
+    return { ...setup, durationMs };
+  });
 }
 
 /** When the outage of a run began. Undefined where none did, or there are no quiet hours. */
@@ -44,8 +54,11 @@ export function outageBeganIn(
 const readingOf = ({ startsAt }: SimulationSetup, atMs: number, times: DailyTimes): ReadMoment =>
   new DailyWindow(times).reading(plusMs(startsAt, atMs));
 
-/** The outage begins with the first call after half of the run; in whole minutes, as `--for` takes it. */
-const runThatBreaksAt = (atMs: number): number => Math.floor((2 * atMs) / MINUTE_MS) * MINUTE_MS;
+/** The outage begins with the first call after half of the run; in days or hours where no other call comes before it then, and the run holds it. */
+function runThatBreaksAt(atMs: number, leastMs: number): number {
+  const lengths = UNITS_MS.map((unitMs) => Math.floor((2 * atMs) / unitMs) * unitMs);
+  return lengths.find((lengthMs) => lengthMs >= leastMs) ?? Math.floor((2 * atMs) / MINUTE_MS) * MINUTE_MS;
+}
 
 async function renewalsWithoutOutage(setup: SimulationSetup): Promise<readonly Renewal[]> {
   const { behaviour, durationMs } = setup;

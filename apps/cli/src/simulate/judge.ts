@@ -1,7 +1,7 @@
 import { isBeyondAnySetting, sufficientLead, tryChanges } from './changes.js';
 import { figuresOf, isHarmless } from './figures.js';
 import { hardestNights } from './hardest-nights.js';
-import { type Judged, worstOf } from './judged.js';
+import { isWaitedFor, type Judged, worstOf } from './judged.js';
 import { MAX_RENEWALS_TO_REPEAT, outageWarning } from './limits-of-a-run.js';
 import { simulate, type SimulationLog, type SimulationSetup } from './simulation.js';
 import { otherRuns } from './situations.js';
@@ -41,6 +41,6 @@ async function neededLead({ setup, figures }: Judged): Promise<Pick<Judged, 'lea
 async function advice(judged: Judged): Promise<Pick<Judged, 'tried'>> {
   const { setup, figures, others = [] } = judged;
   const hasGap = !isHarmless(figures) || worstOf(judged).figures.withoutSessionMs > 0;
-  if (!hasGap || isBeyondAnySetting(setup, figures)) return {};
+  if (!hasGap || isWaitedFor(judged) || isBeyondAnySetting(setup, figures)) return {};
   return { tried: await tryChanges([{ setup, figures }, ...others]) };
 }

@@ -33,6 +33,15 @@ export const gapOfOthers = (others: readonly PlayedRun[]): Span => {
   return { leastMs: Math.min(...gaps), mostMs: Math.max(...gaps) };
 };
 
+/** A read that may wait does so for far longer, and any other is told to ask again after a second. */
+const WAITED_FOR_MS = 1_000;
+
+/** Whether there was a gap, and in none of the merchants and runs one that a read does not wait for. */
+export function isWaitedFor(judged: Judged): boolean {
+  const longestMs = Math.max(gapOf(judged).mostMs, worstOf(judged).figures.withoutSessionMs);
+  return longestMs > 0 && longestMs < WAITED_FOR_MS;
+}
+
 /** The one of all that has the longest gap; this run itself where none has a longer one. */
 export function worstOf({ setup, figures, others = [] }: Judged): PlayedRun {
   return others.reduce<PlayedRun>(

@@ -18,6 +18,7 @@ export interface SimulateOptions {
   readonly from?: string;
   readonly replicas?: string;
   readonly seed: string;
+  readonly json?: true;
 }
 
 type StoreType = Schedule['store']['type'];

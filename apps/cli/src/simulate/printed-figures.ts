@@ -10,8 +10,9 @@ import { spanText } from './wording.js';
 const MAX_SHOWN_DAYS = 31;
 
 /** Nothing else is known of it: the gateway is not asked. */
-export const ASSUMED =
-  ' (session.fallbackLifetime): give --lifetime where the gateway says otherwise, as `doctor --create-session` shows';
+export const ASSUMED = ' (session.fallbackLifetime)';
+export const ASSUMED_LIFETIMES =
+  'assumed      session.fallbackLifetime as the life of every session, on which all of this rests: give --lifetime where the gateway says otherwise, as `doctor --create-session` shows';
 
 /** The same with other seeds, and with the outage at other moments. */
 export interface ShownOthers {
@@ -51,8 +52,11 @@ export function linesOf(played: PlayedMerchant): readonly string[] {
   ];
 }
 
-const costOfWaiting = (played: ScheduleFigures): string =>
-  played.budgetRefusals > 0 && isHarmless(played) ? ', at no cost: each session was replaced in time' : '';
+/** @param alike one merchant, or several that are told together */
+export const costOfWaiting = (...alike: readonly ScheduleFigures[]): string =>
+  alike.some(({ budgetRefusals }) => budgetRefusals > 0) && alike.every(isHarmless)
+    ? ', at no cost: each session was replaced in time'
+    : '';
 
 export function remainingText({ worstRemainingMs: remainingMs }: ScheduleFigures): string {
   if (remainingMs === undefined) return 'no session was replaced';

@@ -2,6 +2,7 @@ import { formatDuration } from '#libs/clock';
 import { longestWindowMs } from '#libs/session';
 import { failsByChance } from './chance.js';
 import type { SimulationSetup } from './simulation.js';
+import { roundedUp } from './spans.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -42,7 +43,7 @@ function lengthsWithOutage(setup: SimulationSetup): readonly number[] {
   const windowMs = Math.min(DAY_MS, longestWindowMs(setup.settings.budget));
   const [halfMs, wholeMs] = [Math.max(windowMs, leastMs), Math.max(2.5 * windowMs, leastMs + 4 * lifetimeMs)];
   const own = isRepeated(setup) ? [setup.durationMs] : [];
-  return [halfMs, wholeMs, ...own].map((lengthMs) => Math.ceil(lengthMs / MINUTE_MS) * MINUTE_MS);
+  return [roundedUp(halfMs), roundedUp(wholeMs), ...own];
 }
 
 /** Also through several windows of the budget: by chance one of them takes more than the first. */

@@ -24,6 +24,14 @@ export function seconds(durationMs: number): string {
   return `${rounded < 0 ? '-' : ''}${parts.length === 0 ? '0s' : parts.join(' ')}`;
 }
 
+const ROUND_STEPS_MS = [24 * HOUR_MS, HOUR_MS, 10 * MINUTE_MS];
+
+/** At least as long, in a unit that people write: what is over is less than a quarter of it where that can be. */
+export function roundedUp(durationMs: number): number {
+  const stepMs = ROUND_STEPS_MS.find((each) => 4 * each <= durationMs) ?? MINUTE_MS;
+  return Math.ceil(durationMs / stepMs) * stepMs;
+}
+
 /** Of a whole that is told in the same way. */
 export const partOf = (partMs: number, wholeMs: number): string =>
   seconds(partMs) === seconds(wholeMs) ? 'all' : seconds(partMs);

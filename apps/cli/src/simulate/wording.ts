@@ -4,6 +4,8 @@ import { partOf, seconds } from './spans.js';
 export interface Span {
   readonly leastMs: number;
   readonly mostMs: number;
+  /** Told as `58s to 1m 2s`: a sentence with several is hard to read where each has its own `between`. */
+  readonly isShort?: true;
 }
 
 /** A sentence whose spans are not told yet: those of merchants that differ in nothing else are told together. */
@@ -35,10 +37,13 @@ export const joined = (wordings: readonly Wording[], by: string): Wording =>
 export const textOf = (wording: Wording): string =>
   wording.map((part) => (typeof part === 'string' ? part : spanText(part))).join('');
 
-export function spanText({ leastMs, mostMs }: Span): string {
+export const short = (one: Span): Span => ({ ...one, isShort: true });
+
+export function spanText({ leastMs, mostMs, isShort }: Span): string {
   const [least, most] = [seconds(leastMs), seconds(mostMs)];
   if (least === most) return most;
-  return leastMs === 0 ? `at most ${most}` : `between ${least} and ${most}`;
+  if (leastMs === 0) return `at most ${most}`;
+  return isShort === true ? `${least} to ${most}` : `between ${least} and ${most}`;
 }
 
 /** Both in one sentence; undefined where they differ in more than some seconds. */
@@ -64,6 +69,7 @@ const skeletonOf = (wording: Wording): string =>
 const spansOf = (wording: Wording): readonly Span[] => wording.filter((part) => typeof part !== 'string');
 
 const including = (one: Span, other: Span): Span => ({
+  ...one,
   leastMs: Math.min(one.leastMs, other.leastMs),
   mostMs: Math.max(one.mostMs, other.mostMs),
 });

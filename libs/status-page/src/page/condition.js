@@ -93,7 +93,7 @@ export function isSurelyDead({ keys, ownKey = keys, reportedAs = [] }) {
 /**
  * @param {StatusMerchant} merchant
  * @param {number} now
- * @returns {string} the condition in words, with the reason where there are two
+ * @returns the condition in words, with the reason where there are two
  */
 export function conditionName(merchant, now) {
   const condition = conditionAt(merchant, now);

@@ -76,8 +76,11 @@ const SESSION_EXPIRING = 'session-expiring';
 /** @type {ReadonlySet<StatusCondition>} Of merchants whose payments go on until the session ends. */
 const endsSoon = new Set(['stale', 'held_back', 'failing']);
 
+/** @type {ReadonlySet<StatusCondition>} */
+const calm = new Set(['renewing', 'fresh']);
+
 /** @type {ReadonlySet<StatusCondition>} Payments go on, so that what the store holds up is the news. */
-const bearable = new Set(['watched', 'stale', 'held_back', 'failing', 'renewing', 'fresh']);
+const bearable = new Set(['watched', ...endsSoon, ...calm]);
 
 /**
  * The state of everything in one sentence: the worst of it, and what is the cause.
@@ -97,8 +100,7 @@ export function headlineOf({ store, replica, merchants }, counts, now) {
   const sentence = heldSentence(view) ?? lastCallSentence(view) ?? quietSentence(view) ?? worstSentence(view);
   const stopping = replica.shuttingDown ? { detail: 'This replica is shutting down.' } : {};
   const { condition = worst, ...said } = { ...none, detail: othersText(counts, worst), ...sentence, ...stopping };
-  const isCalm = condition === 'fresh' || condition === 'renewing';
-  return { ...said, condition: isCalm ? (replica.shuttingDown ? 'failing' : 'fresh') : condition };
+  return { ...said, condition: calm.has(condition) ? (replica.shuttingDown ? 'failing' : 'fresh') : condition };
 }
 
 /**
@@ -106,15 +108,15 @@ export function headlineOf({ store, replica, merchants }, counts, now) {
  * @param {View} view
  * @returns {Sentence | undefined}
  */
-function heldSentence({ merchants, counts, all, worst, trouble, now }) {
+function heldSentence({ merchants, all, worst, trouble, now }) {
   if (trouble === undefined || !bearable.has(worst)) return undefined;
   const { held, said } = trouble;
-  const isCalm = worst === 'fresh' || worst === 'renewing';
+  const isCalm = calm.has(worst);
   if (held === undefined && !isCalm) return undefined;
   const good = goodText(all);
   const text =
     held === undefined ? `${capital(said)}; ${good.charAt(0).toLowerCase()}${good.slice(1)}` : `${held}: ${said}`;
-  const detail = troubleDetail(trouble, counts.unavailable < all);
+  const detail = troubleDetail(trouble, 'sessions');
   const condition = isCalm ? 'failing' : worst;
   const also = worst === 'watched' ? FOREIGN_AUTHORIZER : undefined;
   return { condition, text, ending: endText(merchants, all, now), detail, runbook: STORE_DOWN, also };
@@ -185,7 +187,7 @@ function becauseOf({ cause, condition }) {
  * @returns {Sentence | undefined}
  */
 function quietSentence({ merchants, worst, now }) {
-  if (worst !== 'fresh' && worst !== 'renewing') return undefined;
+  if (!calm.has(worst)) return undefined;
   const quiet = merchants.filter(({ quietSince }) => quietSince !== undefined);
   const [first] = quiet;
   if (first === undefined) return undefined;
@@ -232,7 +234,9 @@ function worstSentence(view) {
  */
 function beside(trouble, { merchants, counts, all, worst, now }) {
   const areDead = dead.has(worst);
-  const why = troubleDetail(trouble, !areDead && counts.unavailable < all, capital(trouble.said));
+  const goOn = conditions.some((one) => bearable.has(one) && counts[one] > 0);
+  const served = goOn ? `${bearable.has(worst) ? '' : 'the other '}sessions` : '';
+  const why = troubleDetail(trouble, served, capital(trouble.said));
   const detail = `${why} ${othersText(counts, worst)}`.trim();
   return { ending: areDead ? '' : endText(merchants, all, now), detail };
 }
@@ -296,7 +300,7 @@ function endText(merchants, all, now) {
 /**
  * @param {StatusCounts} counts
  * @param {StatusCondition} worst
- * @returns {string} so that the worst does not hide the rest
+ * @returns so that the worst does not hide the rest
  */
 function othersText(counts, worst) {
   if (worst === 'renewing') return countsText(counts);

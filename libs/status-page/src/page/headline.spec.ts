@@ -123,7 +123,7 @@ describe('the headline', () => {
   });
 
   it('tells the time that is left of a renewal that the budget holds up as its ending, which is not read aloud each second', () => {
-    const spent = 'the create-call budget is spent until 20:14:00 UTC';
+    const spent = 'all 5 create calls of 10 min are spent; the next one is free at 20:14:00 UTC';
     const text = `${spent}; its session is good for another 8 s`;
     const cause = { text, inHeadline: spent, runbook: 'budget-exhausted' };
     const heldBack = { ...blocked(8_400), condition: 'held_back', renewalBlocked: false, cause } as const;
@@ -172,7 +172,13 @@ describe('the headline', () => {
       condition: 'unavailable',
       text: 'shop-33000 has no session with the bank, and its payments fail: the store does not answer',
       ending: '; the session of shop-70000 ends in 30 s',
+      detail: expect.stringMatching(' Until they end, the other sessions are served from memory and payments go on. R'),
     });
+    const dead = { ...blocked(70_000), condition: 'reported_dead' } as const;
+    const counts = { ...well, unavailable: 1, reported_dead: 1 };
+    const noneGoesOn = headlineOf({ ...state, merchants: [ended, dead] }, counts, 40_000);
+    expect(noneGoesOn.detail).not.toContain('payments go on');
+    expect(headline({ unavailable: 1 }, { store: silent, merchants: [] })[2]).not.toContain('served from memory');
   });
 
   it('promises nothing of a session that is reported dead while the store is away, and counts it', () => {
@@ -232,7 +238,7 @@ describe('the headline', () => {
   it('says of what others end until when a report changes nothing, and of a budget that is spent too when a call is free', () => {
     const others = 'somebody else creates sessions of the merchant, and each ends ours';
     const over = 'a session that is reported dead is not replaced before 18:12:00 UTC';
-    const spent = 'the create-call budget is spent until 18:14:00 UTC';
+    const spent = 'all 5 create calls of 10 min are spent; the next one is free at 18:14:00 UTC';
     const duel = (inHeadline: string) => ({
       ...blocked(33_000),
       condition: 'foreign_authorizer' as const,
@@ -246,7 +252,7 @@ describe('the headline', () => {
     const text = `Payments of shop-33000 ${fail}`;
     expect(said('')).toMatchObject({ text, detail: '' });
     expect(said(over)).toMatchObject({ text, detail: `A${over.slice(1)}.` });
-    expect(said(`${spent}; ${over}`)).toMatchObject({ text, detail: `T${spent.slice(1)}; ${over}.` });
+    expect(said(`${spent}; ${over}`)).toMatchObject({ text, detail: `A${spent.slice(1)}; ${over}.` });
     expect(said(over, '')).toMatchObject({ text: `Payments of 2 merchants ${fail}`, detail: `shop-33000: ${over}.` });
   });
 

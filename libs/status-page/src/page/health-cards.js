@@ -104,7 +104,7 @@ export function contentsOf({ replica, store, gateways, furtherGateways }, now) {
 function storeContent({ type, condition, since, reason, failing }, now) {
   const base = { key: 'store', kind: 'Store', title: type === 'redis' ? 'Redis' : 'Memory' };
   const facts = given([
-    [condition === 'answers' ? 'Up for' : 'Down for', since === undefined ? undefined : durationText(now - since)],
+    [condition === 'answers' ? 'Answers for' : 'Down for', since === undefined ? undefined : durationText(now - since)],
     ['Reason', reason],
     ['Shared', type === 'redis' ? 'by all replicas' : 'by nobody: for one replica'],
     ['Failing', failing && `${failing.work}, ${agoText(now - failing.at)}`],
@@ -141,12 +141,12 @@ const gatewayStates = {
  */
 function gatewayContent(gateway, now) {
   const { host, health, merchants, attempts, refused, medianMs, lastFailure, skewMs, ...answered } = gateway;
-  const { answersSince, answeredOthersAt } = answered;
+  const { answersSince } = answered;
   const skewed = skewMs !== undefined && Math.abs(skewMs) > SKEW_TOLERANCE_MS;
   const facts = given([
     ['Merchants', merchants.toLocaleString('en')],
     ['Last call', lastCallText(gateway, now)],
-    ['Other replicas', answeredOthersAt === undefined ? undefined : `answered, ${agoText(now - answeredOthersAt)}`],
+    ['Other replicas', othersText(gateway, now)],
     ['Answers for', answersSince === undefined ? undefined : durationText(now - answersSince)],
     ...callFacts(gateway),
     ['Typical call', medianMs === undefined ? undefined : tookText(medianMs)],
@@ -187,6 +187,18 @@ function lastCallText({ lastAnswerAt, lastFailure }, now) {
   if (lastAnswerAt === undefined) return undefined;
   const isRefused = lastFailure?.at === lastAnswerAt && ['refused', 'revoked'].includes(lastFailure.kind);
   return `${isRefused ? 'refused' : 'answered'}, ${agoText(now - lastAnswerAt)}`;
+}
+
+/**
+ * What still fails comes before what was answered.
+ * @param {StatusGateway} gateway
+ * @param {number} now
+ */
+function othersText({ answeredOthersAt, othersFailure }, now) {
+  if (othersFailure === undefined)
+    return answeredOthersAt === undefined ? undefined : `answered, ${agoText(now - answeredOthersAt)}`;
+  const { at, kind, code } = othersFailure;
+  return `${kind}${code ? ` (${code})` : ''}, ${agoText(now - at)}`;
 }
 
 /**

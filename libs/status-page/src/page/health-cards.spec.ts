@@ -112,6 +112,15 @@ describe('the card of a gateway', () => {
     });
   });
 
+  it('says what other replicas have met that this one has not, by their failures that still stand', () => {
+    const othersFailure = { at: 20_000, kind: 'refused', code: 'b_merchant_not_found' };
+    const shown = (changed: Partial<StatusGateway>) =>
+      card(changed)?.facts.find(([name]) => name === 'Other replicas')?.[1];
+    expect(shown({ othersFailure, answeredOthersAt: 50_000 })).toBe('refused (b_merchant_not_found), 40 s ago');
+    expect(shown({ othersFailure: { at: 59_000, kind: 'failed' } })).toBe('failed, just now');
+    expect(shown({})).toBeUndefined();
+  });
+
   it('says beside an amber mark what it is for', () => {
     expect(card({ skewMs: -2_500 })).toMatchObject({ condition: 'failing', state: 'Answered, its clock is off' });
     const replica = { ...document.replica, eventLoopLagMs: { latest: 0, worst: 350 } };
@@ -126,5 +135,14 @@ describe('the card of a gateway', () => {
     expect(card({})?.facts).toContainEqual(['Failed', '0 of 15 calls']);
     expect(card({ attempts: 1 })?.facts).toContainEqual(['Failed', '0 of 1 call']);
     expect(card({ health: 'unknown', attempts: 0 })?.facts).toEqual([['Merchants', '1']]);
+  });
+});
+
+describe('the card of the store', () => {
+  it('says for how long it has answered, and nothing that reads like the uptime of Redis', () => {
+    const shown = (condition: 'answers' | 'silent') =>
+      contentsOf({ ...document, store: { type: 'redis', condition, since: 51_000 } }, 60_000)[0]?.facts[0];
+    expect(shown('answers')).toEqual(['Answers for', '9 s']);
+    expect(shown('silent')).toEqual(['Down for', '9 s']);
   });
 });

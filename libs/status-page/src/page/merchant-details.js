@@ -13,7 +13,9 @@ export class MerchantDetails {
   #drawn;
 
   constructor() {
-    const heads = ['Time (UTC)', 'Trigger', 'Outcome', 'Took'].map((name) => element('th', { scope: 'col' }, [name]));
+    const heads = ['Time (UTC)', 'Trigger', 'Outcome', 'Call took'].map((name) =>
+      element('th', { scope: 'col' }, [name]),
+    );
     const table = element('table', {}, [
       element('caption', {}, ['Last renewals seen by this replica, newest first']),
       element('thead', {}, [element('tr', {}, heads)]),
@@ -37,7 +39,7 @@ export class MerchantDetails {
    * @param {StatusMerchant} merchant
    * @param {number} now
    */
-  #drawFacts({ session, reason, cause, retryAt, failure }, now) {
+  #drawFacts({ session, reason, retryAt, failure }, now) {
     /** @param {number | undefined} at */
     const moment = (at) => {
       if (at === undefined) return NONE;
@@ -50,7 +52,6 @@ export class MerchantDetails {
     const facts = {
       Generation: session === undefined ? NONE : String(session.generation),
       Served: reason.replaceAll('_', ' '),
-      Cause: causeText(cause),
       Created: moment(session?.createdAt),
       'Renewed from': moment(session?.renewAt),
       'Fresh until': moment(session?.mustRenewAt),
@@ -62,14 +63,6 @@ export class MerchantDetails {
     const values = this.#facts.querySelectorAll('dd');
     for (const [index, text] of Object.values(facts).entries()) setText(values[index] ?? this.#facts, text);
   }
-}
-
-/**
- * @param {StatusMerchant['cause']} cause
- * @returns {string} such as `the bank refuses: b_merchant_not_found (runbook: access-refused)`
- */
-function causeText(cause) {
-  return cause === undefined ? NONE : `${cause.text} (runbook: ${cause.runbook})`;
 }
 
 /** @param {string} name */
@@ -86,6 +79,6 @@ function recordOf(renewal) {
     element('td', {}, [time]),
     element('td', {}, [own?.trigger ?? NONE]),
     element('td', {}, [outcome]),
-    element('td', {}, [own === undefined ? NONE : tookText(own.durationMs)]),
+    element('td', {}, [own === undefined ? NONE : tookText(own.callMs)]),
   ]);
 }

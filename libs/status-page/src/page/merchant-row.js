@@ -21,7 +21,7 @@ export class MerchantRow {
   #outlook = element('span', { class: 'outlook' });
   #fill = element('span', { class: 'fill' });
   #renewMark = element('span', { class: 'mark' });
-  #marginMark = element('span', { class: 'mark margin' });
+  #marginMark = element('span', { class: 'mark' });
   #meter = element('div', { class: 'life', role: 'meter', 'aria-valuemin': '0' });
   #timeline = new Timeline();
   #details = new MerchantDetails();

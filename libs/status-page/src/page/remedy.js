@@ -2,12 +2,14 @@
 import { conditionAt, endsUnrenewed, reported, takesPerson } from './condition.js';
 import { element, setAttribute, setText } from './elements.js';
 import { after } from './time.js';
-import { matterOf, renewCommand, runbookPath } from './wording.js';
+import { capital, matterOf, renewCommand, runbookPath } from './wording.js';
 
 /** What prints the other half of a comparison. */
 const THUMBPRINT_COMMAND = 'session-broker keys thumbprint bank-has.jwk.json';
 
 const TOLD_FOR_MS = 2_000;
+/** By hand it would not be sooner. */
+const SOON_MS = 5_000;
 
 /** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. A store that is back renews all but those reported. */
 const renewable = new Set(['unavailable', 'stale', 'foreign_authorizer', 'reported_dead', 'likely_dead', 'failing']);
@@ -27,7 +29,7 @@ export class Remedy {
   #copy = element('button', { type: 'button', class: 'copy' }, ['Copy']);
   #needs = element('a', { href: runbookPath('README') }, ['Where to run it']);
   #when = element('span');
-  #renew = element('span', { class: 'renew' }, [this.#when, ' ', this.#command, this.#copy, this.#needs]);
+  #renew = element('span', {}, [this.#when, ' ', this.#command, this.#copy, this.#needs]);
 
   /** @param {string} id of the merchant */
   constructor(id) {
@@ -57,7 +59,7 @@ export class Remedy {
     this.#keys.hidden = merchant.ownKey === undefined;
     setText(this.#ownKey, merchant.ownKey ?? '');
     setText(this.#when, whenText(merchant, now));
-    setText(this.#cause, matter === undefined ? '' : `${matter.text}.`);
+    setText(this.#cause, matter === undefined ? '' : `${capital(matter.text)}.`);
     if (matter === undefined) return;
     setText(this.#runbook, `Runbook: ${matter.runbook}`);
     setAttribute(this.#runbook, 'href', runbookPath(matter.runbook));
@@ -71,12 +73,15 @@ export class Remedy {
 }
 
 /**
- * With no call left nothing is to be mended: it is renewed as soon as one is free.
+ * Where nothing has failed, nothing is to be mended: it is renewed by itself, now or as soon as a call is free.
  * @param {StatusMerchant} merchant
  * @param {number} now
  */
 export function onlyWaits(merchant, now) {
-  return merchant.budgetSpent && merchant.failure === undefined && conditionAt(merchant, now) === 'unavailable';
+  const { budgetSpent, renewing, failure, retryAt = now } = merchant;
+  if (failure !== undefined || renewing) return failure === undefined;
+  const isSoon = budgetSpent || retryAt - now < SOON_MS;
+  return isSoon && ['unavailable', 'stale'].includes(conditionAt(merchant, now));
 }
 
 /**

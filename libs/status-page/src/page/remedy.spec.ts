@@ -31,11 +31,32 @@ describe('the words before the command that renews', () => {
 });
 
 describe('a merchant with no create call left', () => {
-  it('only waits for one where it has no session and no attempt has failed', () => {
+  it('only waits for one where it has no fresh session and no attempt has failed', () => {
     const ended = { ...reported, condition: 'unavailable', budgetSpent: true } as const;
     expect(onlyWaits(ended, 0)).toBe(true);
     expect(onlyWaits({ ...ended, failure: { at: 0, kind: 'transient' } }, 0)).toBe(false);
-    expect(onlyWaits({ ...ended, budgetSpent: false }, 0)).toBe(false);
+    expect(onlyWaits({ ...ended, retryAt: 60_000 }, 0)).toBe(true);
+    expect(onlyWaits({ ...ended, condition: 'stale' }, 0)).toBe(true);
+    expect(onlyWaits({ ...ended, condition: 'fresh' }, 960)).toBe(true);
+    expect(onlyWaits({ ...ended, budgetSpent: false, retryAt: 60_000 }, 0)).toBe(false);
     expect(onlyWaits({ ...reported, budgetSpent: true }, 0)).toBe(false);
+  });
+});
+
+describe('a merchant whose next attempt comes by itself', () => {
+  const ended = { ...reported, condition: 'unavailable' } as const;
+
+  it('waits for it while it is under way, and where it is due at once or within seconds', () => {
+    expect(onlyWaits({ ...ended, renewing: true, retryAt: 60_000 }, 0)).toBe(true);
+    expect(onlyWaits(ended, 0)).toBe(true);
+    expect(onlyWaits({ ...ended, retryAt: 4_000 }, 0)).toBe(true);
+    expect(onlyWaits({ ...ended, condition: 'stale', retryAt: 4_000 }, 0)).toBe(true);
+    expect(onlyWaits({ ...ended, retryAt: 5_000 }, 0)).toBe(false);
+  });
+
+  it('is to be renewed by hand when what failed is mended, and where nobody replaces what is reported dead', () => {
+    expect(onlyWaits({ ...ended, renewing: true, failure: { at: 0, kind: 'refused' } }, 0)).toBe(false);
+    expect(onlyWaits(reported, 0)).toBe(false);
+    expect(onlyWaits({ ...reported, renewing: true }, 0)).toBe(true);
   });
 });

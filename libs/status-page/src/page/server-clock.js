@@ -16,17 +16,16 @@ export class ServerClock {
     this.#heardAtMs = this.#monotonicMs();
   }
 
-  /** @returns {number} milliseconds since the epoch, by the replica's clock */
+  /** @returns milliseconds since the epoch, by the replica's clock */
   now() {
     return this.#atMs + this.sinceNewsMs();
   }
 
-  /** @returns {number} */
   sinceNewsMs() {
     return this.#monotonicMs() - this.#heardAtMs;
   }
 
-  /** @returns {number} the replica's clock when the last news came */
+  /** @returns the replica's clock when the last news came */
   newsAt() {
     return this.#atMs;
   }

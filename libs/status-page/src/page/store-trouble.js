@@ -1,6 +1,6 @@
 /** @import { StatusDocument, StatusMerchant } from '../status-document.js' */
 import { dead, reported } from './condition.js';
-import { countText, timeText } from './wording.js';
+import { capital, countText, timeText } from './wording.js';
 
 /**
  * @typedef {object} StoreTrouble
@@ -29,16 +29,16 @@ export function storeTroubleOf({ store: { condition, since, reason = 'no reason 
 
 /**
  * @param {StoreTrouble} trouble
- * @param {boolean} hasSessions
+ * @param {string} served those with which payments go on; empty where there are none
  * @param {string} [named] what the reason is that of, where the headline does not say it
- * @returns {string} the reason, and what becomes of it without anybody's help
+ * @returns the reason, and what becomes of it without anybody's help
  */
-export function troubleDetail({ reason, remedy, since, held, areReported, now }, hasSessions, named = 'Reason') {
+export function troubleDetail({ reason, remedy, since, held, areReported, now }, served, named = 'Reason') {
   const why = `${named}: ${reason}${since === undefined ? '' : `; not working since ${timeText(since, now)}`}.`;
-  if (held === undefined) return `${why} Sessions are served from memory.${remedy}`;
-  const served = hasSessions ? ' Until they end, sessions are served from memory and payments go on.' : '';
+  if (held === undefined) return `${why}${served && ` ${capital(served)} are served from memory.`}${remedy}`;
+  const goOn = served && ` Until they end, ${served} are served from memory and payments go on.`;
   const but = areReported ? '; a session reported dead may wait for the next report, or for session-broker renew' : '';
-  return `${why}${served}${remedy} Renewals go on by themselves as soon as the store works again${but}.`;
+  return `${why}${goOn}${remedy} Renewals go on by themselves as soon as the store works again${but}.`;
 }
 
 /** @param {readonly StatusMerchant[]} merchants */

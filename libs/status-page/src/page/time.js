@@ -1,6 +1,6 @@
 /** What needs time is given these, so that the page's rules are pure. */
 
-/** @returns {number} milliseconds since the page was opened; never goes back, whatever the wall clock does */
+/** @returns milliseconds since the page was opened; never goes back, whatever the wall clock does */
 export function monotonicMs() {
   return performance.now();
 }

@@ -50,7 +50,7 @@ function tickOf(renewal) {
 function heightOf(renewal) {
   if (renewal.outcome === 'adopted') return MIN_HEIGHT;
   if (toneOf(renewal.outcome) === 'failed') return 1;
-  const share = Math.log10(1 + renewal.durationMs) / Math.log10(1 + TALLEST_MS);
+  const share = Math.log10(1 + renewal.callMs) / Math.log10(1 + TALLEST_MS);
   return Math.min(1, Math.max(MIN_HEIGHT, share));
 }
 
@@ -62,7 +62,7 @@ export function toneOf(outcome) {
 
 /** @param {StatusRenewal} renewal */
 function titleOf(renewal) {
-  const took = renewal.outcome === 'adopted' ? '' : `, ${renewal.trigger}, ${tookText(renewal.durationMs)}`;
+  const took = renewal.outcome === 'adopted' ? '' : `, ${renewal.trigger}, ${tookText(renewal.callMs)}`;
   return `${clockText(renewal.at)} UTC: ${outcomeNames[renewal.outcome]}${took}`;
 }
 

@@ -9,7 +9,7 @@ const DAY = 24 * H;
 /**
  * A duration in its two largest units, rounded down, so that nothing is said to have more time than it has.
  * @param {number} ms
- * @returns {string} such as `11 min 32 s`
+ * @returns such as `11 min 32 s`
  */
 export function durationText(ms) {
   const value = Math.max(0, ms);
@@ -21,7 +21,7 @@ export function durationText(ms) {
 
 /**
  * @param {number} ms
- * @returns {string} in one unit, for what is past: `2 min ago`
+ * @returns in one unit, for what is past: `2 min ago`
  */
 export function agoText(ms) {
   if (ms < 2 * S) return 'just now';
@@ -32,7 +32,7 @@ export function agoText(ms) {
 
 /**
  * @param {number} ms
- * @returns {string} how long something took
+ * @returns how long something took
  */
 export function tookText(ms) {
   return ms < 10 * S ? `${Math.round(ms)} ms` : `${(ms / S).toFixed(1)} s`;
@@ -40,7 +40,7 @@ export function tookText(ms) {
 
 /**
  * @param {number} ms
- * @returns {string} how far the gateway's clock is ahead of the replica's, or behind
+ * @returns how far the gateway's clock is ahead of the replica's, or behind
  */
 export function skewText(ms) {
   return `gateway ${tookText(Math.abs(ms))} ${ms < 0 ? 'behind' : 'ahead'}`;
@@ -58,7 +58,7 @@ export function countText(count, one, many) {
 /**
  * @param {StatusMerchant} merchant
  * @param {number} now
- * @returns {string} how long its session is good for, or has not been
+ * @returns how long its session is good for, or has not been
  */
 export function leftText({ session }, now) {
   if (session === undefined) return 'nothing to serve';
@@ -101,26 +101,25 @@ export const outcomeNames = {
 /**
  * @param {StatusRenewal} renewal
  * @param {number} now
- * @returns {string} such as `2 min ago · schedule · 124 ms`
+ * @returns such as `2 min ago · schedule · 124 ms`
  */
 export function renewalText(renewal, now) {
   const ago = agoText(now - renewal.at);
-  if (renewal.outcome === 'adopted') return `${ago} · ${outcomeNames.adopted}`;
   if (renewal.outcome !== 'success') return `${ago} · ${outcomeNames[renewal.outcome]}`;
-  return `${ago} · ${renewal.trigger} · ${tookText(renewal.durationMs)}`;
+  return `${ago} · ${renewal.trigger} · ${tookText(renewal.callMs)}`;
 }
 
 /**
  * @param {string} id of a merchant
- * @returns {string} what to type for one attempt past the back-off
+ * @returns what to type for one attempt past the back-off
  */
 export function renewCommand(id) {
   return `session-broker renew --merchant ${id}`;
 }
 
 /**
+ * Where this replica has its text.
  * @param {string} runbook
- * @returns {string} where this replica has its text
  */
 export function runbookPath(runbook) {
   return `runbooks/${runbook}.md`;
@@ -128,7 +127,7 @@ export function runbookPath(runbook) {
 
 /**
  * @param {number} at
- * @returns {string} in UTC, as logs and causes have it
+ * @returns in UTC, as logs and causes have it
  */
 export function clockText(at) {
   return new Date(at).toISOString().slice(11, 19);
@@ -137,7 +136,7 @@ export function clockText(at) {
 /**
  * @param {number} at
  * @param {number} now
- * @returns {string} with the zone, and with the day where it is another
+ * @returns with the zone, and with the day where it is another
  */
 export function timeText(at, now) {
   const [day = '', today] = [at, now].map((moment) => new Date(moment).toISOString().slice(0, 10));

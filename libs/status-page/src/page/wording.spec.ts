@@ -91,11 +91,8 @@ describe('the words of the page', () => {
 
   it.each<[string, StatusRenewal]>([
     ['10 s ago · taken from the store', { at: 0, generation: 1, outcome: 'adopted' }],
-    [
-      '10 s ago · schedule · 124 ms',
-      { at: 0, generation: 1, outcome: 'success', trigger: 'schedule', durationMs: 124 },
-    ],
-    ['10 s ago · timed out', { at: 0, generation: 1, outcome: 'timeout', trigger: 'demand', durationMs: 5_000 }],
+    ['10 s ago · schedule · 124 ms', { at: 0, generation: 1, outcome: 'success', trigger: 'schedule', callMs: 124 }],
+    ['10 s ago · timed out', { at: 0, generation: 1, outcome: 'timeout', trigger: 'demand', callMs: 5_000 }],
   ])('tell a renewal: %s', (text, renewal) => {
     expect(renewalText(renewal, 10_000)).toBe(text);
   });
