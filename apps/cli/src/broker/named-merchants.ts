@@ -45,6 +45,11 @@ export async function nameFault(
   };
 }
 
+/** Of one replica that lists others, where another one may have it. */
+export function unlistedText(merchant: string, names: readonly string[]): string {
+  return [`${merchant} is not there, or not for this caller`, ...seenText('it may see', merchant, names)].join('; ');
+}
+
 /** In the order of the replicas; undefined where none of them has a list. */
 async function namesAt(
   broker: BrokerPlace,

@@ -208,7 +208,21 @@ describe('what is told of a merchant that is followed', () => {
     );
   });
 
+  it('is that another replica serves the merchant where the one that is followed shows it no more, or lets nobody in', async () => {
+    const [followed, serving] = [server, other].map(({ port }) => `http://127.0.0.1:${port}`);
+    ofOther = { ...WELL, generation: 7 };
+    const turn = state.begin();
+    state.note({ type: 'following', mode: 'events' });
+    await look({ id: 'till' });
+    const error = { message: 'shop is not there, or not for this caller; it may see till' };
+    expect(facts).toMatchObject([
+      { event: 'broker', answers: true, servedBy: serving, replicas: [{ place: followed, error }] },
+    ]);
+    expect([turn.aborted, replica.url.origin]).toEqual([true, serving]);
+  });
+
   it('is that the caller may not see the merchant any more while its stream stands, and that it may again', async () => {
+    ofOther = { ...FAILING, id: 'till' };
     await look({ id: 'till' });
     await look({ id: 'till' });
     await look({});
@@ -296,7 +310,7 @@ describe('what is told of a merchant that is followed', () => {
       expect(told).toEqual([
         expect.stringMatching(
           new RegExp(
-            `^${serving} serves the merchant, while another one does not answer:\n${hung}: no answer in time\nWhat to do: `,
+            `^${serving} serves the merchant, while another one does not:\n${hung}: no answer in time\nWhat to do: `,
           ),
         ),
       ]);

@@ -161,7 +161,8 @@ describe('a watch', () => {
     await has('ECONNREFUSED');
     for (let looks = 0; looks < 2; looks += 1) {
       await clock.advance(LOOK_MS);
-      await has(`shop  Nothing is seen of the merchant: ${broker.url}, which has it: nothing listens there`);
+      await has(`\n${broker.url}, which has it: nothing listens there`);
+      await has(`\n${other.url}: shop is not there, or not for this caller; it may see none at all`);
     }
     await broker.restart(clock);
     broker.generation = 8;
@@ -185,7 +186,8 @@ describe('a watch', () => {
       const { lines, has, ended } = watch(...(isFirst ? [broker, other] : [other, broker]));
       await has('interrupted');
       await clock.advance(LOOK_MS);
-      await has(`shop  Nothing is seen of the merchant: ${broker.url}: nothing listens there`);
+      await has(`\n${broker.url}: nothing listens there`);
+      await has(`\n${other.url}: shop is not there, or not for this caller`);
       const { turnedAway } = other;
       await eventually(() => other.turnedAway > turnedAway + 1);
       expect(lines.join('\n')).not.toContain('no merchant');
