@@ -1,7 +1,7 @@
-import { meantOr } from '../chosen-merchant.js';
 import type { ExitClass } from '../exit-codes.js';
 import type { BrokerPlace } from './broker-place.js';
 import { listing } from './listing.js';
+import { seenText } from './unlisted.js';
 import type { ReplicaPlace } from './replica-call.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -45,11 +45,6 @@ export async function nameFault(
   };
 }
 
-/** Of one replica that lists others, where another one may have it. */
-export function unlistedText(merchant: string, names: readonly string[]): string {
-  return [`${merchant} is not there, or not for this caller`, ...seenText('it may see', merchant, names)].join('; ');
-}
-
 /** In the order of the replicas; undefined where none of them has a list. */
 async function namesAt(
   broker: BrokerPlace,
@@ -60,10 +55,4 @@ async function namesAt(
   const lists = listed.filter((one) => typeof one === 'object');
   if (lists.length === 0) return undefined;
   return [...new Set(lists.flatMap(({ merchants }) => merchants.map(({ id }) => id)))];
-}
-
-/** Nothing where there is no list. */
-function seenText(they: string, merchant: string, names: readonly string[] | undefined): readonly string[] {
-  if (names === undefined) return [];
-  return [names.length === 0 ? `${they} none at all` : meantOr(they, merchant, names)];
 }

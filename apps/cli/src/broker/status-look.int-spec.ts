@@ -366,7 +366,9 @@ describe('what is told of a merchant that is followed', () => {
     await look(ended('nothing listens there'));
     await look(ended('nothing listens there'));
     await look({ generation: 8 });
-    expect(facts).toMatchObject([{ event: 'expired', generation: 7, cause: 'nothing listens there' }]);
+    expect(facts).toMatchObject([
+      { event: 'expired', generation: 7, merchantSeen: true, cause: 'nothing listens there' },
+    ]);
     expect(told).toEqual(['expired: nothing listens there (runbook: renewals-failing)']);
   });
 
@@ -379,7 +381,8 @@ describe('what is told of a merchant that is followed', () => {
     await clock.advance(LOOK_MS);
     await eventually(() => told.length === 2);
     expect(told[0]).toContain(detail);
-    expect(told[1]).toBe('expired, and no newer session has come');
+    expect(told[1]).toBe(`expired; whether a newer session has come is not seen: ${detail}`);
+    expect(facts[1]).toMatchObject({ event: 'expired', merchantSeen: false, cause: detail });
   });
 
   it('is once that a spent budget keeps it from a session, however near its end is', async () => {

@@ -10,12 +10,12 @@ import type { FollowedReplica } from './followed-replica.js';
 import type { FollowState } from './follow-state.js';
 import type { ListedMerchant } from './listed-merchant.js';
 import { type Listing, listingOf } from './listing.js';
-import { unlistedText } from './named-merchants.js';
 import type { NoticeParts } from './notice-parts.js';
 import { callReplica, type ReplicaAnswer } from './replica-call.js';
 import { followedTokenRemedy } from './remedies.js';
 import { type ReplicaTrouble, troubleOf } from './replica-trouble.js';
 import { StoreNotice } from './store-notice.js';
+import { unlistedText } from './unlisted.js';
 
 interface LookParts extends Omit<NoticeParts, 'place'> {
   readonly merchant: string;
@@ -190,7 +190,8 @@ export class StatusLook {
 const isServed = ({ state }: ListedMerchant): boolean => state !== 'unavailable';
 
 const isServing = ({ found }: Seen): boolean => found !== undefined && isServed(found);
-const troublesOf = (seen: readonly Seen[]): readonly ReplicaTrouble[] => seen.flatMap(({ trouble, lack }) => trouble ?? lack ?? []);
+const troublesOf = (seen: readonly Seen[]): readonly ReplicaTrouble[] =>
+  seen.flatMap(({ trouble, lack }) => trouble ?? lack ?? []);
 
 /** Of several replicas one that has a session of the merchant, or at least the merchant, or at least a list. */
 function tellingMost(seen: readonly Seen[]): Seen | undefined {

@@ -242,6 +242,27 @@ describe('a watch', () => {
     expect(lines.join('\n')).not.toContain('401');
   });
 
+  it('ends with the token where one replica does not know it, and the others do not have the merchant', async () => {
+    await tokenFile('new');
+    const [first, other] = [await replica(), await replica()];
+    first.unknownToken = 'new';
+    other.hasMerchant = false;
+    const of401 = `${first.url}, which may have the merchant, does not accept the credential (401); of the others: there is no merchant shop; this caller may see none at all`;
+    for (const [replicas, said] of [
+      [[first, other], of401],
+      [
+        [other, first],
+        `The broker does not accept the credential (401): unauthenticated (${first.url}, merchant "shop")`,
+      ],
+    ] as const) {
+      const { lines, ended } = watch(...replicas);
+      expect(await ended).toBe(exitCodes.refused);
+      const [what, remedy] = lines.at(-1)?.split('\n') ?? [];
+      expect(what).toBe(`error: ${said}`);
+      expect(remedy).toContain('name the token of a caller of this broker');
+    }
+  });
+
   it('ends where none of the replicas knows its token', async () => {
     await tokenFile('new');
     const replicas = [await replica(), await replica()];
