@@ -63,7 +63,7 @@ describe('a newer session that one replica cannot open', () => {
     const { generation } = cluster.session(0);
     expect(cluster.session(1).generation).toBeLessThan(generation);
     expect(conditions).toEqual(['fresh', 'likely_dead']);
-    const text = `a newer session (generation ${generation}) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles)`;
+    const text = `a newer session (generation ${generation}) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles), or stop it before its next attempt, which ends that session`;
     expect(causes).toEqual([undefined, { text, runbook: 'unopenable-records' }]);
   });
 

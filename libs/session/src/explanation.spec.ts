@@ -97,7 +97,7 @@ describe('what is the matter with a merchant', () => {
 
   it('is first of all a newer session that opens with none of the keys of this replica, while an older one is served', () => {
     const text =
-      'a newer session (generation 13) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles)';
+      'a newer session (generation 13) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles), or stop it before its next attempt, which ends that session';
     const behind = { unopened: 13, isLikelyDead: true };
     for (const result of ['fresh', 'stale'] as const) {
       const cause = explain(facts({ ...behind, result, failure, why: () => 'refused' }));
@@ -108,6 +108,8 @@ describe('what is the matter with a merchant', () => {
     for (const why of ['no_session', 'expired', 'renewing'] as const) {
       expect(explain(facts({ ...behind, why: () => why }))).toEqual({ text, runbook: 'unopenable-records' });
     }
+    // Where a newer session does not end the one before, it harms nobody.
+    expect(explain(facts({ ...behind, result: 'fresh', isLikelyDead: false }))?.text).toMatch(/\(clientKeyFiles\)$/);
     const createdUntil = instantFromEpochMs(Date.parse('2026-11-22T17:48:11Z'));
     const besideOthers = explain(facts({ ...behind, createdUntil, why: () => 'no_session' }));
     const others = 'somebody else created sessions until 17:48:11 UTC, and may again (runbook: foreign-authorizer)';

@@ -56,6 +56,9 @@ const ELSEWHERE = 'reported to another replica; its page says by whom';
 /** Of a session that nobody has rejected, such as just after a start. */
 const UNTRIED: Cause = { text: 'its renewal is due, and no attempt has ended yet', runbook: 'session-expiring' };
 
+/** Where a newer session ends the one before. */
+const ENDS_THEIRS = ', or stop it before its next attempt, which ends that session';
+
 const LOST = 'the bank has made a session that we cannot use, and it ends ours';
 
 /**
@@ -66,7 +69,8 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   const cause = besideOthers(facts);
   const { isForeign, isLikelyDead, reported, result, unopened } = facts;
   if (unopened !== undefined && (result !== 'unavailable' || lacksKeyAlone(facts))) {
-    const text = `a newer session (generation ${unopened}) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles)`;
+    const lacks = `a newer session (generation ${unopened}) opens with none of the keys that this replica has`;
+    const text = `${lacks}: give it the key file of the others (clientKeyFiles)${isLikelyDead ? ENDS_THEIRS : ''}`;
     // There is a newer session: that none was created, or is being created, would deny it.
     const isUntried = result === 'unavailable' && facts.failure === undefined;
     const behind = isUntried ? othersClause(facts) : cause;

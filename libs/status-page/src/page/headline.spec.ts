@@ -150,7 +150,7 @@ describe('the headline', () => {
       ending: '; the session of shop-33000 ends in 33 s',
       because: '',
       detail:
-        'Reason: ECONNREFUSED. Until they end, sessions are served from memory and payments go on. Renewals go on by themselves as soon as the store works again.',
+        'Reason: ECONNREFUSED. Until they end, sessions are served from memory and payments go on, unless session-broker status shows a replica with an older one. Tell those who run Redis. Renewals go on by themselves as soon as the store works again.',
       runbook: 'store-down',
       also: undefined,
     });
@@ -162,7 +162,7 @@ describe('the headline', () => {
       ending: '',
       because: '',
       detail:
-        'The store (Redis) does not answer: ECONNREFUSED. Renewals go on by themselves as soon as the store works again.',
+        'The store (Redis) does not answer: ECONNREFUSED. Tell those who run Redis. Renewals go on by themselves as soon as the store works again.',
       runbook: 'store-down',
       also: undefined,
     });
@@ -172,7 +172,9 @@ describe('the headline', () => {
       condition: 'unavailable',
       text: 'shop-33000 has no session with the bank, and its payments fail: the store does not answer',
       ending: '; the session of shop-70000 ends in 30 s',
-      detail: expect.stringMatching(' Until they end, the other sessions are served from memory and payments go on. R'),
+      detail: expect.stringMatching(
+        ' Until they end, the other sessions are served from memory and payments go on, unless session-broker status shows a replica with an older one. Tell those who run Redis. R',
+      ),
     });
     const dead = { ...blocked(70_000), condition: 'reported_dead' } as const;
     const counts = { ...well, unavailable: 1, reported_dead: 1 };
@@ -211,7 +213,9 @@ describe('the headline', () => {
     const merchants = [{ ...blocked(33_000), condition: 'foreign_authorizer' as const }];
     const said = headlineOf({ store: silent, replica, merchants }, { ...well, foreign_authorizer: 1 }, 0);
     expect(said.text).toMatch(/^Payments of shop-33000 fail: /);
-    expect(said.detail).toMatch(/^The store \(Redis\) does not answer: ECONNREFUSED\. Renewals go on /);
+    expect(said.detail).toMatch(
+      /^The store \(Redis\) does not answer: ECONNREFUSED\. Tell those who run Redis\. Renewals go on /,
+    );
   });
 
   it('says in red that payments very likely fail where the bank has made a session that is of no use to us', () => {
@@ -471,7 +475,7 @@ describe('the headline', () => {
       expect(headlineOf({ store: refuses, replica, merchants }, { ...well, [condition]: 1 }, 0)).toMatchObject({
         ending: '',
         detail:
-          'The store (Redis) refuses to work: NOPERM. Renewals go on by themselves as soon as the store works again; a session reported dead may wait for the next report, or for session-broker renew.',
+          'The store (Redis) refuses to work: NOPERM. Tell those who run Redis. Renewals go on by themselves as soon as the store works again; a session reported dead may wait for the next report, or for session-broker renew.',
       });
     }
   });
@@ -489,25 +493,25 @@ describe('the headline', () => {
     expect(headline({ fresh: 2 }, down)).toEqual([
       'failing',
       'The store (Redis) does not answer; all 2 sessions are good',
-      'Reason: ECONNREFUSED. Sessions are served from memory.',
+      'Reason: ECONNREFUSED. Sessions are served from memory. Tell those who run Redis.',
     ]);
     expect(headline({ failing: 2 }, down)).toEqual([
       'failing',
       '2 merchants get no new session',
-      'The store (Redis) does not answer: ECONNREFUSED. Sessions are served from memory.',
+      'The store (Redis) does not answer: ECONNREFUSED. Sessions are served from memory. Tell those who run Redis.',
     ]);
     expect(headline({ unavailable: 1, fresh: 1 }, down)[0]).toBe('unavailable');
     const refusing = { store: { type: 'redis', condition: 'refuses', reason: 'NOPERM' } };
     expect(headline({ fresh: 2 }, { ...refusing, merchants: [blocked(90_000), blocked(33_000)] })).toEqual([
       'failing',
       'Nothing is renewed: the store (Redis) refuses to work',
-      'Reason: NOPERM. Until they end, sessions are served from memory and payments go on. Renewals go on by themselves as soon as the store works again.',
+      'Reason: NOPERM. Until they end, sessions are served from memory and payments go on, unless session-broker status shows a replica with an older one. Tell those who run Redis. Renewals go on by themselves as soon as the store works again.',
     ]);
     const full = { ...refusing.store, reason: 'OOM', refusal: { is: 'has no memory left', remedy: 'Free memory' } };
     expect(headline({ fresh: 2 }, { store: full, merchants: [blocked(90_000), blocked(33_000)] })).toEqual([
       'failing',
       'Nothing is renewed: the store (Redis) has no memory left',
-      'Reason: OOM. Until they end, sessions are served from memory and payments go on. Free memory. Renewals go on by themselves as soon as the store works again.',
+      'Reason: OOM. Until they end, sessions are served from memory and payments go on, unless session-broker status shows a replica with an older one. Free memory. Renewals go on by themselves as soon as the store works again.',
     ]);
     expect(headline({ fresh: 2 }, { store: full })[2]).toBe(
       'Reason: OOM. Sessions are served from memory. Free memory.',

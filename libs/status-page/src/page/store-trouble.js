@@ -22,7 +22,7 @@ import { capital, countText, timeText } from './wording.js';
 export function storeTroubleOf({ store: { condition, since, reason = 'no reason given', refusal }, merchants }, now) {
   if (condition !== 'silent' && condition !== 'refuses') return undefined;
   const said = `the store (Redis) ${condition === 'silent' ? 'does not answer' : (refusal?.is ?? 'refuses to work')}`;
-  const remedy = refusal === undefined ? '' : ` ${refusal.remedy}.`;
+  const remedy = ` ${refusal?.remedy ?? 'Tell those who run Redis'}.`;
   const areReported = merchants.some((one) => reported.has(one.condition));
   return { said, reason, remedy, since, now, held: heldText(merchants), areReported };
 }
@@ -36,7 +36,9 @@ export function storeTroubleOf({ store: { condition, since, reason = 'no reason 
 export function troubleDetail({ reason, remedy, since, held, areReported, now }, served, named = 'Reason') {
   const why = `${named}: ${reason}${since === undefined ? '' : `; not working since ${timeText(since, now)}`}.`;
   if (held === undefined) return `${why}${served && ` ${capital(served)} are served from memory.`}${remedy}`;
-  const goOn = served && ` Until they end, ${served} are served from memory and payments go on.`;
+  const goOn =
+    served &&
+    ` Until they end, ${served} are served from memory and payments go on, unless session-broker status shows a replica with an older one.`;
   const but = areReported ? '; a session reported dead may wait for the next report, or for session-broker renew' : '';
   return `${why}${goOn}${remedy} Renewals go on by themselves as soon as the store works again${but}.`;
 }
