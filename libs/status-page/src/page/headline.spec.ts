@@ -48,6 +48,10 @@ const blocked = (expiresAt: number): StatusMerchant => ({
 
 const goOn = 'The payments of each go on until its own session ends.';
 
+const GO_ON =
+  ' Until they end, sessions are served from memory and payments go on, unless session-broker status shows a replica with an older one.';
+const AGAIN = ' Renewals go on by themselves as soon as the store works again.';
+
 describe('the headline', () => {
   it.each<[Partial<StatusCounts>, string[]]>([
     [{ fresh: 1 }, ['fresh', 'The session is good', '']],
@@ -149,8 +153,7 @@ describe('the headline', () => {
       text: 'Nothing is renewed: the store (Redis) does not answer',
       ending: '; the session of shop-33000 ends in 33 s',
       because: '',
-      detail:
-        'Reason: ECONNREFUSED. Until they end, sessions are served from memory and payments go on, unless session-broker status shows a replica with an older one. Tell those who run Redis. Renewals go on by themselves as soon as the store works again.',
+      detail: `Reason: ECONNREFUSED.${GO_ON} Tell those who run Redis.${AGAIN}`,
       runbook: 'store-down',
       also: undefined,
     });
@@ -161,8 +164,7 @@ describe('the headline', () => {
       text: 'shop-33000 has no session with the bank, and its payments fail: the store does not answer',
       ending: '',
       because: '',
-      detail:
-        'The store (Redis) does not answer: ECONNREFUSED. Tell those who run Redis. Renewals go on by themselves as soon as the store works again.',
+      detail: `The store (Redis) does not answer: ECONNREFUSED. Tell those who run Redis.${AGAIN}`,
       runbook: 'store-down',
       also: undefined,
     });
@@ -505,22 +507,19 @@ describe('the headline', () => {
     expect(headline({ fresh: 2 }, { ...refusing, merchants: [blocked(90_000), blocked(33_000)] })).toEqual([
       'failing',
       'Nothing is renewed: the store (Redis) refuses to work',
-      'Reason: NOPERM. Until they end, sessions are served from memory and payments go on, unless session-broker status shows a replica with an older one. Tell those who run Redis. Renewals go on by themselves as soon as the store works again.',
+      `Reason: NOPERM.${GO_ON} Tell those who run Redis.${AGAIN}`,
     ]);
     const full = { ...refusing.store, reason: 'OOM', refusal: { is: 'has no memory left', remedy: 'Free memory' } };
     expect(headline({ fresh: 2 }, { store: full, merchants: [blocked(90_000), blocked(33_000)] })).toEqual([
       'failing',
       'Nothing is renewed: the store (Redis) has no memory left',
-      'Reason: OOM. Until they end, sessions are served from memory and payments go on, unless session-broker status shows a replica with an older one. Free memory. Renewals go on by themselves as soon as the store works again.',
+      `Reason: OOM.${GO_ON} Free memory.${AGAIN}`,
     ]);
     expect(headline({ fresh: 2 }, { store: full })[2]).toBe(
       'Reason: OOM. Sessions are served from memory. Free memory.',
     );
     const stopping = { replica: { ...replica, shuttingDown: true } };
-    expect(headline({ fresh: 2 }, stopping)).toEqual([
-      'failing',
-      'All 2 sessions are good',
-      'This replica is shutting down.',
-    ]);
+    const said = ['failing', 'All 2 sessions are good', 'This replica is shutting down.'];
+    expect(headline({ fresh: 2 }, stopping)).toEqual(said);
   });
 });
