@@ -36,6 +36,15 @@ describe('what is the matter with a merchant', () => {
     }
   });
 
+  it('is that no attempt has ended, and no rejection, where the session is past its margin and nobody has rejected it', () => {
+    const why = (): 'not_replaced' => 'not_replaced';
+    expect(explain(facts({ result: 'stale', why }))).toEqual({
+      text: 'its renewal is due, and no attempt has ended yet',
+      runbook: 'session-expiring',
+    });
+    expect(explain(facts({ result: 'stale', why, reported: { generation: 1 } }))?.runbook).toBe('rejection-storm');
+  });
+
   it('has, of one that is reported dead or gone, that somebody else created its sessions and may again', () => {
     const createdUntil = instantFromEpochMs(Date.parse('2026-11-22T17:48:11Z'));
     const others = 'somebody else created sessions until 17:48:11 UTC, and may again';

@@ -53,6 +53,9 @@ const UNTOLD: ReadonlySet<UnavailableReason> = new Set(['renewing', 'not_replace
 
 const ELSEWHERE = 'reported to another replica; its page says by whom';
 
+/** Of a session that nobody has rejected, such as just after a start. */
+const UNTRIED: Cause = { text: 'its renewal is due, and no attempt has ended yet', runbook: 'session-expiring' };
+
 const LOST = 'the bank has made a session that we cannot use, and it ends ours';
 
 /**
@@ -185,6 +188,8 @@ function goodSession({ result, session, isLikelyDead }: Omit<ExplainedFacts, 'wh
 function ofReason(reason: UnavailableReason, facts: Omit<ExplainedFacts, 'why'>): Cause {
   const { failure, spent, isForeign, now } = facts;
   if (failure !== undefined && isFailureKind(reason)) return causeOf(failure);
+  const { result, reported } = facts;
+  if (reason === 'not_replaced' && result !== 'unavailable' && reported === undefined) return UNTRIED;
   const { page, runbook } = unavailableReasons[reason];
   if (reason !== 'budget_exhausted') return { text: clause(page), runbook };
   const cause =

@@ -53,7 +53,7 @@ export class AnswerNotice {
     if (first === undefined || now === this.#told) return;
     this.#told = now;
     this.#isOpen = false;
-    const words = `${origin} serves the merchant, while another one does not answer:\n${troubleLines(troubles).join('\n')}`;
+    const words = `${origin} serves the merchant, while another one does not:\n${troubleLines(troubles).join('\n')}`;
     this.#tell(words, {
       answers: true,
       servedBy: origin,

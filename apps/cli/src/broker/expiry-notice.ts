@@ -1,7 +1,7 @@
 import type { Session } from '#libs/client';
 import type { ScheduledTask } from '#libs/clock';
 import { causeText, type ListedMerchant } from './listed-merchant.js';
-import { listedMerchant } from './listing.js';
+import { listedAnywhere } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 
 /** What is kept of a session until its end. */
@@ -46,22 +46,22 @@ export class ExpiryNotice {
   async #ask(session: Followed): Promise<void> {
     const { broker, place, clock, signal } = this.#parts;
     const { merchant } = session;
-    const known = await listedMerchant(broker, { url: place() }, { merchant, clock, signal });
+    const known = await listedAnywhere(broker, place(), { merchant, clock, signal });
     if (!signal.aborted && this.#followed === session) this.#say(session, known);
   }
 
-  #say(session: Followed, known: ListedMerchant | string | undefined): void {
+  #say(session: Followed, known: ListedMerchant | string): void {
     const { merchant, generation, expiresAt } = session;
-    if (typeof known !== 'string' && (known?.generation ?? 0) > generation) return;
+    if (typeof known !== 'string' && (known.generation ?? 0) > generation) return;
     const { tell, onTold } = this.#parts;
     this.#task?.cancel();
     this.#followed = undefined;
-    const { words, ...why } = becauseOf(known);
+    const { words, isSeen, ...why } = becauseOf(known);
     tell({
       event: 'expired',
       about: merchant,
       words: `expired${words}`,
-      facts: { merchant, generation, expiresAt, ...why },
+      facts: { merchant, generation, expiresAt, merchantSeen: isSeen, ...why },
     });
     if (typeof known === 'object') onTold(known);
   }
@@ -69,11 +69,20 @@ export class ExpiryNotice {
 
 interface Because extends Pick<ListedMerchant, 'cause' | 'runbook'> {
   readonly words: string;
+  /** Whether a replica shows that no newer one has come. */
+  readonly isSeen: boolean;
 }
 
-function becauseOf(known: ListedMerchant | string | undefined): Because {
-  if (typeof known === 'string') return { words: `: ${known}`, cause: known };
-  if (known?.cause === undefined) return { words: ', and no newer session has come' };
+function becauseOf(known: ListedMerchant | string): Because {
+  // Whether there is a newer one is not seen: what keeps it from being seen is no fault of the merchant.
+  if (typeof known === 'string')
+    return { words: `; whether a newer session has come is not seen: ${known}`, cause: known, isSeen: false };
+  if (known.cause === undefined) return { words: ', and no newer session has come', isSeen: true };
   const { cause, runbook } = known;
-  return { words: `: ${causeText(known) ?? cause}`, cause, ...(runbook === undefined ? {} : { runbook }) };
+  return {
+    words: `: ${causeText(known) ?? cause}`,
+    cause,
+    isSeen: true,
+    ...(runbook === undefined ? {} : { runbook }),
+  };
 }

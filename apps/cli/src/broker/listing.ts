@@ -1,7 +1,9 @@
 import { BrokerError } from '#libs/errors';
 import type { CommandContext } from '../terminal.js';
+import { faultOfAnswer } from './ask-fault.js';
 import type { BrokerPlace } from './broker-place.js';
 import type { ListedMerchant } from './listed-merchant.js';
+import { unlistedText } from './unlisted.js';
 import { callReplica, type ReplicaAnswer, type ReplicaPlace } from './replica-call.js';
 
 type CallBounds = Pick<CommandContext, 'clock' | 'signal'>;
@@ -48,12 +50,36 @@ export async function listing(
   }
 }
 
-/** A merchant as the broker lists it; a text: why there is no answer; undefined: there is no list, or it is not in it. */
+type WantedMerchant = CallBounds & { readonly merchant: string };
+
+/** A merchant as the replica lists it; a text: why it does not show it. */
 export async function listedMerchant(
   broker: BrokerPlace,
-  place: ReplicaPlace,
-  { merchant, ...bounds }: CallBounds & { readonly merchant: string },
-): Promise<ListedMerchant | string | undefined> {
-  const listed = await listing(broker, place, bounds);
-  return typeof listed === 'string' ? listed : listed?.merchants.find(({ id }) => id === merchant);
+  { url }: Pick<ReplicaPlace, 'url'>,
+  { merchant, clock, signal }: WantedMerchant,
+): Promise<ListedMerchant | string> {
+  try {
+    const answer = await callReplica(broker, { url }, { method: 'GET', path: '/v1/merchants', clock, signal });
+    if ('problem' in answer) return answer.problem;
+    const listed = listingOf(answer);
+    if (listed === undefined) return faultOfAnswer(answer, { url }, broker).error.message;
+    const names = listed.merchants.map(({ id }) => id);
+    return listed.merchants.find(({ id }) => id === merchant) ?? unlistedText(merchant, names);
+  } catch (error) {
+    if (!(error instanceof BrokerError)) throw error;
+    return error.publicDetail ?? error.message;
+  }
+}
+
+/** The same of the first of several replicas that shows it, that which is given first being asked before the others; else the text of that one. */
+export async function listedAnywhere(
+  broker: BrokerPlace,
+  first: URL,
+  wanted: WantedMerchant,
+): Promise<ListedMerchant | string> {
+  const told = await listedMerchant(broker, { url: first }, wanted);
+  if (typeof told === 'object') return told;
+  const others = broker.urls.filter((url) => url !== first);
+  const found = await Promise.all(others.map((url) => listedMerchant(broker, { url }, wanted)));
+  return found.find((one) => typeof one === 'object') ?? told;
 }

@@ -1,7 +1,7 @@
-import { meantOr } from '../chosen-merchant.js';
 import type { ExitClass } from '../exit-codes.js';
 import type { BrokerPlace } from './broker-place.js';
 import { listing } from './listing.js';
+import { seenText } from './unlisted.js';
 import type { ReplicaPlace } from './replica-call.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -55,10 +55,4 @@ async function namesAt(
   const lists = listed.filter((one) => typeof one === 'object');
   if (lists.length === 0) return undefined;
   return [...new Set(lists.flatMap(({ merchants }) => merchants.map(({ id }) => id)))];
-}
-
-/** Nothing where there is no list. */
-function seenText(they: string, merchant: string, names: readonly string[] | undefined): readonly string[] {
-  if (names === undefined) return [];
-  return [names.length === 0 ? `${they} none at all` : meantOr(they, merchant, names)];
 }

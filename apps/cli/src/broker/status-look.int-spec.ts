@@ -208,7 +208,21 @@ describe('what is told of a merchant that is followed', () => {
     );
   });
 
+  it('is that another replica serves the merchant where the one that is followed shows it no more, or lets nobody in', async () => {
+    const [followed, serving] = [server, other].map(({ port }) => `http://127.0.0.1:${port}`);
+    ofOther = { ...WELL, generation: 7 };
+    const turn = state.begin();
+    state.note({ type: 'following', mode: 'events' });
+    await look({ id: 'till' });
+    const error = { message: 'shop is not there, or not for this caller; it may see till' };
+    expect(facts).toMatchObject([
+      { event: 'broker', answers: true, servedBy: serving, replicas: [{ place: followed, error }] },
+    ]);
+    expect([turn.aborted, replica.url.origin]).toEqual([true, serving]);
+  });
+
   it('is that the caller may not see the merchant any more while its stream stands, and that it may again', async () => {
+    ofOther = { ...FAILING, id: 'till' };
     await look({ id: 'till' });
     await look({ id: 'till' });
     await look({});
@@ -296,7 +310,7 @@ describe('what is told of a merchant that is followed', () => {
       expect(told).toEqual([
         expect.stringMatching(
           new RegExp(
-            `^${serving} serves the merchant, while another one does not answer:\n${hung}: no answer in time\nWhat to do: `,
+            `^${serving} serves the merchant, while another one does not:\n${hung}: no answer in time\nWhat to do: `,
           ),
         ),
       ]);
@@ -352,7 +366,9 @@ describe('what is told of a merchant that is followed', () => {
     await look(ended('nothing listens there'));
     await look(ended('nothing listens there'));
     await look({ generation: 8 });
-    expect(facts).toMatchObject([{ event: 'expired', generation: 7, cause: 'nothing listens there' }]);
+    expect(facts).toMatchObject([
+      { event: 'expired', generation: 7, merchantSeen: true, cause: 'nothing listens there' },
+    ]);
     expect(told).toEqual(['expired: nothing listens there (runbook: renewals-failing)']);
   });
 
@@ -365,7 +381,8 @@ describe('what is told of a merchant that is followed', () => {
     await clock.advance(LOOK_MS);
     await eventually(() => told.length === 2);
     expect(told[0]).toContain(detail);
-    expect(told[1]).toBe('expired, and no newer session has come');
+    expect(told[1]).toBe(`expired; whether a newer session has come is not seen: ${detail}`);
+    expect(facts[1]).toMatchObject({ event: 'expired', merchantSeen: false, cause: detail });
   });
 
   it('is once that a spent budget keeps it from a session, however near its end is', async () => {

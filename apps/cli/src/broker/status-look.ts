@@ -15,6 +15,7 @@ import { callReplica, type ReplicaAnswer } from './replica-call.js';
 import { followedTokenRemedy } from './remedies.js';
 import { type ReplicaTrouble, troubleOf } from './replica-trouble.js';
 import { StoreNotice } from './store-notice.js';
+import { unlistedText } from './unlisted.js';
 
 interface LookParts extends Omit<NoticeParts, 'place'> {
   readonly merchant: string;
@@ -34,12 +35,16 @@ interface Seen {
   /** That the caller is not let in. */
   readonly refusal?: ReplicaAnswer;
   readonly trouble?: ReplicaTrouble;
+  /** That it lists others and not the merchant, to be told beside the troubles of other replicas. */
+  readonly lack?: ReplicaTrouble;
   /** There was no answer at all. */
   readonly isSilent?: true;
 }
 
 /** Soon enough for a person, and nothing to a broker. */
 const LOOK_EVERY_MS = 5_000;
+/** As a broker calls it, which answers alike for a merchant that it has not and for one that is not the caller's. */
+const NOT_LISTED = 'forbidden';
 
 /**
  * Looks at the list of the replica that is followed, and has told what has changed there: the stream has sessions alone. While none is
@@ -93,13 +98,13 @@ export class StatusLook {
     if (seen.length > 0) this.#judge(seen);
   }
 
-  /** Of the others, while the one that is followed does not answer: those that serve the merchant in its place, and why each other one does not. */
+  /** Of the others, while the one that is followed does not show the merchant: those that serve it, and why each other one does not. */
   async #seen(): Promise<readonly Seen[]> {
     const { state, replica, broker } = this.#parts;
     const { url } = replica;
     if (!state.isLive) return this.#askAll(broker.urls);
     const followed = await this.#askAll([url]);
-    if (!followed.some(({ isSilent }) => isSilent)) return followed;
+    if (followed.some(({ found }) => found !== undefined)) return followed;
     const others = await this.#askAll(broker.urls.filter((one) => one !== url));
     return [...followed, ...others.filter((one) => one.listing === undefined || isServing(one))];
   }
@@ -161,17 +166,22 @@ export class StatusLook {
     const answer = await callReplica(broker, { url }, call);
     if ('problem' in answer) return { url, trouble: troubleOf(url, answer, broker), isSilent: true };
     const listing = listingOf(answer);
-    if (listing !== undefined) return { url, listing, ...this.#foundIn(listing, bearer(token)) };
+    if (listing !== undefined) return { url, listing, ...this.#foundIn(url, listing, bearer(token)) };
     const { error, fault } = faultOfAnswer(answer, { url }, broker);
     if (answer.status !== 401) return { url, trouble: { url, error, fault } };
     const remedy = followedTokenRemedy(broker.hasToken);
     return { url, refusal: answer, trouble: { url, error: { ...error, remedy }, fault } };
   }
 
-  #foundIn({ merchants }: Listing, authorization: string | undefined): Pick<Seen, 'found' | 'isByExchanged'> {
+  #foundIn(url: URL, { merchants }: Listing, authorization: string | undefined): Omit<Seen, 'url' | 'listing'> {
     const { accepted, merchant } = this.#parts;
     const found = merchants.find(({ id }) => id === merchant);
-    if (found === undefined) return accepted.isExchangedFor(authorization) ? { isByExchanged: true } : {};
+    if (found === undefined) {
+      const names = merchants.map(({ id }) => id);
+      const error = { code: NOT_LISTED, message: unlistedText(merchant, names) };
+      const isByExchanged = accepted.isExchangedFor(authorization);
+      return { lack: { url, error, fault: 'invalidInput' }, ...(isByExchanged ? { isByExchanged } : {}) };
+    }
     accepted.noteShown(authorization);
     return { found };
   }
@@ -180,7 +190,8 @@ export class StatusLook {
 const isServed = ({ state }: ListedMerchant): boolean => state !== 'unavailable';
 
 const isServing = ({ found }: Seen): boolean => found !== undefined && isServed(found);
-const troublesOf = (seen: readonly Seen[]): readonly ReplicaTrouble[] => seen.flatMap(({ trouble }) => trouble ?? []);
+const troublesOf = (seen: readonly Seen[]): readonly ReplicaTrouble[] =>
+  seen.flatMap(({ trouble, lack }) => trouble ?? lack ?? []);
 
 /** Of several replicas one that has a session of the merchant, or at least the merchant, or at least a list. */
 function tellingMost(seen: readonly Seen[]): Seen | undefined {

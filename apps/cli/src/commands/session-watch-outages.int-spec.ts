@@ -161,7 +161,8 @@ describe('a watch', () => {
     await has('ECONNREFUSED');
     for (let looks = 0; looks < 2; looks += 1) {
       await clock.advance(LOOK_MS);
-      await has(`shop  Nothing is seen of the merchant: ${broker.url}, which has it: nothing listens there`);
+      await has(`\n${broker.url}, which has it: nothing listens there`);
+      await has(`\n${other.url}: shop is not there, or not for this caller; it may see none at all`);
     }
     await broker.restart(clock);
     broker.generation = 8;
@@ -185,7 +186,8 @@ describe('a watch', () => {
       const { lines, has, ended } = watch(...(isFirst ? [broker, other] : [other, broker]));
       await has('interrupted');
       await clock.advance(LOOK_MS);
-      await has(`shop  Nothing is seen of the merchant: ${broker.url}: nothing listens there`);
+      await has(`\n${broker.url}: nothing listens there`);
+      await has(`\n${other.url}: shop is not there, or not for this caller`);
       const { turnedAway } = other;
       await eventually(() => other.turnedAway > turnedAway + 1);
       expect(lines.join('\n')).not.toContain('no merchant');
@@ -238,6 +240,27 @@ describe('a watch', () => {
     const { lines, has } = watch(other, broker);
     await has('generation 7');
     expect(lines.join('\n')).not.toContain('401');
+  });
+
+  it('ends with the token where one replica does not know it, and the others do not have the merchant', async () => {
+    await tokenFile('new');
+    const [first, other] = [await replica(), await replica()];
+    first.unknownToken = 'new';
+    other.hasMerchant = false;
+    const of401 = `${first.url}, which may have the merchant, does not accept the credential (401); of the others: there is no merchant shop; this caller may see none at all`;
+    for (const [replicas, said] of [
+      [[first, other], of401],
+      [
+        [other, first],
+        `The broker does not accept the credential (401): unauthenticated (${first.url}, merchant "shop")`,
+      ],
+    ] as const) {
+      const { lines, ended } = watch(...replicas);
+      expect(await ended).toBe(exitCodes.refused);
+      const [what, remedy] = lines.at(-1)?.split('\n') ?? [];
+      expect(what).toBe(`error: ${said}`);
+      expect(remedy).toContain('name the token of a caller of this broker');
+    }
   });
 
   it('ends where none of the replicas knows its token', async () => {

@@ -111,7 +111,10 @@ async function follow(
     await watchMerchant(client, { tell, look, replica, refusal, state, ca: broker.ca }, { ...context, signal });
   } catch (error) {
     if (!(error instanceof SessionBrokerError)) throw error;
-    return afterRefusal(error, { broker, place: { url: replica.turnedAwayAt ?? replica.url }, ...options }, context);
+    const { notLetInAt } = replica;
+    const place = { url: replica.turnedAwayAt ?? replica.url };
+    const said = replica.readdressed(error.message);
+    return afterRefusal(error, { broker, place, said, notLetInAt, ...options }, context);
   } finally {
     look.close();
   }
@@ -122,12 +125,16 @@ interface Refused extends Pick<WatchOptions, 'merchant'> {
   readonly broker: BrokerPlace;
   /** The replica that has refused. */
   readonly place: ReplicaPlace;
+  /** What it has said. */
+  readonly said: string;
+  /** One that does not know the caller, beside those that do not have the merchant. */
+  readonly notLetInAt: URL | undefined;
 }
 
 /** What to do where the broker lets nobody in, or does not know the merchant by this name, or not for this caller. */
 async function afterRefusal(
   error: SessionBrokerError,
-  { broker, place, merchant }: Refused,
+  { broker, place, said, merchant, notLetInAt }: Refused,
   context: CommandContext,
 ): Promise<Ending> {
   const { code, status } = error;
@@ -139,15 +146,20 @@ async function afterRefusal(
   });
   if (showsWrongAddress(error)) {
     const known = error instanceof ProtocolError ? { code: askFaultCodes.wrongAddress } : {};
-    return endingOf({ ...told(error.message, addressRemedy(place)), ...known }, 'invalidInput');
+    return endingOf({ ...told(said, addressRemedy(place)), ...known }, 'invalidInput');
   }
   if (error instanceof Unauthenticated) {
-    return endingOf(told(error.message, tokenRemedy(broker.hasToken)), 'refused');
+    return endingOf(told(said, tokenRemedy(broker.hasToken)), 'refused');
   }
   const [first, ...others] = broker.urls;
   const places = [{ url: first }, ...others.map((url) => ({ url }))] as const;
   const found = await nameFault(broker, places, { ...context, merchant, code });
-  if (found === undefined) return endingOf(told(error.message), 'refused');
+  if (found === undefined) return endingOf(told(said), 'refused');
+  if (notLetInAt !== undefined) {
+    const message = `${notLetInAt.origin}, which may have the merchant, does not accept the credential (401); of the others: ${found.problem}`;
+    const unauthenticated = { code: 'unauthenticated', message, status: 401, remedy: tokenRemedy(broker.hasToken) };
+    return endingOf(unauthenticated, 'refused');
+  }
   // What the broker says of a name that it does not know is the same in more words.
   const remedy = found.fault === 'invalidInput' ? NAME_A_MERCHANT : GRANT_READ;
   return endingOf(told(found.problem, remedy), found.fault);
