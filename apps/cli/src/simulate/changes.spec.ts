@@ -58,6 +58,26 @@ describe('the changes that are tried', () => {
     expect(told.filter(bridges).map(({ changes }) => changes)).toEqual([[{ of: 'lifetime', lifetimeMs: 8 * HOUR_MS }]]);
   }, 60_000);
 
+  it.each([
+    [15, 2 * HOUR_MS],
+    [30, 4 * HOUR_MS],
+  ])(
+    'name the longest lead and the sessions that leave the least of an hour, where those of %d minutes have a gap',
+    async (minutes, longestMs) => {
+      const run: SimulationSetup = {
+        ...{ ...setup, replicas: 3, seed: 1, durationMs: 24 * HOUR_MS },
+        settings: someSettings({ budget: [{ calls: 20, perMs: 10 * MINUTE_MS }], gatewayTimeoutMs: 2_000 }),
+        behaviour: { ...setup.behaviour, lifetimeMs: minutes * MINUTE_MS, outageMs: HOUR_MS },
+      };
+      const told = await tryIn(run);
+      expect(told).toMatchObject([
+        { changes: [{ of: 'lead', share: 0.5 }], effect: 'shortens' },
+        { changes: [{ of: 'lifetime', lifetimeMs: longestMs }], effect: 'shortens' },
+      ]);
+    },
+    60_000,
+  );
+
   it('bridge with other seeds, too, where calls fail by chance', async () => {
     const unsteady = { ...setup, behaviour: { ...setup.behaviour, failureShare: 0.5, outageMs: 0 } };
     const run = changed(unsteady, [{ of: 'lead', share: 0.1 }]);

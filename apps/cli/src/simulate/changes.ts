@@ -53,8 +53,8 @@ export async function tryChanges(before: readonly PlayedRun[]): Promise<readonly
     (await ampleBudgets(trials, [])).map((budget) => [budget]),
   );
   const alone = [...byTimeout, ...byLead, ...byBudget];
-  const both = alone.some(bridges) ? [] : await leadWithBudget(own.setup, trials);
-  const better = [...alone, ...both.filter((pair) => bridges(pair) || alone.every((one) => leavesLess(pair, one)))];
+  const both = alone.some(bridges) ? [] : await leadWithBudget(own.setup, trials, alone);
+  const better = [...alone, ...both];
   const byBank = better.some(bridges)
     ? []
     : await bestOf(
@@ -68,26 +68,49 @@ export async function tryChanges(before: readonly PlayedRun[]): Promise<readonly
 /**
  * The first that bridges, and otherwise the one that leaves the least; none, where what was seen in few runs did not hold in all. Those that make another
  * warning necessary are none to advise.
+ * @param rivals what leaves no less than one of these is not worth more than it
  */
-async function bestOf(trials: Trials, candidates: readonly (readonly Change[])[]): Promise<readonly Tried[]> {
-  let seen: readonly Tried[] = [];
+async function bestOf(
+  trials: Trials,
+  candidates: readonly (readonly Change[])[],
+  rivals: readonly Tried[] = [],
+): Promise<readonly Tried[]> {
+  const isAdvice = (one: Tried): boolean =>
+    isBetter(one) && !trials.isNewlyShort(one) && (bridges(one) || rivals.every((rival) => leavesLess(one, rival)));
+  const looked: Tried[] = [];
   for (const changes of candidates) {
-    const looked = await trials.look(changes);
-    if (trials.isNewlyShort(looked)) continue;
-    seen = [...seen, looked];
-    if (!bridges(looked)) continue;
+    const seen = await trials.look(changes);
+    if (isAdvice(seen)) looked.push(seen);
+    if (!bridges(seen) || !isAdvice(seen)) continue;
     const proved = await trials.prove(changes);
-    if (bridges(proved) && !trials.isNewlyShort(proved)) return [proved];
+    if (bridges(proved) && isAdvice(proved)) return [proved];
   }
-  let left = seen.filter((looked) => isBetter(looked));
-  for (let tries = 0; tries < MAX_PROOFS && left.length > 0; tries += 1) {
-    const best = left.reduce((least, next) => (leavesLess(next, least) ? next : least));
-    const proved = await trials.prove(best.changes);
-    if (isBetter(proved) && !trials.isNewlyShort(proved)) return [proved];
-    left = left.filter((looked) => looked !== best);
-  }
-  return [];
+  return bestProved(trials, looked, isAdvice);
 }
+
+/** Those that are about as good in few runs are played in all: which one leaves the least is seen there. */
+async function bestProved(
+  trials: Trials,
+  looked: readonly Tried[],
+  isAdvice: (one: Tried) => boolean,
+): Promise<readonly Tried[]> {
+  let left = looked;
+  let held: { readonly looked: Tried; readonly proved: Tried } | undefined;
+  for (let tries = 0; tries < MAX_PROOFS && left.length > 0; tries += 1) {
+    const next = left.reduce((least, other) => (isPreferred(other, least) ? other : least));
+    if (held !== undefined && (needsMoreCalls(next) || leavesLess(held.looked, next))) break;
+    const proved = await trials.prove(next.changes);
+    if (isAdvice(proved) && (held === undefined || isPreferred(proved, held.proved))) held = { looked: next, proved };
+    left = left.filter((other) => other !== next);
+  }
+  return held === undefined ? [] : [held.proved];
+}
+
+/** Calls are for the bank to allow: more of them have to leave less by more than chance. */
+const isPreferred = (one: Tried, other: Tried): boolean =>
+  needsMoreCalls(one) ? leavesLess(one, other) : one.lostMs < other.lostMs;
+
+const needsMoreCalls = ({ changes }: Tried): boolean => changes.some(({ of }) => of === 'budget');
 
 /** The longest, where somebody who goes on in that direction would lose by it, or would gain nothing. */
 async function longestLead(
@@ -169,13 +192,18 @@ export function currentLeadShare(setup: SimulationSetup): number {
 }
 
 /** The longest lead with the calls that it needs, or with more of them where that leaves less. */
-async function leadWithBudget(setup: SimulationSetup, trials: Trials): Promise<readonly Tried[]> {
+async function leadWithBudget(
+  setup: SimulationSetup,
+  trials: Trials,
+  alone: readonly Tried[],
+): Promise<readonly Tried[]> {
   if (currentLeadShare(setup) >= MAX_LEAD_SHARE) return [];
   const lead: Change = { of: 'lead', share: MAX_LEAD_SHARE };
   const budgets = await ampleBudgets(trials, [lead]);
   return bestOf(
     trials,
     budgets.map((budget) => [lead, budget]),
+    alone,
   );
 }
 

@@ -20,6 +20,12 @@ describe('the effect of a change', () => {
     expect(effect([1_440, 200], [1_300, 1_300], [1_400, 1_390], [1_350, 1_350])).toBe('mixed');
   });
 
+  it('shortens where every run is shorter by more than a twentieth, however much they differ', () => {
+    expect(effect([3_526, 2_130], [3_475, 0], [3_420, 2_179], [3_421, 0])).toBe('shortens');
+    expect(effect([3_526, 3_152], [3_475, 3_158], [3_426, 3_259])).toBe('shortens');
+    expect(effect([1_000, 10], [900, 890], [900, 890], [900, 890])).toBe('mixed');
+  });
+
   it('is a gap that may be longer where one of the runs shows that, and never one that would not help', () => {
     expect(effect([1_440, 2_580], [1_300, 1_310])).toBe('may_lengthen');
     expect(effect([1_440, 2_580], [1_300, 2_400])).toBe('lengthens');

@@ -15,6 +15,8 @@ export interface Comparison {
 /** Less than a tenth is as likely chance, and so is what replicas that look once a second decide. */
 const NOTABLE_SHARE = 0.9;
 const NOTABLE_MS = 2_000;
+/** Several runs show less than one does. */
+const NOTABLE_SHARE_OF_ALL = 0.95;
 /** How far the mean of the shares that are gained lies from nothing, in deviations: then one more run is hardly ever longer. */
 const SURE_DEVIATIONS = 2;
 
@@ -23,18 +25,23 @@ export function effectOf(runs: readonly Comparison[]): Effect {
   const longer = runs.filter(({ wasMs, isMs }) => isNotablyLonger(wasMs, isMs));
   if (longer.length === runs.length) return 'lengthens';
   if (longer.length > 0 && mostOf(runs, 'isMs') > mostOf(runs, 'wasMs')) return 'may_lengthen';
-  if (runs.every(isAboutEqual)) return 'none';
-  return isShorterForSure(runs) ? 'shortens' : 'mixed';
+  if (isShorterForSure(runs)) return 'shortens';
+  return runs.every(isAboutEqual) ? 'none' : 'mixed';
 }
 
 function isShorterForSure(runs: readonly Comparison[]): boolean {
   if (runs.some(({ wasMs, isMs }) => isMs > wasMs)) return false;
-  if (!isNotablyLonger(mostOf(runs, 'isMs'), mostOf(runs, 'wasMs'))) return false;
+  if (!isWorthIt({ wasMs: mostOf(runs, 'wasMs'), isMs: mostOf(runs, 'isMs') })) return false;
+  // Some that are bridged and others that are not stray widely, and each is shorter.
+  if (runs.every(isWorthIt)) return true;
   const gains = runs.filter(({ wasMs }) => wasMs > 0).map(({ wasMs, isMs }) => (wasMs - isMs) / wasMs);
   const mean = gains.reduce((sum, gain) => sum + gain, 0) / gains.length;
   const variance = gains.reduce((sum, gain) => sum + (gain - mean) ** 2, 0) / gains.length;
   return mean >= SURE_DEVIATIONS * Math.sqrt(variance);
 }
+
+const isWorthIt = ({ wasMs, isMs }: Comparison): boolean =>
+  isMs < NOTABLE_SHARE_OF_ALL * wasMs && wasMs - isMs >= NOTABLE_MS;
 
 const mostOf = (runs: readonly Comparison[], of: keyof Comparison): number =>
   runs.reduce((most, run) => Math.max(most, run[of]), 0);

@@ -50,6 +50,7 @@ export class Trials {
   readonly before: readonly PlayedRun[];
   readonly #isOfSessions: boolean;
   readonly #hardest: readonly PlayedRun[];
+  readonly #proved = new Map<string, Tried>();
 
   constructor(before: readonly PlayedRun[]) {
     this.before = before;
@@ -71,8 +72,11 @@ export class Trials {
   }
 
   /** In every run: what is told comes from here. */
-  prove(changes: readonly Change[]): Promise<Tried> {
-    return this.#attempt(changes, this.before);
+  async prove(changes: readonly Change[]): Promise<Tried> {
+    const key = JSON.stringify(changes);
+    const proved = this.#proved.get(key) ?? (await this.#attempt(changes, this.before));
+    this.#proved.set(key, proved);
+    return proved;
   }
 
   /** A change that makes another warning necessary is none to advise. */
