@@ -69,8 +69,7 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   const cause = besideOthers(facts);
   const { isForeign, isLikelyDead, reported, result, unopened } = facts;
   if (unopened !== undefined && (result !== 'unavailable' || lacksKeyAlone(facts))) {
-    const lacks = `a newer session (generation ${unopened}) opens with none of the keys that this replica has`;
-    const text = `${lacks}: give it the key file of the others (clientKeyFiles)${isLikelyDead ? ENDS_THEIRS : ''}`;
+    const text = unopenedText(unopened, isLikelyDead);
     // There is a newer session: that none was created, or is being created, would deny it.
     const isUntried = result === 'unavailable' && facts.failure === undefined;
     const behind = isUntried ? othersClause(facts) : cause;
@@ -78,6 +77,11 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   }
   const isLost = isLikelyDead && result !== 'unavailable' && !isForeign && reported === undefined;
   return cause === undefined || !isLost ? cause : joined([{ text: LOST }, cause], cause.runbook);
+}
+
+function unopenedText(generation: number, isLikelyDead: boolean): string {
+  const lacks = `a newer session (generation ${generation}) opens with none of the keys that this replica has`;
+  return `${lacks}: give it the key file of the others (clientKeyFiles)${isLikelyDead ? ENDS_THEIRS : ''}`;
 }
 
 /** Whoever ends sessions is not forgotten over what keeps the next one from being made. */
