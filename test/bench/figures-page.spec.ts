@@ -26,7 +26,9 @@ describe('the page of figures', () => {
   });
 
   it('gets new figures in the place of those before, and stays as the formatter wants it', async () => {
-    const once = withFigures(page, { ...recorded, lines: [SLOW] });
+    // What is part of the line above is indented in the terminal.
+    const once = withFigures(page, { ...recorded, lines: [{ ...SLOW, name: `  ${SLOW.name}` }] });
+    expect(await format(once, { ...(await resolveConfig(PAGE)), parser: 'markdown' })).toBe(once);
     const twice = withFigures(once, recorded);
     expect(twice).toContain('Measured on 2026-11-22: two processors.');
     expect(twice).toMatch(/\| read +\| 51 330 1\/s +\| 0\.84 +\| >= 0\.75 met +\| bare \\\| server +\|/);
