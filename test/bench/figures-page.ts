@@ -26,7 +26,13 @@ export function withFigures(page: string, recorded: Recorded): string {
 }
 
 function sectionOf({ lines, machine, date }: Recorded): string {
-  const rows = lines.map((line) => [line.name.trim(), measuredOf(line), line.ratio.toFixed(2), goalOf(line), line.baseline]);
+  const rows = lines.map((line) => [
+    line.name.trim(),
+    measuredOf(line),
+    line.ratio.toFixed(2),
+    goalOf(line),
+    line.baseline,
+  ]);
   const table = [['what', 'measured', 'ratio', 'goal', 'ratio to'], ...rows].map((row) => row.map(inCell));
   const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
   const written = table.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
