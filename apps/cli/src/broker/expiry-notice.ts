@@ -56,33 +56,31 @@ export class ExpiryNotice {
     const { tell, onTold } = this.#parts;
     this.#task?.cancel();
     this.#followed = undefined;
-    const { words, isSeen, ...why } = becauseOf(known);
+    const merchantSeen = typeof known === 'object';
+    const { words, ...why } = becauseOf(known);
     tell({
       event: 'expired',
       about: merchant,
       words: `expired${words}`,
-      facts: { merchant, generation, expiresAt, merchantSeen: isSeen, ...why },
+      facts: { merchant, generation, expiresAt, merchantSeen, ...why },
     });
-    if (typeof known === 'object') onTold(known);
+    if (merchantSeen) onTold(known);
   }
 }
 
 interface Because extends Pick<ListedMerchant, 'cause' | 'runbook'> {
   readonly words: string;
-  /** Whether a replica shows that no newer one has come. */
-  readonly isSeen: boolean;
 }
 
 function becauseOf(known: ListedMerchant | string): Because {
   // Whether there is a newer one is not seen: what keeps it from being seen is no fault of the merchant.
   if (typeof known === 'string')
-    return { words: `; whether a newer session has come is not seen: ${known}`, cause: known, isSeen: false };
-  if (known.cause === undefined) return { words: ', and no newer session has come', isSeen: true };
+    return { words: `; whether a newer session has come is not seen: ${known}`, cause: known };
+  if (known.cause === undefined) return { words: ', and no newer session has come' };
   const { cause, runbook } = known;
   return {
     words: `: ${causeText(known) ?? cause}`,
     cause,
-    isSeen: true,
     ...(runbook === undefined ? {} : { runbook }),
   };
 }

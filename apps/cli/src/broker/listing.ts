@@ -34,41 +34,35 @@ export function listingOf({ status, body }: ReplicaAnswer): Listing | undefined 
   };
 }
 
-/** A text: why there is no answer; undefined: the answer is no list, or there is no token to ask with. */
+/** A text: why there is no list. */
 export async function listing(
   broker: BrokerPlace,
   place: ReplicaPlace,
   { clock, signal }: CallBounds,
-): Promise<Listing | string | undefined> {
+): Promise<Listing | string> {
   try {
     const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
-    return 'problem' in answer ? answer.problem : listingOf(answer);
+    if ('problem' in answer) return answer.problem;
+    return listingOf(answer) ?? faultOfAnswer(answer, place, broker).error.message;
   } catch (error) {
-    // The file of the token: whoever asks here adds to what is told already.
+    // What is wrong with the file of the token is told where it is read first: here it is a reason like any other.
     if (!(error instanceof BrokerError)) throw error;
-    return undefined;
+    return error.publicDetail ?? error.message;
   }
 }
 
 type WantedMerchant = CallBounds & { readonly merchant: string };
 
 /** A merchant as the replica lists it; a text: why it does not show it. */
-export async function listedMerchant(
+async function listedMerchant(
   broker: BrokerPlace,
-  { url }: Pick<ReplicaPlace, 'url'>,
-  { merchant, clock, signal }: WantedMerchant,
+  url: URL,
+  { merchant, ...bounds }: WantedMerchant,
 ): Promise<ListedMerchant | string> {
-  try {
-    const answer = await callReplica(broker, { url }, { method: 'GET', path: '/v1/merchants', clock, signal });
-    if ('problem' in answer) return answer.problem;
-    const listed = listingOf(answer);
-    if (listed === undefined) return faultOfAnswer(answer, { url }, broker).error.message;
-    const names = listed.merchants.map(({ id }) => id);
-    return listed.merchants.find(({ id }) => id === merchant) ?? unlistedText(merchant, names);
-  } catch (error) {
-    if (!(error instanceof BrokerError)) throw error;
-    return error.publicDetail ?? error.message;
-  }
+  const listed = await listing(broker, { url }, bounds);
+  if (typeof listed === 'string') return listed;
+  const names = listed.merchants.map(({ id }) => id);
+  return listed.merchants.find(({ id }) => id === merchant) ?? unlistedText(merchant, names);
 }
 
 /** The same of the first of several replicas that shows it, that which is given first being asked before the others; else the text of that one. */
@@ -77,9 +71,9 @@ export async function listedAnywhere(
   first: URL,
   wanted: WantedMerchant,
 ): Promise<ListedMerchant | string> {
-  const told = await listedMerchant(broker, { url: first }, wanted);
+  const told = await listedMerchant(broker, first, wanted);
   if (typeof told === 'object') return told;
   const others = broker.urls.filter((url) => url !== first);
-  const found = await Promise.all(others.map((url) => listedMerchant(broker, { url }, wanted)));
+  const found = await Promise.all(others.map((url) => listedMerchant(broker, url, wanted)));
   return found.find((one) => typeof one === 'object') ?? told;
 }

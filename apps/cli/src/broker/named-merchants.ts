@@ -20,8 +20,6 @@ export interface NameFault {
   readonly fault: Extract<ExitClass, 'invalidInput' | 'refused'>;
 }
 
-type Places = readonly [ReplicaPlace, ...ReplicaPlace[]];
-
 /**
  * Why a broker refuses a merchant by its name: whether it is one that the caller may see, and which those are. It answers
  * alike for a merchant that is not there and for one that is not the caller's, so only its list can tell; of several
@@ -30,7 +28,7 @@ type Places = readonly [ReplicaPlace, ...ReplicaPlace[]];
  */
 export async function nameFault(
   broker: BrokerPlace,
-  places: Places,
+  places: readonly ReplicaPlace[],
   { merchant, code = '', clock, signal }: Refused & Pick<CommandContext, 'clock' | 'signal'>,
 ): Promise<NameFault | undefined> {
   if (!NOT_KNOWN.has(code)) return undefined;
@@ -48,7 +46,7 @@ export async function nameFault(
 /** In the order of the replicas; undefined where none of them has a list. */
 async function namesAt(
   broker: BrokerPlace,
-  places: Places,
+  places: readonly ReplicaPlace[],
   bounds: Pick<CommandContext, 'clock' | 'signal'>,
 ): Promise<readonly string[] | undefined> {
   const listed = await Promise.all(places.map((place) => listing(broker, place, bounds)));

@@ -4,6 +4,7 @@ import { request as requestTls } from 'node:https';
 import { isIP } from 'node:net';
 import { type Clock, Deadline } from '#libs/clock';
 import { exchangeEndOf } from '#libs/outbound';
+import { bearer } from './accepted-token.js';
 import { membersOf } from './answer-members.js';
 import type { BrokerPlace } from './broker-place.js';
 import { askFaultCodes, type NoAnswer, noAnswer, noHandshake, tlsInstead } from './exchange-cause.js';
@@ -70,10 +71,10 @@ export async function callReplica(
   place: ReplicaPlace,
   call: Call,
 ): Promise<ReplicaAnswer | NoAnswer> {
-  const token = await broker.token();
+  const authorization = bearer(await broker.token());
   const headers = {
     accept: 'application/json',
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(authorization === undefined ? {} : { authorization }),
   };
   const deadline = new Deadline(call.clock, LIMIT_MS[call.method], call.signal);
   const { signal } = deadline;

@@ -37,8 +37,6 @@ interface Seen {
   readonly trouble?: ReplicaTrouble;
   /** That it lists others and not the merchant, to be told beside the troubles of other replicas. */
   readonly lack?: ReplicaTrouble;
-  /** There was no answer at all. */
-  readonly isSilent?: true;
 }
 
 /** Soon enough for a person, and nothing to a broker. */
@@ -104,7 +102,7 @@ export class StatusLook {
     const { url } = replica;
     if (!state.isLive) return this.#askAll(broker.urls);
     const followed = await this.#askAll([url]);
-    if (followed.some(({ found }) => found !== undefined)) return followed;
+    if (followed.every(({ found }) => found !== undefined)) return followed;
     const others = await this.#askAll(broker.urls.filter((one) => one !== url));
     return [...followed, ...others.filter((one) => one.listing === undefined || isServing(one))];
   }
@@ -164,7 +162,7 @@ export class StatusLook {
     const broker = { ...this.#parts.broker, token: () => Promise.resolve(token) };
     const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
     const answer = await callReplica(broker, { url }, call);
-    if ('problem' in answer) return { url, trouble: troubleOf(url, answer, broker), isSilent: true };
+    if ('problem' in answer) return { url, trouble: troubleOf(url, answer, broker) };
     const listing = listingOf(answer);
     if (listing !== undefined) return { url, listing, ...this.#foundIn(url, listing, bearer(token)) };
     const { error, fault } = faultOfAnswer(answer, { url }, broker);

@@ -80,7 +80,7 @@ async function outcomeOf(wish: Wish, { merchant, broker }: Wanted, context: Comm
     return unreached(merchant, wish, { why: answer, error: faultOfSilence(answer, place, broker) });
   const look = async (): Promise<Look> => {
     const listed = await listing(broker, place, context);
-    if (listed === undefined || typeof listed === 'string') return {};
+    if (typeof listed === 'string') return {};
     const found = listed.merchants.find(({ id }) => id === merchant);
     return { listing: listed, ...(found === undefined ? {} : { found }) };
   };

@@ -151,8 +151,7 @@ async function afterRefusal(
   if (error instanceof Unauthenticated) {
     return endingOf(told(said, tokenRemedy(broker.hasToken)), 'refused');
   }
-  const [first, ...others] = broker.urls;
-  const places = [{ url: first }, ...others.map((url) => ({ url }))] as const;
+  const places = broker.urls.map((url) => ({ url }));
   const found = await nameFault(broker, places, { ...context, merchant, code });
   if (found === undefined) return endingOf(told(said), 'refused');
   if (notLetInAt !== undefined) {
