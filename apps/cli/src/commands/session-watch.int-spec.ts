@@ -63,7 +63,9 @@ class PlayedReplica {
   }
 
   #refuse(response: ServerResponse, status: number, code: string): void {
-    response.writeHead(status, { 'content-type': 'application/problem+json' });
+    // Without it, whoever asks for a session waits for one before it follows.
+    const retryAfter = status === 503 ? { 'retry-after': '300' } : {};
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...retryAfter });
     response.end(JSON.stringify({ type: PROBLEM + code, code, title: 'The caller may not do this', detail: code }));
   }
 }
