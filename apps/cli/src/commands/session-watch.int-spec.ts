@@ -95,7 +95,7 @@ describe('a watch whose merchant is taken away by a reload', () => {
     broker.takeAway();
     expect(await ended).toBe(exitCodes.invalidInput);
     expect(lines.filter((line) => line.includes('merchant shop'))).toEqual([
-      'error: there is no merchant shop, or this caller may not see it; it may see till\nWhat to do: name a merchant that session-broker status lists',
+      'error: there is no merchant shop, or this caller may not see it; it may see till\nWhat to do: name a merchant that session-broker status lists, or have session:read granted to this caller for the one that is named',
     ]);
     expect(lines.join('\n')).not.toContain('403');
   });
@@ -157,7 +157,8 @@ describe('a watch whose merchant is taken away by a reload', () => {
         code: 'forbidden',
         message: 'there is no merchant shop, or this caller may not see it; it may see till',
         status: 403,
-        remedy: 'name a merchant that session-broker status lists',
+        remedy:
+          'name a merchant that session-broker status lists, or have session:read granted to this caller for the one that is named',
       },
     });
   });
