@@ -29,6 +29,20 @@ const withBroker = (command: Command): Command =>
     .option('--token-file <file>', 'with the bearer token; BROKER_TOKEN_FILE when absent')
     .option('--ca-file <file>', "authorities to trust, PEM; BROKER_CA_FILE, or the platform's, when absent");
 
+const ofMerchant = (command: Command): Command =>
+  withBroker(command)
+    .requiredOption('--merchant <id>', 'merchant of the broker')
+    .configureOutput({ outputError: (text, write) => write(withMeant(text, command)) });
+
+const NO_MERCHANT = "option '--merchant <id>' not specified";
+const MERCHANT_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** A bare word is most often the merchant. */
+function withMeant(text: string, { args: [word = '', ...others] }: Command): string {
+  const isMeant = text.includes(NO_MERCHANT) && others.length === 0 && MERCHANT_ID.test(word);
+  return isMeant ? `${text.trimEnd()}; did you mean --merchant ${word}?\n` : text;
+}
+
 const EMPTY_MERCHANT = 'error: --merchant is empty: is the variable set that it comes from?';
 
 type Action<Wanted> = (options: Wanted & Options) => Promise<void>;
@@ -53,20 +67,17 @@ export function addBrokerVerbs(program: Command, session: Command, { verb, run, 
       run(options, async () => (await import('./commands/status.js')).status(options, context)),
     ),
   );
-  withBroker(verb(program, 'renew', 'have a running broker create a newer session now, past the back-off'))
-    .requiredOption('--merchant <id>', 'merchant of the broker')
-    .action(
-      asking<OfMerchant>(context, (options) =>
-        run(options, async () => (await import('./commands/renew.js')).renew(options, context)),
-      ),
-    );
-  withBroker(session.command('watch'))
+  ofMerchant(verb(program, 'renew', 'have a running broker create a newer session now, past the back-off')).action(
+    asking<OfMerchant>(context, (options) =>
+      run(options, async () => (await import('./commands/renew.js')).renew(options, context)),
+    ),
+  );
+  ofMerchant(session.command('watch'))
     .description('a line for each session of a running broker as it comes, and for what is the matter, until Ctrl-C')
     .option(
       '--json',
       'one JSON object on each line; its "event" is session, condition, expired, store, credential, broker or ended',
     )
-    .requiredOption('--merchant <id>', 'merchant of the broker')
     .action(
       asking<OfMerchant>(context, async (options) =>
         ended(await (await import('./commands/session-watch.js')).sessionWatch(options, context)),

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { isCertificate, PATH_NOT_SHOWN, pemCertificates, shownPath, tokenFault } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
@@ -35,28 +36,33 @@ export async function brokerPlace(options: BrokerOptions, context: CommandContex
 }
 
 async function authoritiesFrom(path: string): Promise<string> {
-  const pem = await readText(path, 'CA');
+  const named = (): Promise<FileName> => fileName(path, 'CA');
+  const pem = await readText(path, named);
   const blocks = pemCertificates(pem);
   if (blocks.length > 0 && blocks.every(isCertificate)) return pem;
-  const { name } = await fileName(path, 'CA');
+  const { name } = await named();
   throw invalid(`${name} holds ${blocks.length === 0 ? 'no certificate in PEM' : 'a damaged certificate'}`);
 }
 
 /** What is piped in, by `--token-file /dev/stdin`, can be read once. */
 async function tokenFrom(path: string): Promise<() => Promise<string>> {
-  const read = async (): Promise<string> => {
-    const token = (await readText(path, 'token')).trim();
-    const fault = tokenFault(token);
-    if (fault === undefined) return token;
-    const { name } = await fileName(path, 'token');
-    throw invalid(`${name} ${fault}`);
-  };
-  const first = await read();
+  const first = await tokenIn(path, () => fileName(path, 'token'));
+  // What has been read is a file, whatever its name looks like.
+  const name = `the token file ${resolve(path)}`;
+  const read = (): Promise<string> => tokenIn(path, () => Promise.resolve({ name, remark: '' }));
   const isKept = await stat(path).then(
     (entry) => entry.isFile(),
     () => true,
   );
   return isKept ? read : () => Promise.resolve(first);
+}
+
+async function tokenIn(path: string, named: () => Promise<FileName>): Promise<string> {
+  const token = (await readText(path, named)).trim();
+  const fault = tokenFault(token);
+  if (fault === undefined) return token;
+  const { name } = await named();
+  throw invalid(`${name} ${fault}`);
 }
 
 const invalid = (detail: string): BrokerError => new BrokerError('invalid_request', { publicDetail: detail });
@@ -86,11 +92,11 @@ function brokerUrl(text: string): URL {
   return url;
 }
 
-async function readText(path: string, what: FileUse): Promise<string> {
+async function readText(path: string, named: () => Promise<FileName>): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const { name, remark } = await fileName(path, what);
+    const { name, remark } = await named();
     throw invalid(`${name} cannot be read (${systemCodeOf(error)})${remark}`);
   }
 }

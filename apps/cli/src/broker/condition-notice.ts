@@ -34,7 +34,7 @@ export class ConditionNotice {
   }
 
   look(merchant: ListedMerchant): void {
-    const { id, condition, state, cause, runbook } = merchant;
+    const { id } = merchant;
     const { word, tone } = shownCondition(merchant);
     const isWell = tone === 'green';
     if (isUndecided(merchant)) return;
@@ -47,9 +47,17 @@ export class ConditionNotice {
       event: 'condition',
       about: id,
       words: why === undefined ? word : `${word}: ${why}`,
-      facts: { merchant: id, condition: condition ?? state, ...(why === undefined ? {} : { cause, runbook }) },
+      facts: factsOf(merchant, why),
     });
   }
+}
+
+function factsOf({ id, condition, state, cause, runbook, retryAt }: ListedMerchant, why: string | undefined): object {
+  return {
+    ...{ merchant: id, condition: condition ?? state },
+    ...(why === undefined ? {} : { cause, runbook }),
+    ...(retryAt === undefined ? {} : { retryAt }),
+  };
 }
 
 /** An attempt that is made says nothing of how it will end. */

@@ -8,6 +8,8 @@ import type { NoticeParts } from './notice-parts.js';
 export type Followed = Pick<Session, 'merchant' | 'generation' | 'expiresAt'>;
 
 interface ExpiryParts extends NoticeParts {
+  /** Told before the line where the merchant was listed for it: what kept it from being seen is over. */
+  readonly onSeen: () => void;
   /** Told what the line has said of the merchant, where it was listed. */
   readonly onTold: (merchant: ListedMerchant) => void;
 }
@@ -53,10 +55,11 @@ export class ExpiryNotice {
   #say(session: Followed, known: ListedMerchant | string): void {
     const { merchant, generation, expiresAt } = session;
     if (typeof known !== 'string' && (known.generation ?? 0) > generation) return;
-    const { tell, onTold } = this.#parts;
+    const { tell, onSeen, onTold } = this.#parts;
     this.#task?.cancel();
     this.#followed = undefined;
     const merchantSeen = typeof known === 'object';
+    if (merchantSeen) onSeen();
     const { words, ...why } = becauseOf(known);
     tell({
       event: 'expired',
@@ -68,7 +71,7 @@ export class ExpiryNotice {
   }
 }
 
-interface Because extends Pick<ListedMerchant, 'cause' | 'runbook'> {
+interface Because extends Pick<ListedMerchant, 'cause' | 'runbook' | 'retryAt'> {
   readonly words: string;
 }
 
@@ -76,11 +79,13 @@ function becauseOf(known: ListedMerchant | string): Because {
   // Whether there is a newer one is not seen: what keeps it from being seen is no fault of the merchant.
   if (typeof known === 'string')
     return { words: `; whether a newer session has come is not seen: ${known}`, cause: known };
-  if (known.cause === undefined) return { words: ', and no newer session has come' };
-  const { cause, runbook } = known;
+  const { cause, runbook, retryAt } = known;
+  const next = retryAt === undefined ? {} : { retryAt };
+  if (cause === undefined) return { words: ', and no newer session has come', ...next };
   return {
     words: `: ${causeText(known) ?? cause}`,
     cause,
     ...(runbook === undefined ? {} : { runbook }),
+    ...next,
   };
 }

@@ -10,6 +10,7 @@ export class FollowState {
   #restsUntilMs = Number.NEGATIVE_INFINITY;
   #turn = new AbortController();
   #newest = 0;
+  #hasBegun = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -32,7 +33,13 @@ export class FollowState {
       : 'nothing is seen of the merchant';
   }
 
+  /** Whether the merchant has ever been followed, or a session of it has come. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
   note(event: ClientEvent): void {
+    if (event.type === 'following' || event.type === 'session') this.#hasBegun = true;
     if (event.type === 'following') this.#mode = event.mode;
     if (event.type !== 'interrupted') return;
     this.#mode = undefined;

@@ -61,7 +61,7 @@ async function watchUntil(options: SessionBrokerOptions, turn: Turn, context: Co
     onEvent: (event) => {
       state.note(event);
       if (event.type === 'session') print(broker.current());
-      else if (!refusal.ends(event)) tellOf(event, turn, { clock, terminal });
+      else if (!refusal.ends(event)) tellOf(event, { ...turn, merchant: options.merchant }, { clock, terminal });
     },
   });
   const print = (session: Session | undefined): void => {
@@ -92,9 +92,11 @@ function goesOn(error: unknown): void {
 
 const isClosed = ({ code }: SessionBrokerError): boolean => code === 'client_closed';
 
+type Told = Pick<Watched, 'replica' | 'ca' | 'state'> & Pick<SessionBrokerOptions, 'merchant'>;
+
 function tellOf(
   event: ClientEvent,
-  { replica, ca }: Pick<Watched, 'replica' | 'ca'>,
+  { replica, ca, state, merchant }: Told,
   { clock, terminal }: Pick<CommandContext, 'clock' | 'terminal'>,
 ): void {
   const at = toRfc3339(clock.now());
@@ -104,12 +106,16 @@ function tellOf(
   if (event.type === 'interrupted' || event.attempt === 1) {
     const lost = replica.whyLost;
     const why = lost?.problem ?? replica.readdressed(event.error?.message ?? 'the stream ended');
-    const message = `${at}  interrupted: ${why}; next try ${soonText(event.retryInMs)}`;
+    const message = `${at}  ${interruptedText(state, merchant)}: ${why}; next try ${soonText(event.retryInMs)}`;
     const remedy = lost && reachRemedy(lost, replica, { ca });
     terminal.err(faultLines({ message, ...(remedy === undefined ? {} : { remedy }) }).join('\n'));
   }
   replica.changeOver();
 }
+
+/** What has not begun cannot be interrupted. */
+const interruptedText = ({ hasBegun }: Pick<FollowState, 'hasBegun'>, merchant: string): string =>
+  hasBegun ? 'interrupted' : `waiting for the first session of ${merchant}`;
 
 const soonText = (delayMs: number): string => (delayMs < 1_000 ? 'at once' : `in ${spanText(delayMs)}`);
 

@@ -32,6 +32,7 @@ describe('what is told of a merchant that is followed', () => {
   let ofOther: ListedMerchant = FAILING;
   let ofStore: object = {};
   let refusal: object | undefined;
+  let refusalStatus = 401;
   let isHung = false;
   let hasToken = false;
   const hungUp: object[] = [];
@@ -47,13 +48,13 @@ describe('what is told of a merchant that is followed', () => {
   beforeAll(async () => {
     server = await LoopbackServer.http((_request, response) => {
       if (isHung) return void hungUp.push(response);
-      if (refusal !== undefined) return void response.writeHead(401).end(JSON.stringify(refusal));
+      if (refusal !== undefined) return void response.writeHead(refusalStatus).end(JSON.stringify(refusal));
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...ofStore, merchants: [listed] }));
     });
   });
 
   const answerOfOther: RequestListener = (_request, response) => {
-    if (refusal !== undefined) return void response.writeHead(401).end(JSON.stringify(refusal));
+    if (refusal !== undefined) return void response.writeHead(refusalStatus).end(JSON.stringify(refusal));
     response.end(JSON.stringify({ merchants: [ofOther] }));
   };
 
@@ -68,6 +69,7 @@ describe('what is told of a merchant that is followed', () => {
     state.note({ type: 'following', mode: 'events' });
     hasToken = false;
     [listed, ofOther] = [WELL, FAILING];
+    refusalStatus = 401;
     token = () => Promise.resolve(undefined);
     [told, facts, ofStore, refusal] = [[], [], {}, undefined];
     statusLook = new StatusLook({
@@ -268,13 +270,11 @@ describe('what is told of a merchant that is followed', () => {
     await look({});
     other = await LoopbackServer.http(answerOfOther, port);
     await look({});
-    const down = {
-      event: 'broker',
-      answers: false,
-      streamOpen: false,
-      replicas: [{ error: { status: 401 } }, { error: { code: 'broker_unreachable' } }],
-    };
+    const error = { code: 'broker_unreachable' };
+    const replicas = [{ place: `http://127.0.0.1:${port}`, error: expect.objectContaining(error) as object }];
+    const down = { event: 'broker', answers: false, streamOpen: false, error, replicas };
     expect(facts).toMatchObject([{ event: 'credential', accepted: false }, down]);
+    expect(told.filter((words) => words.includes('401'))).toHaveLength(1);
     refusal = undefined;
     await look({});
     expect(facts.slice(2)).toMatchObject([
@@ -384,6 +384,37 @@ describe('what is told of a merchant that is followed', () => {
     expect(told[0]).toContain(detail);
     expect(told[1]).toBe(`expired; whether a newer session has come is not seen: ${detail}`);
     expect(facts[1]).toMatchObject({ event: 'expired', merchantSeen: false, cause: detail });
+  });
+
+  it.each([
+    ['lets the caller in again', 401, 'The broker accepts the credential again.'],
+    ['answers again', 502, 'The broker answers again.'],
+  ])(
+    'is the end of its session behind that the broker %s, where one answer shows both',
+    async (_what, status, over) => {
+      [refusal, refusalStatus] = [{}, status];
+      interrupt();
+      follow();
+      await look({});
+      await look({});
+      expect(told).toHaveLength(1);
+      refusal = undefined;
+      listed = { ...WELL, ...ended('nothing listens there') };
+      await clock.advance(1);
+      await eventually(() => told.length === 3);
+      expect(told.slice(1)).toEqual([over, 'expired: nothing listens there (runbook: renewals-failing)']);
+    },
+  );
+
+  it('is for programs when the next attempt comes, with the condition and with the end of a session', async () => {
+    const retryAt = '2026-11-23T12:10:00Z';
+    await look({ ...FAILING, retryAt });
+    follow();
+    await look({ ...ended('nothing listens there'), retryAt });
+    expect(facts).toMatchObject([
+      { event: 'condition', condition: 'failing', retryAt },
+      { event: 'expired', generation: 7, retryAt },
+    ]);
   });
 
   it('is once that a spent budget keeps it from a session, however near its end is', async () => {

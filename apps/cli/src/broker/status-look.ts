@@ -63,7 +63,11 @@ export class StatusLook {
     this.#parts = parts;
     this.#condition = new ConditionNotice(tell);
     const onTold = (merchant: ListedMerchant): void => this.#condition.toldAtItsEnd(merchant);
-    this.#end = new ExpiryNotice({ ...parts, onTold, place: () => replica.mostTelling });
+    const onSeen = (): void => {
+      this.#credential.accepted();
+      this.#answer.answered();
+    };
+    this.#end = new ExpiryNotice({ ...parts, onSeen, onTold, place: () => replica.mostTelling });
     this.#store = new StoreNotice(tell);
     this.#credential = new CredentialNotice(parts);
     this.#answer = new AnswerNotice({ ...parts, hasHad: (url) => replica.hasHad(url) });
@@ -140,10 +144,11 @@ export class StatusLook {
   }
 
   #missing(seen: readonly Seen[]): void {
-    // Where all that is wrong is the token, that is told by itself.
+    // What is wrong with the token is told by itself.
     const isToldApart = seen.every(({ trouble, refusal }) => trouble === undefined || refusal !== undefined);
     const { leaves, streamOpen } = this.#parts.state;
-    this.#answer.missing({ troubles: isToldApart ? [] : troublesOf(seen), leaves, streamOpen });
+    const rest = seen.filter(({ refusal }) => refusal === undefined);
+    this.#answer.missing({ troubles: isToldApart ? [] : troublesOf(rest), leaves, streamOpen });
   }
 
   /** Nothing where there is no token to ask with. */

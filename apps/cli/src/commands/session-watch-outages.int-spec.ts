@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Clock, plusMs, SystemClock, toRfc3339 } from '#libs/clock';
 import { aSession, endedAfterEach, eventually, FakeClock, LoopbackServer, TestAuthority } from '#libs/testing';
 import { exitCodes } from '../exit-codes.js';
@@ -87,6 +87,7 @@ describe('a watch', () => {
 
   const replica = async (): Promise<PolledReplica> => started.add(await PolledReplica.start(clock), (it) => it.close());
 
+  const home = process.cwd();
   let options: readonly string[] = [];
   beforeEach(() => {
     options = [];
@@ -184,7 +185,7 @@ describe('a watch', () => {
       other.hasMerchant = false;
       await broker.close();
       const { lines, has, ended } = watch(...(isFirst ? [broker, other] : [other, broker]));
-      await has('interrupted');
+      await has('waiting for the first session of shop: ');
       await clock.advance(LOOK_MS);
       await has(`\n${broker.url}: nothing listens there`);
       await has(`\n${other.url}: shop is not there, or not for this caller`);
@@ -197,10 +198,10 @@ describe('a watch', () => {
     },
   );
 
-  async function tokenFile(token: string): Promise<string> {
+  async function tokenFile(token: string, name = 'broker.token'): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'watch-'));
     started.add(folder, (it) => rm(it, { recursive: true }));
-    const file = join(folder, 'broker.token');
+    const file = join(folder, name);
     await writeFile(file, token);
     options = ['--token-file', file];
     return file;
@@ -304,6 +305,19 @@ describe('a watch', () => {
     await has(`interrupted: the token file ${file} cannot be read (ENOENT)`);
   });
 
+  it('names the file of its token by the path at which it was read, where its name alone may be a secret', async () => {
+    const file = await tokenFile('a-token', 'token');
+    process.chdir(started.add(dirname(file), () => process.chdir(home)));
+    options = ['--token-file', 'token'];
+    const broker = await replica();
+    broker.generation = 7;
+    const { has } = watch(broker);
+    await has('generation 7');
+    await rm(file);
+    await clock.advance(LOOK_MS);
+    await has(`  shop  the token file ${file} cannot be read (ENOENT): `);
+  });
+
   it('ends where a replica is back without the merchant that it had', async () => {
     const [other, broker] = [await replica(), await replica()];
     other.hasMerchant = false;
@@ -332,7 +346,7 @@ describe('a watch', () => {
     const [stranger, down, alsoDown] = [await untrusted(), await replica(), await replica()];
     await Promise.all([down.close(), alsoDown.close()]);
     const { lines, has } = watch(stranger, down, alsoDown);
-    await has('interrupted');
+    await has('waiting for the first session of shop: ');
     await clock.advance(LOOK_MS);
     await has('Nothing is seen of the merchant:');
     const told = lines.filter((line) => line.includes('Nothing is seen')).flatMap((line) => line.split('\n'));
@@ -351,9 +365,11 @@ describe('a watch', () => {
     broker.generation = 7;
     const { lines, has } = watch(stranger, broker);
     await has('generation 7');
-    const told = lines.find((line) => line.includes('interrupted'))?.split('\n');
+    const told = lines.find((line) => line.includes('next try'))?.split('\n');
     expect(told).toEqual([
-      expect.stringMatching(/Z {2}interrupted: the certificate of 127\.0\.0\.1:\d+ is not trusted .*; next try /),
+      expect.stringMatching(
+        /Z {2}waiting for the first session of shop: the certificate of 127\.0\.0\.1:\d+ is not trusted .*; next try /,
+      ),
       `What to do: ${AUTHORITY}`,
     ]);
   });
@@ -363,7 +379,7 @@ describe('a watch', () => {
     const broker = await replica();
     await broker.close();
     const { lines, has } = watch(broker);
-    await has('interrupted');
+    await has('waiting for the first session of shop: ');
     await clock.advance(LOOK_MS);
     await has('"event":"broker"');
     broker.generation = 7;
