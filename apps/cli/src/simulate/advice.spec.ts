@@ -177,6 +177,20 @@ describe('the warning of a gap', () => {
     ]);
   });
 
+  it('tells of sessions past their margin what other runs had of it, also where this one had none', () => {
+    const past = (pastMarginMs: number): ScheduleFigures => figures({ withoutSessionMs: 0, pastMarginMs });
+    const others = [past(0), past(6_000)].map((each): PlayedRun => ({ setup: { ...setup(), seed: 4 }, figures: each }));
+    const told = (own: ScheduleFigures, runs: readonly PlayedRun[]): readonly string[] =>
+      warningsOfAll([{ setup: setup(), figures: own, others: runs, tried: [] }]);
+    expect(told(past(1_000), others)).toEqual([
+      'shop: sessions were handed out past their margin for 1s (at most 6s in 2 other runs): no setting was found to bridge it',
+    ]);
+    expect(told(past(0), others)).toEqual([
+      'shop: no session was handed out past its margin in this run, and in another one (--for 1d --seed 4) some were for 6s: no setting was found to bridge it',
+    ]);
+    expect(told(past(0), others.slice(0, 1))).toEqual([]);
+  });
+
   it('has no advice where the run does not hold the outage', () => {
     expect(warningsOfAll([{ setup: setup(), figures: figures(), notPlayed: 'the outage outlasts the run' }])).toEqual([
       'shop: the outage outlasts the run',

@@ -40,7 +40,6 @@ async function neededLead({ setup, figures }: Judged): Promise<Pick<Judged, 'lea
 
 async function advice(judged: Judged): Promise<Pick<Judged, 'tried'>> {
   const { setup, figures, others = [] } = judged;
-  const hasGap = !isHarmless(figures) || worstOf(judged).figures.withoutSessionMs > 0;
-  if (!hasGap || isWaitedFor(judged) || isBeyondAnySetting(setup, figures)) return {};
+  if (isHarmless(worstOf(judged).figures) || isWaitedFor(judged) || isBeyondAnySetting(setup, figures)) return {};
   return { tried: await tryChanges([{ setup, figures }, ...others]) };
 }
