@@ -5,7 +5,7 @@ import { askFaultCodes } from './exchange-cause.js';
 import type { FollowState } from './follow-state.js';
 import type { Listing } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
-import { followedTokenRemedy, GRANT_READ } from './remedies.js';
+import { followedTokenRemedy, GRANT_READ, NAME_OR_GRANT } from './remedies.js';
 import { ownCodeOf, type ReplicaAnswer } from './replica-call.js';
 
 /** As long as it lasts nothing else is told of the merchant, and a line of long ago is not seen any more. */
@@ -63,8 +63,10 @@ export class CredentialNotice {
     const names = merchants.map(({ id }) => id);
     const isBlind = names.length === 0;
     const seen = isBlind ? 'it may see none at all' : `it may see ${someOf(names)}`;
-    const code = isBlind ? askFaultCodes.noMerchant : 'forbidden';
-    this.#refuse({ code, message: `${NOT_SEEN}; ${seen}`, remedy: GRANT_READ }, SEEN_AGAIN);
+    const matter = isBlind
+      ? { code: askFaultCodes.noMerchant, remedy: GRANT_READ }
+      : { code: 'forbidden', remedy: NAME_OR_GRANT };
+    this.#refuse({ ...matter, message: `${NOT_SEEN}; ${seen}` }, SEEN_AGAIN);
   }
 
   /** Whether the merchant was hidden when something was told last. */

@@ -18,6 +18,8 @@ export interface NameFault {
   readonly problem: string;
   /** Of a caller who may see no merchant it is the access that is at fault, whatever the name. */
   readonly fault: Extract<ExitClass, 'invalidInput' | 'refused'>;
+  /** Whether the caller may read no merchant at all. */
+  readonly isBlind: boolean;
 }
 
 /**
@@ -40,6 +42,7 @@ export async function nameFault(
   return {
     problem: [what, ...seenText(they, merchant, names)].join('; '),
     fault: isMissing || (names !== undefined && names.length > 0) ? 'invalidInput' : 'refused',
+    isBlind: names?.length === 0,
   };
 }
 

@@ -6,6 +6,8 @@ import type { ReplicaPlace } from './replica-call.js';
 /** For a caller who may read no merchant at all. */
 export const GRANT_READ = 'have session:read granted to it, or use the token of one that has it';
 export const NAME_A_MERCHANT = 'name a merchant that session-broker status lists';
+/** For one who may read others, where a broker answers alike for a merchant that it has not and for one that is not the caller's. */
+export const NAME_OR_GRANT = `${NAME_A_MERCHANT}, or have session:read granted to this caller for the one that is named`;
 
 const CORRECT_ADDRESS = 'correct --url, or BROKER_URL';
 

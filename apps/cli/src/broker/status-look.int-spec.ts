@@ -227,7 +227,8 @@ describe('what is told of a merchant that is followed', () => {
     await look({ id: 'till' });
     await look({});
     const message = `This caller may not see the merchant any more; it may see till: ${BY_STREAM}`;
-    const remedy = 'have session:read granted to it, or use the token of one that has it';
+    const remedy =
+      'name a merchant that session-broker status lists, or have session:read granted to this caller for the one that is named';
     expect(told).toEqual([`${message}\nWhat to do: ${remedy}`, 'This caller may see the merchant again.']);
     expect(facts).toEqual([
       {

@@ -3,6 +3,7 @@ import { BrokerError } from '#libs/errors';
 import { type AcceptedToken, bearer } from './accepted-token.js';
 import { AnswerNotice } from './answer-notice.js';
 import { faultOfAnswer } from './ask-fault.js';
+import { askFaultCodes } from './exchange-cause.js';
 import { ConditionNotice } from './condition-notice.js';
 import { CredentialNotice } from './credential-notice.js';
 import { ExpiryNotice, type Followed } from './expiry-notice.js';
@@ -176,9 +177,13 @@ export class StatusLook {
     const found = merchants.find(({ id }) => id === merchant);
     if (found === undefined) {
       const names = merchants.map(({ id }) => id);
-      const error = { code: NOT_LISTED, message: unlistedText(merchant, names) };
+      const matter =
+        names.length === 0
+          ? ({ code: askFaultCodes.noMerchant, fault: 'refused' } as const)
+          : ({ code: NOT_LISTED, fault: 'invalidInput' } as const);
+      const error = { code: matter.code, message: unlistedText(merchant, names) };
       const isByExchanged = accepted.isExchangedFor(authorization);
-      return { lack: { url, error, fault: 'invalidInput' }, ...(isByExchanged ? { isByExchanged } : {}) };
+      return { lack: { url, error, fault: matter.fault }, ...(isByExchanged ? { isByExchanged } : {}) };
     }
     accepted.noteShown(authorization);
     return { found };

@@ -52,7 +52,7 @@ class PolledReplica {
   }
 
   answer(path: string, clock: Clock): [number, object] {
-    if (path === '/v1/merchants') return [200, { merchants: this.hasMerchant ? [this.#listed()] : [] }];
+    if (path === '/v1/merchants') return [200, { merchants: [this.hasMerchant ? this.#listed() : { id: 'till' }] }];
     if (!this.hasMerchant) {
       this.turnedAway += 1;
       return [404, problem('merchant_not_found')];
@@ -162,7 +162,7 @@ describe('a watch', () => {
     for (let looks = 0; looks < 2; looks += 1) {
       await clock.advance(LOOK_MS);
       await has(`\n${broker.url}, which has it: nothing listens there`);
-      await has(`\n${other.url}: shop is not there, or not for this caller; it may see none at all`);
+      await has(`\n${other.url}: shop is not there, or not for this caller; it may see till`);
     }
     await broker.restart(clock);
     broker.generation = 8;
@@ -232,6 +232,28 @@ describe('a watch', () => {
     expect(lines.join('\n')).not.toContain('error:');
   });
 
+  it('has one code and one end for a token without rights, from the start on and after it was exchanged', async () => {
+    const [file, broker] = [await tokenFile('poor'), await replica()];
+    options = [...options, '--json'];
+    broker.blindToken = 'poor';
+    const remedy = 'have session:read granted to it, or use the token of one that has it';
+    const error = { code: 'no_merchant_readable', remedy };
+    const first = watch(broker);
+    expect(await first.ended).toBe(exitCodes.refused);
+    expect(JSON.parse(first.lines.at(-1) ?? '')).toMatchObject({ event: 'ended', error: { ...error, status: 403 } });
+    await writeFile(file, 'a-token');
+    broker.generation = 7;
+    const second = watch(broker);
+    await second.has('"generation":7');
+    await writeFile(file, 'poor');
+    await eventually(async () => {
+      await clock.advance(LOOK_MS);
+      return second.lines.some((line) => line.includes('"event":"credential"'));
+    });
+    const told = second.lines.filter((line) => line.includes('"event":"credential"'));
+    expect(JSON.parse(told[0] ?? '')).toMatchObject({ accepted: false, error });
+  });
+
   it('asks the next replica where one does not know its token', async () => {
     await tokenFile('new');
     const [other, broker] = [await replica(), await replica()];
@@ -247,7 +269,7 @@ describe('a watch', () => {
     const [first, other] = [await replica(), await replica()];
     first.unknownToken = 'new';
     other.hasMerchant = false;
-    const of401 = `${first.url}, which may have the merchant, does not accept the credential (401); of the others: there is no merchant shop; this caller may see none at all`;
+    const of401 = `${first.url}, which may have the merchant, does not accept the credential (401); of the others: there is no merchant shop; this caller may see till`;
     for (const [replicas, said] of [
       [[first, other], of401],
       [

@@ -63,7 +63,9 @@ class PlayedReplica {
   }
 
   #refuse(response: ServerResponse, status: number, code: string): void {
-    response.writeHead(status, { 'content-type': 'application/problem+json' });
+    // Without it, whoever asks for a session waits for one before it follows.
+    const retryAfter = status === 503 ? { 'retry-after': '300' } : {};
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...retryAfter });
     response.end(JSON.stringify({ type: PROBLEM + code, code, title: 'The caller may not do this', detail: code }));
   }
 }
@@ -93,7 +95,7 @@ describe('a watch whose merchant is taken away by a reload', () => {
     broker.takeAway();
     expect(await ended).toBe(exitCodes.invalidInput);
     expect(lines.filter((line) => line.includes('merchant shop'))).toEqual([
-      'error: there is no merchant shop, or this caller may not see it; it may see till\nWhat to do: name a merchant that session-broker status lists',
+      'error: there is no merchant shop, or this caller may not see it; it may see till\nWhat to do: name a merchant that session-broker status lists, or have session:read granted to this caller for the one that is named',
     ]);
     expect(lines.join('\n')).not.toContain('403');
   });
@@ -155,7 +157,8 @@ describe('a watch whose merchant is taken away by a reload', () => {
         code: 'forbidden',
         message: 'there is no merchant shop, or this caller may not see it; it may see till',
         status: 403,
-        remedy: 'name a merchant that session-broker status lists',
+        remedy:
+          'name a merchant that session-broker status lists, or have session:read granted to this caller for the one that is named',
       },
     });
   });

@@ -1,5 +1,6 @@
 import {
   BrokerUnavailable,
+  Forbidden,
   ProtocolError,
   SessionBrokerError,
   type SessionBrokerOptions,
@@ -21,7 +22,7 @@ import { LastRefusal } from '../broker/last-refusal.js';
 import { watchMerchant } from '../broker/merchant-watch.js';
 import type { ReplicaPlace } from '../broker/replica-call.js';
 import { StatusLook } from '../broker/status-look.js';
-import { addressRemedy, GRANT_READ, NAME_A_MERCHANT, tokenRemedy } from '../broker/remedies.js';
+import { addressRemedy, GRANT_READ, NAME_A_MERCHANT, NAME_OR_GRANT, tokenRemedy } from '../broker/remedies.js';
 import { showsWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
 import type { CommandContext } from '../terminal.js';
@@ -159,9 +160,9 @@ async function afterRefusal(
     const unauthenticated = { code: 'unauthenticated', message, status: 401, remedy: tokenRemedy(broker.hasToken) };
     return endingOf(unauthenticated, 'refused');
   }
+  if (found.isBlind) return endingOf({ ...told(found.problem, GRANT_READ), code: askFaultCodes.noMerchant }, 'refused');
   // What the broker says of a name that it does not know is the same in more words.
-  const remedy = found.fault === 'invalidInput' ? NAME_A_MERCHANT : GRANT_READ;
-  return endingOf(told(found.problem, remedy), found.fault);
+  return endingOf(told(found.problem, error instanceof Forbidden ? NAME_OR_GRANT : NAME_A_MERCHANT), found.fault);
 }
 
 function clientOptions(
