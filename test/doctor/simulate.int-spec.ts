@@ -246,6 +246,23 @@ describe('simulate', () => {
     expect((await inNights()).text).not.toContain('warning');
   }, 60_000);
 
+  it('tells what other runs were past the margin, whether this one was or not', async () => {
+    const file = fileOf('deploy/compose/broker.yaml');
+    const played = (seed: string): ReturnType<typeof simulate> =>
+      examined.cli('simulate', file, '--lifetime', '15m', '--outage', '2m', '--seed', seed);
+    const shown = / other runs +0s in each of 9, past the margin at most \ds; the longest with /;
+    const here = await played('1');
+    expect(here.text).toMatch(shown);
+    expect(here.text).toMatch(
+      /past their margin for \ds \(at most \ds in 9 other runs\):\s+a session\.renewBefore of 30% /,
+    );
+    const elsewhere = await played('2');
+    expect(elsewhere.text).toMatch(shown);
+    expect(elsewhere.text).toMatch(
+      /no session was handed out past its margin in this run, and in another one \(--for \S+ --seed \d+\) some were for \ds:\s+a session\.renewBefore of 30% /,
+    );
+  }, 60_000);
+
   it('plays clocks that differ: nothing changes until they are further apart than is believed', async () => {
     const apart = await simulate('--lifetime', '1h', '--skew', '4m');
     expect(apart.text).toContain('its clock 4m ahead');

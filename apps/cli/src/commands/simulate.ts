@@ -5,10 +5,10 @@ import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
 import { warningsOf } from '../simulate/advice.js';
 import { blockOf } from '../simulate/alike-figures.js';
-import { figuresOf, type ScheduleFigures } from '../simulate/figures.js';
+import { figuresOf, isHarmless, isHitHarder, type ScheduleFigures } from '../simulate/figures.js';
 import { outageBeganIn } from '../simulate/hardest-nights.js';
 import { judge } from '../simulate/judge.js';
-import { gapOfOthers, type Judged } from '../simulate/judged.js';
+import { gapOfOthers, type Judged, pastMarginOfOthers } from '../simulate/judged.js';
 import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
 import { lifetimeOf, type Plan, planOf, refusal, type SimulateOptions } from '../simulate/plan.js';
 import { warningsOfAll } from '../simulate/merchants-alike.js';
@@ -144,10 +144,8 @@ async function play(
   return { members, judged: merchants.length === 1 ? judged : { ...judged, alike: { merchants, withoutSession } } };
 }
 
-function hardestHit(members: readonly Played[]): Played {
-  const harm = ({ figures }: Played): number => figures.withoutSessionMs + figures.pastMarginMs;
-  return members.reduce((worst, next) => (harm(next) > harm(worst) ? next : worst));
-}
+const hardestHit = <Run extends Pick<Played, 'figures'>>(runs: readonly Run[]): Run =>
+  runs.reduce((worst, next) => (isHitHarder(next.figures, worst.figures) ? next : worst));
 
 function shownIn({ members, judged }: PlayedAlike, isFallback: boolean): readonly PlayedMerchant[] {
   return members.map(({ setup, log, figures }) => {
@@ -167,11 +165,14 @@ function shownIn({ members, judged }: PlayedAlike, isFallback: boolean): readonl
 
 function shownOthers(judged: Judged): Pick<PlayedMerchant, 'otherRuns'> {
   const { others, setup } = judged;
-  if (others === undefined) return {};
-  const { leastMs, mostMs } = gapOfOthers(others);
-  const worst = others.find(({ figures }) => figures.withoutSessionMs === mostMs);
-  const shown = { runs: others.length, leastWithoutSessionMs: leastMs, mostWithoutSessionMs: mostMs };
-  if (worst === undefined || mostMs === 0) return { otherRuns: shown };
+  if (others === undefined || others.length === 0) return {};
+  const [gap, past] = [gapOfOthers(others), pastMarginOfOthers(others)];
+  const shown = {
+    ...{ runs: others.length, leastWithoutSessionMs: gap.leastMs, mostWithoutSessionMs: gap.mostMs },
+    ...{ leastPastMarginMs: past.leastMs, mostPastMarginMs: past.mostMs },
+  };
+  const worst = hardestHit(others);
+  if (isHarmless(worst.figures)) return { otherRuns: shown };
   const { durationMs, seed } = worst.setup;
   const began =
     worst.outageEndsAtMs === undefined ? {} : outageBeganIn({ outageEndsAtMs: worst.outageEndsAtMs }, setup);

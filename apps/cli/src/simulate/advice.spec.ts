@@ -74,6 +74,18 @@ describe('the warning of a gap', () => {
     ]);
   });
 
+  it('names last what was tried besides and did not help, in one line', () => {
+    const shortens = tried(lead(0.3), { effect: 'shortens', lostMs: 800_000 });
+    expect(
+      gapWarning({ tried: [shortens], inVain: ['budget', 'lifetime'] })
+        ?.split('\n')
+        .slice(2),
+    ).toEqual(['  tried as well, and no better: a larger session.budget, longer sessions']);
+    expect(gapWarning({ inVain: ['lead', 'leadWithBudget'] })).toMatch(
+      /: no setting was found to bridge it; tried without success: another session\.renewBefore, a longer session\.renewBefore with a larger session\.budget$/,
+    );
+  });
+
   it('names first what leaves the least, of those that shorten it alone', () => {
     const shortens = (share: number, lostMs: number): Tried => tried(lead(share), { effect: 'shortens', lostMs });
     const told = gapWarning({ tried: [shortens(0.2, 600_000), shortens(0.3, 900_000), shortens(0.4, 300_000)] });
@@ -175,6 +187,20 @@ describe('the warning of a gap', () => {
     expect(warningsOfAll([{ setup: setup(), figures: clean, others, tried: [] }])).toEqual([
       'shop: there was always a session in this run, and in another one (--for 1d --seed 4) there was none for 5m 20s: no setting was found to bridge it',
     ]);
+  });
+
+  it('tells of sessions past their margin what other runs had of it, also where this one had none', () => {
+    const past = (pastMarginMs: number): ScheduleFigures => figures({ withoutSessionMs: 0, pastMarginMs });
+    const others = [past(0), past(6_000)].map((each): PlayedRun => ({ setup: { ...setup(), seed: 4 }, figures: each }));
+    const told = (own: ScheduleFigures, runs: readonly PlayedRun[]): readonly string[] =>
+      warningsOfAll([{ setup: setup(), figures: own, others: runs, tried: [] }]);
+    expect(told(past(1_000), others)).toEqual([
+      'shop: sessions were handed out past their margin for 1s (at most 6s in 2 other runs): no setting was found to bridge it',
+    ]);
+    expect(told(past(0), others)).toEqual([
+      'shop: no session was handed out past its margin in this run, and in another one (--for 1d --seed 4) some were for 6s: no setting was found to bridge it',
+    ]);
+    expect(told(past(0), others.slice(0, 1))).toEqual([]);
   });
 
   it('has no advice where the run does not hold the outage', () => {

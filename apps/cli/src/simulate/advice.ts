@@ -3,13 +3,13 @@ import { MAX_LEAD_SHARE } from '#libs/session';
 import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf } from './changes.js';
 import { isHarmless, type ScheduleFigures, type WindowFigures } from './figures.js';
 import { remedies } from './gap-advice.js';
-import { gapOf, gapOfOthers, isWaitedFor, type Judged, worstOf } from './judged.js';
+import { gapOf, gapOfOthers, isWaitedFor, type Judged, pastMarginOfOthers, worstOf } from './judged.js';
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { optionsOf } from './situations.js';
 import { inWindow, percent, WORTH_TELLING_MS } from './spans.js';
 import { isBetter, type PlayedRun, type Tried } from './trials.js';
-import { partOfWhole, short, span, worded, type Wording } from './wording.js';
+import { partOfWhole, short, type Span, span, worded, type Wording } from './wording.js';
 
 const GAP_THAT_READS_WAIT_FOR =
   'there was no session for less than a second: a read with `Prefer: wait` and the client package wait for the next one, any other read may get one 503, and there is nothing to do';
@@ -153,26 +153,41 @@ function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Pick<J
 
 function gapWarnings(judged: Judged): readonly Wording[] {
   const { figures, notPlayed, others = [] } = judged;
-  const { pastMarginMs } = figures;
   const gap = short(gapOf(judged));
   // Of an outage that was not played whole, what would bridge it is not known.
   if (notPlayed !== undefined) return gap.mostMs > 0 ? [worded`there was no session for ${gap}`] : [];
   if (isWaitedFor(judged)) return [[GAP_THAT_READS_WAIT_FOR]];
   if (gap.mostMs > 0) {
-    return [worded`there was no session for ${gap}${inOthers(others)}${afterOutage(figures)}${remedies(judged)}`];
+    return [
+      worded`there was no session for ${gap}${inOthers(others, gapOfOthers)}${afterOutage(figures)}${remedies(judged)}`,
+    ];
   }
   const worst = worstOf(judged);
   if (worst.figures.withoutSessionMs > 0) return [worseElsewhere(judged, worst)];
-  if (pastMarginMs === 0) return [];
-  return [worded`sessions were handed out past their margin for ${span(pastMarginMs)}${remedies(judged)}`];
+  return marginWarnings(judged, worst);
 }
 
-const inOthers = (others: readonly PlayedRun[]): Wording =>
-  others.length === 0 ? [] : worded` (${short(gapOfOthers(others))} in ${others.length} other runs)`;
+function marginWarnings(judged: Judged, worst: PlayedRun): readonly Wording[] {
+  const { figures, others = [] } = judged;
+  if (isHarmless(worst.figures)) return [];
+  const advice = remedies(judged);
+  if (figures.pastMarginMs > 0) {
+    const inThisRun = worded`sessions were handed out past their margin for ${span(figures.pastMarginMs)}`;
+    return [worded`${inThisRun}${inOthers(others, pastMarginOfOthers)}${advice}`];
+  }
+  const where = worded`no session was handed out past its margin in this run, and in another one (${optionsIn(worst, judged)})`;
+  return [worded`${where} some were for ${span(worst.figures.pastMarginMs)}${advice}`];
+}
 
-function worseElsewhere(judged: Judged, { setup, figures }: PlayedRun): Wording {
+const inOthers = (others: readonly PlayedRun[], spanIn: (others: readonly PlayedRun[]) => Span): Wording =>
+  others.length === 0 ? [] : worded` (${short(spanIn(others))} in ${others.length} other runs)`;
+
+const optionsIn = ({ setup }: PlayedRun, { alike }: Judged): string => optionsOf(setup, alike && setup.merchant);
+
+function worseElsewhere(judged: Judged, worst: PlayedRun): Wording {
+  const { figures } = worst;
   const gap = span(figures.withoutSessionMs);
-  const options = optionsOf(setup, judged.alike && setup.merchant);
+  const options = optionsIn(worst, judged);
   return worded`there was always a session in this run, and in another one (${options}) there was none for ${gap}${afterOutage(figures)}${remedies(judged)}`;
 }
 

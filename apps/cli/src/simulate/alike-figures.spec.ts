@@ -1,5 +1,5 @@
 import { blockOf } from './alike-figures.js';
-import { linesOf, type PlayedMerchant } from './printed-figures.js';
+import { linesOf, type PlayedMerchant, type ShownOthers } from './printed-figures.js';
 
 const merchant = (index: number, more: Partial<PlayedMerchant> = {}): PlayedMerchant => ({
   ...{ merchant: `shop-${index}`, lifetimeMs: 3_600_000, isFallback: false, createCalls: 57 + index, sessions: 30 },
@@ -11,7 +11,10 @@ const merchant = (index: number, more: Partial<PlayedMerchant> = {}): PlayedMerc
 
 describe('the figures of merchants that are alike', () => {
   it('have one block, with the least and the most of each figure', () => {
-    const otherRuns = { runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs: 60_000 };
+    const otherRuns = {
+      ...{ runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs: 1_500_000 },
+      ...{ leastPastMarginMs: 0, mostPastMarginMs: 30_000 },
+    };
     const worst = { durationMs: 86_400_000, seed: 4 };
     expect(blockOf([merchant(0), merchant(1, { otherRuns: { ...otherRuns, worst } })])).toEqual([
       '2 merchants alike, shop-0, shop-1, lifetime 1h; of each:',
@@ -21,7 +24,7 @@ describe('the figures of merchants that are alike', () => {
       '  worst remaining  -21m',
       '  past the margin  30s',
       '  without session  between 20m and 21m',
-      '  other runs       at most 1m in 9; the longest with --for 1d --seed 4 --merchant shop-1',
+      '  other runs       at most 25m in 9; the longest with --for 1d --seed 4 --merchant shop-1',
     ]);
   });
 
@@ -39,5 +42,33 @@ describe('the figures of merchants that are alike', () => {
     expect(head).toBe('200 merchants alike, shop-0 first, lifetime 1h; of each:');
     expect(failed).toBe('  failed           none');
     expect(blockOf([merchant(0)])).toEqual(linesOf(merchant(0)));
+  });
+
+  it('name the run that is the longest of all, which may be this one', () => {
+    const worst = { durationMs: 86_400_000, seed: 4 };
+    const others = (mostWithoutSessionMs: number): ShownOthers => ({
+      ...{ runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs, leastPastMarginMs: 0, mostPastMarginMs: 30_000 },
+      ...(mostWithoutSessionMs > 0 && { worst }),
+    });
+    const line = (mostMs: number): string | undefined => linesOf(merchant(0, { otherRuns: others(mostMs) })).at(-1);
+    expect(line(1_260_000)).toMatch(/ at most 21m in 9; the longest with --for 1d --seed 4$/);
+    expect(line(1_200_000)).toMatch(/ at most 20m in 9; the longest is this run$/);
+    expect(line(0)).toMatch(/ 0s in each of 9; the longest is this run$/);
+    const alike = blockOf([merchant(0), merchant(1, { otherRuns: others(60_000) })]);
+    expect(alike.at(-1)).toMatch(/ at most 1m in 9; the longest is this run of shop-1$/);
+    const past = { withoutSessionMs: 0, pastMarginMs: 30_000, otherRuns: { ...others(0), worst } };
+    expect(linesOf(merchant(0, past)).at(-1)).toMatch(/, past the margin at most 30s; the longest is this run$/);
+  });
+
+  it('have past the margin what the other runs had of it, where none of them has a gap', () => {
+    const others = (mostPastMarginMs: number): ShownOthers => ({
+      ...{ runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs: 0, leastPastMarginMs: 0, mostPastMarginMs },
+      ...(mostPastMarginMs > 0 && { worst: { durationMs: 86_400_000, seed: 4 } }),
+    });
+    const calm = { pastMarginMs: 0, withoutSessionMs: 0 };
+    expect(linesOf(merchant(0, { ...calm, otherRuns: others(6_000) })).at(-1)).toBe(
+      '  other runs       0s in each of 9, past the margin at most 6s; the longest with --for 1d --seed 4',
+    );
+    expect(linesOf(merchant(0, { ...calm, otherRuns: others(0) })).at(-1)).toBe('  other runs       0s in each of 9');
   });
 });

@@ -63,11 +63,17 @@ export function figuresOf(log: SimulationLog, durationMs: number, settings: Sess
   };
 }
 
+type Harm = Pick<ScheduleFigures, 'withoutSessionMs' | 'pastMarginMs'>;
+
 /** Nobody was without a session, or had one that was past its margin. */
-export const isHarmless = ({
-  withoutSessionMs,
-  pastMarginMs,
-}: Pick<ScheduleFigures, 'withoutSessionMs' | 'pastMarginMs'>): boolean => withoutSessionMs === 0 && pastMarginMs === 0;
+export const isHarmless = ({ withoutSessionMs, pastMarginMs }: Harm): boolean =>
+  withoutSessionMs === 0 && pastMarginMs === 0;
+
+/** By the time without a session; of runs that are alike in that, by the time past the margin. */
+export const isHitHarder = (one: Harm, other: Harm): boolean =>
+  one.withoutSessionMs === other.withoutSessionMs
+    ? one.pastMarginMs > other.pastMarginMs
+    : one.withoutSessionMs > other.withoutSessionMs;
 
 /** The most moments that lie in any stretch of this length. */
 export function mostWithin(atMs: readonly number[], stretchMs: number): number {

@@ -38,9 +38,8 @@ async function neededLead({ setup, figures }: Judged): Promise<Pick<Judged, 'lea
   return leadShare === undefined ? {} : { leadShare };
 }
 
-async function advice(judged: Judged): Promise<Pick<Judged, 'tried'>> {
+async function advice(judged: Judged): Promise<Pick<Judged, 'tried' | 'inVain'>> {
   const { setup, figures, others = [] } = judged;
-  const hasGap = !isHarmless(figures) || worstOf(judged).figures.withoutSessionMs > 0;
-  if (!hasGap || isWaitedFor(judged) || isBeyondAnySetting(setup, figures)) return {};
-  return { tried: await tryChanges([{ setup, figures }, ...others]) };
+  if (isHarmless(worstOf(judged).figures) || isWaitedFor(judged) || isBeyondAnySetting(setup, figures)) return {};
+  return tryChanges([{ setup, figures }, ...others]);
 }

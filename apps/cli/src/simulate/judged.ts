@@ -1,4 +1,5 @@
-import type { ScheduleFigures } from './figures.js';
+import type { ChangeKind } from './change.js';
+import { isHitHarder, type ScheduleFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
 import type { PlayedRun, Tried } from './trials.js';
 import { type Span, span } from './wording.js';
@@ -14,6 +15,8 @@ export interface Judged {
   readonly others?: readonly PlayedRun[];
   /** Absent: nothing was tried, for nothing was wrong, the run is too long or it is for others to show. */
   readonly tried?: readonly Tried[];
+  /** Kinds of change of which some were tried, and none that is told helps. */
+  readonly inVain?: readonly ChangeKind[];
   /** Others of the same run have advice, and nothing was tried for this one. */
   readonly isOneOfMany?: boolean;
   /** The least `renewBefore` that fits two attempts; absent: none does, or it was not sought. */
@@ -28,10 +31,16 @@ export interface Alike {
 
 export const gapOf = ({ figures, alike }: Judged): Span => alike?.withoutSession ?? span(figures.withoutSessionMs);
 
-export const gapOfOthers = (others: readonly PlayedRun[]): Span => {
-  const gaps = others.map(({ figures }) => figures.withoutSessionMs);
-  return { leastMs: Math.min(...gaps), mostMs: Math.max(...gaps) };
-};
+export const gapOfOthers = (others: readonly PlayedRun[]): Span =>
+  spanOf(others.map(({ figures }) => figures.withoutSessionMs));
+
+export const pastMarginOfOthers = (others: readonly PlayedRun[]): Span =>
+  spanOf(others.map(({ figures }) => figures.pastMarginMs));
+
+const spanOf = (durationsMs: readonly number[]): Span => ({
+  leastMs: Math.min(...durationsMs),
+  mostMs: Math.max(...durationsMs),
+});
 
 /** A read that may wait does so for far longer, and any other is told to ask again after a second. */
 const WAITED_FOR_MS = 1_000;
@@ -42,10 +51,10 @@ export function isWaitedFor(judged: Judged): boolean {
   return longestMs > 0 && longestMs < WAITED_FOR_MS;
 }
 
-/** The one of all that has the longest gap; this run itself where none has a longer one. */
+/** The one of all that is hit hardest; this run itself where none is hit harder. */
 export function worstOf({ setup, figures, others = [] }: Judged): PlayedRun {
-  return others.reduce<PlayedRun>(
-    (worst, next) => (next.figures.withoutSessionMs > worst.figures.withoutSessionMs ? next : worst),
-    { setup, figures },
-  );
+  return others.reduce<PlayedRun>((worst, next) => (isHitHarder(next.figures, worst.figures) ? next : worst), {
+    setup,
+    figures,
+  });
 }

@@ -19,7 +19,9 @@ export interface ShownOthers {
   readonly runs: number;
   readonly leastWithoutSessionMs: number;
   readonly mostWithoutSessionMs: number;
-  /** Of the run with the longest gap, where any has one. */
+  readonly leastPastMarginMs: number;
+  readonly mostPastMarginMs: number;
+  /** Of the one among them that is hit hardest, where any is. */
   readonly worst?: { readonly durationMs: number; readonly seed: number; readonly outageBegan?: ReadMoment };
 }
 
@@ -85,16 +87,34 @@ const nightOf = ({ outageBegan }: PlayedMerchant): string =>
   outageBegan === undefined ? '' : whereItBegins(outageBegan);
 
 /** @param merchant where it is one of several */
-export function othersLineOf({ otherRuns: others }: PlayedMerchant, merchant?: string): readonly string[] {
+export function othersLineOf(played: PlayedMerchant, merchant?: string): readonly string[] {
+  const { otherRuns: others } = played;
   if (others === undefined) return [];
-  const { runs, leastWithoutSessionMs: leastMs, mostWithoutSessionMs: mostMs, worst } = others;
-  const gap = spanText({ leastMs, mostMs });
-  if (worst === undefined) return [`  other runs       ${gap} in each of ${runs}`];
-  const { durationMs, seed, outageBegan } = worst;
+  const line = `  other runs       ${lostInOthers(others)}`;
+  if (isTheLongest(played, others))
+    return [`${line}; the longest is this run${merchant === undefined ? '' : ` of ${merchant}`}`];
+  if (others.worst === undefined) return [line];
+  const { durationMs, seed, outageBegan } = others.worst;
   const where = outageBegan === undefined ? '' : whereItBegins(outageBegan);
-  return [
-    `  other runs       ${gap} in ${runs}; the longest with ${optionsOf({ durationMs, seed }, merchant)}${where}`,
-  ];
+  return [`${line}; the longest with ${optionsOf({ durationMs, seed }, merchant)}${where}`];
+}
+
+/** Of what is told in that line: the gaps, or the time past the margin where there is none. */
+function isTheLongest({ withoutSessionMs, pastMarginMs }: PlayedMerchant, others: ShownOthers): boolean {
+  const isOfGaps = withoutSessionMs > 0 || others.mostWithoutSessionMs > 0;
+  const [ownMs, mostMs] = isOfGaps
+    ? [withoutSessionMs, others.mostWithoutSessionMs]
+    : [pastMarginMs, others.mostPastMarginMs];
+  return ownMs > 0 && ownMs >= mostMs;
+}
+
+/** A gap begins behind the margin: that is told where there is none. */
+function lostInOthers({ runs, worst, ...lost }: ShownOthers): string {
+  const gap = spanText({ leastMs: lost.leastWithoutSessionMs, mostMs: lost.mostWithoutSessionMs });
+  if (lost.mostWithoutSessionMs > 0) return `${gap} in ${runs}`;
+  const none = `${gap} in each of ${runs}`;
+  const past = spanText({ leastMs: lost.leastPastMarginMs, mostMs: lost.mostPastMarginMs });
+  return worst === undefined ? none : `${none}, past the margin ${past}`;
 }
 
 export function nightLinesOf({ quietHours, days = [] }: PlayedMerchant, whose = ''): readonly string[] {
