@@ -241,6 +241,21 @@ describe('the headline', () => {
     });
   });
 
+  it('says in red whose payments fail where the store has not taken the newest session, and until when those of this replica go on', () => {
+    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+    const text = 'the store has not taken the newest session';
+    const alone = { ...blocked(33_000), condition: 'unshared' as const, cause: { text, runbook: 'store-down' } };
+    const said = headlineOf({ store: silent, replica, merchants: [alone] }, { ...well, unshared: 1 }, 0);
+    expect(said).toMatchObject({
+      condition: 'unshared',
+      text: `Payments of shop-33000 by other replicas very likely fail: ${text}`,
+      ending: '; the session of shop-33000 ends in 33 s',
+      detail: expect.stringMatching(/^The store \(Redis\) does not answer: ECONNREFUSED\. Tell those who run Redis\./),
+      runbook: 'store-down',
+      also: undefined,
+    });
+  });
+
   it('says of what others end until when a report changes nothing, and of a budget that is spent too when a call is free', () => {
     const others = 'somebody else creates sessions of the merchant, and each ends ours';
     const over = 'a session that is reported dead is not replaced before 18:12:00 UTC';
