@@ -34,7 +34,7 @@ async function adviceFor(setup: SimulationSetup): Promise<readonly Tried[]> {
   for (const run of [setup, ...(await hardestNights(setup)), ...otherRuns(setup)]) {
     before.push({ setup: run, figures: await played(run) });
   }
-  return tryChanges(before);
+  return (await tryChanges(before)).tried;
 }
 
 /** What is lost in runs of other lengths: in each the outage begins with another renewal. */

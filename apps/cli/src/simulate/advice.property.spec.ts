@@ -53,7 +53,9 @@ describe('the advice of a simulation', () => {
       fc.asyncProperty(setups, async (setup) => {
         const runs = [setup, ...otherRuns(setup).slice(0, 3)];
         const before = await Promise.all(runs.map(figures));
-        const tried = await tryChanges(runs.map((run, index) => ({ setup: run, figures: before[index] ?? never() })));
+        const { tried } = await tryChanges(
+          runs.map((run, index) => ({ setup: run, figures: before[index] ?? never() })),
+        );
         const isOfSessions = before.some(({ withoutSessionMs }) => withoutSessionMs > 0);
         const lost = (all: readonly ScheduleFigures[]): readonly number[] =>
           all.map((one) => lostIn(one, isOfSessions));

@@ -74,6 +74,18 @@ describe('the warning of a gap', () => {
     ]);
   });
 
+  it('names last what was tried besides and did not help, in one line', () => {
+    const shortens = tried(lead(0.3), { effect: 'shortens', lostMs: 800_000 });
+    expect(
+      gapWarning({ tried: [shortens], inVain: ['budget', 'lifetime'] })
+        ?.split('\n')
+        .slice(2),
+    ).toEqual(['  tried as well, and no better: a larger session.budget, longer sessions']);
+    expect(gapWarning({ inVain: ['lead', 'leadWithBudget'] })).toMatch(
+      /: no setting was found to bridge it; tried without success: another session\.renewBefore, a longer session\.renewBefore with a larger session\.budget$/,
+    );
+  });
+
   it('names first what leaves the least, of those that shorten it alone', () => {
     const shortens = (share: number, lostMs: number): Tried => tried(lead(share), { effect: 'shortens', lostMs });
     const told = gapWarning({ tried: [shortens(0.2, 600_000), shortens(0.3, 900_000), shortens(0.4, 300_000)] });

@@ -12,7 +12,7 @@ const merchant = (index: number, more: Partial<PlayedMerchant> = {}): PlayedMerc
 describe('the figures of merchants that are alike', () => {
   it('have one block, with the least and the most of each figure', () => {
     const otherRuns = {
-      ...{ runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs: 60_000 },
+      ...{ runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs: 1_500_000 },
       ...{ leastPastMarginMs: 0, mostPastMarginMs: 30_000 },
     };
     const worst = { durationMs: 86_400_000, seed: 4 };
@@ -24,7 +24,7 @@ describe('the figures of merchants that are alike', () => {
       '  worst remaining  -21m',
       '  past the margin  30s',
       '  without session  between 20m and 21m',
-      '  other runs       at most 1m in 9; the longest with --for 1d --seed 4 --merchant shop-1',
+      '  other runs       at most 25m in 9; the longest with --for 1d --seed 4 --merchant shop-1',
     ]);
   });
 
@@ -42,6 +42,22 @@ describe('the figures of merchants that are alike', () => {
     expect(head).toBe('200 merchants alike, shop-0 first, lifetime 1h; of each:');
     expect(failed).toBe('  failed           none');
     expect(blockOf([merchant(0)])).toEqual(linesOf(merchant(0)));
+  });
+
+  it('name the run that is the longest of all, which may be this one', () => {
+    const worst = { durationMs: 86_400_000, seed: 4 };
+    const others = (mostWithoutSessionMs: number): ShownOthers => ({
+      ...{ runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs, leastPastMarginMs: 0, mostPastMarginMs: 30_000 },
+      ...(mostWithoutSessionMs > 0 && { worst }),
+    });
+    const line = (mostMs: number): string | undefined => linesOf(merchant(0, { otherRuns: others(mostMs) })).at(-1);
+    expect(line(1_260_000)).toMatch(/ at most 21m in 9; the longest with --for 1d --seed 4$/);
+    expect(line(1_200_000)).toMatch(/ at most 20m in 9; the longest is this run$/);
+    expect(line(0)).toMatch(/ 0s in each of 9; the longest is this run$/);
+    const alike = blockOf([merchant(0), merchant(1, { otherRuns: others(60_000) })]);
+    expect(alike.at(-1)).toMatch(/ at most 1m in 9; the longest is this run of shop-1$/);
+    const past = { withoutSessionMs: 0, pastMarginMs: 30_000, otherRuns: { ...others(0), worst } };
+    expect(linesOf(merchant(0, past)).at(-1)).toMatch(/, past the margin at most 30s; the longest is this run$/);
   });
 
   it('have past the margin what the other runs had of it, where none of them has a gap', () => {

@@ -9,6 +9,14 @@ export type Change =
   | { readonly of: 'budget'; readonly windows: CreateCallBudget }
   | { readonly of: 'lifetime'; readonly lifetimeMs: number };
 
+/** As advice tells them apart: a lead in minutes is one in another unit. */
+export type ChangeKind = Exclude<Change['of'], 'leadTime'> | 'leadWithBudget';
+
+export function kindOf([first, second]: readonly Change[]): ChangeKind | undefined {
+  if (second !== undefined) return 'leadWithBudget';
+  return first?.of === 'leadTime' ? 'lead' : first?.of;
+}
+
 export function changed(setup: SimulationSetup, changes: readonly Change[]): SimulationSetup {
   return changes.reduce((run, change) => withChange(run, change), setup);
 }

@@ -1,10 +1,10 @@
 import { instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
-import { changed } from './change.js';
+import { changed, kindOf } from './change.js';
 import { sufficientLead, tryChanges } from './changes.js';
 import type { SimulationSetup } from './simulation.js';
 import { otherRuns } from './situations.js';
-import { bridges, played, type PlayedRun, type Tried } from './trials.js';
+import { bridges, isBetter, played, type PlayedRun, type Tried } from './trials.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -20,7 +20,7 @@ const playedIn = async (runs: readonly SimulationSetup[]): Promise<readonly Play
   Promise.all(runs.map(async (run) => ({ setup: run, figures: await played(run) })));
 
 const tryIn = async (run: SimulationSetup): Promise<readonly Tried[]> =>
-  tryChanges(await playedIn([run, ...otherRuns(run)]));
+  (await tryChanges(await playedIn([run, ...otherRuns(run)]))).tried;
 
 const gapsWith = async (run: SimulationSetup, changes: Tried['changes']): Promise<readonly number[]> =>
   (await playedIn([run, ...otherRuns(run)].map((one) => changed(one, changes)))).map(
@@ -40,6 +40,17 @@ describe('the changes that are tried', () => {
         expect([Math.min(...gaps), Math.max(...gaps)]).toEqual([leastLostMs, lostMs]);
       }
     }
+  }, 60_000);
+
+  it('tell the kinds of which none helps, and no kind that was not tried', async () => {
+    const before = await playedIn([setup, ...otherRuns(setup)]);
+    const { tried, inVain } = await tryChanges(before);
+    const helping = tried.filter(isBetter).map(({ changes }) => kindOf(changes));
+    expect(inVain.filter((kind) => helping.includes(kind))).toEqual([]);
+    expect([...helping, ...inVain].sort()).toEqual(['budget', 'lead', 'leadWithBudget', 'lifetime']);
+    const bridged = changed(setup, [{ of: 'lifetime', lifetimeMs: 4 * HOUR_MS }]);
+    const short = { ...bridged, durationMs: 24 * HOUR_MS };
+    expect((await tryChanges(await playedIn([short, ...otherRuns(short)]))).inVain).not.toContain('lifetime');
   }, 60_000);
 
   it('end with sessions of eight times the length, where those of four have a gap', async () => {
@@ -85,7 +96,7 @@ describe('the changes that are tried', () => {
     const [own, ...others] = await playedIn([run, ...otherRuns(run)]);
     if (own === undefined) throw new Error('the run was played');
     const before = [{ ...own, figures: { ...own.figures, withoutSessionMs: 60_000 } }, ...others];
-    const bridging = (await tryChanges(before)).filter(bridges);
+    const bridging = (await tryChanges(before)).tried.filter(bridges);
     expect(bridging).not.toEqual([]);
     for (const { changes, runs, isSure } of bridging) {
       expect(await gapsWith(run, changes)).toEqual(Array(10).fill(0));
@@ -145,7 +156,7 @@ describe('the changes that are tried', () => {
   it('are lead times that the configuration takes, and longer than the margin that is kept', async () => {
     const leads = async (run: SimulationSetup): Promise<readonly number[]> => {
       const figures = { ...(await played(run)), withoutSessionMs: 1, budgetRefusals: 0 };
-      return (await tryChanges([{ setup: run, figures }])).flatMap(({ changes: [change] }) =>
+      return (await tryChanges([{ setup: run, figures }])).tried.flatMap(({ changes: [change] }) =>
         change?.of === 'lead' ? [change.share] : [],
       );
     };

@@ -9,7 +9,7 @@ import {
   MAX_LEAD_SHARE,
   safetyMarginMs,
 } from '#libs/session';
-import { type Change, changed } from './change.js';
+import { type Change, changed, type ChangeKind } from './change.js';
 import { failsByChance, SLOWEST_CALL } from './chance.js';
 import type { ScheduleFigures, WindowFigures } from './figures.js';
 import { believedLifeMs, callsOfChance, neededLeadMs } from './needed-lead.js';
@@ -31,15 +31,26 @@ const LEAD_STEP_MS = 300_000;
 /** Where no margin is set, `config check` refuses a share that is not more: of short sessions the margin is as long. */
 const MIN_SHARE_WITHOUT_MARGIN = 0.05;
 
+export interface Advice {
+  readonly tried: readonly Tried[];
+  /** Of these, what is not told was tried, too. */
+  readonly inVain: readonly ChangeKind[];
+}
+
 /**
  * Plays the runs again with each change that may help, and tells what it does: advice is then what was seen, in every one of them. Each kind
  * of change is sought in the few runs that lose most, and played in all where it is worth that. What the bank decides alone comes last, and
  * only when nothing else bridges the gap.
  */
-export async function tryChanges(before: readonly PlayedRun[]): Promise<readonly Tried[]> {
-  const [own] = before;
-  if (own === undefined) return [];
+export async function tryChanges(before: readonly PlayedRun[]): Promise<Advice> {
   const trials = new Trials(before);
+  const tried = await helpfulIn(trials);
+  return { tried, inVain: trials.kindsInVain(tried) };
+}
+
+async function helpfulIn(trials: Trials): Promise<readonly Tried[]> {
+  const [own] = trials.before;
+  if (own === undefined) return [];
   const timeout = longEnoughTimeout(own.setup, own.figures);
   const byTimeout = timeout === undefined ? [] : [await trials.prove([timeout])].filter(isBetter);
   if (byTimeout.some(bridges)) return byTimeout;

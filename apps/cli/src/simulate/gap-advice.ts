@@ -1,7 +1,7 @@
 import { formatDuration } from '#libs/clock';
 import { type CreateCallWindow, MAX_LEAD_SHARE } from '#libs/session';
 import { failsByChance } from './chance.js';
-import type { Change } from './change.js';
+import type { Change, ChangeKind } from './change.js';
 import {
   currentLeadShare,
   hasLongerLead,
@@ -25,15 +25,28 @@ const DEEPER_LINE = '\n    ';
 const UNITS_MS = [86_400_000, 3_600_000, 60_000];
 
 /** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first. */
-export function remedies({ setup, figures, tried, isOneOfMany = false }: Judged): Wording {
+export function remedies({ setup, figures, tried, inVain = [], isOneOfMany = false }: Judged): Wording {
   if (isBeyondAnySetting(setup, figures))
     return [`: no setting bridges an outage so much longer than sessions of ${lifeOf(setup)}`];
   if (tried === undefined)
     return [`: ${isOneOfMany ? 'name one with --merchant' : shorterRun(setup)} to see what bridges it`];
   const results = [...tried].sort(byUse).map((one) => resultOf(one, { setup, figures }));
   const told = [...results, ...hopelessLeads({ setup, figures }).map((text) => [text])];
-  return told.length === 0 ? [': no setting was found to bridge it'] : worded`:${LINE}${joined(told, LINE)}`;
+  const untold = inVain.map((kind) => KINDS[kind]).join(', ');
+  if (told.length === 0)
+    return [`: no setting was found to bridge it${untold && `; tried without success: ${untold}`}`];
+  const last = untold === '' ? [] : [[`tried as well, and no better: ${untold}`]];
+  return worded`:${LINE}${joined([...told, ...last], LINE)}`;
 }
+
+/** What was tried of each, in a few words. */
+const KINDS: Readonly<Record<ChangeKind, string>> = {
+  timeout: 'a longer gateway.timeout',
+  lead: 'another session.renewBefore',
+  budget: 'a larger session.budget',
+  leadWithBudget: 'a longer session.renewBefore with a larger session.budget',
+  lifetime: 'longer sessions',
+};
 
 function shorterRun({ behaviour: { lifetimeMs } }: SimulationSetup): string {
   const mostMs = MAX_RENEWALS_TO_REPEAT * lifetimeMs;

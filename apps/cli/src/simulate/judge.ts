@@ -38,8 +38,8 @@ async function neededLead({ setup, figures }: Judged): Promise<Pick<Judged, 'lea
   return leadShare === undefined ? {} : { leadShare };
 }
 
-async function advice(judged: Judged): Promise<Pick<Judged, 'tried'>> {
+async function advice(judged: Judged): Promise<Pick<Judged, 'tried' | 'inVain'>> {
   const { setup, figures, others = [] } = judged;
   if (isHarmless(worstOf(judged).figures) || isWaitedFor(judged) || isBeyondAnySetting(setup, figures)) return {};
-  return { tried: await tryChanges([{ setup, figures }, ...others]) };
+  return tryChanges([{ setup, figures }, ...others]);
 }

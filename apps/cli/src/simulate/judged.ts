@@ -1,3 +1,4 @@
+import type { ChangeKind } from './change.js';
 import { isHitHarder, type ScheduleFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
 import type { PlayedRun, Tried } from './trials.js';
@@ -14,6 +15,8 @@ export interface Judged {
   readonly others?: readonly PlayedRun[];
   /** Absent: nothing was tried, for nothing was wrong, the run is too long or it is for others to show. */
   readonly tried?: readonly Tried[];
+  /** Kinds of change of which some were tried, and none that is told helps. */
+  readonly inVain?: readonly ChangeKind[];
   /** Others of the same run have advice, and nothing was tried for this one. */
   readonly isOneOfMany?: boolean;
   /** The least `renewBefore` that fits two attempts; absent: none does, or it was not sought. */

@@ -21,7 +21,7 @@ export interface ShownOthers {
   readonly mostWithoutSessionMs: number;
   readonly leastPastMarginMs: number;
   readonly mostPastMarginMs: number;
-  /** Of the run that is hit hardest, where any is. */
+  /** Of the one among them that is hit hardest, where any is. */
   readonly worst?: { readonly durationMs: number; readonly seed: number; readonly outageBegan?: ReadMoment };
 }
 
@@ -87,13 +87,25 @@ const nightOf = ({ outageBegan }: PlayedMerchant): string =>
   outageBegan === undefined ? '' : whereItBegins(outageBegan);
 
 /** @param merchant where it is one of several */
-export function othersLineOf({ otherRuns: others }: PlayedMerchant, merchant?: string): readonly string[] {
+export function othersLineOf(played: PlayedMerchant, merchant?: string): readonly string[] {
+  const { otherRuns: others } = played;
   if (others === undefined) return [];
   const line = `  other runs       ${lostInOthers(others)}`;
+  if (isTheLongest(played, others))
+    return [`${line}; the longest is this run${merchant === undefined ? '' : ` of ${merchant}`}`];
   if (others.worst === undefined) return [line];
   const { durationMs, seed, outageBegan } = others.worst;
   const where = outageBegan === undefined ? '' : whereItBegins(outageBegan);
   return [`${line}; the longest with ${optionsOf({ durationMs, seed }, merchant)}${where}`];
+}
+
+/** Of what is told in that line: the gaps, or the time past the margin where there is none. */
+function isTheLongest({ withoutSessionMs, pastMarginMs }: PlayedMerchant, others: ShownOthers): boolean {
+  const isOfGaps = withoutSessionMs > 0 || others.mostWithoutSessionMs > 0;
+  const [ownMs, mostMs] = isOfGaps
+    ? [withoutSessionMs, others.mostWithoutSessionMs]
+    : [pastMarginMs, others.mostPastMarginMs];
+  return ownMs > 0 && ownMs >= mostMs;
 }
 
 /** A gap begins behind the margin: that is told where there is none. */

@@ -1,4 +1,4 @@
-import { type Change, changed } from './change.js';
+import { type Change, changed, type ChangeKind, kindOf } from './change.js';
 import { failsByChance } from './chance.js';
 import { type Effect, effectOf, isNotablyLonger, lostIn } from './effect.js';
 import { figuresOf, type ScheduleFigures } from './figures.js';
@@ -51,6 +51,7 @@ export class Trials {
   readonly #isOfSessions: boolean;
   readonly #hardest: readonly PlayedRun[];
   readonly #proved = new Map<string, Tried>();
+  readonly #played = new Map<string, readonly Change[]>();
 
   constructor(before: readonly PlayedRun[]) {
     this.before = before;
@@ -79,12 +80,21 @@ export class Trials {
     return proved;
   }
 
+  /** Those of which something was played that is not told, and nothing that is told helps. */
+  kindsInVain(told: readonly Tried[]): readonly ChangeKind[] {
+    const helping = new Set(told.filter(isBetter).map(({ changes }) => kindOf(changes)));
+    const keys = new Set(told.map(({ changes }) => JSON.stringify(changes)));
+    const untold = [...this.#played].filter(([key]) => !keys.has(key)).map(([, changes]) => kindOf(changes));
+    return [...new Set(untold)].flatMap((kind) => (kind === undefined || helping.has(kind) ? [] : [kind]));
+  }
+
   /** A change that makes another warning necessary is none to advise. */
   isNewlyShort({ figures }: Tried): boolean {
     return this.before.every((run) => run.figures.leadTimeShort === undefined) && figures.leadTimeShort !== undefined;
   }
 
   async #attempt(changes: readonly Change[], before: readonly PlayedRun[]): Promise<Tried> {
+    this.#played.set(JSON.stringify(changes), changes);
     const after: PlayedRun[] = [];
     for (const run of before) {
       const setup = changed(run.setup, changes);
