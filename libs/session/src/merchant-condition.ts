@@ -86,7 +86,11 @@ export function conditionOf(replica: Assessed, merchant: string): MerchantCondit
   if (replica.isReportedDead(merchant)) return 'reported_dead';
   if (replica.isLikelyDead(merchant)) return 'likely_dead';
   if (replica.isUnshared(merchant)) return 'unshared';
-  if (result === 'stale') return result;
+  return result === 'stale' ? result : goodConditionOf(replica, merchant);
+}
+
+/** Of a merchant whose payments go on for now. */
+function goodConditionOf(replica: Assessed, merchant: string): MerchantCondition {
   if (replica.isHeldBack(merchant)) return 'held_back';
   if (replica.failures.get(merchant) !== undefined || replica.held.unopened(merchant) !== undefined) return 'failing';
   return replica.isRenewing(merchant) || replica.held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';

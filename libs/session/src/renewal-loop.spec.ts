@@ -10,7 +10,6 @@ import { MomentWatches } from './moment-watches.js';
 import type { DueMerchants, SessionStore } from './ports/session-store.js';
 import { RenewalLoop, type RenewalLoopContext } from './renewal-loop.js';
 import type { RenewalResult } from './renewal-result.js';
-import { UnsharedSessions } from './unshared-sessions.js';
 
 const UNTIL_RENEWAL_MS = 720_000;
 const silent = new BrokerError('store_unavailable');
@@ -58,7 +57,6 @@ class Looping {
       unpublished: {
         offerAll: async () => void this.done.push('offer'),
       } as unknown as RenewalLoopContext['unpublished'],
-      unshared: new UnsharedSessions(),
       settlements: { open: () => this.contests } as unknown as RenewalLoopContext['settlements'],
       store: { due: (limit: number) => this.#listDue(limit) } as unknown as SessionStore,
       random: () => this.random(),

@@ -142,8 +142,7 @@ export class SessionReplica {
     this.#renewer = new Renewer(context);
     this.#sync = new SessionSync({ ...context, renewer: this.#renewer, reportedDeaths: this.#reportedDeaths });
     const running = { ...context, ...this.#told, renewer: this.#renewer, sync: this.#sync };
-    const mayGoAlone = (merchant: string): boolean => this.#renewer.mayGoAlone(merchant);
-    this.#service = new ServiceWatch({ ...running, mayGoAlone });
+    this.#service = new ServiceWatch({ ...running, mayGoAlone: (merchant) => this.#renewer.mayGoAlone(merchant) });
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reportedDeaths: this.#reportedDeaths, reader: this.reader });

@@ -9,7 +9,6 @@ import type { Announcement, ReplicaSignal, SessionStore, StoredState, WantedStat
 import type { RenewalResult } from './renewal-result.js';
 import { SessionSync, type SessionSyncContext } from './session-sync.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
-import { UnsharedSessions } from './unshared-sessions.js';
 
 const silent = new BrokerError('store_unavailable');
 const bug = new TypeError('not a function');
@@ -57,7 +56,6 @@ class Syncing {
         noteReported: (id: string, of: number, agoMs: number) => this.done.push(`reported ${id} ${of} ${agoMs} ms ago`),
       } as unknown as SessionSyncContext['earlyDeaths'],
       reportedDeaths: { see: (id, dead) => dead && this.done.push(`dead ${id} ${held.generationOf(id)}`) },
-      unshared: new UnsharedSessions(),
       unpublished: { keep: (made: UnpublishedSession) => this.kept.push(made) } as never,
       store: this.#store(),
       random: () => this.random,
