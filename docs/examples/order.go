@@ -39,14 +39,14 @@ func main() {
 	// Longer than gateway.timeout and ten seconds; the token is for the egress alone.
 	client := http.Client{Timeout: 45 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
-	unknown, findOut := "unknown whether the bank has it: %v %v; %s", "keep "+id+", and read in docs/egress.md how to find out"
+	unknown, ask, findOut := "unknown whether the bank has it: %v %v; %s", "look for its hppOrderId in the notification, or ask the bank about "+id, "keep "+id+", send the order again with it to find out, and never under a new merchantRequestId"
 	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" || regexp.MustCompile("HTTP response to HTTPS client|TLS handshake timeout|x509: ").MatchString(fmt.Sprint(err)) {
 		log.Fatalf("%s, for it was not sent: nothing answers at %s (EGRESS_URL; is it http:// or https://?) that is trusted: %v", none, url, err)
 	} else if err != nil {
 		log.Fatalf(unknown, "no answer of the egress:", err, findOut)
 	}
 	var said struct {
-		HppOrderID, OrderStatus, MsgCode, MsgText, Type, Code, Title, Detail, Cause string
+		HppOrderID, OrderStatus, RedirectURL, MsgCode, MsgText, Type, Code, Title, Detail, Cause string
 		ErrorCauses                                                                 any
 	}
 	err = json.NewDecoder(response.Body).Decode(&said)
@@ -65,13 +65,15 @@ func main() {
 	case err != nil:
 		log.Fatalf(unknown, answer, "that is neither of the bank nor of the egress: "+err.Error(), findOut)
 	case isOfEgress && said.Code == "answer_unopened":
-		log.Fatalf("the bank HAS the order, but its answer was not opened: %s; %s", why, findOut)
+		log.Fatalf("the bank HAS the order, but its answer was not opened: %s; %s", why, ask)
 	case said.MsgCode == "b_duplicate_field_value" && response.StatusCode < 500:
-		log.Fatalf("the bank has a request with this id already, and does not say of which order: %s; %s", why, findOut)
+		log.Fatalf("the bank has a request with this id already, and does not say of which order: %s; %s", why, ask)
 	case isNotSent || said.MsgCode != "" && said.MsgCode != "b_unknown_error" && response.StatusCode < 500:
 		log.Fatalf("%s: %s", none, why)
 	case response.StatusCode != 200 || said.MsgCode != "" || said.HppOrderID == "":
 		log.Fatalf(unknown, why, "(that is no sure answer)", findOut)
+	case said.RedirectURL == "":
+		log.Fatalf("the bank HAS the order %s, but names no redirectUrl to send the customer to: ask the bank", said.HppOrderID)
 	}
-	fmt.Printf("order %s is %s\n", said.HppOrderID, said.OrderStatus)
+	fmt.Printf("order %s is %s\nsend the customer to %s\n", said.HppOrderID, said.OrderStatus, said.RedirectURL)
 }

@@ -31,7 +31,8 @@ $context = stream_context_create(['http' => [
     'timeout' => 45, // longer than gateway.timeout and ten seconds
 ]]);
 fwrite(STDERR, "sending $id\n"); // a real program writes it to its database before it sends
-$findOut = "keep $id, and read in docs/egress.md how to find out";
+$findOut = "keep $id, send the order again with it to find out, and never under a new merchantRequestId";
+$ask = "look for its hppOrderId in the notification, or ask the bank about $id";
 $unknown = fn (string $why) => new RuntimeException("unknown whether the bank has it: $why; $findOut");
 $warnings = []; // TLS tells its reasons one by one
 set_error_handler(function ($level, $message) use (&$warnings) { return (bool) $warnings[] = $message; });
@@ -53,16 +54,19 @@ $said['errorCauses'] = strlen($causes) > strlen('null') ? preg_replace('/^(.{300
 $why = implode('; ', array_filter(array_map(fn ($name) => $said[$name] ?? '', ['msgCode', 'msgText', 'errorCauses', 'code', 'title', 'detail', 'cause'])));
 [$msg, $code] = [$said['msgCode'] ?? '', $said['code'] ?? ''];
 if ($status === 200 && $msg === '' && ($said['hppOrderId'] ?? '') !== '') {
-    exit("order {$said['hppOrderId']} is " . ($said['orderStatus'] ?? '') . "\n");
+    echo "order {$said['hppOrderId']} is ", $said['orderStatus'] ?? '', "\n";
+    ($said['redirectUrl'] ?? '') !== ''
+        || throw new RuntimeException("the bank HAS the order {$said['hppOrderId']}, but names no redirectUrl to send the customer to: ask the bank");
+    exit("send the customer to {$said['redirectUrl']}\n");
 }
 $isOfEgress = ($said['type'] ?? '') === "urn:session-broker:problem:$code";
 // An egress gives every answer an id, also what it passes on.
 $answer = $isOfEgress || preg_grep('/^x-request-id:/i', $http_response_header) ? $status : "$status of no egress (is EGRESS_URL right?)";
 if ($isOfEgress && $code === 'answer_unopened') {
-    throw new RuntimeException("the bank HAS the order, but its answer was not opened: $answer $why; $findOut");
+    throw new RuntimeException("the bank HAS the order, but its answer was not opened: $answer $why; $ask");
 }
 if ($msg === 'b_duplicate_field_value' && $status < 500) {
-    throw new RuntimeException("the bank has a request with this id already, and does not say of which order: $answer $why; $findOut");
+    throw new RuntimeException("the bank has a request with this id already, and does not say of which order: $answer $why; $ask");
 }
 throw $isOfEgress && in_array($code, NOT_SENT, true) || $msg !== '' && !in_array($msg, NO_REFUSAL, true) && $status < 500
     ? new RuntimeException("$none: $answer $why")

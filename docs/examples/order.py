@@ -30,7 +30,8 @@ order = {"merchantRequestId": ID, "merchantId": MERCHANT, "hppPayType": "PURCHAS
          "successUrl": "https://shop.example/thanks", "failUrl": "https://shop.example/sorry"}
 request = urllib.request.Request(URL + "/ecom/execute_request/hpp/v1/create-order", json.dumps(order).encode(),
                                  {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json"})
-FIND_OUT = f"keep {ID}, and read in docs/egress.md how to find out"
+FIND_OUT = f"keep {ID}, send the order again with it to find out, and never under a new merchantRequestId"
+ASK = f"look for its hppOrderId in the notification, or ask the bank about {ID}"
 print(f"sending {ID}", file=sys.stderr)  # a real program writes it to its database before it sends
 try:
     with OPENER.open(request, timeout=45) as answer:  # longer than gateway.timeout and ten seconds
@@ -56,11 +57,14 @@ is_of_egress = said.get("type") == "urn:session-broker:problem:" + code
 told = status if is_of_egress or answer_id else f"{status} of no egress (is EGRESS_URL right?)"
 if status == 200 and not msg and isinstance(said.get("hppOrderId"), str) and said["hppOrderId"]:
     print(f"order {said['hppOrderId']} is {said.get('orderStatus')}")
+    if not isinstance(said.get("redirectUrl"), str) or not said["redirectUrl"]:
+        sys.exit(f"the bank HAS the order {said['hppOrderId']}, but names no redirectUrl to send the customer to: ask the bank")
+    print(f"send the customer to {said['redirectUrl']}")
 elif is_of_egress and code == "answer_unopened":
-    sys.exit(f"the bank HAS the order, but its answer was not opened: {told} {why}; {FIND_OUT}")
+    sys.exit(f"the bank HAS the order, but its answer was not opened: {told} {why}; {ASK}")
 elif is_of_egress and code in NOT_SENT or isinstance(msg, str) and msg and msg not in NO_REFUSAL and status < 500:
     sys.exit(f"{NONE}: {told} {why}")
 elif msg == "b_duplicate_field_value" and status < 500:
-    sys.exit(f"the bank has a request with this id already, and does not say of which order: {told} {why}; {FIND_OUT}")
+    sys.exit(f"the bank has a request with this id already, and does not say of which order: {told} {why}; {ASK}")
 else:
     sys.exit(f"unknown whether the bank has it: {told} {why or 'that is neither of the bank nor of the egress'}; {FIND_OUT}")

@@ -65,8 +65,10 @@ interface Operation {
   readonly answer: Readonly<Record<string, string>>;
   /** What follows after an id that the bank has already. */
   readonly duplicate: string;
-  /** What to do with the id. */
+  /** What to do with the id where nobody knows. */
   readonly findOut: string;
+  /** And where the bank has it. */
+  readonly whereItIs: (id: string) => string;
 }
 
 const TERMINAL = "set MERCHANT_ID: the terminal's id at the bank";
@@ -75,12 +77,13 @@ const ORDER: Operation = {
   operation: 'create-order',
   isSealed: false,
   sending: 'sending',
-  success: /^order [\w-]+ is CREATED\n$/,
+  success: /^order [\w-]+ is CREATED\nsend the customer to http\S+\n$/,
   demands: { MERCHANT_ID: TERMINAL },
   idMember: 'hppOrderId',
   answer: { hppOrderId: 'of-a-stranger', orderStatus: 'CREATED' },
   duplicate: ', and does not say of which order',
-  findOut: ', and read in docs/egress.md how to find out',
+  findOut: ', send the order again with it to find out, and never under a new merchantRequestId',
+  whereItIs: (id) => `look for its hppOrderId in the notification, or ask the bank about ${id}`,
 };
 const REFUND: Operation = {
   what: 'refund',
@@ -96,6 +99,8 @@ const REFUND: Operation = {
   answer: { ecomOperationId: 'of-a-stranger', status: 'PENDING' },
   duplicate: '',
   findOut: ': the notification or the bank tells its status, never send it under a new merchantRequestId',
+  whereItIs: (id) =>
+    `keep ${id}: the notification or the bank tells its status, never send it under a new merchantRequestId`,
 };
 
 interface Conclusion {
@@ -125,7 +130,7 @@ describe.each<[string, string, Operation]>([
   ['php', 'refund.php', REFUND],
   ['go', 'refund.go', REFUND],
 ])('the example of the egress for %s, %s,', (tool, file, played) => {
-  const { what, operation, isSealed, sending, success, demands, idMember, answer, duplicate, findOut } = played;
+  const { what, operation, isSealed, sending, success, demands, idMember, answer, duplicate, whereItIs } = played;
 
   it('fits a page', async () => {
     const lines = (await readFile(fileOf(file), 'utf8')).trimEnd().split('\n');
@@ -330,7 +335,7 @@ describe.each<[string, string, Operation]>([
     const expectUnopened = (ended: Ended, detail: string): void => {
       const sent = new RegExp(`${sending} ([\\w-]+)\n`).exec(ended.stderr)?.[1];
       const told = `the bank HAS the ${what}, but its answer was not opened: 502${WORDS} answer_unopened; `;
-      expect(printed(ended)).toMatch(new RegExp(`${told}.*${detail}; keep ${sent}${findOut}`));
+      expect(printed(ended)).toMatch(new RegExp(`${told}.*${detail}; ${whereItIs(String(sent))}`));
       expect(printed(ended)).not.toMatch(/unknown whether|no (order|refund)/);
       expect(ended.code).toBeGreaterThan(0);
     };
@@ -340,6 +345,17 @@ describe.each<[string, string, Operation]>([
       const problem = { type, title: 'Not opened', status: 502, code: 'answer_unopened', detail: 'the detail' };
       expectUnopened(await outputOf({ status: 502, body: JSON.stringify(problem) }), 'the detail');
     });
+
+    if (operation === 'create-order') {
+      it('says that the bank has the order where there is nowhere to send the customer to', async () => {
+        for (const redirectUrl of [undefined, null, '']) {
+          const ended = await outputOf({ status: 200, body: JSON.stringify({ ...answer, redirectUrl }) });
+          expect(printed(ended)).toContain('the bank HAS the order of-a-stranger, but names no redirectUrl ');
+          expect(printed(ended)).not.toMatch(/send the customer to (?:\n|http|None|null)/);
+          expect(ended.code).toBeGreaterThan(0);
+        }
+      });
+    }
 
     if (isSealed) {
       it.each([{ kind: 'garbage_jwe' }, { kind: 'garbage_jwe', shape: 'bad_epk' }, { kind: 'wrong_key' }])(
@@ -360,7 +376,7 @@ describe.each<[string, string, Operation]>([
       expect(printed(ended)).toMatch(
         new RegExp(
           `the bank has a request with this id already${duplicate}: 200${WORDS} b_duplicate_field_value; .*; ` +
-            `keep ${MERCHANT_REQUEST_ID}${findOut}`,
+            whereItIs(MERCHANT_REQUEST_ID),
         ),
       );
       expect(printed(ended)).not.toMatch(/no (order|refund)|unknown whether/);

@@ -14,6 +14,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   isForeign: false,
   isLikelyDead: false,
   unopened: undefined,
+  isUnshared: false,
   reported: undefined,
   isReportedElsewhere: false,
   spent: undefined,
@@ -368,6 +369,24 @@ describe('what is the matter with a merchant', () => {
     for (const known of [{ isForeign: true }, { reported: { generation: 1 } }]) {
       expect(told(known)).toHaveProperty('text', expect.not.stringContaining(lost));
     }
+  });
+
+  it('is of a session that the store has not taken that the others do not have it, before what keeps it from being renewed', () => {
+    const alone = /^the store has not taken the newest session, which this replica alone has/;
+    const told = (change: Partial<ExplainedFacts>): unknown =>
+      explain(facts({ result: 'fresh', isUnshared: true, ...change }));
+    expect(told({})).toEqual({ text: expect.stringMatching(alone), runbook: 'store-down' });
+    expect(told({ isHeldBack: true, why: () => 'store_refuses' })).toEqual({
+      text: expect.stringMatching(/ends those of the others; .*store/),
+      runbook: 'store-down',
+    });
+    const known = [
+      { isForeign: true },
+      { reported: { generation: 1 } },
+      { result: 'unavailable' as const },
+      { isLikelyDead: true },
+    ];
+    for (const one of known) expect(JSON.stringify(told(one) ?? {})).not.toContain('this replica alone');
   });
 
   it('is of a session that was reported dead what keeps anybody from replacing it', () => {

@@ -28,6 +28,8 @@ export interface ExplainedFacts {
   readonly isLikelyDead: boolean;
   /** The generation of a newer session, which another replica may have made, and which opens with none of the keys of this one. */
   readonly unopened: number | undefined;
+  /** The store has not taken the session that is served, which this replica has made. */
+  readonly isUnshared: boolean;
   /** Of the session that is served. */
   readonly reported: ReportedDeath | undefined;
   /** To another replica, and to none but others. */
@@ -59,7 +61,12 @@ const UNTRIED: Cause = { text: 'its renewal is due, and no attempt has ended yet
 /** Where a newer session ends the one before. */
 const ENDS_THEIRS = ', or stop it before its next attempt, which ends that session';
 
-const LOST = 'the bank has made a session that we cannot use, and it ends ours';
+const LOST: Clause = { text: 'the bank has made a session that we cannot use, and it ends ours' };
+
+const UNSHARED: Cause = {
+  text: 'the store has not taken the newest session, which this replica alone has, and which ends those of the others',
+  runbook: 'store-down',
+};
 
 /**
  * Why a merchant has no fresh session, or why it will have none soon: what ended the last call where that is the reason, and
@@ -67,7 +74,7 @@ const LOST = 'the bank has made a session that we cannot use, and it ends ours';
  */
 export function explain(facts: ExplainedFacts): Cause | undefined {
   const cause = besideOthers(facts);
-  const { isForeign, isLikelyDead, reported, result, unopened } = facts;
+  const { isLikelyDead, isUnshared, result, unopened } = facts;
   if (unopened !== undefined && (result !== 'unavailable' || lacksKeyAlone(facts))) {
     const text = unopenedText(unopened, isLikelyDead);
     // There is a newer session: that none was created, or is being created, would deny it.
@@ -75,8 +82,14 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
     const behind = isUntried ? othersClause(facts) : cause;
     return joined([{ text }, ...(behind === undefined ? [] : [behind])], 'unopenable-records');
   }
-  const isLost = isLikelyDead && result !== 'unavailable' && !isForeign && reported === undefined;
-  return cause === undefined || !isLost ? cause : joined([{ text: LOST }, cause], cause.runbook);
+  if (!isServedUnreported(facts)) return cause;
+  if (isLikelyDead) return cause && joined([LOST, cause], cause.runbook);
+  return isUnshared ? joined([UNSHARED, ...(cause === undefined ? [] : [cause])], UNSHARED.runbook) : cause;
+}
+
+/** Of what a consumer or somebody else who creates shows, no more than that is told. */
+function isServedUnreported({ result, isForeign, reported }: ExplainedFacts): boolean {
+  return result !== 'unavailable' && !isForeign && reported === undefined;
 }
 
 function unopenedText(generation: number, isLikelyDead: boolean): string {

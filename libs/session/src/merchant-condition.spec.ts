@@ -17,6 +17,7 @@ interface Facts {
   readonly watched: boolean;
   readonly reported: boolean;
   readonly lost: boolean;
+  readonly unshared: boolean;
   readonly unopened: boolean;
   readonly heldBack: boolean;
   readonly renewing: boolean;
@@ -31,6 +32,7 @@ function conditionIn(facts: Partial<Facts>): MerchantCondition {
     watched = false,
     reported = false,
     lost = false,
+    unshared = false,
     unopened = false,
     heldBack = false,
     renewing = false,
@@ -45,6 +47,7 @@ function conditionIn(facts: Partial<Facts>): MerchantCondition {
     watchedUntil: () => (watched ? 1 : undefined),
     isReportedDead: () => reported,
     isLikelyDead: () => lost,
+    isUnshared: () => unshared,
     isHeldBack: () => heldBack,
   };
   return conditionOf(replica as unknown as Parameters<typeof conditionOf>[0], 'shop');
@@ -55,11 +58,14 @@ const everything = {
   foreign: true,
   reported: true,
   lost: true,
+  unshared: true,
   heldBack: true,
   renewing: true,
   untilRenewalMs: 0,
 };
 const noReport = { ...everything, foreign: false, reported: false };
+const noneLost = { ...noReport, lost: false };
+const shared = { ...noneLost, unshared: false };
 
 describe('the condition of a merchant', () => {
   it.each<[Partial<Facts>, MerchantCondition]>([
@@ -68,14 +74,16 @@ describe('the condition of a merchant', () => {
     [{ ...everything, verdict: PAST_MARGIN }, 'foreign_authorizer'],
     [{ ...everything, verdict: PAST_MARGIN, foreign: false }, 'reported_dead'],
     [{ ...noReport, verdict: PAST_MARGIN }, 'likely_dead'],
-    [{ ...noReport, verdict: PAST_MARGIN, lost: false }, 'stale'],
+    [{ ...noneLost, verdict: PAST_MARGIN }, 'unshared'],
+    [{ ...shared, verdict: PAST_MARGIN }, 'stale'],
     [everything, 'foreign_authorizer'],
     [{ ...everything, watched: true, verdict: PAST_MARGIN }, 'watched'],
     [{ ...everything, watched: true, verdict: { result: 'unavailable', reason: 'expired' } }, 'unavailable'],
     [{ ...everything, foreign: false }, 'reported_dead'],
     [noReport, 'likely_dead'],
-    [{ ...noReport, lost: false }, 'held_back'],
-    [{ ...noReport, lost: false, heldBack: false }, 'failing'],
+    [noneLost, 'unshared'],
+    [shared, 'held_back'],
+    [{ ...shared, heldBack: false }, 'failing'],
     [{ unopened: true, renewing: true }, 'failing'],
     [{ renewing: true }, 'renewing'],
     [{ untilRenewalMs: 0 }, 'renewing'],
@@ -90,6 +98,7 @@ describe('the condition of a merchant', () => {
       ['foreign_authorizer', 'red'],
       ['reported_dead', 'red'],
       ['likely_dead', 'red'],
+      ['unshared', 'red'],
       ['watched', 'yellow'],
       ['stale', 'yellow'],
       ['held_back', 'yellow'],
@@ -106,6 +115,7 @@ describe('the condition of a merchant', () => {
       'ended by others',
       'reported dead',
       'likely dead',
+      'not shared',
       'watched',
       'past margin',
       'not renewed',

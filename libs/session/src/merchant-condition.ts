@@ -9,6 +9,7 @@ export const merchantConditions = [
   'foreign_authorizer',
   'reported_dead',
   'likely_dead',
+  'unshared',
   'watched',
   'stale',
   'held_back',
@@ -28,6 +29,7 @@ export const conditionColours = {
   foreign_authorizer: 'red',
   reported_dead: 'red',
   likely_dead: 'red',
+  unshared: 'red',
   watched: 'yellow',
   stale: 'yellow',
   held_back: 'yellow',
@@ -47,6 +49,7 @@ const words = {
   foreign_authorizer: 'ended by others',
   reported_dead: 'reported dead',
   likely_dead: 'likely dead',
+  unshared: 'not shared',
   watched: 'watched',
   held_back: 'not renewed',
   failing: 'failing',
@@ -69,6 +72,7 @@ interface Assessed {
   watchedUntil(merchant: string): unknown;
   isReportedDead(merchant: string): boolean;
   isLikelyDead(merchant: string): boolean;
+  isUnshared(merchant: string): boolean;
   isHeldBack(merchant: string): boolean;
 }
 
@@ -81,7 +85,12 @@ export function conditionOf(replica: Assessed, merchant: string): MerchantCondit
   }
   if (replica.isReportedDead(merchant)) return 'reported_dead';
   if (replica.isLikelyDead(merchant)) return 'likely_dead';
-  if (result === 'stale') return result;
+  if (replica.isUnshared(merchant)) return 'unshared';
+  return result === 'stale' ? result : goodConditionOf(replica, merchant);
+}
+
+/** Of a merchant whose payments go on for now. */
+function goodConditionOf(replica: Assessed, merchant: string): MerchantCondition {
   if (replica.isHeldBack(merchant)) return 'held_back';
   if (replica.failures.get(merchant) !== undefined || replica.held.unopened(merchant) !== undefined) return 'failing';
   return replica.isRenewing(merchant) || replica.held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';

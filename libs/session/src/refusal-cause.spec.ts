@@ -22,6 +22,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   isForeign: false,
   isLikelyDead: false,
   unopened: undefined,
+  isUnshared: false,
   reported: undefined,
   isReportedElsewhere: false,
   spent: undefined,

@@ -26,7 +26,7 @@ const EARLY_MS = 250;
 
 export interface RenewalLoopContext extends Omit<
   ReplicaContext,
-  'owner' | 'gateway' | 'events' | 'tracing' | 'silence' | 'ceiling' | 'earlyDeaths' | 'handovers'
+  'owner' | 'gateway' | 'events' | 'tracing' | 'silence' | 'ceiling' | 'earlyDeaths' | 'handovers' | 'unshared'
 > {
   readonly renewer: Renewer;
   readonly sync: SessionSync;

@@ -232,7 +232,7 @@ export class Renewer {
   }
 
   #conclude(request: RenewalRequest, settings: SessionSettings, ended: EndedAttempt): RenewalResult {
-    const { events, merchants, unpublished, failures } = this.#context;
+    const { events, merchants, unpublished, unshared, failures } = this.#context;
     const { merchant } = request;
     const { result } = ended;
     reportAttempt(events, request, ended);
@@ -247,6 +247,7 @@ export class Renewer {
         reportTimes(events, result.made.session, { settings, issued: result.issued });
         return { kind: 'renewed' };
       case 'published':
+        unshared.settled(result.session);
         reportTimes(events, result.session, { settings, issued: result.issued });
         return { kind: 'renewed' };
       case 'failed':
@@ -262,8 +263,9 @@ export class Renewer {
 
   /** From the gateway's answer on: the session before this one is dead, whatever the store says of it. */
   #adopt({ session, answeredAtMs }: UnpublishedSession): void {
-    const { merchants, clock } = this.#context;
+    const { merchants, unshared, clock } = this.#context;
     if (merchants.settingsOf(session.merchant) === undefined) return;
+    unshared.made(session);
     this.#holdOffs.forget(session.merchant);
     adopt(this.#context, { session, ageMs: clock.monotonicMs() - answeredAtMs, source: 'own' });
   }

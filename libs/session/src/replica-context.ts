@@ -16,6 +16,7 @@ import type { Tracing } from './ports/tracing.js';
 import type { Settlements } from './settlements.js';
 import type { StoreSilence } from './store-silence.js';
 import type { UnpublishedSessions } from './unpublished-sessions.js';
+import type { UnsharedSessions } from './unshared-sessions.js';
 
 /**
  * What the parts of one replica share: the ports, and the state that several of them look at. Each part names what it
@@ -34,6 +35,7 @@ export interface ReplicaContext {
   readonly random: () => number;
   readonly held: HeldSessions;
   readonly unpublished: UnpublishedSessions;
+  readonly unshared: UnsharedSessions;
   readonly failures: FailureBoard;
   readonly earlyDeaths: EarlyDeaths;
   readonly watches: MomentWatches;

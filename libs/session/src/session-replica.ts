@@ -31,6 +31,7 @@ import { ServiceWatch } from './service-watch.js';
 import { SessionSync } from './session-sync.js';
 import { Settlements } from './settlements.js';
 import { type UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
+import { UnsharedSessions } from './unshared-sessions.js';
 import { WantedRenewals } from './wanted-renewals.js';
 import { whyUnavailable } from './why-unavailable.js';
 
@@ -80,6 +81,7 @@ export class SessionReplica {
   readonly #sync: SessionSync;
   readonly #loop: RenewalLoop;
   readonly #unpublished: UnpublishedSessions;
+  readonly #unshared = new UnsharedSessions();
   readonly #settlements: Settlements;
   readonly #watches: MomentWatches;
   readonly #earlyDeaths: EarlyDeaths;
@@ -127,6 +129,7 @@ export class SessionReplica {
       held: this.held,
       failures: this.failures,
       unpublished: this.#unpublished,
+      unshared: this.#unshared,
       settlements: this.#settlements,
       watches: this.#watches,
       earlyDeaths: this.#earlyDeaths,
@@ -139,8 +142,7 @@ export class SessionReplica {
     this.#renewer = new Renewer(context);
     this.#sync = new SessionSync({ ...context, renewer: this.#renewer, reportedDeaths: this.#reportedDeaths });
     const running = { ...context, ...this.#told, renewer: this.#renewer, sync: this.#sync };
-    const mayGoAlone = (merchant: string): boolean => this.#renewer.mayGoAlone(merchant);
-    this.#service = new ServiceWatch({ ...running, mayGoAlone });
+    this.#service = new ServiceWatch({ ...running, mayGoAlone: (merchant) => this.#renewer.mayGoAlone(merchant) });
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reportedDeaths: this.#reportedDeaths, reader: this.reader });
@@ -218,6 +220,12 @@ export class SessionReplica {
     return isLost && this.#merchants.settingsOf(merchant)?.supersedes !== false;
   }
 
+  /** Whether this replica alone has the session that it serves, for as long as the store takes none: it has most likely ended those of the others. */
+  isUnshared(merchant: string): boolean {
+    const isKept = this.#store.trouble !== undefined && this.#unshared.has(merchant, this.held.generationOf(merchant));
+    return isKept && this.#merchants.settingsOf(merchant)?.supersedes !== false;
+  }
+
   /**
    * Whether an attempt was due and finds no call left in the budget, or will find none before the session ends; or is due and has to wait for
    * the store.
@@ -272,6 +280,7 @@ export class SessionReplica {
       session: this.held.get(merchant),
       isLikelyDead: this.isLikelyDead(merchant),
       unopened: this.held.unopened(merchant),
+      isUnshared: this.isUnshared(merchant),
       reported: this.#reportedDeaths.of(merchant),
       isReportedElsewhere: this.#reportedDeaths.isReportedElsewhere(merchant),
       spent: this.#renewer.spentBudget(merchant),
@@ -311,6 +320,7 @@ export class SessionReplica {
     this.handovers.forget(merchant);
     this.#renewer.forgetHoldOff(merchant);
     this.#unpublished.forget(merchant);
+    this.#unshared.forget(merchant);
     this.#settlements.forget(merchant);
     this.#watches.forget(merchant);
     this.#earlyDeaths.forget(merchant);
@@ -334,7 +344,9 @@ export class SessionReplica {
     this.#sync.renewNow(merchant);
   }
 
-  #offered({ session: { merchant, generation }, answeredAtMs, known }: UnpublishedSession, answer: OfferResult): void {
+  #offered({ session, answeredAtMs, known }: UnpublishedSession, answer: OfferResult): void {
+    const { merchant, generation } = session;
+    this.#unshared.settled(session);
     if (answer.kind === 'refused') this.#sync.want([merchant]);
     const settings = this.#merchants.settingsOf(merchant);
     if (!answer.isContested || settings === undefined || settings.supersedes === false) return;

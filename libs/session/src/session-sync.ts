@@ -25,7 +25,7 @@ const MENDED_WITHIN_MS = 1_000;
 
 export interface SessionSyncContext extends Omit<
   ReplicaContext,
-  'gateway' | 'tracing' | 'settlements' | 'silence' | 'grace' | 'ceiling' | 'load' | 'recovery'
+  'gateway' | 'tracing' | 'settlements' | 'silence' | 'grace' | 'ceiling' | 'load' | 'recovery' | 'unshared'
 > {
   readonly renewer: Renewer;
   readonly reportedDeaths: Pick<ReportedDeaths, 'see'>;

@@ -32,6 +32,7 @@ interface SurveyParts {
     | 'hasForeignAuthorizer'
     | 'isReportedDead'
     | 'isLikelyDead'
+    | 'isUnshared'
     | 'isHeldBack'
     | 'quietMs'
     | 'watchedUntil'
@@ -73,6 +74,7 @@ export class MerchantSurvey {
       foreign_authorizer: 0,
       reported_dead: 0,
       likely_dead: 0,
+      unshared: 0,
       watched: 0,
       held_back: 0,
       failing: 0,

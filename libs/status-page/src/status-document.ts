@@ -30,6 +30,7 @@ export type StatusCondition =
   | 'foreign_authorizer'
   | 'reported_dead'
   | 'likely_dead'
+  | 'unshared'
   | 'watched'
   | 'stale'
   | 'held_back'

@@ -37,6 +37,7 @@ export interface StatusSource {
     | 'hasForeignAuthorizer'
     | 'isReportedDead'
     | 'isLikelyDead'
+    | 'isUnshared'
     | 'isHeldBack'
     | 'causeFor'
     | 'failureOf'

@@ -151,6 +151,18 @@ describe('what renew says', () => {
     expect(old.lines[0]).toMatch(/within the last ten seconds$/);
   });
 
+  it('says of what it has created that the store has not taken it, and ends as one that is not well', async () => {
+    const text = 'the store has not taken the newest session, which this replica alone has';
+    const unshared = { ...fresh, condition: 'unshared', cause: text, runbook: 'store-down' };
+    const { lines, code } = await renew(
+      { status: 200, body: { result: 'renewed', generation: 7 } },
+      { merchants: [unshared] },
+    );
+    expect(lines[0]).toBe('session     of shop was created');
+    expect(lines.at(-1)).toBe(`but         ${text} (runbook: store-down)`);
+    expect(code).toBe(4);
+  });
+
   it('says of what it has created that somebody else who creates may end it again, and ends as one that was created', async () => {
     const body = { result: 'renewed', generation: 7 };
     const note =

@@ -123,6 +123,7 @@ const shownOf = ({ place, error }: PassedOver): object => ({ place, error });
 const servedAs: Readonly<Record<string, string>> = {
   reported_dead: 'reported dead by consumers, and served on',
   likely_dead: 'very likely dead, and served on',
+  unshared: 'at this replica alone, and served on',
 };
 
 /** What follows for payments, and when. Of a merchant that is not listed, what is true of every one. */
@@ -200,7 +201,7 @@ function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
   };
 }
 
-/** What was created may be ended again, and one that is too new to be replaced may be one that payments fail with. */
+/** What was created may be ended again, or be shared with nobody, and one that is too new to be replaced may be one that payments fail with. */
 function withOutlook(report: Report, wasThere: boolean, listed: ListedMerchant | undefined): Report {
   if (listed === undefined || isWell(listed)) return report;
   const isDone = !wasThere || listed.condition === 'watched';
@@ -208,7 +209,7 @@ function withOutlook(report: Report, wasThere: boolean, listed: ListedMerchant |
     const note = 'somebody else created sessions of the merchant, and may end this one, too';
     return { ...report, lines: [...report.lines, `note        ${note} (runbook: foreign-authorizer)`] };
   }
-  if (isDone) return report;
+  if (isDone && listed.condition !== 'unshared') return report;
   const cause = causeText(listed);
   if (cause === undefined) return report;
   return {

@@ -9,6 +9,7 @@ export const conditionNames = {
   foreign_authorizer: 'Ended by others',
   reported_dead: 'Reported dead',
   likely_dead: 'Likely dead',
+  unshared: 'Not shared',
   watched: 'Watched',
   stale: 'Past margin',
   held_back: 'Not renewed',
@@ -26,7 +27,7 @@ export const reported = new Set(['foreign_authorizer', 'reported_dead']);
 export const dead = new Set([...reported, 'likely_dead']);
 
 /** @type {ReadonlySet<string>} Those that time alone changes only at the end. */
-const untilItsEnd = new Set([...dead, 'watched']);
+const untilItsEnd = new Set([...dead, 'unshared', 'watched']);
 
 /** @type {ReadonlySet<StatusCondition>} Those of a session that is good, which only news can end. */
 const lasting = new Set(['held_back', 'failing']);

@@ -45,6 +45,7 @@ describe('the condition of a merchant on the page', () => {
       'foreign_authorizer',
       'reported_dead',
       'likely_dead',
+      'unshared',
       'watched',
       'failing',
       'renewing',
@@ -55,7 +56,7 @@ describe('the condition of a merchant on the page', () => {
   });
 
   it('stays what payments fail of, or may fail of again, however little is left of the session', () => {
-    for (const condition of ['foreign_authorizer', 'reported_dead', 'likely_dead', 'watched'] as const) {
+    for (const condition of ['foreign_authorizer', 'reported_dead', 'likely_dead', 'unshared', 'watched'] as const) {
       expect([960, 1_000].map((now) => conditionAt(aMerchant({ condition }), now))).toEqual([condition, 'unavailable']);
     }
   });
@@ -75,6 +76,7 @@ describe('the condition of a merchant on the page', () => {
       foreign_authorizer: 0,
       reported_dead: 0,
       likely_dead: 0,
+      unshared: 0,
       watched: 0,
       held_back: 0,
       failing: 0,

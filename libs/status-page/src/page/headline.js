@@ -59,6 +59,7 @@ const sentences = {
     `Payments of ${who} fail: somebody else creates sessions with the bank, and each of them ends ours`,
   reported_dead: (who, _isOne, isCertain) => `Payments of ${who} ${isCertain ? 'fail' : 'may fail'}`,
   likely_dead: (who) => `Payments of ${who} very likely fail`,
+  unshared: (who) => `Payments of ${who} by other replicas very likely fail`,
   watched: (who) => `Payments of ${who} failed`,
   stale: notRenewed,
   held_back: notRenewed,
@@ -66,7 +67,7 @@ const sentences = {
 };
 
 /** @param {number} all */
-const goodText = (all) => (all === 1 ? 'The session is good' : `All ${all.toLocaleString('en')} sessions are good`);
+const goodText = (all) => (all === 1 ? 'the session is good' : `all ${all.toLocaleString('en')} sessions are good`);
 
 const GO_ON = 'The payments of each go on until its own session ends.';
 
@@ -113,9 +114,7 @@ function heldSentence({ merchants, all, worst, trouble, now }) {
   const { held, said } = trouble;
   const isCalm = calm.has(worst);
   if (held === undefined && !isCalm) return undefined;
-  const good = goodText(all);
-  const text =
-    held === undefined ? `${capital(said)}; ${good.charAt(0).toLowerCase()}${good.slice(1)}` : `${held}: ${said}`;
+  const text = held === undefined ? `${capital(said)}; ${goodText(all)}` : `${held}: ${said}`;
   const detail = troubleDetail(trouble, 'sessions');
   const condition = isCalm ? 'failing' : worst;
   const also = worst === 'watched' ? FOREIGN_AUTHORIZER : undefined;
@@ -204,7 +203,7 @@ function quietSentence({ merchants, worst, now }) {
  */
 function worstSentence(view) {
   const { merchants, counts, all, worst, trouble, now } = view;
-  if (worst === 'fresh' || worst === 'renewing') return { text: goodText(all) };
+  if (worst === 'fresh' || worst === 'renewing') return { text: capital(goodText(all)) };
   const isComplete = merchants.length === all;
   // Where not all are listed, they were counted when the document was made.
   const worse = merchants.filter((one) => (isComplete ? conditionAt(one, now) : one.condition) === worst);

@@ -22,14 +22,12 @@ const replica: StatusReplica = {
   eventLoopLagMs: { latest: 0, worst: 0 },
 };
 const store = { type: 'redis', condition: 'answers' } as const;
+const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
 const refused = 'the bank refuses: b_merchant_not_found';
 const unheard = 'nothing listens there (ECONNREFUSED to 127.0.0.1:9)';
 const headline = (counts: Partial<StatusCounts>, state: object = {}): string[] => {
-  const { condition, text, detail } = headlineOf(
-    { store, replica, merchants: [], ...state },
-    { ...well, ...counts },
-    0,
-  );
+  const document = { store, replica, merchants: [], ...state };
+  const { condition, text, detail } = headlineOf(document, { ...well, ...counts }, 0);
   return [condition, text, detail];
 };
 
@@ -146,7 +144,6 @@ describe('the headline', () => {
   });
 
   it('says of a store that is away what is not renewed, what ends when, and each of it once', () => {
-    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
     const state = { store: silent, replica, merchants: [blocked(33_000)] };
     expect(headlineOf(state, { ...well, fresh: 1 }, 0)).toEqual({
       condition: 'failing',
@@ -186,7 +183,6 @@ describe('the headline', () => {
   });
 
   it('promises nothing of a session that is reported dead while the store is away, and counts it', () => {
-    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
     const ended = { ...blocked(33_000), condition: 'unavailable' } as const;
     const reported = { ...blocked(60_000), condition: 'reported_dead' } as const;
     const merchants = [ended, reported, blocked(70_000)];
@@ -197,7 +193,6 @@ describe('the headline', () => {
   });
 
   it('names the first end among those that the store holds up, and none while some are not listed', () => {
-    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
     const free = { ...blocked(20_000), renewalBlocked: false };
     const some = { store: silent, replica, merchants: [free, blocked(70_000)] };
     expect(headlineOf(some, { ...well, fresh: 2 }, 0)).toMatchObject({
@@ -211,7 +206,6 @@ describe('the headline', () => {
   });
 
   it('says that payments fail before it says what the store holds up', () => {
-    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
     const merchants = [{ ...blocked(33_000), condition: 'foreign_authorizer' as const }];
     const said = headlineOf({ store: silent, replica, merchants }, { ...well, foreign_authorizer: 1 }, 0);
     expect(said.text).toMatch(/^Payments of shop-33000 fail: /);
@@ -239,6 +233,16 @@ describe('the headline', () => {
       condition: 'likely_dead',
       ending: '',
     });
+  });
+
+  it('says in red whose payments fail where the store has not taken the newest session, and until when those of this replica go on', () => {
+    const text = 'the store has not taken the newest session';
+    const alone = { ...blocked(33_000), condition: 'unshared' as const, cause: { text, runbook: 'store-down' } };
+    const said = headlineOf({ store: silent, replica, merchants: [alone] }, { ...well, unshared: 1 }, 0);
+    expect(said.text).toBe(`Payments of shop-33000 by other replicas very likely fail: ${text}`);
+    expect(said.ending).toBe('; the session of shop-33000 ends in 33 s');
+    expect(said.detail).toMatch(/^The store \(Redis\) does not answer: ECONNREFUSED\. Tell those who run Redis\./);
+    expect([said.condition, said.runbook, said.also]).toEqual(['unshared', 'store-down', undefined]);
   });
 
   it('says of what others end until when a report changes nothing, and of a budget that is spent too when a call is free', () => {
@@ -289,7 +293,6 @@ describe('the headline', () => {
       condition: 'unavailable',
       text: `Renew shop-900000 by hand: its session ends before the next attempt: ${cause.text}`,
     });
-    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' };
     const held = { ...watched, renewalBlocked: true };
     expect(told([held, blocked(20_000)], { watched: 1, fresh: 1 }, { store: silent })).toMatchObject({
       condition: 'watched',
@@ -449,7 +452,6 @@ describe('the headline', () => {
   });
 
   it('leads to what is said of somebody else who creates first, and then to the store that is away beside it', () => {
-    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
     const cause = { text: 'the store does not answer', runbook: 'store-down' };
     const foreign = { ...blocked(333_000), condition: 'foreign_authorizer' } as const;
     for (const merchants of [[], [foreign], [{ ...foreign, cause }]]) {
@@ -459,7 +461,7 @@ describe('the headline', () => {
   });
 
   it('leads to the store first that is away, and then to somebody else who may still create', () => {
-    const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+    const store = silent;
     const others = 'the store does not answer; somebody else created sessions until 00:01:00 UTC, and may again';
     const text = `${others} (runbook: foreign-authorizer)`;
     for (const condition of ['reported_dead', 'unavailable'] as const) {
@@ -483,15 +485,14 @@ describe('the headline', () => {
   });
 
   it('says of a store since when it is away', () => {
-    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED', since: 60_000 } as const;
-    const state = { store: silent, replica, merchants: [blocked(333_000)] };
+    const state = { store: { ...silent, since: 60_000 }, replica, merchants: [blocked(333_000)] };
     expect(headlineOf(state, { ...well, fresh: 1 }, 70_000).detail).toMatch(
       /^Reason: ECONNREFUSED; not working since 00:01:00 UTC\. /,
     );
   });
 
   it('is not calm while the store is down or the replica stops, and never hides what is worse', () => {
-    const down = { store: { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } };
+    const down = { store: silent };
     expect(headline({ fresh: 2 }, down)).toEqual([
       'failing',
       'The store (Redis) does not answer; all 2 sessions are good',
