@@ -365,12 +365,17 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await start({ faults: [REFUSAL] });
     const watching = command('session', 'watch', '--merchant', 'shop', '--json');
     const at = '"at":"[^"]*","merchant":"shop","condition":"unavailable"';
-    await watching.said(new RegExp(`^\\{"event":"condition",${at},"cause":"${CAUSE}","runbook":"access-refused"\\}\n`));
+    const next = '"retryAt":"[^"]*"';
+    await watching.said(
+      new RegExp(`^\\{"event":"condition",${at},"cause":"${CAUSE}","runbook":"access-refused",${next}\\}\n`),
+    );
     await broker.control('DELETE', '/faults');
     await broker.control('POST', '/faults', { kind: 'error', status: 503, operation: 'authorize' });
     await cli('renew', '--merchant', 'shop');
     await watching.said(
-      new RegExp(`\n\\{"event":"condition",${at},"cause":"[^"]*: b_server_is_overloaded","runbook":"[a-z-]+"\\}\n`),
+      new RegExp(
+        `\n\\{"event":"condition",${at},"cause":"[^"]*: b_server_is_overloaded","runbook":"[a-z-]+",${next}\\}\n`,
+      ),
     );
   });
 
