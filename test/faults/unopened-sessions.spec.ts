@@ -88,6 +88,25 @@ describe('a newer session that one replica cannot open', () => {
   });
 });
 
+/** The second replica has asked with a key of its own, and the first one has made its loss good. */
+async function mendedAfterOtherKey(
+  settings: Partial<SessionSettings> = {},
+): Promise<{ cluster: Cluster; conditions: () => readonly string[] }> {
+  const newestKeys = ['9e07re6s', 'Kylkplo7'].map((start) => start.padEnd(43, 'k'));
+  const [, thumbprint = ''] = newestKeys;
+  const cluster = new Cluster({ replicas: 2, lifetimeMs: 3 * HOUR, latencyMs: 10, newestKeys, settings });
+  await cluster.clock.advance(MINUTE);
+  cluster.gateway.answerNext({ kind: 'invalid_response', detail: 'not opened', lostSession: true, thumbprint });
+  const wish = cluster.at(1).replica.wanted.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
+  const refused = expect(wish).rejects.toMatchObject({ code: 'session_unavailable' });
+  await cluster.clock.advance(2 * SECOND);
+  await refused;
+  const renewed = cluster.first.replica.wanted.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
+  await cluster.clock.advance(5 * SECOND);
+  await renewed;
+  return { cluster, conditions: () => cluster.replicas.map(({ replica }) => conditionOf(replica, 'shop')) };
+}
+
 describe('an answer that does not open for a replica with another key', () => {
   it('is told by the others as asked for with a key that is not theirs, which sends nobody to the bank', async () => {
     const keys = ['9e07re6s', 'Kylkplo7'].map((start) => start.padEnd(43, 'k'));
@@ -107,5 +126,26 @@ describe('an answer that does not open for a replica with another key', () => {
       },
       { text: `${lost}; the answer is sealed to another key than ours, or damaged`, runbook: 'access-refused' },
     ]);
+  });
+
+  it('is told by them for an hour after the session that made it good, which the next such attempt ends, too', async () => {
+    const { cluster, conditions } = await mendedAfterOtherKey();
+    expect(conditions()).toEqual(['watched', 'fresh']);
+    const [cause] = cluster.replicas.map(({ replica }) => replica.causeFor('shop'));
+    expect(cause?.runbook).toBe('unopenable-records');
+    expect(cause?.text).toMatch(
+      /^payments failed at [\d:]+ UTC, when another replica asked the bank with another key \(Kylkplo7…\) than the newest of this replica \(9e07re6s…\), which ended our session; its next attempt ends this one, too: give every replica the same key files \(clientKeyFiles\); watched until [\d:]+ UTC$/,
+    );
+    await cluster.clock.advance(HOUR);
+    expect(conditions()).toEqual(['fresh', 'fresh']);
+    expect(cluster.first.replica.causeFor('shop')).toBeUndefined();
+  });
+
+  it('is over where the merchant is configured anew, and nothing where sessions live beside each other', async () => {
+    const { cluster, conditions } = await mendedAfterOtherKey();
+    await cluster.first.replica.merchantsChanged({ added: [], removed: [], changed: ['shop'] });
+    expect(conditions()[0]).toBe('fresh');
+    const beside = await mendedAfterOtherKey({ supersedes: false });
+    expect(beside.conditions()[0]).toBe('fresh');
   });
 });

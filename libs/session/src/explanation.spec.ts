@@ -15,6 +15,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   isLikelyDead: false,
   unopened: undefined,
   isUnshared: false,
+  strayKey: undefined,
   reported: undefined,
   isReportedElsewhere: false,
   spent: undefined,

@@ -12,11 +12,21 @@ import {
   type SpentBudget,
   untilACallClauses,
 } from './budget-cause.js';
-import { type Cause, type Clause, causeOf, clause, joined, type ToldFailure } from './failure-cause.js';
+import {
+  type Cause,
+  type Clause,
+  causeOf,
+  clause,
+  joined,
+  otherKeyText,
+  SAME_KEYS,
+  type ToldFailure,
+} from './failure-cause.js';
 import { sharedFailureKinds } from './gateway-failure.js';
 import type { ReportedDeath } from './reported-deaths.js';
 import type { ServeVerdict } from './serve-decision.js';
 import type { Session } from './session.js';
+import type { StrayKey } from './stray-keys.js';
 
 /** What is known of a merchant that may not be well. */
 export interface ExplainedFacts {
@@ -28,6 +38,8 @@ export interface ExplainedFacts {
   readonly isLikelyDead: boolean;
   /** The generation of a newer session, which another replica may have made, and which opens with none of the keys of this one. */
   readonly unopened: number | undefined;
+  /** Another replica has ended one of its sessions before, and may end this one. */
+  readonly strayKey: StrayKey | undefined;
   /** The store has not taken the session that is served, which this replica has made. */
   readonly isUnshared: boolean;
   /** Of the session that is served. */
@@ -74,7 +86,7 @@ const UNSHARED: Cause = {
  */
 export function explain(facts: ExplainedFacts): Cause | undefined {
   const cause = besideOthers(facts);
-  const { isLikelyDead, isUnshared, result, unopened } = facts;
+  const { isLikelyDead, result, unopened } = facts;
   if (unopened !== undefined && (result !== 'unavailable' || lacksKeyAlone(facts))) {
     const text = unopenedText(unopened, isLikelyDead);
     // There is a newer session: that none was created, or is being created, would deny it.
@@ -82,9 +94,31 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
     const behind = isUntried ? othersClause(facts) : cause;
     return joined([{ text }, ...(behind === undefined ? [] : [behind])], 'unopenable-records');
   }
-  if (!isServedUnreported(facts)) return cause;
+  return isServedUnreported(facts) ? ofServed(facts, cause) : cause;
+}
+
+/** What happened to the session that is served, before what keeps the next one from being made. */
+function ofServed(facts: ExplainedFacts, cause: Cause | undefined): Cause | undefined {
+  const { isLikelyDead, isUnshared } = facts;
   if (isLikelyDead) return cause && joined([LOST, cause], cause.runbook);
-  return isUnshared ? joined([UNSHARED, ...(cause === undefined ? [] : [cause])], UNSHARED.runbook) : cause;
+  if (isUnshared) return joined([UNSHARED, ...(cause === undefined ? [] : [cause])], UNSHARED.runbook);
+  return cause ?? ofStrayKey(facts);
+}
+
+/** As of somebody else who created sessions, the headline begins with whose payments failed. */
+function ofStrayKey({ strayKey, now }: ExplainedFacts): Cause | undefined {
+  if (strayKey === undefined) return undefined;
+  const { failure, watchedUntil } = strayKey;
+  const asked = `another replica asked the bank with ${otherKeyText(failure)}, which ended our session`;
+  const inHeadline = `at ${secondText(failure.at, now)}, when ${asked}`;
+  return joined(
+    [
+      { text: `payments failed ${inHeadline}`, inHeadline },
+      { text: `its next attempt ends this one, too: ${SAME_KEYS}` },
+      { text: `watched until ${momentText(watchedUntil, now)}` },
+    ],
+    'unopenable-records',
+  );
 }
 
 /** Of what a consumer or somebody else who creates shows, no more than that is told. */

@@ -115,9 +115,20 @@ const short = (thumbprint: string): string => `${thumbprint.slice(0, SHORT_KEY)}
 const sealed: Teller = ({ thumbprint, newestKey = thumbprint }) => {
   if (thumbprint === undefined || newestKey === undefined) return undefined;
   if (thumbprint === newestKey) return 'the answer is sealed to another key than ours, or damaged';
-  const keys = `another key (${short(thumbprint)}) than the newest of this replica (${short(newestKey)})`;
-  return `the bank was asked with ${keys}, and the answer did not open: give every replica the same key files (clientKeyFiles)`;
+  const keys = keysText(thumbprint, newestKey);
+  return `the bank was asked with ${keys}, and the answer did not open: ${SAME_KEYS}`;
 };
+
+/** What mends replicas of which one lacks a key. */
+export const SAME_KEYS = 'give every replica the same key files (clientKeyFiles)';
+
+const keysText = (thumbprint: string, newestKey: string): string =>
+  `another key (${short(thumbprint)}) than the newest of this replica (${short(newestKey)})`;
+
+/** With which keys the gateway was asked, where it was another replica that asked. */
+export function otherKeyText({ trace, newestKey = '' }: Pick<ToldFailure, 'trace' | 'newestKey'>): string {
+  return keysText(trace?.thumbprint ?? '', newestKey);
+}
 
 /** Whether the answer did not open for another replica, whose key is not the newest of this one. */
 export function isOfOtherKey({ trace, newestKey }: Pick<ToldFailure, 'trace' | 'newestKey'>): boolean {

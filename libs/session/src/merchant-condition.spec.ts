@@ -20,35 +20,40 @@ interface Facts {
   readonly unshared: boolean;
   readonly unopened: boolean;
   readonly heldBack: boolean;
+  readonly stray: boolean;
   readonly renewing: boolean;
   readonly untilRenewalMs: number;
 }
 
-function conditionIn(facts: Partial<Facts>): MerchantCondition {
-  const {
-    verdict = CURRENT,
-    failed = false,
-    foreign = false,
-    watched = false,
-    reported = false,
-    lost = false,
-    unshared = false,
-    unopened = false,
-    heldBack = false,
-    renewing = false,
-    untilRenewalMs = 1,
-  } = facts;
+const nothing: Facts = {
+  verdict: CURRENT,
+  failed: false,
+  foreign: false,
+  watched: false,
+  reported: false,
+  lost: false,
+  unshared: false,
+  unopened: false,
+  heldBack: false,
+  stray: false,
+  renewing: false,
+  untilRenewalMs: 1,
+};
+
+function conditionIn(given: Partial<Facts>): MerchantCondition {
+  const facts = { ...nothing, ...given };
   const replica = {
-    held: { untilRenewalMs: () => untilRenewalMs, unopened: () => (unopened ? 13 : undefined) },
-    failures: { get: () => (failed ? { kind: 'refused', at: 0 } : undefined) },
-    reader: { verdict: () => verdict },
-    isRenewing: () => renewing,
-    hasForeignAuthorizer: () => foreign,
-    watchedUntil: () => (watched ? 1 : undefined),
-    isReportedDead: () => reported,
-    isLikelyDead: () => lost,
-    isUnshared: () => unshared,
-    isHeldBack: () => heldBack,
+    held: { untilRenewalMs: () => facts.untilRenewalMs, unopened: () => (facts.unopened ? 13 : undefined) },
+    failures: { get: () => (facts.failed ? { kind: 'refused', at: 0 } : undefined) },
+    reader: { verdict: () => facts.verdict },
+    isRenewing: () => facts.renewing,
+    hasForeignAuthorizer: () => facts.foreign,
+    watchedUntil: () => (facts.watched ? 1 : undefined),
+    isReportedDead: () => facts.reported,
+    isLikelyDead: () => facts.lost,
+    isUnshared: () => facts.unshared,
+    isHeldBack: () => facts.heldBack,
+    strayKey: () => (facts.stray ? {} : undefined),
   };
   return conditionOf(replica as unknown as Parameters<typeof conditionOf>[0], 'shop');
 }
@@ -60,6 +65,7 @@ const everything = {
   lost: true,
   unshared: true,
   heldBack: true,
+  stray: true,
   renewing: true,
   untilRenewalMs: 0,
 };
@@ -84,7 +90,8 @@ describe('the condition of a merchant', () => {
     [noneLost, 'unshared'],
     [shared, 'held_back'],
     [{ ...shared, heldBack: false }, 'failing'],
-    [{ unopened: true, renewing: true }, 'failing'],
+    [{ unopened: true, stray: true, renewing: true }, 'failing'],
+    [{ stray: true, renewing: true }, 'watched'],
     [{ renewing: true }, 'renewing'],
     [{ untilRenewalMs: 0 }, 'renewing'],
     [{}, 'fresh'],

@@ -22,7 +22,7 @@ export type MerchantCondition = (typeof merchantConditions)[number];
 
 /**
  * The colour in which people are shown it, on the status page and by the command line. Red: payments fail, or may fail now.
- * Yellow: they go on, and stop with the session unless something is mended, or if whoever ended the sessions before ends this one.
+ * Yellow: they go on, and stop with the session unless something is mended, or if whoever ended the sessions before ends this one: somebody else who creates, or another replica with another key.
  */
 export const conditionColours = {
   unavailable: 'red',
@@ -70,6 +70,7 @@ interface Assessed {
   isRenewing(merchant: string): boolean;
   hasForeignAuthorizer(merchant: string): boolean;
   watchedUntil(merchant: string): unknown;
+  strayKey(merchant: string): unknown;
   isReportedDead(merchant: string): boolean;
   isLikelyDead(merchant: string): boolean;
   isUnshared(merchant: string): boolean;
@@ -93,5 +94,6 @@ export function conditionOf(replica: Assessed, merchant: string): MerchantCondit
 function goodConditionOf(replica: Assessed, merchant: string): MerchantCondition {
   if (replica.isHeldBack(merchant)) return 'held_back';
   if (replica.failures.get(merchant) !== undefined || replica.held.unopened(merchant) !== undefined) return 'failing';
+  if (replica.strayKey(merchant) !== undefined) return 'watched';
   return replica.isRenewing(merchant) || replica.held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';
 }

@@ -31,6 +31,7 @@ import { ServiceWatch } from './service-watch.js';
 import { SessionSync } from './session-sync.js';
 import { Settlements } from './settlements.js';
 import { type UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
+import { type StrayKey, StrayKeys } from './stray-keys.js';
 import { UnsharedSessions } from './unshared-sessions.js';
 import { WantedRenewals } from './wanted-renewals.js';
 import { whyUnavailable } from './why-unavailable.js';
@@ -89,6 +90,7 @@ export class SessionReplica {
   readonly #heldBack: HeldBackRenewals;
   readonly #forecast: BudgetForecast;
   readonly #quietDuels: QuietDuels;
+  readonly #strayKeys: StrayKeys;
   readonly #clock: Clock;
   readonly #service: ServiceWatch;
   readonly #told = {
@@ -103,16 +105,17 @@ export class SessionReplica {
     this.#heldBack = new HeldBackRenewals({ events: this.#quietDuels, causeFor: this.#told.causeFor });
     this.held = given.held ?? new HeldSessions(given.clock);
     this.#forecast = new BudgetForecast({ ...given, events: this.#heldBack, held: this.held });
-    const ports = { ...given, events: this.#forecast };
+    const ports = { ...given, events: this.#forecast, held: this.held, failures: this.failures };
     const { clock, events } = ports;
+    this.#strayKeys = new StrayKeys(ports);
     [this.#clock, this.#merchants] = [clock, ports.merchants];
     const grace = new Grace(clock, ports.graceMs ?? 0);
     this.#store = new ObservedStore(ports.store, { events, clock, onReturn: () => grace.begin() });
     const store = this.#store;
     this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
-    this.#earlyDeaths = new EarlyDeaths({ ...ports, store, grace, held: this.held, watches: this.#watches });
-    this.#reportedDeaths = new ReportedDeaths({ ...ports, store, held: this.held });
+    this.#earlyDeaths = new EarlyDeaths({ ...ports, store, grace, watches: this.#watches });
+    this.#reportedDeaths = new ReportedDeaths({ ...ports, store });
     this.#unpublished = new UnpublishedSessions({
       store,
       clock,
@@ -120,14 +123,12 @@ export class SessionReplica {
       onKept: () => this.#loop.wake(),
       onBroken: (error) => events.emit({ event: 'broken', activity: 'offer', error }),
     });
-    this.handovers = new Handovers({ ...ports, store, held: this.held });
+    this.handovers = new Handovers({ ...ports, store });
     const context = {
       ...ports,
       tracing: ports.tracing ?? untraced,
       store,
       silence: store.silence,
-      held: this.held,
-      failures: this.failures,
       unpublished: this.#unpublished,
       unshared: this.#unshared,
       settlements: this.#settlements,
@@ -226,6 +227,11 @@ export class SessionReplica {
     return isKept && this.#merchants.settingsOf(merchant)?.supersedes !== false;
   }
 
+  /** Of a merchant whose session is well again: another replica has ended one before it by another key than the newest of this one, and may do so again. */
+  strayKey(merchant: string): StrayKey | undefined {
+    return this.#strayKeys.of(merchant);
+  }
+
   /**
    * Whether an attempt was due and finds no call left in the budget, or will find none before the session ends; or is due and has to wait for
    * the store.
@@ -281,6 +287,7 @@ export class SessionReplica {
       isLikelyDead: this.isLikelyDead(merchant),
       unopened: this.held.unopened(merchant),
       isUnshared: this.isUnshared(merchant),
+      strayKey: this.strayKey(merchant),
       reported: this.#reportedDeaths.of(merchant),
       isReportedElsewhere: this.#reportedDeaths.isReportedElsewhere(merchant),
       spent: this.#renewer.spentBudget(merchant),
@@ -307,11 +314,8 @@ export class SessionReplica {
     const isDue = this.held.untilRenewalMs(merchant) <= 0 && !this.isRenewing(merchant);
     if (!isDue || this.failures.get(merchant) !== undefined) return false;
     const { trouble } = this.#store;
-    return trouble === 'refuses' || (trouble === 'silent' && !this.#goesOnAlone(merchant));
-  }
-
-  #goesOnAlone(merchant: string): boolean {
-    return this.#merchants.settingsOf(merchant)?.onStoreOutage !== 'fail';
+    if (trouble !== 'silent') return trouble === 'refuses';
+    return this.#merchants.settingsOf(merchant)?.onStoreOutage === 'fail';
   }
 
   #forget(merchant: string): void {
@@ -328,6 +332,7 @@ export class SessionReplica {
     this.#heldBack.forget(merchant);
     this.#forecast.forget(merchant);
     this.#quietDuels.forget(merchant);
+    this.#strayKeys.forget(merchant);
     this.#service.forget(merchant);
     this.held.drop(merchant);
     this.failures.clear(merchant);
@@ -338,15 +343,15 @@ export class SessionReplica {
     this.#forecast.settingsChanged(merchant);
     const hasFailed = this.failures.get(merchant) !== undefined;
     this.held.forgetUnusable(merchant);
+    this.#strayKeys.forget(merchant);
     this.#renewer.forgetHoldOff(merchant);
     this.#sync.want([merchant]);
     if (!hasFailed && this.reader.verdict(merchant).result === 'fresh') return;
     this.#sync.renewNow(merchant);
   }
 
-  #offered({ session, answeredAtMs, known }: UnpublishedSession, answer: OfferResult): void {
-    const { merchant, generation } = session;
-    this.#unshared.settled(session);
+  #offered({ session: { merchant, generation }, answeredAtMs, known }: UnpublishedSession, answer: OfferResult): void {
+    this.#unshared.settled({ merchant, generation });
     if (answer.kind === 'refused') this.#sync.want([merchant]);
     const settings = this.#merchants.settingsOf(merchant);
     if (!answer.isContested || settings === undefined || settings.supersedes === false) return;

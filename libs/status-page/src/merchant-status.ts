@@ -35,7 +35,7 @@ export function merchantStatus(
     required: isRequired(id),
     environment: environmentOf(id),
     condition,
-    reason: servedReason(condition, reason),
+    reason: servedReason(reason, replica.hasForeignAuthorizer(id)),
     ...(cause === undefined ? {} : { cause: causeShown(cause) }),
     ...keysOf(replica, id, cause),
     ...reportsOf(reports, id, session),
@@ -66,8 +66,7 @@ function causeShown({ text, runbook, inHeadline }: Cause): StatusCause {
   return { text, runbook, ...(inHeadline === undefined ? {} : { inHeadline }) };
 }
 
-function servedReason(condition: StatusCondition, reason: ServeVerdict['reason']): StatusMerchant['reason'] {
-  const isDisputed = condition === 'foreign_authorizer' || condition === 'watched';
+function servedReason(reason: ServeVerdict['reason'], isDisputed: boolean): StatusMerchant['reason'] {
   return isDisputed && reason === 'current' ? 'foreign_authorizer' : reason;
 }
 

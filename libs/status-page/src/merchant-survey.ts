@@ -36,6 +36,7 @@ interface SurveyParts {
     | 'isHeldBack'
     | 'quietMs'
     | 'watchedUntil'
+    | 'strayKey'
   >;
   readonly ids: () => readonly string[];
   readonly isRenewalBlocked: (merchant: string) => boolean;

@@ -38,6 +38,7 @@ class Rig {
       isReportedDead: (merchant: string) => this.reportedDead.has(merchant),
       isLikelyDead: () => false,
       isUnshared: () => false,
+      strayKey: () => undefined,
       isHeldBack: (merchant: string) => this.heldBack.has(merchant),
       retryInMs: () => undefined,
       quietMs: (merchant: string) => this.quietMs.get(merchant),

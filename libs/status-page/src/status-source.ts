@@ -43,6 +43,7 @@ export interface StatusSource {
     | 'failureOf'
     | 'quietMs'
     | 'watchedUntil'
+    | 'strayKey'
   >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];

@@ -49,7 +49,7 @@ export class MerchantDocument {
   @ApiProperty({
     enum: merchantConditions,
     description:
-      'How the merchant is, the worst first, as the status page and `session-broker status` say it: `likely_dead` when the gateway has made a session that is of no use to us, or to this replica, and ends the one that is served, `unshared` when the store has not taken the newest session, which this replica alone has, and which ends those of the other replicas, `watched` when somebody else created its sessions and nobody has reported the newest one dead, `failing` while the last attempt failed and the session is still `fresh`, `held_back` while its renewal is due and the create-call budget is spent, or that is spent until after the session ends, or while it is due and waits for the store.',
+      'How the merchant is, the worst first, as the status page and `session-broker status` say it: `likely_dead` when the gateway has made a session that is of no use to us, or to this replica, and ends the one that is served, `unshared` when the store has not taken the newest session, which this replica alone has, and which ends those of the other replicas, `watched` when somebody else created its sessions and nobody has reported the newest one dead, or when another replica has asked with another key within the last hour, and ended the session before this one, `failing` while the last attempt failed and the session is still `fresh`, `held_back` while its renewal is due and the create-call budget is spent, or that is spent until after the session ends, or while it is due and waits for the store.',
   })
   readonly condition: string;
 

@@ -313,8 +313,8 @@ const isSpentOnFailures = (listed: ListedMerchant | undefined): boolean =>
   listed?.lastFailure !== undefined && !isOfOthers(listed);
 
 /** Somebody else created sessions, and goes on or may go on: `session-broker status` has a word for each. */
-const isOfOthers = ({ condition = '' }: ListedMerchant): boolean =>
-  ['foreign_authorizer', 'watched'].includes(condition);
+const isOfOthers = ({ condition = '', runbook }: ListedMerchant): boolean =>
+  condition === 'foreign_authorizer' || (condition === 'watched' && runbook === 'foreign-authorizer');
 
 /** A merchant that looks well may have a note, and a store that is away is nothing of the merchant's: neither note nor merchant refused this wish. */
 function pageFor(reason: string | undefined, listed: ListedMerchant | undefined): string | undefined {

@@ -29,7 +29,7 @@ export const dead = new Set([...reported, 'likely_dead']);
 /** @type {ReadonlySet<string>} Those that time alone changes only at the end. */
 const untilItsEnd = new Set([...dead, 'unshared', 'watched']);
 
-/** @type {ReadonlySet<StatusCondition>} Those of a session that is good, which only news can end. */
+/** @type {ReadonlySet<StatusCondition>} Of a session that is good, which only news can end. */
 const lasting = new Set(['held_back', 'failing']);
 
 /**

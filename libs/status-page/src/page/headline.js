@@ -116,9 +116,9 @@ function heldSentence({ merchants, all, worst, trouble, now }) {
   if (held === undefined && !isCalm) return undefined;
   const text = held === undefined ? `${capital(said)}; ${goodText(all)}` : `${held}: ${said}`;
   const detail = troubleDetail(trouble, 'sessions');
-  const condition = isCalm ? 'failing' : worst;
-  const also = worst === 'watched' ? FOREIGN_AUTHORIZER : undefined;
-  return { condition, text, ending: endText(merchants, all, now), detail, runbook: STORE_DOWN, also };
+  const also = merchants.find((one) => one.condition === 'watched')?.cause?.runbook;
+  const ending = endText(merchants, all, now);
+  return { condition: isCalm ? 'failing' : worst, text, ending, detail, runbook: STORE_DOWN, also };
 }
 
 /**
