@@ -172,6 +172,10 @@ describe('what renew says', () => {
       const { code, lines } = await renew({ status: 200, body: { ...body, result } }, { merchants: [watched] });
       expect([code, lines.at(-1)]).toEqual([0, note]);
     }
+    const otherKey = { ...watched, cause: 'another replica asked', runbook: 'unopenable-records' };
+    expect((await renew({ status: 200, body }, { merchants: [otherKey] })).lines.at(-1)).toBe(
+      'note        another replica asked (runbook: unopenable-records)',
+    );
     const ended = { ...watched, condition: 'foreign_authorizer' };
     expect((await renew({ status: 200, body }, { merchants: [ended] })).lines.at(-1)).toBe(note);
     for (const merchants of [[fresh], [{ ...fresh, condition: 'failing', cause: 'refused' }], []]) {

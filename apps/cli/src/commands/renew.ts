@@ -201,14 +201,20 @@ function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
   };
 }
 
+/** Who may end what was created: whoever created sessions before, or another replica with another key. */
+function noteOf(listed: ListedMerchant): string | undefined {
+  const others =
+    'somebody else created sessions of the merchant, and may end this one, too (runbook: foreign-authorizer)';
+  if (isOfOthers(listed)) return others;
+  return listed.condition === 'watched' ? causeText(listed) : undefined;
+}
+
 /** What was created may be ended again, or be shared with nobody, and one that is too new to be replaced may be one that payments fail with. */
 function withOutlook(report: Report, wasThere: boolean, listed: ListedMerchant | undefined): Report {
   if (listed === undefined || isWell(listed)) return report;
   const isDone = !wasThere || listed.condition === 'watched';
-  if (isDone && isOfOthers(listed)) {
-    const note = 'somebody else created sessions of the merchant, and may end this one, too';
-    return { ...report, lines: [...report.lines, `note        ${note} (runbook: foreign-authorizer)`] };
-  }
+  const note = isDone ? noteOf(listed) : undefined;
+  if (note !== undefined) return { ...report, lines: [...report.lines, `note        ${note}`] };
   if (isDone && listed.condition !== 'unshared') return report;
   const cause = causeText(listed);
   if (cause === undefined) return report;
@@ -314,7 +320,7 @@ const isSpentOnFailures = (listed: ListedMerchant | undefined): boolean =>
 
 /** Somebody else created sessions, and goes on or may go on: `session-broker status` has a word for each. */
 const isOfOthers = ({ condition = '', runbook }: ListedMerchant): boolean =>
-  condition === 'foreign_authorizer' || (condition === 'watched' && runbook === 'foreign-authorizer');
+  condition === 'foreign_authorizer' || (condition === 'watched' && runbook !== 'unopenable-records');
 
 /** A merchant that looks well may have a note, and a store that is away is nothing of the merchant's: neither note nor merchant refused this wish. */
 function pageFor(reason: string | undefined, listed: ListedMerchant | undefined): string | undefined {
