@@ -1,4 +1,5 @@
 import { abortReason } from './platform-errors.js';
+import { isAnswer, printedError } from './printed-answer.js';
 
 export interface ErrorFacts {
   /** HTTP status of the broker's answer, when there was one. */
@@ -51,7 +52,11 @@ export abstract class SessionBrokerError extends Error {
   }
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    const { cause } = facts;
+    super(message, cause === undefined || isAnswer(cause) ? undefined : { cause });
+    // Of a getter Node.js prints no value, also where an error ends a process, which asks no error how to print it.
+    if (isAnswer(cause))
+      Object.defineProperty(this, 'cause', { get: () => cause, enumerable: false, configurable: true });
     const { kinds } = new.target;
     Object.defineProperty(this, KINDS, { value: kinds, enumerable: false });
     Object.defineProperty(this, 'name', { value: kinds[0], enumerable: false, configurable: true, writable: true });
@@ -67,6 +72,11 @@ export abstract class SessionBrokerError extends Error {
   toJSON(): object {
     const { name, message, cause } = this;
     return { ...this, name, message, ...(cause instanceof SessionBrokerError ? { cause } : {}) };
+  }
+
+  /** For `console.error`: of an answer that is the cause, status and content type alone; `cause` is the answer itself. */
+  [Symbol.for('nodejs.util.inspect.custom')](): object {
+    return printedError(this);
   }
 }
 

@@ -1,6 +1,7 @@
 import { SessionBrokerError } from './errors.js';
 import { originOf } from './gateway-place.js';
 import type { OwnAnswer } from './own-answer.js';
+import { answerTexts, isAnswer } from './printed-answer.js';
 
 /** What is right after both: a payment that is repeated under another id is a second payment. */
 export const NO_OTHER_ID = 'Keep the merchantRequestId and send it under no other:';
@@ -32,7 +33,8 @@ export class GatewayUnreachable extends SessionBrokerError {
 export function notTheGateway(who: OwnAnswer, cause: unknown): GatewayUnreachable {
   const place = originOf(cause);
   const there = place === undefined ? 'there' : `at ${place}`;
-  const says = `It is ${who} that answers ${there}, and no gateway: the URL has to be the gateway's own.`;
+  const answer = isAnswer(cause) ? ` (${answerTexts(cause).join(', ')})` : '';
+  const says = `It is ${who} that answers ${there}${answer}, and no gateway: the URL has to be the gateway's own.`;
   return new GatewayUnreachable('not_the_gateway', `${says} ${NOT_SENT}`, { cause });
 }
 
