@@ -1,8 +1,8 @@
 import { orAborted, reasonOf } from './abort.js';
 import { BrokerUnavailable, SessionBrokerError } from './errors.js';
 import {
-  CUT_OFF,
   isBadPort,
+  isEndedByTls,
   isUnexplained,
   NO_TLS,
   UNEXPLAINED,
@@ -170,8 +170,7 @@ export function networkError(error: unknown, signal: AbortSignal, url?: string):
 }
 
 function schemeHint(error: unknown, url: string | undefined): string {
-  const code = systemCodeOf(error);
-  if (url === undefined || code === undefined || !CUT_OFF.includes(code)) return '';
+  if (url === undefined || !isEndedByTls(error)) return '';
   return `; does its URL begin with ${/^https:/i.test(url) ? 'http' : 'https'}://?`;
 }
 

@@ -32,6 +32,13 @@ const thrownBy = (lose: () => never): unknown => {
 };
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
+const page400 = (type: string): object => ({ status: 400, headers: new Headers({ 'content-type': type }) });
+/** The answer itself, or where there is none the request. */
+const about = (failure: unknown, scheme = 'http:'): { status: number; url: string } | { url: string } => {
+  const url = `${scheme}//gateway.test/pay`;
+  return failure instanceof Error ? { url } : { ...(failure as { status: number }), url };
+};
+
 describe('a payment that was carried out', () => {
   let server: ScriptedBroker;
   let broker: SessionBroker;
@@ -303,6 +310,35 @@ describe('a payment that was carried out', () => {
     expect(() => answerLost(cutOff, { url: 'https://gateway/pay' })).toThrow(
       'that can be used: ECONNRESET. Nobody knows',
     );
+  });
+
+  const HINT = 'does its URL begin with https://?';
+  const ofUndici = (bytesRead: number): Error =>
+    Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET', socket: { bytesRead } });
+  const ofParser = (data: string): Error => Object.assign(new Error('x'), { name: 'HTTPParserError', data });
+
+  it.each<[string, unknown]>([
+    ['the connection ended without an answer', failed(ofUndici(0))],
+    ['what came is an alert of TLS', failed(ofParser('\u0015\u0003\u0003\u0000\u0002\u0002\u0050'))],
+    ['a page says that the port is one of TLS', page400('text/html')],
+  ])('is asked so, too, where %s', (_what, cause) => {
+    expect(() => answerLost(cause, about(cause))).toThrow(HINT);
+    expect(() => answerLost(cause, about(cause, 'https:'))).not.toThrow(HINT);
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing answered in time', new DOMException('x', 'TimeoutError')],
+    ['the gateway was too slow', failed(ofSystem('UND_ERR_HEADERS_TIMEOUT', ''))],
+    ['half a head of HTTP came', failed(ofUndici(11))],
+    ['something else came that is no HTTP', failed(ofParser('SSH-2.0-OpenSSH'))],
+    [
+      'an SDK has kept an answer beside it',
+      Object.assign(failed(ofSystem('ECONNRESET', 'read')), { response: { status: 502 } }),
+    ],
+    ['the gateway refuses in its own form', page400('application/json')],
+  ])('is not asked so where %s', (_what, cause) => {
+    expect(() => answerLost(cause, about(cause))).toThrow(AnswerLost);
+    expect(() => answerLost(cause, about(cause))).not.toThrow(HINT);
   });
 
   it('is one of which nobody knows when its answer breaks off, whatever the code', () => {

@@ -1,8 +1,8 @@
 import { SessionBrokerError } from './errors.js';
 import {
   abortReason,
-  CUT_OFF,
   isBadPort,
+  isEndedByTls,
   isError,
   isUnexplained,
   NO_TLS,
@@ -14,6 +14,7 @@ import { IS_IT_SET } from './option-names.js';
 import { isProblemOfOurs } from './own-answer.js';
 import { evidenceIn, type FailureEvidence } from './failure-evidence.js';
 import { addressIn, isOfOrder, originOf } from './gateway-place.js';
+import { answerTexts, mediaTypeOf } from './printed-answer.js';
 import {
   AnswerLost,
   GatewayUnreachable,
@@ -42,6 +43,8 @@ const NO_CONNECTION: readonly unknown[] = [
 ];
 /** As Node.js says it of a connection that ended in the handshake, with the code of any connection that ended. */
 const ENDED_IN_HANDSHAKE = 'Client network socket disconnected before secure TLS connection was established';
+/** The gateway itself refuses in JSON. */
+const PAGES: readonly string[] = ['text/html', 'text/plain'];
 const IS_IT_TLS = ' (does its URL begin with https://?)';
 /** By what fetch says of a request that it never sends. */
 const NEVER_FETCHED: readonly { readonly says: RegExp; readonly why: string }[] = [
@@ -64,8 +67,6 @@ const NAMES: Readonly<Record<string, string>> = {
   SyntaxError: 'no JSON',
 };
 const MAX_DEPTH = 5;
-/** A type and nothing behind it: a parameter could be anything. */
-const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
 
 /** As the gateway writes its codes. */
 const MSG_CODE = /^b_[a-z_]{1,64}$/;
@@ -112,7 +113,7 @@ export function answerLost(cause: unknown, about?: GatewayAnswer | GatewayReques
     throw notTheGateway('a broker or an egress', given);
   }
   const what = [...facts, ...endTexts(failures, signal)].join(', ');
-  const place = given === undefined && isCutOff(failures, about) ? IS_IT_TLS : placeOf(statuses);
+  const place = speaksTls({ given, failures, statuses }, about) ? IS_IT_TLS : placeOf(statuses);
   const message = `No answer of the gateway that can be used${place}${what === '' ? '' : `: ${what}`}`;
   const unknown = 'Nobody knows whether the bank has the request';
   const isKept = given === undefined ? isError(cause) && !failures.some(isOfParser) : isShown(cause, given);
@@ -128,10 +129,19 @@ const whoTells = (asked: unknown): string => (isOfOrder(asked) ? WHO_TELLS + ORD
 /** Every path that is documented is there, where the gateway is. */
 const placeOf = (statuses: readonly number[]): string => (statuses.includes(404) ? ' (is its URL right?)' : '');
 
-/** As a server that speaks nothing but TLS ends a connection on which it is asked without. */
-function isCutOff(failures: readonly unknown[], request: unknown): boolean {
-  const code = firstCodeOf(failures);
-  return code !== undefined && CUT_OFF.includes(code) && originOf(request)?.startsWith('http:') === true;
+/** What came of a request without TLS, as far as it is known. */
+interface Outcome {
+  readonly given: GatewayAnswer | undefined;
+  readonly failures: readonly unknown[];
+  readonly statuses: readonly number[];
+}
+
+/** As servers that speak nothing but TLS treat who does not: some cut the connection off, some have a page for it. */
+function speaksTls({ given, failures, statuses }: Outcome, asked: unknown): boolean {
+  if (originOf(asked)?.startsWith('http:') !== true) return false;
+  if (given !== undefined) return given.status === 400 && PAGES.includes(mediaTypeOf(given.headers) ?? '');
+  // With an answer that another client has kept, HTTP is spoken there.
+  return statuses.length === 0 && failures.some(isEndedByTls);
 }
 
 /** What may be said of a request of which nobody knows. */
@@ -234,14 +244,7 @@ function factsOf({ statuses, codes, msgCodes }: Told = { statuses: [], codes: []
   return { facts: [...statuses.slice(0, 1).map((one) => `status ${one}`), ...code.slice(0, 1)], statuses };
 }
 
-/** Only what cannot quote the request, here and below. */
-function answerTexts({ status, headers }: GatewayAnswer): readonly string[] {
-  const type = typeof headers?.get === 'function' ? headers.get('content-type') : undefined;
-  const media = typeof type === 'string' ? MEDIA_TYPE.exec(type)?.[1] : undefined;
-  return media === undefined ? [`status ${status}`] : [`status ${status}`, media.toLowerCase()];
-}
-
-/** Fetch rejects with the signal's reason itself; that of a time-out tells by its name what it is. */
+/** Only what cannot quote the request, here and below. Fetch rejects with the signal's reason itself; that of a time-out tells by its name what it is. */
 function endTexts(failures: readonly unknown[], signal: AbortSignal | undefined): readonly string[] {
   if (signal?.aborted === true && failures.includes(signal.reason) && !isTimeout(signal.reason)) {
     return [`the caller aborted it (${abortReason(signal.reason)})`];

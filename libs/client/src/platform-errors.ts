@@ -26,7 +26,22 @@ export const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 export const SPEAKS_NO_TLS = 'what answers there speaks no TLS; does its URL begin with http://?';
 
 /** How a connection ends on which a server is asked with TLS, or without, and speaks the other alone. */
-export const CUT_OFF: readonly string[] = ['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE'];
+const CUT_OFF: readonly string[] = ['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE'];
+
+/** Its first octets, as the parser of undici quotes them; servers in Java answer so who asks them without TLS. */
+const TLS_ALERT = '\u0015\u0003';
+const MAX_LINKS = 5;
+
+/** How a connection without TLS ends at a server that speaks nothing else: with no answer, or with an alert of TLS. */
+export function isEndedByTls(error: unknown): boolean {
+  const links: unknown[] = [];
+  for (let link = error; isError(link) && links.length < MAX_LINKS; link = link.cause) links.push(link);
+  const seen = links as readonly { readonly data?: unknown; readonly socket?: { readonly bytesRead?: unknown } }[];
+  if (seen.some(({ data }) => typeof data === 'string' && data.startsWith(TLS_ALERT))) return true;
+  // Something was read: whatever broke off was an answer in clear.
+  if (seen.some(({ socket }) => typeof socket?.bytesRead === 'number' && socket.bytesRead > 0)) return false;
+  return CUT_OFF.includes(systemCodeOf(error) ?? '');
+}
 
 /** Fetch refuses the ports of the Fetch standard's list of bad ports, with this text and no code. */
 export function isBadPort(error: unknown): boolean {
