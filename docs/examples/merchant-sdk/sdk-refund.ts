@@ -1,5 +1,6 @@
 // sdk-refund.ts
 import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 import { AnswerLost, SessionBroker, SessionBrokerError } from '@session-broker/client';
 import { SdkNotCalled, withSdk } from './brokered-sdk.ts';
 import { MerchantSdk } from './merchant-sdk.ts';
@@ -32,10 +33,20 @@ function statusIn(error: unknown): number | undefined {
   return originalError === undefined ? undefined : statusIn(originalError);
 }
 
+/** How a connection fails with TLS where there is none, and without where there is nothing else; after an answer it is neither. */
+function schemeHint(url: string, error: unknown, who = 'it'): string {
+  const why = inspect(error, { depth: 9 });
+  if (url.startsWith('https:'))
+    return /WRONG_VERSION|before secure TLS/.test(why) ? `; does ${who} begin with http://?` : '';
+  const isCutOff = /'(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|\\x15\\x03.*)'/.test(why) && !/bytesRead: [1-9]/.test(why);
+  return isCutOff && statusIn(error) === undefined ? `; does ${who} begin with https://?` : '';
+}
+
 /** What a refusal of the bank means, which the SDK throws as its own error; every other one says it by itself. */
 function explain(error: unknown, merchantRequestId: string): never {
   if (error instanceof AnswerLost) {
-    throw new AnswerLost(error.code, `${error.message}; it is ${merchantRequestId}`, { cause: error.cause });
+    const hint = schemeHint(GATEWAY_URL, error.cause, 'GATEWAY_URL');
+    throw new AnswerLost(error.code, `${error.message}; it is ${merchantRequestId}${hint}`, { cause: error.cause });
   }
   if (error instanceof SessionBrokerError || error instanceof SdkNotCalled) throw error;
   const has = String(error).includes('b_duplicate_field_value')
@@ -53,7 +64,7 @@ async function refund(broker: SessionBroker): Promise<void> {
   const signal = AbortSignal.timeout(10_000);
   // A redirect comes back as such, and is not followed: the token is for one host.
   const clientKey = await fetch(keyUrl, { headers, redirect: 'manual', signal }).catch((cause: unknown) => {
-    const why = `no broker answers at BROKER_URL (${BROKER_URL})`;
+    const why = `no broker answers at BROKER_URL (${BROKER_URL})${schemeHint(BROKER_URL, cause)}`;
     throw new Error(`no client key: ${why}; ${NOTHING_SENT}`, { cause });
   });
   const said = (await clientKey.json().catch(() => ({}))) as { jwk?: { kty: string }; code?: string } | null;
