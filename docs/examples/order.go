@@ -4,10 +4,8 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log"
-	"net"
 	"net/http"
 	"os"
 	"regexp"
@@ -40,14 +38,16 @@ func main() {
 	client := http.Client{Timeout: 45 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	unknown, ask, findOut := "unknown whether the bank has it: %v %v; %s", "look for its hppOrderId in the notification, or ask the bank about "+id, "keep "+id+", send the order again with it to find out, and never under a new merchantRequestId"
-	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" || regexp.MustCompile("HTTP response to HTTPS client|TLS handshake timeout|x509: ").MatchString(fmt.Sprint(err)) {
-		log.Fatalf("%s, for it was not sent: nothing answers at %s (EGRESS_URL; is it http:// or https://?) that is trusted: %v", none, url, err)
+	failed := regexp.MustCompile("(HTTP response to HTTPS client|first record does not look like a TLS handshake)$").ReplaceAllString(fmt.Sprint(err), "$1; does it begin with http://?")
+	failed = regexp.MustCompile(`^(Post "http:.*(: EOF|reset by peer|malformed HTTP response "\\x15\\x03.*))$`).ReplaceAllString(failed, "$1; does EGRESS_URL begin with https://?")
+	if err != nil && regexp.MustCompile("dial tcp|HTTP response to HTTPS client|first record does not|TLS handshake timeout|x509: ").MatchString(failed) {
+		log.Fatalf("%s, for it was not sent: nothing answers at %s (EGRESS_URL) that is trusted: %s", none, url, failed)
 	} else if err != nil {
-		log.Fatalf(unknown, "no answer of the egress:", err, findOut)
+		log.Fatalf(unknown, "no answer of the egress:", failed, findOut)
 	}
 	var said struct {
 		HppOrderID, OrderStatus, RedirectURL, MsgCode, MsgText, Type, Code, Title, Detail, Cause string
-		ErrorCauses                                                                 any
+		ErrorCauses                                                                              any
 	}
 	err = json.NewDecoder(response.Body).Decode(&said)
 	causes, _ := json.Marshal(said.ErrorCauses)

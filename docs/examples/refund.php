@@ -35,16 +35,17 @@ $context = stream_context_create(['http' => [
 fwrite(STDERR, "sending the refund $id\n"); // a real program writes it to its database before it sends
 $findOut = "keep $id: the notification or the bank tells its status, never send it under a new merchantRequestId";
 $unknown = fn (string $why) => new RuntimeException("unknown whether the bank has it: $why; $findOut");
-$warnings = []; // TLS tells its reasons one by one
+[$began, $warnings] = [time(), []]; // TLS tells its reasons one by one
 set_error_handler(function ($level, $message) use (&$warnings) { return (bool) $warnings[] = $message; });
 $text = file_get_contents("$url/ecom/execute_request/payments/v3/refund", false, $context);
 restore_error_handler();
 if ($text === false || ($http_response_header[0] ?? '') === '') {
     $why = implode('; ', $warnings) ?: 'it closed the connection';
     $hint = str_contains($why, 'wrong version number') ? '; does it begin with http://?' : '';
+    $isCutOff = str_starts_with($url, 'http:') && time() - $began < 10; // what took longer was not the scheme
     throw preg_match('/Connection refused|getaddrinfo|Failed to enable crypto/', $why)
         ? new RuntimeException("$none, for it was not sent: nothing answers at $url (EGRESS_URL) that is trusted: $why$hint")
-        : $unknown("no answer of the egress: $why");
+        : $unknown("no answer of the egress: $why" . ($isCutOff ? '; does EGRESS_URL begin with https://?' : ''));
 }
 $status = (int) (explode(' ', $http_response_header[0])[1] ?? 0);
 $document = json_decode($text, true);

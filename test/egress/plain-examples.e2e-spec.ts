@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -181,6 +181,12 @@ describe.each<[string, string, Operation]>([
       });
     });
 
+    const portOf = async (each: (socket: Socket) => unknown): Promise<number> => {
+      const server = createTcpServer((socket) => void each(socket.on('error', () => undefined)));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      started.add(server, async (it) => void it.close());
+      return (server.address() as AddressInfo).port;
+    };
     const untrustedPort = async (): Promise<number> => {
       const server = createTlsServer(new TestAuthority().issue({ names: ['127.0.0.1'] }));
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -207,7 +213,12 @@ describe.each<[string, string, Operation]>([
       [
         'what listens speaks no TLS',
         async () => ({ EGRESS_URL: egress.url.replace('http:', 'https:') }),
-        new RegExp(`no ${what}, for it was not sent: nothing answers at https:.*http://`, 's'),
+        new RegExp(`no ${what}, for it was not sent: nothing answers at https:.*begin with http://\\?`, 's'),
+      ],
+      [
+        'what listens speaks neither TLS nor HTTP',
+        async () => ({ EGRESS_URL: `https://127.0.0.1:${await portOf((it) => it.end('SSH-2.0-OpenSSH\r\n'))}` }),
+        new RegExp(`no ${what}, for it was not sent: nothing answers at https:.*begin with http://\\?`, 's'),
       ],
       [
         'its certificate is not trusted',
@@ -219,6 +230,7 @@ describe.each<[string, string, Operation]>([
       const ended = await output(await variables());
       expect(printed(ended)).toMatch(says);
       expect(printed(ended)).not.toMatch(/canary|\nary|unknown whether/);
+      if (!says.source.includes('begin with')) expect(printed(ended)).not.toMatch(/https?:\/\/\?/);
       expect(ended.code).toBeGreaterThan(0);
     });
 
@@ -302,6 +314,17 @@ describe.each<[string, string, Operation]>([
 
     it('says that nobody knows where the connection with the egress is reset', async () => {
       expect(unknownOf(await outputOf(), played).says).toMatch(/^no answer of the egress: \S/);
+    });
+
+    it.each<[string, (socket: Socket) => unknown]>([
+      ['closed', (it) => it.end()],
+      ['reset', (it) => it.resetAndDestroy()],
+    ])('asks whether the URL begins with https:// where a connection without TLS is %s', async (_how, end) => {
+      const port = await portOf((socket) => void socket.once('data', () => end(socket)));
+      const ended = await output({ EGRESS_URL: `http://127.0.0.1:${port}` });
+      expect(unknownOf(ended, played).says).toMatch(
+        /^no answer of the egress: .*; does EGRESS_URL begin with https:\/\/\?/,
+      );
     });
 
     it('says that it closed the connection without an answer', async () => {
