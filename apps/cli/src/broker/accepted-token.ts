@@ -10,6 +10,11 @@ export class AcceptedToken {
     this.#authorization = { text: authorization };
   }
 
+  /** Whether anything was. */
+  get hasShown(): boolean {
+    return this.#authorization !== undefined;
+  }
+
   /** Whether something was shown before, and not with this one. */
   isExchangedFor(authorization: string | undefined): boolean {
     return this.#authorization !== undefined && this.#authorization.text !== authorization;

@@ -28,4 +28,27 @@ describe('what is told of replicas that say nothing of a merchant', () => {
       'The broker answers again.',
     ]);
   });
+
+  it('is for programs first of all why the one that has had it is not seen, however grave the trouble of another one is', () => {
+    const told: object[] = [];
+    const notice = new AnswerNotice({
+      broker: { urls, token: () => Promise.resolve(undefined), hasToken: false, ca: undefined },
+      merchant: 'shop',
+      hasHad: (url) => url === urls[1],
+      tell: ({ facts }) => void told.push(facts),
+    });
+    const error = { code: 'certificate_untrusted', message: 'the certificate is not trusted' };
+    const stranger: ReplicaTrouble = { url: urls[0], fault: 'refused', error };
+    notice.missing({ troubles: [stranger, down(urls[1])], leaves: 'nothing is seen', streamOpen: false });
+    const { error: unreachable } = down(urls[1]);
+    expect(told).toEqual([
+      {
+        ...{ merchant: 'shop', answers: false, streamOpen: false, error: unreachable },
+        replicas: [
+          { place: 'http://a.example', error },
+          { place: 'http://b.example', error: unreachable, hadMerchant: true },
+        ],
+      },
+    ]);
+  });
 });

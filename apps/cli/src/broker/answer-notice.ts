@@ -43,7 +43,7 @@ export class AnswerNotice {
     this.#told = now;
     this.#isOpen = true;
     const words = this.#words([first, ...others], leaves);
-    this.#tell(words, { answers: false, streamOpen, ...troubleFacts([first, ...others], this.#parts.broker.urls) });
+    this.#tell(words, { answers: false, streamOpen, ...this.#facts([first, ...others]) });
   }
 
   /** @param troubles of the one that is followed, and of others beside the one that serves the merchant */
@@ -54,11 +54,7 @@ export class AnswerNotice {
     this.#told = now;
     this.#isOpen = false;
     const words = `${origin} serves the merchant, while another one does not:\n${troubleLines(troubles).join('\n')}`;
-    this.#tell(words, {
-      answers: true,
-      servedBy: origin,
-      ...troubleFacts([first, ...others], this.#parts.broker.urls),
-    });
+    this.#tell(words, { answers: true, servedBy: origin, ...this.#facts([first, ...others]) });
   }
 
   /** One of them has shown the merchant. */
@@ -76,6 +72,11 @@ export class AnswerNotice {
     if (troubles.length > 1) return [`${capitalized(leaves)}:`, first, ...more].join('\n');
     const what = broker.urls.length === 1 ? troubles[0].error.message : first;
     return [`${capitalized(leaves)}: ${what}`, ...more].join('\n');
+  }
+
+  #facts(troubles: readonly [ReplicaTrouble, ...ReplicaTrouble[]]): object {
+    const { broker, hasHad } = this.#parts;
+    return troubleFacts(troubles, { urls: broker.urls, hasHad });
   }
 
   #tell(words: string, facts: object): void {

@@ -1,5 +1,7 @@
-import { causeText, type ListedMerchant, shownCondition } from './listed-merchant.js';
+import type { Clock } from '#libs/clock';
+import { causeText, type ListedMerchant, nextAttemptText, shownCondition } from './listed-merchant.js';
 import type { TellNotice } from './notice.js';
+import type { NoticeParts } from './notice-parts.js';
 
 /** Replicas have clocks of their own, and people are told of minutes. */
 const SAME_MOMENT_MS = 60_000;
@@ -19,13 +21,15 @@ const MOMENTS = /(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)? UTC/g;
 /** Says when a merchant that is followed is not well, whether it has a session or none, and when it is well again, in the words of `status`. */
 export class ConditionNotice {
   readonly #tell: TellNotice;
+  readonly #clock: Clock;
   /** As it was when it was told last; undefined while all was well. */
   #told: ListedMerchant | undefined;
   /** Whether a line of this has been told that a line of this has to end. */
   #isOpen = false;
 
-  constructor(tell: TellNotice) {
+  constructor({ tell, clock }: Pick<NoticeParts, 'tell' | 'clock'>) {
     this.#tell = tell;
+    this.#clock = clock;
   }
 
   /** The line for the end of its session has told this already. */
@@ -46,7 +50,7 @@ export class ConditionNotice {
     this.#tell({
       event: 'condition',
       about: id,
-      words: why === undefined ? word : `${word}: ${why}`,
+      words: why === undefined ? word : `${word}: ${why}${nextAttemptText(merchant, this.#clock.now())}`,
       facts: factsOf(merchant, why),
     });
   }

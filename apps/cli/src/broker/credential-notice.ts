@@ -5,8 +5,8 @@ import { askFaultCodes } from './exchange-cause.js';
 import type { FollowState } from './follow-state.js';
 import type { Listing } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
-import { followedTokenRemedy, GRANT_READ, NAME_OR_GRANT } from './remedies.js';
-import { ownCodeOf, type ReplicaAnswer } from './replica-call.js';
+import { GRANT_READ, NAME_OR_GRANT } from './remedies.js';
+import { type ShownTroubles, troubleFacts, type Troubles } from './replica-trouble.js';
 
 /** As long as it lasts nothing else is told of the merchant, and a line of long ago is not seen any more. */
 const REMIND_EVERY_MS = 60_000;
@@ -16,6 +16,12 @@ const MEND_THE_FILE = 'mend it: it is read anew for each question';
 
 const NOT_SEEN = 'This caller may not see the merchant any more';
 const SEEN_AGAIN = 'This caller may see the merchant again.';
+
+function notAcceptedBy(troubles: Troubles, mayElse: boolean): string {
+  const origins = someOf(troubles.map(({ url }) => url.origin));
+  const other = mayElse ? '; another replica, which does not answer, may accept it' : '';
+  return `The credential is not accepted by ${origins} (401)${other}`;
+}
 
 interface Parts extends Pick<NoticeParts, 'broker' | 'clock' | 'tell'> {
   readonly merchant: string;
@@ -41,16 +47,21 @@ interface Told {
 export class CredentialNotice {
   readonly #parts: Parts;
   #told: Told | undefined;
+  /** Those that did not know the caller when they were asked last: one that has gone silent since most likely still does not. */
+  readonly #refusing = new Set<URL>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** The answer is not the list. */
-  refused(answer: ReplicaAnswer): void {
-    const code = ownCodeOf(answer) ?? 'unauthenticated';
-    const remedy = followedTokenRemedy(this.#parts.broker.hasToken);
-    this.#refuse({ code, message: NOT_ACCEPTED, status: answer.status, remedy }, ACCEPTED_AGAIN);
+  /** Of replicas that do not know the caller. @param mayElse another one has not answered, and may know it */
+  refused(troubles: Troubles, mayElse: boolean): void {
+    const { urls } = this.#parts.broker;
+    const { error, replicas } = troubleFacts(troubles, { urls });
+    for (const { url } of troubles) this.#refusing.add(url);
+    const isByAll = urls.every((url) => this.#refusing.has(url));
+    if (isByAll) this.#refuse({ ...error, message: NOT_ACCEPTED }, ACCEPTED_AGAIN);
+    else this.#refuse({ ...error, message: notAcceptedBy(troubles, mayElse) }, ACCEPTED_AGAIN, replicas);
   }
 
   /** There is no token in its file, or no such file. */
@@ -76,13 +87,14 @@ export class CredentialNotice {
 
   /** A replica has shown the merchant. */
   accepted(): void {
+    this.#refusing.clear();
     if (this.#told === undefined) return;
     const { overWords } = this.#told;
     this.#told = undefined;
     this.#tell(overWords, { accepted: true });
   }
 
-  #refuse(fault: AskFault, overWords: string): void {
+  #refuse(fault: AskFault, overWords: string, replicas?: ShownTroubles['replicas']): void {
     const { clock, state } = this.#parts;
     const [what, leaves, atMs, before] = [
       `${fault.code} ${fault.message}`,
@@ -95,7 +107,8 @@ export class CredentialNotice {
     this.#told = { what, leaves, atMs, overWords, since: isSame ? before.since : clock.now() };
     const lasting = isSame ? `, since ${toRfc3339(before.since)}` : '';
     const error = { ...fault, message: `${fault.message}${lasting}: ${leaves}` };
-    this.#tell(faultLines(error).join('\n'), { accepted: false, streamOpen: state.streamOpen, error });
+    const facts = { accepted: false, streamOpen: state.streamOpen, error };
+    this.#tell(faultLines(error).join('\n'), { ...facts, ...(replicas === undefined ? {} : { replicas }) });
   }
 
   #tell(words: string, facts: object): void {

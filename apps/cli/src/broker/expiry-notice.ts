@@ -1,6 +1,6 @@
 import type { Session } from '#libs/client';
 import type { ScheduledTask } from '#libs/clock';
-import { causeText, type ListedMerchant } from './listed-merchant.js';
+import { causeText, type ListedMerchant, nextAttemptText } from './listed-merchant.js';
 import { listedAnywhere } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 
@@ -60,7 +60,7 @@ export class ExpiryNotice {
     this.#followed = undefined;
     const merchantSeen = typeof known === 'object';
     if (merchantSeen) onSeen();
-    const { words, ...why } = becauseOf(known);
+    const { words, ...why } = becauseOf(known, this.#parts.clock.now());
     tell({
       event: 'expired',
       about: merchant,
@@ -75,7 +75,7 @@ interface Because extends Pick<ListedMerchant, 'cause' | 'runbook' | 'retryAt'> 
   readonly words: string;
 }
 
-function becauseOf(known: ListedMerchant | string): Because {
+function becauseOf(known: ListedMerchant | string, nowMs: number): Because {
   // Whether there is a newer one is not seen: what keeps it from being seen is no fault of the merchant.
   if (typeof known === 'string')
     return { words: `; whether a newer session has come is not seen: ${known}`, cause: known };
@@ -83,7 +83,7 @@ function becauseOf(known: ListedMerchant | string): Because {
   const next = retryAt === undefined ? {} : { retryAt };
   if (cause === undefined) return { words: ', and no newer session has come', ...next };
   return {
-    words: `: ${causeText(known) ?? cause}`,
+    words: `: ${causeText(known) ?? cause}${nextAttemptText(known, nowMs)}`,
     cause,
     ...(runbook === undefined ? {} : { runbook }),
     ...next,

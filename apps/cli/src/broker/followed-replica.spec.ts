@@ -93,16 +93,18 @@ describe('the replica that is followed', () => {
 
   describe('turns a merchant away', () => {
     type Answer = number | 'nobody';
+    type Fetch = Parameters<FollowedReplica['through']>[0];
 
     /** Where it is turned away after each answer, the replicas being asked in turn. */
     async function turnedAwayAt(answers: readonly Answer[]): Promise<readonly (string | undefined)[]> {
       const replica = new FollowedReplica([...urls]);
       const next = [...answers];
-      const fetch = replica.through(() => {
+      const ask: Fetch = () => {
         const status = next.shift();
         const nobody = new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) });
         return typeof status === 'number' ? Promise.resolve(new Response(null, { status })) : Promise.reject(nobody);
-      }, following);
+      };
+      const fetch = replica.through(ask, { ...following, accepted: new AcceptedToken() });
       const told: (string | undefined)[] = [];
       while (next.length > 0) {
         await fetch('http://a.example:8080/v1/merchants/shop/session', init).catch((error: unknown) => error);
@@ -119,6 +121,14 @@ describe('the replica that is followed', () => {
       ['not while another one has answered nothing', [403, 'nobody'], undefined],
       ['not while another one has answered nothing, whichever is asked first', ['nobody', 403, 'nobody'], undefined],
       ['where the one that answered nothing is there without it', [403, 'nobody', 403, 404], 'a.example:8080'],
+      ['where none of them has ever known the caller', [401, 401], 'a.example:8080'],
+      [
+        'where one never knew the caller, and the other one is there again',
+        ['nobody', 401, 'nobody', 401, 401],
+        'a.example:8080',
+      ],
+      ['not while one that may know the caller is not reached', [401, 'nobody'], undefined],
+      ['not where the caller was known before', [200, 401, 401], undefined],
       ['not where none is reached', ['nobody', 'nobody'], undefined],
       ['not where the first one has it again', [403, 503, 200, 403, 200], undefined],
       ['not where one that has had it is not reached', [200, 403, 'nobody', 403], undefined],

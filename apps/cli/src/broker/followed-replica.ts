@@ -7,7 +7,10 @@ import { type NoAnswer, noAnswer, tlsInstead } from './exchange-cause.js';
 
 type Fetch = NonNullable<SessionBrokerOptions['fetch']>;
 
-/** As a broker answers a caller whom it does not know. Tokens, too, come to one replica after the other. */
+/**
+ * As a broker answers a caller whom it does not know. Tokens, too, come to one replica after the other: one that none of them has ever
+ * accepted is wrong, and one that was accepted may be so again.
+ */
 const NOT_LET_IN = 401;
 /** As a broker answers for a merchant that it does not have, or that is none of its caller. */
 const TURNED_AWAY: ReadonlySet<number> = new Set([403, 404]);
@@ -152,7 +155,8 @@ export class FollowedReplica {
     if (TURNED_AWAY.has(status) && !accepted.isExchangedFor(authorization)) {
       this.#had.delete(url);
       this.#turnedAway.add(url);
-    } else this.#turnedAway.delete(url);
+    } else if (status === NOT_LET_IN && !accepted.hasShown) this.#turnedAway.add(url);
+    else this.#turnedAway.delete(url);
   }
 
   #note(url: URL, why: NoAnswer | undefined, { onLost }: Following): void {

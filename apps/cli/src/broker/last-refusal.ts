@@ -3,9 +3,11 @@ import type { FollowedReplica } from './followed-replica.js';
 
 /** What a broker says of a merchant that it does not have, or that is none of its caller: a person has to change something. */
 const OF_THE_MERCHANT: ReadonlySet<string> = new Set(['merchant_not_found', 'forbidden']);
+/** What it says to a caller whom it does not know. The same while nothing was followed yet: later on the token may be accepted again. */
+const OF_THE_CALLER = 'unauthenticated';
 
 /**
- * Ends a watch once its merchant is turned away by every replica, such as after a reload that has taken it away: one
+ * Ends a watch once its merchant or its caller is turned away by every replica, such as after a reload that has taken it away: one
  * replica alone may have been reloaded before the others. The client package tells the same refusal once, so that the replicas count here.
  */
 export class LastRefusal {
@@ -29,11 +31,16 @@ export class LastRefusal {
       this.#hasFollowed = true;
       this.#error = undefined;
     }
-    if (event.type !== 'interrupted' || !isOfTheMerchant(event.error)) return false;
+    if (event.type !== 'interrupted' || !this.#isRefusal(event.error)) return false;
     this.#error = event.error;
     this.weigh();
     // Whoever waits for the first session is told by its refusal.
-    return this.#isFinal || !this.#hasFollowed;
+    return this.#isFinal || (!this.#hasFollowed && OF_THE_MERCHANT.has(event.error.code));
+  }
+
+  #isRefusal(error: unknown): error is SessionBrokerError {
+    if (!(error instanceof SessionBrokerError)) return false;
+    return OF_THE_MERCHANT.has(error.code) || (error.code === OF_THE_CALLER && !this.#hasFollowed);
   }
 
   /** @throws SessionBrokerError the refusal that has ended the watch */
@@ -45,6 +52,3 @@ export class LastRefusal {
     if (this.#isFinal) this.#giveUp.abort();
   }
 }
-
-const isOfTheMerchant = (error: unknown): error is SessionBrokerError =>
-  error instanceof SessionBrokerError && OF_THE_MERCHANT.has(error.code);

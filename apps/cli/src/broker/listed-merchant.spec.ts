@@ -1,4 +1,4 @@
-import { leftText, type ListedMerchant, nextText } from './listed-merchant.js';
+import { leftText, type ListedMerchant, nextAttemptText, nextText } from './listed-merchant.js';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const inSeconds = (seconds: number): string => new Date(NOW + seconds * 1_000).toISOString();
@@ -33,6 +33,19 @@ describe('what comes next for a merchant', () => {
   it('is an attempt after a failure also where a broker of 0.1 says no condition', () => {
     const { condition: _condition, ...told } = { ...fresh, ...failing };
     expect(nextText(told, NOW)).toBe('attempt is due');
+  });
+
+  it.each<[string, Partial<ListedMerchant>]>([
+    ['; next attempt at 12:00:05 UTC', { ...failing, retryAt: inSeconds(4.2) }],
+    ['; next attempt at 2026-11-24 12:00:00 UTC', { ...failing, retryAt: inSeconds(86_400) }],
+    ['', { ...failing, retryAt: inSeconds(-1) }],
+    ['', { ...failing, retryAt: inSeconds(4), renewing: true }],
+    ['', { ...failing, retryAt: inSeconds(4), renewalBlocked: true }],
+    ['', { ...failing, retryAt: inSeconds(4), runbook: 'budget-exhausted' }],
+    ['', { retryAt: inSeconds(4) }],
+    ['', failing],
+  ])('is told behind its cause as %j with %j', (text, facts) => {
+    expect(nextAttemptText({ ...fresh, ...facts }, NOW)).toBe(text);
   });
 });
 

@@ -1,5 +1,5 @@
 import { instantFromEpochMs } from '#libs/clock';
-import { conditionColours, conditionWord, merchantConditions, secondText } from '#libs/session';
+import { conditionColours, conditionWord, merchantConditions, momentText, secondText } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 
 /** A merchant as `GET /v1/merchants` lists it, as far as it is shown. */
@@ -62,6 +62,16 @@ export function causeText({ cause, runbook = '-' }: Pick<ListedMerchant, 'cause'
   return cause === undefined ? undefined : `${cause} (runbook: ${runbook})`;
 }
 
+/** To follow a cause: when the next attempt comes after a failed one. Nothing where the cause says it, or one is being made. */
+export function nextAttemptText(merchant: ListedMerchant, nowMs: number): string {
+  const { runbook, lastFailure, renewing, renewalBlocked, retryAt } = merchant;
+  const isSaid = runbook === SPENT || lastFailure === undefined;
+  if (isSaid || renewing || renewalBlocked === true || retryAt === undefined) return '';
+  const retryMs = Date.parse(retryAt);
+  if (!(retryMs > nowMs)) return '';
+  return `; next attempt at ${momentText(instantFromEpochMs(retryMs), instantFromEpochMs(nowMs))}`;
+}
+
 /** What the bank's support asks for; undefined for a merchant that is well, and where the gateway has answered nothing. */
 export function supportId(merchant: ListedMerchant): string | undefined {
   return isWell(merchant) ? undefined : merchant.lastFailure?.gatewayRequestId;
@@ -84,6 +94,9 @@ const UNOPENABLE = 'unopenable-records';
 
 /** @param kind of a failed create call, which is the reason of a wish that came to nothing by it */
 export const classOfFailure = (kind: string | undefined): ExitClass => ofKind[kind ?? ''] ?? 'tryLater';
+
+/** The page about a budget, whose causes say until when it is spent. */
+const SPENT = 'budget-exhausted';
 
 /** What kind of fault a merchant that is not well has; undefined for one that is. */
 export function faultOf(merchant: ListedMerchant): ExitClass | undefined {

@@ -57,7 +57,7 @@ const SEE_WHAT_IT_IS =
   'see whether it is a broker that listens there: a Redis, and others that speak no HTTP, hang up like that';
 const NAME_AUTHORITY = 'name the file with the authority that has issued it, by BROKER_CA_FILE or --ca-file';
 const OTHER_AUTHORITY =
-  'the file of BROKER_CA_FILE, or --ca-file, does not have the authority that has issued it: name the one that has';
+  'the file of BROKER_CA_FILE, or --ca-file, does not have the authority that has issued it: name one that has; it is read once, when the command begins';
 const OTHER_NAME = 'use a name that the certificate has, in --url or BROKER_URL';
 
 const ofCertificate: Readonly<Record<string, string>> = {

@@ -29,20 +29,39 @@ export function troubleLines(
   ]);
 }
 
-interface ShownTroubles {
-  /** The gravest. */
+export interface ShownTroubles {
+  /** The gravest, of those that have had the merchant where there are any. */
   readonly error: AskFault;
   /** Of each its own, where several were given. */
-  readonly replicas?: readonly { readonly place: string; readonly error: AskFault }[];
+  readonly replicas?: readonly ShownTrouble[];
 }
 
-type Troubles = readonly [ReplicaTrouble, ...ReplicaTrouble[]];
+interface ShownTrouble {
+  readonly place: string;
+  readonly error: AskFault;
+  /** It has shown the merchant before. */
+  readonly hadMerchant?: true;
+}
 
-/** For programs, of the replicas that were given. */
-export function troubleFacts(troubles: Troubles, { length }: BrokerPlace['urls']): ShownTroubles {
-  const [first] = troubles;
+export type Troubles = readonly [ReplicaTrouble, ...ReplicaTrouble[]];
+
+interface Given {
+  readonly urls: BrokerPlace['urls'];
+  readonly hasHad?: (url: URL) => boolean;
+}
+
+/** For programs, of the replicas that were given. What keeps one from being seen that has had the merchant weighs more than any other trouble. */
+export function troubleFacts(troubles: Troubles, { urls, hasHad = () => false }: Given): ShownTroubles {
+  const { error } = gravest(troubles.filter(({ url }) => hasHad(url))) ?? gravest(troubles) ?? troubles[0];
+  if (urls.length === 1) return { error };
+  const shown = ({ url, error: own }: ReplicaTrouble): ShownTrouble => ({
+    ...{ place: url.origin, error: own },
+    ...(hasHad(url) ? { hadMerchant: true } : {}),
+  });
+  return { error, replicas: troubles.map(shown) };
+}
+
+function gravest(troubles: readonly ReplicaTrouble[]): ReplicaTrouble | undefined {
   const fault = gravestOf(troubles.map((one) => one.fault));
-  const { error } = troubles.find((one) => one.fault === fault) ?? first;
-  if (length === 1) return { error };
-  return { error, replicas: troubles.map((one) => ({ place: one.url.origin, error: one.error })) };
+  return troubles.find((one) => one.fault === fault);
 }

@@ -451,7 +451,7 @@ describe('what is told of a merchant that is followed', () => {
       await look({ ...failing, retryAt, cause: 'nothing listens there' });
     await look({ ...failing, cause: 'its name has no address' });
     expect(told).toEqual([
-      'failing: nothing listens there (runbook: renewals-failing)',
+      'failing: nothing listens there (runbook: renewals-failing); next attempt at 2026-11-23 12:00:00 UTC',
       'failing: its name has no address (runbook: renewals-failing)',
     ]);
   });

@@ -12,7 +12,7 @@ import type { FollowState } from './follow-state.js';
 import type { ListedMerchant } from './listed-merchant.js';
 import { type Listing, listingOf } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
-import { callReplica, type ReplicaAnswer } from './replica-call.js';
+import { callReplica, ownCodeOf } from './replica-call.js';
 import { followedTokenRemedy } from './remedies.js';
 import { type ReplicaTrouble, troubleOf } from './replica-trouble.js';
 import { StoreNotice } from './store-notice.js';
@@ -33,8 +33,8 @@ interface Seen {
   readonly found?: ListedMerchant;
   /** It was asked with another token than that with which the merchant was shown last. */
   readonly isByExchanged?: true;
-  /** That the caller is not let in. */
-  readonly refusal?: ReplicaAnswer;
+  /** That it does not know the caller. */
+  readonly refusal?: ReplicaTrouble;
   readonly trouble?: ReplicaTrouble;
   /** That it lists others and not the merchant, to be told beside the troubles of other replicas. */
   readonly lack?: ReplicaTrouble;
@@ -44,6 +44,8 @@ interface Seen {
 const LOOK_EVERY_MS = 5_000;
 /** As a broker calls it, which answers alike for a merchant that it has not and for one that is not the caller's. */
 const NOT_LISTED = 'forbidden';
+/** As it calls a caller whom it does not know. */
+const NOT_KNOWN = 'unauthenticated';
 
 /**
  * Looks at the list of the replica that is followed, and has told what has changed there: the stream has sessions alone. While none is
@@ -61,7 +63,7 @@ export class StatusLook {
   constructor(parts: LookParts) {
     const { replica, tell } = parts;
     this.#parts = parts;
-    this.#condition = new ConditionNotice(tell);
+    this.#condition = new ConditionNotice(parts);
     const onTold = (merchant: ListedMerchant): void => this.#condition.toldAtItsEnd(merchant);
     const onSeen = (): void => {
       this.#credential.accepted();
@@ -123,8 +125,11 @@ export class StatusLook {
   #weighCredential(told: Seen | undefined, seen: readonly Seen[]): void {
     // Only a replica that shows the merchant shows that all is well with the token.
     if (told?.found !== undefined) return this.#credential.accepted();
-    const refusal = seen.find((one) => one.refusal !== undefined)?.refusal;
-    if (refusal !== undefined) return this.#credential.refused(refusal);
+    const [refused, ...alsoRefused] = seen.flatMap(({ refusal }) => refusal ?? []);
+    if (refused !== undefined) {
+      const mayElse = seen.some(({ trouble }) => trouble !== undefined);
+      return this.#credential.refused([refused, ...alsoRefused], mayElse);
+    }
     if (told?.listing === undefined) return;
     // Of one that is followed no longer the replicas say by themselves that they do not have it.
     const isOfToken = told.isByExchanged === true && seen.every(({ listing }) => listing !== undefined);
@@ -145,7 +150,7 @@ export class StatusLook {
 
   #missing(seen: readonly Seen[]): void {
     // What is wrong with the token is told by itself.
-    const isToldApart = seen.every(({ trouble, refusal }) => trouble === undefined || refusal !== undefined);
+    const isToldApart = seen.every(({ trouble }) => trouble === undefined);
     const { leaves, streamOpen } = this.#parts.state;
     const rest = seen.filter(({ refusal }) => refusal === undefined);
     this.#answer.missing({ troubles: isToldApart ? [] : troublesOf(rest), leaves, streamOpen });
@@ -173,8 +178,8 @@ export class StatusLook {
     if (listing !== undefined) return { url, listing, ...this.#foundIn(url, listing, bearer(token)) };
     const { error, fault } = faultOfAnswer(answer, { url }, broker);
     if (answer.status !== 401) return { url, trouble: { url, error, fault } };
-    const remedy = followedTokenRemedy(broker.hasToken);
-    return { url, refusal: answer, trouble: { url, error: { ...error, remedy }, fault } };
+    const known = { code: ownCodeOf(answer) ?? NOT_KNOWN, remedy: followedTokenRemedy(broker.hasToken) };
+    return { url, refusal: { url, error: { ...error, ...known }, fault } };
   }
 
   #foundIn(url: URL, { merchants }: Listing, authorization: string | undefined): Omit<Seen, 'url' | 'listing'> {
@@ -199,7 +204,7 @@ const isServed = ({ state }: ListedMerchant): boolean => state !== 'unavailable'
 
 const isServing = ({ found }: Seen): boolean => found !== undefined && isServed(found);
 const troublesOf = (seen: readonly Seen[]): readonly ReplicaTrouble[] =>
-  seen.flatMap(({ trouble, lack }) => trouble ?? lack ?? []);
+  seen.flatMap(({ refusal, trouble, lack }) => refusal ?? trouble ?? lack ?? []);
 
 /** Of several replicas one that has a session of the merchant, or at least the merchant, or at least a list. */
 function tellingMost(seen: readonly Seen[]): Seen | undefined {

@@ -295,6 +295,26 @@ describe('a watch', () => {
     expect(lines.at(-1)).toContain('What to do: name the token of a caller of this broker');
   });
 
+  it('names the replica that does not know its token while the one that has accepted it does not answer, and goes on', async () => {
+    await tokenFile('new');
+    const [other, broker] = [await replica(), await replica()];
+    other.unknownToken = 'new';
+    broker.generation = 7;
+    const { has } = watch(other, broker);
+    await has('generation 7');
+    await broker.close();
+    await clock.advance(LOOK_MS);
+    await has(
+      `The credential is not accepted by ${other.url} (401); another replica, which does not answer, may accept it`,
+    );
+    await has(`Nothing is seen of the merchant: ${broker.url}, which has it: nothing listens there`);
+    await broker.restart(clock);
+    broker.generation = 8;
+    await clock.advance(LOOK_MS);
+    await has('The broker accepts the credential again.');
+    await has('generation 8');
+  });
+
   it('says why its token cannot be read where that interrupts it', async () => {
     const file = await tokenFile('a-token');
     const broker = await replica();

@@ -77,7 +77,7 @@ function endingOfAll(lost: readonly LostReplica[], broker: BrokerPlace): Ending 
   if (first === undefined || fault === undefined) return undefined;
   if (others.length === 0) return endingOf(first.error, fault);
   const lines = ['no replica can be followed', ...troubleLines(troubles)];
-  return { fault, lines, facts: troubleFacts([first, ...others], broker.urls) };
+  return { fault, lines, facts: troubleFacts([first, ...others], broker) };
 }
 
 interface Reached {

@@ -24,6 +24,8 @@ export type { SimulateOptions } from '../simulate/plan.js';
 const MAX_SHOWN_BLOCKS = 20;
 /** So many merchants, or merchants that are alike, get advice of their own; more tell the same. */
 const MAX_ADVISED_GROUPS = 5;
+/** Of merchants alike, beside the one that is hit hardest: what is advised for all was seen to help the next ones, too. */
+const MAX_ALIKE_TRIED = 9;
 
 type Merchant = Schedule['merchants'][number];
 
@@ -139,13 +141,20 @@ async function play(
   const gaps = members.map(({ figures }) => figures.withoutSessionMs);
   const withoutSession = { leastMs: Math.min(...gaps), mostMs: Math.max(...gaps) };
   const { setup, log } = hardestHit(members);
-  const judged = { ...(await judge(setup, log, isAdvised)), isOneOfMany: !isAdvised };
+  const ofOthersAlike = members
+    .filter((one) => one.setup !== setup)
+    .toSorted(byHarm)
+    .slice(0, MAX_ALIKE_TRIED);
+  const judged = { ...(await judge(setup, log, { isAdvised, ofOthersAlike })), isOneOfMany: !isAdvised };
   const merchants = members.map(({ setup: { merchant } }) => merchant);
   return { members, judged: merchants.length === 1 ? judged : { ...judged, alike: { merchants, withoutSession } } };
 }
 
 const hardestHit = <Run extends Pick<Played, 'figures'>>(runs: readonly Run[]): Run =>
   runs.reduce((worst, next) => (isHitHarder(next.figures, worst.figures) ? next : worst));
+
+const byHarm = ({ figures: one }: Played, { figures: other }: Played): number =>
+  Number(isHitHarder(other, one)) - Number(isHitHarder(one, other));
 
 function shownIn({ members, judged }: PlayedAlike, isFallback: boolean): readonly PlayedMerchant[] {
   return members.map(({ setup, log, figures }) => {

@@ -12,7 +12,9 @@ export type Change =
 /** As advice tells them apart: a lead in minutes is one in another unit. */
 export type ChangeKind = Exclude<Change['of'], 'leadTime'> | 'leadWithBudget';
 
-export function kindOf([first, second]: readonly Change[]): ChangeKind | undefined {
+/** Of several the last one, to which a longer timeout may only be the ground. */
+export function kindOf(changes: readonly Change[]): ChangeKind | undefined {
+  const [first, second] = changes.length > 1 ? changes.filter(({ of }) => of !== 'timeout') : changes;
   if (second !== undefined) return 'leadWithBudget';
   return first?.of === 'leadTime' ? 'lead' : first?.of;
 }

@@ -149,9 +149,56 @@ describe('the changes that are tried', () => {
       );
       expect(alone).toMatchObject([{ effect: 'shortens' }]);
       const [change] = alone[0]?.changes ?? [];
-      expect(change?.of === 'budget' ? change.windows[0]?.calls : 0).toBeGreaterThan(450);
+      expect(change?.of === 'budget' ? change.windows[0]?.calls : 0).toBeGreaterThan(400);
     }, 60_000);
   });
+
+  it('have no call more in a window, and few more in another, where these do as well', async () => {
+    const windows = [
+      { calls: 10, perMs: 10 * MINUTE_MS },
+      { calls: 40, perMs: 24 * HOUR_MS },
+    ];
+    const run: SimulationSetup = {
+      ...{ ...setup, durationMs: 24 * HOUR_MS, seed: 1 },
+      settings: someSettings({ budget: windows, gatewayTimeoutMs: 2_000 }),
+      behaviour: { ...setup.behaviour, outageMs: 2 * HOUR_MS },
+    };
+    const [alone] = (await tryIn(run)).filter(({ changes }) => changes.length === 1 && changes[0]?.of === 'budget');
+    const [change] = alone?.changes ?? [];
+    const told = change?.of === 'budget' ? change.windows : [];
+    expect(told[0]).toEqual(windows[0]);
+    const calls = told[1]?.calls ?? 0;
+    expect(calls).toBeGreaterThan(40);
+    expect(calls).toBeLessThan(120);
+    expect(Math.max(...(await gapsWith(run, alone?.changes ?? [])))).toBe(alone?.lostMs);
+  }, 60_000);
+
+  it('are sought with a longer timeout where calls are cut short, and tell that one, too', async () => {
+    const run: SimulationSetup = {
+      ...{ ...setup, durationMs: 24 * HOUR_MS, seed: 1, replicas: 3 },
+      settings: someSettings({ budget: [{ calls: 20, perMs: 10 * MINUTE_MS }], gatewayTimeoutMs: 2_000 }),
+      behaviour: { lifetimeMs: 15 * MINUTE_MS, latencyMs: 2_500, failureShare: 0, outageMs: 5 * MINUTE_MS },
+    };
+    const timeout = { of: 'timeout', timeoutMs: 4_000 } as const;
+    const { tried, inVain } = await tryChanges(await playedIn([run, ...otherRuns(run)]));
+    const [alone, ...more] = tried;
+    expect(alone?.changes).toEqual([timeout]);
+    expect(Math.max(...(await gapsWith(run, [timeout])))).toBeLessThan(Math.max(...(await gapsWith(run, []))) / 2);
+    expect(inVain).not.toContain('timeout');
+    expect(more.map(({ changes }) => changes)).toEqual([[timeout, { of: 'lead', share: 0.4 }]]);
+    expect(await gapsWith(run, more[0]?.changes ?? [])).toEqual(Array(10).fill(0));
+  }, 60_000);
+
+  it('are sessions of session.longestLifetime where four times the length is more than that', async () => {
+    const limited = (longestLifetimeMs: number): SimulationSetup => ({
+      ...setup,
+      settings: someSettings({ ...setup.settings, longestLifetimeMs }),
+    });
+    const lifetimes = async (run: SimulationSetup): Promise<readonly unknown[]> =>
+      (await tryIn(run)).flatMap(({ changes: [change] }) => (change?.of === 'lifetime' ? [change.lifetimeMs] : []));
+    expect(await lifetimes(limited(3 * HOUR_MS))).toEqual([3 * HOUR_MS]);
+    expect(await lifetimes(limited(HOUR_MS))).toEqual([]);
+  }, 60_000);
 
   it('are lead times that the configuration takes, and longer than the margin that is kept', async () => {
     const leads = async (run: SimulationSetup): Promise<readonly number[]> => {

@@ -1,29 +1,27 @@
 import { DailyWindow } from '#libs/clock';
-import {
-  budgetShortfall,
-  type CreateCallBudget,
-  type CreateCallWindow,
-  type LeadTime,
-  leadShareOf,
-  longestOutagePauseMs,
-  MAX_LEAD_SHARE,
-  safetyMarginMs,
-} from '#libs/session';
+import { budgetShortfall, type LeadTime, leadShareOf, MAX_LEAD_SHARE, safetyMarginMs } from '#libs/session';
 import { type Change, changed, type ChangeKind } from './change.js';
+import { ampleBudgets, inFewestCalls } from './budgets.js';
 import { failsByChance, SLOWEST_CALL } from './chance.js';
-import type { ScheduleFigures, WindowFigures } from './figures.js';
-import { believedLifeMs, callsOfChance, neededLeadMs } from './needed-lead.js';
+import type { ScheduleFigures } from './figures.js';
+import { believedLifeMs, neededLeadMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
-import { bridges, isBetter, leavesLess, played, type PlayedRun, type Tried, Trials } from './trials.js';
+import {
+  bridges,
+  isBetter,
+  leavesLess,
+  played,
+  type PlayedRun,
+  shortensLongest,
+  type Tried,
+  Trials,
+} from './trials.js';
 
-/** What `gateway.timeout` and a window's `calls` can be at most. */
+/** What `gateway.timeout` can be at most. */
 export const MAX_TIMEOUT_MS = 60_000;
-export const MAX_CALLS = 1_000;
 const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, MAX_LEAD_SHARE];
 /** Times the one that was given. */
 const LIFETIMES = [2, 4, 8];
-/** Times the calls that the runs take. */
-const AMPLER = [1, 2, 4];
 /** Of one kind of change that looked well in few runs. */
 const MAX_PROOFS = 3;
 /** What a lead in minutes is a multiple of. */
@@ -44,6 +42,32 @@ export interface Advice {
  */
 export async function tryChanges(before: readonly PlayedRun[]): Promise<Advice> {
   const trials = new Trials(before);
+  const timeout = timeoutFor(before);
+  const withTimeout = timeout && (await trials.prove([timeout]));
+  if (timeout === undefined || withTimeout === undefined || !isWorthIt(withTimeout)) return adviceOf(trials);
+  if (bridges(withTimeout)) return { tried: [withTimeout], inVain: [] };
+  // A timeout that cuts calls short is wrong in any case: what else helps is sought with a longer one.
+  const { tried, inVain } = await adviceOf(new Trials(await replayed(before, timeout)));
+  const further = tried.filter(isBetter).map((one) => ({ ...one, changes: [timeout, ...one.changes] }));
+  return { tried: [withTimeout, ...further], inVain };
+}
+
+function timeoutFor([own]: readonly PlayedRun[]): Change | undefined {
+  return own && longEnoughTimeout(own.setup, own.figures);
+}
+
+const isWorthIt = (one: Tried): boolean => isBetter(one) || shortensLongest(one);
+
+async function replayed(before: readonly PlayedRun[], change: Change): Promise<readonly PlayedRun[]> {
+  const after: PlayedRun[] = [];
+  for (const run of before) {
+    const setup = changed(run.setup, [change]);
+    after.push({ ...run, setup, figures: await played(setup) });
+  }
+  return after;
+}
+
+async function adviceOf(trials: Trials): Promise<Advice> {
   const tried = await helpfulIn(trials);
   return { tried, inVain: trials.kindsInVain(tried) };
 }
@@ -51,19 +75,17 @@ export async function tryChanges(before: readonly PlayedRun[]): Promise<Advice> 
 async function helpfulIn(trials: Trials): Promise<readonly Tried[]> {
   const [own] = trials.before;
   if (own === undefined) return [];
-  const timeout = longEnoughTimeout(own.setup, own.figures);
-  const byTimeout = timeout === undefined ? [] : [await trials.prove([timeout])].filter(isBetter);
-  if (byTimeout.some(bridges)) return byTimeout;
   const leads = leadsToTry(own);
   const byLead = await bestOf(
     trials,
     leads.map((lead) => [lead]),
   );
-  const byBudget = await bestOf(
+  const budgets = await ampleBudgets(trials, []);
+  const ample = await bestOf(
     trials,
-    (await ampleBudgets(trials, [])).map((budget) => [budget]),
+    budgets.map((budget) => [budget]),
   );
-  const alone = [...byTimeout, ...byLead, ...byBudget];
+  const alone = [...byLead, ...(await inFewestCalls(trials, ample))];
   const both = alone.some(bridges) ? [] : await leadWithBudget(own.setup, trials, alone);
   const better = [...alone, ...both];
   const byBank = better.some(bridges)
@@ -211,57 +233,12 @@ async function leadWithBudget(
   if (currentLeadShare(setup) >= MAX_LEAD_SHARE) return [];
   const lead: Change = { of: 'lead', share: MAX_LEAD_SHARE };
   const budgets = await ampleBudgets(trials, [lead]);
-  return bestOf(
+  const found = await bestOf(
     trials,
     budgets.map((budget) => [lead, budget]),
     alone,
   );
-}
-
-/** The calls that the runs take where none is refused, with some for chance, and two and four times as many: the pauses of an outage are as long as the budget asks for. */
-async function ampleBudgets(
-  trials: Trials,
-  changes: readonly Change[],
-): Promise<readonly Extract<Change, { readonly of: 'budget' }>[]> {
-  const [own] = trials.before;
-  if (own === undefined) return [];
-  const { budget } = own.setup.settings;
-  const unbounded: Change = { of: 'budget', windows: budget.map(({ perMs }) => ({ calls: MAX_CALLS, perMs })) };
-  const free: ScheduleFigures[] = [];
-  for (const run of trials.hardest) free.push(await played(changed(run, [...changes, unbounded])));
-  const windows = budget.map(({ calls, perMs }, index) => {
-    const wanted = free.map(({ budget: used, failures }) =>
-      callsFor(used[index], failsByChance(own.setup) ? {} : failures),
-    );
-    return { calls: Math.min(MAX_CALLS, Math.max(calls, ...wanted)), perMs };
-  });
-  return amplerBudgets(windows, budget);
-}
-
-/** For what was used, and for the schedule at worst with as many calls that fail in the outage, and some more. @param failures of an outage alone: others are as many in every run */
-function callsFor(window: WindowFigures | undefined, failures: ScheduleFigures['failures']): number {
-  if (window === undefined) return 0;
-  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
-  const used = Math.max(window.used, window.needed + Math.min(failed, window.used));
-  return failed === 0 ? used : used + callsOfChance({ ...window, used });
-}
-
-/** More calls only in the windows that make the pauses of an outage longer: in the others they would change nothing. */
-function amplerBudgets(
-  windows: CreateCallBudget,
-  before: CreateCallBudget,
-): readonly Extract<Change, { readonly of: 'budget' }>[] {
-  const shortestPauseMs = longestOutagePauseMs([]);
-  const times = (factor: number): CreateCallBudget =>
-    windows.map((window) =>
-      longestOutagePauseMs([window]) > shortestPauseMs
-        ? { ...window, calls: Math.min(MAX_CALLS, factor * window.calls) }
-        : window,
-    );
-  const budgets = AMPLER.map(times);
-  return budgets
-    .filter((budget, index) => raisedWindows(budget, budgets[index - 1] ?? before).length > 0)
-    .map((budget) => ({ of: 'budget', windows: budget }));
+  return inFewestCalls(trials, found);
 }
 
 /**
@@ -278,12 +255,17 @@ export function isBeyondAnySetting(
   return outageMs > MAX_LEAD_SHARE * longestMs;
 }
 
-/** Nothing beyond `session.longestLifetime` is believed. */
+/** Nothing beyond `session.longestLifetime` is believed: that itself is the longest then. */
 function lifetimesToTry({ settings, behaviour }: SimulationSetup): readonly Change[] {
-  return LIFETIMES.map((times) => times * behaviour.lifetimeMs)
-    .filter((lifetimeMs) => lifetimeMs <= settings.longestLifetimeMs)
+  const wanted = LIFETIMES.map((times) => Math.min(times * behaviour.lifetimeMs, settings.longestLifetimeMs));
+  return [...new Set(wanted)]
+    .filter((lifetimeMs) => lifetimeMs > behaviour.lifetimeMs)
     .map((lifetimeMs) => ({ of: 'lifetime', lifetimeMs }));
 }
+
+/** Whether longer sessions than these would be tried if `session.longestLifetime` were longer. */
+export const isCutByLongest = ({ settings, behaviour }: SimulationSetup, lifetimeMs = behaviour.lifetimeMs): boolean =>
+  lifetimeMs >= settings.longestLifetimeMs && Math.max(...LIFETIMES) * behaviour.lifetimeMs > lifetimeMs;
 
 /** The least lead, without faults of the gateway, that fits two attempts, and needs no more calls than are allowed. */
 export async function sufficientLead(setup: SimulationSetup): Promise<number | undefined> {
@@ -303,6 +285,3 @@ export const tooSmallOf = ({
   budget,
 }: Pick<ScheduleFigures, 'budget'>): ScheduleFigures['budget'][number] | undefined =>
   budget.find(({ needed, calls }) => needed > calls);
-
-export const raisedWindows = (windows: CreateCallBudget, before: CreateCallBudget): readonly CreateCallWindow[] =>
-  windows.filter(({ calls }, index) => calls > (before[index]?.calls ?? 0));

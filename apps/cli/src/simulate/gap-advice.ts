@@ -1,28 +1,23 @@
 import { formatDuration } from '#libs/clock';
-import { type CreateCallWindow, MAX_LEAD_SHARE } from '#libs/session';
+import { type CreateCallWindow, leadShareOf, MAX_LEAD_SHARE } from '#libs/session';
+import { MAX_CALLS, raisedWindows } from './budgets.js';
 import { failsByChance } from './chance.js';
-import type { Change, ChangeKind } from './change.js';
-import {
-  currentLeadShare,
-  hasLongerLead,
-  isBeyondAnySetting,
-  MAX_CALLS,
-  raisedWindows,
-  tooSmallOf,
-} from './changes.js';
+import { type Change, changed, type ChangeKind } from './change.js';
+import { currentLeadShare, hasLongerLead, isBeyondAnySetting, isCutByLongest, tooSmallOf } from './changes.js';
 import type { ScheduleFigures, WindowFigures } from './figures.js';
 import type { Judged } from './judged.js';
 import { MAX_RENEWALS_TO_REPEAT } from './limits-of-a-run.js';
+import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { inWindow, leftForFailures, percent } from './spans.js';
-import { bridges, isBetter, type Tried } from './trials.js';
+import { bridges, isBetter, shortensLongest, type Tried } from './trials.js';
 import { joined, type Span, span, worded, type Wording } from './wording.js';
 
 /** Of an alternative, below the warning; what belongs to it stands deeper. */
 const LINE = '\n  ';
 const DEEPER_LINE = '\n    ';
-/** A day, an hour, a minute. */
-const UNITS_MS = [86_400_000, 3_600_000, 60_000];
+const DAY_MS = 86_400_000;
+const UNITS_MS = [DAY_MS, 3_600_000, 60_000];
 
 /** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first. */
 export function remedies({ setup, figures, tried, inVain = [], isOneOfMany = false }: Judged): Wording {
@@ -31,7 +26,7 @@ export function remedies({ setup, figures, tried, inVain = [], isOneOfMany = fal
   if (tried === undefined)
     return [`: ${isOneOfMany ? 'name one with --merchant' : shorterRun(setup)} to see what bridges it`];
   const results = [...tried].sort(byUse).map((one) => resultOf(one, { setup, figures }));
-  const told = [...results, ...hopelessLeads({ setup, figures }).map((text) => [text])];
+  const told = [...results, ...hopeless({ setup, figures, tried }).map((text) => [text])];
   const untold = inVain.map((kind) => KINDS[kind]).join(', ');
   if (told.length === 0)
     return [`: no setting was found to bridge it${untold && `; tried without success: ${untold}`}`];
@@ -61,10 +56,24 @@ const byWhatIsLeft = (one: Tried, other: Tried): number => (isBetter(one) ? one.
 
 function rankOf(one: Tried): number {
   if (bridges(one)) return one.isSure ? 0 : 1;
-  return isBetter(one) ? 2 : 3;
+  return isBetter(one) || shortensLongest(one) ? 2 : 3;
 }
 
 const lifeOf = ({ behaviour }: SimulationSetup): string => formatDuration(behaviour.lifetimeMs);
+
+/** What was not tried, and why. */
+function hopeless(judged: Judged): readonly string[] {
+  const { setup, tried = [] } = judged;
+  const isUntried = isCutByLongest(setup) && !tried.some(bridges);
+  return [
+    ...hopelessLeads(judged),
+    ...(isUntried
+      ? [
+          `longer sessions would need a session.longestLifetime of more than ${formatDuration(setup.settings.longestLifetimeMs)}`,
+        ]
+      : []),
+  ];
+}
 
 function hopelessLeads(judged: Judged): readonly string[] {
   const { setup, figures } = judged;
@@ -84,7 +93,9 @@ function resultOf(one: Tried, judged: Judged): Wording {
   const isWorthIt = isBetter(one);
   const room = failsByChance(judged.setup) ? ', and leave room: where calls fail by chance, some days take more' : '';
   const ask = isOfBudget && isWorthIt ? ` (ask the bank whether it allows so many${room})` : '';
-  const limits = isWorthIt ? `${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}` : '';
+  const limits = isWorthIt
+    ? `${callsADay(one, judged)}${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}`
+    : '';
   return worded`${names} ${effectText(one, judged)}${limits}${ask}${isWorthIt ? linesToPaste(one) : ''}`;
 }
 
@@ -113,8 +124,11 @@ function effectText(one: Tried, { figures }: Judged): Wording {
       return worded`would make it longer: ${lost}${becauseOfBudget(one, figures)}`;
     case 'may_lengthen':
       return worded`may make it longer, up to ${span(one.lostMs)}${becauseOfBudget(one, figures)}`;
-    case 'none':
     case 'mixed':
+      if (shortensLongest(one))
+        return worded`left ${lost} in the ${one.runs} runs that were tried, some of which were shorter without it`;
+      return [`would not help${becauseOfBudget(one, figures)}`];
+    case 'none':
       return [`would not help${becauseOfBudget(one, figures)}`];
   }
 }
@@ -128,6 +142,21 @@ function becauseOfBudget({ figures, changes }: Tried, before: ScheduleFigures): 
   const tightest = others.reduce((most, next) => (shareOf(next) > shareOf(most) ? next : most), first);
   const isAsBefore = before.budget.some(({ perMs, needed }) => perMs === tightest.perMs && needed === tightest.needed);
   return `, because session.budget is spent then${isAsBefore ? ', too' : `: the schedule needs ${leftForFailures(tightest)}`}`;
+}
+
+/** What a longer lead time costs where all goes well. */
+function callsADay({ changes }: Tried, { setup }: Judged): string {
+  if (!changes.some(({ of }) => of === 'lead' || of === 'leadTime')) return '';
+  const [now, then] = [setup, changed(setup, changes)].map(calmCallsADay);
+  if (now === undefined || then === undefined || then <= now) return '';
+  return `, with ${then} create calls on a day without faults in place of ${now}`;
+}
+
+/** Undefined where it is not the lead time that decides it. */
+function calmCallsADay({ settings, behaviour }: SimulationSetup): number | undefined {
+  if (settings.quietHours !== undefined || settings.renewEveryMs !== undefined) return undefined;
+  const lifeMs = believedLifeMs({ settings, behaviour });
+  return Math.round(DAY_MS / (lifeMs * (1 - leadShareOf(lifeMs, settings))));
 }
 
 /** What a lead time costs that begins before the quiet hours do. */
@@ -146,7 +175,7 @@ function beyondTheRun({ own }: Tried, { setup: { durationMs } }: Judged): string
   return `, for these ${formatDuration(durationMs)} only: a whole ${formatDuration(perMs)} takes ${needed} calls`;
 }
 
-function nameOf(change: Change, { settings }: SimulationSetup): string {
+function nameOf(change: Change, setup: SimulationSetup): string {
   switch (change.of) {
     case 'timeout':
       return `a gateway.timeout of ${formatDuration(change.timeoutMs)}`;
@@ -155,11 +184,14 @@ function nameOf(change: Change, { settings }: SimulationSetup): string {
     case 'leadTime':
       return `a session.renewBefore of ${formatDuration(change.leadMs)}`;
     case 'budget':
-      return `a session.budget of ${raisedWindows(change.windows, settings.budget).map(callsIn).join(' and ')}`;
+      return `a session.budget of ${raisedWindows(change.windows, setup.settings.budget).map(callsIn).join(' and ')}`;
     case 'lifetime':
-      return `sessions of ${formatDuration(change.lifetimeMs)} from the bank`;
+      return `sessions of ${formatDuration(change.lifetimeMs)} from the bank${ofLongest(setup, change.lifetimeMs)}`;
   }
 }
+
+const ofLongest = (setup: SimulationSetup, lifetimeMs: number): string =>
+  isCutByLongest(setup, lifetimeMs) ? ', the most that session.longestLifetime believes,' : '';
 
 const callsIn = (window: CreateCallWindow): string =>
   `${inWindow(window)}${window.calls === MAX_CALLS ? ', the most that can be set,' : ''}`;

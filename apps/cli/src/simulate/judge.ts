@@ -7,8 +7,19 @@ import { simulate, type SimulationLog, type SimulationSetup } from './simulation
 import { otherRuns } from './situations.js';
 import type { PlayedRun } from './trials.js';
 
-/** What a run shows, and others like it. @param isAdvised whether to seek advice where there is a gap */
-export async function judge(setup: SimulationSetup, log: SimulationLog, isAdvised: boolean): Promise<Judged> {
+interface Sought {
+  /** Whether to seek advice where there is a gap. */
+  readonly isAdvised: boolean;
+  /** The same for other merchants: what is advised is for them, too. */
+  readonly ofOthersAlike: readonly PlayedRun[];
+}
+
+/** What a run shows, and others like it. */
+export async function judge(
+  setup: SimulationSetup,
+  log: SimulationLog,
+  { isAdvised, ofOthersAlike }: Sought,
+): Promise<Judged> {
   const { behaviour, durationMs, settings } = setup;
   const figures = figuresOf(log, durationMs, settings);
   const judged = { setup, figures, ...outageWarning(log, setup) };
@@ -17,7 +28,7 @@ export async function judge(setup: SimulationSetup, log: SimulationLog, isAdvise
   if (judged.notPlayed !== undefined) return { ...judged, ...(await neededLead(judged)) };
   const others = await playedOthers(setup);
   const whole = { ...judged, ...(others.length > 0 && { others }) };
-  return { ...whole, ...(await neededLead(judged)), ...(await advice(whole)) };
+  return { ...whole, ...(await neededLead(judged)), ...(await advice(whole, ofOthersAlike)) };
 }
 
 /** Those that hold the outage to its end: the budget may keep it from being played. */
@@ -38,8 +49,8 @@ async function neededLead({ setup, figures }: Judged): Promise<Pick<Judged, 'lea
   return leadShare === undefined ? {} : { leadShare };
 }
 
-async function advice(judged: Judged): Promise<Pick<Judged, 'tried' | 'inVain'>> {
+async function advice(judged: Judged, ofOthersAlike: readonly PlayedRun[]): Promise<Pick<Judged, 'tried' | 'inVain'>> {
   const { setup, figures, others = [] } = judged;
   if (isHarmless(worstOf(judged).figures) || isWaitedFor(judged) || isBeyondAnySetting(setup, figures)) return {};
-  return tryChanges([{ setup, figures }, ...others]);
+  return tryChanges([{ setup, figures }, ...others, ...ofOthersAlike]);
 }

@@ -1,4 +1,4 @@
-import { type Instant, instantFromEpochMs, parseDurationMs, SystemClock } from '#libs/clock';
+import { type Instant, instantFromEpochMs, parseDurationMs, SystemClock, toRfc3339 } from '#libs/clock';
 import type { Schedule } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { MAX_RENEWALS } from './limits-of-a-run.js';
@@ -75,7 +75,11 @@ function startOf(day: string | undefined): Instant {
   const startsAt = day === undefined ? new SystemClock().now() : Date.parse(day);
   const isDay = day === undefined || /^20\d\d-\d\d-\d\d$/.test(day);
   if (!isDay || Number.isNaN(startsAt)) throw refusal('--from is a day of this century, such as 2026-10-24');
-  return instantFromEpochMs(startsAt - (startsAt % DAY_MS));
+  const midnight = instantFromEpochMs(startsAt - (startsAt % DAY_MS));
+  // JavaScript counts on into the next month.
+  if (day !== undefined && !toRfc3339(midnight).startsWith(day))
+    throw refusal(`--from ${day} is no day of the calendar`);
+  return midnight;
 }
 
 function skewOf(text: string): number {

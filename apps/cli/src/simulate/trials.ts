@@ -24,6 +24,8 @@ export interface Tried {
   /** Of the time without a session, or past the margin, in the run that loses least and in the one that loses most. */
   readonly leastLostMs: number;
   readonly lostMs: number;
+  /** Without the change, of the run that loses most. */
+  readonly wasMs: number;
   /** So many were played with it. */
   readonly runs: number;
   /** By its numbers it bridges the outage wherever that begins, and not in these runs alone. */
@@ -43,6 +45,9 @@ export const isBetter = ({ effect }: Tried): boolean => effect === 'bridges' || 
 /** By more than chance alone may decide. */
 export const leavesLess = (one: Pick<Tried, 'lostMs'>, other: Pick<Tried, 'lostMs'>): boolean =>
   isNotablyLonger(one.lostMs, other.lostMs);
+
+/** Whether the longest of all is notably shorter with it, whatever becomes of the others. */
+export const shortensLongest = (one: Tried): boolean => leavesLess(one, { lostMs: one.wasMs });
 
 /** Plays changes in runs that were played without them. */
 export class Trials {
@@ -105,8 +110,9 @@ export class Trials {
     const [own] = after;
     if (own === undefined) throw new RangeError('there is no run to play the change in');
     const { figures } = after[lost.indexOf(lostMs)] ?? own;
+    const wasMs = Math.max(...before.map((run) => this.#lost(run.figures)));
     return {
-      ...{ changes, lostMs, leastLostMs: Math.min(...lost), runs: after.length, figures, own: own.figures },
+      ...{ changes, wasMs, lostMs, leastLostMs: Math.min(...lost), runs: after.length, figures, own: own.figures },
       effect: effectOf(before.map(({ figures }, index) => ({ wasMs: this.#lost(figures), isMs: lost[index] ?? 0 }))),
       isSure: after.every((run) => this.#isSure(run)),
     };

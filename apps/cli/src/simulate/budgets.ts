@@ -1,0 +1,93 @@
+import { type CreateCallBudget, type CreateCallWindow, longestOutagePauseMs } from '#libs/session';
+import { failsByChance } from './chance.js';
+import { type Change, changed } from './change.js';
+import type { ScheduleFigures, WindowFigures } from './figures.js';
+import { callsOfChance } from './needed-lead.js';
+import { bridges, isBetter, leavesLess, played, type Tried, type Trials } from './trials.js';
+
+/** What a window's `calls` can be at most. */
+export const MAX_CALLS = 1_000;
+/** Times the calls that the runs take. */
+const AMPLER = [1, 2, 4];
+/** Of the calls that a window gets more, whether so few of them do as well. */
+const FEWER = [0, 0.25, 0.5];
+
+/** The calls that the runs take where none is refused, with some for chance, and two and four times as many: the pauses of an outage are as long as the budget asks for. */
+export async function ampleBudgets(
+  trials: Trials,
+  changes: readonly Change[],
+): Promise<readonly Extract<Change, { readonly of: 'budget' }>[]> {
+  const [own] = trials.before;
+  if (own === undefined) return [];
+  const { budget } = own.setup.settings;
+  const unbounded: Change = { of: 'budget', windows: budget.map(({ perMs }) => ({ calls: MAX_CALLS, perMs })) };
+  const free: ScheduleFigures[] = [];
+  for (const run of trials.hardest) free.push(await played(changed(run, [...changes, unbounded])));
+  const windows = budget.map(({ calls, perMs }, index) => {
+    const wanted = free.map(({ budget: used, failures }) =>
+      callsFor(used[index], failsByChance(own.setup) ? {} : failures),
+    );
+    return { calls: Math.min(MAX_CALLS, Math.max(calls, ...wanted)), perMs };
+  });
+  return amplerBudgets(windows, budget);
+}
+
+/** What is advised, without the windows and then without the calls of each that it does as well without. */
+export async function inFewestCalls(trials: Trials, found: readonly Tried[]): Promise<readonly Tried[]> {
+  const [own] = trials.before;
+  const [best] = found;
+  if (own === undefined || best === undefined) return found;
+  const before = own.setup.settings.budget;
+  const isAsGood = (one: Tried): boolean =>
+    bridges(best) ? bridges(one) : isBetter(one) && !trials.isNewlyShort(one) && !leavesLess(best, one);
+  let held = best;
+  for (const [index, { calls }] of before.entries()) {
+    for (const changes of withFewerCalls(held.changes, index, calls)) {
+      if (!isAsGood(await trials.look(changes))) continue;
+      const proved = await trials.prove(changes);
+      if (!isAsGood(proved)) continue;
+      held = proved;
+      break;
+    }
+  }
+  return [held];
+}
+
+/** With fewer calls more in that window, the fewest first. @param least what it has without the change */
+function withFewerCalls(changes: readonly Change[], index: number, least: number): readonly (readonly Change[])[] {
+  const windows = changes.flatMap((change) => (change.of === 'budget' ? change.windows : []));
+  const calls = windows[index]?.calls ?? 0;
+  return FEWER.map((share) => Math.ceil(least + share * (calls - least)))
+    .filter((fewer) => fewer < calls)
+    .map((fewer) => windows.map((window, at) => (at === index ? { ...window, calls: fewer } : window)))
+    .map((smaller) => changes.map((change) => (change.of === 'budget' ? { ...change, windows: smaller } : change)));
+}
+
+/** For what was used, and for the schedule at worst with as many calls that fail in the outage, and some more. @param failures of an outage alone: others are as many in every run */
+function callsFor(window: WindowFigures | undefined, failures: ScheduleFigures['failures']): number {
+  if (window === undefined) return 0;
+  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  const used = Math.max(window.used, window.needed + Math.min(failed, window.used));
+  return failed === 0 ? used : used + callsOfChance({ ...window, used });
+}
+
+/** More calls only in the windows that make the pauses of an outage longer: in the others they would change nothing. */
+function amplerBudgets(
+  windows: CreateCallBudget,
+  before: CreateCallBudget,
+): readonly Extract<Change, { readonly of: 'budget' }>[] {
+  const shortestPauseMs = longestOutagePauseMs([]);
+  const times = (factor: number): CreateCallBudget =>
+    windows.map((window) =>
+      longestOutagePauseMs([window]) > shortestPauseMs
+        ? { ...window, calls: Math.min(MAX_CALLS, factor * window.calls) }
+        : window,
+    );
+  const budgets = AMPLER.map(times);
+  return budgets
+    .filter((budget, index) => raisedWindows(budget, budgets[index - 1] ?? before).length > 0)
+    .map((budget) => ({ of: 'budget', windows: budget }));
+}
+
+export const raisedWindows = (windows: CreateCallBudget, before: CreateCallBudget): readonly CreateCallWindow[] =>
+  windows.filter(({ calls }, index) => calls > (before[index]?.calls ?? 0));
