@@ -99,7 +99,7 @@ describe('a payment to a real gateway', () => {
     const failure = await pay(urlOf(`http://127.0.0.1:${gateway.port}`));
     expect(failure).toMatchObject({ code: 'not_the_gateway' });
     expect(messageOf(failure)).toContain(
-      `It is a broker or an egress that answers at http://127.0.0.1:${gateway.port},`,
+      `It is a broker or an egress that answers at http://127.0.0.1:${gateway.port} (status 404),`,
     );
     expect(messageOf(failure)).not.toContain('canary');
   });
