@@ -354,7 +354,10 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await watching.said(/generation \d{13}/);
     await broker.control('POST', '/faults', REFUSAL);
     await watching.said(
-      new RegExp(`\n\\d{4}-\\d\\d-\\d\\dT\\S+Z {2}shop {2}expired: ${CAUSE} \\(runbook: access-refused\\)\n`),
+      // What is next is not known while an attempt is under way.
+      new RegExp(
+        `\n\\d{4}-\\d\\d-\\d\\dT\\S+Z {2}shop {2}expired: ${CAUSE} \\(runbook: access-refused\\)(?:; next attempt at .+ UTC)?\n`,
+      ),
     );
     await broker.control('DELETE', '/faults');
     expect((await cli('renew', '--merchant', 'shop')).code).toBe(0);
@@ -365,16 +368,16 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await start({ faults: [REFUSAL] });
     const watching = command('session', 'watch', '--merchant', 'shop', '--json');
     const at = '"at":"[^"]*","merchant":"shop","condition":"unavailable"';
-    const next = '"retryAt":"[^"]*"';
+    const next = '(?:,"retryAt":"[^"]*")?';
     await watching.said(
-      new RegExp(`^\\{"event":"condition",${at},"cause":"${CAUSE}","runbook":"access-refused",${next}\\}\n`),
+      new RegExp(`^\\{"event":"condition",${at},"cause":"${CAUSE}","runbook":"access-refused"${next}\\}\n`),
     );
     await broker.control('DELETE', '/faults');
     await broker.control('POST', '/faults', { kind: 'error', status: 503, operation: 'authorize' });
     await cli('renew', '--merchant', 'shop');
     await watching.said(
       new RegExp(
-        `\n\\{"event":"condition",${at},"cause":"[^"]*: b_server_is_overloaded","runbook":"[a-z-]+",${next}\\}\n`,
+        `\n\\{"event":"condition",${at},"cause":"[^"]*: b_server_is_overloaded","runbook":"[a-z-]+"${next}\\}\n`,
       ),
     );
   });
