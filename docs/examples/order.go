@@ -39,7 +39,7 @@ func main() {
 	response, err := client.Do(request)
 	unknown, ask, findOut := "unknown whether the bank has it: %v %v; %s", "look for its hppOrderId in the notification, or ask the bank about "+id, "keep "+id+", send the order again with it to find out, and never under a new merchantRequestId"
 	failed := regexp.MustCompile("(HTTP response to HTTPS client|first record does not look like a TLS handshake)$").ReplaceAllString(fmt.Sprint(err), "$1; does it begin with http://?")
-	failed = regexp.MustCompile(`^(Post "http:.*(: EOF|reset by peer|malformed HTTP response "\\x15\\x03.*))$`).ReplaceAllString(failed, "$1; does EGRESS_URL begin with https://?")
+	failed = regexp.MustCompile(`^(Post "http:.*(: EOF|reset by peer|broken pipe|malformed HTTP response "\\x15\\x03.*))$`).ReplaceAllString(failed, "$1; does EGRESS_URL begin with https://?")
 	if err != nil && regexp.MustCompile("dial tcp|HTTP response to HTTPS client|first record does not|TLS handshake timeout|x509: ").MatchString(failed) {
 		log.Fatalf("%s, for it was not sent: nothing answers at %s (EGRESS_URL) that is trusted: %s", none, url, failed)
 	} else if err != nil {

@@ -42,7 +42,8 @@ except (OSError, http.client.HTTPException) as error:
     if is_no_tls or isinstance(cause, (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)):
         hint = "; does it begin with http://?" if is_no_tls else ""
         sys.exit(f"{NONE}, for it was not sent: nothing answers at {URL} (EGRESS_URL) that is trusted: {error}{hint}")
-    is_cut_off = URL.startswith("http:") and (isinstance(error, ConnectionResetError) or str(error).startswith("\x15\x03"))  # as by a server of TLS alone
+    is_reset = any(isinstance(it, (ConnectionResetError, BrokenPipeError)) for it in (error, cause))
+    is_cut_off = URL.startswith("http:") and (is_reset or str(error).startswith("\x15\x03"))  # as by a server of TLS alone
     hint = "; does EGRESS_URL begin with https://?" if is_cut_off else ""
     sys.exit(f"unknown whether the bank has it: no answer of the egress: {type(error).__name__} {error}{hint}; {FIND_OUT}")
 try:

@@ -317,11 +317,11 @@ describe.each<[string, string, Operation]>([
     });
 
     it.each<[string, (socket: Socket) => unknown]>([
-      ['closed', (it) => it.end()],
-      ['reset', (it) => it.resetAndDestroy()],
-    ])('asks whether the URL begins with https:// where a connection without TLS is %s', async (_how, end) => {
-      const port = await portOf((socket) => void socket.once('data', () => end(socket)));
-      const ended = await output({ EGRESS_URL: `http://127.0.0.1:${port}` });
+      ['closed', (socket) => socket.once('data', () => socket.end())],
+      ['reset', (socket) => socket.once('data', () => socket.resetAndDestroy())],
+      ['reset while the request is sent', (socket) => socket.resetAndDestroy()],
+    ])('asks whether the URL begins with https:// where a connection without TLS is %s', async (_how, each) => {
+      const ended = await output({ EGRESS_URL: `http://127.0.0.1:${await portOf(each)}` });
       expect(unknownOf(ended, played).says).toMatch(
         /^no answer of the egress: .*; does EGRESS_URL begin with https:\/\/\?/,
       );
