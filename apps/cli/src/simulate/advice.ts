@@ -1,6 +1,6 @@
 import { formatDuration } from '#libs/clock';
 import { MAX_LEAD_SHARE } from '#libs/session';
-import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf } from './changes.js';
+import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf, withNoneToSpare } from './changes.js';
 import { isHarmless, type ScheduleFigures, type WindowFigures } from './figures.js';
 import { remedies } from './gap-advice.js';
 import { gapOf, gapOfOthers, isWaitedFor, type Judged, pastMarginOfOthers, worstOf } from './judged.js';
@@ -112,43 +112,47 @@ function shortLeadWarnings({ figures, leadShare }: Judged): readonly Wording[] {
 
 function tooSmallBudgetWarnings({ setup, figures }: Judged): readonly Wording[] {
   const tooSmall = tooSmallOf(figures);
-  return tooSmall === undefined ? [] : [tooSmallBudgetWarning(tooSmall, { setup, figures })];
+  if (tooSmall !== undefined) return [tooSmallBudgetWarning(tooSmall, { setup, figures })];
+  const bare = withNoneToSpare(figures);
+  return bare === undefined ? [] : [[`${noCallToSpare(bare, setup)}. A call that fails may cost a session. ${ASK}`]];
 }
 
 /** Behind the gap, of which it is a part: what to do about that is told there. */
 function spentBudgetWarnings(judged: Judged): readonly Wording[] {
   const { figures, tried } = judged;
   // What nobody was harmed by is no warning: the figures say that renewals were held up, and how it ended.
-  if (tooSmallOf(figures) !== undefined || figures.budgetRefusals === 0) return [];
+  if ((tooSmallOf(figures) ?? withNoneToSpare(figures)) !== undefined || figures.budgetRefusals === 0) return [];
   if (isHarmless(figures) || isWaitedFor(judged)) return [];
   const spent = figures.budget
     .filter(({ used, calls }) => used >= calls)
     .map(({ needed, ...window }) => `${needed} of ${inWindow(window)}`);
   const needs = spent.length === 0 ? '' : `, which needs ${spent.join(', and ')}`;
   const isMeant = tried !== undefined && figures.afterOutage?.by !== 'budget' && !tried.some(isBetterBudget);
-  const purpose = isMeant ? ': that is what it is for, and there is nothing to do about it' : '';
+  const purpose = isMeant ? ': that is what it is for' : '';
   return [[`the budget of create calls was spent, by failed calls and not by the schedule${needs}${purpose}`]];
 }
 
 const isBetterBudget = (one: Tried): boolean => isBetter(one) && one.changes.some((change) => change.of === 'budget');
 
+const ASK = 'Ask the bank whether it expects so many before you allow them';
+
 function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Pick<Judged, 'setup' | 'figures'>): Wording {
-  const life = formatDuration(setup.behaviour.lifetimeMs);
-  const { needed } = window;
-  const per = formatDuration(window.perMs);
-  const ask = 'Ask the bank whether it expects so many before you allow them';
   if (setup.durationMs >= window.perMs && isHarmless(figures)) {
     const cost = figures.budgetRefusals === 0 ? 'no renewal was held up' : 'no session ended before the next one came';
-    return [
-      `session.budget has no call to spare: renewing sessions of ${life} takes up to ${needed} calls in ${per}, and it allows ` +
-        `${inWindow(window)}. In this run that cost nothing, for ${cost}; a call that fails may cost a session. ${ask}`,
-    ];
+    const inThisRun = `In this run that cost nothing, for ${cost}; a call that fails may cost a session`;
+    return [`${noCallToSpare(window, setup)}. ${inThisRun}. ${ASK}`];
   }
+  const life = formatDuration(setup.behaviour.lifetimeMs);
   const when = figures.budgetRefusals > 0 ? 'was spent' : 'will not last';
   return [
-    `the budget of create calls ${when}: renewing sessions of ${life} takes ${needed} calls in ${per}, ` +
-      `and session.budget allows ${inWindow(window)}. ${ask}`,
+    `the budget of create calls ${when}: renewing sessions of ${life} takes ${window.needed} calls in ` +
+      `${formatDuration(window.perMs)}, and session.budget allows ${inWindow(window)}. ${ASK}`,
   ];
+}
+
+function noCallToSpare(window: WindowFigures, { behaviour }: SimulationSetup): string {
+  const takes = `renewing sessions of ${formatDuration(behaviour.lifetimeMs)} takes up to ${window.needed} calls in ${formatDuration(window.perMs)}`;
+  return `session.budget has no call to spare: ${takes}, and it allows ${inWindow(window)}`;
 }
 
 function gapWarnings(judged: Judged): readonly Wording[] {

@@ -9,6 +9,8 @@ import { bridges, isBetter, leavesLess, played, type Tried, type Trials } from '
 export const MAX_CALLS = 1_000;
 /** Times the calls that the runs take. */
 const AMPLER = [1, 2, 4];
+/** Of the calls of a schedule without a failure, as many more, and one. */
+const ROOM_SHARE = 0.2;
 /** Of the calls that a window gets more, whether so few of them do as well. */
 const FEWER = [0, 0.25, 0.5];
 
@@ -25,7 +27,7 @@ export async function ampleBudgets(
   for (const run of trials.hardest) free.push(await played(changed(run, [...changes, unbounded])));
   const windows = budget.map(({ calls, perMs }, index) => {
     const wanted = free.map(({ budget: used, failures }) =>
-      callsFor(used[index], failsByChance(own.setup) ? {} : failures),
+      callsFor(used[index], failsByChance(own.setup) ? undefined : failures),
     );
     return { calls: Math.min(MAX_CALLS, Math.max(calls, ...wanted)), perMs };
   });
@@ -64,12 +66,16 @@ function withFewerCalls(changes: readonly Change[], index: number, least: number
 }
 
 /** For what was used, and for the schedule at worst with as many calls that fail in the outage, and some more. @param failures of an outage alone: others are as many in every run */
-function callsFor(window: WindowFigures | undefined, failures: ScheduleFigures['failures']): number {
+function callsFor(window: WindowFigures | undefined, failures: ScheduleFigures['failures'] | undefined): number {
   if (window === undefined) return 0;
-  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0);
+  const failed = Object.values(failures ?? {}).reduce((sum, count) => sum + count, 0);
   const used = Math.max(window.used, window.needed + Math.min(failed, window.used));
-  return failed === 0 ? used : used + callsOfChance({ ...window, used });
+  if (failures === undefined) return used;
+  // What the schedule takes by itself leaves none for a call that fails, and some day one does.
+  return failed === 0 ? roomy(used) : used + callsOfChance({ ...window, used });
 }
+
+const roomy = (calls: number): number => Math.ceil((1 + ROOM_SHARE) * calls) + 1;
 
 /** More calls only in the windows that make the pauses of an outage longer: in the others they would change nothing. */
 function amplerBudgets(

@@ -285,3 +285,9 @@ export const tooSmallOf = ({
   budget,
 }: Pick<ScheduleFigures, 'budget'>): ScheduleFigures['budget'][number] | undefined =>
   budget.find(({ needed, calls }) => needed > calls);
+
+/** The window that the schedule alone may use up, where it exceeds none. */
+export const withNoneToSpare = ({
+  budget,
+}: Pick<ScheduleFigures, 'budget'>): ScheduleFigures['budget'][number] | undefined =>
+  budget.find(({ needed, calls }) => needed === calls);

@@ -3,7 +3,14 @@ import { type CreateCallWindow, leadShareOf, MAX_LEAD_SHARE } from '#libs/sessio
 import { MAX_CALLS, raisedWindows } from './budgets.js';
 import { failsByChance } from './chance.js';
 import { type Change, changed, type ChangeKind } from './change.js';
-import { currentLeadShare, hasLongerLead, isBeyondAnySetting, isCutByLongest, tooSmallOf } from './changes.js';
+import {
+  currentLeadShare,
+  hasLongerLead,
+  isBeyondAnySetting,
+  isCutByLongest,
+  tooSmallOf,
+  withNoneToSpare,
+} from './changes.js';
 import type { ScheduleFigures, WindowFigures } from './figures.js';
 import type { Judged } from './judged.js';
 import { MAX_RENEWALS_TO_REPEAT } from './limits-of-a-run.js';
@@ -89,14 +96,25 @@ const isBeyondEveryLead = ({ setup, figures }: Judged): boolean =>
 
 function resultOf(one: Tried, judged: Judged): Wording {
   const names = one.changes.map((change) => nameOf(change, judged.setup)).join(' with ');
-  const isOfBudget = one.changes.some((change) => change.of === 'budget');
   const isWorthIt = isBetter(one);
-  const room = failsByChance(judged.setup) ? ', and leave room: where calls fail by chance, some days take more' : '';
-  const ask = isOfBudget && isWorthIt ? ` (ask the bank whether it allows so many${room})` : '';
   const limits = isWorthIt
-    ? `${callsADay(one, judged)}${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}`
+    ? `${callsADay(one, judged)}${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}${noneToSpare(one)}`
     : '';
-  return worded`${names} ${effectText(one, judged)}${limits}${ask}${isWorthIt ? linesToPaste(one) : ''}`;
+  const caution = isWorthIt ? cautionOf(one, judged) : '';
+  return worded`${names} ${effectText(one, judged)}${limits}${caution}${isWorthIt ? linesToPaste(one) : ''}`;
+}
+
+function cautionOf({ changes, isSure }: Tried, { setup }: Judged): string {
+  const isByChance = failsByChance(setup);
+  const room = isByChance ? ', and leave room: where calls fail by chance, some days take more' : '';
+  if (changes.some((change) => change.of === 'budget')) return ` (ask the bank whether it allows so many${room})`;
+  if (!isByChance || isSure) return '';
+  return ' (calls fail by chance: a rare run may lose more, so play further ones with --seed)';
+}
+
+function noneToSpare({ own }: Tried): string {
+  const bare = withNoneToSpare(own);
+  return bare === undefined ? '' : `, which leaves no call to spare of ${inWindow(bare)}`;
 }
 
 /** All windows, also those that stay as they are: the list that is set counts alone. */

@@ -45,8 +45,12 @@ const spanOf = (durationsMs: readonly number[]): Span => ({
 /** A read that may wait does so for far longer, and any other is told to ask again after a second. */
 const WAITED_FOR_MS = 1_000;
 
-/** Whether there was a gap, and in none of the merchants and runs one that a read does not wait for. */
+/**
+ * Whether there was a gap, and in none of the merchants and runs one that a read does not wait for. After an outage a short one is a near miss, which
+ * another seed makes a long one.
+ */
 export function isWaitedFor(judged: Judged): boolean {
+  if (judged.setup.behaviour.outageMs > 0) return false;
   const longestMs = Math.max(gapOf(judged).mostMs, worstOf(judged).figures.withoutSessionMs);
   return longestMs > 0 && longestMs < WAITED_FOR_MS;
 }
