@@ -306,8 +306,8 @@ describe('simulate', () => {
     const options = ['--lifetime', '15m', '--latency', '500ms', '--failures', '10%', '--outage', '5m'];
     const runsIn = ({ text }: { readonly text: string }): string | undefined =>
       /(\d+) runs that were tried/.exec(text)?.[1];
-    expect(runsIn(await simulate(...options, '--merchant', 'one'))).toBe('10');
-    expect(runsIn(await simulate(...options))).toBe('12');
+    expect(runsIn(await simulate(...options, '--merchant', 'one'))).toBe('28');
+    expect(runsIn(await simulate(...options))).toBe('30');
   }, 60_000);
 
   it('shows a person what it plays, and erases that; programs see none of it', async () => {

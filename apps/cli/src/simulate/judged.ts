@@ -1,5 +1,6 @@
 import type { ChangeKind } from './change.js';
 import { isHitHarder, type ScheduleFigures } from './figures.js';
+import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import type { PlayedRun, Tried } from './trials.js';
 import { type Span, span } from './wording.js';
@@ -46,11 +47,13 @@ const spanOf = (durationsMs: readonly number[]): Span => ({
 const WAITED_FOR_MS = 1_000;
 
 /**
- * Whether there was a gap, and in none of the merchants and runs one that a read does not wait for. After an outage a short one is a near miss, which
- * another seed makes a long one.
+ * Whether there was a gap, and in none of the merchants and runs one that a read does not wait for. As short a one that an outage leaves is a near
+ * miss, which another seed makes a long one; but of sessions as long as a window of the budget the next call is free when they end.
  */
 export function isWaitedFor(judged: Judged): boolean {
-  if (judged.setup.behaviour.outageMs > 0) return false;
+  const { setup } = judged;
+  const isOfWindow = setup.settings.budget.some(({ perMs }) => perMs === believedLifeMs(setup));
+  if (setup.behaviour.outageMs > 0 && !isOfWindow) return false;
   const longestMs = Math.max(gapOf(judged).mostMs, worstOf(judged).figures.withoutSessionMs);
   return longestMs > 0 && longestMs < WAITED_FOR_MS;
 }

@@ -16,6 +16,8 @@ export const MAX_LIFETIMES_TO_REPEAT = 200;
 /** Of a budget, in a run without an outage. */
 const WINDOWS_OF_CHANCE = 3;
 const MAX_SEED = 2 ** 32;
+/** Beyond those of the other runs. */
+const FURTHER_SEEDS = [100, 200];
 
 /**
  * The same with other seeds, and with the outage at other moments: when half of a window of the budget has passed, and
@@ -34,6 +36,12 @@ export function otherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
     durationMs: lengthsMs[index % lengthsMs.length] ?? setup.durationMs,
     seed: (setup.seed + index + 1) % MAX_SEED,
   }));
+}
+
+/** Again as many, twice, for what chance has spared in those: where another seed is another run. */
+export function furtherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
+  if (!failsByChance(setup)) return [];
+  return FURTHER_SEEDS.flatMap((shift) => otherRuns({ ...setup, seed: (setup.seed + shift) % MAX_SEED }));
 }
 
 function lengthsWithOutage(setup: SimulationSetup): readonly number[] {

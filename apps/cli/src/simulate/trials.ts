@@ -3,7 +3,7 @@ import { failsByChance } from './chance.js';
 import { type Effect, effectOf, isNotablyLonger, lostIn } from './effect.js';
 import { figuresOf, type ScheduleFigures } from './figures.js';
 import { bridgesWhereverItBegins, hasCallsToSpare } from './needed-lead.js';
-import { isRepeated } from './situations.js';
+import { furtherRuns, isRepeated } from './situations.js';
 import { simulate, type SimulationSetup } from './simulation.js';
 
 /** A run, and what it showed. */
@@ -80,9 +80,24 @@ export class Trials {
   /** In every run: what is told comes from here. */
   async prove(changes: readonly Change[]): Promise<Tried> {
     const key = JSON.stringify(changes);
-    const proved = this.#proved.get(key) ?? (await this.#attempt(changes, this.before));
+    const proved = this.#proved.get(key) ?? (await this.#confirmed(await this.#attempt(changes, this.before)));
     this.#proved.set(key, proved);
     return proved;
+  }
+
+  /** Chance may have spared all of these runs: what bridges them has to bridge further ones, and counts those that it does not. */
+  async #confirmed(proved: Tried): Promise<Tried> {
+    const { changes } = proved;
+    const [own] = this.before;
+    if (!bridges(proved) || own === undefined) return proved;
+    const further = furtherRuns(own.setup);
+    const unspared: PlayedRun[] = [];
+    for (const setup of further) {
+      if (this.#lost(await played(changed(setup, changes))) === 0) continue;
+      unspared.push({ setup, figures: await played(setup) });
+    }
+    const whole = unspared.length === 0 ? proved : await this.#attempt(changes, [...this.before, ...unspared]);
+    return { ...whole, runs: this.before.length + further.length };
   }
 
   /** Those of which something was played that is not told, and nothing that is told helps. */
