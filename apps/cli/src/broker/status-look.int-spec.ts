@@ -274,7 +274,7 @@ describe('what is told of a merchant that is followed', () => {
     const replicas = [{ place: `http://127.0.0.1:${port}`, error: expect.objectContaining(error) as object }];
     const down = { event: 'broker', answers: false, streamOpen: false, error, replicas };
     expect(facts).toMatchObject([{ event: 'credential', accepted: false }, down]);
-    expect(told.filter((words) => words.includes('401'))).toHaveLength(1);
+    expect(told.filter((words) => words.includes('(401)'))).toHaveLength(1);
     refusal = undefined;
     await look({});
     expect(facts.slice(2)).toMatchObject([
