@@ -219,11 +219,17 @@ function worstSentence(view) {
   const { because, below } = becauseTexts(worst, causes);
   const text = `${sentences[worst](who, isOne, isCertain)}${because}`;
   const runbook = worst === 'foreign_authorizer' ? FOREIGN_AUTHORIZER : causes[0]?.runbook;
+  const hurt = merchants.find(({ condition }) => condition !== worst && !bearable.has(condition));
   const told = trouble ? beside(trouble, view) : timesOf(worse, view);
   const isByOthers = worse.some((one) => one.cause?.text.includes(FOREIGN_AUTHORIZER));
-  const named = [runbook, trouble && STORE_DOWN, isByOthers ? FOREIGN_AUTHORIZER : undefined];
+  const named = [runbook, trouble && STORE_DOWN, isByOthers ? FOREIGN_AUTHORIZER : undefined, hurt && runbookOf(hurt)];
   const [first, also] = new Set(named.filter((one) => one !== undefined));
   return { text, ...told, runbook: first, also, detail: `${below}${told.detail}`.trim() };
+}
+
+/** @param {StatusMerchant} merchant */
+function runbookOf({ condition, cause }) {
+  return condition === 'foreign_authorizer' ? FOREIGN_AUTHORIZER : cause?.runbook;
 }
 
 /**

@@ -472,6 +472,25 @@ describe('the headline', () => {
     }
   });
 
+  it('leads to the runbook of a merchant without a session first, and then to that of another one whose payments fail', () => {
+    const none = {
+      ...blocked(0),
+      condition: 'unavailable',
+      cause: { text: refused, runbook: 'create-refused' },
+    } as const;
+    const dead = { ...blocked(9), condition: 'reported_dead', cause: { text: '', runbook: 'session-dead' } } as const;
+    const ended = { ...blocked(9), condition: 'foreign_authorizer' } as const;
+    const late = { ...blocked(9), cause: { text: refused, runbook: 'renewal-failing' } };
+    const ledTo = (other: StatusMerchant): (string | undefined)[] => {
+      const counts = { ...well, unavailable: 1, [other.condition]: 1 };
+      const said = headlineOf({ store, replica, merchants: [none, other] }, counts, 0);
+      return [said.runbook, said.also];
+    };
+    expect(ledTo(dead)).toEqual(['create-refused', 'session-dead']);
+    expect(ledTo(ended)).toEqual(['create-refused', 'foreign-authorizer']);
+    expect(ledTo(late)).toEqual(['create-refused', undefined]);
+  });
+
   it('does not say beside payments that fail that they go on, or how long the dead session lasts', () => {
     const refuses = { type: 'redis', condition: 'refuses', reason: 'NOPERM' } as const;
     for (const condition of ['foreign_authorizer', 'reported_dead'] as const) {
