@@ -218,13 +218,27 @@ function worstSentence(view) {
   const isCertain = worse.length === count && worse.every(isSurelyDead);
   const { because, below } = becauseTexts(worst, causes);
   const text = `${sentences[worst](who, isOne, isCertain)}${because}`;
-  const runbook = worst === 'foreign_authorizer' ? FOREIGN_AUTHORIZER : causes[0]?.runbook;
-  const hurt = merchants.find(({ condition }) => condition !== worst && !bearable.has(condition));
   const told = trouble ? beside(trouble, view) : timesOf(worse, view);
+  const [runbook, also] = runbooksFor(view, worse, causes[0]?.runbook);
+  return { text, ...told, runbook, also, detail: `${below}${told.detail}`.trim() };
+}
+
+/**
+ * Those to follow, the most urgent first: what is worst, the store, who else creates, and another whose payments fail.
+ * @param {View} view
+ * @param {readonly StatusMerchant[]} worse those that are worst off
+ * @param {string | undefined} ofCause
+ */
+function runbooksFor({ merchants, worst, trouble }, worse, ofCause) {
   const isByOthers = worse.some((one) => one.cause?.text.includes(FOREIGN_AUTHORIZER));
-  const named = [runbook, trouble && STORE_DOWN, isByOthers ? FOREIGN_AUTHORIZER : undefined, hurt && runbookOf(hurt)];
-  const [first, also] = new Set(named.filter((one) => one !== undefined));
-  return { text, ...told, runbook: first, also, detail: `${below}${told.detail}`.trim() };
+  const hurt = merchants.find(({ condition }) => condition !== worst && !bearable.has(condition));
+  const named = [
+    worst === 'foreign_authorizer' ? FOREIGN_AUTHORIZER : ofCause,
+    trouble && STORE_DOWN,
+    isByOthers ? FOREIGN_AUTHORIZER : undefined,
+    hurt && runbookOf(hurt),
+  ];
+  return new Set(named.filter((one) => one !== undefined));
 }
 
 /** @param {StatusMerchant} merchant */

@@ -1,28 +1,10 @@
-import type {
-  StatusCondition,
-  StatusCounts,
-  StatusDocument,
-  StatusMerchant,
-  StatusReplica,
-} from '../status-document.js';
+import type { StatusCondition, StatusCounts, StatusDocument, StatusMerchant } from '../status-document.js';
 import { countConditions } from './condition.js';
 import { headlineOf } from './headline.js';
+import { blocked, replica, silent } from './played-status.js';
 
 const well = countConditions([], 0);
-const replica: StatusReplica = {
-  name: 'broker-0',
-  version: '0.1.0',
-  startedAt: 0,
-  ready: true,
-  storeReached: true,
-  shuttingDown: false,
-  watchers: 0,
-  viewers: 1,
-  residentBytes: 1,
-  eventLoopLagMs: { latest: 0, worst: 0 },
-};
 const store = { type: 'redis', condition: 'answers' } as const;
-const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
 const refused = 'the bank refuses: b_merchant_not_found';
 const unheard = 'nothing listens there (ECONNREFUSED to 127.0.0.1:9)';
 const headline = (counts: Partial<StatusCounts>, state: object = {}): string[] => {
@@ -30,19 +12,6 @@ const headline = (counts: Partial<StatusCounts>, state: object = {}): string[] =
   const { condition, text, detail } = headlineOf(document, { ...well, ...counts }, 0);
   return [condition, text, detail];
 };
-
-const blocked = (expiresAt: number): StatusMerchant => ({
-  id: `shop-${expiresAt}`,
-  required: true,
-  environment: 'production',
-  condition: 'failing',
-  reason: 'current',
-  session: { generation: 1, createdAt: 0, renewAt: 1, mustRenewAt: 2, expiresAt },
-  renewing: false,
-  renewalBlocked: true,
-  budgetSpent: false,
-  renewals: [],
-});
 
 const goOn = 'The payments of each go on until its own session ends.';
 
@@ -449,46 +418,6 @@ describe('the headline', () => {
       ending: '',
       detail: 'Since 00:01:59 UTC.',
     });
-  });
-
-  it('leads to what is said of somebody else who creates first, and then to the store that is away beside it', () => {
-    const cause = { text: 'the store does not answer', runbook: 'store-down' };
-    const foreign = { ...blocked(333_000), condition: 'foreign_authorizer' } as const;
-    for (const merchants of [[], [foreign], [{ ...foreign, cause }]]) {
-      const said = headlineOf({ store: silent, replica, merchants }, { ...well, foreign_authorizer: 1 }, 0);
-      expect([said.runbook, said.also]).toEqual(['foreign-authorizer', 'store-down']);
-    }
-  });
-
-  it('leads to the store first that is away, and then to somebody else who may still create', () => {
-    const store = silent;
-    const others = 'the store does not answer; somebody else created sessions until 00:01:00 UTC, and may again';
-    const text = `${others} (runbook: foreign-authorizer)`;
-    for (const condition of ['reported_dead', 'unavailable'] as const) {
-      const dead = { ...blocked(1_000), condition, cause: { text, inHeadline: others, runbook: 'store-down' } };
-      const said = headlineOf({ store, replica, merchants: [dead] }, { ...well, [condition]: 1 }, 0);
-      expect(said.text).toMatch(new RegExp(`: ${others}$`));
-      expect([said.runbook, said.also]).toEqual(['store-down', 'foreign-authorizer']);
-    }
-  });
-
-  it('leads to the runbook of a merchant without a session first, and then to that of another one whose payments fail', () => {
-    const none = {
-      ...blocked(0),
-      condition: 'unavailable',
-      cause: { text: refused, runbook: 'create-refused' },
-    } as const;
-    const dead = { ...blocked(9), condition: 'reported_dead', cause: { text: '', runbook: 'session-dead' } } as const;
-    const ended = { ...blocked(9), condition: 'foreign_authorizer' } as const;
-    const late = { ...blocked(9), cause: { text: refused, runbook: 'renewal-failing' } };
-    const ledTo = (other: StatusMerchant): (string | undefined)[] => {
-      const counts = { ...well, unavailable: 1, [other.condition]: 1 };
-      const said = headlineOf({ store, replica, merchants: [none, other] }, counts, 0);
-      return [said.runbook, said.also];
-    };
-    expect(ledTo(dead)).toEqual(['create-refused', 'session-dead']);
-    expect(ledTo(ended)).toEqual(['create-refused', 'foreign-authorizer']);
-    expect(ledTo(late)).toEqual(['create-refused', undefined]);
   });
 
   it('does not say beside payments that fail that they go on, or how long the dead session lasts', () => {
