@@ -27,7 +27,7 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 		request.Header, headers["Authorization"] = headers, []string{"Bearer " + token}
 		response, err := (&http.Client{Timeout: 40 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(request)
 		if err != nil {
-			log.Fatalf("nothing answers at BROKER_URL=%q: %s", url, strings.NewReplacer("to HTTPS client", "to HTTPS client; does it begin with http://?", "a TLS handshake", "a TLS handshake; does it begin with http://?", `": EOF`, `": EOF; is it https:// or http://?`, "reset by peer", "reset by peer; is it https:// or http://?").Replace(err.Error()))
+			log.Fatalf("nothing answers at BROKER_URL=%q: %s", url, strings.NewReplacer("to HTTPS client", "to HTTPS client; is it https:// or http://?", "a TLS handshake", "a TLS handshake; is it https:// or http://?", `": EOF`, `": EOF; is it https:// or http://?`, "reset by peer", "reset by peer; is it https:// or http://?", "broken pipe", "broken pipe; is it https:// or http://?", "malformed HTTP response", "is it https:// or http://?; malformed HTTP response").Replace(err.Error()))
 		}
 		json.NewDecoder(response.Body).Decode(&said) // a 304 says nothing
 		response.Body.Close()

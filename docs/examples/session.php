@@ -18,7 +18,7 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     $text = file_get_contents("{$GLOBALS['url']}/v1/merchants/" . (getenv('BROKER_MERCHANT') ?: 'shop') . $path, false, stream_context_create(['http' => $options]));
     restore_error_handler();
     if ($text === false) {
-        $hint = preg_grep('/wrong version number/', $warnings) ? ['does it begin with http://?'] : [];
+        $hint = preg_grep('/wrong version number|HTTP request failed/', $warnings) ? ['is it https:// or http://?'] : [];
         throw new RuntimeException("nothing answers at {$GLOBALS['url']} (BROKER_URL): " . implode('; ', [...$warnings, ...$hint]));
     }
     $status = (int) (explode(' ', $http_response_header[0])[1] ?? 0);

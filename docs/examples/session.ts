@@ -28,7 +28,9 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
     headers,
   }).catch(({ cause, message }: Error) => {
     const why = cause instanceof Error ? cause.message : message;
-    const hint = why.includes('wrong version number') ? '; does it begin with http://?' : '';
+    const hint = /wrong version|ECONNRESET|EPIPE|other side closed|HTTP\/1\.1 protocol/.test(why)
+      ? '; is it https:// or http://?'
+      : '';
     throw new Error(`nothing answers at ${url} (BROKER_URL): ${why}${hint}`);
   });
   if (response.ok || response.status === 304) return response;

@@ -4,9 +4,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describeWith, endedAfterAll, endedAfterEach, LoopbackServer, toolPath } from '#libs/testing';
+import { describeWith, endedAfterAll, endedAfterEach, LoopbackServer, TestAuthority, toolPath } from '#libs/testing';
 import { goProgram } from './go-program.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
@@ -275,11 +276,18 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       expect(code).toBeGreaterThan(0);
     });
 
-    it('asks whether the URL begins with http:// where no TLS is spoken', async () => {
+    it('asks whether the URL begins with http:// or https:// where no TLS is spoken, or nothing else', async () => {
       const front = started.add(await strangers(), (it) => it.close());
-      const { code, stderr } = await ended(outputOf(command, `https://127.0.0.1:${front.port}`));
-      expect(stderr).toMatch(/nothing answers at .*BROKER_URL[^]*http:\/\/\?/);
-      expect(code).toBeGreaterThan(0);
+      const tls = createTlsServer(new TestAuthority().issue({ names: ['127.0.0.1'] }));
+      tls.listen(0, '127.0.0.1');
+      started.add(tls, (it) => void it.close());
+      await once(tls, 'listening');
+      const secure = `http://127.0.0.1:${(tls.address() as AddressInfo).port}`;
+      for (const url of [`https://127.0.0.1:${front.port}`, secure]) {
+        const { code, stderr } = await ended(outputOf(command, url));
+        expect(stderr).toMatch(/nothing answers at .*BROKER_URL[^]*is it https:\/\/ or http:\/\/\?/);
+        expect(code).toBeGreaterThan(0);
+      }
     });
 
     it.each(['page', 'json', 'text', 'moved', 'lost-json', 'lost-page', 'lost-silent'])(
