@@ -62,7 +62,7 @@ describe('simulate', () => {
       ],
       warnings: [
         expect.stringMatching(
-          /^shop: the budget of create calls will not last: renewing sessions of 30m takes 6\d calls in 1d/,
+          /^shop: the budget of create calls will not last: renewing sessions of 30m takes up to 6\d calls in 1d/,
         ),
       ],
     });
@@ -103,7 +103,7 @@ describe('simulate', () => {
   it('warns of what an operator should change', async () => {
     const { text } = await simulate('--lifetime', '30s', '--outage', '2m', '--for', '1h');
     expect(text).toMatch(
-      /warning: shop: the budget of create calls was spent: renewing sessions of 30s takes \d+ calls/,
+      /warning: shop: the budget of create calls was spent: renewing sessions of 30s takes up to \d+ calls/,
     );
     expect(text).not.toMatch(/raise session\.budget/);
     expect(text).toMatch(/warning: shop: there was no session for [\dhms ]+$/m);
@@ -133,7 +133,7 @@ describe('simulate', () => {
     expect(text.match(/^(?:warning:| {2}a ).*$/gm)).toEqual([
       expect.stringMatching(/: there was no session for less than a second: .* there is nothing to do$/),
     ]);
-    expect(text).toMatch(/ {2}without session {2}less than a second$/m);
+    expect(text).toMatch(/ {2}without session {2}less than a second, \S+ \S+ after the start$/m);
     await hourly(40);
     const { text: bridged } = await simulate('--lifetime', '1h', '--outage', '10m');
     expect(bridged).toMatch(/ {2}without session {2}0s$/m);
@@ -148,7 +148,7 @@ describe('simulate', () => {
       /a session\.renewBefore of 50% (?:would make it longer: between \S+( \d+[ms])? and|may make it longer, up to) [78]h( \d+m)?, because session\.budget is spent then: the schedule needs 48 of 60 in 1d/,
     );
     expect(text).toMatch(
-      /a session\.renewBefore of 50% with a session\.budget of \d+ in 1d shortened it to (?:at most|between [\dms ]+ and) \S+( \d+s)? in the \d+ runs that were tried, with 48 create calls on a day without faults in place of 30 \(ask the bank whether it allows so many\)/,
+      /a session\.renewBefore of 50% with a session\.budget of \d+ in 1d shortened it to (?:at most|between [\dms ]+ and) \S+( \d+s)? in the \d+ runs that were tried, with about 48 create calls on a day without faults in place of 30 \(ask the bank whether it allows so many\)/,
     );
   }, 60_000);
 
@@ -166,8 +166,8 @@ describe('simulate', () => {
   });
 
   it.each([
-    ['failures', ['--failures', '10%'], 140],
-    ['an outage', ['--outage', '2m'], 138],
+    ['failures', ['--failures', '10%'], 157],
+    ['an outage', ['--outage', '2m'], 150],
   ])(
     'tells what %s had left of the budget, and the budget that would bridge the gap',
     async (_name, args, enough) => {
@@ -179,7 +179,7 @@ describe('simulate', () => {
       expect(text).toMatch(/by failed calls and not by the schedule, which needs 12\d of 125 in 1d$/m);
       expect(text).not.toContain('only allow more of them');
       expect(text).toMatch(
-        /there was no session for [\dhms ]+(?: \(.*\))?:[^]*\n {2}a session\.budget of \d+ in 1d (would bridge it|bridged it in all of the \d+ runs that were tried) \(ask the bank/,
+        /there was no session for [\dhms ]+(?: \(.*\))?.*:[^]*\n {2}a session\.budget of \d+ in 1d (would bridge it|bridged it in all of the \d+ runs that were tried) \(ask the bank/,
       );
       const [, advised = ''] = /a session\.budget of (\d+) in 1d (?:would bridge|bridged) it/.exec(text) ?? [];
       expect(Math.abs(Number(advised) - enough)).toBeLessThanOrEqual(8);
@@ -214,7 +214,7 @@ describe('simulate', () => {
 
   it('tells what of a gap came after the outage', async () => {
     const { text } = await simulate('--lifetime', '8h', '--outage', '2h', '--replicas', '3');
-    expect(text).toMatch(/without session +[\dms ]+s, [\dms ]+s of it after the outage/);
+    expect(text).toMatch(/without session +[\dms ]+s, \d+h \d+m after the start; [\dms ]+s of it after the outage/);
     expect(text).toMatch(
       /of it after the outage in the pause after the last failed attempt, which `session-broker renew`/,
     );
@@ -241,7 +241,7 @@ describe('simulate', () => {
       / other runs +at most (.+) in \d+; the longest with --for (\S+) --seed (\d+), where the outage begins on (2026-\d\d-\d\d) at \S+$/m;
     const [, gap = '', length = '', seed = '', day = ''] = shown.exec(text) ?? [];
     const { text: repeated } = await inNights('--for', length, '--seed', seed);
-    expect(repeated).toMatch(new RegExp(` without session {2}${gap}, .*where the outage begins on ${day} at `));
+    expect(repeated).toMatch(new RegExp(` without session {2}${gap}, .*, where the outage begins on ${day} at `));
     await quiet(', renewBefore: 35m');
     expect((await inNights()).text).not.toContain('warning');
   }, 60_000);

@@ -8,7 +8,7 @@ import { blockOf } from '../simulate/alike-figures.js';
 import { figuresOf, isHarmless, isHitHarder, type ScheduleFigures } from '../simulate/figures.js';
 import { outageBeganIn } from '../simulate/hardest-nights.js';
 import { judge } from '../simulate/judge.js';
-import { gapOfOthers, type Judged, pastMarginOfOthers } from '../simulate/judged.js';
+import { areShorter, gapOfOthers, type Judged, pastMarginOfOthers } from '../simulate/judged.js';
 import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
 import { lifetimeOf, type Plan, planOf, refusal, type SimulateOptions } from '../simulate/plan.js';
 import { warningsOfAll } from '../simulate/merchants-alike.js';
@@ -177,7 +177,12 @@ function shownOthers(judged: Judged): Pick<PlayedMerchant, 'otherRuns'> {
   if (others === undefined || others.length === 0) return {};
   const [gap, past] = [gapOfOthers(others), pastMarginOfOthers(others)];
   const shown = {
-    ...{ runs: others.length, leastWithoutSessionMs: gap.leastMs, mostWithoutSessionMs: gap.mostMs },
+    ...{
+      runs: others.length,
+      areShorter: areShorter(judged),
+      leastWithoutSessionMs: gap.leastMs,
+      mostWithoutSessionMs: gap.mostMs,
+    },
     ...{ leastPastMarginMs: past.leastMs, mostPastMarginMs: past.mostMs },
   };
   const worst = hardestHit(others);

@@ -12,7 +12,7 @@ const DAY_MS = 1_440 * MINUTE_MS;
 
 const figures = (change: Partial<ScheduleFigures> = {}): ScheduleFigures => ({
   ...{ createCalls: 40, sessions: 30, createCallsPerHour: 2, mostInAnHour: 4, failures: {}, budgetRefusals: 0 },
-  ...{ pastMarginMs: 30_000, withoutSessionMs: 1_000_000 },
+  ...{ pastMarginMs: 30_000, withoutSessionMs: 1_000_000, gaps: 1 },
   budget: [{ calls: 60, perMs: DAY_MS, used: 40, needed: 30 }],
   ...change,
 });
@@ -31,7 +31,7 @@ const tried = (change: Change, { lostMs, ...more }: Partial<Tried> & Pick<Tried,
     leastLostMs: lostMs,
     wasMs: 1_000_000,
   },
-  ...{ own: more.figures ?? figures(), runs: 8, isSure: true },
+  ...{ own: more.figures ?? figures(), runs: 8, longerRuns: 0, isSure: true, tight: [] },
   ...more,
 });
 
@@ -55,12 +55,18 @@ describe('the warning of a gap', () => {
   });
 
   it('says that all of it came after the outage, and what ends it, where the session outlived the outage', () => {
-    const whole = figures({ afterOutage: { gapMs: 999_900, by: 'back_off' } });
+    const whole = figures({ afterOutage: { gapMs: 999_900, inPauseMs: 999_900, byBudgetMs: 0 } });
     expect(gapWarning({ figures: whole })).toMatch(
       /^shop: there was no session for 16m 40s, all of it after the outage in the pause .* `session-broker renew` ends: /,
     );
-    const part = figures({ afterOutage: { gapMs: 600_000, by: 'budget' } });
+    const part = figures({ afterOutage: { gapMs: 600_000, inPauseMs: 0, byBudgetMs: 600_000 } });
     expect(gapWarning({ figures: part })).toMatch(/, 10m of it after the outage because session\.budget was spent: /);
+    const both = figures({ afterOutage: { gapMs: 600_000, inPauseMs: 240_000, byBudgetMs: 360_000 } });
+    expect(gapWarning({ figures: both })).toMatch(
+      /, 10m of it after the outage \(4m in the pause .* `session-broker renew` ends, and 6m because session\.budget was spent\): /,
+    );
+    const byChance = figures({ afterOutage: { gapMs: 600_000, inPauseMs: 0, byBudgetMs: 0 } });
+    expect(gapWarning({ figures: byChance })).toMatch(/, 10m of it after the outage: /);
   });
 
   it('names the change that leaves the least, and the one beyond it that would make it longer', () => {
@@ -69,7 +75,7 @@ describe('the warning of a gap', () => {
       tried(lead(0.5), { effect: 'lengthens', lostMs: 1_700_000 }),
     ];
     expect(gapWarning({ tried: results })).toMatch(
-      /:\n {2}a session\.renewBefore of 30% shortened it to 13m 20s in the 8 runs that were tried, with 34 create calls on a day without faults in place of 30\n {2}a session\.renewBefore of 50% would make it longer: 28m 20s$/,
+      /:\n {2}a session\.renewBefore of 30% shortened it to 13m 20s in the 8 runs that were tried, with about 34 create calls on a day without faults in place of 30\n {2}a session\.renewBefore of 50% would make it longer: 28m 20s$/,
     );
   });
 
@@ -118,8 +124,9 @@ describe('the warning of a gap', () => {
     const itsPurpose = /needs 2 of 60 in 1d: that is what it is for$/;
     expect(warning({ tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0 })] })).toMatch(itsPurpose);
     const larger = tried({ of: 'budget', windows: [{ calls: 90, perMs: DAY_MS }] }, { effect: 'shortens', lostMs: 1 });
-    const held = { ...spent, afterOutage: { gapMs: 600_000, by: 'budget' } } as const;
-    for (const judged of [{ tried: [larger] }, { tried: [], figures: held }, {}]) {
+    const held = { ...spent, afterOutage: { gapMs: 600_000, inPauseMs: 0, byBudgetMs: 600_000 } };
+    const cutShort = { ...spent, failures: { timeout: 20 } };
+    for (const judged of [{ tried: [larger] }, { tried: [], figures: held }, { tried: [], figures: cutShort }, {}]) {
       expect(warning(judged)).toMatch(/needs 2 of 60 in 1d$/);
     }
   });
@@ -201,7 +208,7 @@ describe('the warning of a gap', () => {
 
   it('promises what the numbers show, and tells of all else what was seen: in how many runs, or from what to what', () => {
     const told = (result: Tried): string | undefined =>
-      gapWarning({ tried: [result] })?.replace(/^[^]*renewBefore of 40% |, with \d+ create calls .*$/g, '');
+      gapWarning({ tried: [result] })?.replace(/^[^]*renewBefore of 40% |, with about \d+ create calls [^,(]*/g, '');
     const bridging = { effect: 'bridges', lostMs: 0 } as const;
     expect(told(tried(lead(0.4), { ...bridging, isSure: false, runs: 10 }))).toBe(
       'bridged it in all of the 10 runs that were tried',
@@ -211,9 +218,22 @@ describe('the warning of a gap', () => {
       tried(lead(0.4), { effect: 'shortens', lostMs: 320_000, leastLostMs, runs: 10 });
     expect(told(shortens(11_000))).toBe('shortened it to between 11s and 5m 20s in the 10 runs that were tried');
     expect(told(shortens(0))).toBe('shortened it to at most 5m 20s in the 10 runs that were tried');
+    const [one, two] = [1, 2].map((longerRuns) => told({ ...shortens(11_000), longerRuns }));
+    expect(one).toMatch(/ in the 10 runs that were tried, 1 of which was shorter without it$/);
+    expect(two).toMatch(/ in the 10 runs that were tried, 2 of which were shorter without it$/);
     expect(told(tried(lead(0.4), { effect: 'may_lengthen', lostMs: 21_060_000 }))).toBe(
       'may make it longer, up to 5h 51m',
     );
+  });
+
+  it('says how much of a window was used where another run may spend it', () => {
+    const tight = [{ calls: 150, perMs: DAY_MS, used: 149, needed: 124 }];
+    const told = (more: Partial<Tried>): string | undefined =>
+      gapWarning({ tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0, isSure: false, tight, ...more })] });
+    expect(told({})).toMatch(/ in place of 30, and took up to 149 of 150 in 1d$/);
+    for (const more of [{ tight: [] }, { isSure: true }, { effect: 'shortens', lostMs: 1_000 } as const]) {
+      expect(told(more)).not.toContain('and took');
+    }
   });
 
   it('is told with what other runs lost, also where this one lost nothing', () => {
@@ -222,6 +242,11 @@ describe('the warning of a gap', () => {
       figures: figures({ withoutSessionMs }),
     });
     const others = [other(0), other(320_000)];
+    const long = setup({}, 2 * DAY_MS);
+    expect(gapWarning({ setup: long, others })).toMatch(/ \(at most 5m 20s in 2 other, shorter runs\)/);
+    expect(gapWarning({ setup: long, others: [...others, { ...other(0), setup: long }] })).toMatch(
+      / in 3 other runs\)/,
+    );
     expect(gapWarning({ others })).toMatch(
       /^shop: there was no session for 16m 40s \(at most 5m 20s in 2 other runs\): /,
     );
@@ -309,7 +334,9 @@ describe('the warning of a budget', () => {
 
   it('is not taken back by a run that is shorter than the window', () => {
     expect(warnings({ budget: budget(61) }, DAY_MS / 2)).toEqual([
-      expect.stringMatching(/^shop: the budget of create calls will not last: renewing sessions of 1h takes 61 calls/),
+      expect.stringMatching(
+        /^shop: the budget of create calls will not last: renewing sessions of 1h takes up to 61 calls/,
+      ),
     ]);
   });
 });
@@ -317,7 +344,10 @@ describe('the warning of a budget', () => {
 describe('the warnings of many merchants', () => {
   const alike = (withoutSessionMs: number, index: number): Judged => ({
     ...{ setup: { ...setup(), merchant: `m${index + 1}` }, tried: [] },
-    figures: figures({ withoutSessionMs, afterOutage: { gapMs: withoutSessionMs / 2, by: 'back_off' } }),
+    figures: figures({
+      withoutSessionMs,
+      afterOutage: { gapMs: withoutSessionMs / 2, inPauseMs: withoutSessionMs / 2, byBudgetMs: 0 },
+    }),
   });
 
   it('are told once where they differ by seconds, with the shortest and the longest', () => {

@@ -3,13 +3,13 @@ import { MAX_LEAD_SHARE } from '#libs/session';
 import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf, withNoneToSpare } from './changes.js';
 import { isHarmless, type ScheduleFigures, type WindowFigures } from './figures.js';
 import { remedies } from './gap-advice.js';
-import { gapOf, gapOfOthers, isWaitedFor, type Judged, pastMarginOfOthers, worstOf } from './judged.js';
+import { areShorter, gapOf, gapOfOthers, isWaitedFor, type Judged, pastMarginOfOthers, worstOf } from './judged.js';
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { optionsOf } from './situations.js';
 import { inWindow, percent, WORTH_TELLING_MS } from './spans.js';
 import { isBetter, type PlayedRun, type Tried } from './trials.js';
-import { partOfWhole, short, type Span, span, worded, type Wording } from './wording.js';
+import { joined, partOfWhole, short, type Span, span, worded, type Wording } from './wording.js';
 
 const GAP_THAT_READS_WAIT_FOR =
   'there was no session for less than a second: a read with `Prefer: wait` and the client package wait for the next one, any other read may get one 503, and there is nothing to do';
@@ -119,7 +119,7 @@ function tooSmallBudgetWarnings({ setup, figures }: Judged): readonly Wording[] 
 
 /** Behind the gap, of which it is a part: what to do about that is told there. */
 function spentBudgetWarnings(judged: Judged): readonly Wording[] {
-  const { figures, tried } = judged;
+  const { figures } = judged;
   // What nobody was harmed by is no warning: the figures say that renewals were held up, and how it ended.
   if ((tooSmallOf(figures) ?? withNoneToSpare(figures)) !== undefined || figures.budgetRefusals === 0) return [];
   if (isHarmless(figures) || isWaitedFor(judged)) return [];
@@ -127,9 +127,14 @@ function spentBudgetWarnings(judged: Judged): readonly Wording[] {
     .filter(({ used, calls }) => used >= calls)
     .map(({ needed, ...window }) => `${needed} of ${inWindow(window)}`);
   const needs = spent.length === 0 ? '' : `, which needs ${spent.join(', and ')}`;
-  const isMeant = tried !== undefined && figures.afterOutage?.by !== 'budget' && !tried.some(isBetterBudget);
-  const purpose = isMeant ? ': that is what it is for' : '';
+  const purpose = isMeant(judged) ? ': that is what it is for' : '';
   return [[`the budget of create calls was spent, by failed calls and not by the schedule${needs}${purpose}`]];
+}
+
+/** Not for calls that end too early, nor for what it holds up itself. */
+function isMeant({ figures, tried }: Judged): boolean {
+  const isToBlame = (figures.afterOutage?.byBudgetMs ?? 0) > 0 || (figures.failures['timeout'] ?? 0) > 0;
+  return tried !== undefined && !isToBlame && !tried.some(isBetterBudget);
 }
 
 const isBetterBudget = (one: Tried): boolean => isBetter(one) && one.changes.some((change) => change.of === 'budget');
@@ -145,7 +150,7 @@ function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Pick<J
   const life = formatDuration(setup.behaviour.lifetimeMs);
   const when = figures.budgetRefusals > 0 ? 'was spent' : 'will not last';
   return [
-    `the budget of create calls ${when}: renewing sessions of ${life} takes ${window.needed} calls in ` +
+    `the budget of create calls ${when}: renewing sessions of ${life} takes up to ${window.needed} calls in ` +
       `${formatDuration(window.perMs)}, and session.budget allows ${inWindow(window)}. ${ASK}`,
   ];
 }
@@ -156,14 +161,14 @@ function noCallToSpare(window: WindowFigures, { behaviour }: SimulationSetup): s
 }
 
 function gapWarnings(judged: Judged): readonly Wording[] {
-  const { figures, notPlayed, others = [] } = judged;
+  const { figures, notPlayed } = judged;
   const gap = short(gapOf(judged));
   // Of an outage that was not played whole, what would bridge it is not known.
   if (notPlayed !== undefined) return gap.mostMs > 0 ? [worded`there was no session for ${gap}`] : [];
   if (isWaitedFor(judged)) return [[GAP_THAT_READS_WAIT_FOR]];
   if (gap.mostMs > 0) {
     return [
-      worded`there was no session for ${gap}${inOthers(others, gapOfOthers)}${afterOutage(figures)}${remedies(judged)}`,
+      worded`there was no session for ${gap}${inOthers(judged, gapOfOthers)}${afterOutage(figures)}${remedies(judged)}`,
     ];
   }
   const worst = worstOf(judged);
@@ -172,19 +177,22 @@ function gapWarnings(judged: Judged): readonly Wording[] {
 }
 
 function marginWarnings(judged: Judged, worst: PlayedRun): readonly Wording[] {
-  const { figures, others = [] } = judged;
+  const { figures } = judged;
   if (isHarmless(worst.figures)) return [];
   const advice = remedies(judged);
   if (figures.pastMarginMs > 0) {
     const inThisRun = worded`sessions were handed out past their margin for ${span(figures.pastMarginMs)}`;
-    return [worded`${inThisRun}${inOthers(others, pastMarginOfOthers)}${advice}`];
+    return [worded`${inThisRun}${inOthers(judged, pastMarginOfOthers)}${advice}`];
   }
   const where = worded`no session was handed out past its margin in this run, and in another one (${optionsIn(worst, judged)})`;
   return [worded`${where} some were for ${span(worst.figures.pastMarginMs)}${advice}`];
 }
 
-const inOthers = (others: readonly PlayedRun[], spanIn: (others: readonly PlayedRun[]) => Span): Wording =>
-  others.length === 0 ? [] : worded` (${short(spanIn(others))} in ${others.length} other runs)`;
+function inOthers(judged: Judged, spanIn: (others: readonly PlayedRun[]) => Span): Wording {
+  const { others = [] } = judged;
+  if (others.length === 0) return [];
+  return worded` (${short(spanIn(others))} in ${others.length} other${areShorter(judged) ? ', shorter' : ''} runs)`;
+}
 
 const optionsIn = ({ setup }: PlayedRun, { alike }: Judged): string => optionsOf(setup, alike && setup.merchant);
 
@@ -197,10 +205,15 @@ function worseElsewhere(judged: Judged, worst: PlayedRun): Wording {
 
 function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures): Wording {
   if (after === undefined || after.gapMs < WORTH_TELLING_MS) return [];
-  const cause =
-    after.by === 'budget'
-      ? 'because session.budget was spent'
-      : 'in the pause after the last failed attempt, which `session-broker renew` ends';
-  const part = partOfWhole(after.gapMs, withoutSessionMs);
-  return worded`, ${typeof part === 'string' ? part : short(part)} of it after the outage ${cause}`;
+  const whole = partOfWhole(after.gapMs, withoutSessionMs);
+  const reasons = [
+    { ms: after.inPauseMs, text: 'in the pause after the last failed attempt, which `session-broker renew` ends' },
+    { ms: after.byBudgetMs, text: 'because session.budget was spent' },
+  ].filter(({ ms }) => ms >= WORTH_TELLING_MS);
+  const told = worded`, ${typeof whole === 'string' ? whole : short(whole)} of it after the outage`;
+  const [first, ...others] = reasons;
+  if (first === undefined) return told;
+  if (others.length === 0 && first.ms === after.gapMs) return worded`${told} ${first.text}`;
+  const parts = reasons.map(({ ms, text }) => worded`${short(span(ms))} ${text}`);
+  return worded`${told} (${joined(parts, ', and ')})`;
 }

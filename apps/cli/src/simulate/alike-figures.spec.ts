@@ -4,7 +4,12 @@ import { linesOf, type PlayedMerchant, type ShownOthers } from './printed-figure
 const merchant = (index: number, more: Partial<PlayedMerchant> = {}): PlayedMerchant => ({
   ...{ merchant: `shop-${index}`, lifetimeMs: 3_600_000, isFallback: false, createCalls: 57 + index, sessions: 30 },
   ...{ createCallsPerHour: 2.4, mostInAnHour: 28 + index, failures: { transient: 26 + index }, budgetRefusals: index },
-  ...{ worstRemainingMs: -60_000 * (20 + index), pastMarginMs: 30_000, withoutSessionMs: 60_000 * (20 + index) },
+  ...{
+    worstRemainingMs: -60_000 * (20 + index),
+    pastMarginMs: 30_000,
+    withoutSessionMs: 60_000 * (20 + index),
+    gaps: 1,
+  },
   budget: [{ calls: 60, perMs: 86_400_000, used: 50 + index, needed: 30 }],
   ...more,
 });
@@ -12,7 +17,7 @@ const merchant = (index: number, more: Partial<PlayedMerchant> = {}): PlayedMerc
 describe('the figures of merchants that are alike', () => {
   it('have one block, with the least and the most of each figure', () => {
     const otherRuns = {
-      ...{ runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs: 1_500_000 },
+      ...{ runs: 9, areShorter: false, leastWithoutSessionMs: 0, mostWithoutSessionMs: 1_500_000 },
       ...{ leastPastMarginMs: 0, mostPastMarginMs: 30_000 },
     };
     const worst = { durationMs: 86_400_000, seed: 4 };
@@ -47,22 +52,49 @@ describe('the figures of merchants that are alike', () => {
   it('name the run that is the longest of all, which may be this one', () => {
     const worst = { durationMs: 86_400_000, seed: 4 };
     const others = (mostWithoutSessionMs: number): ShownOthers => ({
-      ...{ runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs, leastPastMarginMs: 0, mostPastMarginMs: 30_000 },
+      ...{
+        runs: 9,
+        areShorter: false,
+        leastWithoutSessionMs: 0,
+        mostWithoutSessionMs,
+        leastPastMarginMs: 0,
+        mostPastMarginMs: 30_000,
+      },
       ...(mostWithoutSessionMs > 0 && { worst }),
     });
     const line = (mostMs: number): string | undefined => linesOf(merchant(0, { otherRuns: others(mostMs) })).at(-1);
     expect(line(1_260_000)).toMatch(/ at most 21m in 9; the longest with --for 1d --seed 4$/);
     expect(line(1_200_000)).toMatch(/ at most 20m in 9; the longest is this run$/);
     expect(line(0)).toMatch(/ 0s in each of 9; the longest is this run$/);
+    const ofLong = { ...others(1_260_000), areShorter: true };
+    expect(linesOf(merchant(0, { otherRuns: ofLong })).at(-1)).toMatch(/ at most 21m in 9 shorter ones; the longest/);
     const alike = blockOf([merchant(0), merchant(1, { otherRuns: others(60_000) })]);
     expect(alike.at(-1)).toMatch(/ at most 1m in 9; the longest is this run of shop-1$/);
     const past = { withoutSessionMs: 0, pastMarginMs: 30_000, otherRuns: { ...others(0), worst } };
     expect(linesOf(merchant(0, past)).at(-1)).toMatch(/, past the margin at most 30s; the longest is this run$/);
   });
 
+  it('say when the longest gap began, of how many, and what of them came after the outage', () => {
+    const line = (more: Partial<PlayedMerchant>): string | undefined => linesOf(merchant(0, more)).at(-1);
+    const longestGap = { startsAfterMs: 45_000_000, gapMs: 900_000 };
+    const afterOutage = { gapMs: 300_000, inPauseMs: 300_000, byBudgetMs: 0 };
+    expect(line({ longestGap })).toBe('  without session  20m, 12h 30m after the start');
+    expect(line({ longestGap, gaps: 3, afterOutage })).toBe(
+      '  without session  20m in 3 gaps, the longest (15m) 12h 30m after the start; 5m of it after the outage',
+    );
+    expect(line({ withoutSessionMs: 0, gaps: 0 })).toBe('  without session  0s');
+  });
+
   it('have past the margin what the other runs had of it, where none of them has a gap', () => {
     const others = (mostPastMarginMs: number): ShownOthers => ({
-      ...{ runs: 9, leastWithoutSessionMs: 0, mostWithoutSessionMs: 0, leastPastMarginMs: 0, mostPastMarginMs },
+      ...{
+        runs: 9,
+        areShorter: false,
+        leastWithoutSessionMs: 0,
+        mostWithoutSessionMs: 0,
+        leastPastMarginMs: 0,
+        mostPastMarginMs,
+      },
       ...(mostPastMarginMs > 0 && { worst: { durationMs: 86_400_000, seed: 4 } }),
     });
     const calm = { pastMarginMs: 0, withoutSessionMs: 0 };

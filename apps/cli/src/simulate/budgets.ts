@@ -26,10 +26,14 @@ export async function ampleBudgets(
   const free: ScheduleFigures[] = [];
   for (const run of trials.hardest) free.push(await played(changed(run, [...changes, unbounded])));
   const windows = budget.map(({ calls, perMs }, index) => {
-    const wanted = free.map(({ budget: used, failures }) =>
-      callsFor(used[index], failsByChance(own.setup) ? undefined : failures),
+    const wanted = Math.max(
+      ...free.map(({ budget: used, failures }) =>
+        callsFor(used[index], failsByChance(own.setup) ? undefined : failures),
+      ),
     );
-    return { calls: Math.min(MAX_CALLS, Math.max(calls, ...wanted)), perMs };
+    const needed = Math.max(...free.map(({ budget: used }) => used[index]?.needed ?? 0));
+    const isRaised = wanted > calls || needed >= calls;
+    return { calls: isRaised ? Math.min(MAX_CALLS, Math.max(wanted, roomy(needed))) : calls, perMs };
   });
   return amplerBudgets(windows, budget);
 }
@@ -41,10 +45,12 @@ export async function inFewestCalls(trials: Trials, found: readonly Tried[]): Pr
   if (own === undefined || best === undefined) return found;
   const before = own.setup.settings.budget;
   const isAsGood = (one: Tried): boolean =>
-    bridges(best) ? bridges(one) : isBetter(one) && !trials.isNewlyShort(one) && !leavesLess(best, one);
+    bridges(best)
+      ? bridges(one) && one.tight.length <= best.tight.length
+      : isBetter(one) && !trials.isNewlyShort(one) && !leavesLess(best, one);
   let held = best;
   for (const [index, { calls }] of before.entries()) {
-    for (const changes of withFewerCalls(held.changes, index, calls)) {
+    for (const changes of withFewerCalls(held, index, calls)) {
       if (!isAsGood(await trials.look(changes))) continue;
       const proved = await trials.prove(changes);
       if (!isAsGood(proved)) continue;
@@ -56,11 +62,16 @@ export async function inFewestCalls(trials: Trials, found: readonly Tried[]): Pr
 }
 
 /** With fewer calls more in that window, the fewest first. @param least what it has without the change */
-function withFewerCalls(changes: readonly Change[], index: number, least: number): readonly (readonly Change[])[] {
+function withFewerCalls({ changes, own }: Tried, index: number, least: number): readonly (readonly Change[])[] {
   const windows = changes.flatMap((change) => (change.of === 'budget' ? change.windows : []));
   const calls = windows[index]?.calls ?? 0;
-  return FEWER.map((share) => Math.ceil(least + share * (calls - least)))
-    .filter((fewer) => fewer < calls)
+  const needed = own.budget[index]?.needed ?? 0;
+  // One that is raised has room: what the schedule takes to the last call would be asked for a second time.
+  const isEnough = (fewer: number): boolean => fewer >= roomy(needed) || (fewer === least && fewer > needed);
+  const candidates = [...FEWER.map((share) => Math.ceil(least + share * (calls - least))), roomy(needed)];
+  return candidates
+    .filter((fewer) => fewer >= least && fewer < calls && isEnough(fewer))
+    .toSorted((one, other) => one - other)
     .map((fewer) => windows.map((window, at) => (at === index ? { ...window, calls: fewer } : window)))
     .map((smaller) => changes.map((change) => (change.of === 'budget' ? { ...change, windows: smaller } : change)));
 }
@@ -70,7 +81,7 @@ function callsFor(window: WindowFigures | undefined, failures: ScheduleFigures['
   if (window === undefined) return 0;
   const failed = Object.values(failures ?? {}).reduce((sum, count) => sum + count, 0);
   const used = Math.max(window.used, window.needed + Math.min(failed, window.used));
-  if (failures === undefined) return used;
+  if (failures === undefined) return used + callsOfChance({ ...window, used });
   // What the schedule takes by itself leaves none for a call that fails, and some day one does.
   return failed === 0 ? roomy(used) : used + callsOfChance({ ...window, used });
 }

@@ -224,21 +224,25 @@ export function currentLeadShare(setup: SimulationSetup): number {
   return leadShareOf(believedLifeMs(setup), setup.settings);
 }
 
-/** The longest lead with the calls that it needs, or with more of them where that leaves less. */
+/** The longest lead with the calls that it needs, or with more of them where that leaves less; a shorter one where that does as well in fewer calls. */
 async function leadWithBudget(
   setup: SimulationSetup,
   trials: Trials,
   alone: readonly Tried[],
 ): Promise<readonly Tried[]> {
-  if (currentLeadShare(setup) >= MAX_LEAD_SHARE) return [];
-  const lead: Change = { of: 'lead', share: MAX_LEAD_SHARE };
-  const budgets = await ampleBudgets(trials, [lead]);
-  const found = await bestOf(
-    trials,
-    budgets.map((budget) => [lead, budget]),
-    alone,
-  );
-  return inFewestCalls(trials, found);
+  let held: readonly Tried[] = [];
+  for (const share of leadSharesOf(setup)
+    .filter((longer) => longer > currentLeadShare(setup))
+    .reverse()) {
+    const lead: Change = { of: 'lead', share };
+    const budgets = await ampleBudgets(trials, [lead]);
+    const candidates = budgets.map((budget) => [lead, budget]);
+    const found = await inFewestCalls(trials, await bestOf(trials, candidates, alone));
+    if (held.length > 0 && !found.some(bridges)) return held;
+    held = found;
+    if (!held.some(bridges)) return held;
+  }
+  return held;
 }
 
 /**

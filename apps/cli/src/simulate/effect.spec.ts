@@ -14,10 +14,19 @@ describe('the effect of a change', () => {
     expect([effect([0.2, 0.9]), effect([0.9, 0.2]), effect([0.9, 0])]).toEqual(['none', 'none', 'bridges']);
   });
 
-  it('shortens only where no run is longer with it, and where that is no chance', () => {
+  it('shortens where the longest of all is shorter, and where that is no chance', () => {
     expect(effect([1_440, 900], [1_300, 1_320])).toBe('mixed');
-    expect(effect([1_440, 900], [1_300, 800])).toBe('shortens');
+    expect(effect([1_440, 900], [1_300, 1_020])).toBe('shortens');
+    expect(effect([1_440, 900], [1_300, 1_500])).toBe('may_lengthen');
+    expect(effect([1_440, 1_400], [1_300, 1_200])).toBe('none');
     expect(effect([1_440, 200], [1_300, 1_300], [1_400, 1_390], [1_350, 1_350])).toBe('mixed');
+  });
+
+  it('shortens also where a run is longer with it that had lost little, and not where as many are', () => {
+    const shorter = Array.from({ length: 8 }, (): readonly [number, number] => [13_860, 780]);
+    expect(effect(...shorter, [505, 690])).toBe('shortens');
+    expect(effect(...shorter, [0, 690])).toBe('shortens');
+    expect(effect([13_860, 780], [505, 690], [0, 690], [13_860, 780])).toBe('mixed');
   });
 
   it('shortens where every run is shorter by more than a twentieth, however much they differ', () => {

@@ -73,19 +73,41 @@ describe('the figures of a schedule', () => {
   });
 
   it('tell what of the time without a session came after the outage, and what it came of', () => {
-    const sessions = [taken(0), taken(500_000)];
-    const inOutage = { sessions, outageEndsAtMs: 300_000 };
+    const inOutage = {
+      sessions: [taken(0), taken(500_000)],
+      callsAtMs: [0, 290_000, 499_700],
+      outageEndsAtMs: 300_000,
+    };
     const after = (change: Partial<SimulationLog>): unknown =>
       figuresOf(log({ ...inOutage, ...change }), 550_000, settings).afterOutage;
-    expect(after({})).toEqual({ gapMs: 200_000, by: 'back_off' });
-    expect(after({ heldUpAtMs: [299_000] })).toEqual({ gapMs: 200_000, by: 'back_off' });
-    expect(after({ heldUpAtMs: [301_000] })).toEqual({ gapMs: 200_000, by: 'budget' });
-    expect(after({ sessions: [taken(0)] })).toEqual({ gapMs: 250_000, by: 'back_off' });
+    const inPause = (gapMs: number): object => ({ gapMs, inPauseMs: gapMs, byBudgetMs: 0 });
+    const byBudget = (gapMs: number): object => ({ gapMs, inPauseMs: 0, byBudgetMs: gapMs });
+    expect(after({})).toEqual(inPause(200_000));
+    // What a call came after held up nothing that was left.
+    expect(after({ heldUpAtMs: [289_000] })).toEqual(inPause(200_000));
+    expect(after({ heldUpAtMs: [291_000] })).toEqual(byBudget(200_000));
+    expect(after({ sessions: [taken(0)], callsAtMs: [0, 290_000] })).toEqual(inPause(250_000));
     // The session outlived the outage, by 10 s: the whole gap came after it.
-    expect(after({ outageEndsAtMs: 90_000 })).toEqual({ gapMs: 400_000, by: 'back_off' });
-    expect(after({ outageEndsAtMs: 90_000, heldUpAtMs: [95_000] })).toEqual({ gapMs: 400_000, by: 'budget' });
-    expect(after({ outageEndsAtMs: 20_000, sessions: [taken(0), taken(90_000)] })).toBeUndefined();
+    expect(after({ outageEndsAtMs: 90_000 })).toEqual(inPause(400_000));
+    expect(after({ outageEndsAtMs: 90_000, heldUpAtMs: [295_000] })).toEqual(byBudget(400_000));
+    // That has nothing to do with the outage: a session came behind it.
+    const later = after({ outageEndsAtMs: 20_000, sessions: [taken(0), taken(90_000)] });
+    expect(later).toEqual({ gapMs: 360_000, inPauseMs: 0, byBudgetMs: 0 });
     expect(after({ outageEndsAtMs: 600_000 })).toBeUndefined();
+  });
+
+  it('count among what came after the outage a later gap of the budget that it has spent', () => {
+    const sessions = [taken(0), taken(150_000), taken(400_000), taken(900_000)];
+    const later = { sessions, callsAtMs: [0, 90_000, 149_000, 399_000, 899_000], outageEndsAtMs: 120_000 };
+    const figures = (heldUpAtMs: readonly number[]): unknown =>
+      figuresOf(log({ ...later, heldUpAtMs }), 950_000, settings);
+    expect(figures([240_000])).toMatchObject({
+      ...{ withoutSessionMs: 600_000, gaps: 3, longestGap: { startsAfterMs: 500_000, gapMs: 400_000 } },
+      afterOutage: { gapMs: 580_000, inPauseMs: 30_000, byBudgetMs: 150_000 },
+    });
+    expect(figures([240_000, 490_000])).toMatchObject({
+      afterOutage: { gapMs: 580_000, inPauseMs: 30_000, byBudgetMs: 550_000 },
+    });
   });
 
   it('compare the last session with the end', () => {

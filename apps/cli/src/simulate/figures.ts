@@ -1,5 +1,6 @@
 import { DailyWindow, msBetween, plusMs } from '#libs/clock';
 import { callsOnSchedule, type CreateCallWindow, type SessionEvent, type SessionSettings } from '#libs/session';
+import { type Gaps, gapsIn } from './gaps.js';
 import { isHeldUp, type SimulationLog } from './simulation.js';
 
 const HOUR_MS = 3_600_000;
@@ -13,7 +14,7 @@ export interface WindowFigures extends CreateCallWindow {
 }
 
 /** What an operator judges a schedule by. Durations in milliseconds. */
-export interface ScheduleFigures {
+export interface ScheduleFigures extends Gaps {
   readonly createCalls: number;
   /** So many of them gave one. */
   readonly sessions: number;
@@ -21,14 +22,6 @@ export interface ScheduleFigures {
   readonly mostInAnHour: number;
   readonly budget: readonly WindowFigures[];
   readonly failures: Readonly<Record<string, number>>;
-  /** The least that was left of a session when it was replaced; negative: it had ended. Absent: none was replaced. */
-  readonly worstRemainingMs?: number;
-  /** Sessions that were handed out past their safety margin. */
-  readonly pastMarginMs: number;
-  /** Nothing to serve, from the first session on. */
-  readonly withoutSessionMs: number;
-  /** What of it came between the end of the outage and the next session, and what delayed that one. */
-  readonly afterOutage?: { readonly gapMs: number; readonly by: 'back_off' | 'budget' };
   /** The shortest life that a session was believed to have. Absent: there was none. */
   readonly shortestLifeMs?: number;
   /** Renewals that the spent budget held up: each once, until there was a call again. */
@@ -55,7 +48,6 @@ export function figuresOf(log: SimulationLog, durationMs: number, settings: Sess
     })),
     failures: failuresIn(events),
     ...gapsIn(log, durationMs),
-    ...afterOutageIn(log, durationMs),
     ...life,
     budgetRefusals: heldUpIn(events),
     ...outsideQuietHoursIn(log, settings),
@@ -116,49 +108,9 @@ function heldUpIn(events: readonly SessionEvent[]): number {
   return count;
 }
 
-function afterOutageIn(log: SimulationLog, durationMs: number): Pick<ScheduleFigures, 'afterOutage'> {
-  const { sessions, startsAt, heldUpAtMs, outageEndsAtMs: endMs } = log;
-  const last = sessions.findLast(({ atMs }) => endMs !== undefined && atMs < endMs);
-  if (last === undefined || endMs === undefined) return {};
-  const untilMs = sessions.find(({ atMs }) => atMs >= endMs)?.atMs ?? durationMs;
-  const gapMs = Math.round(untilMs - Math.max(endMs, last.session.expiresAt - startsAt));
-  if (gapMs <= 0) return {};
-  const isForBudget = heldUpAtMs.some((atMs) => atMs >= endMs && atMs <= untilMs);
-  return { afterOutage: { gapMs, by: isForBudget ? 'budget' : 'back_off' } };
-}
-
 function shortestLifeIn({ sessions }: SimulationLog): Pick<ScheduleFigures, 'shortestLifeMs'> {
   if (sessions.length === 0) return {};
   return {
     shortestLifeMs: Math.min(...sessions.map(({ session }) => msBetween(session.createdAt, session.expiresAt))),
-  };
-}
-
-type Gaps = Pick<ScheduleFigures, 'worstRemainingMs' | 'pastMarginMs' | 'withoutSessionMs'>;
-
-/** Between each session and the one after it; for the last one, until the end of the simulation. */
-function gapsIn({ sessions, startsAt }: SimulationLog, durationMs: number): Gaps {
-  const ends = sessions.map(({ session }, index) => {
-    const next = sessions[index + 1];
-    const untilMs = next?.atMs ?? durationMs;
-    const since = (moment: typeof session.expiresAt): number => Math.round(startsAt + untilMs - moment);
-    return {
-      isReplaced: next !== undefined,
-      pastEndMs: Math.max(0, since(session.expiresAt)),
-      pastMarginMs: Math.min(
-        Math.max(0, since(session.mustRenewAt)),
-        msBetween(session.mustRenewAt, session.expiresAt),
-      ),
-      remainingMs: -since(session.expiresAt),
-    };
-  });
-  const remaining = ends.filter(({ isReplaced, remainingMs }) => isReplaced || remainingMs < 0);
-  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-  return {
-    ...(remaining.length === 0
-      ? {}
-      : { worstRemainingMs: Math.min(...remaining.map(({ remainingMs }) => remainingMs)) }),
-    pastMarginMs: sum(ends.map(({ pastMarginMs }) => pastMarginMs)),
-    withoutSessionMs: sessions.length === 0 ? durationMs : sum(ends.map(({ pastEndMs }) => pastEndMs)),
   };
 }

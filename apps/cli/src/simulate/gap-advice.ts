@@ -98,7 +98,7 @@ function resultOf(one: Tried, judged: Judged): Wording {
   const names = one.changes.map((change) => nameOf(change, judged.setup)).join(' with ');
   const isWorthIt = isBetter(one);
   const limits = isWorthIt
-    ? `${callsADay(one, judged)}${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}${noneToSpare(one)}`
+    ? `${callsADay(one, judged)}${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}${noneToSpare(one)}${tightlyUsed(one)}`
     : '';
   const caution = isWorthIt ? cautionOf(one, judged) : '';
   return worded`${names} ${effectText(one, judged)}${limits}${caution}${isWorthIt ? linesToPaste(one) : ''}`;
@@ -115,6 +115,12 @@ function cautionOf({ changes, isSure }: Tried, { setup }: Judged): string {
 function noneToSpare({ own }: Tried): string {
   const bare = withNoneToSpare(own);
   return bare === undefined ? '' : `, which leaves no call to spare of ${inWindow(bare)}`;
+}
+
+/** What held in these runs, and by chance may not in the next one. */
+function tightlyUsed(one: Tried): string {
+  if (!bridges(one) || one.isSure || withNoneToSpare(one.own) !== undefined) return '';
+  return one.tight.map(({ used, ...window }) => `, and took up to ${used} of ${inWindow(window)}`).join('');
 }
 
 /** All windows, also those that stay as they are: the list that is set counts alone. */
@@ -136,7 +142,7 @@ function effectText(one: Tried, { figures }: Judged): Wording {
       return [one.isSure ? 'would bridge it' : `bridged it in all of the ${one.runs} runs that were tried`];
     case 'shortens':
       return one.runs > 1
-        ? worded`shortened it to ${lost} in the ${one.runs} runs that were tried`
+        ? worded`shortened it to ${lost} in the ${one.runs} runs that were tried${shorterWithout(one)}`
         : worded`would shorten it to ${lost}`;
     case 'lengthens':
       return worded`would make it longer: ${lost}${becauseOfBudget(one, figures)}`;
@@ -144,12 +150,15 @@ function effectText(one: Tried, { figures }: Judged): Wording {
       return worded`may make it longer, up to ${span(one.lostMs)}${becauseOfBudget(one, figures)}`;
     case 'mixed':
       if (shortensLongest(one))
-        return worded`left ${lost} in the ${one.runs} runs that were tried, some of which were shorter without it`;
+        return worded`left ${lost} in the ${one.runs} runs that were tried${shorterWithout(one)}`;
       return [`would not help${becauseOfBudget(one, figures)}`];
     case 'none':
       return [`would not help${becauseOfBudget(one, figures)}`];
   }
 }
+
+const shorterWithout = ({ longerRuns }: Tried): string =>
+  longerRuns === 0 ? '' : `, ${longerRuns} of which ${longerRuns === 1 ? 'was' : 'were'} shorter without it`;
 
 /** A longer lead renews more often, and leaves fewer calls to those that fail. */
 function becauseOfBudget({ figures, changes }: Tried, before: ScheduleFigures): string {
@@ -167,7 +176,7 @@ function callsADay({ changes }: Tried, { setup }: Judged): string {
   if (!changes.some(({ of }) => of === 'lead' || of === 'leadTime')) return '';
   const [now, then] = [setup, changed(setup, changes)].map(calmCallsADay);
   if (now === undefined || then === undefined || then <= now) return '';
-  return `, with ${then} create calls on a day without faults in place of ${now}`;
+  return `, with about ${then} create calls on a day without faults in place of ${now}`;
 }
 
 /** Undefined where it is not the lead time that decides it. */

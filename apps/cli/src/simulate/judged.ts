@@ -38,6 +38,10 @@ export const gapOfOthers = (others: readonly PlayedRun[]): Span =>
 export const pastMarginOfOthers = (others: readonly PlayedRun[]): Span =>
   spanOf(others.map(({ figures }) => figures.pastMarginMs));
 
+/** A long run is not repeated as it is: what the others lose in all is less for that alone. */
+export const areShorter = ({ setup, others = [] }: Pick<Judged, 'setup' | 'others'>): boolean =>
+  others.length > 0 && others.every((other) => other.setup.durationMs < setup.durationMs);
+
 const spanOf = (durationsMs: readonly number[]): Span => ({
   leastMs: Math.min(...durationsMs),
   mostMs: Math.max(...durationsMs),

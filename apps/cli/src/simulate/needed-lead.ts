@@ -26,14 +26,18 @@ export function bridgesWhereverItBegins(run: Run, limit: Limit): boolean {
   return run.behaviour.outageMs === 0 || leastLeftMs(run) >= neededLeadMs(run, limit);
 }
 
-/**
- * Whether the budget has calls enough where the pauses of an outage happen to be shorter, which costs more of them. A window that is over before the
- * session is counts for nothing: what it refuses comes in time.
- */
+/** Whether the budget has calls enough where the pauses of an outage happen to be shorter, which costs more of them. */
 export function hasCallsToSpare(run: Run, budget: readonly WindowFigures[]): boolean {
-  return (
-    run.behaviour.outageMs === 0 ||
-    budget.every((window) => window.perMs <= leastLeftMs(run) || window.used + callsOfChance(window) <= window.calls)
+  return run.behaviour.outageMs === 0 || tightWindows(run, budget).length === 0;
+}
+
+/**
+ * Those that may be spent with the luck of another run. A window that is over before the session is counts for nothing: what it refuses comes in
+ * time.
+ */
+export function tightWindows(run: Run, budget: readonly WindowFigures[]): readonly WindowFigures[] {
+  return budget.filter(
+    (window) => window.perMs > leastLeftMs(run) && window.used + callsOfChance(window) > window.calls,
   );
 }
 

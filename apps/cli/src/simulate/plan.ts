@@ -38,7 +38,8 @@ export const refusal = (detail: string): BrokerError => new BrokerError('invalid
 /** @throws BrokerError `invalid_request` */
 export function planOf(options: SimulateOptions, store: StoreType): Plan {
   const share = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(options.failures)?.[1];
-  if (share === undefined || Number(share) > 100) throw refusal('--failures is a percentage, such as 5%');
+  if (share === undefined || Number(share) > 100)
+    throw refusal('--failures is a percentage from 0% to 100%, such as 5%');
   const replicas = options.replicas ?? (store === 'memory' ? '1' : REPLICAS_THAT_SHARE);
   return {
     store,
@@ -90,7 +91,7 @@ function skewOf(text: string): number {
 
 function durationOf(text: string, flag: string): number {
   const durationMs = parseDurationMs(text);
-  if (durationMs === undefined) throw refusal(`${flag} is a duration, such as 300ms, 15m or 24h`);
+  if (durationMs === undefined) throw refusal(`${flag} is a duration of ten years at most, such as 300ms, 15m or 24h`);
   return durationMs;
 }
 

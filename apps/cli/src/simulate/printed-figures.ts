@@ -17,6 +17,8 @@ export const ASSUMED_LIFETIMES =
 /** The same with other seeds, and with the outage at other moments. */
 export interface ShownOthers {
   readonly runs: number;
+  /** Than this one, all of them. */
+  readonly areShorter: boolean;
   readonly leastWithoutSessionMs: number;
   readonly mostWithoutSessionMs: number;
   readonly leastPastMarginMs: number;
@@ -48,7 +50,7 @@ export function linesOf(played: PlayedMerchant): readonly string[] {
     failedLine(played.failures),
     `  worst remaining  ${remainingText(played)}`,
     `  past the margin  ${seconds(played.pastMarginMs)}`,
-    `  without session  ${seconds(played.withoutSessionMs)}${afterOutage(played)}${nightOf(played)}`,
+    `  without session  ${seconds(played.withoutSessionMs)}${whenOf(played)}${afterOutage(played)}${nightOf(played)}`,
     ...othersLineOf(played),
     ...nightLinesOf(played),
   ];
@@ -76,9 +78,16 @@ export function failedLine(failures: ScheduleFigures['failures']): string {
   return `  failed           ${kinds.join(', ') || 'none'}`;
 }
 
+/** By the time that has passed: the first day is a calendar's only with quiet hours. */
+function whenOf({ gaps, longestGap: longest }: ScheduleFigures): string {
+  if (longest === undefined) return '';
+  const begins = `${seconds(longest.startsAfterMs)} after the start`;
+  return gaps === 1 ? `, ${begins}` : ` in ${gaps} gaps, the longest (${seconds(longest.gapMs)}) ${begins}`;
+}
+
 function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures): string {
   if (after === undefined || after.gapMs < WORTH_TELLING_MS) return '';
-  return `, ${partOf(after.gapMs, withoutSessionMs)} of it after the outage`;
+  return `; ${partOf(after.gapMs, withoutSessionMs)} of it after the outage`;
 }
 
 const whereItBegins = ({ day, time }: ReadMoment): string => `, where the outage begins on ${day} at ${time}`;
@@ -109,7 +118,8 @@ function isTheLongest({ withoutSessionMs, pastMarginMs }: PlayedMerchant, others
 }
 
 /** A gap begins behind the margin: that is told where there is none. */
-function lostInOthers({ runs, worst, ...lost }: ShownOthers): string {
+function lostInOthers({ runs: count, areShorter, worst, ...lost }: ShownOthers): string {
+  const runs = areShorter ? `${count} shorter ones` : `${count}`;
   const gap = spanText({ leastMs: lost.leastWithoutSessionMs, mostMs: lost.mostWithoutSessionMs });
   if (lost.mostWithoutSessionMs > 0) return `${gap} in ${runs}`;
   const none = `${gap} in each of ${runs}`;

@@ -1,8 +1,8 @@
 import { type Change, changed, type ChangeKind, kindOf } from './change.js';
 import { failsByChance } from './chance.js';
-import { type Effect, effectOf, isNotablyLonger, lostIn } from './effect.js';
-import { figuresOf, type ScheduleFigures } from './figures.js';
-import { bridgesWhereverItBegins, hasCallsToSpare } from './needed-lead.js';
+import { type Effect, effectOf, isLonger, isNotablyLonger, lostIn } from './effect.js';
+import { figuresOf, type ScheduleFigures, type WindowFigures } from './figures.js';
+import { bridgesWhereverItBegins, hasCallsToSpare, tightWindows } from './needed-lead.js';
 import { furtherRuns, isRepeated } from './situations.js';
 import { simulate, type SimulationSetup } from './simulation.js';
 
@@ -21,6 +21,8 @@ export interface Tried {
   readonly figures: ScheduleFigures;
   /** Of the run that was asked for, or the first of those that it was played in. */
   readonly own: ScheduleFigures;
+  /** Windows of the budget that another run may spend, as the run has each that uses the most of it. */
+  readonly tight: readonly WindowFigures[];
   /** Of the time without a session, or past the margin, in the run that loses least and in the one that loses most. */
   readonly leastLostMs: number;
   readonly lostMs: number;
@@ -28,6 +30,8 @@ export interface Tried {
   readonly wasMs: number;
   /** So many were played with it. */
   readonly runs: number;
+  /** So many of them lost less without it. */
+  readonly longerRuns: number;
   /** By its numbers it bridges the outage wherever that begins, and not in these runs alone. */
   readonly isSure: boolean;
 }
@@ -49,6 +53,14 @@ export const leavesLess = (one: Pick<Tried, 'lostMs'>, other: Pick<Tried, 'lostM
 /** Whether the longest of all is notably shorter with it, whatever becomes of the others. */
 export const shortensLongest = (one: Tried): boolean => leavesLess(one, { lostMs: one.wasMs });
 
+function tightIn(runs: readonly PlayedRun[]): readonly WindowFigures[] {
+  const tight = new Map<number, WindowFigures>();
+  for (const window of runs.flatMap(({ setup, figures }) => tightWindows(setup, figures.budget))) {
+    if (window.used > (tight.get(window.perMs)?.used ?? 0)) tight.set(window.perMs, window);
+  }
+  return [...tight.values()];
+}
+
 /** Plays changes in runs that were played without them. */
 export class Trials {
   /** The one that was asked for comes first. */
@@ -56,7 +68,9 @@ export class Trials {
   readonly #isOfSessions: boolean;
   readonly #hardest: readonly PlayedRun[];
   readonly #proved = new Map<string, Tried>();
-  readonly #played = new Map<string, readonly Change[]>();
+  readonly #changes = new Map<string, readonly Change[]>();
+  /** What a change was looked at in is not played again when it is proved. */
+  readonly #figures = new Map<string, ScheduleFigures>();
 
   constructor(before: readonly PlayedRun[]) {
     this.before = before;
@@ -93,8 +107,8 @@ export class Trials {
     const further = furtherRuns(own.setup);
     const unspared: PlayedRun[] = [];
     for (const setup of further) {
-      if (this.#lost(await played(changed(setup, changes))) === 0) continue;
-      unspared.push({ setup, figures: await played(setup) });
+      if (this.#lost(await this.#played(changed(setup, changes))) === 0) continue;
+      unspared.push({ setup, figures: await this.#played(setup) });
     }
     const whole = unspared.length === 0 ? proved : await this.#attempt(changes, [...this.before, ...unspared]);
     return { ...whole, runs: this.before.length + further.length };
@@ -104,7 +118,7 @@ export class Trials {
   kindsInVain(told: readonly Tried[]): readonly ChangeKind[] {
     const helping = new Set(told.filter(isBetter).map(({ changes }) => kindOf(changes)));
     const keys = new Set(told.map(({ changes }) => JSON.stringify(changes)));
-    const untold = [...this.#played].filter(([key]) => !keys.has(key)).map(([, changes]) => kindOf(changes));
+    const untold = [...this.#changes].filter(([key]) => !keys.has(key)).map(([, changes]) => kindOf(changes));
     return [...new Set(untold)].flatMap((kind) => (kind === undefined || helping.has(kind) ? [] : [kind]));
   }
 
@@ -114,11 +128,11 @@ export class Trials {
   }
 
   async #attempt(changes: readonly Change[], before: readonly PlayedRun[]): Promise<Tried> {
-    this.#played.set(JSON.stringify(changes), changes);
+    this.#changes.set(JSON.stringify(changes), changes);
     const after: PlayedRun[] = [];
     for (const run of before) {
       const setup = changed(run.setup, changes);
-      after.push({ setup, figures: await played(setup) });
+      after.push({ setup, figures: await this.#played(setup) });
     }
     const lost = after.map(({ figures }) => this.#lost(figures));
     const lostMs = Math.max(...lost);
@@ -126,11 +140,19 @@ export class Trials {
     if (own === undefined) throw new RangeError('there is no run to play the change in');
     const { figures } = after[lost.indexOf(lostMs)] ?? own;
     const wasMs = Math.max(...before.map((run) => this.#lost(run.figures)));
+    const compared = before.map((run, index) => ({ wasMs: this.#lost(run.figures), isMs: lost[index] ?? 0 }));
     return {
       ...{ changes, wasMs, lostMs, leastLostMs: Math.min(...lost), runs: after.length, figures, own: own.figures },
-      effect: effectOf(before.map(({ figures }, index) => ({ wasMs: this.#lost(figures), isMs: lost[index] ?? 0 }))),
-      isSure: after.every((run) => this.#isSure(run)),
+      ...{ effect: effectOf(compared), longerRuns: compared.filter(isLonger).length },
+      ...{ isSure: after.every((run) => this.#isSure(run)), tight: tightIn(after) },
     };
+  }
+
+  async #played(setup: SimulationSetup): Promise<ScheduleFigures> {
+    const key = JSON.stringify(setup);
+    const figures = this.#figures.get(key) ?? (await played(setup));
+    this.#figures.set(key, figures);
+    return figures;
   }
 
   #lost(figures: ScheduleFigures): number {
