@@ -1,4 +1,5 @@
 import { AnswerNotice } from './answer-notice.js';
+import type { Left } from './follow-state.js';
 import type { ReplicaTrouble } from './replica-trouble.js';
 
 describe('what is told of replicas that say nothing of a merchant', () => {
@@ -8,6 +9,8 @@ describe('what is told of replicas that say nothing of a merchant', () => {
     error: { code: 'broker_unreachable', message: 'nothing listens there', remedy: 'start it' },
   });
 
+  const left: Left = { kind: 'nothing', words: 'nothing is seen of the merchant', facts: { streamOpen: false } };
+
   it('is which of them has had it, also where another one says nothing, either', () => {
     const told: string[] = [];
     const notice = new AnswerNotice({
@@ -16,10 +19,9 @@ describe('what is told of replicas that say nothing of a merchant', () => {
       hasHad: (url) => url === urls[1],
       tell: ({ words }) => void told.push(words),
     });
-    const leaves = 'nothing is seen of the merchant';
-    notice.missing({ troubles: urls.map(down), leaves, streamOpen: false });
-    notice.missing({ troubles: urls.map(down), leaves, streamOpen: false });
-    notice.missing({ troubles: [down(urls[1])], leaves, streamOpen: false });
+    notice.missing({ troubles: urls.map(down), left });
+    notice.missing({ troubles: urls.map(down), left });
+    notice.missing({ troubles: [down(urls[1])], left });
     notice.answered();
     const has = 'http://b.example, which has it: nothing listens there\nWhat to do: start it';
     expect(told).toEqual([
@@ -39,7 +41,7 @@ describe('what is told of replicas that say nothing of a merchant', () => {
     });
     const error = { code: 'certificate_untrusted', message: 'the certificate is not trusted' };
     const stranger: ReplicaTrouble = { url: urls[0], fault: 'refused', error };
-    notice.missing({ troubles: [stranger, down(urls[1])], leaves: 'nothing is seen', streamOpen: false });
+    notice.missing({ troubles: [stranger, down(urls[1])], left });
     const { error: unreachable } = down(urls[1]);
     expect(told).toEqual([
       {

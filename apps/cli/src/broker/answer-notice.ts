@@ -1,3 +1,4 @@
+import type { Left } from './follow-state.js';
 import type { NoticeParts } from './notice-parts.js';
 import { type ReplicaTrouble, troubleFacts, troubleLines } from './replica-trouble.js';
 
@@ -9,10 +10,8 @@ interface AnswerParts extends Pick<NoticeParts, 'broker' | 'tell'> {
 
 interface Seen {
   readonly troubles: readonly ReplicaTrouble[];
-  /** What is then seen of the merchant, in words. */
-  readonly leaves: string;
-  /** Whether its sessions come all the same. */
-  readonly streamOpen: boolean;
+  /** What is then seen of the merchant. */
+  readonly left: Left;
 }
 
 /** Says once why no replica answers for the merchant, again when that is another reason, and once that one answers again. */
@@ -32,18 +31,18 @@ export class AnswerNotice {
   }
 
   /** @param troubles of those that were asked, none of which has said anything of the merchant; none where that is told apart */
-  missing({ troubles, leaves, streamOpen }: Seen): void {
+  missing({ troubles, left }: Seen): void {
     const [first, ...others] = troubles;
     if (first === undefined) {
       this.#told = undefined;
       return;
     }
-    const now = JSON.stringify([leaves, ...troubles.map(({ url, error }) => [url.href, error.code, error.message])]);
+    const now = JSON.stringify([left.kind, ...troubles.map(({ url, error }) => [url.href, error.code, error.message])]);
     if (now === this.#told) return;
     this.#told = now;
     this.#isOpen = true;
-    const words = this.#words([first, ...others], leaves);
-    this.#tell(words, { answers: false, streamOpen, ...this.#facts([first, ...others]) });
+    const words = this.#words([first, ...others], left.words);
+    this.#tell(words, { answers: false, ...left.facts, ...this.#facts([first, ...others]) });
   }
 
   /** @param troubles of the one that is followed, and of others beside the one that serves the merchant */
@@ -65,13 +64,13 @@ export class AnswerNotice {
     this.#tell('The broker answers again.', { answers: true });
   }
 
-  #words(troubles: readonly [ReplicaTrouble, ...ReplicaTrouble[]], leaves: string): string {
+  #words(troubles: readonly [ReplicaTrouble, ...ReplicaTrouble[]], left: string): string {
     const { broker, hasHad } = this.#parts;
     const nameOf = (url: URL): string => `${url.origin}${hasHad(url) ? ', which has it' : ''}`;
     const [first, ...more] = troubleLines(troubles, nameOf);
-    if (troubles.length > 1) return [`${capitalized(leaves)}:`, first, ...more].join('\n');
+    if (troubles.length > 1) return [`${capitalized(left)}:`, first, ...more].join('\n');
     const what = broker.urls.length === 1 ? troubles[0].error.message : first;
-    return [`${capitalized(leaves)}: ${what}`, ...more].join('\n');
+    return [`${capitalized(left)}: ${what}`, ...more].join('\n');
   }
 
   #facts(troubles: readonly [ReplicaTrouble, ...ReplicaTrouble[]]): object {

@@ -33,9 +33,7 @@ describe('what is told of a merchant that is followed', () => {
   let ofStore: object = {};
   let refusal: object | undefined;
   let refusalStatus = 401;
-  let isHung = false;
   let hasToken = false;
-  const hungUp: object[] = [];
   let token: BrokerPlace['token'];
   let told: string[] = [];
   let facts: object[] = [];
@@ -47,7 +45,6 @@ describe('what is told of a merchant that is followed', () => {
 
   beforeAll(async () => {
     server = await LoopbackServer.http((_request, response) => {
-      if (isHung) return void hungUp.push(response);
       if (refusal !== undefined) return void response.writeHead(refusalStatus).end(JSON.stringify(refusal));
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...ofStore, merchants: [listed] }));
     });
@@ -104,11 +101,12 @@ describe('what is told of a merchant that is followed', () => {
   async function look(next: Partial<ListedMerchant>): Promise<void> {
     listed = { ...WELL, ...next };
     const before = clock.looksAskedFor;
+    state.heard();
     await clock.advance(LOOK_MS);
     await eventually(() => clock.looksAskedFor > before);
   }
 
-  const BY_STREAM = 'its sessions come by the stream that is open, and nothing else is seen of the merchant';
+  const BY_STREAM = "the merchant's sessions come by the stream that is open, and nothing else is seen of it";
 
   const ended = (cause: string, runbook = 'renewals-failing'): Partial<ListedMerchant> => ({
     ...{ condition: 'unavailable', state: 'unavailable', reason: 'expired', generation: 7, cause, runbook },
@@ -156,7 +154,7 @@ describe('what is told of a merchant that is followed', () => {
     expect(told).toHaveLength(1);
     await look({});
     await eventually(() => told.length === 2);
-    expect(told[1]).toMatch(/\(401\), since \S+Z: its sessions come/);
+    expect(told[1]).toMatch(/\(401\), since \S+Z: the merchant's sessions come/);
     refusal = undefined;
     await look({});
     await look({});
@@ -281,69 +279,6 @@ describe('what is told of a merchant that is followed', () => {
       { event: 'credential', accepted: true },
       { event: 'broker', answers: true },
     ]);
-  });
-
-  describe('while the replica that is followed does not answer', () => {
-    const NO_ANSWER_MS = 10_000;
-
-    beforeEach(() => {
-      isHung = true;
-    });
-    afterEach(() => {
-      isHung = false;
-    });
-
-    async function lookInVain(): Promise<void> {
-      const [before, asked] = [clock.looksAskedFor, hungUp.length];
-      await clock.advance(LOOK_MS);
-      await eventually(() => hungUp.length > asked);
-      await clock.advance(NO_ANSWER_MS);
-      await eventually(() => clock.looksAskedFor > before);
-    }
-
-    it('is that another one serves the merchant, which is followed from then on', async () => {
-      const turn = state.begin();
-      state.note({ type: 'following', mode: 'events' });
-      state.isNew({ generation: 7 });
-      ofOther = { ...WELL, generation: 7 };
-      const [hung, serving] = [server, other].map(({ port }) => `http://127.0.0.1:${port}`);
-      await lookInVain();
-      expect(told).toEqual([
-        expect.stringMatching(
-          new RegExp(
-            `^${serving} serves the merchant, while another one does not:\n${hung}: no answer in time\nWhat to do: `,
-          ),
-        ),
-      ]);
-      expect(facts).toMatchObject([
-        {
-          event: 'broker',
-          answers: true,
-          servedBy: serving,
-          replicas: [{ place: hung, error: { code: 'no_answer' } }],
-        },
-      ]);
-      expect([turn.aborted, `${replica.url.origin}`]).toEqual([true, serving]);
-    });
-
-    it('is one that holds an older session told once, and not followed', async () => {
-      const turn = state.begin();
-      state.note({ type: 'following', mode: 'events' });
-      state.isNew({ generation: 7 });
-      ofOther = { ...WELL, generation: 6 };
-      await lookInVain();
-      await lookInVain();
-      expect([told.length, turn.aborted]).toEqual([1, false]);
-    });
-
-    it('is what is the matter with it, and at which replica, where no other one has the merchant', async () => {
-      ofOther = { ...FAILING, id: 'till' };
-      await lookInVain();
-      expect(told).toEqual([
-        expect.stringContaining(`Its${BY_STREAM.slice(3)}: http://127.0.0.1:${server.port}: no answer in time`),
-      ]);
-      expect(facts).toMatchObject([{ event: 'broker', answers: false, streamOpen: true, replicas: [{}] }]);
-    });
   });
 
   it('is the end of its session once, and each other cause that it then has none', async () => {

@@ -105,10 +105,12 @@ export class StatusLook {
 
   /** Of the others, while the one that is followed does not show the merchant: those that serve it, and why each other one does not. */
   async #seen(): Promise<readonly Seen[]> {
-    const { state, replica, broker } = this.#parts;
+    const { state, replica, broker, clock } = this.#parts;
     const { url } = replica;
     if (!state.isLive) return this.#askAll(broker.urls);
+    const askedMs = clock.monotonicMs();
     const followed = await this.#askAll([url]);
+    state.asked(followed.some(isUnanswered) ? askedMs : undefined);
     if (followed.every(({ found }) => found !== undefined)) return followed;
     const others = await this.#askAll(broker.urls.filter((one) => one !== url));
     return [...followed, ...others.filter((one) => one.listing === undefined || isServing(one))];
@@ -151,9 +153,9 @@ export class StatusLook {
   #missing(seen: readonly Seen[]): void {
     // What is wrong with the token is told by itself.
     const isToldApart = seen.every(({ trouble }) => trouble === undefined);
-    const { leaves, streamOpen } = this.#parts.state;
+    const { left } = this.#parts.state;
     const rest = seen.filter(({ refusal }) => refusal === undefined);
-    this.#answer.missing({ troubles: isToldApart ? [] : troublesOf(rest), leaves, streamOpen });
+    this.#answer.missing({ troubles: isToldApart ? [] : troublesOf(rest), left });
   }
 
   /** Nothing where there is no token to ask with. */
@@ -201,6 +203,9 @@ export class StatusLook {
 }
 
 const isServed = ({ state }: ListedMerchant): boolean => state !== 'unavailable';
+
+/** What has a status is an answer. */
+const isUnanswered = ({ trouble }: Seen): boolean => trouble !== undefined && trouble.error.status === undefined;
 
 const isServing = ({ found }: Seen): boolean => found !== undefined && isServed(found);
 const troublesOf = (seen: readonly Seen[]): readonly ReplicaTrouble[] =>

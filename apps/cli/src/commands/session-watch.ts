@@ -14,6 +14,7 @@ import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/bro
 import { FollowedReplica, type LostReplica } from '../broker/followed-replica.js';
 import { type AskFault, faultLines } from '../broker/ask-fault.js';
 import { askFaultCodes } from '../broker/exchange-cause.js';
+import { heardThrough } from '../broker/heard-stream.js';
 import { nameFault } from '../broker/named-merchants.js';
 import { noticePrinter } from '../broker/notice.js';
 import { FollowState } from '../broker/follow-state.js';
@@ -108,7 +109,10 @@ async function follow(
   const ask = fetchThrough(connections, { tls: { pins: [], ...(broker.ca === undefined ? {} : { ca: broker.ca }) } });
   const through = { clock, signal, accepted, onLost, onTurnedAway: () => refusal.weigh() };
   try {
-    const client = { ...clientOptions(options, broker), fetch: replica.through(ask, through) };
+    const client = {
+      ...clientOptions(options, broker),
+      fetch: heardThrough(replica.through(ask, through), () => state.heard()),
+    };
     await watchMerchant(client, { tell, look, replica, refusal, state, ca: broker.ca }, { ...context, signal });
   } catch (error) {
     if (!(error instanceof SessionBrokerError)) throw error;
