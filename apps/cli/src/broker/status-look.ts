@@ -156,6 +156,8 @@ export class StatusLook {
     const { left } = this.#parts.state;
     const rest = seen.filter(({ refusal }) => refusal === undefined);
     this.#answer.missing({ troubles: isToldApart ? [] : troublesOf(rest), left });
+    // The client package asks whether that ends the watch: it may rest for half a minute.
+    if (seen.every(isWithout)) this.#parts.state.wake();
   }
 
   /** Nothing where there is no token to ask with. */
@@ -206,6 +208,9 @@ const isServed = ({ state }: ListedMerchant): boolean => state !== 'unavailable'
 
 /** What has a status is an answer. */
 const isUnanswered = ({ trouble }: Seen): boolean => trouble !== undefined && trouble.error.status === undefined;
+
+/** It does not have the merchant, or not for this caller, and not because the token was exchanged. */
+const isWithout = ({ lack, isByExchanged }: Seen): boolean => lack !== undefined && isByExchanged !== true;
 
 const isServing = ({ found }: Seen): boolean => found !== undefined && isServed(found);
 const troublesOf = (seen: readonly Seen[]): readonly ReplicaTrouble[] =>

@@ -352,6 +352,20 @@ describe('a watch', () => {
     expect(lines.at(-1)).toContain('error: there is no merchant shop');
   });
 
+  it('ends with the look that shows a replica back without the merchant, however long the next try is away', async () => {
+    const broker = await replica();
+    const { lines, has } = watch(broker);
+    await has(IN_MINUTES);
+    await broker.close();
+    await clock.advance(LOOK_MS);
+    await has('nothing listens there');
+    broker.hasMerchant = false;
+    await broker.restart(clock);
+    await clock.advance(LOOK_MS);
+    await has('error: there is no merchant shop; this caller may see till');
+    expect(lines.join('\n')).not.toContain('answers again');
+  });
+
   const authority = new TestAuthority();
   const untrusted = async (): Promise<{ url: string }> => {
     const certificate = authority.issue({ names: ['127.0.0.1'] });
