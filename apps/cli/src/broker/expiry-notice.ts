@@ -4,6 +4,9 @@ import { causeText, type ListedMerchant, nextAttemptText } from './listed-mercha
 import { listedAnywhere } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 
+/** A broker answers from memory: whoever has said nothing by then hangs, and the end of a session is not told later for it. */
+const ANSWER_WITHIN_MS = 2_000;
+
 /** What is kept of a session until its end. */
 export type Followed = Pick<Session, 'merchant' | 'generation' | 'expiresAt'>;
 
@@ -48,7 +51,8 @@ export class ExpiryNotice {
   async #ask(session: Followed): Promise<void> {
     const { broker, place, clock, signal } = this.#parts;
     const { merchant } = session;
-    const known = await listedAnywhere(broker, place(), { merchant, clock, signal });
+    const bounds = { clock, signal, limitMs: ANSWER_WITHIN_MS };
+    const known = await listedAnywhere(broker, place(), { merchant, ...bounds });
     if (!signal.aborted && this.#followed === session) this.#say(session, known);
   }
 

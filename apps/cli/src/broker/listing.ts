@@ -1,12 +1,11 @@
 import { BrokerError } from '#libs/errors';
-import type { CommandContext } from '../terminal.js';
 import { faultOfAnswer } from './ask-fault.js';
 import type { BrokerPlace } from './broker-place.js';
 import type { ListedMerchant } from './listed-merchant.js';
 import { unlistedText } from './unlisted.js';
-import { callReplica, type ReplicaAnswer, type ReplicaPlace } from './replica-call.js';
+import { type Call, callReplica, type ReplicaAnswer, type ReplicaPlace } from './replica-call.js';
 
-type CallBounds = Pick<CommandContext, 'clock' | 'signal'>;
+type CallBounds = Pick<Call, 'clock' | 'signal' | 'limitMs'>;
 
 /** What a replica says of its store, as it calls it. Brokers of 0.1 say nothing. */
 export interface SaidOfStore {
@@ -38,10 +37,11 @@ export function listingOf({ status, body }: ReplicaAnswer): Listing | undefined 
 export async function listing(
   broker: BrokerPlace,
   place: ReplicaPlace,
-  { clock, signal }: CallBounds,
+  { clock, signal, limitMs }: CallBounds,
 ): Promise<Listing | string> {
   try {
-    const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
+    const bound = limitMs === undefined ? {} : { limitMs };
+    const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal, ...bound });
     if ('problem' in answer) return answer.problem;
     return listingOf(answer) ?? faultOfAnswer(answer, place, broker).error.message;
   } catch (error) {
@@ -65,15 +65,14 @@ async function listedMerchant(
   return listed.merchants.find(({ id }) => id === merchant) ?? unlistedText(merchant, names);
 }
 
-/** The same of the first of several replicas that shows it, that which is given first being asked before the others; else the text of that one. */
+/** The same of all replicas at once: of the first one where that shows it, or else of another that does; else why the first one does not. */
 export async function listedAnywhere(
   broker: BrokerPlace,
   first: URL,
   wanted: WantedMerchant,
 ): Promise<ListedMerchant | string> {
-  const told = await listedMerchant(broker, first, wanted);
-  if (typeof told === 'object') return told;
   const others = broker.urls.filter((url) => url !== first);
-  const found = await Promise.all(others.map((url) => listedMerchant(broker, url, wanted)));
-  return found.find((one) => typeof one === 'object') ?? told;
+  const ask = (url: URL): Promise<ListedMerchant | string> => listedMerchant(broker, url, wanted);
+  const [told, ...found] = await Promise.all([ask(first), ...others.map(ask)]);
+  return typeof told === 'object' ? told : (found.find((one) => typeof one === 'object') ?? told);
 }

@@ -1,4 +1,4 @@
-import { type ScheduledTask, toRfc3339 } from '#libs/clock';
+import { plusMs, type ScheduledTask, toRfc3339 } from '#libs/clock';
 import { endedAfterEach, eventually, FakeClock, LoopbackServer } from '#libs/testing';
 import { AcceptedToken } from './accepted-token.js';
 import { FollowedReplica } from './followed-replica.js';
@@ -25,6 +25,7 @@ describe('what is told while the replica that is followed does not answer', () =
   const started = endedAfterEach();
   const clock = new LookClock();
   let hungUp: object[] = [];
+  let askedOther = 0;
   let ofOther: ListedMerchant = WELL;
   let told: string[] = [];
   let facts: object[] = [];
@@ -32,11 +33,15 @@ describe('what is told while the replica that is followed does not answer', () =
   let other: LoopbackServer;
   let replica: FollowedReplica;
   let state: FollowState;
+  let statusLook: StatusLook;
 
   beforeEach(async () => {
-    [told, facts, hungUp] = [[], [], []];
+    [told, facts, hungUp, askedOther] = [[], [], [], 0];
     server = await LoopbackServer.http((_request, response) => void hungUp.push(response));
-    other = await LoopbackServer.http((_request, response) => response.end(JSON.stringify({ merchants: [ofOther] })));
+    other = await LoopbackServer.http((_request, response) => {
+      askedOther += 1;
+      response.end(JSON.stringify({ merchants: [ofOther] }));
+    });
     for (const one of [server, other]) started.add(one, (it) => it.close());
     const urls = [server, other].map(({ port }) => new URL(`http://127.0.0.1:${port}`)) as [URL, URL];
     replica = new FollowedReplica(urls);
@@ -51,7 +56,7 @@ describe('what is told while the replica that is followed does not answer', () =
         facts.push({ event, ...more });
       },
     };
-    started.add(new StatusLook(parts), (it) => it.close());
+    statusLook = started.add(new StatusLook(parts), (it) => it.close());
   });
 
   async function lookInVain(): Promise<void> {
@@ -121,5 +126,32 @@ describe('what is told while the replica that is followed does not answer', () =
     await clock.advance(NO_ANSWER_MS);
     await eventually(() => clock.looksAskedFor > before);
     expect(facts).toMatchObject([{ event: 'broker', answers: false, streamOpen: true }]);
+  });
+
+  describe('when its session ends', () => {
+    const TOLD_WITHIN_MS = 2_000;
+
+    async function endSession(): Promise<void> {
+      const expiresAt = toRfc3339(plusMs(clock.now(), 1_000));
+      statusLook.follow({ merchant: 'shop', generation: 7, expiresAt });
+      await clock.advance(1_000);
+      await eventually(() => hungUp.length === 1 && askedOther === 1);
+      await clock.advance(TOLD_WITHIN_MS);
+      await eventually(() => told.length > 0);
+    }
+
+    it('is that it has expired, within two seconds of its end, and that nothing more is seen', async () => {
+      ofOther = { ...WELL, id: 'till' };
+      await endSession();
+      expect(told).toEqual(['expired; whether a newer session has come is not seen: no answer in time']);
+      expect(facts).toMatchObject([{ event: 'expired', generation: 7, merchantSeen: false }]);
+    });
+
+    it('is what another replica says of the merchant by then', async () => {
+      const ended = { state: 'unavailable', condition: 'unavailable', reason: 'expired', generation: 7 };
+      ofOther = { ...WELL, ...ended, cause: 'the bank refuses', runbook: 'access-refused' };
+      await endSession();
+      expect(told).toEqual(['expired: the bank refuses (runbook: access-refused)']);
+    });
   });
 });
