@@ -1,7 +1,8 @@
 import type { Session } from '#libs/client';
 import type { ScheduledTask } from '#libs/clock';
+import { type AskFault, type Classed, ofFollowed } from './ask-fault.js';
 import { causeText, type ListedMerchant, nextAttemptText } from './listed-merchant.js';
-import { listedAnywhere } from './listing.js';
+import { isListed, listedAnywhere } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 
 /** A broker answers from memory: whoever has said nothing by then hangs, and the end of a session is not told later for it. */
@@ -56,15 +57,15 @@ export class ExpiryNotice {
     if (!signal.aborted && this.#followed === session) this.#say(session, known);
   }
 
-  #say(session: Followed, known: ListedMerchant | string): void {
+  #say(session: Followed, known: ListedMerchant | Classed): void {
     const { merchant, generation, expiresAt } = session;
-    if (typeof known !== 'string' && (known.generation ?? 0) > generation) return;
-    const { tell, onSeen, onTold } = this.#parts;
+    const merchantSeen = isListed(known);
+    if (merchantSeen && (known.generation ?? 0) > generation) return;
+    const { tell, onSeen, onTold, broker, clock } = this.#parts;
     this.#task?.cancel();
     this.#followed = undefined;
-    const merchantSeen = typeof known === 'object';
     if (merchantSeen) onSeen();
-    const { words, ...why } = becauseOf(known, this.#parts.clock.now());
+    const { words, ...why } = merchantSeen ? becauseOf(known, clock.now()) : unseen(ofFollowed(known.error, broker));
     tell({
       event: 'expired',
       about: merchant,
@@ -79,10 +80,13 @@ interface Because extends Pick<ListedMerchant, 'cause' | 'runbook' | 'retryAt'> 
   readonly words: string;
 }
 
-function becauseOf(known: ListedMerchant | string, nowMs: number): Because {
-  // Whether there is a newer one is not seen: what keeps it from being seen is no fault of the merchant.
-  if (typeof known === 'string')
-    return { words: `; whether a newer session has come is not seen: ${known}`, cause: known };
+/** What keeps a newer session from being seen is no cause of the end. */
+const unseen = (error: AskFault): { readonly words: string; readonly error: AskFault } => ({
+  words: `; whether a newer session has come is not seen: ${error.message}`,
+  error,
+});
+
+function becauseOf(known: ListedMerchant, nowMs: number): Because {
   const { cause, runbook, retryAt } = known;
   const next = retryAt === undefined ? {} : { retryAt };
   if (cause === undefined) return { words: ', and no newer session has come', ...next };

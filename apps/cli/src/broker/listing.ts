@@ -1,8 +1,8 @@
 import { BrokerError } from '#libs/errors';
-import { faultOfAnswer } from './ask-fault.js';
+import { type Classed, faultOfAnswer, faultOfSilence } from './ask-fault.js';
 import type { BrokerPlace } from './broker-place.js';
 import type { ListedMerchant } from './listed-merchant.js';
-import { unlistedText } from './unlisted.js';
+import { unlisted } from './unlisted.js';
 import { type Call, callReplica, type ReplicaAnswer, type ReplicaPlace } from './replica-call.js';
 
 type CallBounds = Pick<Call, 'clock' | 'signal' | 'limitMs'>;
@@ -33,36 +33,41 @@ export function listingOf({ status, body }: ReplicaAnswer): Listing | undefined 
   };
 }
 
-/** A text: why there is no list. */
+export const isListing = (said: Listing | Classed): said is Listing => 'merchants' in said;
+
+/** The list, or why there is none. */
 export async function listing(
   broker: BrokerPlace,
   place: ReplicaPlace,
   { clock, signal, limitMs }: CallBounds,
-): Promise<Listing | string> {
+): Promise<Listing | Classed> {
   try {
     const bound = limitMs === undefined ? {} : { limitMs };
     const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal, ...bound });
-    if ('problem' in answer) return answer.problem;
-    return listingOf(answer) ?? faultOfAnswer(answer, place, broker).error.message;
+    if ('problem' in answer) return { error: faultOfSilence(answer, place, broker), fault: answer.fault };
+    return listingOf(answer) ?? faultOfAnswer(answer, place, broker);
   } catch (error) {
     // What is wrong with the file of the token is told where it is read first: here it is a reason like any other.
     if (!(error instanceof BrokerError)) throw error;
-    return error.publicDetail ?? error.message;
+    const { code, message, publicDetail = message } = error;
+    return { error: { code, message: publicDetail }, fault: 'invalidInput' };
   }
 }
 
 type WantedMerchant = CallBounds & { readonly merchant: string };
 
-/** A merchant as the replica lists it; a text: why it does not show it. */
+export const isListed = (said: ListedMerchant | Classed): said is ListedMerchant => 'id' in said;
+
+/** A merchant as the replica lists it, or why it does not show it. */
 async function listedMerchant(
   broker: BrokerPlace,
   url: URL,
   { merchant, ...bounds }: WantedMerchant,
-): Promise<ListedMerchant | string> {
+): Promise<ListedMerchant | Classed> {
   const listed = await listing(broker, { url }, bounds);
-  if (typeof listed === 'string') return listed;
+  if (!isListing(listed)) return listed;
   const names = listed.merchants.map(({ id }) => id);
-  return listed.merchants.find(({ id }) => id === merchant) ?? unlistedText(merchant, names);
+  return listed.merchants.find(({ id }) => id === merchant) ?? unlisted(merchant, names);
 }
 
 /** The same of all replicas at once: of the first one where that shows it, or else of another that does; else why the first one does not. */
@@ -70,9 +75,9 @@ export async function listedAnywhere(
   broker: BrokerPlace,
   first: URL,
   wanted: WantedMerchant,
-): Promise<ListedMerchant | string> {
+): Promise<ListedMerchant | Classed> {
   const others = broker.urls.filter((url) => url !== first);
-  const ask = (url: URL): Promise<ListedMerchant | string> => listedMerchant(broker, url, wanted);
+  const ask = (url: URL): Promise<ListedMerchant | Classed> => listedMerchant(broker, url, wanted);
   const [told, ...found] = await Promise.all([ask(first), ...others.map(ask)]);
-  return typeof told === 'object' ? told : (found.find((one) => typeof one === 'object') ?? told);
+  return isListed(told) ? told : (found.find(isListed) ?? told);
 }

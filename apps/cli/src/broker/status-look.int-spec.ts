@@ -318,7 +318,19 @@ describe('what is told of a merchant that is followed', () => {
     await eventually(() => told.length === 2);
     expect(told[0]).toContain(detail);
     expect(told[1]).toBe(`expired; whether a newer session has come is not seen: ${detail}`);
-    expect(facts[1]).toMatchObject({ event: 'expired', merchantSeen: false, cause: detail });
+    expect(facts[1]).toMatchObject({ merchantSeen: false, error: { code: 'invalid_request', message: detail } });
+  });
+
+  it('has no cause of the end where the token keeps a newer session from being seen, but that', async () => {
+    [hasToken, refusal] = [true, { code: 'unauthenticated', title: 'The credential is not valid' }];
+    const session = { merchant: 'shop', generation: 7, expiresAt: toRfc3339(clock.now()) };
+    statusLook.follow(session);
+    await clock.advance(1);
+    await eventually(() => told.length === 1);
+    const message = 'HTTP 401: The credential is not valid';
+    const remedy = 'put the token of a caller of this broker into its file: it is read anew for each question';
+    const error = { code: 'unauthenticated', message, status: 401, remedy };
+    expect(facts).toEqual([{ event: 'expired', ...session, merchantSeen: false, error }]);
   });
 
   it.each([

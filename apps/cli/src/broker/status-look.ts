@@ -2,8 +2,7 @@ import type { ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { type AcceptedToken, bearer } from './accepted-token.js';
 import { AnswerNotice } from './answer-notice.js';
-import { faultOfAnswer } from './ask-fault.js';
-import { askFaultCodes } from './exchange-cause.js';
+import { faultOfAnswer, ofFollowed } from './ask-fault.js';
 import { ConditionNotice } from './condition-notice.js';
 import { CredentialNotice } from './credential-notice.js';
 import { ExpiryNotice, type Followed } from './expiry-notice.js';
@@ -12,11 +11,10 @@ import type { FollowState } from './follow-state.js';
 import type { ListedMerchant } from './listed-merchant.js';
 import { type Listing, listingOf } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
-import { callReplica, ownCodeOf } from './replica-call.js';
-import { followedTokenRemedy } from './remedies.js';
+import { callReplica } from './replica-call.js';
 import { type ReplicaTrouble, troubleOf } from './replica-trouble.js';
 import { StoreNotice } from './store-notice.js';
-import { unlistedText } from './unlisted.js';
+import { unlisted } from './unlisted.js';
 
 interface LookParts extends Omit<NoticeParts, 'place'> {
   readonly merchant: string;
@@ -42,10 +40,6 @@ interface Seen {
 
 /** Soon enough for a person, and nothing to a broker. */
 const LOOK_EVERY_MS = 5_000;
-/** As a broker calls it, which answers alike for a merchant that it has not and for one that is not the caller's. */
-const NOT_LISTED = 'forbidden';
-/** As it calls a caller whom it does not know. */
-const NOT_KNOWN = 'unauthenticated';
 
 /**
  * Looks at the list of the replica that is followed, and has told what has changed there: the stream has sessions alone. While none is
@@ -182,8 +176,7 @@ export class StatusLook {
     if (listing !== undefined) return { url, listing, ...this.#foundIn(url, listing, bearer(token)) };
     const { error, fault } = faultOfAnswer(answer, { url }, broker);
     if (answer.status !== 401) return { url, trouble: { url, error, fault } };
-    const known = { code: ownCodeOf(answer) ?? NOT_KNOWN, remedy: followedTokenRemedy(broker.hasToken) };
-    return { url, refusal: { url, error: { ...error, ...known }, fault } };
+    return { url, refusal: { url, error: ofFollowed(error, broker), fault } };
   }
 
   #foundIn(url: URL, { merchants }: Listing, authorization: string | undefined): Omit<Seen, 'url' | 'listing'> {
@@ -191,13 +184,8 @@ export class StatusLook {
     const found = merchants.find(({ id }) => id === merchant);
     if (found === undefined) {
       const names = merchants.map(({ id }) => id);
-      const matter =
-        names.length === 0
-          ? ({ code: askFaultCodes.noMerchant, fault: 'refused' } as const)
-          : ({ code: NOT_LISTED, fault: 'invalidInput' } as const);
-      const error = { code: matter.code, message: unlistedText(merchant, names) };
       const isByExchanged = accepted.isExchangedFor(authorization);
-      return { lack: { url, error, fault: matter.fault }, ...(isByExchanged ? { isByExchanged } : {}) };
+      return { lack: { url, ...unlisted(merchant, names) }, ...(isByExchanged ? { isByExchanged } : {}) };
     }
     accepted.noteShown(authorization);
     return { found };
