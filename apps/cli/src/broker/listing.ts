@@ -59,7 +59,7 @@ type WantedMerchant = CallBounds & { readonly merchant: string };
 export const isListed = (said: ListedMerchant | Classed): said is ListedMerchant => 'id' in said;
 
 /** A merchant as the replica lists it, or why it does not show it. */
-async function listedMerchant(
+export async function listedMerchant(
   broker: BrokerPlace,
   url: URL,
   { merchant, ...bounds }: WantedMerchant,
