@@ -11,6 +11,7 @@ import type { FollowState } from './follow-state.js';
 import type { ListedMerchant } from './listed-merchant.js';
 import { type Listing, listingOf } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
+import { OthersLook } from './others-look.js';
 import { callReplica } from './replica-call.js';
 import { type ReplicaTrouble, troubleOf } from './replica-trouble.js';
 import { StoreNotice } from './store-notice.js';
@@ -52,6 +53,7 @@ export class StatusLook {
   readonly #store: StoreNotice;
   readonly #credential: CredentialNotice;
   readonly #answer: AnswerNotice;
+  readonly #others: OthersLook;
   #task: ScheduledTask | undefined;
 
   constructor(parts: LookParts) {
@@ -67,6 +69,7 @@ export class StatusLook {
     this.#store = new StoreNotice(tell);
     this.#credential = new CredentialNotice(parts);
     this.#answer = new AnswerNotice({ ...parts, hasHad: (url) => replica.hasHad(url) });
+    this.#others = new OthersLook(parts);
     this.#later();
   }
 
@@ -142,6 +145,7 @@ export class StatusLook {
     this.#condition.look(found);
     const changesOver = isOther ? state.leaveFor(found) : isServed(found) && state.wake();
     if (changesOver) replica.follow(url);
+    if (state.isLive && !isOther) void this.#others.look(url);
   }
 
   #missing(seen: readonly Seen[]): void {
