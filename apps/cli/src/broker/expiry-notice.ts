@@ -87,11 +87,13 @@ const unseen = (error: AskFault): { readonly words: string; readonly error: AskF
 });
 
 function becauseOf(known: ListedMerchant, nowMs: number): Because {
+  // By its own clock a broker may not be there yet.
+  const over = { ...known, state: 'unavailable' };
   const { cause, runbook, retryAt } = known;
   const next = retryAt === undefined ? {} : { retryAt };
   if (cause === undefined) return { words: ', and no newer session has come', ...next };
   return {
-    words: `: ${causeText(known) ?? cause}${nextAttemptText(known, nowMs)}`,
+    words: `: ${causeText(known) ?? cause}${nextAttemptText(over, nowMs)}`,
     cause,
     ...(runbook === undefined ? {} : { runbook }),
     ...next,

@@ -364,6 +364,13 @@ describe('what is told of a merchant that is followed', () => {
     ]);
   });
 
+  it('is at the end of a session when the next attempt comes, which is not after its end', async () => {
+    follow();
+    const retryAt = toRfc3339(plusMs(clock.now(), 60_000));
+    await look({ ...ended('nothing listens there'), state: 'fresh', expiresAt: toRfc3339(clock.now()), retryAt });
+    expect(told[0]).toMatch(/; next attempt at \S+ UTC, and again until one succeeds$/);
+  });
+
   it('is once that a spent budget keeps it from a session, however near its end is', async () => {
     for (const until of ['18:14', '2026-11-24 00:14', '18:14:00'])
       await look(
@@ -398,7 +405,7 @@ describe('what is told of a merchant that is followed', () => {
       await look({ ...failing, retryAt, cause: 'nothing listens there' });
     await look({ ...failing, cause: 'its name has no address' });
     expect(told).toEqual([
-      'failing: nothing listens there (runbook: renewals-failing); next attempt at 2026-11-23 12:00:00 UTC',
+      'failing: nothing listens there (runbook: renewals-failing); next attempt at 2026-11-23 12:00:00 UTC, and again until one succeeds',
       'failing: its name has no address (runbook: renewals-failing)',
     ]);
   });
