@@ -16,6 +16,7 @@ describe('what is told of replicas that say nothing of a merchant', () => {
     const notice = new AnswerNotice({
       broker: { urls, token: () => Promise.resolve(undefined), hasToken: false, ca: undefined },
       merchant: 'shop',
+      state: { hasBegun: true },
       hasHad: (url) => url === urls[1],
       tell: ({ words }) => void told.push(words),
     });
@@ -36,6 +37,7 @@ describe('what is told of replicas that say nothing of a merchant', () => {
     const notice = new AnswerNotice({
       broker: { urls, token: () => Promise.resolve(undefined), hasToken: false, ca: undefined },
       merchant: 'shop',
+      state: { hasBegun: true },
       hasHad: (url) => url === urls[1],
       tell: ({ facts }) => void told.push(facts),
     });
@@ -51,6 +53,25 @@ describe('what is told of replicas that say nothing of a merchant', () => {
           { place: 'http://b.example', error: unreachable, hadMerchant: true },
         ],
       },
+    ]);
+  });
+
+  it('is no answer again of a broker that had never answered, though its first session has come meanwhile', () => {
+    const told: string[] = [];
+    const state = { hasBegun: false };
+    const notice = new AnswerNotice({
+      broker: { urls, token: () => Promise.resolve(undefined), hasToken: false, ca: undefined },
+      ...{ merchant: 'shop', state, hasHad: () => false },
+      tell: ({ words }) => void told.push(words),
+    });
+    notice.missing({ troubles: urls.map(down), left });
+    state.hasBegun = true;
+    notice.answered();
+    notice.missing({ troubles: urls.map(down), left });
+    notice.answered();
+    expect(told.filter((words) => words.includes('answers'))).toEqual([
+      'The broker answers.',
+      'The broker answers again.',
     ]);
   });
 });

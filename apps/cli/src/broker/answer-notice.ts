@@ -1,9 +1,10 @@
-import type { Left } from './follow-state.js';
+import type { FollowState, Left } from './follow-state.js';
 import type { NoticeParts } from './notice-parts.js';
 import { type ReplicaTrouble, troubleFacts, troubleLines } from './replica-trouble.js';
 
 interface AnswerParts extends Pick<NoticeParts, 'broker' | 'tell'> {
   readonly merchant: string;
+  readonly state: Pick<FollowState, 'hasBegun'>;
   /** Whether the replica has had the merchant. */
   readonly hasHad: (url: URL) => boolean;
 }
@@ -21,6 +22,8 @@ export class AnswerNotice {
   #told: string | undefined;
   /** Whether a line has been told that a line has to end. */
   #isOpen = false;
+  /** Whether the merchant had been seen before that line. */
+  #wasThere = false;
 
   constructor(parts: AnswerParts) {
     this.#parts = parts;
@@ -40,6 +43,7 @@ export class AnswerNotice {
     const now = JSON.stringify([left.kind, ...troubles.map(({ url, error }) => [url.href, error.code, error.message])]);
     if (now === this.#told) return;
     this.#told = now;
+    if (!this.#isOpen) this.#wasThere = this.#parts.state.hasBegun;
     this.#isOpen = true;
     const words = this.#words([first, ...others], left.words);
     this.#tell(words, { answers: false, ...left.facts, ...this.#facts([first, ...others]) });
@@ -61,7 +65,7 @@ export class AnswerNotice {
     this.#told = undefined;
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#tell('The broker answers again.', { answers: true });
+    this.#tell(`The broker answers${this.#wasThere ? ' again' : ''}.`, { answers: true });
   }
 
   #words(troubles: readonly [ReplicaTrouble, ...ReplicaTrouble[]], left: string): string {
