@@ -136,7 +136,7 @@ describe('what is told of a merchant that is followed', () => {
     ]);
     expect(facts[0]).toEqual({
       ...{ event: 'condition', merchant: 'shop', condition: 'unavailable' },
-      ...{ cause: 'the bank refuses', runbook: 'access-refused' },
+      ...{ cause: 'the bank refuses', runbook: 'access-refused', place: replica.url.origin },
     });
   });
 
@@ -394,8 +394,9 @@ describe('what is told of a merchant that is followed', () => {
         condition: 'failing',
         cause: 'the bank refuses',
         runbook: 'access-refused',
+        place: replica.url.origin,
       },
-      { event: 'condition', merchant: 'shop', condition: 'fresh' },
+      { event: 'condition', merchant: 'shop', condition: 'fresh', place: replica.url.origin },
     ]);
   });
 
@@ -424,6 +425,18 @@ describe('what is told of a merchant that is followed', () => {
       'fresh: no consumer has reported a dead session to this replica for 3 min; somebody else may still create some (runbook: foreign-authorizer)',
       'fresh',
     ]);
+  });
+
+  it('is which replica says so, where it is another one than before', async () => {
+    ofOther = WELL;
+    await look({ condition: 'watched', cause: 'somebody else may create some', runbook: 'foreign-authorizer' });
+    replica.changeOver();
+    await look({});
+    expect(told).toEqual([
+      'watched: somebody else may create some (runbook: foreign-authorizer)',
+      `fresh at http://127.0.0.1:${other.port}`,
+    ]);
+    expect(facts).toMatchObject([server, other].map(({ port }) => ({ place: `http://127.0.0.1:${port}` })));
   });
 
   it('is once what counts down, and again when anything else of it has changed', async () => {

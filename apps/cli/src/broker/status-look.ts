@@ -142,7 +142,7 @@ export class StatusLook {
     else this.#answer.answered();
     replica.noteHad(url);
     this.#end.look(found);
-    this.#condition.look(found);
+    this.#condition.look(found, url);
     const changesOver = isOther ? state.leaveFor(found) : isServed(found) && state.wake();
     if (changesOver) replica.follow(url);
     if (state.isLive && !isOther) void this.#others.look(url);
