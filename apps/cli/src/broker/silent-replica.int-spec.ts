@@ -1,6 +1,8 @@
 import { plusMs, type ScheduledTask, toRfc3339 } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
 import { endedAfterEach, eventually, FakeClock, LoopbackServer } from '#libs/testing';
 import { AcceptedToken } from './accepted-token.js';
+import type { BrokerPlace } from './broker-place.js';
 import { FollowedReplica } from './followed-replica.js';
 import { FollowState } from './follow-state.js';
 import type { ListedMerchant } from './listed-merchant.js';
@@ -26,6 +28,7 @@ describe('what is told while the replica that is followed does not answer', () =
   const clock = new LookClock();
   let hungUp: object[] = [];
   let askedOther = 0;
+  let token: BrokerPlace['token'];
   let ofOther: ListedMerchant = WELL;
   let told: string[] = [];
   let facts: object[] = [];
@@ -37,6 +40,7 @@ describe('what is told while the replica that is followed does not answer', () =
 
   beforeEach(async () => {
     [told, facts, hungUp, askedOther] = [[], [], [], 0];
+    token = () => Promise.resolve(undefined);
     server = await LoopbackServer.http((_request, response) => void hungUp.push(response));
     other = await LoopbackServer.http((_request, response) => {
       askedOther += 1;
@@ -48,7 +52,7 @@ describe('what is told while the replica that is followed does not answer', () =
     state = new FollowState(clock);
     state.note({ type: 'following', mode: 'events' });
     const parts = {
-      broker: { urls, token: () => Promise.resolve(undefined), hasToken: false, ca: undefined },
+      broker: { urls, token: () => token(), hasToken: false, ca: undefined },
       ...{ merchant: 'shop', replica, state, accepted: new AcceptedToken(), clock },
       signal: started.add(new AbortController(), (it) => it.abort()).signal,
       tell: ({ event, words, facts: more }: Notice) => {
@@ -126,6 +130,24 @@ describe('what is told while the replica that is followed does not answer', () =
     await clock.advance(NO_ANSWER_MS);
     await eventually(() => clock.looksAskedFor > before);
     expect(facts).toMatchObject([{ event: 'broker', answers: false, streamOpen: true }]);
+  });
+
+  it('is no promise of sessions where there is no token to ask with any more, either', async () => {
+    ofOther = { ...WELL, id: 'till' };
+    const look = async (): Promise<void> => {
+      const before = clock.looksAskedFor;
+      await clock.advance(LOOK_MS);
+      await eventually(() => clock.looksAskedFor > before);
+    };
+    await server.close();
+    await look();
+    token = () => Promise.reject(new BrokerError('invalid_request', { publicDetail: 'no token' }));
+    await look();
+    await look();
+    expect(facts).toMatchObject([
+      { event: 'broker', streamOpen: false },
+      { event: 'credential', streamOpen: false },
+    ]);
   });
 
   describe('when its session ends', () => {

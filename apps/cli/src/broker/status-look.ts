@@ -107,7 +107,8 @@ export class StatusLook {
     if (!state.isLive) return this.#askAll(broker.urls);
     const askedMs = clock.monotonicMs();
     const followed = await this.#askAll([url]);
-    state.asked(followed.some(isUnanswered) ? askedMs : undefined);
+    // Without a token nothing was asked.
+    if (followed.length > 0) state.asked(followed.some(isUnanswered) ? askedMs : undefined);
     if (followed.every(({ found }) => found !== undefined)) return followed;
     const others = await this.#askAll(broker.urls.filter((one) => one !== url));
     return [...followed, ...others.filter((one) => one.listing === undefined || isServing(one))];
