@@ -356,7 +356,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await watching.said(
       // What is next is not known while an attempt is under way.
       new RegExp(
-        `\n\\d{4}-\\d\\d-\\d\\dT\\S+Z {2}shop {2}expired: ${CAUSE} \\(runbook: access-refused\\)(?:; next attempt at .+ UTC)?\n`,
+        `\n\\d{4}-\\d\\d-\\d\\dT\\S+Z {2}shop {2}expired: ${CAUSE} \\(runbook: access-refused\\)(?:; next attempt at .+ UTC, and again until one succeeds)?\n`,
       ),
     );
     await broker.control('DELETE', '/faults');

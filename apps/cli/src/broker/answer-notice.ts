@@ -1,18 +1,18 @@
+import type { FollowState, Left } from './follow-state.js';
 import type { NoticeParts } from './notice-parts.js';
 import { type ReplicaTrouble, troubleFacts, troubleLines } from './replica-trouble.js';
 
 interface AnswerParts extends Pick<NoticeParts, 'broker' | 'tell'> {
   readonly merchant: string;
+  readonly state: Pick<FollowState, 'hasBegun'>;
   /** Whether the replica has had the merchant. */
   readonly hasHad: (url: URL) => boolean;
 }
 
 interface Seen {
   readonly troubles: readonly ReplicaTrouble[];
-  /** What is then seen of the merchant, in words. */
-  readonly leaves: string;
-  /** Whether its sessions come all the same. */
-  readonly streamOpen: boolean;
+  /** What is then seen of the merchant. */
+  readonly left: Left;
 }
 
 /** Says once why no replica answers for the merchant, again when that is another reason, and once that one answers again. */
@@ -22,6 +22,8 @@ export class AnswerNotice {
   #told: string | undefined;
   /** Whether a line has been told that a line has to end. */
   #isOpen = false;
+  /** Whether the merchant had been seen before that line. */
+  #wasThere = false;
 
   constructor(parts: AnswerParts) {
     this.#parts = parts;
@@ -32,18 +34,19 @@ export class AnswerNotice {
   }
 
   /** @param troubles of those that were asked, none of which has said anything of the merchant; none where that is told apart */
-  missing({ troubles, leaves, streamOpen }: Seen): void {
+  missing({ troubles, left }: Seen): void {
     const [first, ...others] = troubles;
     if (first === undefined) {
       this.#told = undefined;
       return;
     }
-    const now = JSON.stringify([leaves, ...troubles.map(({ url, error }) => [url.href, error.code, error.message])]);
+    const now = JSON.stringify([left.kind, ...troubles.map(({ url, error }) => [url.href, error.code, error.message])]);
     if (now === this.#told) return;
     this.#told = now;
+    if (!this.#isOpen) this.#wasThere = this.#parts.state.hasBegun;
     this.#isOpen = true;
-    const words = this.#words([first, ...others], leaves);
-    this.#tell(words, { answers: false, streamOpen, ...this.#facts([first, ...others]) });
+    const words = this.#words([first, ...others], left.words);
+    this.#tell(words, { answers: false, ...left.facts, ...this.#facts([first, ...others]) });
   }
 
   /** @param troubles of the one that is followed, and of others beside the one that serves the merchant */
@@ -62,16 +65,16 @@ export class AnswerNotice {
     this.#told = undefined;
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#tell('The broker answers again.', { answers: true });
+    this.#tell(`The broker answers${this.#wasThere ? ' again' : ''}.`, { answers: true });
   }
 
-  #words(troubles: readonly [ReplicaTrouble, ...ReplicaTrouble[]], leaves: string): string {
+  #words(troubles: readonly [ReplicaTrouble, ...ReplicaTrouble[]], left: string): string {
     const { broker, hasHad } = this.#parts;
     const nameOf = (url: URL): string => `${url.origin}${hasHad(url) ? ', which has it' : ''}`;
     const [first, ...more] = troubleLines(troubles, nameOf);
-    if (troubles.length > 1) return [`${capitalized(leaves)}:`, first, ...more].join('\n');
+    if (troubles.length > 1) return [`${capitalized(left)}:`, first, ...more].join('\n');
     const what = broker.urls.length === 1 ? troubles[0].error.message : first;
-    return [`${capitalized(leaves)}: ${what}`, ...more].join('\n');
+    return [`${capitalized(left)}: ${what}`, ...more].join('\n');
   }
 
   #facts(troubles: readonly [ReplicaTrouble, ...ReplicaTrouble[]]): object {

@@ -1,6 +1,6 @@
 import { askFaultCodes, type NoAnswer } from './exchange-cause.js';
 import type { BrokerPlace } from './broker-place.js';
-import { addressRemedy, reachRemedy, tokenRemedy } from './remedies.js';
+import { addressRemedy, followedTokenRemedy, reachRemedy, tokenRemedy } from './remedies.js';
 import { ownCodeOf, type ReplicaAnswer, type ReplicaPlace } from './replica-call.js';
 import { isWrongAddress } from './wrong-address.js';
 import type { ExitClass } from '../exit-codes.js';
@@ -59,6 +59,16 @@ export function faultOfAnswer(
     error: { code, message, status, ...(remedy === undefined ? {} : { remedy }) },
     fault: status >= 500 || status === 429 ? 'tryLater' : 'refused',
   };
+}
+
+/** As a broker calls a caller whom it does not know. */
+const NOT_KNOWN = 'unauthenticated';
+
+/** The same of a replica that is followed: its caller's file is read again and again. */
+export function ofFollowed(error: AskFault, { hasToken }: Pick<BrokerPlace, 'hasToken'>): AskFault {
+  if (error.status !== 401) return error;
+  const code = error.code === askFaultCodes.unexpected ? NOT_KNOWN : error.code;
+  return { ...error, code, remedy: followedTokenRemedy(hasToken) };
 }
 
 /** A broker answers every caller that it knows, if with a list that is empty. */

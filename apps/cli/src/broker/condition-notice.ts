@@ -22,12 +22,16 @@ const MOMENTS = /(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)? UTC/g;
 export class ConditionNotice {
   readonly #tell: TellNotice;
   readonly #clock: Clock;
+  readonly #hasReplicas: boolean;
   /** As it was when it was told last; undefined while all was well. */
   #told: ListedMerchant | undefined;
   /** Whether a line of this has been told that a line of this has to end. */
   #isOpen = false;
+  /** The replica of the last line. */
+  #place: URL | undefined;
 
-  constructor({ tell, clock }: Pick<NoticeParts, 'tell' | 'clock'>) {
+  constructor({ tell, clock, broker }: Pick<NoticeParts, 'tell' | 'clock' | 'broker'>) {
+    this.#hasReplicas = broker.urls.length > 1;
     this.#tell = tell;
     this.#clock = clock;
   }
@@ -37,7 +41,8 @@ export class ConditionNotice {
     this.#told = merchant;
   }
 
-  look(merchant: ListedMerchant): void {
+  /** @param url the replica that lists it */
+  look(merchant: ListedMerchant, url: URL): void {
     const { id } = merchant;
     const { word, tone } = shownCondition(merchant);
     const isWell = tone === 'green';
@@ -47,12 +52,20 @@ export class ConditionNotice {
     if (isTold) return;
     this.#isOpen = !isWell;
     const why = isWell ? undefined : causeText(merchant);
+    const because = why === undefined ? '' : `: ${why}${nextAttemptText(merchant, this.#clock.now())}`;
     this.#tell({
       event: 'condition',
       about: id,
-      words: why === undefined ? word : `${word}: ${why}${nextAttemptText(merchant, this.#clock.now())}`,
-      facts: factsOf(merchant, why),
+      words: `${word}${this.#atWhich(url)}${because}`,
+      facts: { ...factsOf(merchant, why), ...(this.#hasReplicas ? { place: url.origin } : {}) },
     });
+  }
+
+  /** Where another replica than before says so: each has seen other calls than the others. */
+  #atWhich(url: URL): string {
+    const isOther = this.#place !== undefined && this.#place !== url;
+    this.#place = url;
+    return isOther ? ` at ${url.origin}` : '';
   }
 }
 

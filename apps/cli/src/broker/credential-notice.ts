@@ -2,7 +2,7 @@ import { type Instant, toRfc3339 } from '#libs/clock';
 import { type BrokerError, someOf } from '#libs/errors';
 import { type AskFault, faultLines } from './ask-fault.js';
 import { askFaultCodes } from './exchange-cause.js';
-import type { FollowState } from './follow-state.js';
+import type { FollowState, Left } from './follow-state.js';
 import type { Listing } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 import { GRANT_READ, NAME_OR_GRANT } from './remedies.js';
@@ -25,7 +25,7 @@ function notAcceptedBy(troubles: Troubles, mayElse: boolean): string {
 
 interface Parts extends Pick<NoticeParts, 'broker' | 'clock' | 'tell'> {
   readonly merchant: string;
-  readonly state: Pick<FollowState, 'leaves' | 'streamOpen'>;
+  readonly state: Pick<FollowState, 'left'>;
 }
 
 /** What was told last. */
@@ -33,7 +33,7 @@ interface Told {
   /** One cause is told apart from another by it. */
   readonly what: string;
   /** What was seen of the merchant all the same. */
-  readonly leaves: string;
+  readonly left: Left['kind'];
   readonly since: Instant;
   readonly atMs: number;
   /** For its end. */
@@ -96,19 +96,15 @@ export class CredentialNotice {
 
   #refuse(fault: AskFault, overWords: string, replicas?: ShownTroubles['replicas']): void {
     const { clock, state } = this.#parts;
-    const [what, leaves, atMs, before] = [
-      `${fault.code} ${fault.message}`,
-      state.leaves,
-      clock.monotonicMs(),
-      this.#told,
-    ];
+    const { kind: left, words, facts } = state.left;
+    const [what, atMs, before] = [`${fault.code} ${fault.message}`, clock.monotonicMs(), this.#told];
     const isSame = before?.what === what;
-    if (isSame && before.leaves === leaves && atMs - before.atMs < REMIND_EVERY_MS) return;
-    this.#told = { what, leaves, atMs, overWords, since: isSame ? before.since : clock.now() };
+    if (isSame && before.left === left && atMs - before.atMs < REMIND_EVERY_MS) return;
+    this.#told = { what, left, atMs, overWords, since: isSame ? before.since : clock.now() };
     const lasting = isSame ? `, since ${toRfc3339(before.since)}` : '';
-    const error = { ...fault, message: `${fault.message}${lasting}: ${leaves}` };
-    const facts = { accepted: false, streamOpen: state.streamOpen, error };
-    this.#tell(faultLines(error).join('\n'), { ...facts, ...(replicas === undefined ? {} : { replicas }) });
+    const error = { ...fault, message: `${fault.message}${lasting}: ${words}` };
+    const ofReplicas = replicas === undefined ? {} : { replicas };
+    this.#tell(faultLines(error).join('\n'), { accepted: false, ...facts, error, ...ofReplicas });
   }
 
   #tell(words: string, facts: object): void {

@@ -1,8 +1,12 @@
 import type { Session } from '#libs/client';
 import type { ScheduledTask } from '#libs/clock';
+import { type AskFault, type Classed, ofFollowed } from './ask-fault.js';
 import { causeText, type ListedMerchant, nextAttemptText } from './listed-merchant.js';
-import { listedAnywhere } from './listing.js';
+import { isListed, listedAnywhere } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
+
+/** A broker answers from memory: whoever has said nothing by then hangs, and the end of a session is not told later for it. */
+const ANSWER_WITHIN_MS = 2_000;
 
 /** What is kept of a session until its end. */
 export type Followed = Pick<Session, 'merchant' | 'generation' | 'expiresAt'>;
@@ -48,19 +52,20 @@ export class ExpiryNotice {
   async #ask(session: Followed): Promise<void> {
     const { broker, place, clock, signal } = this.#parts;
     const { merchant } = session;
-    const known = await listedAnywhere(broker, place(), { merchant, clock, signal });
+    const bounds = { clock, signal, limitMs: ANSWER_WITHIN_MS };
+    const known = await listedAnywhere(broker, place(), { merchant, ...bounds });
     if (!signal.aborted && this.#followed === session) this.#say(session, known);
   }
 
-  #say(session: Followed, known: ListedMerchant | string): void {
+  #say(session: Followed, known: ListedMerchant | Classed): void {
     const { merchant, generation, expiresAt } = session;
-    if (typeof known !== 'string' && (known.generation ?? 0) > generation) return;
-    const { tell, onSeen, onTold } = this.#parts;
+    const merchantSeen = isListed(known);
+    if (merchantSeen && (known.generation ?? 0) > generation) return;
+    const { tell, onSeen, onTold, broker, clock } = this.#parts;
     this.#task?.cancel();
     this.#followed = undefined;
-    const merchantSeen = typeof known === 'object';
     if (merchantSeen) onSeen();
-    const { words, ...why } = becauseOf(known, this.#parts.clock.now());
+    const { words, ...why } = merchantSeen ? becauseOf(known, clock.now()) : unseen(ofFollowed(known.error, broker));
     tell({
       event: 'expired',
       about: merchant,
@@ -75,15 +80,20 @@ interface Because extends Pick<ListedMerchant, 'cause' | 'runbook' | 'retryAt'> 
   readonly words: string;
 }
 
-function becauseOf(known: ListedMerchant | string, nowMs: number): Because {
-  // Whether there is a newer one is not seen: what keeps it from being seen is no fault of the merchant.
-  if (typeof known === 'string')
-    return { words: `; whether a newer session has come is not seen: ${known}`, cause: known };
+/** What keeps a newer session from being seen is no cause of the end. */
+const unseen = (error: AskFault): { readonly words: string; readonly error: AskFault } => ({
+  words: `; whether a newer session has come is not seen: ${error.message}`,
+  error,
+});
+
+function becauseOf(known: ListedMerchant, nowMs: number): Because {
+  // By its own clock a broker may not be there yet.
+  const over = { ...known, state: 'unavailable' };
   const { cause, runbook, retryAt } = known;
   const next = retryAt === undefined ? {} : { retryAt };
   if (cause === undefined) return { words: ', and no newer session has come', ...next };
   return {
-    words: `: ${causeText(known) ?? cause}${nextAttemptText(known, nowMs)}`,
+    words: `: ${causeText(known) ?? cause}${nextAttemptText(over, nowMs)}`,
     cause,
     ...(runbook === undefined ? {} : { runbook }),
     ...next,

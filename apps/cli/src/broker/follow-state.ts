@@ -1,7 +1,36 @@
 import { type ClientEvent, Forbidden, type Session, Unauthenticated } from '#libs/client';
-import type { Clock } from '#libs/clock';
+import { type Clock, type Instant, toRfc3339 } from '#libs/clock';
+import { secondText } from '#libs/session';
 
 type FollowMode = Extract<ClientEvent, { readonly type: 'following' }>['mode'];
+
+/** The broker gives a sign of life every 15 s; the client package gives a stream up after 40 s without one. */
+const SILENT_AFTER_MS = 20_000;
+
+/** What is seen of a merchant where its condition is not. */
+export interface Left {
+  /** One kind is told apart from another by it. */
+  readonly kind: 'stream' | 'silent' | 'nothing';
+  readonly words: string;
+  readonly facts: {
+    /** Whether its sessions come all the same. */
+    readonly streamOpen: boolean;
+    /** Of a stream that is open still, and by which nothing is known to come. */
+    readonly streamSilentSince?: string;
+  };
+}
+
+interface Sign {
+  readonly at: Instant;
+  readonly atMs: number;
+}
+
+const BY_STREAM: Left = {
+  kind: 'stream',
+  words: "the merchant's sessions come by the stream that is open, and nothing else is seen of it",
+  facts: { streamOpen: true },
+};
+const NOTHING: Left = { kind: 'nothing', words: 'nothing is seen of the merchant', facts: { streamOpen: false } };
 
 /** What the client package is doing, by its events. It may be told to wait for minutes, and is begun anew where nothing is left to wait for. */
 export class FollowState {
@@ -11,6 +40,10 @@ export class FollowState {
   #turn = new AbortController();
   #newest = 0;
   #hasBegun = false;
+  /** The last one of the stream. */
+  #sign: Sign | undefined;
+  /** When the replica that is followed was asked last, where it has answered nothing. */
+  #unansweredMs: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -21,16 +54,29 @@ export class FollowState {
     return this.#mode !== undefined;
   }
 
-  /** Whether the stream of its sessions is. */
-  get streamOpen(): boolean {
-    return this.#mode === 'events';
+  /** What is seen of the merchant where its condition is not. */
+  get left(): Left {
+    const sign = this.#sign;
+    if (this.#mode !== 'events' || sign === undefined) return NOTHING;
+    if (this.#isHeardOf(sign)) return BY_STREAM;
+    const since = secondText(sign.at, this.#clock.now());
+    const words = `nothing is seen of the merchant, and its stream, which is open still, has been silent since ${since}`;
+    return { kind: 'silent', words, facts: { streamOpen: false, streamSilentSince: toRfc3339(sign.at) } };
   }
 
-  /** What is seen of the merchant where its condition is not. */
-  get leaves(): string {
-    return this.streamOpen
-      ? 'its sessions come by the stream that is open, and nothing else is seen of the merchant'
-      : 'nothing is seen of the merchant';
+  #isHeardOf({ atMs }: Sign): boolean {
+    const isLater = this.#unansweredMs === undefined || atMs > this.#unansweredMs;
+    return isLater && this.#clock.monotonicMs() - atMs < SILENT_AFTER_MS;
+  }
+
+  /** Something has come by the stream. */
+  heard(): void {
+    this.#sign = { at: this.#clock.now(), atMs: this.#clock.monotonicMs() };
+  }
+
+  /** The replica that is followed was asked. @param unansweredMs when that was, where it has answered nothing */
+  asked(unansweredMs: number | undefined): void {
+    this.#unansweredMs = unansweredMs;
   }
 
   /** Whether the merchant has ever been followed, or a session of it has come. */
@@ -40,7 +86,10 @@ export class FollowState {
 
   note(event: ClientEvent): void {
     if (event.type === 'following' || event.type === 'session') this.#hasBegun = true;
-    if (event.type === 'following') this.#mode = event.mode;
+    if (event.type === 'following') {
+      this.#mode = event.mode;
+      this.heard();
+    }
     if (event.type !== 'interrupted') return;
     this.#mode = undefined;
     // Of a refusal that lasts the tries that follow it are not told.
@@ -60,6 +109,7 @@ export class FollowState {
   begin(): AbortSignal {
     this.#turn = new AbortController();
     this.#mode = undefined;
+    this.#unansweredMs = undefined;
     this.#restsUntilMs = Number.NEGATIVE_INFINITY;
     return this.#turn.signal;
   }

@@ -43,8 +43,6 @@ export class FollowedReplica {
   readonly #lost = new Map<URL, NoAnswer>();
   /** Those whose last answer turned the caller or the merchant away, and that have been reached since. */
   readonly #turnedAway = new Set<URL>();
-  /** Those whose last answer let the caller not in. */
-  readonly #notLetIn = new Set<URL>();
   /** Those that have had the merchant, as far as they have been asked. */
   readonly #had = new Set<URL>();
   #index = 0;
@@ -84,11 +82,6 @@ export class FollowedReplica {
   /** One that turns the caller or the merchant away, where all of them do: any other may have it. Undefined while one may be followed. */
   get turnedAwayAt(): URL | undefined {
     return this.#urls.every((one) => this.#turnedAway.has(one)) ? this.#urls[0] : undefined;
-  }
-
-  /** One that says nothing of the merchant, as it does not know the caller. */
-  get notLetInAt(): URL | undefined {
-    return this.#urls.find((one) => this.#notLetIn.has(one));
   }
 
   changeOver(): void {
@@ -146,8 +139,6 @@ export class FollowedReplica {
   }
 
   #noteAnswer(url: URL, status: number, { authorization, accepted }: AskedWith): void {
-    if (status === NOT_LET_IN) this.#notLetIn.add(url);
-    else this.#notLetIn.delete(url);
     if (SERVED.has(status)) {
       this.#had.add(url);
       accepted.noteShown(authorization);

@@ -36,8 +36,15 @@ describe('what comes next for a merchant', () => {
   });
 
   it.each<[string, Partial<ListedMerchant>]>([
-    ['; next attempt at 12:00:05 UTC', { ...failing, retryAt: inSeconds(4.2) }],
-    ['; next attempt at 2026-11-24 12:00:00 UTC', { ...failing, retryAt: inSeconds(86_400) }],
+    ['; next attempt at 12:00:05 UTC, and again until one succeeds', { ...failing, retryAt: inSeconds(4.2) }],
+    [
+      '; next attempt at 2026-11-24 12:00:00 UTC, and again until one succeeds',
+      { ...failing, retryAt: inSeconds(86_400) },
+    ],
+    [
+      '; next attempt at 12:05:20 UTC (after its end), and again until one succeeds',
+      { ...failing, retryAt: inSeconds(320), expiresAt: inSeconds(118) },
+    ],
     ['', { ...failing, retryAt: inSeconds(-1) }],
     ['', { ...failing, retryAt: inSeconds(4), renewing: true }],
     ['', { ...failing, retryAt: inSeconds(4), renewalBlocked: true }],

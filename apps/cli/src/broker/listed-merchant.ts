@@ -69,7 +69,9 @@ export function nextAttemptText(merchant: ListedMerchant, nowMs: number): string
   if (isSaid || renewing || renewalBlocked === true || retryAt === undefined) return '';
   const retryMs = Date.parse(retryAt);
   if (!(retryMs > nowMs)) return '';
-  return `; next attempt at ${momentText(instantFromEpochMs(retryMs), instantFromEpochMs(nowMs))}`;
+  const at = momentText(instantFromEpochMs(retryMs), instantFromEpochMs(nowMs));
+  // The line stays while attempts go on.
+  return `; next attempt at ${at}${afterEndText(merchant)}, and again until one succeeds`;
 }
 
 /** What the bank's support asks for; undefined for a merchant that is well, and where the gateway has answered nothing. */
@@ -143,12 +145,14 @@ export function nextText(merchant: ListedMerchant, nowMs: number): string {
   if (renewing) return 'creating one';
   if (renewalBlocked === true) return 'nothing is renewed';
   const retryInMs = retryAt === undefined ? 0 : Date.parse(retryAt) - nowMs;
-  if (retryInMs > 0)
-    return `attempt in ${spanText(retryInMs)}${endsBefore(retryAt, merchant) ? ' (after its end)' : ''}`;
+  if (retryInMs > 0) return `attempt in ${spanText(retryInMs)}${afterEndText(merchant)}`;
   const renewInMs = renewAt === undefined ? 0 : Date.parse(renewAt) - nowMs;
   const isOnSchedule = (state === 'fresh' || state === 'foreign_authorizer') && lastFailure === undefined;
   return isOnSchedule && renewInMs > 0 ? `renewal in ${spanText(renewInMs)}` : 'attempt is due';
 }
+
+const afterEndText = (merchant: ListedMerchant): string =>
+  endsBefore(merchant.retryAt, merchant) ? ' (after its end)' : '';
 
 /** Whether its session has ended by then. Of one that has ended already its state says so. */
 export function endsBefore(

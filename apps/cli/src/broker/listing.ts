@@ -1,12 +1,11 @@
 import { BrokerError } from '#libs/errors';
-import type { CommandContext } from '../terminal.js';
-import { faultOfAnswer } from './ask-fault.js';
+import { type Classed, faultOfAnswer, faultOfSilence } from './ask-fault.js';
 import type { BrokerPlace } from './broker-place.js';
 import type { ListedMerchant } from './listed-merchant.js';
-import { unlistedText } from './unlisted.js';
-import { callReplica, type ReplicaAnswer, type ReplicaPlace } from './replica-call.js';
+import { unlisted } from './unlisted.js';
+import { type Call, callReplica, type ReplicaAnswer, type ReplicaPlace } from './replica-call.js';
 
-type CallBounds = Pick<CommandContext, 'clock' | 'signal'>;
+type CallBounds = Pick<Call, 'clock' | 'signal' | 'limitMs'>;
 
 /** What a replica says of its store, as it calls it. Brokers of 0.1 say nothing. */
 export interface SaidOfStore {
@@ -34,46 +33,51 @@ export function listingOf({ status, body }: ReplicaAnswer): Listing | undefined 
   };
 }
 
-/** A text: why there is no list. */
+export const isListing = (said: Listing | Classed): said is Listing => 'merchants' in said;
+
+/** The list, or why there is none. */
 export async function listing(
   broker: BrokerPlace,
   place: ReplicaPlace,
-  { clock, signal }: CallBounds,
-): Promise<Listing | string> {
+  { clock, signal, limitMs }: CallBounds,
+): Promise<Listing | Classed> {
   try {
-    const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
-    if ('problem' in answer) return answer.problem;
-    return listingOf(answer) ?? faultOfAnswer(answer, place, broker).error.message;
+    const bound = limitMs === undefined ? {} : { limitMs };
+    const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal, ...bound });
+    if ('problem' in answer) return { error: faultOfSilence(answer, place, broker), fault: answer.fault };
+    return listingOf(answer) ?? faultOfAnswer(answer, place, broker);
   } catch (error) {
     // What is wrong with the file of the token is told where it is read first: here it is a reason like any other.
     if (!(error instanceof BrokerError)) throw error;
-    return error.publicDetail ?? error.message;
+    const { code, message, publicDetail = message } = error;
+    return { error: { code, message: publicDetail }, fault: 'invalidInput' };
   }
 }
 
 type WantedMerchant = CallBounds & { readonly merchant: string };
 
-/** A merchant as the replica lists it; a text: why it does not show it. */
-async function listedMerchant(
+export const isListed = (said: ListedMerchant | Classed): said is ListedMerchant => 'id' in said;
+
+/** A merchant as the replica lists it, or why it does not show it. */
+export async function listedMerchant(
   broker: BrokerPlace,
   url: URL,
   { merchant, ...bounds }: WantedMerchant,
-): Promise<ListedMerchant | string> {
+): Promise<ListedMerchant | Classed> {
   const listed = await listing(broker, { url }, bounds);
-  if (typeof listed === 'string') return listed;
+  if (!isListing(listed)) return listed;
   const names = listed.merchants.map(({ id }) => id);
-  return listed.merchants.find(({ id }) => id === merchant) ?? unlistedText(merchant, names);
+  return listed.merchants.find(({ id }) => id === merchant) ?? unlisted(merchant, names);
 }
 
-/** The same of the first of several replicas that shows it, that which is given first being asked before the others; else the text of that one. */
+/** The same of all replicas at once: of the first one where that shows it, or else of another that does; else why the first one does not. */
 export async function listedAnywhere(
   broker: BrokerPlace,
   first: URL,
   wanted: WantedMerchant,
-): Promise<ListedMerchant | string> {
-  const told = await listedMerchant(broker, first, wanted);
-  if (typeof told === 'object') return told;
+): Promise<ListedMerchant | Classed> {
   const others = broker.urls.filter((url) => url !== first);
-  const found = await Promise.all(others.map((url) => listedMerchant(broker, url, wanted)));
-  return found.find((one) => typeof one === 'object') ?? told;
+  const ask = (url: URL): Promise<ListedMerchant | Classed> => listedMerchant(broker, url, wanted);
+  const [told, ...found] = await Promise.all([ask(first), ...others.map(ask)]);
+  return isListed(told) ? told : (found.find(isListed) ?? told);
 }

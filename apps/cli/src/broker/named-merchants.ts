@@ -1,6 +1,6 @@
 import type { ExitClass } from '../exit-codes.js';
 import type { BrokerPlace } from './broker-place.js';
-import { listing } from './listing.js';
+import { isListing, listing } from './listing.js';
 import { seenText } from './unlisted.js';
 import type { ReplicaPlace } from './replica-call.js';
 import type { CommandContext } from '../terminal.js';
@@ -53,7 +53,7 @@ async function namesAt(
   bounds: Pick<CommandContext, 'clock' | 'signal'>,
 ): Promise<readonly string[] | undefined> {
   const listed = await Promise.all(places.map((place) => listing(broker, place, bounds)));
-  const lists = listed.filter((one) => typeof one === 'object');
+  const lists = listed.filter(isListing);
   if (lists.length === 0) return undefined;
   return [...new Set(lists.flatMap(({ merchants }) => merchants.map(({ id }) => id)))];
 }

@@ -4,7 +4,7 @@ import type { CommandContext } from '../terminal.js';
 /** Something that is told of a broker that is followed: for people and for programs, and nothing secret in either. */
 export interface Notice {
   /** Tells one kind of line from another. A contract with scripts: docs/command-line.md has the same list. */
-  readonly event: 'session' | 'condition' | 'expired' | 'store' | 'credential' | 'broker' | 'ended';
+  readonly event: 'session' | 'condition' | 'expired' | 'store' | 'credential' | 'broker' | 'replicas' | 'ended';
   /** The merchant, or the replica. */
   readonly about: string;
   readonly words: string;

@@ -9,6 +9,10 @@ export const NAME_A_MERCHANT = 'name a merchant that session-broker status lists
 /** For one who may read others, where a broker answers alike for a merchant that it has not and for one that is not the caller's. */
 export const NAME_OR_GRANT = `${NAME_A_MERCHANT}, or have session:read granted to this caller for the one that is named`;
 
+/** Where one replica shows to a caller what another one does not. */
+export const RELOAD =
+  'see whether a reload has reached it, and whether its file is that of the others (runbook: config-reload-failed)';
+
 const CORRECT_ADDRESS = 'correct --url, or BROKER_URL';
 
 /** Where no API of a broker is at the address. A path is what most often is too much of it. */

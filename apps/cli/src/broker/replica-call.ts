@@ -25,11 +25,13 @@ export interface ReplicaAnswer {
 export const ownCodeOf = ({ body: { code } }: ReplicaAnswer): string | undefined =>
   typeof code === 'string' ? code : undefined;
 
-interface Call {
+export interface Call {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** In the place of the ordinary one, where somebody waits for what is known by then. */
+  readonly limitMs?: number;
 }
 
 /** A wish waits for a create call: longer than the broker makes anybody wait for one. What is read comes from memory. */
@@ -76,7 +78,7 @@ export async function callReplica(
     accept: 'application/json',
     ...(authorization === undefined ? {} : { authorization }),
   };
-  const deadline = new Deadline(call.clock, LIMIT_MS[call.method], call.signal);
+  const deadline = new Deadline(call.clock, call.limitMs ?? LIMIT_MS[call.method], call.signal);
   const { signal } = deadline;
   try {
     const { method, path, clock } = call;

@@ -33,9 +33,7 @@ describe('what is told of a merchant that is followed', () => {
   let ofStore: object = {};
   let refusal: object | undefined;
   let refusalStatus = 401;
-  let isHung = false;
   let hasToken = false;
-  const hungUp: object[] = [];
   let token: BrokerPlace['token'];
   let told: string[] = [];
   let facts: object[] = [];
@@ -47,7 +45,6 @@ describe('what is told of a merchant that is followed', () => {
 
   beforeAll(async () => {
     server = await LoopbackServer.http((_request, response) => {
-      if (isHung) return void hungUp.push(response);
       if (refusal !== undefined) return void response.writeHead(refusalStatus).end(JSON.stringify(refusal));
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...ofStore, merchants: [listed] }));
     });
@@ -104,11 +101,12 @@ describe('what is told of a merchant that is followed', () => {
   async function look(next: Partial<ListedMerchant>): Promise<void> {
     listed = { ...WELL, ...next };
     const before = clock.looksAskedFor;
+    state.heard();
     await clock.advance(LOOK_MS);
     await eventually(() => clock.looksAskedFor > before);
   }
 
-  const BY_STREAM = 'its sessions come by the stream that is open, and nothing else is seen of the merchant';
+  const BY_STREAM = "the merchant's sessions come by the stream that is open, and nothing else is seen of it";
 
   const ended = (cause: string, runbook = 'renewals-failing'): Partial<ListedMerchant> => ({
     ...{ condition: 'unavailable', state: 'unavailable', reason: 'expired', generation: 7, cause, runbook },
@@ -138,7 +136,7 @@ describe('what is told of a merchant that is followed', () => {
     ]);
     expect(facts[0]).toEqual({
       ...{ event: 'condition', merchant: 'shop', condition: 'unavailable' },
-      ...{ cause: 'the bank refuses', runbook: 'access-refused' },
+      ...{ cause: 'the bank refuses', runbook: 'access-refused', place: replica.url.origin },
     });
   });
 
@@ -156,7 +154,7 @@ describe('what is told of a merchant that is followed', () => {
     expect(told).toHaveLength(1);
     await look({});
     await eventually(() => told.length === 2);
-    expect(told[1]).toMatch(/\(401\), since \S+Z: its sessions come/);
+    expect(told[1]).toMatch(/\(401\), since \S+Z: the merchant's sessions come/);
     refusal = undefined;
     await look({});
     await look({});
@@ -283,69 +281,6 @@ describe('what is told of a merchant that is followed', () => {
     ]);
   });
 
-  describe('while the replica that is followed does not answer', () => {
-    const NO_ANSWER_MS = 10_000;
-
-    beforeEach(() => {
-      isHung = true;
-    });
-    afterEach(() => {
-      isHung = false;
-    });
-
-    async function lookInVain(): Promise<void> {
-      const [before, asked] = [clock.looksAskedFor, hungUp.length];
-      await clock.advance(LOOK_MS);
-      await eventually(() => hungUp.length > asked);
-      await clock.advance(NO_ANSWER_MS);
-      await eventually(() => clock.looksAskedFor > before);
-    }
-
-    it('is that another one serves the merchant, which is followed from then on', async () => {
-      const turn = state.begin();
-      state.note({ type: 'following', mode: 'events' });
-      state.isNew({ generation: 7 });
-      ofOther = { ...WELL, generation: 7 };
-      const [hung, serving] = [server, other].map(({ port }) => `http://127.0.0.1:${port}`);
-      await lookInVain();
-      expect(told).toEqual([
-        expect.stringMatching(
-          new RegExp(
-            `^${serving} serves the merchant, while another one does not:\n${hung}: no answer in time\nWhat to do: `,
-          ),
-        ),
-      ]);
-      expect(facts).toMatchObject([
-        {
-          event: 'broker',
-          answers: true,
-          servedBy: serving,
-          replicas: [{ place: hung, error: { code: 'no_answer' } }],
-        },
-      ]);
-      expect([turn.aborted, `${replica.url.origin}`]).toEqual([true, serving]);
-    });
-
-    it('is one that holds an older session told once, and not followed', async () => {
-      const turn = state.begin();
-      state.note({ type: 'following', mode: 'events' });
-      state.isNew({ generation: 7 });
-      ofOther = { ...WELL, generation: 6 };
-      await lookInVain();
-      await lookInVain();
-      expect([told.length, turn.aborted]).toEqual([1, false]);
-    });
-
-    it('is what is the matter with it, and at which replica, where no other one has the merchant', async () => {
-      ofOther = { ...FAILING, id: 'till' };
-      await lookInVain();
-      expect(told).toEqual([
-        expect.stringContaining(`Its${BY_STREAM.slice(3)}: http://127.0.0.1:${server.port}: no answer in time`),
-      ]);
-      expect(facts).toMatchObject([{ event: 'broker', answers: false, streamOpen: true, replicas: [{}] }]);
-    });
-  });
-
   it('is the end of its session once, and each other cause that it then has none', async () => {
     follow();
     await look({ generation: 7 });
@@ -383,7 +318,19 @@ describe('what is told of a merchant that is followed', () => {
     await eventually(() => told.length === 2);
     expect(told[0]).toContain(detail);
     expect(told[1]).toBe(`expired; whether a newer session has come is not seen: ${detail}`);
-    expect(facts[1]).toMatchObject({ event: 'expired', merchantSeen: false, cause: detail });
+    expect(facts[1]).toMatchObject({ merchantSeen: false, error: { code: 'invalid_request', message: detail } });
+  });
+
+  it('has no cause of the end where the token keeps a newer session from being seen, but that', async () => {
+    [hasToken, refusal] = [true, { code: 'unauthenticated', title: 'The credential is not valid' }];
+    const session = { merchant: 'shop', generation: 7, expiresAt: toRfc3339(clock.now()) };
+    statusLook.follow(session);
+    await clock.advance(1);
+    await eventually(() => told.length === 1);
+    const message = 'HTTP 401: The credential is not valid';
+    const remedy = 'put the token of a caller of this broker into its file: it is read anew for each question';
+    const error = { code: 'unauthenticated', message, status: 401, remedy };
+    expect(facts).toEqual([{ event: 'expired', ...session, merchantSeen: false, error }]);
   });
 
   it.each([
@@ -417,6 +364,13 @@ describe('what is told of a merchant that is followed', () => {
     ]);
   });
 
+  it('is at the end of a session when the next attempt comes, which is not after its end', async () => {
+    follow();
+    const retryAt = toRfc3339(plusMs(clock.now(), 60_000));
+    await look({ ...ended('nothing listens there'), state: 'fresh', expiresAt: toRfc3339(clock.now()), retryAt });
+    expect(told[0]).toMatch(/; next attempt at \S+ UTC, and again until one succeeds$/);
+  });
+
   it('is once that a spent budget keeps it from a session, however near its end is', async () => {
     for (const until of ['18:14', '2026-11-24 00:14', '18:14:00'])
       await look(
@@ -440,8 +394,9 @@ describe('what is told of a merchant that is followed', () => {
         condition: 'failing',
         cause: 'the bank refuses',
         runbook: 'access-refused',
+        place: replica.url.origin,
       },
-      { event: 'condition', merchant: 'shop', condition: 'fresh' },
+      { event: 'condition', merchant: 'shop', condition: 'fresh', place: replica.url.origin },
     ]);
   });
 
@@ -451,7 +406,7 @@ describe('what is told of a merchant that is followed', () => {
       await look({ ...failing, retryAt, cause: 'nothing listens there' });
     await look({ ...failing, cause: 'its name has no address' });
     expect(told).toEqual([
-      'failing: nothing listens there (runbook: renewals-failing); next attempt at 2026-11-23 12:00:00 UTC',
+      'failing: nothing listens there (runbook: renewals-failing); next attempt at 2026-11-23 12:00:00 UTC, and again until one succeeds',
       'failing: its name has no address (runbook: renewals-failing)',
     ]);
   });
@@ -470,6 +425,18 @@ describe('what is told of a merchant that is followed', () => {
       'fresh: no consumer has reported a dead session to this replica for 3 min; somebody else may still create some (runbook: foreign-authorizer)',
       'fresh',
     ]);
+  });
+
+  it('is which replica says so, where it is another one than before', async () => {
+    ofOther = WELL;
+    await look({ condition: 'watched', cause: 'somebody else may create some', runbook: 'foreign-authorizer' });
+    replica.changeOver();
+    await look({});
+    expect(told).toEqual([
+      'watched: somebody else may create some (runbook: foreign-authorizer)',
+      `fresh at http://127.0.0.1:${other.port}`,
+    ]);
+    expect(facts).toMatchObject([server, other].map(({ port }) => ({ place: `http://127.0.0.1:${port}` })));
   });
 
   it('is once what counts down, and again when anything else of it has changed', async () => {

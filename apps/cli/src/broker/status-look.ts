@@ -2,8 +2,7 @@ import type { ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { type AcceptedToken, bearer } from './accepted-token.js';
 import { AnswerNotice } from './answer-notice.js';
-import { faultOfAnswer } from './ask-fault.js';
-import { askFaultCodes } from './exchange-cause.js';
+import { faultOfAnswer, ofFollowed } from './ask-fault.js';
 import { ConditionNotice } from './condition-notice.js';
 import { CredentialNotice } from './credential-notice.js';
 import { ExpiryNotice, type Followed } from './expiry-notice.js';
@@ -12,11 +11,11 @@ import type { FollowState } from './follow-state.js';
 import type { ListedMerchant } from './listed-merchant.js';
 import { type Listing, listingOf } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
-import { callReplica, ownCodeOf } from './replica-call.js';
-import { followedTokenRemedy } from './remedies.js';
+import { OthersLook } from './others-look.js';
+import { callReplica } from './replica-call.js';
 import { type ReplicaTrouble, troubleOf } from './replica-trouble.js';
 import { StoreNotice } from './store-notice.js';
-import { unlistedText } from './unlisted.js';
+import { unlisted } from './unlisted.js';
 
 interface LookParts extends Omit<NoticeParts, 'place'> {
   readonly merchant: string;
@@ -42,10 +41,6 @@ interface Seen {
 
 /** Soon enough for a person, and nothing to a broker. */
 const LOOK_EVERY_MS = 5_000;
-/** As a broker calls it, which answers alike for a merchant that it has not and for one that is not the caller's. */
-const NOT_LISTED = 'forbidden';
-/** As it calls a caller whom it does not know. */
-const NOT_KNOWN = 'unauthenticated';
 
 /**
  * Looks at the list of the replica that is followed, and has told what has changed there: the stream has sessions alone. While none is
@@ -58,6 +53,7 @@ export class StatusLook {
   readonly #store: StoreNotice;
   readonly #credential: CredentialNotice;
   readonly #answer: AnswerNotice;
+  readonly #others: OthersLook;
   #task: ScheduledTask | undefined;
 
   constructor(parts: LookParts) {
@@ -73,6 +69,7 @@ export class StatusLook {
     this.#store = new StoreNotice(tell);
     this.#credential = new CredentialNotice(parts);
     this.#answer = new AnswerNotice({ ...parts, hasHad: (url) => replica.hasHad(url) });
+    this.#others = new OthersLook(parts);
     this.#later();
   }
 
@@ -105,10 +102,13 @@ export class StatusLook {
 
   /** Of the others, while the one that is followed does not show the merchant: those that serve it, and why each other one does not. */
   async #seen(): Promise<readonly Seen[]> {
-    const { state, replica, broker } = this.#parts;
+    const { state, replica, broker, clock } = this.#parts;
     const { url } = replica;
     if (!state.isLive) return this.#askAll(broker.urls);
+    const askedMs = clock.monotonicMs();
     const followed = await this.#askAll([url]);
+    // Without a token nothing was asked.
+    if (followed.length > 0) state.asked(followed.some(isUnanswered) ? askedMs : undefined);
     if (followed.every(({ found }) => found !== undefined)) return followed;
     const others = await this.#askAll(broker.urls.filter((one) => one !== url));
     return [...followed, ...others.filter((one) => one.listing === undefined || isServing(one))];
@@ -143,17 +143,20 @@ export class StatusLook {
     else this.#answer.answered();
     replica.noteHad(url);
     this.#end.look(found);
-    this.#condition.look(found);
+    this.#condition.look(found, url);
     const changesOver = isOther ? state.leaveFor(found) : isServed(found) && state.wake();
     if (changesOver) replica.follow(url);
+    if (state.isLive && !isOther) void this.#others.look(url);
   }
 
   #missing(seen: readonly Seen[]): void {
     // What is wrong with the token is told by itself.
     const isToldApart = seen.every(({ trouble }) => trouble === undefined);
-    const { leaves, streamOpen } = this.#parts.state;
+    const { left } = this.#parts.state;
     const rest = seen.filter(({ refusal }) => refusal === undefined);
-    this.#answer.missing({ troubles: isToldApart ? [] : troublesOf(rest), leaves, streamOpen });
+    this.#answer.missing({ troubles: isToldApart ? [] : troublesOf(rest), left });
+    // The client package asks whether that ends the watch: it may rest for half a minute.
+    if (seen.every(isWithout)) this.#parts.state.wake();
   }
 
   /** Nothing where there is no token to ask with. */
@@ -178,8 +181,7 @@ export class StatusLook {
     if (listing !== undefined) return { url, listing, ...this.#foundIn(url, listing, bearer(token)) };
     const { error, fault } = faultOfAnswer(answer, { url }, broker);
     if (answer.status !== 401) return { url, trouble: { url, error, fault } };
-    const known = { code: ownCodeOf(answer) ?? NOT_KNOWN, remedy: followedTokenRemedy(broker.hasToken) };
-    return { url, refusal: { url, error: { ...error, ...known }, fault } };
+    return { url, refusal: { url, error: ofFollowed(error, broker), fault } };
   }
 
   #foundIn(url: URL, { merchants }: Listing, authorization: string | undefined): Omit<Seen, 'url' | 'listing'> {
@@ -187,13 +189,8 @@ export class StatusLook {
     const found = merchants.find(({ id }) => id === merchant);
     if (found === undefined) {
       const names = merchants.map(({ id }) => id);
-      const matter =
-        names.length === 0
-          ? ({ code: askFaultCodes.noMerchant, fault: 'refused' } as const)
-          : ({ code: NOT_LISTED, fault: 'invalidInput' } as const);
-      const error = { code: matter.code, message: unlistedText(merchant, names) };
       const isByExchanged = accepted.isExchangedFor(authorization);
-      return { lack: { url, error, fault: matter.fault }, ...(isByExchanged ? { isByExchanged } : {}) };
+      return { lack: { url, ...unlisted(merchant, names) }, ...(isByExchanged ? { isByExchanged } : {}) };
     }
     accepted.noteShown(authorization);
     return { found };
@@ -201,6 +198,12 @@ export class StatusLook {
 }
 
 const isServed = ({ state }: ListedMerchant): boolean => state !== 'unavailable';
+
+/** What has a status is an answer. */
+const isUnanswered = ({ trouble }: Seen): boolean => trouble !== undefined && trouble.error.status === undefined;
+
+/** It does not have the merchant, or not for this caller, and not because the token was exchanged. */
+const isWithout = ({ lack, isByExchanged }: Seen): boolean => lack !== undefined && isByExchanged !== true;
 
 const isServing = ({ found }: Seen): boolean => found !== undefined && isServed(found);
 const troublesOf = (seen: readonly Seen[]): readonly ReplicaTrouble[] =>

@@ -11,7 +11,7 @@ import {
   supportId,
   supportText,
 } from '../broker/listed-merchant.js';
-import { type Listing, listing } from '../broker/listing.js';
+import { isListing, type Listing, listing } from '../broker/listing.js';
 import { ownCodeOf, placeName, type ReplicaAnswer, type ReplicaPlace } from '../broker/replica-call.js';
 import type { NameFault } from '../broker/named-merchants.js';
 import { storeTrouble } from '../broker/store-trouble.js';
@@ -80,7 +80,7 @@ async function outcomeOf(wish: Wish, { merchant, broker }: Wanted, context: Comm
     return unreached(merchant, wish, { why: answer, error: faultOfSilence(answer, place, broker) });
   const look = async (): Promise<Look> => {
     const listed = await listing(broker, place, context);
-    if (typeof listed === 'string') return {};
+    if (!isListing(listed)) return {};
     const found = listed.merchants.find(({ id }) => id === merchant);
     return { listing: listed, ...(found === undefined ? {} : { found }) };
   };

@@ -270,20 +270,51 @@ describe('a watch', () => {
     const [first, other] = [await replica(), await replica()];
     first.unknownToken = 'new';
     other.hasMerchant = false;
-    const of401 = `${first.url}, which may have the merchant, does not accept the credential (401); of the others: there is no merchant shop; this caller may see till`;
-    for (const [replicas, said] of [
-      [[first, other], of401],
-      [
-        [other, first],
-        `The broker does not accept the credential (401): unauthenticated (${first.url}, merchant "shop")`,
-      ],
-    ] as const) {
+    for (const replicas of [
+      [first, other],
+      [other, first],
+    ]) {
       const { lines, ended } = watch(...replicas);
       expect(await ended).toBe(exitCodes.refused);
-      const [what, remedy] = lines.at(-1)?.split('\n') ?? [];
-      expect(what).toBe(`error: ${said}`);
-      expect(remedy).toContain('name the token of a caller of this broker');
+      const [what, ...ofEach] = lines.at(-1)?.split('\n') ?? [];
+      expect(what).toBe('error: no replica shows the merchant');
+      expect(ofEach).toEqual(expect.arrayContaining([`${first.url}: HTTP 401: unauthenticated`]));
+      expect(ofEach).toContain(`${other.url}: shop is not there, or not for this caller; it may see till`);
+      expect(ofEach.join('\n')).toContain('name the token of a caller of this broker');
     }
+  });
+
+  it('ends with what is the matter with each replica, where it is not the same, and the remedy of each', async () => {
+    await tokenFile('of-oncall');
+    const [first, other] = [await replica(), await replica()];
+    first.hasMerchant = false;
+    other.blindToken = 'of-oncall';
+    const inText = watch(first, other);
+    expect(await inText.ended).toBe(exitCodes.invalidInput);
+    const notThere = 'shop is not there, or not for this caller; it may see';
+    const [NAME, GRANT] = [
+      'name a merchant that session-broker status lists, or have session:read granted to this caller for the one that is named',
+      'have session:read granted to it, or use the token of one that has it',
+    ];
+    expect(inText.lines.at(-1)?.split('\n')).toEqual([
+      'error: no replica shows the merchant',
+      `${first.url}: ${notThere} till`,
+      `What to do: ${NAME}`,
+      `${other.url}: ${notThere} none at all`,
+      `What to do: ${GRANT}`,
+    ]);
+    options = [...options, '--json'];
+    const inJson = watch(first, other);
+    expect(await inJson.ended).toBe(exitCodes.invalidInput);
+    const error = { code: 'forbidden', message: `${notThere} till`, remedy: NAME };
+    const blind = { code: 'no_merchant_readable', message: `${notThere} none at all`, remedy: GRANT };
+    expect(JSON.parse(inJson.lines.at(-1) ?? '')).toMatchObject({
+      ...{ event: 'ended', merchant: 'shop', error },
+      replicas: [
+        { place: first.url, error },
+        { place: other.url, error: blind },
+      ],
+    });
   });
 
   it('ends where none of the replicas knows its token', async () => {
@@ -350,6 +381,20 @@ describe('a watch', () => {
     await broker.restart(clock);
     expect(await ended).toBe(exitCodes.invalidInput);
     expect(lines.at(-1)).toContain('error: there is no merchant shop');
+  });
+
+  it('ends with the look that shows a replica back without the merchant, however long the next try is away', async () => {
+    const broker = await replica();
+    const { lines, has } = watch(broker);
+    await has(IN_MINUTES);
+    await broker.close();
+    await clock.advance(LOOK_MS);
+    await has('nothing listens there');
+    broker.hasMerchant = false;
+    await broker.restart(clock);
+    await clock.advance(LOOK_MS);
+    await has('error: there is no merchant shop; this caller may see till');
+    expect(lines.join('\n')).not.toContain('answers again');
   });
 
   const authority = new TestAuthority();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { SystemClock } from '#libs/clock';
-import { endedAfterEach, eventually, LoopbackServer } from '#libs/testing';
+import { SystemClock, toRfc3339 } from '#libs/clock';
+import { endedAfterEach, eventually, FakeClock, LoopbackServer } from '#libs/testing';
 import { exitCodes } from '../exit-codes.js';
 import { runCli } from '../program.js';
 
@@ -70,8 +70,12 @@ class PlayedReplica {
   }
 }
 
+const LOOK_MS = 5_000;
+
 describe('a watch whose merchant is taken away by a reload', () => {
   const started = endedAfterEach();
+  // The client package has the clock of the machine.
+  const clock = new FakeClock(toRfc3339(new SystemClock().now()));
 
   const replica = async (other?: string): Promise<PlayedReplica> =>
     started.add(await PlayedReplica.start(other), (it) => it.close());
@@ -83,7 +87,7 @@ describe('a watch whose merchant is taken away by a reload', () => {
       terminal: { out: print, err: print },
       environment: { BROKER_URL: url },
       signal: started.add(new AbortController(), (it) => it.abort()).signal,
-      clock: new SystemClock(),
+      clock,
     });
     return { lines, ended };
   }
@@ -107,6 +111,23 @@ describe('a watch whose merchant is taken away by a reload', () => {
     await eventually(() => second.isFollowed);
     await eventually(() => lines.some((line) => line.endsWith(`following by events at ${second.url}`)));
     expect(lines.join('\n')).not.toContain('no merchant shop');
+  });
+
+  it.each([
+    ['goes on with another one', (first: PlayedReplica) => first.takeAway()],
+    ['is served by the one that it follows all along', () => undefined],
+  ])('tells, where it %s, which replicas do not serve it', async (_how, change) => {
+    const [first, second, third] = [await replica(), await replica(), await replica()];
+    third.takeAway();
+    const { lines } = watch(`${first.url} ${second.url} ${third.url}`);
+    await eventually(() => first.isFollowed);
+    change(first);
+    await eventually(async () => {
+      await clock.advance(LOOK_MS);
+      return lines.some((line) => line.includes(`\n${third.url}: shop is not there`));
+    });
+    const expected = /Z {2}shop {2}\S+ serves the merchant, while another one does not:\n/;
+    expect(lines.find((line) => line.includes(third.url))).toMatch(expected);
   });
 
   it('names the merchants of all the replicas that do not have it', async () => {

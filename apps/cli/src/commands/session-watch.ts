@@ -14,6 +14,7 @@ import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/bro
 import { FollowedReplica, type LostReplica } from '../broker/followed-replica.js';
 import { type AskFault, faultLines } from '../broker/ask-fault.js';
 import { askFaultCodes } from '../broker/exchange-cause.js';
+import { heardThrough } from '../broker/heard-stream.js';
 import { nameFault } from '../broker/named-merchants.js';
 import { noticePrinter } from '../broker/notice.js';
 import { FollowState } from '../broker/follow-state.js';
@@ -23,6 +24,7 @@ import { watchMerchant } from '../broker/merchant-watch.js';
 import type { ReplicaPlace } from '../broker/replica-call.js';
 import { StatusLook } from '../broker/status-look.js';
 import { addressRemedy, GRANT_READ, NAME_A_MERCHANT, NAME_OR_GRANT, tokenRemedy } from '../broker/remedies.js';
+import { turnedAwayBy } from '../broker/turned-away.js';
 import { showsWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
 import type { CommandContext } from '../terminal.js';
@@ -108,14 +110,16 @@ async function follow(
   const ask = fetchThrough(connections, { tls: { pins: [], ...(broker.ca === undefined ? {} : { ca: broker.ca }) } });
   const through = { clock, signal, accepted, onLost, onTurnedAway: () => refusal.weigh() };
   try {
-    const client = { ...clientOptions(options, broker), fetch: replica.through(ask, through) };
+    const client = {
+      ...clientOptions(options, broker),
+      fetch: heardThrough(replica.through(ask, through), () => state.heard()),
+    };
     await watchMerchant(client, { tell, look, replica, refusal, state, ca: broker.ca }, { ...context, signal });
   } catch (error) {
     if (!(error instanceof SessionBrokerError)) throw error;
-    const { notLetInAt } = replica;
     const place = { url: replica.turnedAwayAt ?? replica.url };
     const said = replica.readdressed(error.message);
-    return afterRefusal(error, { broker, place, said, notLetInAt, ...options }, context);
+    return afterRefusal(error, { broker, place, said, ...options }, context);
   } finally {
     look.close();
   }
@@ -128,14 +132,12 @@ interface Refused extends Pick<WatchOptions, 'merchant'> {
   readonly place: ReplicaPlace;
   /** What it has said. */
   readonly said: string;
-  /** One that does not know the caller, beside those that do not have the merchant. */
-  readonly notLetInAt: URL | undefined;
 }
 
 /** What to do where the broker lets nobody in, or does not know the merchant by this name, or not for this caller. */
 async function afterRefusal(
   error: SessionBrokerError,
-  { broker, place, said, merchant, notLetInAt }: Refused,
+  { broker, place, said, merchant }: Refused,
   context: CommandContext,
 ): Promise<Ending> {
   const { code, status } = error;
@@ -145,6 +147,8 @@ async function afterRefusal(
     ...(status === undefined ? {} : { status }),
     ...(remedy === undefined ? {} : { remedy }),
   });
+  const ofEach = await turnedAwayBy(broker, { ...context, merchant });
+  if (ofEach !== undefined) return ofEach;
   if (showsWrongAddress(error)) {
     const known = error instanceof ProtocolError ? { code: askFaultCodes.wrongAddress } : {};
     return endingOf({ ...told(said, addressRemedy(place)), ...known }, 'invalidInput');
@@ -155,11 +159,6 @@ async function afterRefusal(
   const places = broker.urls.map((url) => ({ url }));
   const found = await nameFault(broker, places, { ...context, merchant, code });
   if (found === undefined) return endingOf(told(said), 'refused');
-  if (notLetInAt !== undefined) {
-    const message = `${notLetInAt.origin}, which may have the merchant, does not accept the credential (401); of the others: ${found.problem}`;
-    const unauthenticated = { code: 'unauthenticated', message, status: 401, remedy: tokenRemedy(broker.hasToken) };
-    return endingOf(unauthenticated, 'refused');
-  }
   if (found.isBlind) return endingOf({ ...told(found.problem, GRANT_READ), code: askFaultCodes.noMerchant }, 'refused');
   // What the broker says of a name that it does not know is the same in more words.
   return endingOf(told(found.problem, error instanceof Forbidden ? NAME_OR_GRANT : NAME_A_MERCHANT), found.fault);

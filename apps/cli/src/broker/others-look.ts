@@ -1,0 +1,86 @@
+import type { AskFault, Classed } from './ask-fault.js';
+import { isListed, listedMerchant } from './listing.js';
+import type { NoticeParts } from './notice-parts.js';
+import { RELOAD } from './remedies.js';
+import { type ReplicaTrouble, troubleFacts, troubleLines } from './replica-trouble.js';
+
+type OthersParts = Pick<NoticeParts, 'broker' | 'clock' | 'signal' | 'tell'> & { readonly merchant: string };
+
+/** A broker answers from memory, and the next look is soon. */
+const ANSWER_WITHIN_MS = 4_000;
+const RUNBOOK = 'config-reload-failed';
+/** What the watch does not have to ask with: that is told by itself. */
+const NO_TOKEN = 'invalid_request';
+
+/**
+ * Says which replicas do not serve the merchant while the one that is followed does, for a reason that a person has to mend, such as a
+ * reload that has not reached them, and when that is over. A reload comes to one replica after the other: it is told of what two looks in
+ * a row have seen. One that gives no answer stays what it was.
+ */
+export class OthersLook {
+  readonly #parts: OthersParts;
+  #isLooking = false;
+  /** The code of the trouble that the last look has seen, not having seen it before. */
+  readonly #suspected = new Map<URL, string>();
+  readonly #troubles = new Map<URL, ReplicaTrouble>();
+  #told = '';
+
+  constructor(parts: OthersParts) {
+    this.#parts = parts;
+  }
+
+  /** @param followed the one that is followed, which has just shown the merchant */
+  async look(followed: URL): Promise<void> {
+    const { broker, merchant, clock, signal } = this.#parts;
+    if (this.#isLooking || broker.urls.length === 1) return;
+    this.#isLooking = true;
+    const bounds = { clock, signal, limitMs: ANSWER_WITHIN_MS };
+    const others = broker.urls.filter((url) => url !== followed);
+    const said = await Promise.all(
+      others.map(async (url) => [url, await listedMerchant(broker, url, { merchant, ...bounds })] as const),
+    );
+    this.#isLooking = false;
+    if (signal.aborted) return;
+    this.#serves(followed);
+    for (const [url, one] of said) {
+      if (isListed(one)) this.#serves(url);
+      else if (isToMend(one)) this.#suspect(url, one);
+    }
+    this.#tell(followed);
+  }
+
+  #serves(url: URL): void {
+    this.#suspected.delete(url);
+    this.#troubles.delete(url);
+  }
+
+  #suspect(url: URL, { error, fault }: Classed): void {
+    const isLasting = this.#troubles.has(url) || this.#suspected.get(url) === error.code;
+    this.#suspected.set(url, error.code);
+    if (isLasting) this.#troubles.set(url, { url, error: ofOneReplica(error), fault });
+  }
+
+  #tell(followed: URL): void {
+    const { broker, merchant, tell } = this.#parts;
+    const [first, ...others] = broker.urls.flatMap((url) => this.#troubles.get(url) ?? []);
+    const now =
+      first === undefined ? '' : JSON.stringify([first, ...others].map(({ url, error }) => [url.href, error]));
+    if (now === this.#told) return;
+    this.#told = now;
+    const say = (words: string, facts: object): void =>
+      tell({ event: 'replicas', about: merchant, words, facts: { merchant, ...facts } });
+    if (first === undefined) return say('The replicas that did not serve the merchant do.', { agree: true });
+    const { replicas } = troubleFacts([first, ...others], broker);
+    const words = `${followed.origin} serves the merchant, while another one does not:`;
+    const facts = { agree: false, servedBy: followed.origin, replicas };
+    say([words, ...troubleLines([first, ...others])].join('\n'), facts);
+  }
+}
+
+const isToMend = ({ error, fault }: Classed): boolean => fault !== 'tryLater' && error.code !== NO_TOKEN;
+
+/** What another replica answers well is no fault of the caller. */
+function ofOneReplica(error: AskFault): AskFault {
+  const isOfCaller = error.status === 401 || error.remedy === undefined;
+  return isOfCaller ? { ...error, remedy: RELOAD, runbook: RUNBOOK } : error;
+}
