@@ -5,6 +5,7 @@ import { changed } from './change.js';
 import { tryChanges } from './changes.js';
 import { bridgesWhereverItBegins, hasCallsToSpare } from './needed-lead.js';
 import { hardestNights } from './hardest-nights.js';
+import type { WindowFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
 import { otherRuns } from './situations.js';
 import { bridges, played, type PlayedRun, type Tried } from './trials.js';
@@ -118,12 +119,16 @@ describe('a lead time that is said to bridge an outage', () => {
     const settings = (minutes: number): SimulationSetup['settings'] =>
       someSettings({ renewBefore: { kind: 'duration', durationMs: minutes * MINUTE_MS } });
     const { behaviour } = nightly(30 * MINUTE_MS);
-    const holds = (minutes: number, limit: 'end' | 'margin'): boolean =>
-      bridgesWhereverItBegins({ behaviour, settings: settings(minutes) }, limit);
+    const holds = (minutes: number, limit: 'end' | 'margin', budget: readonly WindowFigures[] = []): boolean =>
+      bridgesWhereverItBegins({ behaviour, settings: settings(minutes), budget }, limit);
     expect([30, 30.9, 31].map((minutes) => holds(minutes, 'end'))).toEqual([false, false, true]);
     expect([31, 31.4, 31.5].map((minutes) => holds(minutes, 'margin'))).toEqual([false, false, true]);
+    // A spent window may hold the call after the outage up for all of its length.
+    const spent = (used: number): readonly WindowFigures[] => [{ calls: 8, perMs: 10 * MINUTE_MS, used, needed: 1 }];
+    expect([39, 40].map((minutes) => holds(minutes, 'end', spent(8)))).toEqual([false, true]);
+    expect(holds(39, 'end', spent(7))).toBe(true);
     const daily = someSettings({ renewEveryMs: 12 * HOUR_MS });
     const long = { ...behaviour, outageMs: 11 * HOUR_MS };
-    expect(bridgesWhereverItBegins({ behaviour: long, settings: daily }, 'end')).toBe(true);
+    expect(bridgesWhereverItBegins({ behaviour: long, settings: daily, budget: [] }, 'end')).toBe(true);
   });
 });

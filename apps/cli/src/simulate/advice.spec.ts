@@ -1,4 +1,5 @@
 import { instantFromEpochMs } from '#libs/clock';
+import type { CreateCallBudget } from '#libs/session';
 import { someSettings } from '#libs/testing';
 import type { Judged } from './judged.js';
 import { warningsOfAll } from './merchants-alike.js';
@@ -34,6 +35,10 @@ const tried = (change: Change, { lostMs, ...more }: Partial<Tried> & Pick<Tried,
   ...{ own: more.figures ?? figures(), runs: 8, longerRuns: 0, isSure: true, tight: [] },
   ...more,
 });
+
+const never = (): never => {
+  throw new Error('there is one');
+};
 
 const gapWarning = (judged: Partial<Judged>): string | undefined =>
   warningsOfAll([{ setup: setup(), figures: figures(), tried: [], ...judged }]).find((text) =>
@@ -152,10 +157,48 @@ describe('the warning of a gap', () => {
     expect(gapWarning(between)).toMatch(
       /^shop: there was no session for less than a second: a read with .* may get one 503, and there is nothing to do$/,
     );
+    const each = { gaps: 4, withoutSessionMs: 1_200, longestGap: { startsAfterMs: 0, gapMs: 300 } };
+    const bare = { budget: [{ calls: 2, perMs: DAY_MS, used: 2, needed: 2 }] };
+    expect(gapWarning({ ...between, figures: figures({ ...each, ...bare }) })).toMatch(
+      /^shop: there was no session for less than a second, 4 times: a read with .* may get one 503$/,
+    );
     const longer = { setup: setup(), figures: figures({ withoutSessionMs: 60_000 }) };
     expect(gapWarning({ ...between, others: [longer] })).toMatch(
       /^shop: there was no session for less than a second \(1m in 1 other runs\): /,
     );
+  });
+
+  it('says of a budget with fewer calls at once what they are in place of, and asks nobody for them', () => {
+    const before = [
+      { calls: 20, perMs: 600_000 },
+      { calls: 60, perMs: DAY_MS },
+    ];
+    const told = (windows: CreateCallBudget): string | undefined =>
+      gapWarning({
+        setup: { ...setup(), settings: someSettings({ budget: before }) },
+        tried: [tried({ of: 'budget', windows }, { effect: 'bridges', lostMs: 0 })],
+      })?.split('\n')[1];
+    const [short, day] = [{ calls: 4, perMs: 600_000 }, before[1] ?? never()];
+    expect(told([short, day])).toBe(
+      '  a session.budget of 4 in 10m in place of 20 would bridge it (fewer at once leave more for later)',
+    );
+    expect(told([...before, { calls: 5, perMs: 3_600_000 }])).toMatch(
+      / a session\.budget of 5 in 1h besides would .*later\)$/,
+    );
+    expect(told([short, { ...day, calls: 70 }])).toMatch(
+      / a session\.budget of 4 in 10m in place of 20 and 70 in 1d would bridge it \(ask the bank/,
+    );
+  });
+
+  it('tells what a lead costs of the whole run where it is not the lead alone that decides it', () => {
+    const told = (calmCalls: Tried['calmCalls']): string | undefined =>
+      gapWarning({
+        tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0, ...(calmCalls && { calmCalls }) })],
+      })?.split('\n')[1];
+    expect(told({ was: 11, is: 20 })).toMatch(
+      / would bridge it, with 20 create calls in 1d without faults in place of 11$/,
+    );
+    expect(told({ was: 11, is: 11 })).toMatch(/ would bridge it$/);
   });
 
   it('says what bridges one of less than a second that an outage has left: it is a near miss', () => {
@@ -332,6 +375,16 @@ describe('the warning of a budget', () => {
     expect(warnings({ budget: budget(59) })).toEqual([]);
   });
 
+  it('says what the schedule takes without session.renewEvery, where that is why it takes so many', () => {
+    const often = { ...setup(), settings: someSettings({ renewEveryMs: 5 * MINUTE_MS }) };
+    const told = (run: SimulationSetup): readonly string[] =>
+      warningsOfAll([{ setup: run, figures: figures({ budget: budget(307), budgetRefusals: 1 }) }]);
+    expect(told(often)[0]).toMatch(
+      /allows 60 in 1d\. Without session\.renewEvery \(5m\) it takes up to 3\d\. Ask the bank/,
+    );
+    expect(told(setup())[0]).toMatch(/allows 60 in 1d\. Ask the bank/);
+  });
+
   it('is not taken back by a run that is shorter than the window', () => {
     expect(warnings({ budget: budget(61) }, DAY_MS / 2)).toEqual([
       expect.stringMatching(
@@ -353,7 +406,7 @@ describe('the warnings of many merchants', () => {
   it('are told once where they differ by seconds, with the shortest and the longest', () => {
     expect(warningsOfAll([58_000, 62_000, 60_000].map(alike))).toEqual([
       expect.stringMatching(
-        /^m1 and 2 others: there was no session for 58s to 1m 2s, 29s to 31s of it after the outage in/,
+        /^m1, m2 and m3: there was no session for 58s to 1m 2s, 29s to 31s of it after the outage in/,
       ),
     ]);
   });

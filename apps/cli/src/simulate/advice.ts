@@ -1,5 +1,5 @@
 import { formatDuration } from '#libs/clock';
-import { MAX_LEAD_SHARE } from '#libs/session';
+import { callsOnSchedule, MAX_LEAD_SHARE } from '#libs/session';
 import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf, withNoneToSpare } from './changes.js';
 import { isHarmless, type ScheduleFigures, type WindowFigures } from './figures.js';
 import { remedies } from './gap-advice.js';
@@ -11,8 +11,8 @@ import { inWindow, percent, WORTH_TELLING_MS } from './spans.js';
 import { isBetter, type PlayedRun, type Tried } from './trials.js';
 import { joined, partOfWhole, short, type Span, span, worded, type Wording } from './wording.js';
 
-const GAP_THAT_READS_WAIT_FOR =
-  'there was no session for less than a second: a read with `Prefer: wait` and the client package wait for the next one, any other read may get one 503, and there is nothing to do';
+const WAITED_FOR =
+  'a read with `Prefer: wait` and the client package wait for the next one, and any other read may get one 503';
 
 export function warningsOf(judged: Judged): readonly Wording[] {
   const { notPlayed } = judged;
@@ -114,7 +114,9 @@ function tooSmallBudgetWarnings({ setup, figures }: Judged): readonly Wording[] 
   const tooSmall = tooSmallOf(figures);
   if (tooSmall !== undefined) return [tooSmallBudgetWarning(tooSmall, { setup, figures })];
   const bare = withNoneToSpare(figures);
-  return bare === undefined ? [] : [[`${noCallToSpare(bare, setup)}. A call that fails may cost a session. ${ASK}`]];
+  return bare === undefined
+    ? []
+    : [[`${noCallToSpare(bare, setup)}. A call that fails may cost a session. ${ofRenewEvery(bare, setup)}${ASK}`]];
 }
 
 /** Behind the gap, of which it is a part: what to do about that is told there. */
@@ -145,14 +147,22 @@ function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Pick<J
   if (setup.durationMs >= window.perMs && isHarmless(figures)) {
     const cost = figures.budgetRefusals === 0 ? 'no renewal was held up' : 'no session ended before the next one came';
     const inThisRun = `In this run that cost nothing, for ${cost}; a call that fails may cost a session`;
-    return [`${noCallToSpare(window, setup)}. ${inThisRun}. ${ASK}`];
+    return [`${noCallToSpare(window, setup)}. ${inThisRun}. ${ofRenewEvery(window, setup)}${ASK}`];
   }
   const life = formatDuration(setup.behaviour.lifetimeMs);
   const when = figures.budgetRefusals > 0 ? 'was spent' : 'will not last';
   return [
     `the budget of create calls ${when}: renewing sessions of ${life} takes up to ${window.needed} calls in ` +
-      `${formatDuration(window.perMs)}, and session.budget allows ${inWindow(window)}. ${ASK}`,
+      `${formatDuration(window.perMs)}, and session.budget allows ${inWindow(window)}. ${ofRenewEvery(window, setup)}${ASK}`,
   ];
+}
+
+/** Where renewals come more often than the life of a session asks for. */
+function ofRenewEvery({ needed, perMs }: WindowFigures, setup: SimulationSetup): string {
+  const { renewEveryMs } = setup.settings;
+  const without = callsOnSchedule(believedLifeMs(setup), { ...setup.settings, renewEveryMs: undefined }, perMs);
+  if (renewEveryMs === undefined || without >= needed) return '';
+  return `Without session.renewEvery (${formatDuration(renewEveryMs)}) it takes up to ${without}. `;
 }
 
 function noCallToSpare(window: WindowFigures, { behaviour }: SimulationSetup): string {
@@ -165,7 +175,7 @@ function gapWarnings(judged: Judged): readonly Wording[] {
   const gap = short(gapOf(judged));
   // Of an outage that was not played whole, what would bridge it is not known.
   if (notPlayed !== undefined) return gap.mostMs > 0 ? [worded`there was no session for ${gap}`] : [];
-  if (isWaitedFor(judged)) return [[GAP_THAT_READS_WAIT_FOR]];
+  if (isWaitedFor(judged)) return [[waitedFor(judged)]];
   if (gap.mostMs > 0) {
     return [
       worded`there was no session for ${gap}${inOthers(judged, gapOfOthers)}${afterOutage(figures)}${remedies(judged)}`,
@@ -174,6 +184,12 @@ function gapWarnings(judged: Judged): readonly Wording[] {
   const worst = worstOf(judged);
   if (worst.figures.withoutSessionMs > 0) return [worseElsewhere(judged, worst)];
   return marginWarnings(judged, worst);
+}
+
+function waitedFor({ figures }: Judged): string {
+  const times = figures.gaps > 1 ? `, ${figures.gaps} times` : '';
+  const isAll = (tooSmallOf(figures) ?? withNoneToSpare(figures)) === undefined;
+  return `there was no session for less than a second${times}: ${WAITED_FOR}${isAll ? ', and there is nothing to do' : ''}`;
 }
 
 function marginWarnings(judged: Judged, worst: PlayedRun): readonly Wording[] {

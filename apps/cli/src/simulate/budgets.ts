@@ -12,20 +12,30 @@ const AMPLER = [1, 2, 4];
 /** Of the calls of a schedule without a failure, as many more, and one. */
 const ROOM_SHARE = 0.2;
 /** Of the calls that a window gets more, whether so few of them do as well. */
-const FEWER = [0, 0.25, 0.5];
+const FEWER = [0, 0.1, 0.2, 0.35, 0.5, 0.75];
 
-/** The calls that the runs take where none is refused, with some for chance, and two and four times as many: the pauses of an outage are as long as the budget asks for. */
+/**
+ * The calls that the runs take where none is refused, with some for chance, and two and four times as many: the pauses of an outage are as long as
+ * the budget asks for. @param keptMs of a window that stays as it is with the changes
+ */
 export async function ampleBudgets(
   trials: Trials,
   changes: readonly Change[],
+  keptMs?: number,
 ): Promise<readonly Extract<Change, { readonly of: 'budget' }>[]> {
   const [own] = trials.before;
   if (own === undefined) return [];
-  const { budget } = own.setup.settings;
-  const unbounded: Change = { of: 'budget', windows: budget.map(({ perMs }) => ({ calls: MAX_CALLS, perMs })) };
+  const { budget } = changed(own.setup, changes).settings;
+  const isKept = ({ perMs }: CreateCallWindow): boolean => perMs === keptMs;
+  const unbounded: Change = {
+    of: 'budget',
+    windows: budget.map((window) => (isKept(window) ? window : { ...window, calls: MAX_CALLS })),
+  };
   const free: ScheduleFigures[] = [];
   for (const run of trials.hardest) free.push(await played(changed(run, [...changes, unbounded])));
-  const windows = budget.map(({ calls, perMs }, index) => {
+  const windows = budget.map((window, index) => {
+    const { calls, perMs } = window;
+    if (isKept(window)) return window;
     const wanted = Math.max(
       ...free.map(({ budget: used, failures }) =>
         callsFor(used[index], failsByChance(own.setup) ? undefined : failures),
@@ -35,7 +45,7 @@ export async function ampleBudgets(
     const isRaised = wanted > calls || needed >= calls;
     return { calls: isRaised ? Math.min(MAX_CALLS, Math.max(wanted, roomy(needed))) : calls, perMs };
   });
-  return amplerBudgets(windows, budget);
+  return amplerBudgets(windows, budget, isKept);
 }
 
 /** What is advised, without the windows and then without the calls of each that it does as well without. */
@@ -46,7 +56,7 @@ export async function inFewestCalls(trials: Trials, found: readonly Tried[]): Pr
   const before = own.setup.settings.budget;
   const isAsGood = (one: Tried): boolean =>
     bridges(best)
-      ? bridges(one) && one.tight.length <= best.tight.length
+      ? bridges(one) && tightlyRaised(one, before) <= tightlyRaised(best, before)
       : isBetter(one) && !trials.isNewlyShort(one) && !leavesLess(best, one);
   let held = best;
   for (const [index, { calls }] of before.entries()) {
@@ -59,6 +69,12 @@ export async function inFewestCalls(trials: Trials, found: readonly Tried[]): Pr
     }
   }
   return [held];
+}
+
+/** What is asked for has to be enough with the luck of another run; what is set is not raised for that alone. */
+function tightlyRaised({ changes, tight }: Tried, before: CreateCallBudget): number {
+  const raised = changes.flatMap((change) => (change.of === 'budget' ? raisedWindows(change.windows, before) : []));
+  return tight.filter(({ perMs }) => raised.some((window) => window.perMs === perMs)).length;
 }
 
 /** With fewer calls more in that window, the fewest first. @param least what it has without the change */
@@ -86,17 +102,18 @@ function callsFor(window: WindowFigures | undefined, failures: ScheduleFigures['
   return failed === 0 ? roomy(used) : used + callsOfChance({ ...window, used });
 }
 
-const roomy = (calls: number): number => Math.ceil((1 + ROOM_SHARE) * calls) + 1;
+export const roomy = (calls: number): number => Math.ceil((1 + ROOM_SHARE) * calls) + 1;
 
 /** More calls only in the windows that make the pauses of an outage longer: in the others they would change nothing. */
 function amplerBudgets(
   windows: CreateCallBudget,
   before: CreateCallBudget,
+  isKept: (window: CreateCallWindow) => boolean,
 ): readonly Extract<Change, { readonly of: 'budget' }>[] {
   const shortestPauseMs = longestOutagePauseMs([]);
   const times = (factor: number): CreateCallBudget =>
     windows.map((window) =>
-      longestOutagePauseMs([window]) > shortestPauseMs
+      !isKept(window) && longestOutagePauseMs([window]) > shortestPauseMs
         ? { ...window, calls: Math.min(MAX_CALLS, factor * window.calls) }
         : window,
     );
@@ -107,4 +124,4 @@ function amplerBudgets(
 }
 
 export const raisedWindows = (windows: CreateCallBudget, before: CreateCallBudget): readonly CreateCallWindow[] =>
-  windows.filter(({ calls }, index) => calls > (before[index]?.calls ?? 0));
+  windows.filter(({ calls }, index) => calls > (before[index]?.calls ?? Infinity));

@@ -19,6 +19,9 @@ export function kindOf(changes: readonly Change[]): ChangeKind | undefined {
   return first?.of === 'leadTime' ? 'lead' : first?.of;
 }
 
+/** In whatever unit. */
+export const isOfLead = ({ of }: Change): boolean => of === 'lead' || of === 'leadTime';
+
 export function changed(setup: SimulationSetup, changes: readonly Change[]): SimulationSetup {
   return changes.reduce((run, change) => withChange(run, change), setup);
 }

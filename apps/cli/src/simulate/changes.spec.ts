@@ -188,16 +188,47 @@ describe('the changes that are tried', () => {
     behaviour: { ...setup.behaviour, ...behaviour },
   });
 
-  it('have the shortest lead of those that bridge the outage with more calls, and calls to spare', async () => {
-    const windows = [{ calls: 60, perMs: 24 * HOUR_MS }];
-    const told = await tryIn(ofAnHour(windows, { outageMs: 20 * MINUTE_MS }));
-    const pair = told.find(({ changes }) => changes.length === 2);
-    expect(pair).toMatchObject({ effect: 'bridges', isSure: true, tight: [], changes: [{ share: 0.4 }, {}] });
-    const least = await gapsWith(ofAnHour(windows, { outageMs: 20 * MINUTE_MS }), [
-      { of: 'lead', share: 0.3 },
-      { of: 'budget', windows: [{ calls: 1_000, perMs: 24 * HOUR_MS }] },
+  it('have the shortest lead that bridges the outage with fewer calls at once, and no more in a day', async () => {
+    const run = (calls: number): SimulationSetup =>
+      ofAnHour([{ calls, perMs: 24 * HOUR_MS }], { outageMs: 20 * MINUTE_MS });
+    const pairs = (await tryIn(run(60))).filter(({ changes }) => changes.length === 2);
+    const paced = [
+      { calls: 60, perMs: 24 * HOUR_MS },
+      { calls: 4, perMs: 10 * MINUTE_MS },
+    ];
+    expect(pairs).toMatchObject([
+      { effect: 'bridges', tight: [], changes: [{ share: 0.4 }, { of: 'budget', windows: paced }] },
     ]);
-    expect(Math.max(...least)).toBeGreaterThan(0);
+    const lead = (share: number): Tried['changes'] => [{ of: 'lead', share }];
+    for (const changes of [lead(0.4), [...lead(0.3), { of: 'budget', windows: paced } as const]]) {
+      expect(Math.max(...(await gapsWith(run(60), changes)))).toBeGreaterThan(0);
+    }
+  }, 60_000);
+
+  it('ask for no more calls than an outage takes whose calls come further apart', async () => {
+    const run = {
+      ...ofAnHour([{ calls: 5, perMs: 24 * HOUR_MS }], { lifetimeMs: 8 * HOUR_MS, outageMs: HOUR_MS }),
+      durationMs: 120 * HOUR_MS,
+    };
+    const bridging = (await tryIn(run)).filter(bridges);
+    const [day, hour] = bridging.flatMap(({ changes: [change] }) => (change?.of === 'budget' ? change.windows : []));
+    expect(bridging).toHaveLength(1);
+    expect(hour).toEqual({ calls: 4, perMs: HOUR_MS });
+    expect(day?.calls).toBeLessThan(20);
+  }, 60_000);
+
+  it('tell what a lead costs where quiet hours decide when sessions are renewed, too', async () => {
+    const run: SimulationSetup = {
+      ...{ ...setup, durationMs: 240 * HOUR_MS, seed: 1, replicas: 1 },
+      settings: someSettings({ quietHours: { from: '03:00', to: '05:00', timeZone: 'UTC' } }),
+      behaviour: { ...setup.behaviour, lifetimeMs: 24 * HOUR_MS, outageMs: 3 * HOUR_MS },
+    };
+    const [lead] = (await tryIn(run)).filter(bridges);
+    expect(lead?.changes).toEqual([{ of: 'lead', share: 0.2 }]);
+    const calm = { ...run, behaviour: { ...run.behaviour, outageMs: 0 } };
+    const [was, is] = await Promise.all([calm, changed(calm, lead?.changes ?? [])].map(played));
+    expect(lead?.calmCalls).toEqual({ was: was?.createCalls, is: is?.createCalls });
+    expect(is?.createCalls).toBeGreaterThan(was?.createCalls ?? 0);
   }, 60_000);
 
   it('leave room beside the schedule in a window that is raised, whatever is set and however short the run is', async () => {

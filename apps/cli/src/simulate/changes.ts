@@ -1,10 +1,19 @@
 import { DailyWindow } from '#libs/clock';
-import { budgetShortfall, type LeadTime, leadShareOf, MAX_LEAD_SHARE, safetyMarginMs } from '#libs/session';
+import {
+  budgetShortfall,
+  type CreateCallBudget,
+  type LeadTime,
+  leadShareOf,
+  MAX_LEAD_SHARE,
+  safetyMarginMs,
+} from '#libs/session';
 import { type Change, changed, type ChangeKind } from './change.js';
-import { ampleBudgets, inFewestCalls } from './budgets.js';
+import { ampleBudgets, inFewestCalls, raisedWindows } from './budgets.js';
+import { withCalmCalls } from './calm-calls.js';
 import { failsByChance, SLOWEST_CALL } from './chance.js';
 import type { ScheduleFigures } from './figures.js';
 import { believedLifeMs, neededLeadMs } from './needed-lead.js';
+import { isLongEnough, pacedLead } from './pacing.js';
 import type { SimulationSetup } from './simulation.js';
 import {
   bridges,
@@ -75,6 +84,10 @@ async function adviceOf(trials: Trials): Promise<Advice> {
 async function helpfulIn(trials: Trials): Promise<readonly Tried[]> {
   const [own] = trials.before;
   if (own === undefined) return [];
+  return withCalmCalls(own.setup, await soughtIn(trials, own));
+}
+
+async function soughtIn(trials: Trials, own: PlayedRun): Promise<readonly Tried[]> {
   const leads = leadsToTry(own);
   const byLead = await bestOf(
     trials,
@@ -87,7 +100,8 @@ async function helpfulIn(trials: Trials): Promise<readonly Tried[]> {
   );
   const alone = [...byLead, ...(await inFewestCalls(trials, ample))];
   const both = alone.some(bridges) ? [] : await leadWithBudget(own.setup, trials, alone);
-  const better = [...alone, ...both];
+  const paced = byLead.some(bridges) ? [] : await pacedLead(trials, leadsOfOutage(own));
+  const better = leastAsked([...alone, ...both, ...paced], own.setup.settings.budget);
   const byBank = better.some(bridges)
     ? []
     : await bestOf(
@@ -96,6 +110,16 @@ async function helpfulIn(trials: Trials): Promise<readonly Tried[]> {
       );
   const warned = byLead.some(bridges) ? [] : await longestLead(trials, leads, byLead);
   return [...better, ...byBank, ...warned];
+}
+
+/** Where something bridges the gap, nobody asks the bank for more calls than that takes. */
+function leastAsked(found: readonly Tried[], before: CreateCallBudget): readonly Tried[] {
+  const asked = ({ changes }: Tried): number =>
+    changes
+      .flatMap((change) => (change.of === 'budget' ? raisedWindows(change.windows, before) : []))
+      .reduce((sum, { calls }) => sum + calls, 0);
+  const least = Math.min(...found.filter((one) => bridges(one) && one.tight.length === 0).map(asked));
+  return found.filter((one) => asked(one) === 0 || asked(one) <= least);
 }
 
 /**
@@ -213,6 +237,17 @@ const ofShare = (share: number): LeadTime => ({ kind: 'share', share });
 /** Whether any lead that is longer than the one that is set needs no more calls than are allowed. */
 export function hasLongerLead(setup: SimulationSetup): boolean {
   return LEAD_SHARES.some((share) => share > currentLeadShare(setup) + 0.01 && fitsBudget(setup, ofShare(share)));
+}
+
+/** What is set, and longer ones, from the shortest; none that is shorter than the outage. */
+function leadsOfOutage(own: PlayedRun): Parameters<typeof pacedLead>[1] {
+  const { setup } = own;
+  const current = currentLeadShare(setup);
+  const longer = leadSharesOf(setup).filter((share) => share > current + 0.01 && isLongEnough(own, share));
+  const leads = longer.map((share) => ({ of: 'lead', share }) as const);
+  const fitting = leads.filter(({ share }) => fitsBudget(setup, ofShare(share)));
+  const set = isLongEnough(own, current) ? [undefined] : [];
+  return { leads: [...set, ...leads], fitting: tooSmallOf(own.figures) === undefined ? [...set, ...fitting] : [] };
 }
 
 function fitsBudget(setup: SimulationSetup, renewBefore: LeadTime): boolean {

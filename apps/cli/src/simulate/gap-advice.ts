@@ -1,8 +1,8 @@
 import { formatDuration } from '#libs/clock';
-import { type CreateCallWindow, leadShareOf, MAX_LEAD_SHARE } from '#libs/session';
+import { type CreateCallBudget, type CreateCallWindow, leadShareOf, MAX_LEAD_SHARE } from '#libs/session';
 import { MAX_CALLS, raisedWindows } from './budgets.js';
 import { failsByChance } from './chance.js';
-import { type Change, changed, type ChangeKind } from './change.js';
+import { type Change, changed, type ChangeKind, isOfLead } from './change.js';
 import {
   currentLeadShare,
   hasLongerLead,
@@ -107,10 +107,16 @@ function resultOf(one: Tried, judged: Judged): Wording {
 function cautionOf({ changes, isSure }: Tried, { setup }: Judged): string {
   const isByChance = failsByChance(setup);
   const room = isByChance ? ', and leave room: where calls fail by chance, some days take more' : '';
-  if (changes.some((change) => change.of === 'budget')) return ` (ask the bank whether it allows so many${room})`;
+  if (changes.some((change) => change.of === 'budget' && raisesAny(change, setup)))
+    return ` (ask the bank whether it allows so many${room})`;
+  const isPaced = changes.some((change) => change.of === 'budget');
+  if (isPaced) return ' (fewer at once leave more for later)';
   if (!isByChance || isSure) return '';
   return ' (calls fail by chance: a rare run may lose more, so play further ones with --seed)';
 }
+
+const raisesAny = ({ windows }: Extract<Change, { readonly of: 'budget' }>, { settings }: SimulationSetup): boolean =>
+  raisedWindows(windows, settings.budget).length > 0;
 
 function noneToSpare({ own }: Tried): string {
   const bare = withNoneToSpare(own);
@@ -172,8 +178,14 @@ function becauseOfBudget({ figures, changes }: Tried, before: ScheduleFigures): 
 }
 
 /** What a longer lead time costs where all goes well. */
-function callsADay({ changes }: Tried, { setup }: Judged): string {
-  if (!changes.some(({ of }) => of === 'lead' || of === 'leadTime')) return '';
+function callsADay({ changes, calmCalls }: Tried, { setup }: Judged): string {
+  if (!changes.some(isOfLead)) return '';
+  if (calmCalls !== undefined) {
+    const { was, is } = calmCalls;
+    return is <= was
+      ? ''
+      : `, with ${is} create calls in ${formatDuration(setup.durationMs)} without faults in place of ${was}`;
+  }
   const [now, then] = [setup, changed(setup, changes)].map(calmCallsADay);
   if (now === undefined || then === undefined || then <= now) return '';
   return `, with about ${then} create calls on a day without faults in place of ${now}`;
@@ -211,7 +223,7 @@ function nameOf(change: Change, setup: SimulationSetup): string {
     case 'leadTime':
       return `a session.renewBefore of ${formatDuration(change.leadMs)}`;
     case 'budget':
-      return `a session.budget of ${raisedWindows(change.windows, setup.settings.budget).map(callsIn).join(' and ')}`;
+      return `a session.budget of ${newCalls(change.windows, setup.settings.budget).join(' and ')}`;
     case 'lifetime':
       return `sessions of ${formatDuration(change.lifetimeMs)} from the bank${ofLongest(setup, change.lifetimeMs)}`;
   }
@@ -219,6 +231,16 @@ function nameOf(change: Change, setup: SimulationSetup): string {
 
 const ofLongest = (setup: SimulationSetup, lifetimeMs: number): string =>
   isCutByLongest(setup, lifetimeMs) ? ', the most that session.longestLifetime believes,' : '';
+
+/** Of each window that is another one than before. */
+function newCalls(windows: CreateCallBudget, before: CreateCallBudget): readonly string[] {
+  return windows.flatMap((window, index) => {
+    const was = before[index];
+    if (was === undefined) return [`${callsIn(window)} besides`];
+    if (was.calls === window.calls) return [];
+    return [`${callsIn(window)}${was.calls > window.calls ? ` in place of ${was.calls}` : ''}`];
+  });
+}
 
 const callsIn = (window: CreateCallWindow): string =>
   `${inWindow(window)}${window.calls === MAX_CALLS ? ', the most that can be set,' : ''}`;

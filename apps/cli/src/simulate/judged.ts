@@ -58,9 +58,13 @@ export function isWaitedFor(judged: Judged): boolean {
   const { setup } = judged;
   const isOfWindow = setup.settings.budget.some(({ perMs }) => perMs === believedLifeMs(setup));
   if (setup.behaviour.outageMs > 0 && !isOfWindow) return false;
-  const longestMs = Math.max(gapOf(judged).mostMs, worstOf(judged).figures.withoutSessionMs);
+  const runs = [judged.figures, ...(judged.others ?? []).map(({ figures }) => figures)];
+  const longestMs = Math.max(...runs.map(longestIn));
   return longestMs > 0 && longestMs < WAITED_FOR_MS;
 }
+
+/** No read waits for longer than for one of them. */
+const longestIn = ({ longestGap, withoutSessionMs }: ScheduleFigures): number => longestGap?.gapMs ?? withoutSessionMs;
 
 /** The one of all that is hit hardest; this run itself where none is hit harder. */
 export function worstOf({ setup, figures, others = [] }: Judged): PlayedRun {

@@ -28,7 +28,7 @@ export function outageWarning(
   if (isHeldUp && withoutBudgetMs <= durationMs) {
     const part = outageEndsAtMs === undefined ? 'not played' : 'not played to its end';
     return {
-      notPlayed: `${outage} was ${part}: it begins with the first renewal after half of the run, and session.budget, which was spent, held that up`,
+      notPlayed: `${outage} was ${part}: it begins with the first renewal after half of the run, and session.budget, which was spent, held that up: play it without --outage first, and with what that advises`,
     };
   }
   const neededMs = withoutBudgetMs + (isHeldUp ? 2 * longestWindowMs(settings.budget) : 0);

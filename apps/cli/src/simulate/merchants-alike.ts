@@ -19,9 +19,13 @@ export function warningsOfAll(judged: readonly Judged[]): readonly string[] {
   });
 }
 
-function namesOf(first: string, [second, ...others]: readonly string[]): string {
-  if (second === undefined) return first;
-  return others.length === 0 ? `${first} and ${second}` : `${first} and ${others.length + 1} others`;
+/** Up to so many are named one by one. */
+const MAX_NAMED = 4;
+
+function namesOf(first: string, others: readonly string[]): string {
+  if (others.length >= MAX_NAMED) return `${first} and ${others.length} others`;
+  const last = others.at(-1);
+  return last === undefined ? first : `${[first, ...others.slice(0, -1)].join(', ')} and ${last}`;
 }
 
 function add(told: Told[], one: Told): void {

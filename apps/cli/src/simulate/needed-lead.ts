@@ -22,8 +22,16 @@ export function neededLeadMs({ settings, behaviour }: Run, limit: Limit): number
  * Whether the lead time alone bridges the outage. What is left of a session when it is renewed is never less, and with quiet hours often
  * more, so that a run in which the outage begins with a young session shows nothing of those that begin with an old one.
  */
-export function bridgesWhereverItBegins(run: Run, limit: Limit): boolean {
-  return run.behaviour.outageMs === 0 || leastLeftMs(run) >= neededLeadMs(run, limit);
+export function bridgesWhereverItBegins(
+  { budget, ...run }: Run & { readonly budget: readonly WindowFigures[] },
+  limit: Limit,
+): boolean {
+  const { outageMs } = run.behaviour;
+  if (outageMs === 0) return true;
+  // A window that is spent when the outage ends holds the next call up for all of its length, at worst.
+  const heldUpMs = Math.max(0, ...budget.filter(({ used, calls }) => used >= calls).map(({ perMs }) => perMs));
+  const isOver = (perMs: number): boolean => perMs <= leastLeftMs(run);
+  return leastLeftMs(run) >= Math.max(neededLeadMs(run, limit), isOver(heldUpMs) ? outageMs + heldUpMs : 0);
 }
 
 /** Whether the budget has calls enough where the pauses of an outage happen to be shorter, which costs more of them. */

@@ -28,6 +28,8 @@ export interface Tried {
   readonly lostMs: number;
   /** Without the change, of the run that loses most. */
   readonly wasMs: number;
+  /** Create calls of the run that was asked for, if nothing failed, without a change of the lead and with it. Absent: the lead alone tells. */
+  readonly calmCalls?: { readonly was: number; readonly is: number };
   /** So many were played with it. */
   readonly runs: number;
   /** So many of them lost less without it. */
@@ -162,7 +164,8 @@ export class Trials {
   #isSure({ setup, figures }: PlayedRun): boolean {
     if (failsByChance(setup)) return false;
     return (
-      bridgesWhereverItBegins(setup, this.#isOfSessions ? 'end' : 'margin') && hasCallsToSpare(setup, figures.budget)
+      bridgesWhereverItBegins({ ...setup, budget: figures.budget }, this.#isOfSessions ? 'end' : 'margin') &&
+      hasCallsToSpare(setup, figures.budget)
     );
   }
 }

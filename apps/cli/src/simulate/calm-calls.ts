@@ -1,0 +1,19 @@
+import { changed, isOfLead } from './change.js';
+import type { SimulationSetup } from './simulation.js';
+import { isBetter, played, type Tried } from './trials.js';
+
+/** What a lead time costs where not it alone decides how often sessions are renewed, but quiet hours do, or `session.renewEvery`. */
+export async function withCalmCalls(setup: SimulationSetup, found: readonly Tried[]): Promise<readonly Tried[]> {
+  const { quietHours, renewEveryMs } = setup.settings;
+  if (quietHours === undefined && renewEveryMs === undefined) return found;
+  const { behaviour } = setup;
+  const calm = { ...setup, behaviour: { ...behaviour, failureShare: 0, outageMs: 0 } };
+  const was = (await played(calm)).createCalls;
+  const told: Tried[] = [];
+  for (const one of found) {
+    const leads = one.changes.filter(isOfLead);
+    const isTold = isBetter(one) && leads.length > 0;
+    told.push(isTold ? { ...one, calmCalls: { was, is: (await played(changed(calm, leads))).createCalls } } : one);
+  }
+  return told;
+}
