@@ -57,6 +57,7 @@ export class ConditionNotice {
       event: 'condition',
       about: id,
       words: `${word}${this.#atWhich(url)}${because}`,
+      state: { word, tone },
       facts: { ...factsOf(merchant, why), ...(this.#hasReplicas ? { place: url.origin } : {}) },
     });
   }

@@ -11,11 +11,11 @@ import { type ShownTroubles, troubleFacts, type Troubles } from './replica-troub
 /** As long as it lasts nothing else is told of the merchant, and a line of long ago is not seen any more. */
 const REMIND_EVERY_MS = 60_000;
 const NOT_ACCEPTED = 'The broker does not accept the credential (401)';
-const ACCEPTED_AGAIN = 'The broker accepts the credential again.';
+const ACCEPTED = 'The broker accepts the credential';
 const MEND_THE_FILE = 'mend it: it is read anew for each question';
 
 const NOT_SEEN = 'This caller may not see the merchant any more';
-const SEEN_AGAIN = 'This caller may see the merchant again.';
+const SEEN = 'This caller may see the merchant';
 
 function notAcceptedBy(troubles: Troubles, mayElse: boolean): string {
   const origins = someOf(troubles.map(({ url }) => url.origin));
@@ -25,7 +25,7 @@ function notAcceptedBy(troubles: Troubles, mayElse: boolean): string {
 
 interface Parts extends Pick<NoticeParts, 'broker' | 'clock' | 'tell'> {
   readonly merchant: string;
-  readonly state: Pick<FollowState, 'left'>;
+  readonly state: Pick<FollowState, 'left' | 'hasBegun'>;
 }
 
 /** What was told last. */
@@ -38,6 +38,8 @@ interface Told {
   readonly atMs: number;
   /** For its end. */
   readonly overWords: string;
+  /** Whether the merchant had been seen before. */
+  readonly wasSeen: boolean;
 }
 
 /**
@@ -60,13 +62,13 @@ export class CredentialNotice {
     const { error, replicas } = troubleFacts(troubles, { urls });
     for (const { url } of troubles) this.#refusing.add(url);
     const isByAll = urls.every((url) => this.#refusing.has(url));
-    if (isByAll) this.#refuse({ ...error, message: NOT_ACCEPTED }, ACCEPTED_AGAIN);
-    else this.#refuse({ ...error, message: notAcceptedBy(troubles, mayElse) }, ACCEPTED_AGAIN, replicas);
+    if (isByAll) this.#refuse({ ...error, message: NOT_ACCEPTED }, ACCEPTED);
+    else this.#refuse({ ...error, message: notAcceptedBy(troubles, mayElse) }, ACCEPTED, replicas);
   }
 
   /** There is no token in its file, or no such file. */
   unusable({ code, message, publicDetail = message }: BrokerError): void {
-    this.#refuse({ code, message: publicDetail, remedy: MEND_THE_FILE }, ACCEPTED_AGAIN);
+    this.#refuse({ code, message: publicDetail, remedy: MEND_THE_FILE }, ACCEPTED);
   }
 
   /** The list does not have the merchant, though the stream of its sessions stands: that began with another token, or other rights. */
@@ -77,21 +79,21 @@ export class CredentialNotice {
     const matter = isBlind
       ? { code: askFaultCodes.noMerchant, remedy: GRANT_READ }
       : { code: 'forbidden', remedy: NAME_OR_GRANT };
-    this.#refuse({ ...matter, message: `${NOT_SEEN}; ${seen}` }, SEEN_AGAIN);
+    this.#refuse({ ...matter, message: `${NOT_SEEN}; ${seen}` }, SEEN);
   }
 
   /** Whether the merchant was hidden when something was told last. */
   get isHidden(): boolean {
-    return this.#told?.overWords === SEEN_AGAIN;
+    return this.#told?.overWords === SEEN;
   }
 
   /** A replica has shown the merchant. */
   accepted(): void {
     this.#refusing.clear();
     if (this.#told === undefined) return;
-    const { overWords } = this.#told;
+    const { overWords, wasSeen } = this.#told;
     this.#told = undefined;
-    this.#tell(overWords, { accepted: true });
+    this.#tell(`${overWords}${wasSeen ? ' again' : ''}.`, { accepted: true });
   }
 
   #refuse(fault: AskFault, overWords: string, replicas?: ShownTroubles['replicas']): void {
@@ -100,7 +102,8 @@ export class CredentialNotice {
     const [what, atMs, before] = [`${fault.code} ${fault.message}`, clock.monotonicMs(), this.#told];
     const isSame = before?.what === what;
     if (isSame && before.left === left && atMs - before.atMs < REMIND_EVERY_MS) return;
-    this.#told = { what, left, atMs, overWords, since: isSame ? before.since : clock.now() };
+    const since = isSame ? before.since : clock.now();
+    this.#told = { what, left, atMs, overWords, since, wasSeen: before?.wasSeen ?? state.hasBegun };
     const lasting = isSame ? `, since ${toRfc3339(before.since)}` : '';
     const error = { ...fault, message: `${fault.message}${lasting}: ${words}` };
     const ofReplicas = replicas === undefined ? {} : { replicas };

@@ -8,6 +8,8 @@ import type { NoticeParts } from './notice-parts.js';
 /** A broker answers from memory: whoever has said nothing by then hangs, and the end of a session is not told later for it. */
 const ANSWER_WITHIN_MS = 2_000;
 
+const EXPIRED = { word: 'expired', tone: 'red' } as const;
+
 /** What is kept of a session until its end. */
 export type Followed = Pick<Session, 'merchant' | 'generation' | 'expiresAt'>;
 
@@ -69,7 +71,8 @@ export class ExpiryNotice {
     tell({
       event: 'expired',
       about: merchant,
-      words: `expired${words}`,
+      words: `${EXPIRED.word}${words}`,
+      state: EXPIRED,
       facts: { merchant, generation, expiresAt, merchantSeen, ...why },
     });
     if (merchantSeen) onTold(known);

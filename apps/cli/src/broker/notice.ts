@@ -1,5 +1,7 @@
 import { toRfc3339 } from '#libs/clock';
 import type { CommandContext } from '../terminal.js';
+import type { Tone } from './listed-merchant.js';
+import { toned } from './toned.js';
 
 /** Something that is told of a broker that is followed: for people and for programs, and nothing secret in either. */
 export interface Notice {
@@ -8,6 +10,8 @@ export interface Notice {
   /** The merchant, or the replica. */
   readonly about: string;
   readonly words: string;
+  /** What the words begin with, in this colour on a terminal. */
+  readonly state?: { readonly word: string; readonly tone: Tone };
   readonly facts: object;
 }
 
@@ -18,8 +22,11 @@ export function noticePrinter(
   { json }: { readonly json?: true },
   { clock, terminal }: Pick<CommandContext, 'clock' | 'terminal'>,
 ): TellNotice {
-  return ({ event, about, words, facts }) => {
+  const hasColours = terminal.hasColours === true;
+  return ({ event, about, words, state, facts }) => {
     const at = toRfc3339(clock.now());
-    terminal.out(json === true ? JSON.stringify({ event, at, ...facts }) : `${at}  ${about}  ${words}`);
+    const word = state?.word ?? '';
+    const shown = toned(word, state?.tone, hasColours) + words.slice(word.length);
+    terminal.out(json === true ? JSON.stringify({ event, at, ...facts }) : `${at}  ${about}  ${shown}`);
   };
 }

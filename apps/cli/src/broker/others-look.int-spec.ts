@@ -66,7 +66,7 @@ describe('what is told of the replicas beside the one that is followed', () => {
     const message = 'shop is not there, or not for this caller; it may see kiosk';
     expect(told).toEqual([
       `${followed.origin} serves the merchant, while another one does not:\n${other.origin}: ${message}\nWhat to do: ${RELOAD}`,
-      'The replicas that did not serve the merchant do.',
+      `${other.origin} serves the merchant, too.`,
     ]);
     const error = { code: 'forbidden', message, remedy: RELOAD, runbook: 'config-reload-failed' };
     const replicas = [{ place: other.origin, error }];
@@ -104,6 +104,14 @@ describe('what is told of the replicas beside the one that is followed', () => {
   it('is over where the one that did not have the merchant is the one that is followed', async () => {
     await look(LACKING, LACKING);
     await others.look(other);
-    expect(told.slice(1)).toEqual(['The replicas that did not serve the merchant do.']);
+    expect(told.slice(1)).toEqual([`${other.origin} serves the merchant, too.`]);
+  });
+
+  it('is the end of what was told elsewhere of one that hung, once it serves the merchant', async () => {
+    const error = { code: 'broker_unreachable', message: 'no answer in time' };
+    others.accuse([{ url: other, error, fault: 'tryLater' }]);
+    await look(AWAY, LISTED, LISTED);
+    expect(told).toEqual([`${other.origin} serves the merchant, too.`]);
+    expect(facts).toEqual([{ event: 'replicas', merchant: 'shop', agree: true }]);
   });
 });

@@ -1,3 +1,4 @@
+import { someOf } from '#libs/errors';
 import type { AskFault, Classed } from './ask-fault.js';
 import { isListed, listedMerchant } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
@@ -23,10 +24,19 @@ export class OthersLook {
   /** The code of the trouble that the last look has seen, not having seen it before. */
   readonly #suspected = new Map<URL, string>();
   readonly #troubles = new Map<URL, ReplicaTrouble>();
+  /** Of which something else has told that they do not serve the merchant. */
+  readonly #accused = new Set<URL>();
+  /** Those of the last line that have come to serve it since. */
+  readonly #mended = new Set<URL>();
   #told = '';
 
   constructor(parts: OthersParts) {
     this.#parts = parts;
+  }
+
+  /** These are told already, and their end is not. */
+  accuse(troubles: readonly ReplicaTrouble[]): void {
+    for (const { url } of troubles) this.#accused.add(url);
   }
 
   /** @param followed the one that is followed, which has just shown the merchant */
@@ -51,7 +61,8 @@ export class OthersLook {
 
   #serves(url: URL): void {
     this.#suspected.delete(url);
-    this.#troubles.delete(url);
+    const isMended = this.#troubles.delete(url);
+    if (this.#accused.delete(url) || isMended) this.#mended.add(url);
   }
 
   #suspect(url: URL, { error, fault }: Classed): void {
@@ -61,19 +72,30 @@ export class OthersLook {
   }
 
   #tell(followed: URL): void {
-    const { broker, merchant, tell } = this.#parts;
+    const { broker } = this.#parts;
     const [first, ...others] = broker.urls.flatMap((url) => this.#troubles.get(url) ?? []);
-    const now =
-      first === undefined ? '' : JSON.stringify([first, ...others].map(({ url, error }) => [url.href, error]));
+    if (first === undefined) return this.#over();
+    const now = JSON.stringify([first, ...others].map(({ url, error }) => [url.href, error]));
     if (now === this.#told) return;
     this.#told = now;
-    const say = (words: string, facts: object): void =>
-      tell({ event: 'replicas', about: merchant, words, facts: { merchant, ...facts } });
-    if (first === undefined) return say('The replicas that did not serve the merchant do.', { agree: true });
+    this.#mended.clear();
     const { replicas } = troubleFacts([first, ...others], broker);
     const words = `${followed.origin} serves the merchant, while another one does not:`;
     const facts = { agree: false, servedBy: followed.origin, replicas };
-    say([words, ...troubleLines([first, ...others])].join('\n'), facts);
+    this.#say([words, ...troubleLines([first, ...others])].join('\n'), facts);
+  }
+
+  #over(): void {
+    this.#told = '';
+    if (this.#accused.size > 0 || this.#mended.size === 0) return;
+    const origins = [...this.#mended].map(({ origin }) => origin);
+    this.#mended.clear();
+    this.#say(`${someOf(origins)} ${origins.length === 1 ? 'serves' : 'serve'} the merchant, too.`, { agree: true });
+  }
+
+  #say(words: string, facts: object): void {
+    const { merchant, tell } = this.#parts;
+    tell({ event: 'replicas', about: merchant, words, facts: { merchant, ...facts } });
   }
 }
 

@@ -139,7 +139,7 @@ export class StatusLook {
   #found(url: URL, found: ListedMerchant, seen: readonly Seen[]): void {
     const { state, replica } = this.#parts;
     const isOther = state.isLive && url !== replica.url;
-    if (isOther) this.#answer.servedBy(url, troublesOf(seen));
+    if (isOther) this.#servedBy(url, troublesOf(seen));
     else this.#answer.answered();
     replica.noteHad(url);
     this.#end.look(found);
@@ -147,6 +147,11 @@ export class StatusLook {
     const changesOver = isOther ? state.leaveFor(found) : isServed(found) && state.wake();
     if (changesOver) replica.follow(url);
     if (state.isLive && !isOther) void this.#others.look(url);
+  }
+
+  #servedBy(url: URL, troubles: readonly ReplicaTrouble[]): void {
+    this.#answer.servedBy(url, troubles);
+    this.#others.accuse(troubles);
   }
 
   #missing(seen: readonly Seen[]): void {

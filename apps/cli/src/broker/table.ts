@@ -1,5 +1,5 @@
-import { styleText } from 'node:util';
 import type { Tone } from './listed-merchant.js';
+import { toned } from './toned.js';
 
 export interface Cell {
   readonly text: string;
@@ -16,8 +16,7 @@ export function tableLines(rows: readonly (readonly Cell[])[], hasColours: boole
     row
       .map(({ text, tone }, at) => {
         const padding = at === row.length - 1 ? '' : ' '.repeat((widths[at] ?? 0) - text.length);
-        const shown = hasColours && tone !== undefined ? styleText(tone, text, { validateStream: false }) : text;
-        return shown + padding;
+        return toned(text, tone, hasColours) + padding;
       })
       .join(GAP)
       .trimEnd(),
