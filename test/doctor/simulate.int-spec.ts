@@ -140,7 +140,7 @@ describe('simulate', () => {
     expect(bridged).not.toContain('warning');
   }, 60_000);
 
-  it('names what helps most, a longer lead with calls enough, and how much worse the lead is alone', async () => {
+  it('names what helps most, a longer lead with fewer calls at once, and how much worse the lead is alone', async () => {
     await sharing();
     await examined.change('timeout: 2s', 'timeout: 10s');
     const { text } = await simulate('--lifetime', '1h', '--outage', '30m');
@@ -148,7 +148,7 @@ describe('simulate', () => {
       /a session\.renewBefore of 50% (?:would make it longer: between \S+( \d+[ms])? and|may make it longer, up to) [78]h( \d+m)?, because session\.budget is spent then: the schedule needs 48 of 60 in 1d/,
     );
     expect(text).toMatch(
-      /a session\.renewBefore of 50% with a session\.budget of \d+ in 1d shortened it to (?:at most|between [\dms ]+ and) \S+( \d+s)? in the \d+ runs that were tried, with about 48 create calls on a day without faults in place of 30 \(ask the bank whether it allows so many\)/,
+      /a session\.renewBefore of 50% with a session\.budget of 4 in 10m in place of 20 shortened it to at most \ds in the \d+ runs that were tried, with about 48 create calls on a day without faults in place of 30 \(fewer at once leave more for later\)\n {4}budget: \[{ calls: 4, per: 10m }, { calls: 60, per: 1d }\]/,
     );
   }, 60_000);
 
@@ -350,7 +350,7 @@ describe('simulate', () => {
   it.each([
     [['--lifetime', '1s'], '--lifetime is at least 10s'],
     [['--for', '0s'], '--for is longer than 0s'],
-    [['--latency', 'fast'], '--latency is a duration'],
+    [['--latency', 'fast'], '--latency is one number and one unit'],
     [['--skew', '--10m'], '--skew is a duration'],
     [['--failures', '101%'], '--failures is a percentage'],
     [['--failures', '0.5'], '--failures is a percentage'],

@@ -176,7 +176,7 @@ describe('the warning of a gap', () => {
     const told = (windows: CreateCallBudget): string | undefined =>
       gapWarning({
         setup: { ...setup(), settings: someSettings({ budget: before }) },
-        tried: [tried({ of: 'budget', windows }, { effect: 'bridges', lostMs: 0 })],
+        tried: [tried({ of: 'budget', windows, isPaced: true }, { effect: 'bridges', lostMs: 0 })],
       })?.split('\n')[1];
     const [short, day] = [{ calls: 4, perMs: 600_000 }, before[1] ?? never()];
     expect(told([short, day])).toBe(

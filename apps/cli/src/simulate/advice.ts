@@ -207,7 +207,13 @@ function marginWarnings(judged: Judged, worst: PlayedRun): readonly Wording[] {
 function inOthers(judged: Judged, spanIn: (others: readonly PlayedRun[]) => Span): Wording {
   const { others = [] } = judged;
   if (others.length === 0) return [];
-  return worded` (${short(spanIn(others))} in ${others.length} other${areShorter(judged) ? ', shorter' : ''} runs)`;
+  return worded` (${short(spanIn(others))} in ${others.length} other${areShorter(judged) ? ', shorter' : ''} runs${ofUpTo(judged)})`;
+}
+
+/** Without an outage a longer run loses more for its length alone. */
+function ofUpTo({ setup, others = [] }: Judged): string {
+  const mostMs = Math.max(...others.map((other) => other.setup.durationMs));
+  return setup.behaviour.outageMs > 0 || mostMs <= setup.durationMs ? '' : ` of up to ${formatDuration(mostMs)}`;
 }
 
 const optionsIn = ({ setup }: PlayedRun, { alike }: Judged): string => optionsOf(setup, alike && setup.merchant);

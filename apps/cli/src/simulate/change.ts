@@ -6,14 +6,16 @@ export type Change =
   | { readonly of: 'timeout'; readonly timeoutMs: number }
   | { readonly of: 'lead'; readonly share: number }
   | { readonly of: 'leadTime'; readonly leadMs: number }
-  | { readonly of: 'budget'; readonly windows: CreateCallBudget }
+  /** Paced: with fewer calls at once. */
+  | { readonly of: 'budget'; readonly windows: CreateCallBudget; readonly isPaced?: true }
   | { readonly of: 'lifetime'; readonly lifetimeMs: number };
 
 /** As advice tells them apart: a lead in minutes is one in another unit. */
-export type ChangeKind = Exclude<Change['of'], 'leadTime'> | 'leadWithBudget';
+export type ChangeKind = Exclude<Change['of'], 'leadTime'> | 'leadWithBudget' | 'pace';
 
 /** Of several the last one, to which a longer timeout may only be the ground. */
 export function kindOf(changes: readonly Change[]): ChangeKind | undefined {
+  if (changes.some((change) => change.of === 'budget' && change.isPaced)) return 'pace';
   const [first, second] = changes.length > 1 ? changes.filter(({ of }) => of !== 'timeout') : changes;
   if (second !== undefined) return 'leadWithBudget';
   return first?.of === 'leadTime' ? 'lead' : first?.of;

@@ -1,12 +1,13 @@
 import { instantFromEpochMs } from '#libs/clock';
 import type { CreateCallBudget } from '#libs/session';
 import { someSettings } from '#libs/testing';
+import { ampleBudgets } from './budgets.js';
 import { changed, kindOf } from './change.js';
 import { sufficientLead, tryChanges } from './changes.js';
 import { isLonger } from './effect.js';
 import type { SimulationSetup } from './simulation.js';
 import { furtherRuns, otherRuns } from './situations.js';
-import { bridges, isBetter, played, type PlayedRun, type Tried } from './trials.js';
+import { bridges, isBetter, played, type PlayedRun, type Tried, Trials } from './trials.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -28,6 +29,9 @@ const gapsWith = async (run: SimulationSetup, changes: Tried['changes']): Promis
   (await playedIn([run, ...otherRuns(run)].map((one) => changed(one, changes)))).map(
     ({ figures }) => figures.withoutSessionMs,
   );
+
+/** With these there is no place for another window, and so none with fewer calls at once. */
+const full: CreateCallBudget = [2, 3].map((hours) => ({ calls: 1_000, perMs: hours * HOUR_MS }));
 
 describe('the changes that are tried', () => {
   it('name none as one that helps that makes the longest gap longer, and count the runs that it makes longer', async () => {
@@ -51,7 +55,7 @@ describe('the changes that are tried', () => {
     const { tried, inVain } = await tryChanges(before);
     const helping = tried.filter(isBetter).map(({ changes }) => kindOf(changes));
     expect(inVain.filter((kind) => helping.includes(kind))).toEqual([]);
-    expect([...helping, ...inVain].sort()).toEqual(['budget', 'lead', 'leadWithBudget', 'lifetime']);
+    expect([...helping, ...inVain].sort()).toEqual(['budget', 'lead', 'leadWithBudget', 'lifetime', 'pace']);
     const bridged = changed(setup, [{ of: 'lifetime', lifetimeMs: 4 * HOUR_MS }]);
     const short = { ...bridged, durationMs: 24 * HOUR_MS };
     expect((await tryChanges(await playedIn([short, ...otherRuns(short)]))).inVain).not.toContain('lifetime');
@@ -137,10 +141,7 @@ describe('the changes that are tried', () => {
     const spending: SimulationSetup = {
       ...{ ...setup, durationMs: 24 * HOUR_MS, behaviour: { ...setup.behaviour, outageMs: 30 * MINUTE_MS } },
       settings: someSettings({
-        budget: [
-          { calls: 20, perMs: 10 * MINUTE_MS },
-          { calls: 60, perMs: 24 * HOUR_MS },
-        ],
+        budget: [{ calls: 20, perMs: 11 * MINUTE_MS }, { calls: 60, perMs: 24 * HOUR_MS }, ...full],
         gatewayTimeoutMs: 10_000,
       }),
     };
@@ -159,26 +160,24 @@ describe('the changes that are tried', () => {
         effect: 'shortens',
         changes: [
           { of: 'lead', share: 0.5 },
-          { of: 'budget', windows: [{ perMs: 10 * MINUTE_MS }, { perMs: 24 * HOUR_MS }] },
+          { of: 'budget', windows: [{ perMs: 11 * MINUTE_MS }, { perMs: 24 * HOUR_MS }, {}, {}] },
         ],
       });
       expect(pair?.lostMs).toBeLessThan(Math.min(...without) / 2);
       // No pause is longer for a window of minutes: of that one the calls which were used are enough.
-      const isTwiceWhatWasUsed = pair?.figures.budget.map(({ calls, used }) => calls >= 2 * used);
+      const isTwiceWhatWasUsed = pair?.figures.budget.slice(0, 2).map(({ calls, used }) => calls >= 2 * used);
       expect(isTwiceWhatWasUsed).toEqual([false, true]);
     }, 60_000);
 
-    it('have more calls alone where these shorten every gap: two and four times as many, too', async () => {
+    it('are more calls alone, as many as the runs take without a limit, and two and four times as many', async () => {
       const short = {
         ...{ ...spending, behaviour: { ...spending.behaviour, lifetimeMs: 15 * MINUTE_MS } },
         settings: someSettings({ budget: [{ calls: 150, perMs: 24 * HOUR_MS }], gatewayTimeoutMs: 2_000 }),
       };
-      const alone = (await tryIn(short)).filter(
-        ({ changes: [change, ...more] }) => change?.of === 'budget' && more.length === 0,
-      );
-      expect(alone).toMatchObject([{ effect: 'shortens' }]);
-      const [change] = alone[0]?.changes ?? [];
-      expect(change?.of === 'budget' ? change.windows[0]?.calls : 0).toBeGreaterThan(250);
+      const tried = await ampleBudgets(new Trials(await playedIn([short, ...otherRuns(short)])), []);
+      const [ample = 0, ...more] = tried.map(({ windows: [window] }) => window?.calls ?? 0);
+      expect(ample).toBeGreaterThan(150);
+      expect(more).toEqual([2 * ample, Math.min(1_000, 4 * ample)]);
     }, 60_000);
   });
 
@@ -203,6 +202,21 @@ describe('the changes that are tried', () => {
     for (const changes of [lead(0.4), [...lead(0.3), { of: 'budget', windows: paced } as const]]) {
       expect(Math.max(...(await gapsWith(run(60), changes)))).toBeGreaterThan(0);
     }
+  }, 60_000);
+
+  it('have fewer calls at once also where these only leave the least, and nothing for which a bank is asked in vain', async () => {
+    const windows = [
+      { calls: 20, perMs: 10 * MINUTE_MS },
+      { calls: 60, perMs: 24 * HOUR_MS },
+    ];
+    const told = (await tryIn(ofAnHour(windows, { outageMs: 30 * MINUTE_MS }))).filter(isBetter);
+    const [paced] = told.filter(({ changes }) => kindOf(changes) === 'pace');
+    expect(paced).toMatchObject({
+      effect: 'shortens',
+      changes: [{ share: 0.5 }, { windows: [{ calls: 4 }, { calls: 60 }] }],
+    });
+    expect(paced?.lostMs).toBeLessThan(2_000);
+    expect(told.map(({ changes }) => kindOf(changes)).sort()).toEqual(['lifetime', 'pace']);
   }, 60_000);
 
   it('ask for no more calls than an outage takes whose calls come further apart', async () => {
@@ -246,10 +260,7 @@ describe('the changes that are tried', () => {
   }, 60_000);
 
   it('have no call more in a window, and few more in another, where these do as well', async () => {
-    const windows = [
-      { calls: 10, perMs: 10 * MINUTE_MS },
-      { calls: 40, perMs: 24 * HOUR_MS },
-    ];
+    const windows = [{ calls: 10, perMs: 11 * MINUTE_MS }, { calls: 40, perMs: 24 * HOUR_MS }, ...full];
     const run: SimulationSetup = {
       ...{ ...setup, durationMs: 24 * HOUR_MS, seed: 1 },
       settings: someSettings({ budget: windows, gatewayTimeoutMs: 2_000 }),

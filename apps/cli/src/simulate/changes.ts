@@ -13,7 +13,7 @@ import { withCalmCalls } from './calm-calls.js';
 import { failsByChance, SLOWEST_CALL } from './chance.js';
 import type { ScheduleFigures } from './figures.js';
 import { believedLifeMs, neededLeadMs } from './needed-lead.js';
-import { isLongEnough, pacedLead } from './pacing.js';
+import { isLongEnough, type Lead, pacedChanges, pacedWithMoreCalls } from './pacing.js';
 import type { SimulationSetup } from './simulation.js';
 import {
   bridges,
@@ -100,7 +100,7 @@ async function soughtIn(trials: Trials, own: PlayedRun): Promise<readonly Tried[
   );
   const alone = [...byLead, ...(await inFewestCalls(trials, ample))];
   const both = alone.some(bridges) ? [] : await leadWithBudget(own.setup, trials, alone);
-  const paced = byLead.some(bridges) ? [] : await pacedLead(trials, leadsOfOutage(own));
+  const paced = byLead.some(bridges) ? [] : await pacedIn(trials, own, byLead);
   const better = leastAsked([...alone, ...both, ...paced], own.setup.settings.budget);
   const byBank = better.some(bridges)
     ? []
@@ -112,14 +112,15 @@ async function soughtIn(trials: Trials, own: PlayedRun): Promise<readonly Tried[
   return [...better, ...byBank, ...warned];
 }
 
-/** Where something bridges the gap, nobody asks the bank for more calls than that takes. */
+/** Nobody asks the bank for more calls where fewer of them, or none, do as well. */
 function leastAsked(found: readonly Tried[], before: CreateCallBudget): readonly Tried[] {
   const asked = ({ changes }: Tried): number =>
     changes
       .flatMap((change) => (change.of === 'budget' ? raisedWindows(change.windows, before) : []))
       .reduce((sum, { calls }) => sum + calls, 0);
-  const least = Math.min(...found.filter((one) => bridges(one) && one.tight.length === 0).map(asked));
-  return found.filter((one) => asked(one) === 0 || asked(one) <= least);
+  const isAsGood = (one: Tried, other: Tried): boolean =>
+    bridges(one) ? one.tight.length === 0 : !bridges(other) && !leavesLess(other, one);
+  return found.filter((one) => !found.some((other) => asked(other) < asked(one) && isAsGood(other, one)));
 }
 
 /**
@@ -239,15 +240,23 @@ export function hasLongerLead(setup: SimulationSetup): boolean {
   return LEAD_SHARES.some((share) => share > currentLeadShare(setup) + 0.01 && fitsBudget(setup, ofShare(share)));
 }
 
-/** What is set, and longer ones, from the shortest; none that is shorter than the outage. */
-function leadsOfOutage(own: PlayedRun): Parameters<typeof pacedLead>[1] {
-  const { setup } = own;
+/** Fewer calls at once, with what is set, with the longest lead and with those that are as long as the outage; and more of them in longer windows, where that bridges it. */
+async function pacedIn(trials: Trials, own: PlayedRun, byLead: readonly Tried[]): Promise<readonly Tried[]> {
+  const { setup, figures } = own;
+  if (setup.behaviour.outageMs === 0) return [];
   const current = currentLeadShare(setup);
-  const longer = leadSharesOf(setup).filter((share) => share > current + 0.01 && isLongEnough(own, share));
-  const leads = longer.map((share) => ({ of: 'lead', share }) as const);
-  const fitting = leads.filter(({ share }) => fitsBudget(setup, ofShare(share)));
+  const longer = leadSharesOf(setup).filter((share) => share > current + 0.01);
+  const leadsOf = (shares: readonly number[]): readonly Lead[] => shares.map((share) => ({ of: 'lead', share }));
+  const enough = longer.filter((share) => isLongEnough(own, share));
+  const fitting = longer.filter((share) => fitsBudget(setup, ofShare(share)));
+  const worthIt = fitting.filter((share) => enough.includes(share) || share === fitting.at(-1));
+  const found =
+    tooSmallOf(figures) === undefined
+      ? await bestOf(trials, pacedChanges(own, [undefined, ...leadsOf(worthIt)]), byLead)
+      : [];
+  if (found.some(bridges)) return found;
   const set = isLongEnough(own, current) ? [undefined] : [];
-  return { leads: [...set, ...leads], fitting: tooSmallOf(own.figures) === undefined ? [...set, ...fitting] : [] };
+  return [...found, ...(await pacedWithMoreCalls(trials, [...set, ...leadsOf(enough)]))];
 }
 
 function fitsBudget(setup: SimulationSetup, renewBefore: LeadTime): boolean {

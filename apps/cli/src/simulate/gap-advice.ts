@@ -2,7 +2,7 @@ import { formatDuration } from '#libs/clock';
 import { type CreateCallBudget, type CreateCallWindow, leadShareOf, MAX_LEAD_SHARE } from '#libs/session';
 import { MAX_CALLS, raisedWindows } from './budgets.js';
 import { failsByChance } from './chance.js';
-import { type Change, changed, type ChangeKind, isOfLead } from './change.js';
+import { type Change, changed, type ChangeKind, isOfLead, kindOf } from './change.js';
 import {
   currentLeadShare,
   hasLongerLead,
@@ -47,6 +47,7 @@ const KINDS: Readonly<Record<ChangeKind, string>> = {
   lead: 'another session.renewBefore',
   budget: 'a larger session.budget',
   leadWithBudget: 'a longer session.renewBefore with a larger session.budget',
+  pace: 'fewer calls at once (session.budget)',
   lifetime: 'longer sessions',
 };
 
@@ -109,8 +110,7 @@ function cautionOf({ changes, isSure }: Tried, { setup }: Judged): string {
   const room = isByChance ? ', and leave room: where calls fail by chance, some days take more' : '';
   if (changes.some((change) => change.of === 'budget' && raisesAny(change, setup)))
     return ` (ask the bank whether it allows so many${room})`;
-  const isPaced = changes.some((change) => change.of === 'budget');
-  if (isPaced) return ' (fewer at once leave more for later)';
+  if (kindOf(changes) === 'pace') return ' (fewer at once leave more for later)';
   if (!isByChance || isSure) return '';
   return ' (calls fail by chance: a rare run may lose more, so play further ones with --seed)';
 }

@@ -91,7 +91,10 @@ function skewOf(text: string): number {
 
 function durationOf(text: string, flag: string): number {
   const durationMs = parseDurationMs(text);
-  if (durationMs === undefined) throw refusal(`${flag} is a duration of ten years at most, such as 300ms, 15m or 24h`);
+  if (durationMs === undefined)
+    throw refusal(
+      `${flag} is one number and one unit (ms, s, m, h or d), ten years at most: such as 300ms, 90m or 24h`,
+    );
   return durationMs;
 }
 

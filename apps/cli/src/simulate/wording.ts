@@ -42,7 +42,8 @@ export const short = (one: Span): Span => ({ ...one, isShort: true });
 export function spanText({ leastMs, mostMs, isShort }: Span): string {
   const [least, most] = [seconds(leastMs), seconds(mostMs)];
   if (least === most) return most;
-  if (leastMs === 0) return `at most ${most}`;
+  // Nobody reads `between less than a second and 1s`.
+  if (Math.round(leastMs / 1_000) === 0) return `at most ${most}`;
   return isShort === true ? `${least} to ${most}` : `between ${least} and ${most}`;
 }
 
