@@ -21,7 +21,13 @@ export { failuresAfter, longestOutagePauseMs, MAX_UNREACHED_FAILURES, MAX_USUAL_
 export { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';
-export { leadShareOf, leadTimeShortfall, MAX_LEAD_SHARE, safetyMarginMs } from './session-moments.js';
+export {
+  DEFAULT_RENEW_SHARE,
+  leadShareOf,
+  leadTimeShortfall,
+  MAX_LEAD_SHARE,
+  safetyMarginMs,
+} from './session-moments.js';
 export { SessionReader, type ServedSession } from './session-reader.js';
 export type { LeadTime, SessionSettings } from './session-settings.js';
 export type { RejectionAnswer } from './session-rejections.js';

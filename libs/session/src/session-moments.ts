@@ -3,7 +3,8 @@ import { placeOf } from './merchant-place.js';
 import { quietMoment } from './quiet-moment.js';
 import type { LeadTime, SessionSettings } from './session-settings.js';
 
-const DEFAULT_RENEW_SHARE = 0.2;
+/** Of a session's life. */
+export const DEFAULT_RENEW_SHARE = 0.2;
 const DEFAULT_RENEW_TIMEOUTS = 2;
 /** Between two nights lies a day: of a session that lives for one, each minute of lead is a minute that the nights miss. */
 const MAX_DEFAULT_LEAD_TO_QUIET_MS = 300_000;

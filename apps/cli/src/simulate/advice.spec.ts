@@ -112,7 +112,7 @@ describe('the warning of a gap', () => {
         .slice(2),
     ).toEqual(['  tried as well, and no better: a larger session.budget, longer sessions']);
     expect(gapWarning({ inVain: ['lead', 'leadWithBudget'] })).toMatch(
-      /: no setting was found to bridge it; tried without success: another session\.renewBefore, a longer session\.renewBefore with a larger session\.budget$/,
+      /: no setting was found to bridge it; tried without success: another session\.renewBefore, another session\.renewBefore with a larger session\.budget$/,
     );
   });
 

@@ -245,6 +245,20 @@ describe('the changes that are tried', () => {
     expect(is?.createCalls).toBeGreaterThan(was?.createCalls ?? 0);
   }, 60_000);
 
+  it('ask for no more calls than the default lead takes where a longer one, or one that is cut, exceeds the budget', async () => {
+    const run = changed(ofAnHour([{ calls: 60, perMs: 24 * HOUR_MS }], { lifetimeMs: 15 * MINUTE_MS, outageMs: 0 }), [
+      { of: 'leadTime', leadMs: 30 * MINUTE_MS },
+    ]);
+    expect((await tryIn(run)).filter(bridges)).toMatchObject([
+      {
+        changes: [
+          { of: 'lead', share: 0.2 },
+          { of: 'budget', windows: [{ calls: 150 }] },
+        ],
+      },
+    ]);
+  }, 60_000);
+
   it('leave room beside the schedule in a window that is raised, whatever is set and however short the run is', async () => {
     const calls = async (budget: CreateCallBudget, lifetimeMs: number, durationMs: number): Promise<unknown> => {
       const run = { ...ofAnHour(budget, { lifetimeMs, outageMs: 0 }), durationMs };

@@ -2,6 +2,7 @@ import { DailyWindow } from '#libs/clock';
 import {
   budgetShortfall,
   type CreateCallBudget,
+  DEFAULT_RENEW_SHARE,
   type LeadTime,
   leadShareOf,
   MAX_LEAD_SHARE,
@@ -101,7 +102,8 @@ async function soughtIn(trials: Trials, own: PlayedRun): Promise<readonly Tried[
   const alone = [...byLead, ...(await inFewestCalls(trials, ample))];
   const both = alone.some(bridges) ? [] : await leadWithBudget(own.setup, trials, alone);
   const paced = byLead.some(bridges) ? [] : await pacedIn(trials, own, byLead);
-  const better = leastAsked([...alone, ...both, ...paced], own.setup.settings.budget);
+  const shorter = alone.some(bridges) ? await shorterWithBudget(trials, own) : [];
+  const better = leastAsked([...alone, ...both, ...paced, ...shorter], own.setup.settings.budget);
   const byBank = better.some(bridges)
     ? []
     : await bestOf(
@@ -287,6 +289,18 @@ async function leadWithBudget(
     if (!held.some(bridges)) return held;
   }
   return held;
+}
+
+/** Where the schedule itself exceeds the budget for a lead that is long: with the one that is the default it takes fewer calls. */
+async function shorterWithBudget(trials: Trials, { setup, figures }: PlayedRun): Promise<readonly Tried[]> {
+  if (tooSmallOf(figures) === undefined || currentLeadShare(setup) <= DEFAULT_RENEW_SHARE) return [];
+  const lead: Change = { of: 'lead', share: DEFAULT_RENEW_SHARE };
+  const budgets = await ampleBudgets(trials, [lead]);
+  const found = await bestOf(
+    trials,
+    budgets.map((budget) => [lead, budget]),
+  );
+  return inFewestCalls(trials, found.filter(bridges));
 }
 
 /**

@@ -46,7 +46,7 @@ const KINDS: Readonly<Record<ChangeKind, string>> = {
   timeout: 'a longer gateway.timeout',
   lead: 'another session.renewBefore',
   budget: 'a larger session.budget',
-  leadWithBudget: 'a longer session.renewBefore with a larger session.budget',
+  leadWithBudget: 'another session.renewBefore with a larger session.budget',
   pace: 'fewer calls at once (session.budget)',
   lifetime: 'longer sessions',
 };

@@ -27,10 +27,11 @@ export function pacedChanges({ setup }: PlayedRun, leads: readonly Lead[]): read
 /** The same with as many calls more in longer windows as bridge the outage: the fewest with the first lead that does. */
 export async function pacedWithMoreCalls(trials: Trials, leads: readonly Lead[]): Promise<readonly Tried[]> {
   const [own] = trials.before;
-  for (const lead of own === undefined ? [] : leads) {
+  if (own === undefined) return [];
+  const paces = pacesFor(own.setup);
+  for (const lead of leads) {
     const found: Tried[] = [];
-    for (const pace of own === undefined ? [] : pacesFor(own.setup))
-      found.push(...(await withMoreCalls(trials, lead, pace)));
+    for (const pace of paces) found.push(...(await withMoreCalls(trials, lead, pace)));
     const [fewest] = found.toSorted((one, other) => callsOf(one) - callsOf(other));
     if (fewest !== undefined) return [fewest];
   }
