@@ -180,10 +180,10 @@ describe('the warning of a gap', () => {
       })?.split('\n')[1];
     const [short, day] = [{ calls: 4, perMs: 600_000 }, before[1] ?? never()];
     expect(told([short, day])).toBe(
-      '  a session.budget of 4 in 10m in place of 20 would bridge it (fewer at once leave more for later)',
+      '  a session.budget of 4 in 10m in place of 20 would bridge it (fewer at once leave more for later; after a longer outage the next call may wait for 10m)',
     );
     expect(told([...before, { calls: 5, perMs: 3_600_000 }])).toMatch(
-      / a session\.budget of 5 in 1h besides would .*later\)$/,
+      / a session\.budget of 5 in 1h besides would .*later; after a longer outage the next call may wait for 1h\)$/,
     );
     expect(told([short, { ...day, calls: 70 }])).toMatch(
       / a session\.budget of 4 in 10m in place of 20 and 70 in 1d would bridge it \(ask the bank/,

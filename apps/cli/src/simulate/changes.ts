@@ -304,18 +304,20 @@ async function shorterWithBudget(trials: Trials, { setup, figures }: PlayedRun):
 }
 
 /**
- * Whether nothing but an outage keeps sessions from coming, and the longest lead of the longest sessions that would be tried is shorter than
- * that: to play it all again would take minutes, and show what is known.
+ * Whether nothing but an outage keeps sessions from coming, and that is longer than the longest sessions that would be tried: to play it all again
+ * would take minutes, and show what is known.
  */
 export function isBeyondAnySetting(
   { settings, behaviour }: SimulationSetup,
   figures: Pick<ScheduleFigures, 'budget'>,
 ): boolean {
-  const { outageMs, lifetimeMs } = behaviour;
   if (failsByChance({ settings, behaviour }) || tooSmallOf(figures) !== undefined) return false;
-  const longestMs = Math.min(Math.max(...LIFETIMES) * lifetimeMs, Math.max(settings.longestLifetimeMs, lifetimeMs));
-  return outageMs > MAX_LEAD_SHARE * longestMs;
+  return behaviour.outageMs > longestTriedMs({ settings, behaviour });
 }
+
+/** Of the sessions whose length is tried. */
+export const longestTriedMs = ({ settings, behaviour }: Pick<SimulationSetup, 'settings' | 'behaviour'>): number =>
+  Math.min(Math.max(...LIFETIMES) * behaviour.lifetimeMs, Math.max(settings.longestLifetimeMs, behaviour.lifetimeMs));
 
 /** Nothing beyond `session.longestLifetime` is believed: that itself is the longest then. */
 function lifetimesToTry({ settings, behaviour }: SimulationSetup): readonly Change[] {

@@ -8,6 +8,7 @@ import {
   hasLongerLead,
   isBeyondAnySetting,
   isCutByLongest,
+  longestTriedMs,
   tooSmallOf,
   withNoneToSpare,
 } from './changes.js';
@@ -29,7 +30,7 @@ const UNITS_MS = [DAY_MS, 3_600_000, 60_000];
 /** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first. */
 export function remedies({ setup, figures, tried, inVain = [], isOneOfMany = false }: Judged): Wording {
   if (isBeyondAnySetting(setup, figures))
-    return [`: no setting bridges an outage so much longer than sessions of ${lifeOf(setup)}`];
+    return [`: no setting bridges an outage that is longer than ${longestTried(setup)}`];
   if (tried === undefined)
     return [`: ${isOneOfMany ? 'name one with --merchant' : shorterRun(setup)} to see what bridges it`];
   const results = [...tried].sort(byUse).map((one) => resultOf(one, { setup, figures }));
@@ -66,8 +67,6 @@ function rankOf(one: Tried): number {
   if (bridges(one)) return one.isSure ? 0 : 1;
   return isBetter(one) || shortensLongest(one) ? 2 : 3;
 }
-
-const lifeOf = ({ behaviour }: SimulationSetup): string => formatDuration(behaviour.lifetimeMs);
 
 /** What was not tried, and why. */
 function hopeless(judged: Judged): readonly string[] {
@@ -110,9 +109,23 @@ function cautionOf({ changes, isSure }: Tried, { setup }: Judged): string {
   const room = isByChance ? ', and leave room: where calls fail by chance, some days take more' : '';
   if (changes.some((change) => change.of === 'budget' && raisesAny(change, setup)))
     return ` (ask the bank whether it allows so many${room})`;
-  if (kindOf(changes) === 'pace') return ' (fewer at once leave more for later)';
+  if (kindOf(changes) === 'pace') return ` (fewer at once leave more for later${slowerAfter(changes, setup)})`;
   if (!isByChance || isSure) return '';
   return ' (calls fail by chance: a rare run may lose more, so play further ones with --seed)';
+}
+
+/** What has been played fits into the windows by its length: another outage may end in the middle of one. */
+function slowerAfter(changes: readonly Change[], { settings }: SimulationSetup): string {
+  const windows = changes.flatMap((change) => (change.of === 'budget' ? change.windows : []));
+  const paced = windows.find(({ calls, perMs }) =>
+    settings.budget.every((set) => set.perMs !== perMs || set.calls > calls),
+  );
+  return paced === undefined ? '' : `; after a longer outage the next call may wait for ${formatDuration(paced.perMs)}`;
+}
+
+function longestTried(setup: SimulationSetup): string {
+  const longestMs = longestTriedMs(setup);
+  return `${longestMs > setup.behaviour.lifetimeMs ? 'even ' : ''}sessions of ${formatDuration(longestMs)}`;
 }
 
 const raisesAny = ({ windows }: Extract<Change, { readonly of: 'budget' }>, { settings }: SimulationSetup): boolean =>
