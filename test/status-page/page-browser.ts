@@ -64,7 +64,7 @@ export class WatchedPage {
   static async openAny(browser: Browser, url: string, { prepare, ...options }: PageOptions = {}): Promise<WatchedPage> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const watched = new WatchedPage(await context.newPage());
-    watched.page.setDefaultTimeout(15_000);
+    watched.page.setDefaultTimeout(60_000);
     await prepare?.(watched.page);
     await watched.page.goto(url);
     return watched;
