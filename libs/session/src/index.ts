@@ -8,7 +8,7 @@ export { isOfOtherKey, seemsMisaddressed, TLS_SPOKEN } from './failure-cause.js'
 export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gateway-failure.js';
 export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
-export { Handovers, type AnnouncedHandover, type HandoverAudience } from './handovers.js';
+export type { AnnouncedHandover, HandoverAudience } from './handovers.js';
 export { HeldSessions, LAST_ATTEMPT_TIMEOUTS } from './held-sessions.js';
 export { conditionColours, conditionOf, conditionWord, merchantConditions } from './merchant-condition.js';
 export type { Merchants } from './ports/merchants.js';
@@ -21,13 +21,7 @@ export { failuresAfter, longestOutagePauseMs, MAX_UNREACHED_FAILURES, MAX_USUAL_
 export { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';
-export {
-  DEFAULT_RENEW_SHARE,
-  leadShareOf,
-  leadTimeShortfall,
-  MAX_LEAD_SHARE,
-  safetyMarginMs,
-} from './session-moments.js';
+export { leadShareOf, leadShares, leadTimeShortfall, safetyMarginMs } from './session-moments.js';
 export { SessionReader, type ServedSession } from './session-reader.js';
 export type { LeadTime, SessionSettings } from './session-settings.js';
 export type { RejectionAnswer } from './session-rejections.js';

@@ -3,16 +3,17 @@ import { placeOf } from './merchant-place.js';
 import { quietMoment } from './quiet-moment.js';
 import type { LeadTime, SessionSettings } from './session-settings.js';
 
-/** Of a session's life. */
-export const DEFAULT_RENEW_SHARE = 0.2;
+/**
+ * Of a session's life: what is left at a renewal by default, and at most. A lead time as long as the lifetime would renew for ever, so renewal
+ * never starts before half of it has passed.
+ */
+export const leadShares = { default: 0.2, longest: 0.5 } as const;
 const DEFAULT_RENEW_TIMEOUTS = 2;
 /** Between two nights lies a day: of a session that lives for one, each minute of lead is a minute that the nights miss. */
 const MAX_DEFAULT_LEAD_TO_QUIET_MS = 300_000;
 const DEFAULT_MARGIN_SHARE = 0.05;
 const MAX_DEFAULT_MARGIN_MS = 30_000;
 const JITTER_SHARE = 0.1;
-/** A lead time as long as the lifetime would renew for ever, so renewal never starts before half of it has passed. */
-export const MAX_LEAD_SHARE = 0.5;
 /** Attempts that should fit between renewAt and mustRenewAt, and the pause that lies between them. */
 const ATTEMPTS_TO_FIT = 2;
 const PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
@@ -57,7 +58,7 @@ function limitsOf(
 ): { readonly latestAt: Instant; readonly mustRenewAt: Instant } {
   const lifetimeMs = msBetween(createdAt, expiresAt);
   const plainLeadMs = renewLeadMs(settings, lifetimeMs);
-  const leadMs = Math.min(plainLeadMs * (1 + spread), MAX_LEAD_SHARE * lifetimeMs);
+  const leadMs = Math.min(plainLeadMs * (1 + spread), leadShares.longest * lifetimeMs);
   const marginMs = Math.min(safetyMarginMs(settings, lifetimeMs), leadMs);
   const bySafety = plusMs(expiresAt, -leadMs);
   const { renewEveryMs } = settings;
@@ -95,12 +96,12 @@ export function leadTimeShortfall(moments: SessionMoments, settings: SessionSett
 
 /** The lead time that is planned with, as a share of the lifetime and before the jitter. */
 export function leadShareOf(lifetimeMs: number, settings: SessionSettings): number {
-  return Math.min(MAX_LEAD_SHARE, renewLeadMs(settings, lifetimeMs) / lifetimeMs);
+  return Math.min(leadShares.longest, renewLeadMs(settings, lifetimeMs) / lifetimeMs);
 }
 
 function renewLeadMs(settings: SessionSettings, lifetimeMs: number): number {
   if (settings.renewBefore !== undefined) return leadTimeMs(settings.renewBefore, lifetimeMs);
-  const share = DEFAULT_RENEW_SHARE * lifetimeMs;
+  const share = leadShares.default * lifetimeMs;
   const wantedMs = settings.quietHours === undefined ? share : Math.min(share, MAX_DEFAULT_LEAD_TO_QUIET_MS);
   return Math.max(wantedMs, DEFAULT_RENEW_TIMEOUTS * settings.gatewayTimeoutMs);
 }

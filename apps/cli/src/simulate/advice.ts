@@ -1,5 +1,5 @@
 import { formatDuration } from '#libs/clock';
-import { callsOnSchedule, MAX_LEAD_SHARE } from '#libs/session';
+import { callsOnSchedule, leadShares } from '#libs/session';
 import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf, withNoneToSpare } from './changes.js';
 import { isHarmless, type ScheduleFigures, type WindowFigures } from './figures.js';
 import { remedies } from './gap-advice.js';
@@ -93,7 +93,7 @@ function leadWarnings(judged: Judged): readonly Wording[] {
 /** A share beyond the most is refused in the configuration; of a duration nobody knows before there is a lifetime. */
 function cappedLeadWarnings({ setup }: Judged): readonly Wording[] {
   const { renewBefore } = setup.settings;
-  const mostMs = MAX_LEAD_SHARE * believedLifeMs(setup);
+  const mostMs = leadShares.longest * believedLifeMs(setup);
   if (renewBefore?.kind !== 'duration' || renewBefore.durationMs <= mostMs) return [];
   return [
     worded`session.renewBefore is ${formatDuration(renewBefore.durationMs)}, more than half of the session's life: sessions are renewed ${span(mostMs)} before they end`,

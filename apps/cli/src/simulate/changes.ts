@@ -2,10 +2,9 @@ import { DailyWindow } from '#libs/clock';
 import {
   budgetShortfall,
   type CreateCallBudget,
-  DEFAULT_RENEW_SHARE,
-  type LeadTime,
   leadShareOf,
-  MAX_LEAD_SHARE,
+  leadShares,
+  type LeadTime,
   safetyMarginMs,
 } from '#libs/session';
 import { type Change, changed, type ChangeKind } from './change.js';
@@ -29,7 +28,7 @@ import {
 
 /** What `gateway.timeout` can be at most. */
 export const MAX_TIMEOUT_MS = 60_000;
-const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, MAX_LEAD_SHARE];
+const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, leadShares.longest];
 /** Times the one that was given. */
 const LIFETIMES = [2, 4, 8];
 /** Of one kind of change that looked well in few runs. */
@@ -228,7 +227,7 @@ function leadsInQuietHours(setup: SimulationSetup): readonly Change[] {
   const leastMs = Math.ceil(neededLeadMs(setup, 'margin') / LEAD_STEP_MS) * LEAD_STEP_MS;
   const lifeMs = believedLifeMs(setup);
   const { lengthMs } = new DailyWindow(quietHours);
-  const mostMs = Math.min(lengthMs, MAX_LEAD_SHARE * lifeMs, renewEveryMs / 2);
+  const mostMs = Math.min(lengthMs, leadShares.longest * lifeMs, renewEveryMs / 2);
   return [...new Set([leastMs, 2 * leastMs, lengthMs])]
     .filter((leadMs) => leadMs >= leastMs && leadMs <= mostMs && leadMs > currentLeadShare(setup) * lifeMs)
     .filter((durationMs) => fitsBudget(setup, { kind: 'duration', durationMs }))
@@ -293,8 +292,8 @@ async function leadWithBudget(
 
 /** Where the schedule itself exceeds the budget for a lead that is long: with the one that is the default it takes fewer calls. */
 async function shorterWithBudget(trials: Trials, { setup, figures }: PlayedRun): Promise<readonly Tried[]> {
-  if (tooSmallOf(figures) === undefined || currentLeadShare(setup) <= DEFAULT_RENEW_SHARE) return [];
-  const lead: Change = { of: 'lead', share: DEFAULT_RENEW_SHARE };
+  if (tooSmallOf(figures) === undefined || currentLeadShare(setup) <= leadShares.default) return [];
+  const lead: Change = { of: 'lead', share: leadShares.default };
   const budgets = await ampleBudgets(trials, [lead]);
   const found = await bestOf(
     trials,

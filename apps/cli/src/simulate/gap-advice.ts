@@ -1,5 +1,5 @@
 import { formatDuration } from '#libs/clock';
-import { type CreateCallBudget, type CreateCallWindow, leadShareOf, MAX_LEAD_SHARE } from '#libs/session';
+import { type CreateCallBudget, type CreateCallWindow, leadShareOf, leadShares } from '#libs/session';
 import { MAX_CALLS, raisedWindows } from './budgets.js';
 import { failsByChance } from './chance.js';
 import { type Change, changed, type ChangeKind, isOfLead, kindOf } from './change.js';
@@ -85,7 +85,7 @@ function hopeless(judged: Judged): readonly string[] {
 function hopelessLeads(judged: Judged): readonly string[] {
   const { setup, figures } = judged;
   if (isBeyondEveryLead(judged)) return ['no lead time bridges a budget that the schedule exceeds'];
-  const isLongest = tooSmallOf(figures) !== undefined || currentLeadShare(setup) >= MAX_LEAD_SHARE;
+  const isLongest = tooSmallOf(figures) !== undefined || currentLeadShare(setup) >= leadShares.longest;
   if (isLongest || hasLongerLead(setup)) return [];
   return ['a longer session.renewBefore needs more calls than session.budget allows'];
 }
