@@ -98,7 +98,7 @@ describe('simulate', () => {
       const { text } = await examined.cli('simulate', fileOf(file), ...rest);
       expect(text.split('\n').sort()).toEqual(shown.trimEnd().split('\n').sort());
     }
-  }, 60_000);
+  });
 
   it('warns of what an operator should change', async () => {
     const { text } = await simulate('--lifetime', '30s', '--outage', '2m', '--for', '1h');
@@ -138,7 +138,7 @@ describe('simulate', () => {
     const { text: bridged } = await simulate('--lifetime', '1h', '--outage', '10m');
     expect(bridged).toMatch(/ {2}without session {2}0s$/m);
     expect(bridged).not.toContain('warning');
-  }, 60_000);
+  });
 
   it('names what helps most, a longer lead with fewer calls at once, and how much worse the lead is alone', async () => {
     await sharing();
@@ -150,13 +150,13 @@ describe('simulate', () => {
     expect(text).toMatch(
       /a session\.renewBefore of 50% with a session\.budget of 4 in 10m in place of 20 shortened it to at most \ds in the \d+ runs that were tried, with about 48 create calls on a day without faults in place of 30 \(fewer at once leave more for later; after a longer outage the next call may wait for 10m\)\n {4}budget: \[{ calls: 4, per: 10m }, { calls: 60, per: 1d }\]/,
     );
-  }, 60_000);
+  });
 
   it('does not warn of a budget that was spent at no cost, and says so beside it', async () => {
     const { text } = await simulate('--lifetime', '1h', '--outage', '10m', '--replicas', '3');
     expect(text).toMatch(/renewals held up: [1-9]\d*, at no cost: each session was replaced in time$/m);
     expect(text).not.toMatch(/warning: shop:/);
-  }, 60_000);
+  });
 
   it('blames the timeout alone where every create call takes longer than that', async () => {
     const { text } = await simulate('--lifetime', '30m', '--latency', '8s', '--for', '6h');
@@ -168,25 +168,21 @@ describe('simulate', () => {
   it.each([
     ['failures', ['--failures', '10%'], 157],
     ['an outage', ['--outage', '2m'], 150],
-  ])(
-    'tells what %s had left of the budget, and the budget that would bridge the gap',
-    async (_name, args, enough) => {
-      const run = async (allowed: number): Promise<string> => {
-        await examined.configure([{ gatewayUrl: 'https://gateway.example', session: allowing(allowed) }]);
-        return (await simulate('--lifetime', '15m', '--replicas', '3', ...args)).text;
-      };
-      const text = await run(125);
-      expect(text).toMatch(/by failed calls and not by the schedule, which needs 12\d of 125 in 1d$/m);
-      expect(text).not.toContain('only allow more of them');
-      expect(text).toMatch(
-        /there was no session for [\dhms ]+(?: \(.*\))?.*:[^]*\n {2}a session\.budget of \d+ in 1d (would bridge it|bridged it in all of the \d+ runs that were tried) \(ask the bank/,
-      );
-      const [, advised = ''] = /a session\.budget of (\d+) in 1d (?:would bridge|bridged) it/.exec(text) ?? [];
-      expect(Math.abs(Number(advised) - enough)).toBeLessThanOrEqual(8);
-      expect(await run(Number(advised))).toMatch(/without session +0s/);
-    },
-    60_000,
-  );
+  ])('tells what %s had left of the budget, and the budget that would bridge the gap', async (_name, args, enough) => {
+    const run = async (allowed: number): Promise<string> => {
+      await examined.configure([{ gatewayUrl: 'https://gateway.example', session: allowing(allowed) }]);
+      return (await simulate('--lifetime', '15m', '--replicas', '3', ...args)).text;
+    };
+    const text = await run(125);
+    expect(text).toMatch(/by failed calls and not by the schedule, which needs 12\d of 125 in 1d$/m);
+    expect(text).not.toContain('only allow more of them');
+    expect(text).toMatch(
+      /there was no session for [\dhms ]+(?: \(.*\))?.*:[^]*\n {2}a session\.budget of \d+ in 1d (would bridge it|bridged it in all of the \d+ runs that were tried) \(ask the bank/,
+    );
+    const [, advised = ''] = /a session\.budget of (\d+) in 1d (?:would bridge|bridged) it/.exec(text) ?? [];
+    expect(Math.abs(Number(advised) - enough)).toBeLessThanOrEqual(8);
+    expect(await run(Number(advised))).toMatch(/without session +0s/);
+  });
 
   it('blames the budget, and not --for, where the budget kept an outage from being played', async () => {
     const { text } = await simulate('--lifetime', '15m', '--outage', '10m');
@@ -194,7 +190,7 @@ describe('simulate', () => {
       /the outage of 10m was not played.*: it begins .* session\.budget, which was spent, held that/,
     );
     expect(text).not.toContain('give --for');
-  }, 60_000);
+  });
 
   it('names gateway.timeout where some calls take longer, and the one that is long enough', async () => {
     const slow = await simulate('--lifetime', '24h', '--latency', '3s');
@@ -219,7 +215,7 @@ describe('simulate', () => {
       /of it after the outage in the pause after the last failed attempt, which `session-broker renew`/,
     );
     expect(text).toMatch(/a session\.renewBefore of \d+% would bridge it/);
-  }, 60_000);
+  });
 
   it('says where an outage of quiet hours fell, and what it leaves in a night that is worse', async () => {
     const quiet = (more = ''): Promise<void> =>
@@ -244,7 +240,7 @@ describe('simulate', () => {
     expect(repeated).toMatch(new RegExp(` without session {2}${gap}, .*, where the outage begins on ${day} at `));
     await quiet(', renewBefore: 35m');
     expect((await inNights()).text).not.toContain('warning');
-  }, 60_000);
+  });
 
   it('tells what other runs were past the margin, whether this one was or not', async () => {
     const file = fileOf('deploy/compose/broker.yaml');
@@ -261,7 +257,7 @@ describe('simulate', () => {
     expect(elsewhere.text).toMatch(
       /no session was handed out past its margin in this run, and in another one \(--for \S+ --seed \d+\) some were for \ds:\s+a session\.renewBefore of 30% /,
     );
-  }, 60_000);
+  });
 
   it('plays clocks that differ: nothing changes until they are further apart than is believed', async () => {
     const apart = await simulate('--lifetime', '1h', '--skew', '4m');
@@ -276,7 +272,7 @@ describe('simulate', () => {
     expect(tooFar.text).toMatch(
       /sessions of 15m are taken to live for (5m|299s): the clocks are further apart than gateway\.largestClockSkew \(5m\)/,
     );
-  }, 60_000);
+  });
 
   it('sums up many merchants, and shows those with a warning', async () => {
     const merchants = Array.from({ length: 25 }, (_, index) => ({
@@ -295,7 +291,7 @@ describe('simulate', () => {
     ]);
     const { text: json } = await simulate('--for', '6h', '--lifetime', '2h', '--json');
     expect(JSON.parse(json)).toMatchObject({ sum: { merchants: 25, createCalls: 100, withGap: 0 } });
-  }, 60_000);
+  });
 
   it('tries what it advises for merchants alike in runs of several of them', async () => {
     const merchants = ['one', 'two', 'three'].map((id, index) => ({
@@ -308,7 +304,7 @@ describe('simulate', () => {
       /(\d+) runs that were tried/.exec(text)?.[1];
     expect(runsIn(await simulate(...options, '--merchant', 'one'))).toBe('28');
     expect(runsIn(await simulate(...options))).toBe('30');
-  }, 60_000);
+  });
 
   it('shows a person what it plays, and erases that; programs see none of it', async () => {
     await simulate('--for', '1h');
@@ -347,7 +343,7 @@ describe('simulate', () => {
     expect(text).toMatch(/no session for \d.*: no setting bridges an outage that is longer than even sessions of 1d$/m);
     const shorter = (await simulate('--outage', '13h', '--lifetime', '24h', '--for', '7d')).text;
     expect(shorter).toMatch(/no session for 8h .*:\n[^]*a session\.renewBefore of 50% shortened it to between 1h /);
-  }, 60_000);
+  });
 
   it.each([
     [['--lifetime', '1s'], '--lifetime is at least 10s'],

@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 import { describeWith, eventually } from '#libs/testing';
 import { CliProcess } from './cli-process.js';
 
-const START_LIMIT_MS = 30_000;
 const PAID_ORDER = fileURLToPath(new URL('../../docs/examples/merchant-sdk/paid-order.sh', import.meta.url));
 
 describe('npm start', () => {
@@ -66,41 +65,33 @@ describe('npm start', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   describeWith('linux', 'and its processes', () => {
-    it(
-      'prints a line that reads a session, and ends cleanly on Ctrl-C, even when that arrives twice',
-      async () => {
-        const demo = startDemo();
-        const response = await readSession(demo);
-        expect(response.status).toBe(200);
-        expect(await response.json()).toMatchObject({ merchant: 'shop', generation: expect.any(Number) as number });
-        const ports = portsOf(demo);
-        const services = demo.children();
-        expect(ports).toHaveLength(5);
-        expect(services).toHaveLength(3);
-        demo.signal('SIGINT');
-        demo.signal('SIGINT');
-        expect(await demo.ended).toBe(0);
-        expect(demo.err).toBe('');
-        expect(services.filter(isAlive)).toEqual([]);
-        expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
-      },
-      START_LIMIT_MS,
-    );
+    it('prints a line that reads a session, and ends cleanly on Ctrl-C, even when that arrives twice', async () => {
+      const demo = startDemo();
+      const response = await readSession(demo);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({ merchant: 'shop', generation: expect.any(Number) as number });
+      const ports = portsOf(demo);
+      const services = demo.children();
+      expect(ports).toHaveLength(5);
+      expect(services).toHaveLength(3);
+      demo.signal('SIGINT');
+      demo.signal('SIGINT');
+      expect(await demo.ended).toBe(0);
+      expect(demo.err).toBe('');
+      expect(services.filter(isAlive)).toEqual([]);
+      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
+    });
 
-    it(
-      'leaves nothing behind when it is killed and cannot end its services',
-      async () => {
-        const demo = startDemo();
-        await demo.said(curlLine);
-        const [ports, services] = [portsOf(demo), demo.children()];
-        expect(services.filter(isAlive)).toHaveLength(3);
-        demo.signal('SIGKILL');
-        await demo.ended;
-        await eventually(() => !services.some(isAlive), 15_000);
-        expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
-      },
-      START_LIMIT_MS,
-    );
+    it('leaves nothing behind when it is killed and cannot end its services', async () => {
+      const demo = startDemo();
+      await demo.said(curlLine);
+      const [ports, services] = [portsOf(demo), demo.children()];
+      expect(services.filter(isAlive)).toHaveLength(3);
+      demo.signal('SIGKILL');
+      await demo.ended;
+      await eventually(() => !services.some(isAlive), 15_000);
+      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
+    });
 
     it.each([0, 1, 2])(
       'ends the rest when one of its services dies (%i), with one line that names it',
@@ -113,49 +104,36 @@ describe('npm start', () => {
         expect(demo.err).toMatch(/^error: the (sandbox|broker|egress) has ended: signal SIGKILL\n$/);
         expect(services.filter(isAlive)).toEqual([]);
       },
-      START_LIMIT_MS,
     );
   });
 
   describeWith('curl', 'and its lines for a shell', () => {
-    it(
-      'prints a line that orders through the egress',
-      async () => {
-        const demo = startDemo();
-        const [line] = await demo.said(/curl -s --json .*\/create-order -H 'authorization: Bearer [\w-]+'/);
-        const { stdout } = await promisify(execFile)('sh', ['-c', line]);
-        expect(JSON.parse(stdout)).toMatchObject({ orderStatus: 'CREATED', coinAmount: 12_500, merchantId: 'demo' });
-      },
-      START_LIMIT_MS,
-    );
+    it('prints a line that orders through the egress', async () => {
+      const demo = startDemo();
+      const [line] = await demo.said(/curl -s --json .*\/create-order -H 'authorization: Bearer [\w-]+'/);
+      const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+      expect(JSON.parse(stdout)).toMatchObject({ orderStatus: 'CREATED', coinAmount: 12_500, merchantId: 'demo' });
+    });
 
-    it(
-      'takes an order that is paid, which the guide to a merchant SDK gives back',
-      async () => {
-        const demo = startDemo();
-        const [, EGRESS_TOKEN] = await demo.said(/create-order -H 'authorization: Bearer ([\w-]+)'/);
-        const [, EGRESS_URL] = await demo.said(/egress +(http\S+)/);
-        const [, GATEWAY_URL] = await demo.said(/gateway sandbox +(http\S+)/);
-        const env = { ...process.env, EGRESS_URL, EGRESS_TOKEN, GATEWAY_URL };
-        const { stdout } = await promisify(execFile)('sh', [PAID_ORDER], { env });
-        expect(stdout.trim()).toMatch(/^[\da-f-]{36}$/);
-        const refused = promisify(execFile)('sh', [PAID_ORDER], { env: { ...env, EGRESS_TOKEN: 'another' } });
-        await expect(refused).rejects.toThrow(/no order is paid: the egress \(EGRESS_URL\) says .*"unauthenticated"/);
-      },
-      START_LIMIT_MS,
-    );
+    it('takes an order that is paid, which the guide to a merchant SDK gives back', async () => {
+      const demo = startDemo();
+      const [, EGRESS_TOKEN] = await demo.said(/create-order -H 'authorization: Bearer ([\w-]+)'/);
+      const [, EGRESS_URL] = await demo.said(/egress +(http\S+)/);
+      const [, GATEWAY_URL] = await demo.said(/gateway sandbox +(http\S+)/);
+      const env = { ...process.env, EGRESS_URL, EGRESS_TOKEN, GATEWAY_URL };
+      const { stdout } = await promisify(execFile)('sh', [PAID_ORDER], { env });
+      expect(stdout.trim()).toMatch(/^[\da-f-]{36}$/);
+      const refused = promisify(execFile)('sh', [PAID_ORDER], { env: { ...env, EGRESS_TOKEN: 'another' } });
+      await expect(refused).rejects.toThrow(/no order is paid: the egress \(EGRESS_URL\) says .*"unauthenticated"/);
+    });
   });
 
-  it(
-    'starts a second time, and beside another one, with the same token',
-    async () => {
-      const [first, second] = [startDemo(), startDemo()];
-      const [, token] = await first.said(curlLine);
-      expect((await second.said(curlLine))[1]).toBe(token);
-      expect([(await readSession(first)).status, (await readSession(second)).status]).toEqual([200, 200]);
-    },
-    START_LIMIT_MS,
-  );
+  it('starts a second time, and beside another one, with the same token', async () => {
+    const [first, second] = [startDemo(), startDemo()];
+    const [, token] = await first.said(curlLine);
+    expect((await second.said(curlLine))[1]).toBe(token);
+    expect([(await readSession(first)).status, (await readSession(second)).status]).toEqual([200, 200]);
+  });
 
   it('leaves nothing in the home and temporary folders', async () => {
     expect(await readdir(join(folder, 'home'))).toEqual([]);

@@ -76,7 +76,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       if (language === 'python') expect(said.trim().split('\n')).toHaveLength(2);
       expect(said).not.toContain('Traceback');
     },
-    60_000,
   );
 
   it.each(WITHOUT_PACKAGE)(
@@ -89,38 +88,29 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       );
       expect(said).not.toContain('Traceback');
     },
-    60_000,
   );
 
-  it.each(WITHOUT_PACKAGE)(
-    "tell a problem's detail beside its title: %s, %s",
-    async (guide, language) => {
-      const problem = { code: 'forbidden', title: 'Not allowed', detail: 'ask for session:read', requestId: 'r-1' };
-      answers['/session'] = json(403, problem);
-      expect(await failure(guide, language)).toMatch(
-        /^the broker refuses \/session: .*forbidden.*Not allowed.*ask for session:read.*r-1.*sent nothing/m,
-      );
-    },
-    60_000,
-  );
+  it.each(WITHOUT_PACKAGE)("tell a problem's detail beside its title: %s, %s", async (guide, language) => {
+    const problem = { code: 'forbidden', title: 'Not allowed', detail: 'ask for session:read', requestId: 'r-1' };
+    answers['/session'] = json(403, problem);
+    expect(await failure(guide, language)).toMatch(
+      /^the broker refuses \/session: .*forbidden.*Not allowed.*ask for session:read.*r-1.*sent nothing/m,
+    );
+  });
 
   it.each<[string, Answer]>([
     ['refuses the client key', json(403, { code: 'forbidden', detail: 'ask for the merchant' })],
     ['is a page', page(200)],
     ['is a redirect', page(302)],
-  ])(
-    'say that a merchant SDK has sent nothing where the broker %s',
-    async (_what, answered) => {
-      answers['/client-key'] = answered;
-      const said = await failure('merchant-sdk', 'ts');
-      expect(said).toMatch(
-        /no client key: (?:403 .*ask for the merchant|200|302).*nothing was sent to the bank, and it may be sent again/,
-      );
-      expect(said).toContain('are BROKER_URL and BROKER_TOKEN right? Is the merchant called shop there');
-      expect(gateway.connections).toBe(0);
-    },
-    60_000,
-  );
+  ])('say that a merchant SDK has sent nothing where the broker %s', async (_what, answered) => {
+    answers['/client-key'] = answered;
+    const said = await failure('merchant-sdk', 'ts');
+    expect(said).toMatch(
+      /no client key: (?:403 .*ask for the merchant|200|302).*nothing was sent to the bank, and it may be sent again/,
+    );
+    expect(said).toContain('are BROKER_URL and BROKER_TOKEN right? Is the merchant called shop there');
+    expect(gateway.connections).toBe(0);
+  });
 
   it('ask whether nothing is right where the broker says why it has no client key', async () => {
     answers['/client-key'] = json(503, { code: 'session_unavailable', cause: 'the bank is away' });
@@ -155,14 +145,10 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       (response) => response.destroy(),
       /\nAnswerLost: .*what became of it; it is [\w-]{36}(?:; does GATEWAY_URL begin with https:\/\/\?)?\n/,
     ],
-  ])(
-    'say of a refund of a merchant SDK that it is %s',
-    async (_what, answered, says) => {
-      answers['/refund'] = answered;
-      expect(await failure('merchant-sdk', 'ts')).toMatch(says);
-    },
-    60_000,
-  );
+  ])('say of a refund of a merchant SDK that it is %s', async (_what, answered, says) => {
+    answers['/refund'] = answered;
+    expect(await failure('merchant-sdk', 'ts')).toMatch(says);
+  });
 
   it('say of two sessions that were rejected, one after the other, what refund.md says: merchant-sdk', async () => {
     for (const [answered, reason] of [
@@ -184,16 +170,12 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       ['BROKER_URL', 'BROKER_TOKEN', 'GATEWAY_URL'].map((name): [Guide, Language, string] => [guide, 'ts', name]),
     ),
     ...['BROKER_URL', 'BROKER_TOKEN'].map((name): [Guide, Language, string] => ['notifications', 'ts', name]),
-  ])(
-    'name what is not set: %s, %s, %s',
-    async (guide, language, name) => {
-      const said = await failure(guide, language, { [name]: name === 'OPERATION_ID' ? ' ' : '' });
-      expect(said).toMatch(new RegExp(`set ${name}: |${name}: set it: `));
-      expect(said).not.toContain('KeyError');
-      expect(broker.connections + gateway.connections).toBe(0);
-    },
-    60_000,
-  );
+  ])('name what is not set: %s, %s, %s', async (guide, language, name) => {
+    const said = await failure(guide, language, { [name]: name === 'OPERATION_ID' ? ' ' : '' });
+    expect(said).toMatch(new RegExp(`set ${name}: |${name}: set it: `));
+    expect(said).not.toContain('KeyError');
+    expect(broker.connections + gateway.connections).toBe(0);
+  });
 
   it.each(['hosted-page', 'refund', 'merchant-sdk'] as const)(
     'name an address that nobody can have: %s',
@@ -207,7 +189,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
         expect(await failure(guide, 'ts', { [name]: value })).toMatch(says);
       }
     },
-    60_000,
   );
 
   it.each([...PAYING, WITH_SDK])(
@@ -219,7 +200,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       expect(said).toMatch(/does (?:it|its URL|GATEWAY_URL) begin with https:\/\/\?/);
       expect(said).toMatch(/nobody knows/i);
     },
-    60_000,
   );
 
   it.each(LANGUAGES)('say that there is nowhere to send the customer to: %s', async (language) => {
@@ -252,38 +232,30 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     ['a refusal', json(200, { msgCode: 'b_hpp_order_not_found' })],
     ['a reset', (response) => response.destroy()],
     ['a 401 without a code', page(401)],
-  ])(
-    'say that the bank has the order when only the question what became of it fails: %s',
-    async (_what, fault) => {
-      answers['/operations'] = fault;
-      for (const language of LANGUAGES) {
-        const said = await failure('hosted-page', language);
-        expect(said).toMatch(
-          /the bank HAS the order order-of-the-bank, and only the question .*do not send the order again/,
-        );
-        if (language !== 'ts') expect(said).not.toMatch(/nobody knows|does not have it|may be sent again/);
-      }
-    },
-    60_000,
-  );
+  ])('say that the bank has the order when only the question what became of it fails: %s', async (_what, fault) => {
+    answers['/operations'] = fault;
+    for (const language of LANGUAGES) {
+      const said = await failure('hosted-page', language);
+      expect(said).toMatch(
+        /the bank HAS the order order-of-the-bank, and only the question .*do not send the order again/,
+      );
+      if (language !== 'ts') expect(said).not.toMatch(/nobody knows|does not have it|may be sent again/);
+    }
+  });
 
-  it.each(PAYING)(
-    'say that nobody knows after a 5xx, a page or a reset: %s, %s',
-    async (guide, language) => {
-      const path = guide === 'refund' ? '/refund' : '/create-order';
-      const faults = [
-        json(500, { msgCode: 'b_unknown_error' }),
-        page(200),
-        page(502),
-        (it: ServerResponse) => it.destroy(),
-      ];
-      for (const fault of faults) {
-        answers[path] = fault;
-        expect(await failure(guide, language)).toMatch(/nobody knows whether the bank has/i);
-      }
-    },
-    60_000,
-  );
+  it.each(PAYING)('say that nobody knows after a 5xx, a page or a reset: %s, %s', async (guide, language) => {
+    const path = guide === 'refund' ? '/refund' : '/create-order';
+    const faults = [
+      json(500, { msgCode: 'b_unknown_error' }),
+      page(200),
+      page(502),
+      (it: ServerResponse) => it.destroy(),
+    ];
+    for (const fault of faults) {
+      answers[path] = fault;
+      expect(await failure(guide, language)).toMatch(/nobody knows whether the bank has/i);
+    }
+  });
 
   it.each(PAYING)(
     'say of a 401 without a code that something in between may have sent it: %s, %s',
@@ -295,23 +267,18 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       expect(said).toMatch(/does not have it by this request|bank has not carried it out/);
       expect(said).not.toContain('None');
     },
-    60_000,
   );
 
-  it.each(PAYING)(
-    'say that the bank has a request with this id already: %s, %s',
-    async (guide, language) => {
-      const repeated = json(200, { msgCode: 'b_duplicate_field_value' });
-      Object.assign(answers, { '/create-order': repeated, '/refund': repeated });
-      const MERCHANT_REQUEST_ID = randomUUID();
-      const said = await failure(guide, language, { MERCHANT_REQUEST_ID });
-      expect(said).toMatch(/b_duplicate_field_value.* the bank has a request with this id already/);
-      expect(said).toMatch(
-        new RegExp(`ask the bank about ${MERCHANT_REQUEST_ID}|keep ${MERCHANT_REQUEST_ID}: the notif`),
-      );
-    },
-    60_000,
-  );
+  it.each(PAYING)('say that the bank has a request with this id already: %s, %s', async (guide, language) => {
+    const repeated = json(200, { msgCode: 'b_duplicate_field_value' });
+    Object.assign(answers, { '/create-order': repeated, '/refund': repeated });
+    const MERCHANT_REQUEST_ID = randomUUID();
+    const said = await failure(guide, language, { MERCHANT_REQUEST_ID });
+    expect(said).toMatch(/b_duplicate_field_value.* the bank has a request with this id already/);
+    expect(said).toMatch(
+      new RegExp(`ask the bank about ${MERCHANT_REQUEST_ID}|keep ${MERCHANT_REQUEST_ID}: the notif`),
+    );
+  });
 
   it.each(PAYING)(
     'say that nobody knows of what is no code of the bank, however it is written: %s, %s',
@@ -333,18 +300,13 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
         expect(said).not.toMatch(/does not have it|it was refused/);
       }
     },
-    60_000,
   );
 
-  it.each(PAYING)(
-    'say of a spaced code what it says of any: %s, %s',
-    async (guide, language) => {
-      const body = '{\n "serviceId": "gw",\n "msgCode" : "b_duplicate_field_value"\n}';
-      Object.assign(answers, { '/create-order': text(body), '/refund': text(body) });
-      expect(await failure(guide, language)).toContain('the bank has a request with this id already');
-    },
-    60_000,
-  );
+  it.each(PAYING)('say of a spaced code what it says of any: %s, %s', async (guide, language) => {
+    const body = '{\n "serviceId": "gw",\n "msgCode" : "b_duplicate_field_value"\n}';
+    Object.assign(answers, { '/create-order': text(body), '/refund': text(body) });
+    expect(await failure(guide, language)).toContain('the bank has a request with this id already');
+  });
 
   it.each(LANGUAGES.flatMap((language) => [null, ''].map((msgCode) => ({ language, msgCode }))))(
     'take an order that is pretty-printed and has a code that is none: $language, $msgCode',
@@ -355,7 +317,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
         'send the customer to https://bank.example/pay\norder order-of-the-bank is CREATED with 0 operations\n',
       );
     },
-    60_000,
   );
 
   it.each<[Language, string, Answer]>(
@@ -376,7 +337,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       expect(said).toMatch(/^the bank HAS the refund, but its answer was not opened: .*never send it under a new/m);
       expect(said).not.toMatch(/sent nothing|may be sent again/);
     },
-    60_000,
   );
 
   it.each<[Guide, Language]>([...LANGUAGES.map((it): [Guide, Language] => ['refund', it]), ['merchant-sdk', 'ts']])(
@@ -394,7 +354,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
         expect(said).not.toMatch(/nobody knows|canary/i);
       }
     },
-    60_000,
   );
 
   it.each<[Language, string, Answer]>(
@@ -403,18 +362,12 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       [language, 'a redirect', page(302)],
       [language, 'no JWE', json(200, { generation: 1 })],
     ]),
-  )(
-    'send no refund that is not sealed: %s, %s',
-    async (language, _what, answered) => {
-      answers['/payloads/encrypt'] = answered;
-      const said = await failure('refund', language);
-      expect(said).toMatch(
-        /^\/payloads\/encrypt: a (?:200|302) that is not the broker's.*has sent nothing to the bank/m,
-      );
-      expect(gateway.connections).toBe(0);
-    },
-    60_000,
-  );
+  )('send no refund that is not sealed: %s, %s', async (language, _what, answered) => {
+    answers['/payloads/encrypt'] = answered;
+    const said = await failure('refund', language);
+    expect(said).toMatch(/^\/payloads\/encrypt: a (?:200|302) that is not the broker's.*has sent nothing to the bank/m);
+    expect(gateway.connections).toBe(0);
+  });
 
   it.each(PAYING.filter(([, language]) => language !== 'ts'))(
     "name a page in the place of the broker's answer as such: %s, %s",
@@ -424,7 +377,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
         /^\/session: a 502 that is not the broker's: is BROKER_URL right\?; .*has sent nothing to the bank/m,
       );
     },
-    60_000,
   );
 
   it.each(PAYING)(
@@ -449,7 +401,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
         expect(said).not.toMatch(/nobody knows/i);
       }
     },
-    60_000,
   );
 
   it('ask nothing of the scheme where nothing listens: merchant-sdk', async () => {
@@ -466,7 +417,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       const said = await failure(guide, language);
       expect(said).toMatch(/is GATEWAY_URL right\?.*nobody knows|is its URL right\?.*404, text\/html.*Nobody knows/);
     },
-    60_000,
   );
 
   it('name the URL where a broker speaks no TLS, or nothing else', async () => {
@@ -502,7 +452,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       expect(said).not.toContain('\u001b');
       expect(said).not.toContain('x'.repeat(300));
     },
-    60_000,
   );
 
   it.each(PAYING)(
@@ -512,6 +461,5 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
       Object.assign(answers, { '/create-order': unknown, '/refund': unknown });
       expect(await failure(guide, language)).toMatch(/404 b_service_unavailable.*is GATEWAY_URL right\?.*may be there/);
     },
-    60_000,
   );
 });

@@ -59,46 +59,30 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     expect(await programs.compilerFaults()).toBe('');
   });
 
-  it.each(LANGUAGES)(
-    'create an order on the hosted page: %s',
-    async (language) => {
-      await newOrder(language);
-      expect(await broker.createCalls()).toBe(2);
-    },
-    60_000,
-  );
+  it.each(LANGUAGES)('create an order on the hosted page: %s', async (language) => {
+    await newOrder(language);
+    expect(await broker.createCalls()).toBe(2);
+  });
 
-  it.each(LANGUAGES)(
-    'create an order when the session is dead, once: %s',
-    async (language) => {
-      await endSession();
-      await newOrder(language);
-      expect(await broker.createCalls()).toBe(3);
-    },
-    60_000,
-  );
+  it.each(LANGUAGES)('create an order when the session is dead, once: %s', async (language) => {
+    await endSession();
+    await newOrder(language);
+    expect(await broker.createCalls()).toBe(3);
+  });
 
-  it.each(LANGUAGES)(
-    'give back what was paid: %s',
-    async (language) => {
-      const printed = await programs.output('refund', language, { ...env, OPERATION_ID: await paidOnce() });
-      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
-      expect(await broker.createCalls()).toBe(2);
-    },
-    60_000,
-  );
+  it.each(LANGUAGES)('give back what was paid: %s', async (language) => {
+    const printed = await programs.output('refund', language, { ...env, OPERATION_ID: await paidOnce() });
+    expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+    expect(await broker.createCalls()).toBe(2);
+  });
 
-  it.each(LANGUAGES)(
-    'give back what was paid when the session is dead, sealed anew: %s',
-    async (language) => {
-      const operationId = await paidOnce();
-      await endSession();
-      const printed = await programs.output('refund', language, { ...env, OPERATION_ID: operationId });
-      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
-      expect(await broker.createCalls()).toBe(3);
-    },
-    60_000,
-  );
+  it.each(LANGUAGES)('give back what was paid when the session is dead, sealed anew: %s', async (language) => {
+    const operationId = await paidOnce();
+    await endSession();
+    const printed = await programs.output('refund', language, { ...env, OPERATION_ID: operationId });
+    expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+    expect(await broker.createCalls()).toBe(3);
+  });
 
   it.each<[Guide, Language, RegExp]>([
     ['hosted-page', 'ts', /Unauthenticated: The broker does not accept the credential \(401\)/],
@@ -107,16 +91,12 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     ['refund', 'python', /^the broker refuses \/session: 401 unauthenticated/m],
     ['refund', 'sh', /^the broker refuses \/session: .*"unauthenticated"/m],
     ['notifications', 'sh', /^the broker refuses \/notifications\/open: .*"unauthenticated"/m],
-  ])(
-    'say that it is the broker who refuses a token: %s, %s',
-    async (guide, language, says) => {
-      const file = join(broker.folder, 'notification');
-      await writeFile(file, '{}');
-      const wanted = { ...env, BROKER_TOKEN: 'another', OPERATION_ID: randomUUID(), NOTIFICATION_FILE: file };
-      await expect(programs.output(guide, language, wanted)).rejects.toThrow(says);
-    },
-    60_000,
-  );
+  ])('say that it is the broker who refuses a token: %s, %s', async (guide, language, says) => {
+    const file = join(broker.folder, 'notification');
+    await writeFile(file, '{}');
+    const wanted = { ...env, BROKER_TOKEN: 'another', OPERATION_ID: randomUUID(), NOTIFICATION_FILE: file };
+    await expect(programs.output(guide, language, wanted)).rejects.toThrow(says);
+  });
 
   it.each<[Guide, string]>([
     ['hosted-page', 'BROKER_URL'],
@@ -124,16 +104,12 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     ['refund', 'BROKER_URL'],
     ['refund', 'GATEWAY_URL'],
     ['notifications', 'BROKER_URL'],
-  ])(
-    'name what is empty: %s, %s',
-    async (guide, name) => {
-      const wanted = { ...env, [name]: '', OPERATION_ID: randomUUID(), NOTIFICATION_FILE: '/dev/null' };
-      for (const language of ['python', 'sh'] as const) {
-        await expect(programs.output(guide, language, wanted)).rejects.toThrow(`set ${name}: it begins with http://`);
-      }
-    },
-    60_000,
-  );
+  ])('name what is empty: %s, %s', async (guide, name) => {
+    const wanted = { ...env, [name]: '', OPERATION_ID: randomUUID(), NOTIFICATION_FILE: '/dev/null' };
+    for (const language of ['python', 'sh'] as const) {
+      await expect(programs.output(guide, language, wanted)).rejects.toThrow(`set ${name}: it begins with http://`);
+    }
+  });
 
   it.each<[Guide, Language]>([
     ['hosted-page', 'python'],
@@ -142,33 +118,25 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     ['refund', 'sh'],
     ['notifications', 'python'],
     ['notifications', 'sh'],
-  ])(
-    'print no token that has a line break within: %s, %s',
-    async (guide, language) => {
-      const wanted = { ...env, OPERATION_ID: randomUUID(), NOTIFICATION_FILE: '/dev/null' };
-      for (const BROKER_TOKEN of ['canary\nof-a-token', '']) {
-        const printing = programs.output(guide, language, { ...wanted, BROKER_TOKEN });
-        await expect(printing).rejects.toThrow(/^set BROKER_TOKEN: /m);
-        await expect(printing).rejects.not.toThrow('canary');
-      }
-    },
-    60_000,
-  );
+  ])('print no token that has a line break within: %s, %s', async (guide, language) => {
+    const wanted = { ...env, OPERATION_ID: randomUUID(), NOTIFICATION_FILE: '/dev/null' };
+    for (const BROKER_TOKEN of ['canary\nof-a-token', '']) {
+      const printing = programs.output(guide, language, { ...wanted, BROKER_TOKEN });
+      await expect(printing).rejects.toThrow(/^set BROKER_TOKEN: /m);
+      await expect(printing).rejects.not.toThrow('canary');
+    }
+  });
 
-  it.each<Language>(['python', 'sh'])(
-    'take a token with a line break at its end: %s',
-    async (language) => {
-      const BROKER_TOKEN = `${TOKENS.payments}\n`;
-      await newOrder(language, { BROKER_TOKEN });
-      const printed = await programs.output('refund', language, {
-        ...env,
-        BROKER_TOKEN,
-        OPERATION_ID: await paidOnce(),
-      });
-      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
-    },
-    60_000,
-  );
+  it.each<Language>(['python', 'sh'])('take a token with a line break at its end: %s', async (language) => {
+    const BROKER_TOKEN = `${TOKENS.payments}\n`;
+    await newOrder(language, { BROKER_TOKEN });
+    const printed = await programs.output('refund', language, {
+      ...env,
+      BROKER_TOKEN,
+      OPERATION_ID: await paidOnce(),
+    });
+    expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+  });
 
   it('send nothing when the broker seals nothing: sh', async () => {
     const wanted = { ...env, BROKER_TOKEN: TOKENS.admin, OPERATION_ID: randomUUID() };
@@ -184,15 +152,11 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     ['hosted-page', 'sh', /^it was not sent: .*GATEWAY_URL.*does it begin with http:\/\/\?/m],
     ['refund', 'python', /^it was not sent: .*GATEWAY_URL.*does it begin with http:\/\/\?/m],
     ['refund', 'sh', /^it was not sent: .*GATEWAY_URL.*does it begin with http:\/\/\?/m],
-  ])(
-    'say that nothing was sent to a gateway that speaks no TLS: %s, %s',
-    async (guide, language, says) => {
-      const GATEWAY_URL = broker.sandboxUrl.replace('http:', 'https:');
-      const wanted = { ...env, GATEWAY_URL, OPERATION_ID: randomUUID() };
-      await expect(programs.output(guide, language, wanted)).rejects.toThrow(says);
-    },
-    60_000,
-  );
+  ])('say that nothing was sent to a gateway that speaks no TLS: %s, %s', async (guide, language, says) => {
+    const GATEWAY_URL = broker.sandboxUrl.replace('http:', 'https:');
+    const wanted = { ...env, GATEWAY_URL, OPERATION_ID: randomUUID() };
+    await expect(programs.output(guide, language, wanted)).rejects.toThrow(says);
+  });
 
   it.each(PAYING)(
     'report no session when an egress or a broker answers at GATEWAY_URL: %s, %s',
@@ -207,21 +171,16 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
       expect(await broker.createCalls()).toBe(2);
       expect(broker.lines.filter((line) => line.includes('a consumer reports'))).toEqual([]);
     },
-    60_000,
   );
 
   it.each<[Language, RegExp]>([
     ['ts', /AnswerUnopened: The gateway has answered, so that the bank has the request/],
     ['python', /^the bank HAS the refund, but its answer was not opened: the broker refuses/m],
     ['sh', /^the bank HAS the refund, but its answer was not opened/m],
-  ])(
-    'say that the bank has a refund whose answer was not opened: %s',
-    async (language, says) => {
-      const wanted = { ...env, BROKER_TOKEN: TOKENS.checkout, OPERATION_ID: await paidOnce() };
-      await expect(programs.output('refund', language, wanted)).rejects.toThrow(says);
-    },
-    60_000,
-  );
+  ])('say that the bank has a refund whose answer was not opened: %s', async (language, says) => {
+    const wanted = { ...env, BROKER_TOKEN: TOKENS.checkout, OPERATION_ID: await paidOnce() };
+    await expect(programs.output('refund', language, wanted)).rejects.toThrow(says);
+  });
 
   it.each<[Language, RegExp]>([
     [
@@ -230,14 +189,10 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     ],
     ['python', /^it was not sent: nothing answers at GATEWAY_URL that is trusted: .*refused; it may be sent again/m],
     ['sh', /^it was not sent: nothing answers at GATEWAY_URL that is trusted; it may be sent again/m],
-  ])(
-    'say that a refund was not sent when no gateway listens: %s',
-    async (language, says) => {
-      const wanted = { ...env, GATEWAY_URL: `http://127.0.0.1:${await freePort()}`, OPERATION_ID: randomUUID() };
-      await expect(programs.output('refund', language, wanted)).rejects.toThrow(says);
-    },
-    60_000,
-  );
+  ])('say that a refund was not sent when no gateway listens: %s', async (language, says) => {
+    const wanted = { ...env, GATEWAY_URL: `http://127.0.0.1:${await freePort()}`, OPERATION_ID: randomUUID() };
+    await expect(programs.output('refund', language, wanted)).rejects.toThrow(says);
+  });
 
   it.each<[Language, RegExp]>([
     [
@@ -246,38 +201,26 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     ],
     ['python', /^it was not sent: nothing answers at GATEWAY_URL/m],
     ['sh', /^it was not sent: nothing answers at GATEWAY_URL/m],
-  ])(
-    'say that an order was not sent when no gateway listens: %s',
-    async (language, says) => {
-      const wanted = { ...env, GATEWAY_URL: `http://127.0.0.1:${await freePort()}` };
-      await expect(programs.output('hosted-page', language, wanted)).rejects.toThrow(says);
-    },
-    60_000,
-  );
+  ])('say that an order was not sent when no gateway listens: %s', async (language, says) => {
+    const wanted = { ...env, GATEWAY_URL: `http://127.0.0.1:${await freePort()}` };
+    await expect(programs.output('hosted-page', language, wanted)).rejects.toThrow(says);
+  });
 
-  it.each(LANGUAGES)(
-    'send an order again under the id that they are given: %s',
-    async (language) => {
-      const MERCHANT_REQUEST_ID = randomUUID();
-      await newOrder(language, { MERCHANT_REQUEST_ID });
-      const again = programs.output('hosted-page', language, { ...env, MERCHANT_REQUEST_ID });
-      await expect(again).rejects.toThrow(/create-order: 200 b_duplicate_field_value/);
-      await expect(again).rejects.toThrow(`sending the order ${MERCHANT_REQUEST_ID}\n`);
-    },
-    60_000,
-  );
+  it.each(LANGUAGES)('send an order again under the id that they are given: %s', async (language) => {
+    const MERCHANT_REQUEST_ID = randomUUID();
+    await newOrder(language, { MERCHANT_REQUEST_ID });
+    const again = programs.output('hosted-page', language, { ...env, MERCHANT_REQUEST_ID });
+    await expect(again).rejects.toThrow(/create-order: 200 b_duplicate_field_value/);
+    await expect(again).rejects.toThrow(`sending the order ${MERCHANT_REQUEST_ID}\n`);
+  });
 
-  it.each(['alive', 'dead'])(
-    'give back through a merchant SDK when the session is %s',
-    async (state) => {
-      const operationId = await paidOnce();
-      if (state === 'dead') await endSession();
-      const printed = await programs.output('merchant-sdk', 'ts', { ...env, OPERATION_ID: operationId });
-      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
-      expect(await broker.createCalls()).toBe(state === 'dead' ? 3 : 2);
-    },
-    60_000,
-  );
+  it.each(['alive', 'dead'])('give back through a merchant SDK when the session is %s', async (state) => {
+    const operationId = await paidOnce();
+    if (state === 'dead') await endSession();
+    const printed = await programs.output('merchant-sdk', 'ts', { ...env, OPERATION_ID: operationId });
+    expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+    expect(await broker.createCalls()).toBe(state === 'dead' ? 3 : 2);
+  });
 
   it('say with which msgCode the bank refuses what a merchant SDK wants', async () => {
     const wanted = { ...env, OPERATION_ID: randomUUID() };
@@ -322,40 +265,32 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     );
   });
 
-  it.each<Language>(['ts', 'python'])(
-    'receive notifications, sealed and repeated: %s',
-    async (language) => {
-      const receiver = await programs.start('notifications', language, env);
-      try {
-        const port = receiver.lines[0]?.replace('port ', '') ?? '';
-        const url = `http://127.0.0.1:${port}/notifications`;
-        const { ecomOperationId } = await pay(await newOrder('sh', { NOTIFICATION_URL: url }));
-        await eventually(() => receiver.lines.length > 1);
-        expect(receiver.lines[1]).toBe(`hosted_page ${ecomOperationId} is SUCCESS, repeated: false`);
-        expect((await fetch(url, { method: 'POST', body: 'no notification' })).status).toBe(400);
-      } finally {
-        await receiver.end();
-      }
-    },
-    60_000,
-  );
+  it.each<Language>(['ts', 'python'])('receive notifications, sealed and repeated: %s', async (language) => {
+    const receiver = await programs.start('notifications', language, env);
+    try {
+      const port = receiver.lines[0]?.replace('port ', '') ?? '';
+      const url = `http://127.0.0.1:${port}/notifications`;
+      const { ecomOperationId } = await pay(await newOrder('sh', { NOTIFICATION_URL: url }));
+      await eventually(() => receiver.lines.length > 1);
+      expect(receiver.lines[1]).toBe(`hosted_page ${ecomOperationId} is SUCCESS, repeated: false`);
+      expect((await fetch(url, { method: 'POST', body: 'no notification' })).status).toBe(400);
+    } finally {
+      await receiver.end();
+    }
+  });
 
-  it.each<Language>(['ts', 'python'])(
-    'acknowledge no notification while no broker listens: %s',
-    async (language) => {
-      const wanted = { ...env, BROKER_URL: `http://127.0.0.1:${await freePort()}` };
-      const receiver = await programs.start('notifications', language, wanted);
-      try {
-        const url = `http://127.0.0.1:${receiver.lines[0]?.replace('port ', '')}/`;
-        expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(503);
-        await eventually(() => receiver.lines.length > 1);
-        expect(receiver.lines[1]).toMatch(/^not opened: .*refused/i);
-      } finally {
-        await receiver.end();
-      }
-    },
-    60_000,
-  );
+  it.each<Language>(['ts', 'python'])('acknowledge no notification while no broker listens: %s', async (language) => {
+    const wanted = { ...env, BROKER_URL: `http://127.0.0.1:${await freePort()}` };
+    const receiver = await programs.start('notifications', language, wanted);
+    try {
+      const url = `http://127.0.0.1:${receiver.lines[0]?.replace('port ', '')}/`;
+      expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(503);
+      await eventually(() => receiver.lines.length > 1);
+      expect(receiver.lines[1]).toMatch(/^not opened: .*refused/i);
+    } finally {
+      await receiver.end();
+    }
+  });
 
   it('open a notification that was kept: sh', async () => {
     const operation = { type: 'PURCHASE', coinAmount: 1, merchantId: 'm', ecomOperationId: 'kept-1', status: 'FAIL' };

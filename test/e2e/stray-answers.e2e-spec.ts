@@ -86,37 +86,29 @@ describeWith(['curl', 'python3'], 'the programs of the manual and the guides', (
       (error: unknown) => error as Error,
     );
 
-  it.each(PROGRAMS)(
-    'follow no redirect of a gateway, and say that nobody knows: %s, %s',
-    async (...program) => {
-      const elsewhere = await standIn({ status: 200, body: '{"jwe":"of.a.stran.g.er","hppOrderId":"of-a-stranger"}' });
-      for (const status of [302, 307]) {
-        const gateway = await standIn({ status, headers: { location: `${elsewhere.url}/` } });
-        const { message } = await ended(program, { GATEWAY_URL: gateway.url });
-        expect(message).toMatch(/nobody knows/i);
-        expect(message).toMatch(/redirect|302|307/);
-        expect(gateway.asked).toHaveLength(1);
-      }
-      expect(elsewhere.asked).toEqual([]);
-    },
-    60_000,
-  );
-
-  it.each(PROGRAMS)(
-    'say that nobody knows, and the status, when a firewall answers: %s, %s',
-    async (...program) => {
-      const headers = { 'content-type': 'text/html; charset=utf-8' };
-      const gateway = await standIn({ status: 403, headers, body: '<html>canary' });
+  it.each(PROGRAMS)('follow no redirect of a gateway, and say that nobody knows: %s, %s', async (...program) => {
+    const elsewhere = await standIn({ status: 200, body: '{"jwe":"of.a.stran.g.er","hppOrderId":"of-a-stranger"}' });
+    for (const status of [302, 307]) {
+      const gateway = await standIn({ status, headers: { location: `${elsewhere.url}/` } });
       const { message } = await ended(program, { GATEWAY_URL: gateway.url });
       expect(message).toMatch(/nobody knows/i);
-      expect(message).toMatch(
-        program[1] === 'ts' ? /status 403, text\/html, no JSON/ : /403 is no answer of the gateway/,
-      );
-      expect(message).not.toContain('canary');
+      expect(message).toMatch(/redirect|302|307/);
       expect(gateway.asked).toHaveLength(1);
-    },
-    60_000,
-  );
+    }
+    expect(elsewhere.asked).toEqual([]);
+  });
+
+  it.each(PROGRAMS)('say that nobody knows, and the status, when a firewall answers: %s, %s', async (...program) => {
+    const headers = { 'content-type': 'text/html; charset=utf-8' };
+    const gateway = await standIn({ status: 403, headers, body: '<html>canary' });
+    const { message } = await ended(program, { GATEWAY_URL: gateway.url });
+    expect(message).toMatch(/nobody knows/i);
+    expect(message).toMatch(
+      program[1] === 'ts' ? /status 403, text\/html, no JSON/ : /403 is no answer of the gateway/,
+    );
+    expect(message).not.toContain('canary');
+    expect(gateway.asked).toHaveLength(1);
+  });
 
   it.each(PROGRAMS)(
     'say that nobody knows, and which id to keep, of an error that is no refusal: %s, %s',
@@ -139,7 +131,6 @@ describeWith(['curl', 'python3'], 'the programs of the manual and the guides', (
         expect(gateway.asked).toHaveLength(1);
       }
     },
-    60_000,
   );
 
   it.each<[string, string]>([
@@ -147,16 +138,12 @@ describeWith(['curl', 'python3'], 'the programs of the manual and the guides', (
     ['null', 'null'],
     ['an empty object', '{}'],
     ['a list', '["jwe"]'],
-  ])(
-    'say that nobody knows when the gateway answers with %s under 200',
-    async (_what, body) => {
-      const gateway = await standIn({ status: 200, headers: { 'content-type': 'application/json' }, body });
-      for (const program of PROGRAMS) {
-        expect((await ended(program, { GATEWAY_URL: gateway.url })).message).toMatch(/nobody knows/i);
-      }
-    },
-    90_000,
-  );
+  ])('say that nobody knows when the gateway answers with %s under 200', async (_what, body) => {
+    const gateway = await standIn({ status: 200, headers: { 'content-type': 'application/json' }, body });
+    for (const program of PROGRAMS) {
+      expect((await ended(program, { GATEWAY_URL: gateway.url })).message).toMatch(/nobody knows/i);
+    }
+  });
 
   it.each<Program>([...PROGRAMS, ['merchant-sdk', 'ts']])(
     'follow no redirect of a broker: %s, %s',
@@ -168,7 +155,6 @@ describeWith(['curl', 'python3'], 'the programs of the manual and the guides', (
       expect(redirecting.asked.length).toBeGreaterThan(0);
       expect(elsewhere.asked).toEqual([]);
     },
-    60_000,
   );
 
   it('follow no redirect of a gateway: the SDK that stands for another', async () => {
@@ -193,7 +179,6 @@ describeWith(['curl', 'python3'], 'the programs of the manual and the guides', (
       }
       expect(elsewhere.asked).toEqual([]);
     },
-    60_000,
   );
 
   it.each<Program>([

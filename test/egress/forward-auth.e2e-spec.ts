@@ -216,12 +216,13 @@ describeWith(PROXIES, 'a session that the gateway calls dead', () => {
 });
 
 describeWith(PROXIES, 'payments while sessions are renewed', () => {
-  const RENEWALS = 8;
+  const RENEWALS = 6;
   /** At each proxy. */
   const PAYERS = 2;
 
   it('are each made with the headers of one session, and none is refused or lost', async () => {
-    const stage = await Stage.start({ merchant: { lifetimeMs: 6_000 }, timeout: '1s' });
+    // Renewed every four seconds: a payment that a busy machine holds up has the twelve that are left of its session.
+    const stage = await Stage.start({ merchant: { lifetimeMs: 16_000 }, timeout: '1s' });
     try {
       await stage.broker.edit(['timeout: 1s }', `timeout: 1s }\n    ${WISHES}`]);
       await stage.broker.reload();

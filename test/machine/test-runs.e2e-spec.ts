@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers';
 const root = join(import.meta.dirname, '..', '..');
 const JEST = ['--experimental-vm-modules', join(root, 'node_modules/jest/bin/jest.js'), '-i'];
 const CONFIG = ['--config', join(root, 'test/machine/samples/jest.config.mjs')];
-const LIMIT_MS = 120_000;
 
 interface Run {
   readonly code: number | null;
@@ -32,56 +31,40 @@ describe('a run of the tests on a machine that lacks a program', () => {
   const nothing = mkdtempSync(join(tmpdir(), 'no-programs-'));
   afterAll(() => rmSync(nothing, { recursive: true }));
 
-  it(
-    'passes without the tests that need it, and ends with their number and the reason',
-    async () => {
-      const { code, said } = await runOf('.*jq', { PATH: nothing, CI: 'false' });
-      expect(said.trimEnd().split('\n').slice(-3)).toEqual([
-        'Skipped for what this machine does not have:',
-        expect.stringMatching(/^ {2}jq: 3 tests in 2 suites \(jq cannot be found; .*install jq\)$/),
-        'Skipped in all: 3 tests in 2 suites, 1 of them as a whole.',
-      ]);
-      expect(said).toMatch(/^Tests: +3 skipped, 1 passed, 4 total$/m);
-      expect(code).toBe(0);
-    },
-    LIMIT_MS,
-  );
+  it('passes without the tests that need it, and ends with their number and the reason', async () => {
+    const { code, said } = await runOf('.*jq', { PATH: nothing, CI: 'false' });
+    expect(said.trimEnd().split('\n').slice(-3)).toEqual([
+      'Skipped for what this machine does not have:',
+      expect.stringMatching(/^ {2}jq: 3 tests in 2 suites \(jq cannot be found; .*install jq\)$/),
+      'Skipped in all: 3 tests in 2 suites, 1 of them as a whole.',
+    ]);
+    expect(said).toMatch(/^Tests: +3 skipped, 1 passed, 4 total$/m);
+    expect(code).toBe(0);
+  });
 
-  it(
-    'fails in CI, and says what is missing',
-    async () => {
-      const { code, said } = await runOf('.*jq', { PATH: nothing, CI: 'true' });
-      expect(said).toContain('In CI nothing may be skipped, but jq cannot be found.');
-      expect(said).toMatch(/^Tests: +2 failed, 1 passed, 3 total$/m);
-      expect(code).toBe(1);
-    },
-    LIMIT_MS,
-  );
+  it('fails in CI, and says what is missing', async () => {
+    const { code, said } = await runOf('.*jq', { PATH: nothing, CI: 'true' });
+    expect(said).toContain('In CI nothing may be skipped, but jq cannot be found.');
+    expect(said).toMatch(/^Tests: +2 failed, 1 passed, 3 total$/m);
+    expect(code).toBe(1);
+  });
 });
 
 describe('a suite whose hook fails half-way', () => {
-  it(
-    'tells why, and what it has started is ended and named',
-    async () => {
-      const { code, said } = await runOf('leaves-a-process', { CI: 'false' });
-      const [, pid = ''] = /^started (\d+)$/m.exec(said) ?? [];
-      expect(said).toContain('the next one did not start');
-      expect(said).toMatch(/leaves-a-process\.sample\.ts left a process: .*setInterval/);
-      expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
-      expect(code).toBe(1);
-    },
-    LIMIT_MS,
-  );
+  it('tells why, and what it has started is ended and named', async () => {
+    const { code, said } = await runOf('leaves-a-process', { CI: 'false' });
+    const [, pid = ''] = /^started (\d+)$/m.exec(said) ?? [];
+    expect(said).toContain('the next one did not start');
+    expect(said).toMatch(/leaves-a-process\.sample\.ts left a process: .*setInterval/);
+    expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+    expect(code).toBe(1);
+  });
 });
 
 describe('a suite that forgets a server', () => {
-  it(
-    'is named, for the server goes on beside every suite that follows',
-    async () => {
-      const { code, said } = await runOf('leaves-a-server', { CI: 'false' }, '--forceExit');
-      expect(said).toMatch(/leaves-a-server\.sample\.ts left servers that listen: 1\n/);
-      expect(code).toBe(0);
-    },
-    LIMIT_MS,
-  );
+  it('is named, for the server goes on beside every suite that follows', async () => {
+    const { code, said } = await runOf('leaves-a-server', { CI: 'false' }, '--forceExit');
+    expect(said).toMatch(/leaves-a-server\.sample\.ts left servers that listen: 1\n/);
+    expect(code).toBe(0);
+  });
 });

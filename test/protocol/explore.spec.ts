@@ -24,15 +24,11 @@ describe('the protocol of two replicas and one fault, every interleaving of it',
 });
 
 describe('the explorer', () => {
-  it.each(mutations)(
-    'finds that $mistake',
-    ({ breaks, mistake: _mistake, ...bounds }) => {
-      const { breach, states } = explore({ replicas: 2, maxStates: LIMIT, ...bounds });
-      expect({ breaks: breach?.invariant.name, states }).toEqual({ breaks, states });
-      expect(breach?.trace.length).toBeGreaterThan(0);
-    },
-    120_000,
-  );
+  it.each(mutations)('finds that $mistake', ({ breaks, mistake: _mistake, ...bounds }) => {
+    const { breach, states } = explore({ replicas: 2, maxStates: LIMIT, ...bounds });
+    expect({ breaks: breach?.invariant.name, states }).toEqual({ breaks, states });
+    expect(breach?.trace.length).toBeGreaterThan(0);
+  });
 
   it('says so when it did not see everything', () => {
     const seen = explore({ replicas: 2, faults: 1, rules, maxStates: 500 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
     }),
     (it) => it.close(),
   );
-}, 60_000);
+});
 
 describeWith('redis-server', 'RedisSessionStore held to the specification', () => {
   it('agrees with it after any sequence of operations', async () => {

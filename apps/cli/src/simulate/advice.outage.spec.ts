@@ -54,7 +54,7 @@ describe('a lead time that is said to bridge an outage', () => {
     const told = (await adviceFor(setup)).filter(bridges);
     expect(told.map(({ changes }) => changes)).toEqual([[{ of: 'lead', share: 0.2 }]]);
     for (const one of told) expect(await lostInOtherRuns(setup, one)).toEqual([0, 0, 0]);
-  }, 60_000);
+  });
 
   it('leaves the renewals in the quiet hours where one that is as long as the outage and some does', async () => {
     for (const [outageMs, leadMs] of [
@@ -67,7 +67,7 @@ describe('a lead time that is said to bridge an outage', () => {
       expect(told).toMatchObject({ changes: [{ of: 'leadTime', leadMs }], own: { outsideQuietHours: 0 } });
       if (told !== undefined) expect(await lostInOtherRuns(setup, told)).toEqual([0, 0, 0]);
     }
-  }, 60_000);
+  });
 
   it('bridges it in runs of every other length, with quiet hours and without', async () => {
     let seen = 0;
@@ -93,7 +93,7 @@ describe('a lead time that is said to bridge an outage', () => {
       { numRuns: 6, seed: 3 },
     );
     expect(seen).toBeGreaterThan(2);
-  }, 120_000);
+  });
 
   it('needs calls enough, too, where the pauses of the outage happen to be shorter', async () => {
     const hourly = (calls: number): SimulationSetup => ({
@@ -113,7 +113,7 @@ describe('a lead time that is said to bridge an outage', () => {
       );
     expect([25, 26].map(spares)).toEqual([false, true]);
     expect(hasCallsToSpare(nightly(0), windows)).toBe(true);
-  }, 60_000);
+  });
 
   it('is longer than the outage by the longest pause that may end it', () => {
     const settings = (minutes: number): SimulationSetup['settings'] =>

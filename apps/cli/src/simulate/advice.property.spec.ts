@@ -78,7 +78,7 @@ describe('the advice of a simulation', () => {
       { numRuns: 12, seed: 7 },
     );
     expect([...effects].sort()).toEqual(expect.arrayContaining(['bridges', 'shortens']));
-  }, 120_000);
+  });
 
   it('says that a longer lead needs more calls than are allowed only where the run with it shows so', async () => {
     await fc.assert(
@@ -97,5 +97,5 @@ describe('the advice of a simulation', () => {
       }),
       { numRuns: 12, seed: 11 },
     );
-  }, 120_000);
+  });
 });

@@ -48,7 +48,7 @@ describe('the changes that are tried', () => {
         expect([Math.min(...gaps), Math.max(...gaps)]).toEqual([leastLostMs, lostMs]);
       }
     }
-  }, 60_000);
+  });
 
   it('tell the kinds of which none helps, and no kind that was not tried', async () => {
     const before = await playedIn([setup, ...otherRuns(setup)]);
@@ -59,7 +59,7 @@ describe('the changes that are tried', () => {
     const bridged = changed(setup, [{ of: 'lifetime', lifetimeMs: 4 * HOUR_MS }]);
     const short = { ...bridged, durationMs: 24 * HOUR_MS };
     expect((await tryChanges(await playedIn([short, ...otherRuns(short)]))).inVain).not.toContain('lifetime');
-  }, 60_000);
+  });
 
   it('end with sessions of eight times the length, where those of four have a gap', async () => {
     const run: SimulationSetup = {
@@ -75,7 +75,7 @@ describe('the changes that are tried', () => {
     };
     const told = await tryIn(run);
     expect(told.filter(bridges).map(({ changes }) => changes)).toEqual([[{ of: 'lifetime', lifetimeMs: 8 * HOUR_MS }]]);
-  }, 60_000);
+  });
 
   it.each([
     [15, 2 * HOUR_MS],
@@ -94,7 +94,6 @@ describe('the changes that are tried', () => {
         { changes: [{ of: 'lifetime', lifetimeMs: longestMs }], effect: 'shortens' },
       ]);
     },
-    60_000,
   );
 
   it('bridge with other seeds, too, where calls fail by chance', async () => {
@@ -135,7 +134,7 @@ describe('the changes that are tried', () => {
       expect(changes).not.toEqual(spared);
       expect(await lost(furtherRuns(run), changes)).toBe(0);
     }
-  }, 60_000);
+  });
 
   describe('of an outage that spends the calls of a longer lead', () => {
     const spending: SimulationSetup = {
@@ -151,7 +150,7 @@ describe('the changes that are tried', () => {
       const longest = told.find(({ changes }) => changes.length === 1 && changes[0]?.of === 'lead');
       expect(longest).toMatchObject({ changes: [{ share: 0.5 }], effect: 'may_lengthen' });
       expect(longest?.lostMs).toBe(Math.max(...(await gapsWith(spending, longest?.changes ?? []))));
-    }, 60_000);
+    });
 
     it('have both, the lead and calls enough for shorter pauses, also where that leaves some of the gap', async () => {
       const without = await gapsWith(spending, []);
@@ -167,7 +166,7 @@ describe('the changes that are tried', () => {
       // No pause is longer for a window of minutes: of that one the calls which were used are enough.
       const isTwiceWhatWasUsed = pair?.figures.budget.slice(0, 2).map(({ calls, used }) => calls >= 2 * used);
       expect(isTwiceWhatWasUsed).toEqual([false, true]);
-    }, 60_000);
+    });
 
     it('are more calls alone, as many as the runs take without a limit, and two and four times as many', async () => {
       const short = {
@@ -178,7 +177,7 @@ describe('the changes that are tried', () => {
       const [ample = 0, ...more] = tried.map(({ windows: [window] }) => window?.calls ?? 0);
       expect(ample).toBeGreaterThan(150);
       expect(more).toEqual([2 * ample, Math.min(1_000, 4 * ample)]);
-    }, 60_000);
+    });
   });
 
   const ofAnHour = (budget: CreateCallBudget, behaviour: object = {}): SimulationSetup => ({
@@ -202,7 +201,7 @@ describe('the changes that are tried', () => {
     for (const changes of [lead(0.4), [...lead(0.3), { of: 'budget', windows: paced } as const]]) {
       expect(Math.max(...(await gapsWith(run(60), changes)))).toBeGreaterThan(0);
     }
-  }, 60_000);
+  });
 
   it('have fewer calls at once also where these only leave the least, and nothing for which a bank is asked in vain', async () => {
     const windows = [
@@ -217,7 +216,7 @@ describe('the changes that are tried', () => {
     });
     expect(paced?.lostMs).toBeLessThan(2_000);
     expect(told.map(({ changes }) => kindOf(changes)).sort()).toEqual(['lifetime', 'pace']);
-  }, 60_000);
+  });
 
   it('ask for no more calls than an outage takes whose calls come further apart', async () => {
     const run = {
@@ -229,7 +228,7 @@ describe('the changes that are tried', () => {
     expect(bridging).toHaveLength(1);
     expect(hour).toEqual({ calls: 4, perMs: HOUR_MS });
     expect(day?.calls).toBeLessThan(20);
-  }, 60_000);
+  });
 
   it('tell what a lead costs where quiet hours decide when sessions are renewed, too', async () => {
     const run: SimulationSetup = {
@@ -243,7 +242,7 @@ describe('the changes that are tried', () => {
     const [was, is] = await Promise.all([calm, changed(calm, lead?.changes ?? [])].map(played));
     expect(lead?.calmCalls).toEqual({ was: was?.createCalls, is: is?.createCalls });
     expect(is?.createCalls).toBeGreaterThan(was?.createCalls ?? 0);
-  }, 60_000);
+  });
 
   it('ask for no more calls than the default lead takes where a longer one, or one that is cut, exceeds the budget', async () => {
     const run = changed(ofAnHour([{ calls: 60, perMs: 24 * HOUR_MS }], { lifetimeMs: 15 * MINUTE_MS, outageMs: 0 }), [
@@ -257,7 +256,7 @@ describe('the changes that are tried', () => {
         ],
       },
     ]);
-  }, 60_000);
+  });
 
   it('leave room beside the schedule in a window that is raised, whatever is set and however short the run is', async () => {
     const calls = async (budget: CreateCallBudget, lifetimeMs: number, durationMs: number): Promise<unknown> => {
@@ -271,7 +270,7 @@ describe('the changes that are tried', () => {
     }
     const ofDay = [{ calls: 60, perMs: 24 * HOUR_MS }];
     expect(await calls(ofDay, 15 * MINUTE_MS, 15 * HOUR_MS)).toEqual([[{ calls: 150, perMs: 24 * HOUR_MS }]]);
-  }, 60_000);
+  });
 
   it('have no call more in a window, and few more in another, where these do as well', async () => {
     const windows = [{ calls: 10, perMs: 11 * MINUTE_MS }, { calls: 40, perMs: 24 * HOUR_MS }, ...full];
@@ -288,7 +287,7 @@ describe('the changes that are tried', () => {
     expect(calls).toBeGreaterThan(40);
     expect(calls).toBeLessThan(120);
     expect(Math.max(...(await gapsWith(run, alone?.changes ?? [])))).toBe(alone?.lostMs);
-  }, 60_000);
+  });
 
   it('are sought with a longer timeout where calls are cut short, and tell that one, too', async () => {
     const run: SimulationSetup = {
@@ -304,7 +303,7 @@ describe('the changes that are tried', () => {
     expect(inVain).not.toContain('timeout');
     expect(more.map(({ changes }) => changes)).toEqual([[timeout, { of: 'lead', share: 0.4 }]]);
     expect(await gapsWith(run, more[0]?.changes ?? [])).toEqual(Array(10).fill(0));
-  }, 60_000);
+  });
 
   it('are sessions of session.longestLifetime where four times the length is more than that', async () => {
     const limited = (longestLifetimeMs: number): SimulationSetup => ({
@@ -315,7 +314,7 @@ describe('the changes that are tried', () => {
       (await tryIn(run)).flatMap(({ changes: [change] }) => (change?.of === 'lifetime' ? [change.lifetimeMs] : []));
     expect(await lifetimes(limited(3 * HOUR_MS))).toEqual([3 * HOUR_MS]);
     expect(await lifetimes(limited(HOUR_MS))).toEqual([]);
-  }, 60_000);
+  });
 
   it('are lead times that the configuration takes, and longer than the margin that is kept', async () => {
     const leads = async (run: SimulationSetup): Promise<readonly number[]> => {

@@ -31,7 +31,7 @@ describe('the other runs of one', () => {
         }
       }
     }
-  }, 60_000);
+  });
 
   it('are fewer and shorter where a run has many sessions, and none where nothing is left to chance', () => {
     const long = otherRuns(setup({ lifetimeMs: 15 * MINUTE_MS }, 20 * DAY_MS));

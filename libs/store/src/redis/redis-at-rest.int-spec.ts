@@ -27,7 +27,7 @@ const closers: (() => Promise<unknown>)[] = [];
 const started = endedAfterAll();
 beforeAll(async () => {
   redis = started.add(await RedisProcess.start(), (it) => it.stop());
-}, 60_000);
+});
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });

@@ -61,7 +61,7 @@ beforeAll(async () => {
       (it) => it.close(),
     );
   stores = await Promise.all(Array.from({ length: REPLICAS }, open));
-}, 60_000);
+});
 
 const pause = (durationMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, durationMs));
 

@@ -19,6 +19,9 @@ export interface OpenedStore {
 
 type Choices = Pick<RedisSessionStoreOptions, 'connection'> & Partial<RedisSessionStoreOptions>;
 
+/** The machine that runs the tests may be busy: what is tested with these is not how soon a command, or a connection, is given up. */
+const PATIENT_TIMEOUTS = { commandMs: 30_000, silenceMs: 30_000 };
+
 /** What a test opens: it is closed after the test, the last one first. */
 interface OpenedByTests {
   readonly open: (choices: Choices) => Promise<OpenedStore>;
@@ -74,15 +77,14 @@ export function serverWithStores(name: string, start: () => Promise<TestServer>)
   let prefixes = 0;
   beforeAll(async () => {
     redis = await start();
-  }, 60_000);
+  });
   afterAll(() => redis.stop());
   return async () => {
     const keyPrefix = `${name}-${(prefixes += 1)}`;
     const keys = new KeysInRedis(redis.address.port, keyPrefix);
     closeAfterTest(() => keys.close());
     const connection = { kind: 'single', address: redis.address, database: 0 } as const;
-    // The machine that runs the tests may be busy: what is tested here is not how soon a command is given up.
-    const another = (): Promise<OpenedStore> => open({ connection, keyPrefix, timeouts: { commandMs: 5_000 } });
+    const another = (): Promise<OpenedStore> => open({ connection, keyPrefix, timeouts: PATIENT_TIMEOUTS });
     return { ...(await another()), keys, another };
   };
 }
