@@ -62,6 +62,13 @@ describe('following a session by events', () => {
     expect((await again.next())?.session['generation']).toBe(newer);
   });
 
+  it('takes a Last-Event-ID that nobody has issued for none, as one of another installation is', async () => {
+    const running = await start();
+    const held = await (await follow(running)).next();
+    const stranger = await follow(running, { 'last-event-id': String(Number(held?.id) + 3_600_000) });
+    expect(await stranger.next()).toEqual(held);
+  });
+
   it('tells a thousand watchers of one create call', async () => {
     const running = await start();
     const watching = await Promise.all(Array.from({ length: 1_000 }, () => follow(running)));

@@ -1,6 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Test } from 'supertest';
 import { endedAfterEach, eventually, LoopbackServer, TestAuthority, TestIssuer } from '#libs/testing';
+import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
@@ -133,6 +136,31 @@ describe('callers with tokens of an issuer', () => {
     for (const reason of ['expired', 'not_yet_valid', 'audience', 'issuer', 'signature', 'malformed']) {
       expect(log).toContain(`credential refused: ${reason}`);
     }
+  });
+
+  it('that have gone while their keys were fetched take no place among those who follow, and hold up no renewal', async () => {
+    endpoint.answer = (_request, response) => void held.push(response);
+    const held: ServerResponse[] = [];
+    await start(jwksUri(), { http: 'maxWatchers: 3' });
+    await eventually(() => held.length === 1);
+    const path = `${SESSION}/events?handover=true`;
+    const headers = { authorization: `Bearer ${one.token(Date.now())}` };
+    const gone = Array.from({ length: 5 }, () => get(broker.url + path, { headers, agent: false }));
+    const left = gone.map((asked) => new Promise((resolve) => asked.once('error', resolve)));
+    await Promise.all(
+      gone.map(async (asked) => once(await once(asked, 'socket').then(([socket]) => socket as Socket), 'ready')),
+    );
+    // Read behind theirs, on connections that were made before.
+    for (const _ of [1, 2]) await read(TOKENS.checkout).expect(200);
+    for (const asked of gone) asked.destroy();
+    await Promise.all(left);
+    for (const _ of [1, 2]) await read(TOKENS.checkout).expect(200);
+    endpoint.publishes(one);
+    for (const response of held) endpoint.answer(response.req, response);
+    await read(one.token(Date.now())).expect(200);
+    const honest = await EventStream.open(broker.url + path, headers);
+    expect(honest.response.status).toBe(200);
+    honest.vanish();
   });
 
   it.each<[string, Answer]>([

@@ -73,6 +73,10 @@ class Rejecting {
     return outcome;
   }
 
+  generationHeld(named: number): Promise<number> {
+    return this.#rejections.generationHeld('shop', named);
+  }
+
   get told(): readonly string[] {
     return this.events.of('session_rejected').map(({ result }) => result);
   }
@@ -287,5 +291,27 @@ describe('what is told of a report', () => {
       { ...told, generation: 12, result: 'already_newer', isFirst: false },
       { ...told, generation: 13, result: 'already_newer', isFirst: true },
     ]);
+  });
+});
+
+describe('the generation that a consumer says it has', () => {
+  it('is what it has where it was issued, also by a replica of which this one learns only now', async () => {
+    const rejecting = new Rejecting().holding(12);
+    expect([await rejecting.generationHeld(12), await rejecting.generationHeld(3)]).toEqual([12, 3]);
+    expect(rejecting.refreshes).toBe(0);
+    rejecting.refreshing = async () => void rejecting.holding(14);
+    expect([await rejecting.generationHeld(14), rejecting.refreshes]).toEqual([14, 1]);
+  });
+
+  it('is none where nobody has issued it', async () => {
+    expect(await new Rejecting().holding(12).generationHeld(13)).toBe(0);
+  });
+
+  it('is believed while the store cannot tell, and hides no bug', async () => {
+    const rejecting = new Rejecting().holding(12);
+    rejecting.refreshing = () => Promise.reject(silent);
+    expect(await rejecting.generationHeld(13)).toBe(13);
+    rejecting.refreshing = () => Promise.reject(bug);
+    await expect(rejecting.generationHeld(13)).rejects.toBe(bug);
   });
 });

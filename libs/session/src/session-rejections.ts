@@ -93,19 +93,37 @@ export class SessionRejections {
   }
 
   /**
-   * A generation that nobody has issued is a slip or an attack, and costs one look at the store. A replica that knows
-   * none at all cannot judge: the generation of an earlier process is then as good as any.
+   * Whether anybody has issued this generation; to find out that nobody has costs one look at the store. A replica that knows none at all
+   * cannot judge: the generation of an earlier process is then as good as any.
+   * @throws BrokerError `store_unavailable` when the store would have to tell and does not answer
    */
-  async #assertPlausible({ merchant, generation }: Rejection): Promise<void> {
+  async #isIssued(merchant: string, generation: number): Promise<boolean> {
     const { held } = this.#context;
     const isUnknown = (): boolean => held.seen(merchant) > 0 && generation > held.seen(merchant);
-    if (generation <= held.generationOf(merchant)) return;
+    if (generation <= held.generationOf(merchant)) return true;
     try {
       await this.#lookUp(merchant);
     } catch (error) {
       if (!isStoreOutage(error) || isUnknown()) throw error;
     }
-    if (!isUnknown()) return;
+    return !isUnknown();
+  }
+
+  /**
+   * The generation that a consumer has which says that it has this one: 0 where nobody has issued it. While nobody can tell, it is believed.
+   */
+  async generationHeld(merchant: string, generation: number): Promise<number> {
+    try {
+      return (await this.#isIssued(merchant, generation)) ? generation : 0;
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+      return generation;
+    }
+  }
+
+  /** A generation that nobody has issued is a slip or an attack. */
+  async #assertPlausible({ merchant, generation }: Rejection): Promise<void> {
+    if (await this.#isIssued(merchant, generation)) return;
     throw new BrokerError('invalid_request', { publicDetail: 'generation: no session of this generation was issued' });
   }
 

@@ -8,6 +8,7 @@ import {
   ApiResponse,
   ApiTags,
 } from '../docs/api-decorators.js';
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
@@ -19,6 +20,7 @@ import { CLOCK } from '../platform/tokens.js';
 import { STREAM_HEADERS } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { edgeHeaders } from '#libs/edge';
+import { onceClosed } from '../http/once-closed.js';
 import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { retryFrame } from './event-frames.js';
 import { EVENT_STREAM, HandoverEventDocument, SessionEventDocument } from './event-documents.js';
@@ -78,14 +80,22 @@ export class EventsController {
   })
   @ApiExtraModels(SessionEventDocument, HandoverEventDocument)
   @Problems(401, 403, 404, 503)
-  followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): void {
+  async followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): Promise<void> {
     // Nobody follows by it: there is nothing to take a place for.
     if (request.method === 'HEAD') return void reply.headers(HEADERS).send();
-    this.watchers.assertRoom();
     const { merchant } = request.params;
-    const generation = generationOfLastEvent(request.headers['last-event-id']);
+    // An id that nobody has issued counts as none: a stream that waited for newer ones would never have a session.
+    const named = generationOfLastEvent(request.headers['last-event-id']);
+    const generation = await this.replica.rejections.generationHeld(merchant, named);
+    this.watchers.assertRoom();
     this.replica.reader.demand(merchant);
     const response = reply.hijack().raw;
+    // Gone while its credential was looked at: it is given no place, and nobody has read a session.
+    if (!response.closed) this.#stream(request, response, generation);
+  }
+
+  #stream(request: FastifyRequest<MerchantRoute>, response: ServerResponse, generation: number): void {
+    const { merchant } = request.params;
     response.writeHead(200, { ...edgeHeaders(request.id), ...HEADERS });
     response.write(RETRY_FRAME);
     const { validUntil, name: caller = '' } = callerOf(request) ?? {};
@@ -96,6 +106,7 @@ export class EventsController {
     const mayStay = (): boolean => this.access.stands(request.raw, asked);
     const remove = this.watchers.add(response, { merchant, generation, mayStay, validForMs, onSent, takesPart });
     // A connection that breaks while it is written to reports both; the close is what counts.
-    response.once('close', remove).on('error', remove);
+    response.on('error', remove);
+    onceClosed(response, remove);
   }
 }

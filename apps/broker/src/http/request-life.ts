@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { onceClosed } from './once-closed.js';
 
 /** Ends waits that nobody is waiting for any more: the caller went away, or this replica is shutting down. */
 @Injectable()
 export class RequestLife {
   readonly #shutdown = new AbortController();
+  readonly #waiting = new Set<AbortController>();
 
   get isShuttingDown(): boolean {
     return this.#shutdown.signal.aborted;
@@ -18,15 +20,21 @@ export class RequestLife {
   /** Has every waiting request answered at once, so that its caller can turn to another replica. */
   shutDown(): void {
     this.#shutdown.abort();
+    for (const ended of this.#waiting) ended.abort();
   }
 
   /**
-   * The response closes when it has been sent, and when the caller has gone away; the socket outlives it, and others
-   * use it.
+   * Aborted when the response has been sent, when the caller has gone away, and when this replica shuts down. Each request has a signal of its
+   * own: one that is derived from a signal that lives as long as the process stays in memory for long after its request.
    */
   signalFor(reply: FastifyReply): AbortSignal {
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
-    return AbortSignal.any([gone.signal, this.#shutdown.signal]);
+    const ended = new AbortController();
+    if (this.isShuttingDown) ended.abort();
+    this.#waiting.add(ended);
+    onceClosed(reply.raw, () => {
+      this.#waiting.delete(ended);
+      ended.abort();
+    });
+    return ended.signal;
   }
 }
