@@ -70,6 +70,16 @@ describe('a session that the gateway calls dead', () => {
       }
   });
 
+  it('is one too where the members of a good answer are there without a value', async () => {
+    const body = JSON.stringify({ jwe: null, msgCode: 'b_session_doesnt_exist' });
+    for (const caller of callers)
+      for (const route of ROUTES) {
+        await gateway.script(refusing(200, body));
+        expect(outcomeOf(await caller.pay(route, PAYMENT), GOOD)).toBe('good');
+        expect(new Set(deviceIds(gateway.seen)).size).toBe(2);
+      }
+  });
+
   it('is told to the caller as it is when the second one is dead as well', async () => {
     for (const caller of callers)
       for (const route of ROUTES) {

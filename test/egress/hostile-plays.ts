@@ -58,6 +58,8 @@ const endless: Play = {
   },
 };
 
+const untyped = (text: string): string => text.replace('content-type: application/json\r\n', '');
+
 const HUGE_BYTES = 400_000;
 const huge = (good: string): string => good.padEnd(HUGE_BYTES);
 const BOMB_BYTES = 64 * 1_024 * 1_024;
@@ -172,6 +174,15 @@ const bodies: readonly HostileCase[] = [
       name: `a page of HTML under ${status}`,
       plays: [page],
       outcome: passedInClear,
+      sent: { status, body },
+    };
+  }),
+  ...[400, 200].map((status) => {
+    const body = error('b_operation_not_found');
+    return {
+      name: `a refusal under ${status} that does not say what it is`,
+      plays: [say(() => untyped(answer(status, body)))],
+      outcome: both('as sent'),
       sent: { status, body },
     };
   }),

@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
 import { edgeHeaders, PROBLEM_CONTENT_TYPE, problemOf } from '#libs/edge';
 import type { BrokerError } from '#libs/errors';
 import type { Form } from '../callers/callers.js';
@@ -43,5 +43,7 @@ export function answerFailure(failure: BrokerError, { request, response, request
     headers['allow'] = NEVER_PASSED_ON.includes(request.method) ? PASSED_ON : 'POST';
   }
   if (failure.code === 'unauthenticated' && form === 'plain') headers['www-authenticate'] = 'Bearer';
-  response.writeHead(failure.entry.status, headers).end(body);
+  // An answer that could not be begun may have left its own reason phrase.
+  const { status } = failure.entry;
+  response.writeHead(status, STATUS_CODES[status], headers).end(body);
 }

@@ -21,7 +21,7 @@ export async function deathIn(answer: GatewayAnswer): Promise<Death | undefined>
   if (answer.kind !== 'whole') return undefined;
   const document = answer.bytes.includes(MARK) ? jsonObjectIn(answer.bytes) : undefined;
   const msgCode = document?.['msgCode'];
-  if (typeof msgCode === 'string' && document?.['jwe'] === undefined) {
+  if (typeof msgCode === 'string' && typeof document?.['jwe'] !== 'string') {
     const code = await deadSessionCode({ msgCode });
     return code === undefined ? undefined : { code, mayRepeat: true };
   }

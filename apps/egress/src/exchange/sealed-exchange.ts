@@ -75,7 +75,8 @@ async function give(answer: GatewayAnswer, sealed: SealedAnswer, { admitted, par
     headers['content-type'] = JSON_TYPE;
   } else {
     body = sealed.bytes;
-    headers['content-type'] = answer.headers['content-type'];
+    const type = answer.headers['content-type'];
+    if (type !== undefined) headers['content-type'] = type;
   }
   headers['content-length'] = Buffer.byteLength(body);
   response.writeHead(answer.status, headers).end(body);
