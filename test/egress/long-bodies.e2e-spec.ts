@@ -25,7 +25,13 @@ describe('a body in clear that is too long to be kept', () => {
 
   beforeAll(async () => {
     const routes = [
-      { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], maxBytes: MAX_BYTES } as const,
+      {
+        path: '/ecom/execute_request/hpp/**',
+        body: 'clear',
+        encrypted: [],
+        notCards: [],
+        maxBytes: MAX_BYTES,
+      } as const,
     ];
     stage = await PlayedStage.start({ timeoutMs: 2_000, routes });
     ({ broker, gateway, egress } = stage);

@@ -29,11 +29,12 @@ export const aClient = (name = 'shop', merchant = 'shop'): ClientWish => ({
 
 export const MAX_BODY_BYTES = 65_536;
 export const ROUTES: readonly EgressRoute[] = [
-  { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], maxBytes: MAX_BODY_BYTES },
+  { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], notCards: [], maxBytes: MAX_BODY_BYTES },
   {
     path: '/ecom/execute_request/**',
     body: 'sealed',
     encrypted: ['encryptedCardNumber', 'encryptedCardData'],
+    notCards: [],
     maxBytes: MAX_BODY_BYTES,
   },
 ];

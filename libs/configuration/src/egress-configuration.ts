@@ -20,8 +20,10 @@ export interface EgressRoute {
   /** `/ecom/execute_request/hpp/**`: `*` is one part of a path, `**` at the end is one or more. */
   readonly path: string;
   readonly body: 'clear' | 'sealed';
-  /** Members of a sealed body that are JWEs of their own: not looked at for card numbers. */
+  /** Members of a sealed body that are JWEs of their own: anything else in them is refused. */
   readonly encrypted: readonly string[];
+  /** Members of a sealed body that are not looked at for card numbers. */
+  readonly notCards: readonly string[];
   /** The longest body, either way. Sealed ones: 64 KiB at most. */
   readonly maxBytes: number;
 }

@@ -62,12 +62,14 @@ const routeRules: Readonly<Record<string, Rule<EgressSettings>>> = {
         `must be at most ${MAX_SEALED_BYTES} with body: sealed`,
       ),
     ),
-  encryptedIsSealed: ({ routes = [] }) =>
+  membersAreOfSealedBodies: ({ routes = [] }) =>
     routes.flatMap((route, index) =>
-      faultIf(
-        route?.body === 'clear' && (route.encrypted?.length ?? 0) > 0,
-        `routes[${index}].encrypted`,
-        'has no effect with body: clear; remove it, or set body to sealed',
+      (['encrypted', 'notCards'] as const).flatMap((members) =>
+        faultIf(
+          route?.body === 'clear' && (route[members]?.length ?? 0) > 0,
+          `routes[${index}].${members}`,
+          'has no effect with body: clear; remove it, or set body to sealed',
+        ),
       ),
     ),
 };

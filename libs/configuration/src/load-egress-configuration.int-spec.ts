@@ -89,11 +89,12 @@ describe('the configuration of an egress in files', () => {
         },
       ],
       routes: [
-        { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], maxBytes: 1_048_576 },
+        { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], notCards: [], maxBytes: 1_048_576 },
         {
           path: '/ecom/execute_request/**',
           body: 'sealed',
           encrypted: ['encryptedCardNumber', 'encryptedCardData'],
+          notCards: [],
           maxBytes: 65_536,
         },
       ],

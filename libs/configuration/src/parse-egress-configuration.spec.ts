@@ -51,11 +51,12 @@ describe('parseEgressConfiguration', () => {
       aliasKeyFiles: [],
       clients: [{ name: 'shop', merchant: 'shop', token: { sha256: TOKEN } }],
       routes: [
-        { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [] },
+        { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], notCards: [] },
         {
           path: '/ecom/execute_request/**',
           body: 'sealed',
           encrypted: ['encryptedCardNumber', 'encryptedCardData'],
+          notCards: [],
         },
       ],
       audit: { destination: 'stdout' },
@@ -86,7 +87,7 @@ describe('parseEgressConfiguration', () => {
         }),
         kiosk({ serviceCodeAliasFile: 'alias', publicKeyFile: 'kiosk.pub.jwk.json' }),
       ],
-      routes: [{ path: '/pay', body: 'sealed', encrypted: ['pan'], maxBytes: 1 }],
+      routes: [{ path: '/pay', body: 'sealed', encrypted: ['pan'], notCards: ['orderNumber'], maxBytes: 1 }],
       audit: { destination: 'none' },
       reload: { watch: false, every: '1m' },
       log: { level: 'debug' },
@@ -99,7 +100,7 @@ describe('parseEgressConfiguration', () => {
         { formerToken: { sha256: OTHER_TOKEN }, certificate: 'spiffe://example/shop', serviceCodeAlias: ALIAS },
         { name: 'kiosk', serviceCodeAliasFile: 'alias' },
       ],
-      routes: [{ path: '/pay', body: 'sealed', encrypted: ['pan'], maxBytes: 1 }],
+      routes: [{ path: '/pay', body: 'sealed', encrypted: ['pan'], notCards: ['orderNumber'], maxBytes: 1 }],
       audit: { destination: 'none' },
       reload: { watch: false, everyMs: 60_000 },
       log: { level: 'debug' },
@@ -311,11 +312,11 @@ describe('the routes', () => {
     expect(faults(route({ maxBytes: 67_108_864 }))).toEqual([]);
   });
 
-  it('have encrypted members only where the body is sealed', () => {
-    expect(faults(route({ encrypted: ['pan'] }))).toEqual([
-      'egress.routes[0].encrypted has no effect with body: clear; remove it, or set body to sealed',
+  it.each(['encrypted', 'notCards'])('have %s members only where the body is sealed', (members) => {
+    expect(faults(route({ [members]: ['pan'] }))).toEqual([
+      `egress.routes[0].${members} has no effect with body: clear; remove it, or set body to sealed`,
     ]);
-    expect(faults(route({ encrypted: [] }))).toEqual([]);
+    expect(faults(route({ [members]: [] }))).toEqual([]);
   });
 });
 

@@ -16,6 +16,7 @@ const aCardNumber: fc.Arbitrary<string> = fc
   )
   .map(([prefix, rest]) => withCheckDigit(`${prefix}${rest.join('')}`));
 
+const NO_MEMBERS = { encrypted: [], notCards: [] };
 const NAME_AT_MOST = 8;
 const aName = fc.string({ maxLength: NAME_AT_MOST });
 const aSeparator = fc.constantFrom('', ' ', '-', '\u00a0', '\u2011');
@@ -63,7 +64,7 @@ describe('in any document', () => {
   it('a card number is found, wherever it was put, and its digits are not repeated', () => {
     fc.assert(
       fc.property(nested(writtenCard), (document) => {
-        const found = findClearCardNumber(document, []);
+        const found = findClearCardNumber(document, NO_MEMBERS);
         expect(found).toBeDefined();
         expect(found).not.toMatch(/\p{Nd}{5}/u);
       }),
@@ -75,7 +76,7 @@ describe('in any document', () => {
     const named = fc.tuple(aCardNumber, aDocument).map(([digits, value]) => `{"${digits}":${value}}`);
     fc.assert(
       fc.property(nested(named), (document) => {
-        expect(findClearCardNumber(document, [])).toBeDefined();
+        expect(findClearCardNumber(document, NO_MEMBERS)).toBeDefined();
       }),
     );
   });
@@ -93,7 +94,7 @@ describe('in any document', () => {
     }));
     fc.assert(
       fc.property(tree, (value) => {
-        expect(findClearCardNumber(JSON.stringify(value), [])).toBeUndefined();
+        expect(findClearCardNumber(JSON.stringify(value), NO_MEMBERS)).toBeUndefined();
       }),
     );
   });
@@ -107,7 +108,7 @@ describe('in any document', () => {
     );
     fc.assert(
       fc.property(identifiers, (values) => {
-        expect(findClearCardNumber(JSON.stringify(values), [])).toBeUndefined();
+        expect(findClearCardNumber(JSON.stringify(values), NO_MEMBERS)).toBeUndefined();
       }),
       { numRuns: 1_000 },
     );

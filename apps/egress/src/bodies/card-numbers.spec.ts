@@ -11,8 +11,11 @@ const JWE = [
   'AAAAAAAAAAAAAAAAAAAAAA',
 ].join('.');
 
-const pathIn = (value: unknown, ...encrypted: readonly string[]): string | undefined =>
-  findClearCardNumber(typeof value === 'string' ? value : JSON.stringify(value), encrypted);
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const pathIn = (value: unknown, ...notCards: readonly string[]): string | undefined =>
+  findClearCardNumber(textOf(value), { encrypted: [], notCards });
+const pathBeside = (value: unknown, ...encrypted: readonly string[]): string | undefined =>
+  findClearCardNumber(textOf(value), { encrypted, notCards: [] });
 const isFound = (text: string): boolean => pathIn({ comment: text }) === 'comment';
 
 describe('a card number in clear', () => {
@@ -180,12 +183,38 @@ describe('a card number in clear', () => {
       customerData: { senderCustomerId: 'customer-1', senderFirstName: 'Lesia' },
       date: '2022-11-11 11:58:41.56+00:00',
     };
-    expect(pathIn(purchase, 'encryptedCardNumber')).toBeUndefined();
-    expect(pathIn({ ...purchase, comment: `card ${VISA}` }, 'encryptedCardNumber')).toBe('comment');
+    expect(pathBeside(purchase, 'encryptedCardNumber')).toBeUndefined();
+    expect(pathBeside({ ...purchase, comment: `card ${VISA}` }, 'encryptedCardNumber')).toBe('comment');
   });
 });
 
 describe('members that are listed as encrypted', () => {
+  it.each([
+    ['a card number', VISA],
+    ['a card number as a number', Number(VISA)],
+    ['expiry and CVV', '2503111'],
+    ['a list with one that is not encrypted', [JWE, VISA]],
+    ['a text with four dots that is no JWE', 'v. i. s. a. 4'],
+  ])('are refused with %s', (_what, content) => {
+    expect(pathBeside({ encryptedCardNumber: content }, 'encryptedCardNumber')).toMatch(/^encryptedCardNumber/);
+  });
+
+  it.each([
+    ['a JWE', JWE],
+    ['a JWE by another algorithm', `eyJhbGciOiJSU0EtT0FFUCJ9.${'a'.repeat(342)}.${'b'.repeat(22)}.c.${'d'.repeat(22)}`],
+    ['JWEs in a list', [JWE, JWE]],
+    ['nothing', ''],
+    ['no value', null],
+  ])('are passed with %s', (_what, content) => {
+    expect(pathBeside({ encryptedCardNumber: content }, 'encryptedCardNumber')).toBeUndefined();
+  });
+
+  it('are no concern of members that have an object of their own', () => {
+    expect(pathBeside({ card: { kind: 'debit', number: VISA } }, 'card')).toBe('card.number');
+  });
+});
+
+describe('members that are listed as no cards', () => {
   it('are not looked at, at any depth, nor the elements of a list in them', () => {
     expect(pathIn({ a: [{ pan: VISA }], pan: [VISA, [Number(VISA)]] }, 'pan')).toBeUndefined();
   });
@@ -220,7 +249,7 @@ describe('where a card number is found', () => {
     ['*.a', { c41111: { a: VISA } }],
     ['*.a', { ['x'.repeat(65)]: { a: VISA } }],
   ])('is said as %s', (path, value) => {
-    expect(findClearCardNumber(JSON.stringify(value), [])).toBe(path);
+    expect(findClearCardNumber(JSON.stringify(value), { encrypted: [], notCards: [] })).toBe(path);
   });
 
   it('is said in sixteen parts at most', () => {

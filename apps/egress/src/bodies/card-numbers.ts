@@ -1,3 +1,4 @@
+import type { EgressRoute } from '#libs/configuration';
 import { candidatesInNumber, candidatesInText } from './card-candidates.js';
 import { isCardNumber } from './card-schemes.js';
 import { withAsciiDigits } from './decimal-digits.js';
@@ -12,6 +13,10 @@ const ORDINARY_NAME = /^[\p{L}_$][\p{L}\p{Nd}_$-]*$/u;
 /** In place of a name that is not repeated. */
 const UNNAMED = '*';
 const ROOT = '$';
+/** Of any algorithm: which one the bank's payment key is for is the bank's matter. */
+const COMPACT_JWE = /^[\w-]+(?:\.[\w-]*){4}$/;
+
+type NamedMembers = Pick<EgressRoute, 'encrypted' | 'notCards'>;
 
 /**
  * Looks for the number of a card in clear: 13 to 19 digits as a card scheme issues them, with the right check digit, in
@@ -19,20 +24,26 @@ const ROOT = '$';
  * hyphens between its groups, and in the digits of any script. No card number are: twenty and more digits in a row, UUIDs
  * and long hexadecimal identifiers, a compact JWE. What is spread over several members is not found.
  *
- * A number of another meaning is taken for a card's now and then; a member that may hold such numbers goes into
- * `encrypted`.
- * @param encrypted names of members whose text or number, or list of these, is not looked at; an object in them is
+ * In the members of `encrypted` anything is refused that is no compact JWE, such as an expiry and a CVV: that is where a shop forgets to
+ * encrypt. A number of another meaning is taken for a card's now and then; a member that may hold such numbers goes into `notCards`, and is
+ * not looked at.
+ * @param members both lists hold for a text or a number, or a list of these; an object in such a member is looked at like any other
  * @returns where it stands, e.g. `customerData.comments[0]`, fit for an answer and a log: digits are not repeated
  * @throws BrokerError `invalid_request` when the text is not JSON
  */
-export function findClearCardNumber(json: string, encrypted: readonly string[]): string | undefined {
-  const skipped: ReadonlySet<unknown> = new Set(encrypted);
+export function findClearCardNumber(json: string, members: NamedMembers): string | undefined {
+  const encrypted: ReadonlySet<unknown> = new Set(members.encrypted);
+  const notCards: ReadonlySet<unknown> = new Set(members.notCards);
   for (const leaf of leavesOf(json)) {
-    if (skipped.has(leaf.member)) continue;
-    if (holdsCardNumber(leaf)) return written(leaf.kind === 'name' ? [...leaf.path(), UNNAMED] : leaf.path());
+    if (notCards.has(leaf.member)) continue;
+    if (encrypted.has(leaf.member) ? !isEncrypted(leaf) : holdsCardNumber(leaf))
+      return written(leaf.kind === 'name' ? [...leaf.path(), UNNAMED] : leaf.path());
   }
   return undefined;
 }
+
+const isEncrypted = ({ kind, content }: JsonLeaf): boolean =>
+  kind === 'text' && (content === '' || COMPACT_JWE.test(content));
 
 function holdsCardNumber({ kind, content }: JsonLeaf): boolean {
   const candidates = kind === 'number' ? candidatesInNumber(content) : candidatesInText(content);

@@ -20,7 +20,7 @@ const SEALED_TYPE = 'text/plain';
 export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeParts): Promise<void> {
   const { request, path, gone, trail, route } = admitted;
   const plaintext = await plaintextOf(admitted, parts);
-  demandNoCardNumber(plaintext, route.encrypted);
+  demandNoCardNumber(plaintext, route);
   const heldBytes = (): number => MAX_ANSWER_BYTES;
   const answer = await sendOnceOrTwice(
     { session: parts.session, request, gone, trail },
@@ -53,8 +53,8 @@ function demandJson(type: string | undefined): void {
   throw new BrokerError('unsupported_media_type', { publicDetail: `the body must be ${JSON_TYPE}; it is sealed here` });
 }
 
-function demandNoCardNumber(plaintext: Uint8Array, encrypted: readonly string[]): void {
-  const member = findClearCardNumber(Buffer.from(plaintext).toString('utf8'), encrypted);
+function demandNoCardNumber(plaintext: Uint8Array, route: AdmittedRequest['route']): void {
+  const member = findClearCardNumber(Buffer.from(plaintext).toString('utf8'), route);
   if (member === undefined) return;
   throw new BrokerError('card_number_in_clear', { publicDetail: `${member}: encrypt it to the bank's payment key` });
 }

@@ -176,11 +176,18 @@ export class EgressRouteSettings {
   readonly body!: 'clear' | 'sealed';
 
   @texts(
-    'Members of a sealed body that are JWEs of their own, so that no card number is looked for in them.',
+    "Members of a sealed body that are JWEs of their own, to the bank's payment key: anything else in them is refused.",
     memberName,
     0,
   )
   readonly encrypted: readonly string[] = [];
+
+  @texts(
+    'Members of a sealed body with long numbers of another meaning: no card number is looked for in them.',
+    memberName,
+    0,
+  )
+  readonly notCards: readonly string[] = [];
 
   @optionalWholeNumber(
     'The longest body, either way. `sealed`: 65536 at most and by default; `clear`: 1048576 by default.',
@@ -219,11 +226,12 @@ export class EgressSettings {
       '{ path: /ecom/execute_request/**, body: sealed, encrypted: [encryptedCardNumber, encryptedCardData] }]',
   })
   readonly routes: readonly EgressRouteSettings[] = [
-    { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [] },
+    { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], notCards: [] },
     {
       path: '/ecom/execute_request/**',
       body: 'sealed',
       encrypted: ['encryptedCardNumber', 'encryptedCardData'],
+      notCards: [],
     },
   ];
 
