@@ -1,6 +1,6 @@
 import { BrokerError, type ErrorCode, type Fault } from '#libs/errors';
 
-/** A contract with scripts: README.md of this app has the same table. */
+/** A contract with scripts: docs/command-line.md has the same table. */
 export const exitCodes = {
   ok: 0,
   /** Something on this machine or inside the program: a taken port, a process that died, a fault of ours. */

@@ -5,7 +5,7 @@ import { ownCodeOf, type ReplicaAnswer, type ReplicaPlace } from './replica-call
 import { isWrongAddress } from './wrong-address.js';
 import type { ExitClass } from '../exit-codes.js';
 
-/** Why a broker did not do what was asked: with `--json` the `error` of every verb that asks one, whose codes docs/command-line.md lists. */
+/** Why a broker did not do what was asked: with `--json` the `error` of every verb that asks one, whose codes docs/command-line-json.md lists. */
 export interface AskFault {
   /** The broker's own, where it has answered. */
   readonly code: string;

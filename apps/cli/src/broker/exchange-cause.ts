@@ -4,7 +4,7 @@ import { causeOf, leadsElsewhere, TLS_SPOKEN } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 import { type Bounds, isTlsInstead } from '../tls-instead.js';
 
-/** Codes of what only the asking side knows. A contract with scripts: docs/command-line.md has the same list. */
+/** Codes of what only the asking side knows. A contract with scripts: docs/command-line-json.md has the same list. */
 export const askFaultCodes = {
   /** There was no connection. */
   unreachable: 'broker_unreachable',

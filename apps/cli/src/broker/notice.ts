@@ -5,7 +5,7 @@ import { toned } from './toned.js';
 
 /** Something that is told of a broker that is followed: for people and for programs, and nothing secret in either. */
 export interface Notice {
-  /** Tells one kind of line from another. A contract with scripts: docs/command-line.md has the same list. */
+  /** Tells one kind of line from another. A contract with scripts: docs/command-line-json.md has the same list. */
   readonly event: 'session' | 'condition' | 'expired' | 'store' | 'credential' | 'broker' | 'replicas' | 'ended';
   /** The merchant, or the replica. */
   readonly about: string;
