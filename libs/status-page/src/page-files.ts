@@ -33,8 +33,10 @@ const RUNBOOKS = join(DOCS, 'runbooks');
 const LINKED = [
   'authentication.md',
   'command-line.md',
+  'disasters.md',
   'errors.md',
   'hsm.md',
+  'key-rotation.md',
   'operating.md',
   'redis.md',
   'reload.md',

@@ -65,7 +65,7 @@ export function configurationOf(
 /** At rest, under load, with payloads, and for each watcher: the figures of docs/operating.md, and a tenth on top. */
 function memoryFaults({ resources }: Container, { http }: ParsedConfiguration): readonly string[] {
   const limitMib = Number(/^(\d+)Mi$/.exec(resources?.limits?.['memory'] ?? '')?.[1]);
-  const neededMib = 1.1 * (121 + 64 + 40 + (13 * http.maxWatchers) / 1_024);
+  const neededMib = 1.1 * (95 + 30 + 40 + (18.5 * http.maxWatchers) / 1_024);
   return limitMib >= neededMib ? [] : [`its memory does not suffice for its watchers: ${neededMib.toFixed()} MiB`];
 }
 

@@ -41,7 +41,7 @@ export function egressConfigurationOf({ data = {} }: Manifest, container: Contai
 /** At rest, under load, with payloads: the figures of docs/operating.md, and a tenth on top. */
 export function memoryFaults({ resources }: Container): readonly string[] {
   const limitMib = Number(/^(\d+)Mi$/.exec(resources?.limits?.['memory'] ?? '')?.[1]);
-  const neededMib = 1.1 * (90 + 64 + 40);
+  const neededMib = 1.1 * (84 + 30 + 40);
   return limitMib >= neededMib ? [] : [`its memory does not suffice: ${neededMib.toFixed()} MiB`];
 }
 

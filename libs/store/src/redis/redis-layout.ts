@@ -33,8 +33,7 @@ export const layoutKeys = {
   },
   ':announcements': {
     type: 'channel',
-    holds:
-      '"generation published", "attempt failed", "session found dead early", "session reported dead": hints that a merchant is to be read; "does not open here": whoever holds that generation reads it in full; and the signals of hand-overs, which delay calls for seconds at most',
+    holds: 'hints that a merchant has to be read, requests to write a session again, and the signals of hand-overs',
   },
 } as const satisfies Record<string, LayoutKey>;
 
@@ -59,7 +58,7 @@ export const merchantFields: Readonly<Record<string, LayoutField>> = {
   condemned: { holds: 'the generation that was found dead early, while it was the newest', setBy: ['condemn'] },
   reportedDead: {
     holds:
-      'the last report of consumers that a session is dead: its generation, when it was reported, what held up a newer one (`budget`, `cool_down`, or `-` for what every replica sees for itself) and for how long',
+      'the last report of consumers that a session is dead: generation, moment, what held up a newer one, and for how long',
     setBy: ['report'],
     isText: true,
   },
