@@ -86,10 +86,12 @@ describe('the answers of a broker', () => {
   });
 
   const refused: Record<string, () => Asked> = {
+    400: () => ({ merchant: '%zz' }),
     401: () => ({ token: 'wrong' }),
     403: () => ({ merchant: 'hidden' }),
     404: () => ({ merchant: 'nobody', token: TOKENS.admin }),
-    413: () => ({ body: { plaintext: 'x'.repeat(140_000) } }),
+    413: () => ({ body: { plaintext: 'x'.repeat(400_000) } }),
+    414: () => ({ merchant: 'x'.repeat(101) }),
     415: () => ({ body: '<a/>', type: 'application/xml' }),
     422: () => ({ body: { jwe: foreignJwe } }),
     503: () => ({ token: new TestIssuer().token(Date.now()) }),
@@ -97,6 +99,8 @@ describe('the answers of a broker', () => {
   const special: Record<string, () => Asked> = {
     'getSession 200': () => ({ headers: { prefer: 'wait=1' } }),
     'renewSession 200': () => ({ token: TOKENS.oncall }),
+    'renewSession 413': () => ({ token: TOKENS.oncall, body: { plaintext: 'x'.repeat(400_000) } }),
+    'renewSession 415': () => ({ token: TOKENS.oncall, body: '<a/>', type: 'application/xml' }),
     'getSession 304': () => ({ headers: { 'if-none-match': etag } }),
     'getSession 400': () => ({ query: '?force=true' }),
     'getSessionHeaders 400': () => ({ query: '?force=true' }),
@@ -118,7 +122,7 @@ describe('the answers of a broker', () => {
     const own = { authorization: `Bearer ${token}`, ...headers };
     if (method === 'get') return request(broker.url).get(url).set(own);
     const post = request(broker.url).post(url).set(own);
-    return operation.requestBody === undefined ? post : post.type(type).send(body);
+    return body === undefined ? post : post.type(type).send(body);
   }
 
   async function tooMany(asking: Asking): Promise<Response> {

@@ -97,10 +97,19 @@ describe('payloads', () => {
     expect(largest.plaintext).toHaveLength(MAX_PLAINTEXT_BYTES);
   });
 
+  it.each([
+    ['control characters', '\u0001'.repeat(MAX_PLAINTEXT_BYTES)],
+    ['Cyrillic, as json.dumps of Python and json_encode of PHP write it', 'ї'.repeat(MAX_PLAINTEXT_BYTES / 2)],
+  ])('may be 64 KiB of text, however JSON escapes it: %s', async (_what, plaintext) => {
+    const escaped = [...plaintext].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    const { jwe } = bodyOf<Sealed>(await ask(broker, ENCRYPT, `{"plaintext":"${escaped.join('')}"}`).expect(200));
+    expect(jwe.length).toBeGreaterThan((4 / 3) * MAX_PLAINTEXT_BYTES);
+  });
+
   it('are refused beyond 64 KiB', async () => {
     const plaintext = 'a'.repeat(MAX_PLAINTEXT_BYTES + 1);
     await ask(broker, ENCRYPT, { plaintext }).expect(413).expect(problem('jwe_too_large'));
-    const huge = { plaintext: 'a'.repeat(200_000) };
+    const huge = { plaintext: 'a'.repeat(400_000) };
     await ask(broker, ENCRYPT, huge).expect(413).expect(problem('payload_too_large'));
     const jwe = `${'a'.repeat(MAX_PLAINTEXT_BYTES * 1.5)}....`;
     await ask(broker, DECRYPT, { jwe }).expect(413).expect(problem('jwe_too_large'));

@@ -80,6 +80,12 @@ describe('a renewal that a person wants', () => {
     await broker.as(TOKENS.oncall).get(SESSION).expect(403);
   });
 
+  it('takes no body, and a program that names a type for none is served', async () => {
+    await start();
+    for (const type of ['application/x-www-form-urlencoded', 'application/json'])
+      await renew().set('content-type', type).set('content-length', '0').expect(200);
+  });
+
   it('is bounded for each caller, as all requests but reads are', async () => {
     await start({ http: 'rateLimit: { perSecond: 1, burst: 2 }' });
     await renew().expect(200);

@@ -18,6 +18,7 @@ const PROBLEMS = {
   },
   404: { description: 'There is no such merchant. Only callers that may do this with every merchant are told.' },
   413: { description: 'The body is too large.' },
+  414: { description: 'The path is too long.' },
   415: { description: 'The body is not JSON.' },
   422: { description: 'No key of the merchant opens the JWE, or what it holds is no notification.' },
   429: { description: 'The caller asks too often.', headers: RETRY_AFTER },
@@ -37,12 +38,14 @@ export function Problems(...statuses: readonly (keyof typeof PROBLEMS)[]): Metho
 /** A route below one merchant. */
 export function MerchantParameter(): MethodDecorator {
   const schema = { type: 'string', pattern: MERCHANT_ID } as const;
-  return ApiParam({
+  const parameter = ApiParam({
     name: 'merchant',
     example: 'shop',
     description: "The merchant's id in the configuration.",
     schema,
   });
+  // Said by the router, of a path that cannot be decoded or has a part that is too long.
+  return applyDecorators(parameter, Problems(400, 414));
 }
 
 /** A read that wants some time to be left. */

@@ -15,6 +15,7 @@ import {
   wantBody,
   watchConnections,
 } from '#libs/edge';
+import { boundBody, passOverEmptyBody } from './route-body.js';
 import { answerRouterError } from './router-error.js';
 import { pathOf, type RouteMethods } from './route-methods.js';
 
@@ -38,7 +39,7 @@ const KEEP_ALIVE_MS = 75_000;
 /** How often the time of requests is looked at: the timeouts act at most this much late. */
 const CHECK_EVERY_MS = 1_000;
 const MAX_HEADER_BYTES = 16_384;
-/** A payload of 64 KiB as text whose every character has to be escaped, and the JSON around it. */
+/** A JWE of a payload of 64 KiB, and the JSON around it. Routes that take text take more. */
 const MAX_BODY_BYTES = 135_168;
 
 /** The name under which Nest injects the server that the app answers by. */
@@ -98,10 +99,12 @@ interface EdgeParts {
 export function guardEdge(server: FastifyInstance, parts: EdgeParts): void {
   server.addHook('onRoute', (route) => {
     if (route.url.includes('*') || route.url.startsWith(DOCS_PATH)) return;
+    boundBody(route);
     parts.routes.note(route);
   });
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(edgeHeaders(request.id));
+    passOverEmptyBody(request);
     if (isDocumentation(pathOf(request))) reply.headers(DOCS_HEADERS);
     else return identify(request, parts.authenticator, done);
     done();

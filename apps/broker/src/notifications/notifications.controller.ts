@@ -12,6 +12,7 @@ import { StandingAccess } from '../auth/standing-access.js';
 import { NO_STORE } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { RequestLife } from '../http/request-life.js';
+import { TakesText } from '../http/route-body.js';
 import { type MerchantRoute, MERCHANTS_PATH } from '../http/routes.js';
 import { StrictBody } from '../http/strict-body.pipe.js';
 import { MAX_PLAINTEXT_BYTES } from '../payloads/payload-bounds.js';
@@ -37,6 +38,7 @@ export class NotificationsController {
   ) {}
 
   @Post(':merchant/notifications/open')
+  @TakesText(MAX_PLAINTEXT_BYTES)
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @Requires({ scope: 'merchant', permission: 'payload:decrypt' })

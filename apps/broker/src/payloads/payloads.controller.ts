@@ -11,8 +11,10 @@ import { NO_STORE } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { RenewalWait } from '../sessions/renewal-wait.js';
 import { RequestLife } from '../http/request-life.js';
+import { TakesText } from '../http/route-body.js';
 import { type MerchantRoute, MERCHANTS_PATH } from '../http/routes.js';
 import { StrictBody } from '../http/strict-body.pipe.js';
+import { MAX_PLAINTEXT_BYTES } from './payload-bounds.js';
 import { PayloadCipher } from './payload-cipher.service.js';
 import { DecryptionDocument, DecryptionRequest, EncryptionDocument, EncryptionRequest } from './payload-documents.js';
 import { bytesOf, textOf } from './payload-text.js';
@@ -33,6 +35,7 @@ export class PayloadsController {
   ) {}
 
   @Post(':merchant/payloads/encrypt')
+  @TakesText(MAX_PLAINTEXT_BYTES)
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @Requires({ scope: 'merchant', permission: 'payload:encrypt' })

@@ -9,6 +9,7 @@ import { StandingAccess } from '../auth/standing-access.js';
 import { NO_STORE } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { RequestLife } from '../http/request-life.js';
+import { TakesNoBody } from '../http/route-body.js';
 import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { RenewalWait } from '../sessions/renewal-wait.js';
 import { RenewalDocument, renewalDocument } from './renewal-document.js';
@@ -26,6 +27,7 @@ export class WantedRenewalsController {
   ) {}
 
   @Post(`${SESSION_PATH}/renewal`)
+  @TakesNoBody()
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @Requires({ scope: 'merchant', permission: 'session:renew' })
@@ -37,7 +39,7 @@ export class WantedRenewalsController {
   })
   @MerchantParameter()
   @ApiResponse({ status: 200, type: RenewalDocument, description: 'The newer session, without it.', headers: NO_STORE })
-  @Problems(401, 403, 404, 429, 503)
+  @Problems(401, 403, 404, 413, 415, 429, 503)
   async renewSession(
     @Req() request: FastifyRequest<MerchantRoute>,
     @Res({ passthrough: true }) reply: FastifyReply,
