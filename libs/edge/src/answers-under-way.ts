@@ -25,6 +25,12 @@ export function endBehindAnswer(socket: Socket): boolean {
   return true;
 }
 
+/** The request that the next answer on this connection is for: its head has come, and no answer to it has ended. */
+export function requestUnderWay(socket: Socket): IncomingMessage | undefined {
+  const response = answers.get(socket);
+  return response?.writableFinished === false ? response.req : undefined;
+}
+
 function answerUnderWay(socket: Socket): ServerResponse | undefined {
   const response = answers.get(socket);
   return response?.headersSent === true && !response.writableFinished ? response : undefined;

@@ -51,6 +51,28 @@ describe('what is no HTTP, behind a request', () => {
     expect(answer.split('HTTP/1.1 ')).toHaveLength(2);
   });
 
+  it('answers under the id that the request gave itself, where a body breaks, and not under that of one before it', async () => {
+    const port = await portOf((request, response) => {
+      if (request.method === 'GET') response.end();
+    });
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    started.add(socket, async (it) => void it.destroy());
+    let answered = '';
+    socket.on('data', (octets: string) => (answered += octets));
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nx-request-id: first-1\r\n\r\n');
+    await once(socket, 'data');
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n';
+    socket.write(`${head}x-request-id: order-7\r\n\r\nno chunk`);
+    await once(socket, 'close');
+    expect(answered.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(answered).toMatch(/^x-request-id: order-7\r$/m);
+    expect(answered).toContain('"requestId":"order-7"');
+  });
+
+  it('answers under an id of its own where there is no request', async () => {
+    expect(await received(await portOf(() => undefined), GARBAGE)).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
+  });
+
   it('adds no second answer to a refused expectation, with a request between that is not answered yet', async () => {
     const port = await portOf(() => undefined);
     const request = 'GET / HTTP/1.1\r\nHost: x\r\n';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { BrokerError, type ErrorCode } from '#libs/errors';
-import { edgeHeaders } from './edge-headers.js';
-import { endBehindAnswer } from './answers-under-way.js';
+import { endBehindAnswer, requestUnderWay } from './answers-under-way.js';
+import { edgeHeaders, requestIdOf } from './edge-headers.js';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 import { isByTls, STRICT_TRANSPORT } from './strict-transport.js';
 
@@ -50,7 +50,8 @@ function refusalOf({ code = '', rawPacket }: ParserError): BrokerError {
  */
 export function answerRaw(socket: Socket, error: BrokerError): void {
   if (endBehindAnswer(socket)) return;
-  const problem = problemOf(error, randomUUID());
+  const request = requestUnderWay(socket);
+  const problem = problemOf(error, request === undefined ? randomUUID() : requestIdOf(request));
   const body = JSON.stringify(problem);
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}`,
