@@ -86,6 +86,26 @@ merchants:
     expect(broker.err).toBe('');
   });
 
+  it('serves, is alive and ends in order while nobody reads its log any more', async () => {
+    const [port, managementPort] = [await freePort(), await freePort()];
+    const sealing = POLICY.replace('session:read', 'session:read, payload:encrypt');
+    const extra = `auth: { tokens: [{ caller: checkout, sha256: ${TOKEN_SHA256} }], policies: [${sealing}] }`;
+    const broker = brokerWith({ BROKER_CONFIG: await configuration({ port, managementPort, extra }) });
+    await broker.said(said('session renewed'));
+    broker.stall();
+    const merchant = `http://127.0.0.1:${port}/v1/merchants/shop`;
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    // Each is a record of the audit, which goes to the same pipe: more in all than the pipe and its reader hold.
+    const seal = async (): Promise<number> =>
+      (await fetch(`${merchant}/payloads/encrypt`, { method: 'POST', headers, body: '{"plaintext":"{}"}' })).status;
+    for (let batch = 0; batch < 100; batch += 1)
+      expect(await Promise.all(Array.from({ length: 10 }, seal))).toEqual(Array(10).fill(200));
+    expect((await fetch(`${merchant}/session`, { headers })).status).toBe(200);
+    expect((await fetch(`http://127.0.0.1:${managementPort}/livez`)).status).toBe(200);
+    broker.signal('SIGTERM');
+    expect(await broker.exited).toBe(0);
+  });
+
   it('logs one JSON object per line', async () => {
     const broker = brokerWith({ BROKER_CONFIG: await configuration() });
     await broker.said(said('session renewed'));

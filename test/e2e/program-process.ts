@@ -18,6 +18,7 @@ export class ProgramProcess {
   out = '';
   err = '';
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #exited: Promise<number | null>;
   readonly #ended: Promise<number | null>;
   readonly #wakes = new Set<() => void>();
 
@@ -37,10 +38,21 @@ export class ProgramProcess {
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.err += text;
     });
+    this.#exited = once(this.#child, 'exit').then(([code]) => code as number | null);
     this.#ended = once(this.#child, 'close').then(([code]) => {
       this.#wake();
       return code as number | null;
     });
+  }
+
+  /** From here on what it writes stays in its pipe. */
+  stall(): void {
+    this.#child.stdout.pause();
+  }
+
+  /** The exit code, also where its output has not been read to the end. */
+  get exited(): Promise<number | null> {
+    return this.#exited;
   }
 
   /** The exit code; null when a signal ended it. */

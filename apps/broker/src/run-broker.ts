@@ -4,11 +4,14 @@ import { ConfigurationSource } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { JweThread } from '#libs/jwe';
 import { liveProgram, type ProgramSignals, type RunningProgram, VERSION } from '#libs/program';
-import { createLogger, startTelemetry } from '#libs/telemetry';
+import { createLogger, standardOutput, startTelemetry } from '#libs/telemetry';
 import { replicaName } from './platform/replica-name.js';
 
 /** Renewals in flight may end within this; then their calls are aborted and their leases freed. */
 const GRACE_MS = 10_000;
+
+/** A reader that has fallen behind has this long for the last lines. */
+const LAST_LINES_MS = 1_000;
 
 interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -23,6 +26,7 @@ export async function runBroker({ environment, signals }: RunOptions): Promise<n
     return await liveProgram({ name: 'session-broker', signals, start });
   } finally {
     await jweWork.close();
+    await standardOutput().written(new SystemClock(), LAST_LINES_MS);
   }
 }
 

@@ -2,7 +2,10 @@ import { SystemClock } from '#libs/clock';
 import { EgressConfigurationSource } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { liveProgram, type ProgramSignals, type RunningProgram, VERSION } from '#libs/program';
-import { createLogger, startTelemetry } from '#libs/telemetry';
+import { createLogger, standardOutput, startTelemetry } from '#libs/telemetry';
+
+/** A reader that has fallen behind has this long for the last lines. */
+const LAST_LINES_MS = 1_000;
 
 interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -10,9 +13,13 @@ interface RunOptions {
 }
 
 /** The egress as a process. @returns its exit code */
-export function runEgress({ environment, signals }: RunOptions): Promise<number> {
+export async function runEgress({ environment, signals }: RunOptions): Promise<number> {
   const start = (): Promise<RunningProgram | undefined> => started({ environment, signals });
-  return liveProgram({ name: 'session-egress', signals, start });
+  try {
+    return await liveProgram({ name: 'session-egress', signals, start });
+  } finally {
+    await standardOutput().written(new SystemClock(), LAST_LINES_MS);
+  }
 }
 
 /** @returns undefined when the egress is to end before anything of it runs */

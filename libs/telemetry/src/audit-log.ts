@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { type Clock, toRfc3339 } from '#libs/clock';
 import type { EgressOutcome } from './egress-instruments.js';
+import { standardOutput } from './standard-output.js';
 
 /** What a caller did, from a list of members that cannot hold a secret. */
 export interface AuditRecord {
@@ -46,12 +47,7 @@ const OWNER_ONLY = 0o600;
 
 export function createAuditLog({ destination, clock, onFailure }: AuditLogOptions): AuditLog {
   if (destination === 'none') return { append: () => undefined };
-  // Written at once: a record that a crash could lose would be missing just when it matters.
-  const target =
-    destination === 'stdout'
-      ? pino.destination({ dest: 1, sync: true })
-      : pino.destination({ dest: destination, append: true, mkdir: false, mode: OWNER_ONLY, sync: true });
-  target.on('error', onFailure);
+  const target = destination === 'stdout' ? standardOutput() : fileAt(destination, onFailure);
   let sequence = 0;
   return {
     append: (record) => {
@@ -60,4 +56,10 @@ export function createAuditLog({ destination, clock, onFailure }: AuditLogOption
       target.write(`${JSON.stringify({ ...head, ...record })}\n`);
     },
   };
+}
+
+/** Written at once: a record that a crash could lose would be missing just when it matters. */
+function fileAt(dest: string, onFailure: (error: unknown) => void): { write(line: string): unknown } {
+  const file = pino.destination({ dest, append: true, mkdir: false, mode: OWNER_ONLY, sync: true });
+  return file.on('error', onFailure);
 }

@@ -4,6 +4,7 @@ import { SystemClock, toRfc3339, type Clock } from '#libs/clock';
 import { isError } from './error-fields.js';
 import { redact } from './redact.js';
 import { redactText } from './redact-text.js';
+import { standardOutput } from './standard-output.js';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -28,7 +29,7 @@ interface LoggerOptions {
   readonly name: string;
   /** The lowest level that is written. Default `info`. */
   readonly level?: LogLevel;
-  /** Takes whole lines, each with its line feed. Default: standard output, written at once, so a crash loses none. */
+  /** Takes whole lines, each with its line feed. Default: standard output. */
   readonly destination?: { write(line: string): void };
   readonly clock?: Clock;
 }
@@ -48,7 +49,7 @@ export function createLogger(options: LoggerOptions): RootLogger {
       serializers: {},
       mixin: traceFields,
     },
-    options.destination ?? pino.destination({ dest: 1, sync: true }),
+    options.destination ?? standardOutput(),
   );
   return { ...loggerWith(lines, {}), setLevel: (level) => void (lines.level = level) };
 }
