@@ -76,7 +76,7 @@ export function addBrokerVerbs(program: Command, session: Command, { verb, run, 
     .description('a line for each session of a running broker as it comes, and for what is the matter, until Ctrl-C')
     .option(
       '--json',
-      'one JSON object on each line; its "event" is session, condition, expired, store, credential, broker or ended',
+      'one JSON object on each line; its "event" is session, condition, expired, store, credential, broker, replicas or ended',
     )
     .action(
       asking<OfMerchant>(context, async (options) =>

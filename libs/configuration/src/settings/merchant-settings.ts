@@ -55,7 +55,7 @@ export class GatewaySettings {
   readonly supersedes: boolean | 'unknown' = true;
 
   @text(
-    "If the gateway's clock is further than this from ours, it is not believed, and ours judges expiry.",
+    "If the gateway's clock is further than this from ours, it is not believed: the earlier reading of an expiry that leaves the session any time counts.",
     durationBetween('2s', '1d'),
   )
   readonly largestClockSkewMs: number = durationMs('5m');
