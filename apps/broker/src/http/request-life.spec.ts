@@ -4,6 +4,12 @@ import { RequestLife } from './request-life.js';
 
 class Response extends EventEmitter {
   closed = false;
+  writableFinished = false;
+
+  send(): void {
+    this.writableFinished = true;
+    this.close();
+  }
 
   close(): void {
     this.closed = true;
@@ -14,12 +20,21 @@ class Response extends EventEmitter {
 describe('the life of a request', () => {
   const replyOf = (raw: Response): FastifyReply => ({ raw }) as unknown as FastifyReply;
 
-  it('ends with its response, and no other request ends with it', () => {
+  it('ends when its caller goes away, and no other request ends with it', () => {
     const life = new RequestLife();
     const [one, other] = [new Response(), new Response()];
     const [ofOne, ofOther] = [life.signalFor(replyOf(one)), life.signalFor(replyOf(other))];
     one.close();
     expect([ofOne.aborted, ofOther.aborted]).toEqual([true, false]);
+  });
+
+  it('is over when its answer was sent, and neither that nor a shutdown aborts anything any more', () => {
+    const life = new RequestLife();
+    const sent = new Response();
+    const signal = life.signalFor(replyOf(sent));
+    sent.send();
+    life.shutDown();
+    expect(signal.aborted).toBe(false);
   });
 
   it('has ended where its caller went away before anybody looked', () => {

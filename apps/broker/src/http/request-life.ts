@@ -24,7 +24,7 @@ export class RequestLife {
   }
 
   /**
-   * Aborted when the response has been sent, when the caller has gone away, and when this replica shuts down. Each request has a signal of its
+   * Aborted when the caller goes away before its answer, and when this replica shuts down. Each request has a signal of its
    * own: one that is derived from a signal that lives as long as the process stays in memory for long after its request.
    */
   signalFor(reply: FastifyReply): AbortSignal {
@@ -33,7 +33,7 @@ export class RequestLife {
     this.#waiting.add(ended);
     onceClosed(reply.raw, () => {
       this.#waiting.delete(ended);
-      ended.abort();
+      if (!reply.raw.writableFinished) ended.abort();
     });
     return ended.signal;
   }
