@@ -291,7 +291,7 @@ describe('simulate', () => {
     expect(text.match(/^\S.*lifetime 2h/gm)).toEqual(['25 merchants alike, shop-0 first, lifetime 2h']);
     const lost = await simulate('--for', '12h', '--lifetime', '2h', '--outage', '2h');
     expect(lost.text.match(/^warning: .*there was no session/gm)).toEqual([
-      'warning: shop-0 and 24 others: there was no session',
+      'warning: all 25 (shop-0, shop-1, shop-2 and 22 others): there was no session',
     ]);
     const { text: json } = await simulate('--for', '6h', '--lifetime', '2h', '--json');
     expect(JSON.parse(json)).toMatchObject({ sum: { merchants: 25, createCalls: 100, withGap: 0 } });
@@ -308,7 +308,28 @@ describe('simulate', () => {
       /(\d+) runs that were tried/.exec(text)?.[1];
     expect(runsIn(await simulate(...options, '--merchant', 'one'))).toBe('28');
     expect(runsIn(await simulate(...options))).toBe('30');
-  }, 60_000);
+  });
+
+  it('advises for merchants alike what leaves none of them without a session when it is applied', async () => {
+    const configured = (session: string): Promise<void> =>
+      examined.configure(
+        Array.from({ length: 40 }, (_, index) => ({
+          ...{ id: `m${index + 1}`, gatewayUrl: 'https://gateway.example', session },
+          serviceCode: `c0ffee00-0368-41ed-b939-0242ac1200${10 + index}`,
+        })),
+        '{ type: redis, url: "redis://127.0.0.1:6379" }',
+      );
+    await configured('{ budget: [{ calls: 20, per: 10m }, { calls: 150, per: 1d }] }');
+    const run = ['--lifetime', '15m', '--outage', '4m'];
+    const { text } = await simulate(...run);
+    const [, share = '', budget = ''] =
+      /a session\.renewBefore of (\d+%) with .* bridged it in all of the \d+ runs that were tried, of all 40 merchants,.*\n +(budget: .*) #/.exec(
+        text,
+      ) ?? [];
+    await configured(`{ renewBefore: ${share}, ${budget} }`);
+    const { text: again } = await simulate(...run);
+    expect(again).toMatch(/^all 40 merchants\n[^]* {2}without session {2}0 merchants$/m);
+  });
 
   it('shows a person what it plays, and erases that; programs see none of it', async () => {
     await simulate('--for', '1h');

@@ -1,7 +1,7 @@
 import { instantFromEpochMs } from '#libs/clock';
 import type { CreateCallBudget } from '#libs/session';
 import { someSettings } from '#libs/testing';
-import type { Judged } from './judged.js';
+import type { Judged, Member } from './judged.js';
 import { warningsOfAll } from './merchants-alike.js';
 import type { Change } from './change.js';
 import type { ScheduleFigures } from './figures.js';
@@ -32,7 +32,7 @@ const tried = (change: Change, { lostMs, ...more }: Partial<Tried> & Pick<Tried,
     leastLostMs: lostMs,
     wasMs: 1_000_000,
   },
-  ...{ own: more.figures ?? figures(), runs: 8, longerRuns: 0, isSure: true, tight: [] },
+  ...{ own: more.figures ?? figures(), runs: 8, merchants: 1, longerRuns: 0, isSure: true, tight: [] },
   ...more,
 });
 
@@ -405,15 +405,79 @@ describe('the warnings of many merchants', () => {
 
   it('are told once where they differ by seconds, with the shortest and the longest', () => {
     expect(warningsOfAll([58_000, 62_000, 60_000].map(alike))).toEqual([
-      expect.stringMatching(
-        /^m1, m2 and m3: there was no session for 58s to 1m 2s, 29s to 31s of it after the outage in/,
-      ),
+      expect.stringMatching(/^m1, m2, m3: there was no session for 58s to 1m 2s, 29s to 31s of it after the outage in/),
     ]);
+  });
+
+  const group = (gapsMs: readonly number[], more: Partial<ScheduleFigures> = {}): Judged => {
+    const members = gapsMs.map((withoutSessionMs, index): Member => {
+      const lost = { withoutSessionMs, pastMarginMs: Math.min(30_000, withoutSessionMs), ...more };
+      return { setup: { ...setup(), merchant: `m${index + 1}` }, figures: figures(lost) };
+    });
+    return { ...(members[0] ?? never()), alike: members, tried: [] };
+  };
+
+  it('count and name of merchants alike those that it is true of', () => {
+    const subjects = (...gapsMs: readonly number[]): readonly (string | undefined)[] =>
+      warningsOfAll([group(gapsMs)]).map((text) => /^(.*) for \d/.exec(text)?.[1]);
+    expect(subjects(9_000, 0, 0, 4_000)).toEqual(['2 of 4 (m1, m4): there was no session']);
+    expect(subjects(9_000, 0, 1_000, 1_000, 1_000)).toEqual(['4 of 5 (m1, m3, m4 and 1 other): there was no session']);
+    expect(subjects(...Array<number>(60).fill(5_000))).toEqual([
+      'all 60 (m1, m2, m3 and 57 others): there was no session',
+    ]);
+    expect(subjects(9_000, 1_000)).toEqual(['m1, m2: there was no session']);
+  });
+
+  it('tell of merchants alike the shortest and the longest time past the margin of those that have any', () => {
+    const past = group([0, 0, 0]);
+    const alike = (past.alike ?? []).map((one, index): Member => ({
+      ...one,
+      figures: { ...one.figures, pastMarginMs: [12_000, 0, 5_000][index] ?? 0 },
+    }));
+    expect(warningsOfAll([{ ...past, ...alike[0], alike }])).toEqual([
+      expect.stringMatching(/^2 of 3 \(m1, m3\): sessions were handed out past their margin for 5s to 12s:/),
+    ]);
+  });
+
+  it('tell of merchants alike what came after the outage for those that it is true of', () => {
+    const one = group([60_000, 50_000]);
+    const alike = (one.alike ?? []).map((member, index): Member => {
+      const afterMs = [20_000, 0][index] ?? 0;
+      const afterOutage = { gapMs: afterMs, inPauseMs: afterMs, byBudgetMs: 0 };
+      return { ...member, figures: { ...member.figures, afterOutage } };
+    });
+    expect(warningsOfAll([{ ...one, ...alike[0], alike }])[0]).toMatch(
+      /^m1, m2: there was no session for 50s to 1m, at most 20s of it after the outage in the pause /,
+    );
+  });
+
+  it('add up the calls of merchants alike, and name those that they are of', () => {
+    const one = group([0, 0, 0], { pastMarginMs: 0 });
+    const alike = (one.alike ?? []).map((member, index): Member => ({
+      ...member,
+      figures: { ...member.figures, failures: index === 1 ? {} : { timeout: 2 } },
+    }));
+    expect(warningsOfAll([{ ...one, alike }])).toEqual([
+      expect.stringMatching(/^2 of 3 \(m1, m3\): 4 of 80 create calls took longer than gateway\.timeout /),
+    ]);
+  });
+
+  it('say of advice for how many of the merchants alike it was tried', () => {
+    const one = group([9_000, 9_000, 9_000]);
+    const told = (effect: 'bridges' | 'shortens', merchants: number): string | undefined =>
+      warningsOfAll([
+        {
+          ...one,
+          tried: [tried(lead(0.4), { effect, lostMs: effect === 'bridges' ? 0 : 4_000, merchants, isSure: false })],
+        },
+      ])[0]?.split('\n')[1];
+    expect(told('bridges', 3)).toMatch(/ bridged it in all of the 8 runs that were tried, of all 3 merchants, with /);
+    expect(told('shortens', 2)).toMatch(/ to 4s in the 8 runs that were tried, of 2 of the 3 merchants, with /);
   });
 
   it('are told apart where they differ by minutes', () => {
     expect(warningsOfAll([58_000, 62_000, 200_000].map(alike)).map((text) => text.split(':')[0])).toEqual([
-      ...['m1 and m2', 'm3'],
+      ...['m1, m2', 'm3'],
     ]);
   });
 
@@ -433,7 +497,7 @@ describe('the warnings of many merchants', () => {
     });
     const alone = warningsOfAll([of('b', 60_000)]);
     const told = warningsOfAll([of('a', 1_000_000), of('b', 60_000), of('c', 1_000_000)]);
-    expect(told).toEqual([expect.stringMatching(/^a and c: there was no session for 16m 40s/), ...alone]);
+    expect(told).toEqual([expect.stringMatching(/^a, c: there was no session for 16m 40s/), ...alone]);
     expect(alone).toHaveLength(1);
   });
 });

@@ -28,13 +28,14 @@ const DAY_MS = 86_400_000;
 const UNITS_MS = [DAY_MS, 3_600_000, 60_000];
 
 /** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first. */
-export function remedies({ setup, figures, tried, inVain = [], isOneOfMany = false }: Judged): Wording {
+export function remedies(judged: Judged): Wording {
+  const { setup, figures, tried, inVain = [], isOneOfMany = false } = judged;
   if (isBeyondAnySetting(setup, figures))
     return [`: no setting bridges an outage that is longer than ${longestTried(setup)}`];
   if (tried === undefined)
     return [`: ${isOneOfMany ? 'name one with --merchant' : shorterRun(setup)} to see what bridges it`];
-  const results = [...tried].sort(byUse).map((one) => resultOf(one, { setup, figures }));
-  const told = [...results, ...hopeless({ setup, figures, tried }).map((text) => [text])];
+  const results = [...tried].sort(byUse).map((one) => resultOf(one, judged));
+  const told = [...results, ...hopeless(judged).map((text) => [text])];
   const untold = inVain.map((kind) => KINDS[kind]).join(', ');
   if (told.length === 0)
     return [`: no setting was found to bridge it${untold && `; tried without success: ${untold}`}`];
@@ -153,27 +154,34 @@ function linesToPaste({ changes }: Tried): string {
     .join('');
 }
 
-function effectText(one: Tried, { figures }: Judged): Wording {
+function effectText(one: Tried, judged: Judged): Wording {
+  const { figures } = judged;
+  const inRuns = `the ${one.runs} runs that were tried${ofMerchants(one, judged)}`;
   const lost: Span = { leastMs: one.leastLostMs, mostMs: one.lostMs };
   switch (one.effect) {
     case 'bridges':
       // Of chance nobody can say more than what was seen.
-      return [one.isSure ? 'would bridge it' : `bridged it in all of the ${one.runs} runs that were tried`];
+      return [one.isSure ? 'would bridge it' : `bridged it in all of ${inRuns}`];
     case 'shortens':
       return one.runs > 1
-        ? worded`shortened it to ${lost} in the ${one.runs} runs that were tried${shorterWithout(one)}`
+        ? worded`shortened it to ${lost} in ${inRuns}${shorterWithout(one)}`
         : worded`would shorten it to ${lost}`;
     case 'lengthens':
       return worded`would make it longer: ${lost}${becauseOfBudget(one, figures)}`;
     case 'may_lengthen':
       return worded`may make it longer, up to ${span(one.lostMs)}${becauseOfBudget(one, figures)}`;
     case 'mixed':
-      if (shortensLongest(one))
-        return worded`left ${lost} in the ${one.runs} runs that were tried${shorterWithout(one)}`;
+      if (shortensLongest(one)) return worded`left ${lost} in ${inRuns}${shorterWithout(one)}`;
       return [`would not help${becauseOfBudget(one, figures)}`];
     case 'none':
       return [`would not help${becauseOfBudget(one, figures)}`];
   }
+}
+
+/** Of those that are alike what does not bridge the gap is not played for all. */
+function ofMerchants({ merchants }: Tried, { alike }: Judged): string {
+  if (alike === undefined) return '';
+  return `, of ${merchants < alike.length ? `${merchants} of the` : 'all'} ${alike.length} merchants`;
 }
 
 const shorterWithout = ({ longerRuns }: Tried): string =>
