@@ -145,7 +145,7 @@ describe('simulate', () => {
     await examined.change('timeout: 2s', 'timeout: 10s');
     const { text } = await simulate('--lifetime', '1h', '--outage', '30m');
     expect(text).toMatch(
-      /a session\.renewBefore of 50% (?:would make it longer: between \S+( \d+[ms])? and|may make it longer, up to) [78]h( \d+m)?, because session\.budget is spent then: the schedule needs 48 of 60 in 1d/,
+      /careful: a session\.renewBefore of 50% alone (?:would make it longer: between \S+( \d+[ms])? and|may make it longer, up to) [78]h( \d+m)?, because session\.budget is spent then: the schedule needs 48 of 60 in 1d/,
     );
     expect(text).toMatch(
       /a session\.renewBefore of 50% with a session\.budget of 4 in 10m in place of 20 shortened it to at most \ds in the \d+ runs that were tried, with about 48 create calls on a day without faults in place of 30 \(fewer at once leave more for later; after a longer outage the next call may wait for 10m\)\n {4}budget: \[{ calls: 4, per: 10m }, { calls: 60, per: 1d }\]/,

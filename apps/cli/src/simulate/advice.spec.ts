@@ -80,11 +80,11 @@ describe('the warning of a gap', () => {
       tried(lead(0.5), { effect: 'lengthens', lostMs: 1_700_000 }),
     ];
     expect(gapWarning({ tried: results })).toMatch(
-      /:\n {2}a session\.renewBefore of 30% shortened it to 13m 20s in the 8 runs that were tried, with about 34 create calls on a day without faults in place of 30\n {2}a session\.renewBefore of 50% would make it longer: 28m 20s$/,
+      /:\n {2}a session\.renewBefore of 30% shortened it to 13m 20s in the 8 runs that were tried, with about 34 create calls on a day without faults in place of 30\n {2}careful: a session\.renewBefore of 50% alone would make it longer: 28m 20s$/,
     );
   });
 
-  it('has a line for each change, what bridges it first, and the whole budget to paste below the one that is of it', () => {
+  it('tells changes apart as alternatives, what bridges it first, and the whole budget to paste below the one that is of it', () => {
     const windows = [
       { calls: 20, perMs: 600_000 },
       { calls: 124, perMs: DAY_MS },
@@ -96,11 +96,29 @@ describe('the warning of a gap', () => {
         tried({ of: 'budget', windows }, { effect: 'bridges', lostMs: 0 }),
       ],
     });
-    expect(told?.split('\n').slice(1)).toEqual([
-      expect.stringMatching(/^ {2}a session\.budget of .* would bridge it \(ask the bank whether it allows so many\)$/),
+    expect(told?.split('\n')).toEqual([
+      'shop: there was no session for 16m 40s; any one of:',
+      expect.stringMatching(
+        /^ {2}- a session\.budget of .* would bridge it \(ask the bank whether it allows so many\)$/,
+      ),
       '    budget: [{ calls: 20, per: 10m }, { calls: 124, per: 1d }] # the whole of session.budget',
-      expect.stringMatching(/^ {2}a session\.renewBefore of 30% shortened it to 13m 20s in the 8 runs that were tried/),
-      '  a session.renewBefore of 50% would make it longer: 28m 20s',
+      expect.stringMatching(
+        /^ {2}- a session\.renewBefore of 30% shortened it to 13m 20s in the 8 runs that were tried/,
+      ),
+      '  careful: a session.renewBefore of 50% alone would make it longer: 28m 20s',
+    ]);
+  });
+
+  it('tells what can be set before what the bank alone decides, though that leaves less', () => {
+    const told = gapWarning({
+      tried: [
+        tried({ of: 'lifetime', lifetimeMs: 240 * MINUTE_MS }, { effect: 'bridges', lostMs: 0 }),
+        tried(lead(0.3), { effect: 'shortens', lostMs: 800_000 }),
+      ],
+    });
+    expect(told?.split('\n').slice(1)).toEqual([
+      expect.stringMatching(/^ {2}- a session\.renewBefore of 30% shortened it/),
+      '  - sessions of 4h from the bank would bridge it',
     ]);
   });
 
@@ -110,9 +128,9 @@ describe('the warning of a gap', () => {
       gapWarning({ tried: [shortens], inVain: ['budget', 'lifetime'] })
         ?.split('\n')
         .slice(2),
-    ).toEqual(['  tried as well, and no better: a larger session.budget, longer sessions']);
+    ).toEqual(['  no better, in the few values that were tried: a larger session.budget, longer sessions']);
     expect(gapWarning({ inVain: ['lead', 'leadWithBudget'] })).toMatch(
-      /: no setting was found to bridge it; tried without success: another session\.renewBefore, another session\.renewBefore with a larger session\.budget$/,
+      /: no setting was found to bridge it, in the few values that were tried of: another session\.renewBefore, another session\.renewBefore with a larger session\.budget$/,
     );
   });
 
@@ -143,7 +161,7 @@ describe('the warning of a gap', () => {
     const why =
       'because session.budget is spent then: the schedule needs 52 of 60 in 1d, which leaves 8 for calls that fail';
     expect(gapWarning({ tried: [longest('lengthens', spent)] })).toMatch(
-      new RegExp(`a session\\.renewBefore of 50% would make it longer: 28m 20s, ${why}$`),
+      new RegExp(`careful: a session\\.renewBefore of 50% alone would make it longer: 28m 20s, ${why}$`),
     );
     expect(gapWarning({ tried: [longest('none', spent)] })).toMatch(new RegExp(`would not help, ${why}$`));
     expect(gapWarning({ tried: [longest('none', {})] })).toMatch(/would not help$/);
@@ -183,7 +201,10 @@ describe('the warning of a gap', () => {
       '  a session.budget of 4 in 10m in place of 20 would bridge it (fewer at once leave more for later; after a longer outage the next call may wait for 10m)',
     );
     expect(told([...before, { calls: 5, perMs: 3_600_000 }])).toMatch(
-      / a session\.budget of 5 in 1h besides would .*later; after a longer outage the next call may wait for 1h\)$/,
+      / a session\.budget with a new window of 5 in 1h would .*later; after a longer outage the next call may wait for 1h\)$/,
+    );
+    expect(told([short, day, { calls: 5, perMs: 3_600_000 }])).toMatch(
+      / a session\.budget of 4 in 10m in place of 20 and a new window of 5 in 1h would /,
     );
     expect(told([short, { ...day, calls: 70 }])).toMatch(
       / a session\.budget of 4 in 10m in place of 20 and 70 in 1d would bridge it \(ask the bank/,
@@ -265,7 +286,7 @@ describe('the warning of a gap', () => {
     expect(one).toMatch(/ in the 10 runs that were tried, 1 of which was shorter without it$/);
     expect(two).toMatch(/ in the 10 runs that were tried, 2 of which were shorter without it$/);
     expect(told(tried(lead(0.4), { effect: 'may_lengthen', lostMs: 21_060_000 }))).toBe(
-      'may make it longer, up to 5h 51m',
+      'alone may make it longer, up to 5h 51m',
     );
   });
 
@@ -357,7 +378,7 @@ describe('the warning of a budget', () => {
   });
 
   it('says what it cost, which is nothing, where a whole window of the run had calls enough', () => {
-    const spare = /^shop: session\.budget has no call to spare: renewing sessions of 1h takes up to 61 calls in 1d/;
+    const spare = /^shop: session\.budget is 1 call too small: renewing sessions of 1h takes up to 61 calls in 1d/;
     const unheld = warnings({ budget: budget(61) });
     expect(unheld).toEqual([expect.stringMatching(spare)]);
     expect(unheld[0]).toContain('In this run that cost nothing, for no renewal was held up; a call that fails may');

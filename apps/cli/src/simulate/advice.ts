@@ -200,7 +200,9 @@ function ofRenewEvery({ needed, perMs }: WindowFigures, setup: SimulationSetup):
 
 function noCallToSpare(window: WindowFigures, { behaviour }: SimulationSetup): string {
   const takes = `renewing sessions of ${formatDuration(behaviour.lifetimeMs)} takes up to ${window.needed} calls in ${formatDuration(window.perMs)}`;
-  return `session.budget has no call to spare: ${takes}, and it allows ${inWindow(window)}`;
+  const short = window.needed - window.calls;
+  const lack = short > 0 ? `is ${short} ${short === 1 ? 'call' : 'calls'} too small` : 'has no call to spare';
+  return `session.budget ${lack}: ${takes}, and it allows ${inWindow(window)}`;
 }
 
 /** @param members those that had a session */

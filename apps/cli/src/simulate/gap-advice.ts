@@ -27,21 +27,27 @@ const DEEPER_LINE = '\n    ';
 const DAY_MS = 86_400_000;
 const UNITS_MS = [DAY_MS, 3_600_000, 60_000];
 
-/** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first. */
+/** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first, and what the bank alone decides last. */
 export function remedies(judged: Judged): Wording {
   const { setup, figures, tried, inVain = [], isOneOfMany = false } = judged;
   if (isBeyondAnySetting(setup, figures))
     return [`: no setting bridges an outage that is longer than ${longestTried(setup)}`];
   if (tried === undefined)
     return [`: ${isOneOfMany ? 'name one with --merchant' : shorterRun(setup)} to see what bridges it`];
-  const results = [...tried].sort(byUse).map((one) => resultOf(one, judged));
-  const told = [...results, ...hopeless(judged).map((text) => [text])];
+  const advised = tried.filter(isAdvised).sort(byUse);
+  const told = [
+    ...advised.map((one) => worded`${advised.length > 1 ? '- ' : ''}${resultOf(one, judged)}`),
+    ...tried.filter((one) => !isAdvised(one)).map((one) => warnedOf(one, judged)),
+    ...hopeless(judged).map((text) => [text]),
+  ];
   const untold = inVain.map((kind) => KINDS[kind]).join(', ');
   if (told.length === 0)
-    return [`: no setting was found to bridge it${untold && `; tried without success: ${untold}`}`];
-  const last = untold === '' ? [] : [[`tried as well, and no better: ${untold}`]];
-  return worded`:${LINE}${joined([...told, ...last], LINE)}`;
+    return [`: no setting was found to bridge it${untold && `, in the few values that were tried of: ${untold}`}`];
+  const last = untold === '' ? [] : [[`no better, in the few values that were tried: ${untold}`]];
+  return worded`${advised.length > 1 ? '; any one of:' : ':'}${LINE}${joined([...told, ...last], LINE)}`;
 }
+
+const isAdvised = (one: Tried): boolean => isBetter(one) || shortensLongest(one);
 
 /** What was tried of each, in a few words. */
 const KINDS: Readonly<Record<ChangeKind, string>> = {
@@ -65,8 +71,9 @@ const byUse = (one: Tried, other: Tried): number => rankOf(one) - rankOf(other) 
 const byWhatIsLeft = (one: Tried, other: Tried): number => (isBetter(one) ? one.lostMs - other.lostMs : 0);
 
 function rankOf(one: Tried): number {
-  if (bridges(one)) return one.isSure ? 0 : 1;
-  return isBetter(one) || shortensLongest(one) ? 2 : 3;
+  if (one.changes.some(({ of }) => of === 'lifetime')) return 3;
+  if (!bridges(one)) return 2;
+  return one.isSure ? 0 : 1;
 }
 
 /** What was not tried, and why. */
@@ -96,13 +103,21 @@ const isBeyondEveryLead = ({ setup, figures }: Judged): boolean =>
   figures.budgetRefusals > 0 && figures.budget.some(({ calls, perMs }) => perMs / setup.behaviour.lifetimeMs > calls);
 
 function resultOf(one: Tried, judged: Judged): Wording {
-  const names = one.changes.map((change) => nameOf(change, judged.setup)).join(' with ');
   const isWorthIt = isBetter(one);
   const limits = isWorthIt
     ? `${callsADay(one, judged)}${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}${noneToSpare(one)}${tightlyUsed(one)}`
     : '';
   const caution = isWorthIt ? cautionOf(one, judged) : '';
-  return worded`${names} ${effectText(one, judged)}${limits}${caution}${isWorthIt ? linesToPaste(one) : ''}`;
+  return worded`${namesOf(one, judged)} ${effectText(one, judged)}${limits}${caution}${isWorthIt ? linesToPaste(one) : ''}`;
+}
+
+const namesOf = ({ changes }: Tried, { setup }: Judged): string =>
+  changes.map((change) => nameOf(change, setup)).join(' with ');
+
+/** Of a longer lead time with nothing else changed, where somebody who goes on in that direction loses by it, or gains nothing. */
+function warnedOf(one: Tried, judged: Judged): Wording {
+  const isWorse = one.effect === 'lengthens' || one.effect === 'may_lengthen';
+  return worded`${isWorse ? 'careful: ' : ''}${namesOf(one, judged)} alone ${effectText(one, judged)}`;
 }
 
 function cautionOf({ changes, isSure }: Tried, { setup }: Judged): string {
@@ -244,7 +259,7 @@ function nameOf(change: Change, setup: SimulationSetup): string {
     case 'leadTime':
       return `a session.renewBefore of ${formatDuration(change.leadMs)}`;
     case 'budget':
-      return `a session.budget of ${newCalls(change.windows, setup.settings.budget).join(' and ')}`;
+      return `a session.budget ${newCalls(change.windows, setup.settings.budget)}`;
     case 'lifetime':
       return `sessions of ${formatDuration(change.lifetimeMs)} from the bank${ofLongest(setup, change.lifetimeMs)}`;
   }
@@ -254,13 +269,14 @@ const ofLongest = (setup: SimulationSetup, lifetimeMs: number): string =>
   isCutByLongest(setup, lifetimeMs) ? ', the most that session.longestLifetime believes,' : '';
 
 /** Of each window that is another one than before. */
-function newCalls(windows: CreateCallBudget, before: CreateCallBudget): readonly string[] {
-  return windows.flatMap((window, index) => {
-    const was = before[index];
-    if (was === undefined) return [`${callsIn(window)} besides`];
-    if (was.calls === window.calls) return [];
-    return [`${callsIn(window)}${was.calls > window.calls ? ` in place of ${was.calls}` : ''}`];
+function newCalls(windows: CreateCallBudget, before: CreateCallBudget): string {
+  const others = before.flatMap(({ calls: was }, index) => {
+    const window = windows[index];
+    if (window === undefined || was === window.calls) return [];
+    return [`${callsIn(window)}${was > window.calls ? ` in place of ${was}` : ''}`];
   });
+  const added = windows.slice(before.length).map((window) => `a new window of ${callsIn(window)}`);
+  return `${others.length > 0 ? 'of' : 'with'} ${[...others, ...added].join(' and ')}`;
 }
 
 const callsIn = (window: CreateCallWindow): string =>
