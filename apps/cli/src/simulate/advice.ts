@@ -19,7 +19,7 @@ import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { optionsOf } from './situations.js';
 import { inWindow, partOf, percent, WORTH_TELLING_MS } from './spans.js';
-import { isBetter, type PlayedRun, type Tried } from './trials.js';
+import type { PlayedRun } from './trials.js';
 import { joined, short, type Span, span, worded, type Wording } from './wording.js';
 
 const WAITED_FOR =
@@ -48,7 +48,6 @@ export function warningsOf(judged: Judged): readonly Warning[] {
       ...ofAll([one], ...tooSmallBudgetWarnings(one)),
     ]),
     ...(isServed(judged) ? gapWarnings(judged, served) : []),
-    ...served.flatMap((one) => ofAll([one], ...spentBudgetWarnings(one, judged))),
   ];
 }
 
@@ -152,27 +151,6 @@ function tooSmallBudgetWarnings({ setup, figures }: Member): readonly Wording[] 
     ? []
     : [[`${noCallToSpare(bare, setup)}. A call that fails may cost a session. ${ofRenewEvery(bare, setup)}${ASK}`]];
 }
-
-/** Behind the gap, of which it is a part: what to do about that is told there. */
-function spentBudgetWarnings({ figures }: Member, judged: Judged): readonly Wording[] {
-  // What nobody was harmed by is no warning: the figures say that renewals were held up, and how it ended.
-  if ((tooSmallOf(figures) ?? withNoneToSpare(figures)) !== undefined || figures.budgetRefusals === 0) return [];
-  if (isHarmless(figures) || isWaitedFor(judged)) return [];
-  const spent = figures.budget
-    .filter(({ used, calls }) => used >= calls)
-    .map(({ needed, ...window }) => `${needed} of ${inWindow(window)}`);
-  const needs = spent.length === 0 ? '' : `, which needs ${spent.join(', and ')}`;
-  const purpose = isMeant(judged) ? ': that is what it is for' : '';
-  return [[`the budget of create calls was spent, by failed calls and not by the schedule${needs}${purpose}`]];
-}
-
-/** Not for calls that end too early, nor for what it holds up itself. */
-function isMeant({ figures, tried }: Judged): boolean {
-  const isToBlame = (figures.afterOutage?.byBudgetMs ?? 0) > 0 || (figures.failures['timeout'] ?? 0) > 0;
-  return tried !== undefined && !isToBlame && !tried.some(isBetterBudget);
-}
-
-const isBetterBudget = (one: Tried): boolean => isBetter(one) && one.changes.some((change) => change.of === 'budget');
 
 const ASK = 'Ask the bank whether it expects so many before you allow them';
 

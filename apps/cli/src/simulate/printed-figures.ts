@@ -56,11 +56,19 @@ export function linesOf(played: PlayedMerchant): readonly string[] {
   ];
 }
 
-/** @param alike one merchant, or several that are told together */
-export const costOfWaiting = (...alike: readonly ScheduleFigures[]): string =>
-  alike.some(({ budgetRefusals }) => budgetRefusals > 0) && alike.every(isHarmless)
-    ? ', at no cost: each session was replaced in time'
-    : '';
+/** What became of renewals that were held up, and why they were. @param alike one merchant, or several that are told together */
+export function costOfWaiting(...alike: readonly ScheduleFigures[]): string {
+  if (alike.every(({ budgetRefusals }) => budgetRefusals === 0)) return '';
+  if (alike.every(isHarmless)) return ', at no cost: each session was replaced in time';
+  // Of a budget that is too small for the schedule there is a warning.
+  const windows = alike.flatMap(({ budget }) => budget);
+  if (windows.some(({ needed, calls }) => needed >= calls)) return '';
+  const spent = windows
+    .filter(({ used, calls }) => used >= calls)
+    .map((window) => `${window.needed} of ${inWindow(window)}`);
+  const needs = spent.length === 0 ? '' : `; the schedule needs ${[...new Set(spent)].join(', and ')}`;
+  return `, by calls that failed, which the budget is there to limit${needs}`;
+}
 
 export function remainingText({ worstRemainingMs: remainingMs }: ScheduleFigures): string {
   if (remainingMs === undefined) return 'no session was replaced';
@@ -99,9 +107,8 @@ const nightOf = ({ outageBegan }: PlayedMerchant): string =>
 export function othersLineOf(played: PlayedMerchant, merchant?: string): readonly string[] {
   const { otherRuns: others } = played;
   if (others === undefined) return [];
-  const line = `  other runs       ${lostInOthers(others)}`;
-  if (isTheLongest(played, others))
-    return [`${line}; the longest is this run${merchant === undefined ? '' : ` of ${merchant}`}`];
+  const line = `  other runs       ${merchant === undefined ? '' : `of ${merchant}: `}${lostInOthers(others)}`;
+  if (isTheLongest(played, others)) return [`${line}; this run is the longest`];
   if (others.worst === undefined) return [line];
   const { durationMs, seed, outageBegan } = others.worst;
   const where = outageBegan === undefined ? '' : whereItBegins(outageBegan);
