@@ -6,7 +6,7 @@ import { warningsOfAll } from './merchants-alike.js';
 import type { Change } from './change.js';
 import type { ScheduleFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
-import type { PlayedRun, Tried } from './trials.js';
+import type { CalmRun, PlayedRun, Tried } from './trials.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -197,15 +197,20 @@ describe('the warning of a gap', () => {
     );
   });
 
-  it('tells what a lead costs of the whole run where it is not the lead alone that decides it', () => {
-    const told = (calmCalls: Tried['calmCalls']): string | undefined =>
+  it('tells what a lead costs of the whole run where quiet hours decide it, too, counted without faults', () => {
+    const told = (was: CalmRun, is: CalmRun): string | undefined =>
       gapWarning({
-        tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0, ...(calmCalls && { calmCalls }) })],
+        figures: figures({ outsideQuietHours: 1 }),
+        tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0, own: figures(), calm: { was, is } })],
       })?.split('\n')[1];
-    expect(told({ was: 11, is: 20 })).toMatch(
-      / would bridge it, with 20 create calls in 1d without faults in place of 11$/,
+    const few = { createCalls: 11, outsideQuietHours: 0 };
+    expect(told(few, { createCalls: 20, outsideQuietHours: 8 })).toMatch(
+      / would bridge it, with 20 create calls in place of 11 and 8 renewals outside of the quiet hours in place of 0 in 1d without faults$/,
     );
-    expect(told({ was: 11, is: 11 })).toMatch(/ would bridge it$/);
+    expect(told(few, { ...few, createCalls: 20 })).toMatch(
+      / would bridge it, with 20 create calls in place of 11 in 1d without faults$/,
+    );
+    expect(told(few, few)).toMatch(/ would bridge it$/);
   });
 
   it('says what bridges one of less than a second that an outage has left: it is a near miss', () => {
@@ -228,17 +233,6 @@ describe('the warning of a gap', () => {
     const bare = figures({ budget: [{ calls: 60, perMs: DAY_MS, used: 59, needed: 60 }] });
     const told = gapWarning({ tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0, figures: bare })] });
     expect(told).toMatch(/would bridge it.*, which leaves no call to spare of 60 in 1d$/);
-  });
-
-  it('says of advice that it takes renewals out of the quiet hours', () => {
-    const bridging = (outsideQuietHours: number): Tried =>
-      tried(lead(0.1), {
-        ...{ effect: 'bridges', lostMs: 0, figures: figures({ withoutSessionMs: 0, outsideQuietHours }) },
-      });
-    const told = (result: Tried): string | undefined =>
-      gapWarning({ figures: figures({ outsideQuietHours: 1 }), tried: [result] });
-    expect(told(bridging(4))).toMatch(/would bridge it, with 4 renewals outside of the quiet hours in place of 1$/);
-    expect(told(bridging(1))).toMatch(/would bridge it$/);
   });
 
   it('says of advice that holds for the run alone that a whole window refutes it', () => {

@@ -18,7 +18,7 @@ import { MAX_RENEWALS_TO_REPEAT } from './limits-of-a-run.js';
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { inWindow, leftForFailures, percent } from './spans.js';
-import { bridges, isBetter, shortensLongest, type Tried } from './trials.js';
+import { bridges, type CalmRun, isBetter, shortensLongest, type Tried } from './trials.js';
 import { joined, type Span, span, worded, type Wording } from './wording.js';
 
 /** Of an alternative, below the warning; what belongs to it stands deeper. */
@@ -105,7 +105,7 @@ const isBeyondEveryLead = ({ setup, figures }: Judged): boolean =>
 function resultOf(one: Tried, judged: Judged): Wording {
   const isWorthIt = isBetter(one);
   const limits = isWorthIt
-    ? `${callsADay(one, judged)}${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}${noneToSpare(one)}${tightlyUsed(one)}`
+    ? `${costOfLead(one, judged)}${beyondTheRun(one, judged)}${noneToSpare(one)}${tightlyUsed(one)}`
     : '';
   const caution = isWorthIt ? cautionOf(one, judged) : '';
   return worded`${namesOf(one, judged)} ${effectText(one, judged)}${limits}${caution}${isWorthIt ? linesToPaste(one) : ''}`;
@@ -213,14 +213,19 @@ function becauseOfBudget({ figures, changes }: Tried, before: ScheduleFigures): 
   return `, because session.budget is spent then${isAsBefore ? ', too' : `: the schedule needs ${leftForFailures(tightest)}`}`;
 }
 
-/** What a longer lead time costs where all goes well. */
-function callsADay({ changes, calmCalls }: Tried, { setup }: Judged): string {
+/** What a longer lead time costs where all goes well: both are counted without faults, which cost calls of their own. */
+function costOfLead({ changes, calm }: Tried, { setup }: Judged): string {
   if (!changes.some(isOfLead)) return '';
-  if (calmCalls !== undefined) {
-    const { was, is } = calmCalls;
-    return is <= was
+  if (calm !== undefined) {
+    const more = (of: keyof CalmRun, what: string): readonly string[] =>
+      calm.is[of] > calm.was[of] ? [`${calm.is[of]} ${what} in place of ${calm.was[of]}`] : [];
+    const costs = [
+      ...more('createCalls', 'create calls'),
+      ...more('outsideQuietHours', 'renewals outside of the quiet hours'),
+    ];
+    return costs.length === 0
       ? ''
-      : `, with ${is} create calls in ${formatDuration(setup.durationMs)} without faults in place of ${was}`;
+      : `, with ${costs.join(' and ')} in ${formatDuration(setup.durationMs)} without faults`;
   }
   const [now, then] = [setup, changed(setup, changes)].map(calmCallsADay);
   if (now === undefined || then === undefined || then <= now) return '';
@@ -232,14 +237,6 @@ function calmCallsADay({ settings, behaviour }: SimulationSetup): number | undef
   if (settings.quietHours !== undefined || settings.renewEveryMs !== undefined) return undefined;
   const lifeMs = believedLifeMs({ settings, behaviour });
   return Math.round(DAY_MS / (lifeMs * (1 - leadShareOf(lifeMs, settings))));
-}
-
-/** What a lead time costs that begins before the quiet hours do. */
-function outsideQuietHours({ own: { outsideQuietHours: isOutside = 0 } }: Tried, { figures }: Judged): string {
-  const { outsideQuietHours: wasOutside = 0 } = figures;
-  if (isOutside <= wasOutside) return '';
-  const renewals = isOutside === 1 ? 'renewal' : 'renewals';
-  return `, with ${isOutside} ${renewals} outside of the quiet hours in place of ${wasOutside}`;
 }
 
 /** A window that the run is too short for: what the schedule needs in the whole of it was not seen, but is known. */

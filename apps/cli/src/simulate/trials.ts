@@ -13,6 +13,12 @@ export interface PlayedRun {
   readonly outageEndsAtMs?: number;
 }
 
+/** What a schedule takes where nothing fails. */
+export interface CalmRun {
+  readonly createCalls: number;
+  readonly outsideQuietHours: number;
+}
+
 /** One change, or two at once, in runs that are the same otherwise. */
 export interface Tried {
   readonly changes: readonly Change[];
@@ -28,8 +34,8 @@ export interface Tried {
   readonly lostMs: number;
   /** Without the change, of the run that loses most. */
   readonly wasMs: number;
-  /** Create calls of the run that was asked for, if nothing failed, without a change of the lead and with it. Absent: the lead alone tells. */
-  readonly calmCalls?: { readonly was: number; readonly is: number };
+  /** Of the run that was asked for, if nothing failed, without a change of the lead and with it. Absent: the lead alone tells. */
+  readonly calm?: { readonly was: CalmRun; readonly is: CalmRun };
   /** So many were played with it. */
   readonly runs: number;
   /** Whose runs these are: so many, where several have the same settings. */
