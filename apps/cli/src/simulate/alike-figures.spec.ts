@@ -101,6 +101,16 @@ describe('the figures of merchants that are alike', () => {
     expect(line({ withoutSessionMs: 0, gaps: 0 })).toBe('  without session  0s');
   });
 
+  it('tell the calls of an outage together, and each call of the schedule by itself', () => {
+    const quietHours = { from: '02:00', to: '05:00', timeZone: 'Europe/Kyiv' };
+    const days = [
+      { day: '2026-10-23', quiet: ['03:00', '04:34', '04:34', '04:42', '04:59'], other: ['05:03', '05:11', '17:20'] },
+    ];
+    expect(linesOf(merchant(0, { quietHours, days })).at(-1)).toBe(
+      '    2026-10-23     03:00 04:34–04:42 (3 calls) 04:59 (05:03–05:11, 2 calls) (17:20)',
+    );
+  });
+
   it('have past the margin what the other runs had of it, where none of them has a gap', () => {
     const others = (mostPastMarginMs: number): ShownOthers => ({
       ...{
