@@ -275,6 +275,12 @@ describe('simulate', () => {
     );
   }, 60_000);
 
+  it('takes a duration as it prints it, or as one word', async () => {
+    for (const lifetime of ['1h 30m', '1h30m', '90m']) {
+      expect((await simulate('--lifetime', lifetime)).text).toContain('shop, lifetime 90m');
+    }
+  });
+
   it('sums up many merchants, and shows those with a warning', async () => {
     const merchants = Array.from({ length: 25 }, (_, index) => ({
       gatewayUrl: 'https://gateway.example',
@@ -370,7 +376,7 @@ describe('simulate', () => {
   it.each([
     [['--lifetime', '1s'], '--lifetime is at least 10s'],
     [['--for', '0s'], '--for is longer than 0s'],
-    [['--latency', 'fast'], '--latency is one number and one unit'],
+    [['--latency', 'fast'], '--latency is a duration'],
     [['--skew', '--10m'], '--skew is a duration'],
     [['--failures', '101%'], '--failures is a percentage'],
     [['--failures', '0.5'], '--failures is a percentage'],
