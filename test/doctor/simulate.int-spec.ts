@@ -69,8 +69,8 @@ describe('simulate', () => {
   });
 
   it('plays one replica where the store is memory, and says why', async () => {
-    const { text } = await simulate('--for', '1h');
-    expect(text).toContain('1h of 1 replica (the store is memory, for one alone)');
+    const { text } = await simulate();
+    expect(text).toContain('1d of 1 replica (the store is memory, for one alone)');
     expect(text).toContain('shop, lifetime 8h (session.fallbackLifetime)\n');
     expect(
       text.match(/^assumed +session\.fallbackLifetime as the life of every session, .*: give --lifetime/gm),
@@ -79,13 +79,19 @@ describe('simulate', () => {
     expect(text).not.toContain('warning');
   });
 
+  it('warns of a run in which next to nothing is renewed, and of none that is as long as it says', async () => {
+    const { text } = await simulate('--lifetime', '24h');
+    const [, length = ''] = /^warning: shop: only 1 renewal was played, .*: give --for (\S+)$/m.exec(text) ?? [];
+    expect((await simulate('--lifetime', '24h', '--for', length)).text).not.toContain('warning');
+  });
+
   it('plays as many replicas as it is told to, and warns where the store would not let them work together', async () => {
     const inMemory = await simulate('--for', '1h', '--replicas', '3');
     expect(inMemory.text).toContain('1h of 3 replicas');
     expect(inMemory.text).toContain('warning: store.type is memory, which is for one replica alone');
     await sharing();
-    const alone = await simulate('--for', '1h', '--replicas', '1');
-    expect(alone.text).toContain('1h of 1 replica with seed 1');
+    const alone = await simulate('--replicas', '1');
+    expect(alone.text).toContain('1d of 1 replica with seed 1');
     expect(alone.text).not.toContain('warning');
   });
 
@@ -176,7 +182,7 @@ describe('simulate', () => {
       const text = await run(125);
       expect(text).toMatch(/by calls that failed, .*; the schedule needs 12\d of 125 in 1d$/m);
       expect(text).toMatch(
-        /there was no session for [\dhms ]+(?: \(.*\))?.*:[^]*\n {2}a session\.budget of \d+ in 1d (would bridge it|bridged it in all of the \d+ runs that were tried) \(ask the bank/,
+        /there was no session for [\dhms ]+(?: \(.*\))?.*:[^]*\n {2}(?:- )?a session\.budget of \d+ in 1d (would bridge it|bridged it in all of the \d+ runs that were tried) \(ask the bank/,
       );
       const [, advised = ''] = /a session\.budget of (\d+) in 1d (?:would bridge|bridged) it/.exec(text) ?? [];
       expect(Math.abs(Number(advised) - enough)).toBeLessThanOrEqual(8);

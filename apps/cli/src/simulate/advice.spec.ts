@@ -322,6 +322,28 @@ describe('the warning of a gap', () => {
   });
 });
 
+describe('the warning of a short run', () => {
+  const told = (sessions: number, durationMs = DAY_MS, notPlayed?: string): readonly string[] =>
+    warningsOfAll([
+      {
+        setup: setup({ lifetimeMs: DAY_MS, outageMs: 0 }, durationMs),
+        figures: figures({ sessions, withoutSessionMs: 0, pastMarginMs: 0 }),
+        ...(notPlayed !== undefined && { notPlayed }),
+      },
+    ]);
+
+  it('names one that has renewals enough, where there were fewer than three', () => {
+    expect(told(2)).toEqual(['shop: only 1 renewal was played, which says little of later ones: give --for 4d']);
+    expect(told(3)[0]).toMatch(/^shop: only 2 renewals were played, /);
+    expect(told(1)[0]).toMatch(/^shop: no renewal was played, /);
+    expect([told(4), told(3, 3 * DAY_MS)]).toEqual([[], []]);
+  });
+
+  it('is left out where the outage alone asks for a longer one', () => {
+    expect(told(2, DAY_MS, 'the outage outlasts the run')).toEqual(['shop: the outage outlasts the run']);
+  });
+});
+
 describe('the warning of a lead time', () => {
   const warnings = (minutes: number): readonly string[] => {
     const settings = someSettings({ renewBefore: { kind: 'duration', durationMs: minutes * MINUTE_MS } });

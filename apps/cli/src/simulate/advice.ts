@@ -18,7 +18,7 @@ import {
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { optionsOf } from './situations.js';
-import { inWindow, partOf, percent, WORTH_TELLING_MS } from './spans.js';
+import { inWindow, partOf, percent, roundedUp, WORTH_TELLING_MS } from './spans.js';
 import type { PlayedRun } from './trials.js';
 import { joined, short, type Span, span, worded, type Wording } from './wording.js';
 
@@ -42,6 +42,7 @@ export function warningsOf(judged: Judged): readonly Warning[] {
     ...neverAnsweredWarnings(members.filter((one) => !isServed(one))),
     ...timeoutWarnings(cutShort),
     ...served.flatMap((one) => [
+      ...ofAll([one], ...fewRenewalsWarnings(one)),
       ...ofAll([one], ...lifeWarnings(one)),
       ...ofAll([one], ...cappedLeadWarnings(one)),
       ...ofAll([one], ...shortLeadWarnings(one, judged)),
@@ -100,6 +101,20 @@ function longerTimeout({ behaviour }: SimulationSetup): string {
   return longer === undefined
     ? `it can be ${formatDuration(MAX_TIMEOUT_MS)} at most, which is too short for some: ${ask}`
     : `raise gateway.timeout to ${formatDuration(longer.timeoutMs)}, or ${ask}`;
+}
+
+/** Of fewer than these the first session, which came at any time of the day, shows more than those that follow it. */
+const ENOUGH_RENEWALS = 3;
+
+/** A warning of an outage that was not played names a run that is long enough. */
+function fewRenewalsWarnings({ setup, figures, notPlayed }: Member): readonly Wording[] {
+  const { lifetimeMs } = setup.behaviour;
+  const renewals = figures.sessions - 1;
+  const isLong = setup.durationMs >= ENOUGH_RENEWALS * lifetimeMs;
+  if (isLong || renewals >= ENOUGH_RENEWALS || notPlayed !== undefined) return [];
+  const played = `${renewals === 0 ? 'no' : `only ${renewals}`} ${renewals > 1 ? 'renewals were' : 'renewal was'} played`;
+  const longer = formatDuration(roundedUp((ENOUGH_RENEWALS + 1) * lifetimeMs));
+  return [[`${played}, which says little of later ones: give --for ${longer}`]];
 }
 
 /** Where the broker believes less than the gateway says, or not its clock. */
