@@ -84,8 +84,7 @@ function startOf(day: string | undefined): Instant {
 }
 
 function skewOf(text: string): number {
-  const skewMs = parseDurationMs(text.replace(/^-/, ''));
-  if (skewMs === undefined) throw refusal('--skew is a duration, such as 10m, or -10m for a gateway that is behind');
+  const skewMs = durationOf(text.replace(/^-/, ''), '--skew');
   return text.startsWith('-') ? -skewMs : skewMs;
 }
 
