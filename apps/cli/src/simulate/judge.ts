@@ -8,7 +8,7 @@ import { otherRuns } from './situations.js';
 import type { PlayedRun } from './trials.js';
 
 /** Of merchants alike, beside the one that is hit hardest: a change that is tried is played for these, too, and for all others once it bridges the gap. */
-const MAX_ALIKE_TRIED = 9;
+const MAX_ALIKE_TRIED = 4;
 
 /** What the runs of merchants that have the same settings show, and others like them. @param isAdvised whether to seek advice where there is a gap */
 export async function judge(members: readonly Member[], isAdvised: boolean): Promise<Judged> {
