@@ -69,8 +69,8 @@ describe('simulate', () => {
   });
 
   it('plays one replica where the store is memory, and says why', async () => {
-    const { text } = await simulate('--for', '1h');
-    expect(text).toContain('1h of 1 replica (the store is memory, for one alone)');
+    const { text } = await simulate();
+    expect(text).toContain('1d of 1 replica (the store is memory, for one alone)');
     expect(text).toContain('shop, lifetime 8h (session.fallbackLifetime)\n');
     expect(
       text.match(/^assumed +session\.fallbackLifetime as the life of every session, .*: give --lifetime/gm),
@@ -79,23 +79,35 @@ describe('simulate', () => {
     expect(text).not.toContain('warning');
   });
 
+  it('warns of a run in which next to nothing is renewed, and of none that is as long as it says', async () => {
+    const { text } = await simulate('--lifetime', '24h');
+    const [, length = ''] = /^warning: shop: only 1 renewal was played, .*: give --for (\S+)$/m.exec(text) ?? [];
+    expect((await simulate('--lifetime', '24h', '--for', length)).text).not.toContain('warning');
+  });
+
   it('plays as many replicas as it is told to, and warns where the store would not let them work together', async () => {
     const inMemory = await simulate('--for', '1h', '--replicas', '3');
     expect(inMemory.text).toContain('1h of 3 replicas');
     expect(inMemory.text).toContain('warning: store.type is memory, which is for one replica alone');
     await sharing();
-    const alone = await simulate('--for', '1h', '--replicas', '1');
-    expect(alone.text).toContain('1h of 1 replica with seed 1');
+    const alone = await simulate('--replicas', '1');
+    expect(alone.text).toContain('1d of 1 replica with seed 1');
     expect(alone.text).not.toContain('warning');
   });
 
   it('prints what its page shows', async () => {
     const page = await readFile(fileOf('docs/simulate.md'), 'utf8');
     const runs = [...page.matchAll(/\$ npm run -s cli -- simulate (.+)\n([^]*?)```/g)];
-    expect(runs).toHaveLength(2);
+    expect(runs).toHaveLength(3);
+    const [, session = ''] = /^session: (.*)$/m.exec(page) ?? [];
+    await examined.configure(
+      [{ gatewayUrl: 'https://gateway.example', session }],
+      '{ type: redis, url: "redis://127.0.0.1:6379" }',
+    );
+    await examined.change('timeout: 2s', 'timeout: 5s');
     for (const [, options = '', shown = ''] of runs) {
       const [file = '', ...rest] = options.split(' ');
-      const { text } = await examined.cli('simulate', fileOf(file), ...rest);
+      const { text } = await examined.cli('simulate', file === 'broker.yaml' ? examined.config : fileOf(file), ...rest);
       expect(text.split('\n').sort()).toEqual(shown.trimEnd().split('\n').sort());
     }
   });
@@ -118,9 +130,7 @@ describe('simulate', () => {
 
   it('does not advise a larger budget where it was failures that spent it', async () => {
     const { text } = await simulate('--lifetime', '1h', '--failures', '92%', '--for', '24h');
-    expect(text).toMatch(
-      /warning: shop: the budget of create calls was spent, by failed calls and not by the schedule/,
-    );
+    expect(text).toMatch(/ {2}budget .* by calls that failed, which the budget is there to limit; the schedule needs /);
   });
 
   it('has no gap of 0s, and advises nothing for one that every read waits for', async () => {
@@ -145,7 +155,7 @@ describe('simulate', () => {
     await examined.change('timeout: 2s', 'timeout: 10s');
     const { text } = await simulate('--lifetime', '1h', '--outage', '30m');
     expect(text).toMatch(
-      /a session\.renewBefore of 50% (?:would make it longer: between \S+( \d+[ms])? and|may make it longer, up to) [78]h( \d+m)?, because session\.budget is spent then: the schedule needs 48 of 60 in 1d/,
+      /careful: a session\.renewBefore of 50% alone (?:would make it longer: between \S+( \d+[ms])? and|may make it longer, up to) [78]h( \d+m)?, because session\.budget is spent then: the schedule needs 48 of 60 in 1d/,
     );
     expect(text).toMatch(
       /a session\.renewBefore of 50% with a session\.budget of 4 in 10m in place of 20 shortened it to at most \ds in the \d+ runs that were tried, with about 48 create calls on a day without faults in place of 30 \(fewer at once leave more for later; after a longer outage the next call may wait for 10m\)\n {4}budget: \[{ calls: 4, per: 10m }, { calls: 60, per: 1d }\]/,
@@ -174,10 +184,9 @@ describe('simulate', () => {
       return (await simulate('--lifetime', '15m', '--replicas', '3', ...args)).text;
     };
     const text = await run(125);
-    expect(text).toMatch(/by failed calls and not by the schedule, which needs 12\d of 125 in 1d$/m);
-    expect(text).not.toContain('only allow more of them');
+    expect(text).toMatch(/by calls that failed, .*; the schedule needs 12\d of 125 in 1d$/m);
     expect(text).toMatch(
-      /there was no session for [\dhms ]+(?: \(.*\))?.*:[^]*\n {2}a session\.budget of \d+ in 1d (would bridge it|bridged it in all of the \d+ runs that were tried) \(ask the bank/,
+      /there was no session for [\dhms ]+(?: \(.*\))?.*:[^]*\n {2}(?:- )?a session\.budget of \d+ in 1d (would bridge it|bridged it in all of the \d+ runs that were tried) \(ask the bank/,
     );
     const [, advised = ''] = /a session\.budget of (\d+) in 1d (?:would bridge|bridged) it/.exec(text) ?? [];
     expect(Math.abs(Number(advised) - enough)).toBeLessThanOrEqual(8);
@@ -274,6 +283,12 @@ describe('simulate', () => {
     );
   });
 
+  it('takes a duration as it prints it, or as one word', async () => {
+    for (const lifetime of ['1h 30m', '1h30m', '90m']) {
+      expect((await simulate('--lifetime', lifetime)).text).toContain('shop, lifetime 90m');
+    }
+  });
+
   it('sums up many merchants, and shows those with a warning', async () => {
     const merchants = Array.from({ length: 25 }, (_, index) => ({
       gatewayUrl: 'https://gateway.example',
@@ -287,7 +302,7 @@ describe('simulate', () => {
     expect(text.match(/^\S.*lifetime 2h/gm)).toEqual(['25 merchants alike, shop-0 first, lifetime 2h']);
     const lost = await simulate('--for', '12h', '--lifetime', '2h', '--outage', '2h');
     expect(lost.text.match(/^warning: .*there was no session/gm)).toEqual([
-      'warning: shop-0 and 24 others: there was no session',
+      'warning: all 25 (shop-0, shop-1, shop-2 and 22 others): there was no session',
     ]);
     const { text: json } = await simulate('--for', '6h', '--lifetime', '2h', '--json');
     expect(JSON.parse(json)).toMatchObject({ sum: { merchants: 25, createCalls: 100, withGap: 0 } });
@@ -304,6 +319,27 @@ describe('simulate', () => {
       /(\d+) runs that were tried/.exec(text)?.[1];
     expect(runsIn(await simulate(...options, '--merchant', 'one'))).toBe('28');
     expect(runsIn(await simulate(...options))).toBe('30');
+  });
+
+  it('advises for merchants alike what leaves none of them without a session when it is applied', async () => {
+    const configured = (session: string): Promise<void> =>
+      examined.configure(
+        Array.from({ length: 40 }, (_, index) => ({
+          ...{ id: `m${index + 1}`, gatewayUrl: 'https://gateway.example', session },
+          serviceCode: `c0ffee00-0368-41ed-b939-0242ac1200${10 + index}`,
+        })),
+        '{ type: redis, url: "redis://127.0.0.1:6379" }',
+      );
+    await configured('{ budget: [{ calls: 20, per: 10m }, { calls: 150, per: 1d }] }');
+    const run = ['--lifetime', '15m', '--outage', '4m'];
+    const { text } = await simulate(...run);
+    const [, share = '', budget = ''] =
+      /a session\.renewBefore of (\d+%) with .* bridged it in all of the \d+ runs that were tried, of all 40 merchants,.*\n +(budget: .*) #/.exec(
+        text,
+      ) ?? [];
+    await configured(`{ renewBefore: ${share}, ${budget} }`);
+    const { text: again } = await simulate(...run);
+    expect(again).toMatch(/^all 40 merchants\n[^]* {2}without session {2}none$/m);
   });
 
   it('shows a person what it plays, and erases that; programs see none of it', async () => {
@@ -348,7 +384,7 @@ describe('simulate', () => {
   it.each([
     [['--lifetime', '1s'], '--lifetime is at least 10s'],
     [['--for', '0s'], '--for is longer than 0s'],
-    [['--latency', 'fast'], '--latency is one number and one unit'],
+    [['--latency', 'fast'], '--latency is a duration'],
     [['--skew', '--10m'], '--skew is a duration'],
     [['--failures', '101%'], '--failures is a percentage'],
     [['--failures', '0.5'], '--failures is a percentage'],

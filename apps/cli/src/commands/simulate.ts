@@ -5,10 +5,17 @@ import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
 import { warningsOf } from '../simulate/advice.js';
 import { blockOf } from '../simulate/alike-figures.js';
-import { figuresOf, isHarmless, isHitHarder, type ScheduleFigures } from '../simulate/figures.js';
+import { figuresOf, isHarmless } from '../simulate/figures.js';
 import { outageBeganIn } from '../simulate/hardest-nights.js';
 import { judge } from '../simulate/judge.js';
-import { areShorter, gapOfOthers, type Judged, pastMarginOfOthers } from '../simulate/judged.js';
+import {
+  areShorter,
+  gapOfOthers,
+  hardestHit,
+  type Judged,
+  type Member,
+  pastMarginOfOthers,
+} from '../simulate/judged.js';
 import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
 import { lifetimeOf, type Plan, planOf, refusal, type SimulateOptions } from '../simulate/plan.js';
 import { warningsOfAll } from '../simulate/merchants-alike.js';
@@ -24,18 +31,14 @@ export type { SimulateOptions } from '../simulate/plan.js';
 const MAX_SHOWN_BLOCKS = 20;
 /** So many merchants, or merchants that are alike, get advice of their own; more tell the same. */
 const MAX_ADVISED_GROUPS = 5;
-/** Of merchants alike, beside the one that is hit hardest: what is advised for all was seen to help the next ones, too. */
-const MAX_ALIKE_TRIED = 9;
 
 type Merchant = Schedule['merchants'][number];
 
-interface Played {
-  readonly setup: SimulationSetup;
+interface Played extends Member {
   readonly log: SimulationLog;
-  readonly figures: ScheduleFigures;
 }
 
-/** Merchants that have the same settings. Each is played with luck of its own, and what is found out of the one with the longest gap is told of all. */
+/** Merchants that have the same settings. Each is played with luck of its own. */
 interface PlayedAlike {
   readonly members: readonly Played[];
   readonly judged: Judged;
@@ -136,31 +139,16 @@ async function play(
   for (const setup of alike) {
     tellOf(setup);
     const log = await simulate(setup);
-    members.push({ setup, log, figures: figuresOf(log, setup.durationMs, setup.settings) });
+    const figures = figuresOf(log, setup.durationMs, setup.settings);
+    members.push({ setup, log, figures, ...outageWarning(log, setup) });
   }
-  const gaps = members.map(({ figures }) => figures.withoutSessionMs);
-  const withoutSession = { leastMs: Math.min(...gaps), mostMs: Math.max(...gaps) };
-  const { setup, log } = hardestHit(members);
-  const ofOthersAlike = members
-    .filter((one) => one.setup !== setup)
-    .toSorted(byHarm)
-    .slice(0, MAX_ALIKE_TRIED);
-  const judged = { ...(await judge(setup, log, { isAdvised, ofOthersAlike })), isOneOfMany: !isAdvised };
-  const merchants = members.map(({ setup: { merchant } }) => merchant);
-  return { members, judged: merchants.length === 1 ? judged : { ...judged, alike: { merchants, withoutSession } } };
+  return { members, judged: { ...(await judge(members, isAdvised)), isOneOfMany: !isAdvised } };
 }
 
-const hardestHit = <Run extends Pick<Played, 'figures'>>(runs: readonly Run[]): Run =>
-  runs.reduce((worst, next) => (isHitHarder(next.figures, worst.figures) ? next : worst));
-
-const byHarm = ({ figures: one }: Played, { figures: other }: Played): number =>
-  Number(isHitHarder(other, one)) - Number(isHitHarder(one, other));
-
 function shownIn({ members, judged }: PlayedAlike, isFallback: boolean): readonly PlayedMerchant[] {
-  return members.map(({ setup, log, figures }) => {
+  return members.map(({ setup, log, figures, notPlayed }) => {
     const { settings, behaviour, merchant } = setup;
     const { quietHours, gatewayTimeoutMs } = settings;
-    const { notPlayed } = outageWarning(log, setup);
     return {
       ...{ merchant, isFallback, gatewayTimeoutMs, lifetimeMs: behaviour.lifetimeMs },
       ...figures,

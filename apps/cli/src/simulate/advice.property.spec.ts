@@ -88,7 +88,7 @@ describe('the advice of a simulation', () => {
         const judged: Judged = { setup, figures: before, tried: [] };
         if (
           !warningsOf(judged)
-            .map(textOf)
+            .map(({ wording }) => textOf(wording))
             .some((warning) => warning.includes('needs more calls than session.budget'))
         )
           return;

@@ -1,12 +1,12 @@
 import { instantFromEpochMs } from '#libs/clock';
 import type { CreateCallBudget } from '#libs/session';
 import { someSettings } from '#libs/testing';
-import type { Judged } from './judged.js';
+import type { Judged, Member } from './judged.js';
 import { warningsOfAll } from './merchants-alike.js';
 import type { Change } from './change.js';
 import type { ScheduleFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
-import type { PlayedRun, Tried } from './trials.js';
+import type { CalmRun, PlayedRun, Tried } from './trials.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -32,7 +32,7 @@ const tried = (change: Change, { lostMs, ...more }: Partial<Tried> & Pick<Tried,
     leastLostMs: lostMs,
     wasMs: 1_000_000,
   },
-  ...{ own: more.figures ?? figures(), runs: 8, longerRuns: 0, isSure: true, tight: [] },
+  ...{ own: more.figures ?? figures(), runs: 8, merchants: 1, longerRuns: 0, isSure: true, tight: [] },
   ...more,
 });
 
@@ -80,11 +80,11 @@ describe('the warning of a gap', () => {
       tried(lead(0.5), { effect: 'lengthens', lostMs: 1_700_000 }),
     ];
     expect(gapWarning({ tried: results })).toMatch(
-      /:\n {2}a session\.renewBefore of 30% shortened it to 13m 20s in the 8 runs that were tried, with about 34 create calls on a day without faults in place of 30\n {2}a session\.renewBefore of 50% would make it longer: 28m 20s$/,
+      /:\n {2}a session\.renewBefore of 30% shortened it to 13m 20s in the 8 runs that were tried, with about 34 create calls on a day without faults in place of 30\n {2}careful: a session\.renewBefore of 50% alone would make it longer: 28m 20s$/,
     );
   });
 
-  it('has a line for each change, what bridges it first, and the whole budget to paste below the one that is of it', () => {
+  it('tells changes apart as alternatives, what bridges it first, and the whole budget to paste below the one that is of it', () => {
     const windows = [
       { calls: 20, perMs: 600_000 },
       { calls: 124, perMs: DAY_MS },
@@ -96,11 +96,29 @@ describe('the warning of a gap', () => {
         tried({ of: 'budget', windows }, { effect: 'bridges', lostMs: 0 }),
       ],
     });
-    expect(told?.split('\n').slice(1)).toEqual([
-      expect.stringMatching(/^ {2}a session\.budget of .* would bridge it \(ask the bank whether it allows so many\)$/),
+    expect(told?.split('\n')).toEqual([
+      'shop: there was no session for 16m 40s; any one of:',
+      expect.stringMatching(
+        /^ {2}- a session\.budget of .* would bridge it \(ask the bank whether it allows so many\)$/,
+      ),
       '    budget: [{ calls: 20, per: 10m }, { calls: 124, per: 1d }] # the whole of session.budget',
-      expect.stringMatching(/^ {2}a session\.renewBefore of 30% shortened it to 13m 20s in the 8 runs that were tried/),
-      '  a session.renewBefore of 50% would make it longer: 28m 20s',
+      expect.stringMatching(
+        /^ {2}- a session\.renewBefore of 30% shortened it to 13m 20s in the 8 runs that were tried/,
+      ),
+      '  careful: a session.renewBefore of 50% alone would make it longer: 28m 20s',
+    ]);
+  });
+
+  it('tells what can be set before what the bank alone decides, though that leaves less', () => {
+    const told = gapWarning({
+      tried: [
+        tried({ of: 'lifetime', lifetimeMs: 240 * MINUTE_MS }, { effect: 'bridges', lostMs: 0 }),
+        tried(lead(0.3), { effect: 'shortens', lostMs: 800_000 }),
+      ],
+    });
+    expect(told?.split('\n').slice(1)).toEqual([
+      expect.stringMatching(/^ {2}- a session\.renewBefore of 30% shortened it/),
+      '  - sessions of 4h from the bank would bridge it',
     ]);
   });
 
@@ -110,9 +128,9 @@ describe('the warning of a gap', () => {
       gapWarning({ tried: [shortens], inVain: ['budget', 'lifetime'] })
         ?.split('\n')
         .slice(2),
-    ).toEqual(['  tried as well, and no better: a larger session.budget, longer sessions']);
+    ).toEqual(['  no better, in the few values that were tried: a larger session.budget, longer sessions']);
     expect(gapWarning({ inVain: ['lead', 'leadWithBudget'] })).toMatch(
-      /: no setting was found to bridge it; tried without success: another session\.renewBefore, another session\.renewBefore with a larger session\.budget$/,
+      /: no setting was found to bridge it, in the few values that were tried of: another session\.renewBefore, another session\.renewBefore with a larger session\.budget$/,
     );
   });
 
@@ -122,20 +140,6 @@ describe('the warning of a gap', () => {
     expect(told?.match(/renewBefore of \d+%/g)).toEqual(['40%', '20%', '30%'].map((it) => `renewBefore of ${it}`));
   });
 
-  it('says what a budget is for that failed calls have spent, where a larger one is no remedy', () => {
-    const spent = figures({ budgetRefusals: 1, budget: [{ calls: 60, perMs: DAY_MS, used: 60, needed: 2 }] });
-    const warning = (judged: Partial<Judged>): string | undefined =>
-      warningsOfAll([{ setup: setup(), figures: spent, ...judged }]).find((text) => text.includes('was spent, by'));
-    const itsPurpose = /needs 2 of 60 in 1d: that is what it is for$/;
-    expect(warning({ tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0 })] })).toMatch(itsPurpose);
-    const larger = tried({ of: 'budget', windows: [{ calls: 90, perMs: DAY_MS }] }, { effect: 'shortens', lostMs: 1 });
-    const held = { ...spent, afterOutage: { gapMs: 600_000, inPauseMs: 0, byBudgetMs: 600_000 } };
-    const cutShort = { ...spent, failures: { timeout: 20 } };
-    for (const judged of [{ tried: [larger] }, { tried: [], figures: held }, { tried: [], figures: cutShort }, {}]) {
-      expect(warning(judged)).toMatch(/needs 2 of 60 in 1d$/);
-    }
-  });
-
   it('says why a longer lead makes it longer, or does not help: it leaves fewer calls to those that fail', () => {
     const spent = { budgetRefusals: 1, budget: [{ calls: 60, perMs: DAY_MS, used: 60, needed: 52 }] };
     const longest = (effect: Tried['effect'], more: Partial<ScheduleFigures>): Tried =>
@@ -143,7 +147,7 @@ describe('the warning of a gap', () => {
     const why =
       'because session.budget is spent then: the schedule needs 52 of 60 in 1d, which leaves 8 for calls that fail';
     expect(gapWarning({ tried: [longest('lengthens', spent)] })).toMatch(
-      new RegExp(`a session\\.renewBefore of 50% would make it longer: 28m 20s, ${why}$`),
+      new RegExp(`careful: a session\\.renewBefore of 50% alone would make it longer: 28m 20s, ${why}$`),
     );
     expect(gapWarning({ tried: [longest('none', spent)] })).toMatch(new RegExp(`would not help, ${why}$`));
     expect(gapWarning({ tried: [longest('none', {})] })).toMatch(/would not help$/);
@@ -183,22 +187,30 @@ describe('the warning of a gap', () => {
       '  a session.budget of 4 in 10m in place of 20 would bridge it (fewer at once leave more for later; after a longer outage the next call may wait for 10m)',
     );
     expect(told([...before, { calls: 5, perMs: 3_600_000 }])).toMatch(
-      / a session\.budget of 5 in 1h besides would .*later; after a longer outage the next call may wait for 1h\)$/,
+      / a session\.budget with a new window of 5 in 1h would .*later; after a longer outage the next call may wait for 1h\)$/,
+    );
+    expect(told([short, day, { calls: 5, perMs: 3_600_000 }])).toMatch(
+      / a session\.budget of 4 in 10m in place of 20 and a new window of 5 in 1h would /,
     );
     expect(told([short, { ...day, calls: 70 }])).toMatch(
       / a session\.budget of 4 in 10m in place of 20 and 70 in 1d would bridge it \(ask the bank/,
     );
   });
 
-  it('tells what a lead costs of the whole run where it is not the lead alone that decides it', () => {
-    const told = (calmCalls: Tried['calmCalls']): string | undefined =>
+  it('tells what a lead costs of the whole run where quiet hours decide it, too, counted without faults', () => {
+    const told = (was: CalmRun, is: CalmRun): string | undefined =>
       gapWarning({
-        tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0, ...(calmCalls && { calmCalls }) })],
+        figures: figures({ outsideQuietHours: 1 }),
+        tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0, own: figures(), calm: { was, is } })],
       })?.split('\n')[1];
-    expect(told({ was: 11, is: 20 })).toMatch(
-      / would bridge it, with 20 create calls in 1d without faults in place of 11$/,
+    const few = { createCalls: 11, outsideQuietHours: 0 };
+    expect(told(few, { createCalls: 20, outsideQuietHours: 8 })).toMatch(
+      / would bridge it, with 20 create calls in place of 11 and 8 renewals outside of the quiet hours in place of 0 in 1d without faults$/,
     );
-    expect(told({ was: 11, is: 11 })).toMatch(/ would bridge it$/);
+    expect(told(few, { ...few, createCalls: 20 })).toMatch(
+      / would bridge it, with 20 create calls in place of 11 in 1d without faults$/,
+    );
+    expect(told(few, few)).toMatch(/ would bridge it$/);
   });
 
   it('says what bridges one of less than a second that an outage has left: it is a near miss', () => {
@@ -221,17 +233,6 @@ describe('the warning of a gap', () => {
     const bare = figures({ budget: [{ calls: 60, perMs: DAY_MS, used: 59, needed: 60 }] });
     const told = gapWarning({ tried: [tried(lead(0.4), { effect: 'bridges', lostMs: 0, figures: bare })] });
     expect(told).toMatch(/would bridge it.*, which leaves no call to spare of 60 in 1d$/);
-  });
-
-  it('says of advice that it takes renewals out of the quiet hours', () => {
-    const bridging = (outsideQuietHours: number): Tried =>
-      tried(lead(0.1), {
-        ...{ effect: 'bridges', lostMs: 0, figures: figures({ withoutSessionMs: 0, outsideQuietHours }) },
-      });
-    const told = (result: Tried): string | undefined =>
-      gapWarning({ figures: figures({ outsideQuietHours: 1 }), tried: [result] });
-    expect(told(bridging(4))).toMatch(/would bridge it, with 4 renewals outside of the quiet hours in place of 1$/);
-    expect(told(bridging(1))).toMatch(/would bridge it$/);
   });
 
   it('says of advice that holds for the run alone that a whole window refutes it', () => {
@@ -265,7 +266,7 @@ describe('the warning of a gap', () => {
     expect(one).toMatch(/ in the 10 runs that were tried, 1 of which was shorter without it$/);
     expect(two).toMatch(/ in the 10 runs that were tried, 2 of which were shorter without it$/);
     expect(told(tried(lead(0.4), { effect: 'may_lengthen', lostMs: 21_060_000 }))).toBe(
-      'may make it longer, up to 5h 51m',
+      'alone may make it longer, up to 5h 51m',
     );
   });
 
@@ -321,6 +322,28 @@ describe('the warning of a gap', () => {
   });
 });
 
+describe('the warning of a short run', () => {
+  const told = (sessions: number, durationMs = DAY_MS, notPlayed?: string): readonly string[] =>
+    warningsOfAll([
+      {
+        setup: setup({ lifetimeMs: DAY_MS, outageMs: 0 }, durationMs),
+        figures: figures({ sessions, withoutSessionMs: 0, pastMarginMs: 0 }),
+        ...(notPlayed !== undefined && { notPlayed }),
+      },
+    ]);
+
+  it('names one that has renewals enough, where there were fewer than three', () => {
+    expect(told(2)).toEqual(['shop: only 1 renewal was played, which says little of later ones: give --for 4d']);
+    expect(told(3)[0]).toMatch(/^shop: only 2 renewals were played, /);
+    expect(told(1)[0]).toMatch(/^shop: no renewal was played, /);
+    expect([told(4), told(3, 3 * DAY_MS)]).toEqual([[], []]);
+  });
+
+  it('is left out where the outage alone asks for a longer one', () => {
+    expect(told(2, DAY_MS, 'the outage outlasts the run')).toEqual(['shop: the outage outlasts the run']);
+  });
+});
+
 describe('the warning of a lead time', () => {
   const warnings = (minutes: number): readonly string[] => {
     const settings = someSettings({ renewBefore: { kind: 'duration', durationMs: minutes * MINUTE_MS } });
@@ -346,18 +369,15 @@ describe('the warning of a budget', () => {
       },
     ]);
 
-  it('is none where calls that failed spent it and each session was replaced in time', () => {
+  it('is none where calls that failed spent it: the figures say so', () => {
     expect(warnings({ budgetRefusals: 3, budget: budget(30) })).toEqual([]);
     expect(warnings({ budgetRefusals: 3, budget: budget(30), pastMarginMs: 4_000 })).toEqual([
       expect.stringMatching(/^shop: sessions were handed out past their margin for 4s/),
-      expect.stringMatching(
-        /^shop: the budget of create calls was spent, by failed calls and not by the schedule, which needs 30 of 60 in 1d$/,
-      ),
     ]);
   });
 
   it('says what it cost, which is nothing, where a whole window of the run had calls enough', () => {
-    const spare = /^shop: session\.budget has no call to spare: renewing sessions of 1h takes up to 61 calls in 1d/;
+    const spare = /^shop: session\.budget is 1 call too small: renewing sessions of 1h takes up to 61 calls in 1d/;
     const unheld = warnings({ budget: budget(61) });
     expect(unheld).toEqual([expect.stringMatching(spare)]);
     expect(unheld[0]).toContain('In this run that cost nothing, for no renewal was held up; a call that fails may');
@@ -405,15 +425,79 @@ describe('the warnings of many merchants', () => {
 
   it('are told once where they differ by seconds, with the shortest and the longest', () => {
     expect(warningsOfAll([58_000, 62_000, 60_000].map(alike))).toEqual([
-      expect.stringMatching(
-        /^m1, m2 and m3: there was no session for 58s to 1m 2s, 29s to 31s of it after the outage in/,
-      ),
+      expect.stringMatching(/^m1, m2, m3: there was no session for 58s to 1m 2s, 29s to 31s of it after the outage in/),
     ]);
+  });
+
+  const group = (gapsMs: readonly number[], more: Partial<ScheduleFigures> = {}): Judged => {
+    const members = gapsMs.map((withoutSessionMs, index): Member => {
+      const lost = { withoutSessionMs, pastMarginMs: Math.min(30_000, withoutSessionMs), ...more };
+      return { setup: { ...setup(), merchant: `m${index + 1}` }, figures: figures(lost) };
+    });
+    return { ...(members[0] ?? never()), alike: members, tried: [] };
+  };
+
+  it('count and name of merchants alike those that it is true of', () => {
+    const subjects = (...gapsMs: readonly number[]): readonly (string | undefined)[] =>
+      warningsOfAll([group(gapsMs)]).map((text) => /^(.*) for \d/.exec(text)?.[1]);
+    expect(subjects(9_000, 0, 0, 4_000)).toEqual(['2 of 4 (m1, m4): there was no session']);
+    expect(subjects(9_000, 0, 1_000, 1_000, 1_000)).toEqual(['4 of 5 (m1, m3, m4 and 1 other): there was no session']);
+    expect(subjects(...Array<number>(60).fill(5_000))).toEqual([
+      'all 60 (m1, m2, m3 and 57 others): there was no session',
+    ]);
+    expect(subjects(9_000, 1_000)).toEqual(['m1, m2: there was no session']);
+  });
+
+  it('tell of merchants alike the shortest and the longest time past the margin of those that have any', () => {
+    const past = group([0, 0, 0]);
+    const alike = (past.alike ?? []).map((one, index): Member => ({
+      ...one,
+      figures: { ...one.figures, pastMarginMs: [12_000, 0, 5_000][index] ?? 0 },
+    }));
+    expect(warningsOfAll([{ ...past, ...alike[0], alike }])).toEqual([
+      expect.stringMatching(/^2 of 3 \(m1, m3\): sessions were handed out past their margin for 5s to 12s:/),
+    ]);
+  });
+
+  it('tell of merchants alike what came after the outage for those that it is true of', () => {
+    const one = group([60_000, 50_000]);
+    const alike = (one.alike ?? []).map((member, index): Member => {
+      const afterMs = [20_000, 0][index] ?? 0;
+      const afterOutage = { gapMs: afterMs, inPauseMs: afterMs, byBudgetMs: 0 };
+      return { ...member, figures: { ...member.figures, afterOutage } };
+    });
+    expect(warningsOfAll([{ ...one, ...alike[0], alike }])[0]).toMatch(
+      /^m1, m2: there was no session for 50s to 1m, at most 20s of it after the outage in the pause /,
+    );
+  });
+
+  it('add up the calls of merchants alike, and name those that they are of', () => {
+    const one = group([0, 0, 0], { pastMarginMs: 0 });
+    const alike = (one.alike ?? []).map((member, index): Member => ({
+      ...member,
+      figures: { ...member.figures, failures: index === 1 ? {} : { timeout: 2 } },
+    }));
+    expect(warningsOfAll([{ ...one, alike }])).toEqual([
+      expect.stringMatching(/^2 of 3 \(m1, m3\): 4 of 80 create calls took longer than gateway\.timeout /),
+    ]);
+  });
+
+  it('say of advice for how many of the merchants alike it was tried', () => {
+    const one = group([9_000, 9_000, 9_000]);
+    const told = (effect: 'bridges' | 'shortens', merchants: number): string | undefined =>
+      warningsOfAll([
+        {
+          ...one,
+          tried: [tried(lead(0.4), { effect, lostMs: effect === 'bridges' ? 0 : 4_000, merchants, isSure: false })],
+        },
+      ])[0]?.split('\n')[1];
+    expect(told('bridges', 3)).toMatch(/ bridged it in all of the 8 runs that were tried, of all 3 merchants, with /);
+    expect(told('shortens', 2)).toMatch(/ to 4s in the 8 runs that were tried, of 2 of the 3 merchants, with /);
   });
 
   it('are told apart where they differ by minutes', () => {
     expect(warningsOfAll([58_000, 62_000, 200_000].map(alike)).map((text) => text.split(':')[0])).toEqual([
-      ...['m1 and m2', 'm3'],
+      ...['m1, m2', 'm3'],
     ]);
   });
 
@@ -433,7 +517,7 @@ describe('the warnings of many merchants', () => {
     });
     const alone = warningsOfAll([of('b', 60_000)]);
     const told = warningsOfAll([of('a', 1_000_000), of('b', 60_000), of('c', 1_000_000)]);
-    expect(told).toEqual([expect.stringMatching(/^a and c: there was no session for 16m 40s/), ...alone]);
+    expect(told).toEqual([expect.stringMatching(/^a, c: there was no session for 16m 40s/), ...alone]);
     expect(alone).toHaveLength(1);
   });
 });

@@ -2,59 +2,97 @@ import { formatDuration } from '#libs/clock';
 import { callsOnSchedule, leadShares } from '#libs/session';
 import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf, withNoneToSpare } from './changes.js';
 import { isHarmless, type ScheduleFigures, type WindowFigures } from './figures.js';
+import type { GapAfterOutage } from './gaps.js';
 import { remedies } from './gap-advice.js';
-import { areShorter, gapOf, gapOfOthers, isWaitedFor, type Judged, pastMarginOfOthers, worstOf } from './judged.js';
+import {
+  areShorter,
+  gapOfOthers,
+  isWaitedFor,
+  type Judged,
+  type Member,
+  membersOf,
+  pastMarginOfOthers,
+  spanOf,
+  worstOf,
+} from './judged.js';
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { optionsOf } from './situations.js';
-import { inWindow, percent, WORTH_TELLING_MS } from './spans.js';
-import { isBetter, type PlayedRun, type Tried } from './trials.js';
-import { joined, partOfWhole, short, type Span, span, worded, type Wording } from './wording.js';
+import { inWindow, partOf, percent, roundedUp, WORTH_TELLING_MS } from './spans.js';
+import type { PlayedRun } from './trials.js';
+import { joined, short, type Span, span, worded, type Wording } from './wording.js';
 
 const WAITED_FOR =
   'a read with `Prefer: wait` and the client package wait for the next one, and any other read may get one 503';
 
-export function warningsOf(judged: Judged): readonly Wording[] {
-  const { notPlayed } = judged;
-  return [...(notPlayed === undefined ? [] : [[notPlayed]]), ...scheduleWarningsOf(judged)];
+/** What is wrong, and for whom: it is true of each of these merchants. */
+export interface Warning {
+  readonly wording: Wording;
+  readonly merchants: readonly string[];
 }
 
-function scheduleWarningsOf(judged: Judged): readonly Wording[] {
-  const { figures } = judged;
-  // Then nothing else is to blame: each other warning would only follow from it.
-  if (figures.sessions === 0) return [[neverAnsweredWarning(judged)]];
+export function warningsOf(judged: Judged): readonly Warning[] {
+  const members = membersOf(judged);
+  const isServed = ({ figures }: Member): boolean => figures.sessions > 0;
+  const served = members.filter(isServed);
+  const cutShort = served.filter(({ figures }) => timeoutsIn(figures) > 0);
   return [
-    ...timeoutWarnings(judged),
-    ...lifeWarnings(judged),
-    ...leadWarnings(judged),
-    ...tooSmallBudgetWarnings(judged),
-    ...gapWarnings(judged),
-    ...spentBudgetWarnings(judged),
+    ...members.flatMap((one) => ofAll([one], one.notPlayed === undefined ? [] : [one.notPlayed])),
+    // Where there never was a session nothing else is to blame: each other warning would only follow from it.
+    ...neverAnsweredWarnings(members.filter((one) => !isServed(one))),
+    ...timeoutWarnings(cutShort),
+    ...served.flatMap((one) => [
+      ...ofAll([one], ...fewRenewalsWarnings(one)),
+      ...ofAll([one], ...lifeWarnings(one)),
+      ...ofAll([one], ...cappedLeadWarnings(one)),
+      ...ofAll([one], ...shortLeadWarnings(one, judged)),
+      ...ofAll([one], ...tooSmallBudgetWarnings(one)),
+    ]),
+    ...(isServed(judged) ? gapWarnings(judged, served) : []),
   ];
 }
 
-function neverAnsweredWarning({ setup, figures }: Judged): string {
-  const { failureShare } = setup.behaviour;
-  if (failureShare === 1) return 'every create call failed; no setting helps';
-  const { timeout = 0, ...others } = figures.failures;
-  if (timeout > 0 && Object.keys(others).length === 0) {
+const ofAll = (members: readonly Member[], ...wordings: readonly Wording[]): readonly Warning[] =>
+  wordings
+    .filter((wording) => members.length > 0 && wording.length > 0)
+    .map((wording) => ({ wording, merchants: members.map(({ setup }) => setup.merchant) }));
+
+const sumIn = (members: readonly Member[], of: (figures: ScheduleFigures) => number): number =>
+  members.reduce((sum, { figures }) => sum + of(figures), 0);
+
+const timeoutsIn = ({ failures }: ScheduleFigures): number => failures['timeout'] ?? 0;
+
+function neverAnsweredWarnings(members: readonly Member[]): readonly Warning[] {
+  const [first] = members;
+  if (first === undefined) return [];
+  const { setup } = first;
+  if (setup.behaviour.failureShare === 1) return ofAll(members, ['every create call failed; no setting helps']);
+  const calls = sumIn(members, ({ createCalls }) => createCalls);
+  if (sumIn(members, timeoutsIn) >= calls) {
     const limit = formatDuration(setup.settings.gatewayTimeoutMs);
-    return `every create call took longer than gateway.timeout (${limit}), and no lead time helps: ${longerTimeout(setup)}`;
+    return ofAll(members, [
+      `every create call took longer than gateway.timeout (${limit}), and no lead time helps: ${longerTimeout(setup)}`,
+    ]);
   }
-  return `every create call of these ${figures.createCalls} failed by chance: give another --seed or a longer --for`;
+  return ofAll(members, [
+    `every create call of these ${calls} failed by chance: give another --seed or a longer --for`,
+  ]);
 }
 
-function timeoutWarnings({ setup, figures }: Judged): readonly Wording[] {
-  const { timeout = 0 } = figures.failures;
-  if (timeout === 0) return [];
+function timeoutWarnings(members: readonly Member[]): readonly Warning[] {
+  const [first] = members;
+  if (first === undefined) return [];
+  const { setup } = first;
   const { latencyMs } = setup.behaviour;
   const limitMs = setup.settings.gatewayTimeoutMs;
   const cause =
     latencyMs > limitMs
       ? `the latency of ${formatDuration(latencyMs)} exceeds it`
       : `at a latency of ${formatDuration(latencyMs)} a call takes up to ${formatDuration(1.5 * latencyMs)}`;
-  const calls = `${timeout} of ${figures.createCalls} create calls took longer than gateway.timeout`;
-  return [[`${calls} (${formatDuration(limitMs)}): ${cause}; ${longerTimeout(setup)}`]];
+  const calls = `${sumIn(members, timeoutsIn)} of ${sumIn(members, ({ createCalls }) => createCalls)} create calls`;
+  return ofAll(members, [
+    `${calls} took longer than gateway.timeout (${formatDuration(limitMs)}): ${cause}; ${longerTimeout(setup)}`,
+  ]);
 }
 
 function longerTimeout({ behaviour }: SimulationSetup): string {
@@ -65,8 +103,22 @@ function longerTimeout({ behaviour }: SimulationSetup): string {
     : `raise gateway.timeout to ${formatDuration(longer.timeoutMs)}, or ${ask}`;
 }
 
+/** Of fewer than these the first session, which came at any time of the day, shows more than those that follow it. */
+const ENOUGH_RENEWALS = 3;
+
+/** A warning of an outage that was not played names a run that is long enough. */
+function fewRenewalsWarnings({ setup, figures, notPlayed }: Member): readonly Wording[] {
+  const { lifetimeMs } = setup.behaviour;
+  const renewals = figures.sessions - 1;
+  const isLong = setup.durationMs >= ENOUGH_RENEWALS * lifetimeMs;
+  if (isLong || renewals >= ENOUGH_RENEWALS || notPlayed !== undefined) return [];
+  const played = `${renewals === 0 ? 'no' : `only ${renewals}`} ${renewals > 1 ? 'renewals were' : 'renewal was'} played`;
+  const longer = formatDuration(roundedUp((ENOUGH_RENEWALS + 1) * lifetimeMs));
+  return [[`${played}, which says little of later ones: give --for ${longer}`]];
+}
+
 /** Where the broker believes less than the gateway says, or not its clock. */
-function lifeWarnings({ setup, figures }: Judged): readonly Wording[] {
+function lifeWarnings({ setup, figures }: Member): readonly Wording[] {
   const { behaviour, settings } = setup;
   const { lifetimeMs, skewMs = 0 } = behaviour;
   const { shortestLifeMs = lifetimeMs } = figures;
@@ -86,12 +138,8 @@ function lifeWarnings({ setup, figures }: Judged): readonly Wording[] {
     : [];
 }
 
-function leadWarnings(judged: Judged): readonly Wording[] {
-  return [...cappedLeadWarnings(judged), ...shortLeadWarnings(judged)];
-}
-
 /** A share beyond the most is refused in the configuration; of a duration nobody knows before there is a lifetime. */
-function cappedLeadWarnings({ setup }: Judged): readonly Wording[] {
+function cappedLeadWarnings({ setup }: Member): readonly Wording[] {
   const { renewBefore } = setup.settings;
   const mostMs = leadShares.longest * believedLifeMs(setup);
   if (renewBefore?.kind !== 'duration' || renewBefore.durationMs <= mostMs) return [];
@@ -100,7 +148,7 @@ function cappedLeadWarnings({ setup }: Judged): readonly Wording[] {
   ];
 }
 
-function shortLeadWarnings({ figures, leadShare }: Judged): readonly Wording[] {
+function shortLeadWarnings({ figures }: Member, { leadShare }: Judged): readonly Wording[] {
   const { leadTimeShort: short } = figures;
   if (short === undefined) return [];
   const remedy =
@@ -110,7 +158,7 @@ function shortLeadWarnings({ figures, leadShare }: Judged): readonly Wording[] {
   return [worded`the lead time is ${span(short.leadMs)}, and two attempts take ${span(short.neededMs)}: ${remedy}`];
 }
 
-function tooSmallBudgetWarnings({ setup, figures }: Judged): readonly Wording[] {
+function tooSmallBudgetWarnings({ setup, figures }: Member): readonly Wording[] {
   const tooSmall = tooSmallOf(figures);
   if (tooSmall !== undefined) return [tooSmallBudgetWarning(tooSmall, { setup, figures })];
   const bare = withNoneToSpare(figures);
@@ -119,31 +167,9 @@ function tooSmallBudgetWarnings({ setup, figures }: Judged): readonly Wording[] 
     : [[`${noCallToSpare(bare, setup)}. A call that fails may cost a session. ${ofRenewEvery(bare, setup)}${ASK}`]];
 }
 
-/** Behind the gap, of which it is a part: what to do about that is told there. */
-function spentBudgetWarnings(judged: Judged): readonly Wording[] {
-  const { figures } = judged;
-  // What nobody was harmed by is no warning: the figures say that renewals were held up, and how it ended.
-  if ((tooSmallOf(figures) ?? withNoneToSpare(figures)) !== undefined || figures.budgetRefusals === 0) return [];
-  if (isHarmless(figures) || isWaitedFor(judged)) return [];
-  const spent = figures.budget
-    .filter(({ used, calls }) => used >= calls)
-    .map(({ needed, ...window }) => `${needed} of ${inWindow(window)}`);
-  const needs = spent.length === 0 ? '' : `, which needs ${spent.join(', and ')}`;
-  const purpose = isMeant(judged) ? ': that is what it is for' : '';
-  return [[`the budget of create calls was spent, by failed calls and not by the schedule${needs}${purpose}`]];
-}
-
-/** Not for calls that end too early, nor for what it holds up itself. */
-function isMeant({ figures, tried }: Judged): boolean {
-  const isToBlame = (figures.afterOutage?.byBudgetMs ?? 0) > 0 || (figures.failures['timeout'] ?? 0) > 0;
-  return tried !== undefined && !isToBlame && !tried.some(isBetterBudget);
-}
-
-const isBetterBudget = (one: Tried): boolean => isBetter(one) && one.changes.some((change) => change.of === 'budget');
-
 const ASK = 'Ask the bank whether it expects so many before you allow them';
 
-function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Pick<Judged, 'setup' | 'figures'>): Wording {
+function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Member): Wording {
   if (setup.durationMs >= window.perMs && isHarmless(figures)) {
     const cost = figures.budgetRefusals === 0 ? 'no renewal was held up' : 'no session ended before the next one came';
     const inThisRun = `In this run that cost nothing, for ${cost}; a call that fails may cost a session`;
@@ -167,47 +193,54 @@ function ofRenewEvery({ needed, perMs }: WindowFigures, setup: SimulationSetup):
 
 function noCallToSpare(window: WindowFigures, { behaviour }: SimulationSetup): string {
   const takes = `renewing sessions of ${formatDuration(behaviour.lifetimeMs)} takes up to ${window.needed} calls in ${formatDuration(window.perMs)}`;
-  return `session.budget has no call to spare: ${takes}, and it allows ${inWindow(window)}`;
+  const short = window.needed - window.calls;
+  const lack = short > 0 ? `is ${short} ${short === 1 ? 'call' : 'calls'} too small` : 'has no call to spare';
+  return `session.budget ${lack}: ${takes}, and it allows ${inWindow(window)}`;
 }
 
-function gapWarnings(judged: Judged): readonly Wording[] {
-  const { figures, notPlayed } = judged;
-  const gap = short(gapOf(judged));
+/** @param members those that had a session */
+function gapWarnings(judged: Judged, members: readonly Member[]): readonly Warning[] {
+  const lost = members.filter(({ figures }) => figures.withoutSessionMs > 0);
+  const gap = worded`there was no session for ${short(lostBy(lost, 'withoutSessionMs'))}`;
   // Of an outage that was not played whole, what would bridge it is not known.
-  if (notPlayed !== undefined) return gap.mostMs > 0 ? [worded`there was no session for ${gap}`] : [];
-  if (isWaitedFor(judged)) return [[waitedFor(judged)]];
-  if (gap.mostMs > 0) {
-    return [
-      worded`there was no session for ${gap}${inOthers(judged, gapOfOthers)}${afterOutage(figures)}${remedies(judged)}`,
-    ];
-  }
+  if (judged.notPlayed !== undefined) return ofAll(lost, gap);
+  if (isWaitedFor(judged)) return ofAll(lost, [waitedFor(lost)]);
   const worst = worstOf(judged);
-  if (worst.figures.withoutSessionMs > 0) return [worseElsewhere(judged, worst)];
-  return marginWarnings(judged, worst);
+  if (lost.length > 0) {
+    return ofAll(lost, worded`${gap}${inOthers(judged, gapOfOthers)}${afterOutage(lost)}${remedies(judged)}`);
+  }
+  return worst.figures.withoutSessionMs > 0
+    ? ofAll([judged], worseElsewhere(judged, worst))
+    : marginWarnings(judged, members, worst);
 }
 
-function waitedFor({ figures }: Judged): string {
-  const times = figures.gaps > 1 ? `, ${figures.gaps} times` : '';
-  const isAll = (tooSmallOf(figures) ?? withNoneToSpare(figures)) === undefined;
+const lostBy = (members: readonly Member[], of: 'withoutSessionMs' | 'pastMarginMs'): Span =>
+  spanOf(members.map(({ figures }) => figures[of]));
+
+function waitedFor(lost: readonly Member[]): string {
+  const most = Math.max(...lost.map(({ figures }) => figures.gaps));
+  const times = most > 1 ? `, ${lost.length > 1 ? 'up to ' : ''}${most} times` : '';
+  const isAll = lost.every(({ figures }) => (tooSmallOf(figures) ?? withNoneToSpare(figures)) === undefined);
   return `there was no session for less than a second${times}: ${WAITED_FOR}${isAll ? ', and there is nothing to do' : ''}`;
 }
 
-function marginWarnings(judged: Judged, worst: PlayedRun): readonly Wording[] {
-  const { figures } = judged;
+function marginWarnings(judged: Judged, members: readonly Member[], worst: PlayedRun): readonly Warning[] {
   if (isHarmless(worst.figures)) return [];
   const advice = remedies(judged);
-  if (figures.pastMarginMs > 0) {
-    const inThisRun = worded`sessions were handed out past their margin for ${span(figures.pastMarginMs)}`;
-    return [worded`${inThisRun}${inOthers(judged, pastMarginOfOthers)}${advice}`];
+  const past = members.filter(({ figures }) => figures.pastMarginMs > 0);
+  if (past.length > 0) {
+    const inThisRun = worded`sessions were handed out past their margin for ${short(lostBy(past, 'pastMarginMs'))}`;
+    return ofAll(past, worded`${inThisRun}${inOthers(judged, pastMarginOfOthers)}${advice}`);
   }
   const where = worded`no session was handed out past its margin in this run, and in another one (${optionsIn(worst, judged)})`;
-  return [worded`${where} some were for ${span(worst.figures.pastMarginMs)}${advice}`];
+  return ofAll([judged], worded`${where} some were for ${span(worst.figures.pastMarginMs)}${advice}`);
 }
 
 function inOthers(judged: Judged, spanIn: (others: readonly PlayedRun[]) => Span): Wording {
-  const { others = [] } = judged;
+  const { others = [], alike, setup } = judged;
   if (others.length === 0) return [];
-  return worded` (${short(spanIn(others))} in ${others.length} other${areShorter(judged) ? ', shorter' : ''} runs${ofUpTo(judged)})`;
+  const runs = `${areShorter(judged) ? 'other, shorter' : 'other'} runs${ofUpTo(judged)}${alike ? ` of ${setup.merchant}` : ''}`;
+  return worded` (${short(spanIn(others))} in ${others.length} ${runs})`;
 }
 
 /** Without an outage a longer run loses more for its length alone. */
@@ -219,23 +252,29 @@ function ofUpTo({ setup, others = [] }: Judged): string {
 const optionsIn = ({ setup }: PlayedRun, { alike }: Judged): string => optionsOf(setup, alike && setup.merchant);
 
 function worseElsewhere(judged: Judged, worst: PlayedRun): Wording {
-  const { figures } = worst;
-  const gap = span(figures.withoutSessionMs);
+  const gap = span(worst.figures.withoutSessionMs);
   const options = optionsIn(worst, judged);
-  return worded`there was always a session in this run, and in another one (${options}) there was none for ${gap}${afterOutage(figures)}${remedies(judged)}`;
+  return worded`there was always a session in this run, and in another one (${options}) there was none for ${gap}${afterOutage([worst])}${remedies(judged)}`;
 }
 
-function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures): Wording {
-  if (after === undefined || after.gapMs < WORTH_TELLING_MS) return [];
-  const whole = partOfWhole(after.gapMs, withoutSessionMs);
+/** Of one run, or of several that are told together: some of these may have lost nothing then. */
+function afterOutage(runs: readonly Pick<PlayedRun, 'figures'>[]): Wording {
+  const lost = (of: keyof GapAfterOutage): Span => spanOf(runs.map(({ figures }) => figures.afterOutage?.[of] ?? 0));
+  const whole = lost('gapMs');
+  if (whole.mostMs < WORTH_TELLING_MS) return [];
+  const isAll = runs.every(
+    ({ figures: { afterOutage: after, withoutSessionMs } }) => partOf(after?.gapMs ?? 0, withoutSessionMs) === 'all',
+  );
   const reasons = [
-    { ms: after.inPauseMs, text: 'in the pause after the last failed attempt, which `session-broker renew` ends' },
-    { ms: after.byBudgetMs, text: 'because session.budget was spent' },
-  ].filter(({ ms }) => ms >= WORTH_TELLING_MS);
-  const told = worded`, ${typeof whole === 'string' ? whole : short(whole)} of it after the outage`;
+    { part: lost('inPauseMs'), text: 'in the pause after the last failed attempt, which `session-broker renew` ends' },
+    { part: lost('byBudgetMs'), text: 'because session.budget was spent' },
+  ].filter(({ part }) => part.mostMs >= WORTH_TELLING_MS);
+  const told = worded`, ${isAll ? 'all' : short(whole)} of it after the outage`;
   const [first, ...others] = reasons;
   if (first === undefined) return told;
-  if (others.length === 0 && first.ms === after.gapMs) return worded`${told} ${first.text}`;
-  const parts = reasons.map(({ ms, text }) => worded`${short(span(ms))} ${text}`);
+  if (others.length === 0 && isSame(first.part, whole)) return worded`${told} ${first.text}`;
+  const parts = reasons.map(({ part, text }) => worded`${short(part)} ${text}`);
   return worded`${told} (${joined(parts, ', and ')})`;
 }
+
+const isSame = (one: Span, other: Span): boolean => one.leastMs === other.leastMs && one.mostMs === other.mostMs;

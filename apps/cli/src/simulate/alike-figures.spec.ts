@@ -24,12 +24,12 @@ describe('the figures of merchants that are alike', () => {
     expect(blockOf([merchant(0), merchant(1, { otherRuns: { ...otherRuns, worst } })])).toEqual([
       '2 merchants alike, shop-0, shop-1, lifetime 1h; of each:',
       '  create calls     57 to 58: 2.4 an hour, at most 29 in one',
-      '  budget           at most 51 of 60 in 1d used, renewals held up: 0 to 1',
+      '  budget           at most 51 of 60 in 1d used, renewals held up: 0 to 1, by calls that failed, which the budget is there to limit',
       '  failed           26 to 27 transient',
       '  worst remaining  -21m',
       '  past the margin  30s',
       '  without session  between 20m and 21m',
-      '  other runs       at most 25m in 9; the longest with --for 1d --seed 4 --merchant shop-1',
+      '  other runs       of shop-1: at most 25m in 9; the longest with --for 1d --seed 4 --merchant shop-1',
     ]);
   });
 
@@ -38,7 +38,23 @@ describe('the figures of merchants that are alike', () => {
     expect(blockOf([merchant(0, harmless), merchant(1, harmless)])[2]).toMatch(
       /renewals held up: 0 to 1, at no cost: each session was replaced in time$/,
     );
-    expect(blockOf([merchant(0, harmless), merchant(1)])[2]).toMatch(/renewals held up: 0 to 1$/);
+    expect(blockOf([merchant(0, harmless), merchant(1)])[2]).toMatch(/renewals held up: 0 to 1, by calls that failed/);
+  });
+
+  it('say what spent a budget that is enough for the schedule, and what that needs of it', () => {
+    const line = (needed: number, used: number): string | undefined =>
+      linesOf(
+        merchant(1, {
+          budget: [
+            { calls: 20, perMs: 600_000, used: 12, needed: 1 },
+            { calls: 60, perMs: 86_400_000, used, needed },
+          ],
+        }),
+      )[2];
+    const failed = 'renewals held up: 1, by calls that failed, which the budget is there to limit';
+    expect(line(30, 60)).toMatch(new RegExp(`${failed}; the schedule needs 30 of 60 in 1d$`));
+    expect(line(30, 59)).toMatch(new RegExp(`${failed}$`));
+    expect(line(60, 60)).toMatch(/renewals held up: 1$/);
   });
 
   it('name the first where there are many, and are those of a merchant that is alone', () => {
@@ -64,14 +80,14 @@ describe('the figures of merchants that are alike', () => {
     });
     const line = (mostMs: number): string | undefined => linesOf(merchant(0, { otherRuns: others(mostMs) })).at(-1);
     expect(line(1_260_000)).toMatch(/ at most 21m in 9; the longest with --for 1d --seed 4$/);
-    expect(line(1_200_000)).toMatch(/ at most 20m in 9; the longest is this run$/);
-    expect(line(0)).toMatch(/ 0s in each of 9; the longest is this run$/);
+    expect(line(1_200_000)).toMatch(/ at most 20m in 9; this run is the longest$/);
+    expect(line(0)).toMatch(/ 0s in each of 9; this run is the longest$/);
     const ofLong = { ...others(1_260_000), areShorter: true };
     expect(linesOf(merchant(0, { otherRuns: ofLong })).at(-1)).toMatch(/ at most 21m in 9 shorter ones; the longest/);
     const alike = blockOf([merchant(0), merchant(1, { otherRuns: others(60_000) })]);
-    expect(alike.at(-1)).toMatch(/ at most 1m in 9; the longest is this run of shop-1$/);
+    expect(alike.at(-1)).toMatch(/ {2}of shop-1: at most 1m in 9; this run is the longest$/);
     const past = { withoutSessionMs: 0, pastMarginMs: 30_000, otherRuns: { ...others(0), worst } };
-    expect(linesOf(merchant(0, past)).at(-1)).toMatch(/, past the margin at most 30s; the longest is this run$/);
+    expect(linesOf(merchant(0, past)).at(-1)).toMatch(/, past the margin at most 30s; this run is the longest$/);
   });
 
   it('say when the longest gap began, of how many, and what of them came after the outage', () => {
@@ -83,6 +99,16 @@ describe('the figures of merchants that are alike', () => {
       '  without session  20m in 3 gaps, the longest (15m) 12h 30m after the start; 5m of it after the outage',
     );
     expect(line({ withoutSessionMs: 0, gaps: 0 })).toBe('  without session  0s');
+  });
+
+  it('tell the calls of an outage together, and each call of the schedule by itself', () => {
+    const quietHours = { from: '02:00', to: '05:00', timeZone: 'Europe/Kyiv' };
+    const days = [
+      { day: '2026-10-23', quiet: ['03:00', '04:34', '04:34', '04:42', '04:59'], other: ['05:03', '05:11', '17:20'] },
+    ];
+    expect(linesOf(merchant(0, { quietHours, days })).at(-1)).toBe(
+      '    2026-10-23     03:00 04:34–04:42 (3 calls) 04:59 (05:03–05:11, 2 calls) (17:20)',
+    );
   });
 
   it('have past the margin what the other runs had of it, where none of them has a gap', () => {

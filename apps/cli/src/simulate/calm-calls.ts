@@ -1,6 +1,6 @@
 import { changed, isOfLead } from './change.js';
 import type { SimulationSetup } from './simulation.js';
-import { isBetter, played, type Tried } from './trials.js';
+import { type CalmRun, isBetter, played, type Tried } from './trials.js';
 
 /** What a lead time costs where not it alone decides how often sessions are renewed, but quiet hours do, or `session.renewEvery`. */
 export async function withCalmCalls(setup: SimulationSetup, found: readonly Tried[]): Promise<readonly Tried[]> {
@@ -8,12 +8,17 @@ export async function withCalmCalls(setup: SimulationSetup, found: readonly Trie
   if (quietHours === undefined && renewEveryMs === undefined) return found;
   const { behaviour } = setup;
   const calm = { ...setup, behaviour: { ...behaviour, failureShare: 0, outageMs: 0 } };
-  const was = (await played(calm)).createCalls;
+  const was = await playedCalm(calm);
   const told: Tried[] = [];
   for (const one of found) {
     const leads = one.changes.filter(isOfLead);
     const isTold = isBetter(one) && leads.length > 0;
-    told.push(isTold ? { ...one, calmCalls: { was, is: (await played(changed(calm, leads))).createCalls } } : one);
+    told.push(isTold ? { ...one, calm: { was, is: await playedCalm(changed(calm, leads)) } } : one);
   }
   return told;
+}
+
+async function playedCalm(setup: SimulationSetup): Promise<CalmRun> {
+  const { createCalls, outsideQuietHours = 0 } = await played(setup);
+  return { createCalls, outsideQuietHours };
 }

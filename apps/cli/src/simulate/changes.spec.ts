@@ -240,7 +240,10 @@ describe('the changes that are tried', () => {
     expect(lead?.changes).toEqual([{ of: 'lead', share: 0.2 }]);
     const calm = { ...run, behaviour: { ...run.behaviour, outageMs: 0 } };
     const [was, is] = await Promise.all([calm, changed(calm, lead?.changes ?? [])].map(played));
-    expect(lead?.calmCalls).toEqual({ was: was?.createCalls, is: is?.createCalls });
+    expect(lead?.calm).toMatchObject({
+      was: { createCalls: was?.createCalls, outsideQuietHours: was?.outsideQuietHours },
+      is: { createCalls: is?.createCalls, outsideQuietHours: is?.outsideQuietHours },
+    });
     expect(is?.createCalls).toBeGreaterThan(was?.createCalls ?? 0);
   });
 

@@ -48,15 +48,23 @@ export interface Advice {
  * Plays the runs again with each change that may help, and tells what it does: advice is then what was seen, in every one of them. Each kind
  * of change is sought in the few runs that lose most, and played in all where it is worth that. What the bank decides alone comes last, and
  * only when nothing else bridges the gap.
+ * @param alike runs of further merchants, in which only what bridges the gap is played
  */
-export async function tryChanges(before: readonly PlayedRun[]): Promise<Advice> {
-  const trials = new Trials(before);
+export async function tryChanges(
+  before: readonly PlayedRun[],
+  alike: readonly SimulationSetup[] = [],
+): Promise<Advice> {
+  const trials = new Trials(before, alike);
   const timeout = timeoutFor(before);
   const withTimeout = timeout && (await trials.prove([timeout]));
   if (timeout === undefined || withTimeout === undefined || !isWorthIt(withTimeout)) return adviceOf(trials);
   if (bridges(withTimeout)) return { tried: [withTimeout], inVain: [] };
   // A timeout that cuts calls short is wrong in any case: what else helps is sought with a longer one.
-  const { tried, inVain } = await adviceOf(new Trials(await replayed(before, timeout)));
+  const longer = new Trials(
+    await replayed(before, timeout),
+    alike.map((setup) => changed(setup, [timeout])),
+  );
+  const { tried, inVain } = await adviceOf(longer);
   const further = tried.filter(isBetter).map((one) => ({ ...one, changes: [timeout, ...one.changes] }));
   return { tried: [withTimeout, ...further], inVain };
 }
@@ -276,18 +284,17 @@ async function leadWithBudget(
   alone: readonly Tried[],
 ): Promise<readonly Tried[]> {
   let held: readonly Tried[] = [];
-  for (const share of leadSharesOf(setup)
-    .filter((longer) => longer > currentLeadShare(setup))
-    .reverse()) {
+  const longer = leadSharesOf(setup).filter((share) => share > currentLeadShare(setup));
+  for (const share of longer.reverse()) {
     const lead: Change = { of: 'lead', share };
     const budgets = await ampleBudgets(trials, [lead]);
     const candidates = budgets.map((budget) => [lead, budget]);
-    const found = await inFewestCalls(trials, await bestOf(trials, candidates, alone));
-    if (held.length > 0 && !found.some(bridges)) return held;
+    const found = await bestOf(trials, candidates, alone);
+    if (held.length > 0 && !found.some(bridges)) break;
     held = found;
-    if (!held.some(bridges)) return held;
+    if (!held.some(bridges)) break;
   }
-  return held;
+  return inFewestCalls(trials, held);
 }
 
 /** Where the schedule itself exceeds the budget for a lead that is long: with the one that is the default it takes fewer calls. */

@@ -18,7 +18,7 @@ import { MAX_RENEWALS_TO_REPEAT } from './limits-of-a-run.js';
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { inWindow, leftForFailures, percent } from './spans.js';
-import { bridges, isBetter, shortensLongest, type Tried } from './trials.js';
+import { bridges, type CalmRun, isBetter, shortensLongest, type Tried } from './trials.js';
 import { joined, type Span, span, worded, type Wording } from './wording.js';
 
 /** Of an alternative, below the warning; what belongs to it stands deeper. */
@@ -27,20 +27,27 @@ const DEEPER_LINE = '\n    ';
 const DAY_MS = 86_400_000;
 const UNITS_MS = [DAY_MS, 3_600_000, 60_000];
 
-/** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first. */
-export function remedies({ setup, figures, tried, inVain = [], isOneOfMany = false }: Judged): Wording {
+/** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first, and what the bank alone decides last. */
+export function remedies(judged: Judged): Wording {
+  const { setup, figures, tried, inVain = [], isOneOfMany = false } = judged;
   if (isBeyondAnySetting(setup, figures))
     return [`: no setting bridges an outage that is longer than ${longestTried(setup)}`];
   if (tried === undefined)
     return [`: ${isOneOfMany ? 'name one with --merchant' : shorterRun(setup)} to see what bridges it`];
-  const results = [...tried].sort(byUse).map((one) => resultOf(one, { setup, figures }));
-  const told = [...results, ...hopeless({ setup, figures, tried }).map((text) => [text])];
+  const advised = tried.filter(isAdvised).sort(byUse);
+  const told = [
+    ...advised.map((one) => worded`${advised.length > 1 ? '- ' : ''}${resultOf(one, judged)}`),
+    ...tried.filter((one) => !isAdvised(one)).map((one) => warnedOf(one, judged)),
+    ...hopeless(judged).map((text) => [text]),
+  ];
   const untold = inVain.map((kind) => KINDS[kind]).join(', ');
   if (told.length === 0)
-    return [`: no setting was found to bridge it${untold && `; tried without success: ${untold}`}`];
-  const last = untold === '' ? [] : [[`tried as well, and no better: ${untold}`]];
-  return worded`:${LINE}${joined([...told, ...last], LINE)}`;
+    return [`: no setting was found to bridge it${untold && `, in the few values that were tried of: ${untold}`}`];
+  const last = untold === '' ? [] : [[`no better, in the few values that were tried: ${untold}`]];
+  return worded`${advised.length > 1 ? '; any one of:' : ':'}${LINE}${joined([...told, ...last], LINE)}`;
 }
+
+const isAdvised = (one: Tried): boolean => isBetter(one) || shortensLongest(one);
 
 /** What was tried of each, in a few words. */
 const KINDS: Readonly<Record<ChangeKind, string>> = {
@@ -64,8 +71,9 @@ const byUse = (one: Tried, other: Tried): number => rankOf(one) - rankOf(other) 
 const byWhatIsLeft = (one: Tried, other: Tried): number => (isBetter(one) ? one.lostMs - other.lostMs : 0);
 
 function rankOf(one: Tried): number {
-  if (bridges(one)) return one.isSure ? 0 : 1;
-  return isBetter(one) || shortensLongest(one) ? 2 : 3;
+  if (one.changes.some(({ of }) => of === 'lifetime')) return 3;
+  if (!bridges(one)) return 2;
+  return one.isSure ? 0 : 1;
 }
 
 /** What was not tried, and why. */
@@ -95,13 +103,21 @@ const isBeyondEveryLead = ({ setup, figures }: Judged): boolean =>
   figures.budgetRefusals > 0 && figures.budget.some(({ calls, perMs }) => perMs / setup.behaviour.lifetimeMs > calls);
 
 function resultOf(one: Tried, judged: Judged): Wording {
-  const names = one.changes.map((change) => nameOf(change, judged.setup)).join(' with ');
   const isWorthIt = isBetter(one);
   const limits = isWorthIt
-    ? `${callsADay(one, judged)}${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}${noneToSpare(one)}${tightlyUsed(one)}`
+    ? `${costOfLead(one, judged)}${beyondTheRun(one, judged)}${noneToSpare(one)}${tightlyUsed(one)}`
     : '';
   const caution = isWorthIt ? cautionOf(one, judged) : '';
-  return worded`${names} ${effectText(one, judged)}${limits}${caution}${isWorthIt ? linesToPaste(one) : ''}`;
+  return worded`${namesOf(one, judged)} ${effectText(one, judged)}${limits}${caution}${isWorthIt ? linesToPaste(one) : ''}`;
+}
+
+const namesOf = ({ changes }: Tried, { setup }: Judged): string =>
+  changes.map((change) => nameOf(change, setup)).join(' with ');
+
+/** Of a longer lead time with nothing else changed, where somebody who goes on in that direction loses by it, or gains nothing. */
+function warnedOf(one: Tried, judged: Judged): Wording {
+  const isWorse = one.effect === 'lengthens' || one.effect === 'may_lengthen';
+  return worded`${isWorse ? 'careful: ' : ''}${namesOf(one, judged)} alone ${effectText(one, judged)}`;
 }
 
 function cautionOf({ changes, isSure }: Tried, { setup }: Judged): string {
@@ -153,27 +169,34 @@ function linesToPaste({ changes }: Tried): string {
     .join('');
 }
 
-function effectText(one: Tried, { figures }: Judged): Wording {
+function effectText(one: Tried, judged: Judged): Wording {
+  const { figures } = judged;
+  const inRuns = `the ${one.runs} runs that were tried${ofMerchants(one, judged)}`;
   const lost: Span = { leastMs: one.leastLostMs, mostMs: one.lostMs };
   switch (one.effect) {
     case 'bridges':
       // Of chance nobody can say more than what was seen.
-      return [one.isSure ? 'would bridge it' : `bridged it in all of the ${one.runs} runs that were tried`];
+      return [one.isSure ? 'would bridge it' : `bridged it in all of ${inRuns}`];
     case 'shortens':
       return one.runs > 1
-        ? worded`shortened it to ${lost} in the ${one.runs} runs that were tried${shorterWithout(one)}`
+        ? worded`shortened it to ${lost} in ${inRuns}${shorterWithout(one)}`
         : worded`would shorten it to ${lost}`;
     case 'lengthens':
       return worded`would make it longer: ${lost}${becauseOfBudget(one, figures)}`;
     case 'may_lengthen':
       return worded`may make it longer, up to ${span(one.lostMs)}${becauseOfBudget(one, figures)}`;
     case 'mixed':
-      if (shortensLongest(one))
-        return worded`left ${lost} in the ${one.runs} runs that were tried${shorterWithout(one)}`;
+      if (shortensLongest(one)) return worded`left ${lost} in ${inRuns}${shorterWithout(one)}`;
       return [`would not help${becauseOfBudget(one, figures)}`];
     case 'none':
       return [`would not help${becauseOfBudget(one, figures)}`];
   }
+}
+
+/** Of those that are alike what does not bridge the gap is not played for all. */
+function ofMerchants({ merchants }: Tried, { alike }: Judged): string {
+  if (alike === undefined) return '';
+  return `, of ${merchants < alike.length ? `${merchants} of the` : 'all'} ${alike.length} merchants`;
 }
 
 const shorterWithout = ({ longerRuns }: Tried): string =>
@@ -190,14 +213,19 @@ function becauseOfBudget({ figures, changes }: Tried, before: ScheduleFigures): 
   return `, because session.budget is spent then${isAsBefore ? ', too' : `: the schedule needs ${leftForFailures(tightest)}`}`;
 }
 
-/** What a longer lead time costs where all goes well. */
-function callsADay({ changes, calmCalls }: Tried, { setup }: Judged): string {
+/** What a longer lead time costs where all goes well: both are counted without faults, which cost calls of their own. */
+function costOfLead({ changes, calm }: Tried, { setup }: Judged): string {
   if (!changes.some(isOfLead)) return '';
-  if (calmCalls !== undefined) {
-    const { was, is } = calmCalls;
-    return is <= was
+  if (calm !== undefined) {
+    const more = (of: keyof CalmRun, what: string): readonly string[] =>
+      calm.is[of] > calm.was[of] ? [`${calm.is[of]} ${what} in place of ${calm.was[of]}`] : [];
+    const costs = [
+      ...more('createCalls', 'create calls'),
+      ...more('outsideQuietHours', 'renewals outside of the quiet hours'),
+    ];
+    return costs.length === 0
       ? ''
-      : `, with ${is} create calls in ${formatDuration(setup.durationMs)} without faults in place of ${was}`;
+      : `, with ${costs.join(' and ')} in ${formatDuration(setup.durationMs)} without faults`;
   }
   const [now, then] = [setup, changed(setup, changes)].map(calmCallsADay);
   if (now === undefined || then === undefined || then <= now) return '';
@@ -209,14 +237,6 @@ function calmCallsADay({ settings, behaviour }: SimulationSetup): number | undef
   if (settings.quietHours !== undefined || settings.renewEveryMs !== undefined) return undefined;
   const lifeMs = believedLifeMs({ settings, behaviour });
   return Math.round(DAY_MS / (lifeMs * (1 - leadShareOf(lifeMs, settings))));
-}
-
-/** What a lead time costs that begins before the quiet hours do. */
-function outsideQuietHours({ own: { outsideQuietHours: isOutside = 0 } }: Tried, { figures }: Judged): string {
-  const { outsideQuietHours: wasOutside = 0 } = figures;
-  if (isOutside <= wasOutside) return '';
-  const renewals = isOutside === 1 ? 'renewal' : 'renewals';
-  return `, with ${isOutside} ${renewals} outside of the quiet hours in place of ${wasOutside}`;
 }
 
 /** A window that the run is too short for: what the schedule needs in the whole of it was not seen, but is known. */
@@ -236,7 +256,7 @@ function nameOf(change: Change, setup: SimulationSetup): string {
     case 'leadTime':
       return `a session.renewBefore of ${formatDuration(change.leadMs)}`;
     case 'budget':
-      return `a session.budget of ${newCalls(change.windows, setup.settings.budget).join(' and ')}`;
+      return `a session.budget ${newCalls(change.windows, setup.settings.budget)}`;
     case 'lifetime':
       return `sessions of ${formatDuration(change.lifetimeMs)} from the bank${ofLongest(setup, change.lifetimeMs)}`;
   }
@@ -246,13 +266,14 @@ const ofLongest = (setup: SimulationSetup, lifetimeMs: number): string =>
   isCutByLongest(setup, lifetimeMs) ? ', the most that session.longestLifetime believes,' : '';
 
 /** Of each window that is another one than before. */
-function newCalls(windows: CreateCallBudget, before: CreateCallBudget): readonly string[] {
-  return windows.flatMap((window, index) => {
-    const was = before[index];
-    if (was === undefined) return [`${callsIn(window)} besides`];
-    if (was.calls === window.calls) return [];
-    return [`${callsIn(window)}${was.calls > window.calls ? ` in place of ${was.calls}` : ''}`];
+function newCalls(windows: CreateCallBudget, before: CreateCallBudget): string {
+  const others = before.flatMap(({ calls: was }, index) => {
+    const window = windows[index];
+    if (window === undefined || was === window.calls) return [];
+    return [`${callsIn(window)}${was > window.calls ? ` in place of ${was}` : ''}`];
   });
+  const added = windows.slice(before.length).map((window) => `a new window of ${callsIn(window)}`);
+  return `${others.length > 0 ? 'of' : 'with'} ${[...others, ...added].join(' and ')}`;
 }
 
 const callsIn = (window: CreateCallWindow): string =>

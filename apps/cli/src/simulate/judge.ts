@@ -1,34 +1,32 @@
 import { isBeyondAnySetting, sufficientLead, tryChanges } from './changes.js';
-import { figuresOf, isHarmless } from './figures.js';
+import { figuresOf, isHarmless, isHitHarder } from './figures.js';
 import { hardestNights } from './hardest-nights.js';
-import { isWaitedFor, type Judged, worstOf } from './judged.js';
+import { hardestHit, isWaitedFor, type Judged, type Member, membersOf, worstOf } from './judged.js';
 import { MAX_RENEWALS_TO_REPEAT, outageWarning } from './limits-of-a-run.js';
-import { simulate, type SimulationLog, type SimulationSetup } from './simulation.js';
+import { simulate, type SimulationSetup } from './simulation.js';
 import { otherRuns } from './situations.js';
 import type { PlayedRun } from './trials.js';
 
-interface Sought {
-  /** Whether to seek advice where there is a gap. */
-  readonly isAdvised: boolean;
-  /** The same for other merchants: what is advised is for them, too. */
-  readonly ofOthersAlike: readonly PlayedRun[];
-}
+/** Of merchants alike, beside the one that is hit hardest: a change that is tried is played for these, too, and for all others once it bridges the gap. */
+const MAX_ALIKE_TRIED = 4;
 
-/** What a run shows, and others like it. */
-export async function judge(
-  setup: SimulationSetup,
-  log: SimulationLog,
-  { isAdvised, ofOthersAlike }: Sought,
-): Promise<Judged> {
-  const { behaviour, durationMs, settings } = setup;
-  const figures = figuresOf(log, durationMs, settings);
-  const judged = { setup, figures, ...outageWarning(log, setup) };
+/** What the runs of merchants that have the same settings show, and others like them. @param isAdvised whether to seek advice where there is a gap */
+export async function judge(members: readonly Member[], isAdvised: boolean): Promise<Judged> {
+  const judged = { ...hardestServed(members), ...(members.length > 1 && { alike: members }) };
+  const { setup, figures } = judged;
+  const { behaviour, durationMs } = setup;
   const isTooLong = durationMs / behaviour.lifetimeMs > MAX_RENEWALS_TO_REPEAT;
   if (!isAdvised || isTooLong || figures.sessions === 0) return judged;
   if (judged.notPlayed !== undefined) return { ...judged, ...(await neededLead(judged)) };
   const others = await playedOthers(setup);
   const whole = { ...judged, ...(others.length > 0 && { others }) };
-  return { ...whole, ...(await neededLead(judged)), ...(await advice(whole, ofOthersAlike)) };
+  return { ...whole, ...(await neededLead(judged)), ...(await advice(whole)) };
+}
+
+/** One that never had a session shows nothing of what keeps others from having one. */
+function hardestServed(members: readonly Member[]): Member {
+  const served = members.filter(({ figures }) => figures.sessions > 0);
+  return hardestHit(served.length > 0 ? served : members);
 }
 
 /** Those that hold the outage to its end: the budget may keep it from being played. */
@@ -49,8 +47,17 @@ async function neededLead({ setup, figures }: Judged): Promise<Pick<Judged, 'lea
   return leadShare === undefined ? {} : { leadShare };
 }
 
-async function advice(judged: Judged, ofOthersAlike: readonly PlayedRun[]): Promise<Pick<Judged, 'tried' | 'inVain'>> {
+async function advice(judged: Judged): Promise<Pick<Judged, 'tried' | 'inVain'>> {
   const { setup, figures, others = [] } = judged;
   if (isHarmless(worstOf(judged).figures) || isWaitedFor(judged) || isBeyondAnySetting(setup, figures)) return {};
-  return tryChanges([{ setup, figures }, ...others, ...ofOthersAlike]);
+  const alike = membersOf(judged)
+    .filter((one) => one.setup !== setup)
+    .toSorted(byHarm);
+  return tryChanges(
+    [{ setup, figures }, ...others, ...alike.slice(0, MAX_ALIKE_TRIED)],
+    alike.slice(MAX_ALIKE_TRIED).map((one) => one.setup),
+  );
 }
+
+const byHarm = ({ figures: one }: Member, { figures: other }: Member): number =>
+  Number(isHitHarder(other, one)) - Number(isHitHarder(one, other));

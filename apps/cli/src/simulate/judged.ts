@@ -3,15 +3,19 @@ import { isHitHarder, type ScheduleFigures } from './figures.js';
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import type { PlayedRun, Tried } from './trials.js';
-import { type Span, span } from './wording.js';
+import type { Span } from './wording.js';
 
-/** A run, and what was found out about it. */
-export interface Judged {
+/** The run that was asked for, of one merchant. */
+export interface Member {
   readonly setup: SimulationSetup;
   readonly figures: ScheduleFigures;
-  /** Merchants that have the same settings, this one among them, which has the longest gap. Absent: it is alone. */
-  readonly alike?: Alike;
   readonly notPlayed?: string;
+}
+
+/** A run, and what was found out about it. */
+export interface Judged extends Member {
+  /** All merchants that have the same settings: the run is that of the one among them that is hit hardest. Absent: it is alone. */
+  readonly alike?: readonly Member[];
   /** The same with other seeds and other beginnings of the outage. Absent: there are none, or they were not played. */
   readonly others?: readonly PlayedRun[];
   /** Absent: nothing was tried, for nothing was wrong, the run is too long or it is for others to show. */
@@ -24,13 +28,7 @@ export interface Judged {
   readonly leadShare?: number;
 }
 
-export interface Alike {
-  readonly merchants: readonly string[];
-  /** Of the merchants, from the shortest to the longest. */
-  readonly withoutSession: Span;
-}
-
-export const gapOf = ({ figures, alike }: Judged): Span => alike?.withoutSession ?? span(figures.withoutSessionMs);
+export const membersOf = (judged: Judged): readonly Member[] => judged.alike ?? [judged];
 
 export const gapOfOthers = (others: readonly PlayedRun[]): Span =>
   spanOf(others.map(({ figures }) => figures.withoutSessionMs));
@@ -42,7 +40,7 @@ export const pastMarginOfOthers = (others: readonly PlayedRun[]): Span =>
 export const areShorter = ({ setup, others = [] }: Pick<Judged, 'setup' | 'others'>): boolean =>
   others.length > 0 && others.every((other) => other.setup.durationMs < setup.durationMs);
 
-const spanOf = (durationsMs: readonly number[]): Span => ({
+export const spanOf = (durationsMs: readonly number[]): Span => ({
   leastMs: Math.min(...durationsMs),
   mostMs: Math.max(...durationsMs),
 });
@@ -58,8 +56,8 @@ export function isWaitedFor(judged: Judged): boolean {
   const { setup } = judged;
   const isOfWindow = setup.settings.budget.some(({ perMs }) => perMs === believedLifeMs(setup));
   if (setup.behaviour.outageMs > 0 && !isOfWindow) return false;
-  const runs = [judged.figures, ...(judged.others ?? []).map(({ figures }) => figures)];
-  const longestMs = Math.max(...runs.map(longestIn));
+  const runs = [...membersOf(judged), ...(judged.others ?? [])];
+  const longestMs = Math.max(...runs.map(({ figures }) => longestIn(figures)));
   return longestMs > 0 && longestMs < WAITED_FOR_MS;
 }
 
@@ -67,9 +65,9 @@ export function isWaitedFor(judged: Judged): boolean {
 const longestIn = ({ longestGap, withoutSessionMs }: ScheduleFigures): number => longestGap?.gapMs ?? withoutSessionMs;
 
 /** The one of all that is hit hardest; this run itself where none is hit harder. */
-export function worstOf({ setup, figures, others = [] }: Judged): PlayedRun {
-  return others.reduce<PlayedRun>((worst, next) => (isHitHarder(next.figures, worst.figures) ? next : worst), {
-    setup,
-    figures,
-  });
-}
+export const worstOf = ({ setup, figures, others = [] }: Judged): PlayedRun =>
+  hardestHit([{ setup, figures }, ...others]);
+
+/** The first of those that are hit alike. */
+export const hardestHit = <Run extends Pick<PlayedRun, 'figures'>>(runs: readonly Run[]): Run =>
+  runs.reduce((worst, next) => (isHitHarder(next.figures, worst.figures) ? next : worst));

@@ -1,38 +1,42 @@
-import { warningsOf } from './advice.js';
-import type { Judged } from './judged.js';
-import { textOf, together, type Wording } from './wording.js';
+import { type Warning, warningsOf } from './advice.js';
+import { type Judged, membersOf } from './judged.js';
+import { textOf, together } from './wording.js';
 
-interface Told {
-  readonly wording: Wording;
-  readonly merchants: readonly string[];
+interface Told extends Warning {
+  /** Each with the merchants that are alike, whether the warning is for all of them or not. */
+  readonly among: ReadonlySet<Judged>;
 }
 
-/** Of all merchants, in their order: one for those whose warnings differ by some seconds at most, which names the first of them. */
+/** Of all merchants, in their order: one for those whose warnings differ by some seconds at most, which counts and names them. */
 export function warningsOfAll(judged: readonly Judged[]): readonly string[] {
   const told: Told[] = [];
   for (const one of judged) {
-    for (const wording of warningsOf(one))
-      add(told, { wording, merchants: one.alike?.merchants ?? [one.setup.merchant] });
+    for (const warning of warningsOf(one)) add(told, { ...warning, among: new Set([one]) });
   }
-  return told.map(({ wording, merchants: [first = '', ...others] }) => {
-    return `${namesOf(first, others)}: ${textOf(wording)}`;
-  });
+  return told.map((one) => `${subjectOf(one)}: ${textOf(one.wording)}`);
 }
 
 /** Up to so many are named one by one. */
-const MAX_NAMED = 4;
+const MAX_NAMED = 3;
 
-function namesOf(first: string, others: readonly string[]): string {
-  if (others.length >= MAX_NAMED) return `${first} and ${others.length} others`;
-  const last = others.at(-1);
-  return last === undefined ? first : `${[first, ...others.slice(0, -1)].join(', ')} and ${last}`;
+function subjectOf({ merchants, among }: Told): string {
+  const all = [...among].reduce((sum, one) => sum + membersOf(one).length, 0);
+  const more = merchants.length - MAX_NAMED;
+  const others = more > 0 ? ` and ${more} ${more === 1 ? 'other' : 'others'}` : '';
+  const names = `${merchants.slice(0, MAX_NAMED).join(', ')}${others}`;
+  if (merchants.length < all) return `${merchants.length} of ${all} (${names})`;
+  return more > 0 ? `all ${all} (${names})` : names;
 }
 
 function add(told: Told[], one: Told): void {
-  for (const [index, { wording, merchants }] of told.entries()) {
+  for (const [index, { wording, merchants, among }] of told.entries()) {
     const both = together(wording, one.wording);
     if (both === undefined) continue;
-    told[index] = { wording: both, merchants: [...merchants, ...one.merchants] };
+    told[index] = {
+      wording: both,
+      merchants: [...merchants, ...one.merchants],
+      among: new Set([...among, ...one.among]),
+    };
     return;
   }
   told.push(one);

@@ -84,17 +84,16 @@ function startOf(day: string | undefined): Instant {
 }
 
 function skewOf(text: string): number {
-  const skewMs = parseDurationMs(text.replace(/^-/, ''));
-  if (skewMs === undefined) throw refusal('--skew is a duration, such as 10m, or -10m for a gateway that is behind');
+  const skewMs = durationOf(text.replace(/^-/, ''), '--skew');
   return text.startsWith('-') ? -skewMs : skewMs;
 }
 
 function durationOf(text: string, flag: string): number {
-  const durationMs = parseDurationMs(text);
-  if (durationMs === undefined)
-    throw refusal(
-      `${flag} is one number and one unit (ms, s, m, h or d), ten years at most: such as 300ms, 90m or 24h`,
-    );
+  // As durations are printed: `1h 30m`.
+  const parts = text.split(/(?<=[a-z]) ?(?=\d)/).map(parseDurationMs);
+  const durationMs = parts.reduce<number>((sum, part) => sum + (part ?? NaN), 0);
+  if (Number.isNaN(durationMs))
+    throw refusal(`${flag} is a duration in ms, s, m, h or d, ten years at most: such as 300ms, 90m, 1h30m or 24h`);
   return durationMs;
 }
 

@@ -8,6 +8,8 @@ import { spanText } from './wording.js';
 
 /** A month of nights; `--json` has all of them. */
 const MAX_SHOWN_DAYS = 31;
+/** The calls of an outage come closer together than these, at first; those of a schedule with quiet hours hours apart. */
+const CLOSE_MINUTES = 10;
 
 /** Nothing else is known of it: the gateway is not asked. */
 export const ASSUMED = ' (session.fallbackLifetime)';
@@ -56,11 +58,19 @@ export function linesOf(played: PlayedMerchant): readonly string[] {
   ];
 }
 
-/** @param alike one merchant, or several that are told together */
-export const costOfWaiting = (...alike: readonly ScheduleFigures[]): string =>
-  alike.some(({ budgetRefusals }) => budgetRefusals > 0) && alike.every(isHarmless)
-    ? ', at no cost: each session was replaced in time'
-    : '';
+/** What became of renewals that were held up, and why they were. @param alike one merchant, or several that are told together */
+export function costOfWaiting(...alike: readonly ScheduleFigures[]): string {
+  if (alike.every(({ budgetRefusals }) => budgetRefusals === 0)) return '';
+  if (alike.every(isHarmless)) return ', at no cost: each session was replaced in time';
+  // Of a budget that is too small for the schedule there is a warning.
+  const windows = alike.flatMap(({ budget }) => budget);
+  if (windows.some(({ needed, calls }) => needed >= calls)) return '';
+  const spent = windows
+    .filter(({ used, calls }) => used >= calls)
+    .map((window) => `${window.needed} of ${inWindow(window)}`);
+  const needs = spent.length === 0 ? '' : `; the schedule needs ${[...new Set(spent)].join(', and ')}`;
+  return `, by calls that failed, which the budget is there to limit${needs}`;
+}
 
 export function remainingText({ worstRemainingMs: remainingMs }: ScheduleFigures): string {
   if (remainingMs === undefined) return 'no session was replaced';
@@ -99,9 +109,8 @@ const nightOf = ({ outageBegan }: PlayedMerchant): string =>
 export function othersLineOf(played: PlayedMerchant, merchant?: string): readonly string[] {
   const { otherRuns: others } = played;
   if (others === undefined) return [];
-  const line = `  other runs       ${lostInOthers(others)}`;
-  if (isTheLongest(played, others))
-    return [`${line}; the longest is this run${merchant === undefined ? '' : ` of ${merchant}`}`];
+  const line = `  other runs       ${merchant === undefined ? '' : `of ${merchant}: `}${lostInOthers(others)}`;
+  if (isTheLongest(played, others)) return [`${line}; this run is the longest`];
   if (others.worst === undefined) return [line];
   const { durationMs, seed, outageBegan } = others.worst;
   const where = outageBegan === undefined ? '' : whereItBegins(outageBegan);
@@ -133,15 +142,31 @@ export function nightLinesOf({ quietHours, days = [] }: PlayedMerchant, whose = 
   const more = days.length - MAX_SHOWN_DAYS;
   return [
     `  quiet hours      ${count('quiet')} of the calls in them, ${count('other')} outside; times in ${quietHours.timeZone}${whose}`,
-    ...days
-      .slice(0, MAX_SHOWN_DAYS)
-      .map(
-        ({ day, quiet, other }) =>
-          `    ${day}     ${[...quiet, ...other.map((time) => `(${time})`)].sort(byTime).join(' ')}`,
-      ),
+    ...days.slice(0, MAX_SHOWN_DAYS).map((day) => `    ${day.day}     ${timesOf(day).join(' ')}`),
     ...(more > 0 ? [`    and ${more} days more`] : []),
   ];
 }
 
-/** Those outside of the quiet hours stand in brackets. */
-const byTime = (left: string, right: string): number => left.replace('(', '').localeCompare(right.replace('(', ''));
+/** Of calls that fail there are dozens: what comes close after another is told together with it. Those outside of the quiet hours stand in brackets. */
+function timesOf({ quiet, other }: RenewalDay): readonly string[] {
+  const calls = [...quiet.map((time) => ({ time, isQuiet: true })), ...other.map((time) => ({ time, isQuiet: false }))];
+  const groups: { first: string; last: string; count: number; isQuiet: boolean }[] = [];
+  for (const { time, isQuiet } of calls.sort((one, next) => one.time.localeCompare(next.time))) {
+    const group = groups.at(-1);
+    if (group?.isQuiet === isQuiet && minuteOf(time) - minuteOf(group.last) <= CLOSE_MINUTES) {
+      group.last = time;
+      group.count += 1;
+    } else groups.push({ first: time, last: time, count: 1, isQuiet });
+  }
+  return groups.map(({ first, last, count, isQuiet }) => {
+    const calls = `${count} calls`;
+    const times = first === last ? first : `${first}–${last}`;
+    if (count === 1) return isQuiet ? times : `(${times})`;
+    return isQuiet ? `${times} (${calls})` : `(${times}, ${calls})`;
+  });
+}
+
+function minuteOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return 60 * hours + minutes;
+}

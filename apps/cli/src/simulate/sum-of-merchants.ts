@@ -46,13 +46,14 @@ export function linesOfSum(sum: SumOfMerchants): readonly string[] {
   return [
     `all ${sum.merchants} merchants`,
     callsLine(sum),
-    `  budget           renewals held up for ${counted(sum.heldUp)}`,
+    `  budget           renewals held up: ${counted(sum.heldUp, 'of ')}`,
     failedLine(sum.failures),
     `  without session  ${counted(sum.withGap)}${longestGap(sum)}`,
   ];
 }
 
-const counted = (merchants: number): string => `${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}`;
+const counted = (merchants: number, of = ''): string =>
+  merchants === 0 ? 'none' : `${of}${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}`;
 
 function longestGap({ withGap, longestGapMs }: SumOfMerchants): string {
   const longest = seconds(longestGapMs);

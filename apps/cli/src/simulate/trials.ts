@@ -13,6 +13,12 @@ export interface PlayedRun {
   readonly outageEndsAtMs?: number;
 }
 
+/** What a schedule takes where nothing fails. */
+export interface CalmRun {
+  readonly createCalls: number;
+  readonly outsideQuietHours: number;
+}
+
 /** One change, or two at once, in runs that are the same otherwise. */
 export interface Tried {
   readonly changes: readonly Change[];
@@ -28,10 +34,12 @@ export interface Tried {
   readonly lostMs: number;
   /** Without the change, of the run that loses most. */
   readonly wasMs: number;
-  /** Create calls of the run that was asked for, if nothing failed, without a change of the lead and with it. Absent: the lead alone tells. */
-  readonly calmCalls?: { readonly was: number; readonly is: number };
+  /** Of the run that was asked for, if nothing failed, without a change of the lead and with it. Absent: the lead alone tells. */
+  readonly calm?: { readonly was: CalmRun; readonly is: CalmRun };
   /** So many were played with it. */
   readonly runs: number;
+  /** Whose runs these are: so many, where several have the same settings. */
+  readonly merchants: number;
   /** So many of them lost less without it. */
   readonly longerRuns: number;
   /** By its numbers it bridges the outage wherever that begins, and not in these runs alone. */
@@ -55,6 +63,9 @@ export const leavesLess = (one: Pick<Tried, 'lostMs'>, other: Pick<Tried, 'lostM
 /** Whether the longest of all is notably shorter with it, whatever becomes of the others. */
 export const shortensLongest = (one: Tried): boolean => leavesLess(one, { lostMs: one.wasMs });
 
+const merchantsIn = (setups: readonly SimulationSetup[]): number =>
+  new Set(setups.map(({ merchant }) => merchant)).size;
+
 function tightIn(runs: readonly PlayedRun[]): readonly WindowFigures[] {
   const tight = new Map<number, WindowFigures>();
   for (const window of runs.flatMap(({ setup, figures }) => tightWindows(setup, figures.budget))) {
@@ -67,6 +78,7 @@ function tightIn(runs: readonly PlayedRun[]): readonly WindowFigures[] {
 export class Trials {
   /** The one that was asked for comes first. */
   readonly before: readonly PlayedRun[];
+  readonly #alike: readonly SimulationSetup[];
   readonly #isOfSessions: boolean;
   readonly #hardest: readonly PlayedRun[];
   readonly #proved = new Map<string, Tried>();
@@ -74,8 +86,10 @@ export class Trials {
   /** What a change was looked at in is not played again when it is proved. */
   readonly #figures = new Map<string, ScheduleFigures>();
 
-  constructor(before: readonly PlayedRun[]) {
+  /** @param alike further merchants that have the same settings: what bridges the gap has to bridge theirs */
+  constructor(before: readonly PlayedRun[], alike: readonly SimulationSetup[] = []) {
     this.before = before;
+    this.#alike = alike;
     this.#isOfSessions = before.some(({ figures }) => figures.withoutSessionMs > 0);
     const short = before.filter(({ setup }) => isRepeated(setup));
     this.#hardest = [...(short.length === 0 ? before : short)]
@@ -101,19 +115,33 @@ export class Trials {
     return proved;
   }
 
-  /** Chance may have spared all of these runs: what bridges them has to bridge further ones, and counts those that it does not. */
+  /**
+   * Chance may have spared all of these runs: what bridges them has to bridge further ones, and counts those that it does not. Of merchants
+   * alike the first one that it does not bridge decides it: hundreds may follow.
+   */
   async #confirmed(proved: Tried): Promise<Tried> {
-    const { changes } = proved;
     const [own] = this.before;
     if (!bridges(proved) || own === undefined) return proved;
     const further = furtherRuns(own.setup);
+    const unspared = await this.#unspared(proved.changes, further);
+    let count = further.length;
+    for (const setup of this.#alike) {
+      if (unspared.length > 0) break;
+      unspared.push(...(await this.#unspared(proved.changes, [setup])));
+      count += 1;
+    }
+    const whole = unspared.length === 0 ? proved : await this.#attempt(proved.changes, [...this.before, ...unspared]);
+    const played = [...this.before.map(({ setup }) => setup), ...[...further, ...this.#alike].slice(0, count)];
+    return { ...whole, runs: played.length, merchants: merchantsIn(played) };
+  }
+
+  async #unspared(changes: readonly Change[], setups: readonly SimulationSetup[]): Promise<PlayedRun[]> {
     const unspared: PlayedRun[] = [];
-    for (const setup of further) {
+    for (const setup of setups) {
       if (this.#lost(await this.#played(changed(setup, changes))) === 0) continue;
       unspared.push({ setup, figures: await this.#played(setup) });
     }
-    const whole = unspared.length === 0 ? proved : await this.#attempt(changes, [...this.before, ...unspared]);
-    return { ...whole, runs: this.before.length + further.length };
+    return unspared;
   }
 
   /** Those of which something was played that is not told, and nothing that is told helps. */
@@ -144,7 +172,8 @@ export class Trials {
     const wasMs = Math.max(...before.map((run) => this.#lost(run.figures)));
     const compared = before.map((run, index) => ({ wasMs: this.#lost(run.figures), isMs: lost[index] ?? 0 }));
     return {
-      ...{ changes, wasMs, lostMs, leastLostMs: Math.min(...lost), runs: after.length, figures, own: own.figures },
+      ...{ changes, wasMs, lostMs, leastLostMs: Math.min(...lost), figures, own: own.figures },
+      ...{ runs: after.length, merchants: merchantsIn(after.map(({ setup }) => setup)) },
       ...{ effect: effectOf(compared), longerRuns: compared.filter(isLonger).length },
       ...{ isSure: after.every((run) => this.#isSure(run)), tight: tightIn(after) },
     };

@@ -1,7 +1,7 @@
-import { partOfWhole, span, textOf, together, worded, type Wording } from './wording.js';
+import { span, textOf, together, worded, type Wording } from './wording.js';
 
 const gap = (ms: number, cause = 'because session.budget was spent'): Wording =>
-  worded`there was no session for ${span(ms)}${worded`, ${partOfWhole(ms / 2, ms)} of it after the outage ${cause}`}`;
+  worded`there was no session for ${span(ms)}${worded`, ${span(ms / 2)} of it after the outage ${cause}`}`;
 
 const both = (one: Wording, other: Wording): string | undefined => {
   const told = together(one, other);

@@ -1,4 +1,4 @@
-import { partOf, seconds } from './spans.js';
+import { seconds } from './spans.js';
 
 /** A length of time in a sentence, which is another one for the next merchant. */
 export interface Span {
@@ -16,10 +16,6 @@ const ALIKE_MS = 60_000;
 const ALIKE_SHARE = 0.1;
 
 export const span = (durationMs: number): Span => ({ leastMs: durationMs, mostMs: durationMs });
-
-/** Of a whole that is told in the same way: `all`, where they are told alike. */
-export const partOfWhole = (partMs: number, wholeMs: number): Span | string =>
-  partOf(partMs, wholeMs) === 'all' ? 'all' : span(partMs);
 
 /** A sentence of text, spans and what was put together in the same way before. */
 export function worded(texts: TemplateStringsArray, ...parts: readonly (string | number | Span | Wording)[]): Wording {
