@@ -181,8 +181,8 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
 
   it('show that a renewal is due and waits for the budget, and when the next call is free', async () => {
     const session = '{ renewBefore: 58s, budget: [{ calls: 1, per: 1h }] }';
-    // It falls due after half of its life: past the ten seconds in which nobody gets a newer one.
-    await start({ session, merchant: { lifetimeMs: 24_000 } });
+    // It falls due after half of its life: past the ten seconds in which nobody gets a newer one, and with time left for four commands.
+    await start({ session, merchant: { lifetimeMs: 60_000 } });
     const told = (): readonly string[] =>
       broker.lines.filter((line) =>
         line.includes('shop is due for renewal and cannot be renewed: the one create call of'),

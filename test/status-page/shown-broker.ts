@@ -77,7 +77,9 @@ export class ShownBroker {
     await sandboxControl(this.#sandbox.url, { method: 'DELETE', path: '/faults' });
   }
 
+  /** Does nothing while it runs. */
   async startBroker(): Promise<void> {
+    if (this.#broker !== undefined) return;
     const configuration = await loadConfiguration(this.configurationFile, {
       environment: {},
       clock: new SystemClock(),

@@ -39,6 +39,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const page of open.splice(0)) await page.close();
   await broker.heal();
+  await broker.startBroker();
 });
 
 async function visit(options: Parameters<typeof WatchedPage.open>[2] = {}): Promise<WatchedPage> {
@@ -126,11 +127,11 @@ describeWith('chromium', 'the status page in a browser', () => {
   it('says that the connection is lost and since when, goes on counting, and comes back by itself', async () => {
     const shown = await visit();
     await shown.page.getByText('Live', { exact: true }).waitFor();
+    const drawn = await shown.barOf('kiosk');
     await broker.stopBroker();
     const banner = shown.page.getByRole('alert');
     await banner.getByText(/connection to this replica is lost, last news at \d\d:\d\d:\d\d/).waitFor();
-    const drawn = await shown.barOf('shop');
-    await eventually(async () => (await shown.barOf('shop')) < drawn);
+    await eventually(async () => (await shown.barOf('kiosk')) < drawn);
     await shown.row('kiosk').locator('.condition', { hasText: 'Expired' }).waitFor();
     await broker.startBroker();
     await shown.page.getByText('Live', { exact: true }).waitFor();
