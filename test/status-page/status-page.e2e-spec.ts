@@ -104,7 +104,7 @@ describeWith('chromium', 'the status page in a browser', () => {
       .waitFor();
     expect(await kiosk.locator('.remedy').innerText()).toMatch(
       new RegExp(
-        `^${cause}[.]\\s+Runbook: renewals-failing\\s+When it is mended: session-broker renew --merchant kiosk`,
+        `^${cause}[.]\\s+Runbook: renewals-failing\\s+When it is fixed: session-broker renew --merchant kiosk`,
         'i',
       ),
     );

@@ -39,7 +39,7 @@ interface Faulty {
 const NO_FAULTS: Faulty = { faults: [] };
 const faultsOf = (error: unknown): Faulty =>
   error instanceof Error && 'faults' in error && Array.isArray(error.faults) ? (error as unknown as Faulty) : NO_FAULTS;
-const MORE = 'further checks follow once these are mended';
+const MORE = 'further checks follow once these are fixed';
 
 /** Does the work and prints its report, or the fault that ended it. @returns the exit code */
 export async function report(options: ReportOptions, work: () => Promise<Report>): Promise<number> {

@@ -50,7 +50,7 @@ interface BesideFaults {
 /** The configuration cannot be used. Carries every fault that was found, in the order of the file. */
 export class ConfigurationError extends BrokerError {
   readonly faults: readonly Fault[];
-  /** Not all was looked at, or told: more may be found once these are mended. */
+  /** Not all was looked at, or told: more may be found once these are fixed. */
   readonly hasMore: boolean;
   /** What could be told beside them; empty where nobody asked. */
   readonly warnings: readonly Warning[];

@@ -112,7 +112,7 @@ describe('a line that begins where it does not belong', () => {
       [
         `line 4, column 1: this line is indented by 3, ${FITS_NOT}; indent it by 4`,
         'line 14, column 17: "${" does not belong here; inside { } and [ ] put "${NAME}" in quotes; ' +
-          'reading stopped there: mend this, and check again',
+          'reading stopped there: fix this, and check again',
       ],
     ],
     [
@@ -183,7 +183,7 @@ describe('a line that begins where it does not belong', () => {
     expect(said.length).toBeGreaterThan(1);
     expect(said.length).toBeLessThan(100);
     for (const each of said) expect(isWrong[Number(/^line (\d+)/.exec(each)?.[1]) - 1]).toBe(true);
-    const stopped = said.map((each) => each.endsWith('; reading stopped there: mend this, and check again'));
+    const stopped = said.map((each) => each.endsWith('; reading stopped there: fix this, and check again'));
     expect(stopped.indexOf(true)).toBe(said.length - 1);
   });
 });

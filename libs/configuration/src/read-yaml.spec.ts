@@ -83,13 +83,13 @@ describe('readYaml', () => {
     it('is told once, and nothing of what the parser makes of the rest of the file', () => {
       const rest = 'c: [1, { d: 2 }]\ne:\n  - { f: 3 }\n';
       expect(problems(`a:\n  - { b: ${'${NAME}'} }\n${rest}${rest}`)).toEqual([
-        `(file) line 2, column 11: ${hint}; reading stopped there: mend this, and check again`,
+        `(file) line 2, column 11: ${hint}; reading stopped there: fix this, and check again`,
       ]);
     });
 
     it('is told with every other one', () => {
       expect(problems('a:\n  - { b: ${NAME} }\n  - { b: "${NAME}" }\n  - [x, ${NAME}]\nc: ${NAME}')).toEqual([
-        `(file) line 2, column 11: ${hint}; reading stopped there: mend this, and check again`,
+        `(file) line 2, column 11: ${hint}; reading stopped there: fix this, and check again`,
         `(file) line 4, column 10: ${hint}`,
       ]);
     });
@@ -97,7 +97,7 @@ describe('readYaml', () => {
     it('is not blamed for a bracket too many', () => {
       expect(problems('a: {b: 1}}\nc: 2\nd: {e: "${NAME}"}')).toEqual([
         '(file) line 1, column 10: something does not belong here; check brackets and quotes, here and above; ' +
-          'reading stopped there: mend this, and check again',
+          'reading stopped there: fix this, and check again',
       ]);
     });
   });

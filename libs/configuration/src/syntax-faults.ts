@@ -34,7 +34,7 @@ const HINTS: Readonly<Record<string, string>> = {
 /** What the parser says of a name and a value without a space between them. */
 const OF_A_BARE_NAME: ReadonlySet<string> = new Set(['MULTILINE_IMPLICIT_KEY', 'MISSING_CHAR']);
 const PLACEHOLDER_HINT = '"${" does not belong here; inside { } and [ ] put "${NAME}" in quotes';
-const STOPPED = 'reading stopped there: mend this, and check again';
+const STOPPED = 'reading stopped there: fix this, and check again';
 
 /** Whoever waits for the file does nothing else meanwhile: about as long again as the largest one takes by itself. */
 const MAX_CHARACTERS_READ_AGAIN = 1_048_576;

@@ -202,7 +202,7 @@ function observeReplica(meter: Meter, source: GaugeSource): void {
     });
   meter
     .createObservableGauge(`${PREFIX}store_refusing`, {
-      description: 'Whether the store answers that it will not: a person has to mend it',
+      description: 'Whether the store answers that it will not: a person has to fix it',
     })
     .addCallback((result) => {
       const store = source.store();

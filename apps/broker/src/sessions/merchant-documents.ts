@@ -25,7 +25,7 @@ export class FailureDocument {
     required: false,
     enum: [true],
     description:
-      'Set where `gateway.baseUrl` is what is wrong, so that no later call mends it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',
+      'Set where `gateway.baseUrl` is what is wrong, so that no later call fixes it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',
   })
   readonly wrongAddress?: true;
 

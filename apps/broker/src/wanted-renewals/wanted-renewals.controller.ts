@@ -32,7 +32,7 @@ export class WantedRenewalsController {
   @Header('cache-control', 'no-store')
   @Requires({ scope: 'merchant', permission: 'session:renew' })
   @ApiOperation({
-    summary: 'Create a newer session now, because what failed is mended',
+    summary: 'Create a newer session now, because what failed is fixed',
     description:
       'For people. No back-off holds it up; the budget does. However many ask at once, one session is created. It takes no body.',
     operationId: 'renewSession',

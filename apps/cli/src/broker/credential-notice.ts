@@ -12,7 +12,7 @@ import { type ShownTroubles, troubleFacts, type Troubles } from './replica-troub
 const REMIND_EVERY_MS = 60_000;
 const NOT_ACCEPTED = 'The broker does not accept the credential (401)';
 const ACCEPTED = 'The broker accepts the credential';
-const MEND_THE_FILE = 'mend it: it is read anew for each question';
+const MEND_THE_FILE = 'fix it: it is read anew for each question';
 
 const NOT_SEEN = 'This caller may not see the merchant any more';
 const SEEN = 'This caller may see the merchant';

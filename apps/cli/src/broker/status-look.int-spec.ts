@@ -176,7 +176,7 @@ describe('what is told of a merchant that is followed', () => {
     await look({});
     await look({});
     const message = `${detail}: ${BY_STREAM}`;
-    const remedy = 'mend it: it is read anew for each question';
+    const remedy = 'fix it: it is read anew for each question';
     const error = { code: 'invalid_request', message, remedy };
     expect(told).toEqual([`${message}\nWhat to do: ${remedy}`]);
     expect(facts).toEqual([{ event: 'credential', merchant: 'shop', accepted: false, streamOpen: true, error }]);

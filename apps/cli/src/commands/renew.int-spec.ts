@@ -67,7 +67,7 @@ describe('what renew says', () => {
       expect.stringMatching(
         /^The session that there is is served on until 2126-11-23T12:00:00.000Z; next attempt in \d+d \d+h$/,
       ),
-      'What to do: if what ended the last attempt is mended, wait: it will be asked for again by this replica at 2126-11-23 11:59:24 UTC. Otherwise go on with runbook: access-refused',
+      'What to do: if what ended the last attempt is fixed, wait: it will be asked for again by this replica at 2126-11-23 11:59:24 UTC. Otherwise go on with runbook: access-refused',
     ]);
     expect(code).toBe(4);
     const { lines: others } = await renew(wish, { merchants: [{ ...fresh, condition: 'held_back', retryAt }] });
@@ -85,7 +85,7 @@ describe('what renew says', () => {
     const told = async (shop: object): Promise<string | undefined> =>
       (await renew(wish, { merchants: [{ ...failed, ...shop }] })).lines.at(-1);
     const again =
-      'What to do: when what ended the last attempt is mended and a call is free, ask again: by itself the next attempt comes';
+      'What to do: when what ended the last attempt is fixed and a call is free, ask again: by itself the next attempt comes';
     const otherwise = '. Otherwise go on with runbook: access-refused';
     expect(await told({ retryAt: '2126-11-23T12:03:00.000Z' })).toBe(
       `${again} at 2126-11-23 12:03:00 UTC, after the end of this session${otherwise}`,

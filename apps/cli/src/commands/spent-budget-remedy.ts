@@ -19,12 +19,12 @@ export function spentBudgetRemedy({ cause, page, listed, isSpentOnFailures, now 
   if (cause?.includes(ASKED_AGAIN) === true) {
     const again = `it will be asked for again by this replica${momentOf(listed, now) ?? ' when a call is free'}`;
     return isSpentOnFailures
-      ? `if what ended the last attempt is mended, wait: ${again}. Otherwise go on with runbook: ${page}`
+      ? `if what ended the last attempt is fixed, wait: ${again}. Otherwise go on with runbook: ${page}`
       : `find out what spends the calls (runbook: ${page}); ${again}`;
   }
   if (!isSpentOnFailures) return `find out what spends the calls (runbook: ${page}), then ask again`;
   const next = `by itself the next attempt comes${momentOf(listed, now) ?? ' later'}`;
-  return `when what ended the last attempt is mended and a call is free, ask again: ${next}. Otherwise go on with runbook: ${page}`;
+  return `when what ended the last attempt is fixed and a call is free, ask again: ${next}. Otherwise go on with runbook: ${page}`;
 }
 
 function momentOf(listed: ListedMerchant | undefined, now: Instant): string | undefined {

@@ -91,7 +91,7 @@ export function onlyWaits(merchant, now) {
 export function whenText(merchant, now) {
   if (endsUnrenewed(merchant, now) && !takesPerson(merchant)) return 'Before its session ends:';
   if (merchant.cause?.runbook === 'rejection-storm' && !merchant.renewalBlocked) return 'To replace it:';
-  const when = conditionAt(merchant, now) === 'foreign_authorizer' ? 'When it is gone' : 'When it is mended';
+  const when = conditionAt(merchant, now) === 'foreign_authorizer' ? 'When it is gone' : 'When it is fixed';
   return `${when}${merchant.renewalBlocked ? ' and the store works again' : ''}:`;
 }
 

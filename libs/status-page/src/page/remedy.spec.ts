@@ -20,10 +20,10 @@ describe('the words before the command that renews', () => {
     ['nothing is in its way', 'To replace it:', cause('rejection-storm')],
     [
       'the store is',
-      'When it is mended and the store works again:',
+      'When it is fixed and the store works again:',
       { ...cause('rejection-storm'), renewalBlocked: true },
     ],
-    ['the bank refuses', 'When it is mended:', cause('access-refused')],
+    ['the bank refuses', 'When it is fixed:', cause('access-refused')],
     ['somebody else creates', 'When it is gone:', { ...cause('foreign-authorizer'), condition: 'foreign_authorizer' }],
   ])('are of a session that is reported dead, where %s: %s', (_what, words, facts) => {
     expect(whenText({ ...reported, ...facts }, 0)).toBe(words);
@@ -54,7 +54,7 @@ describe('a merchant whose next attempt comes by itself', () => {
     expect(onlyWaits({ ...ended, retryAt: 5_000 }, 0)).toBe(false);
   });
 
-  it('is to be renewed by hand when what failed is mended, and where nobody replaces what is reported dead', () => {
+  it('is to be renewed by hand when what failed is fixed, and where nobody replaces what is reported dead', () => {
     expect(onlyWaits({ ...ended, renewing: true, failure: { at: 0, kind: 'refused' } }, 0)).toBe(false);
     expect(onlyWaits(reported, 0)).toBe(false);
     expect(onlyWaits({ ...reported, renewing: true }, 0)).toBe(true);

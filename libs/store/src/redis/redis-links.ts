@@ -22,7 +22,7 @@ interface RedisLinksOptions {
   readonly onLost: () => void;
 }
 
-const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'the connection was closed']);
+const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', ...WITHOUT_CONNECTION]);
 
 /** The part of a cluster client that listens. */
 interface ClusterListener {
@@ -124,7 +124,7 @@ export class RedisLinks {
 
   #failed(client: RedisClient, error: unknown): void {
     const verdict = judgeRedisError(error);
-    // A server that turns a connection down closes it as well, and the next attempt may see no more than that.
+    // A server that turns a connection down closes it as well, and the next attempt, or its greeting, may see no more than that.
     const isEcho = CLOSED.has(verdict.reason) && this.#lastFailures.get(client)?.kind === 'refused';
     if (!isEcho) this.#lastFailures.set(client, verdict);
     this.#lost();

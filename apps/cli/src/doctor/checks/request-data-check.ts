@@ -90,7 +90,7 @@ function findingsOn(result: SearchResult, { wanted, names }: Searched): readonly
         fault(
           gatewayFaultClass(result.failure),
           `ended by a failure that is not about the request data: ${describeFailure(result.failure)}`,
-          'mend that first',
+          'fix that first',
         ),
       ];
   }

@@ -29,7 +29,7 @@ import { NO_TLS_SPOKEN } from './gateway-tls-check.js';
 
 const REMEDY = 'compare serviceCode, environment and client key with what the bank has registered';
 const WRONG_SCHEME: ReadonlySet<string | undefined> = new Set([NO_TLS_SPOKEN, TLS_SPOKEN]);
-const PASSING = 'ask again later: this passes by itself, or the bank has to mend it';
+const PASSING = 'ask again later: this passes by itself, or the bank has to fix it';
 
 /** What passes by itself is no fault of the configuration, unless it is the address. */
 function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): string {

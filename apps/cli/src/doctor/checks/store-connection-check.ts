@@ -105,7 +105,7 @@ function clusterFindings(shape: Extract<StoreShape, { kind: 'cluster' }>): reado
           fault(
             'tryLater',
             `no node serves ${unservedSlots} of the slots`,
-            'mend the cluster: their merchants have no store',
+            'fix the cluster: their merchants have no store',
           ),
         ]
       : []),
