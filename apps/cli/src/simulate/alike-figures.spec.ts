@@ -54,6 +54,10 @@ describe('the figures of merchants that are alike', () => {
     const failed = 'renewals held up: 1, by calls that failed, which the budget is there to limit';
     expect(line(30, 60)).toMatch(new RegExp(`${failed}; the schedule needs 30 of 60 in 1d$`));
     expect(line(30, 59)).toMatch(new RegExp(`${failed}$`));
+    const afterOutage = { gapMs: 60_000, inPauseMs: 0, byBudgetMs: 60_000 };
+    expect(linesOf(merchant(1, { afterOutage }))[2]).toMatch(
+      /by calls that failed, and a part of the time without a session comes from that$/,
+    );
     expect(line(60, 60)).toMatch(/renewals held up: 1$/);
   });
 
@@ -103,11 +107,15 @@ describe('the figures of merchants that are alike', () => {
 
   it('tell the calls of an outage together, and each call of the schedule by itself', () => {
     const quietHours = { from: '02:00', to: '05:00', timeZone: 'Europe/Kyiv' };
-    const days = [
-      { day: '2026-10-23', quiet: ['03:00', '04:34', '04:34', '04:42', '04:59'], other: ['05:03', '05:11', '17:20'] },
-    ];
-    expect(linesOf(merchant(0, { quietHours, days })).at(-1)).toBe(
+    const lineOf = (day: string, ...times: readonly string[]): string | undefined => {
+      const calls = times.map((time) => ({ time, isQuiet: time < '05:00' }));
+      return linesOf(merchant(0, { quietHours, days: [{ day, calls }] })).at(-1);
+    };
+    expect(lineOf('2026-10-23', '03:00', '04:34', '04:34', '04:42', '04:59', '05:03', '05:11', '17:20')).toBe(
       '    2026-10-23     03:00 04:34–04:42 (3 calls) 04:59 (05:03–05:11, 2 calls) (17:20)',
+    );
+    expect(lineOf('2026-10-25', '03:49', '03:59', '03:00', '03:10', '03:36')).toBe(
+      '    2026-10-25     03:49–03:59 (2 calls) clocks back: 03:00–03:10 (2 calls) 03:36',
     );
   });
 

@@ -69,7 +69,11 @@ export function costOfWaiting(...alike: readonly ScheduleFigures[]): string {
     .filter(({ used, calls }) => used >= calls)
     .map((window) => `${window.needed} of ${inWindow(window)}`);
   const needs = spent.length === 0 ? '' : `; the schedule needs ${[...new Set(spent)].join(', and ')}`;
-  return `, by calls that failed, which the budget is there to limit${needs}`;
+  const isInGap = alike.some(({ afterOutage: after }) => (after?.byBudgetMs ?? 0) > 0);
+  const meaning = isInGap
+    ? ', and a part of the time without a session comes from that'
+    : ', which the budget is there to limit';
+  return `, by calls that failed${meaning}${needs}`;
 }
 
 export function remainingText({ worstRemainingMs: remainingMs }: ScheduleFigures): string {
@@ -138,32 +142,45 @@ function lostInOthers({ runs: count, areShorter, worst, ...lost }: ShownOthers):
 
 export function nightLinesOf({ quietHours, days = [] }: PlayedMerchant, whose = ''): readonly string[] {
   if (quietHours === undefined) return [];
-  const count = (of: 'quiet' | 'other'): number => days.reduce((sum, day) => sum + day[of].length, 0);
+  const calls = days.flatMap((day) => day.calls);
+  const quiet = calls.filter(({ isQuiet }) => isQuiet).length;
   const more = days.length - MAX_SHOWN_DAYS;
   return [
-    `  quiet hours      ${count('quiet')} of the calls in them, ${count('other')} outside; times in ${quietHours.timeZone}${whose}`,
+    `  quiet hours      ${quiet} of the calls in them, ${calls.length - quiet} outside; times in ${quietHours.timeZone}${whose}`,
     ...days.slice(0, MAX_SHOWN_DAYS).map((day) => `    ${day.day}     ${timesOf(day).join(' ')}`),
     ...(more > 0 ? [`    and ${more} days more`] : []),
   ];
 }
 
 /** Of calls that fail there are dozens: what comes close after another is told together with it. Those outside of the quiet hours stand in brackets. */
-function timesOf({ quiet, other }: RenewalDay): readonly string[] {
-  const calls = [...quiet.map((time) => ({ time, isQuiet: true })), ...other.map((time) => ({ time, isQuiet: false }))];
-  const groups: { first: string; last: string; count: number; isQuiet: boolean }[] = [];
-  for (const { time, isQuiet } of calls.sort((one, next) => one.time.localeCompare(next.time))) {
+function timesOf({ calls }: RenewalDay): readonly string[] {
+  const groups: CallsTogether[] = [];
+  for (const { time, isQuiet } of calls) {
     const group = groups.at(-1);
-    if (group?.isQuiet === isQuiet && minuteOf(time) - minuteOf(group.last) <= CLOSE_MINUTES) {
+    const sinceLast = group === undefined ? 0 : minuteOf(time) - minuteOf(group.last);
+    if (group?.isQuiet === isQuiet && sinceLast >= 0 && sinceLast <= CLOSE_MINUTES) {
       group.last = time;
       group.count += 1;
-    } else groups.push({ first: time, last: time, count: 1, isQuiet });
+    } else groups.push({ first: time, last: time, count: 1, isQuiet, isAgain: sinceLast < 0 });
   }
-  return groups.map(({ first, last, count, isQuiet }) => {
-    const calls = `${count} calls`;
-    const times = first === last ? first : `${first}–${last}`;
-    if (count === 1) return isQuiet ? times : `(${times})`;
-    return isQuiet ? `${times} (${calls})` : `(${times}, ${calls})`;
-  });
+  return groups.map(told);
+}
+
+interface CallsTogether {
+  readonly first: string;
+  last: string;
+  count: number;
+  readonly isQuiet: boolean;
+  /** The clocks were set back before it. */
+  readonly isAgain: boolean;
+}
+
+function told({ first, last, count, isQuiet, isAgain }: CallsTogether): string {
+  const times = first === last ? first : `${first}–${last}`;
+  const calls = count === 1 ? '' : `${count} calls`;
+  const inside = count === 1 ? times : `${times} (${calls})`;
+  const outside = count === 1 ? `(${times})` : `(${times}, ${calls})`;
+  return `${isAgain ? 'clocks back: ' : ''}${isQuiet ? inside : outside}`;
 }
 
 function minuteOf(time: string): number {

@@ -116,9 +116,12 @@ describe('a simulated schedule', () => {
     const nightly = someSettings({ quietHours });
     const log = await play({ lifetimeMs: DAY_MS }, { settings: nightly, durationMs: 10 * DAY_MS });
     const [first, ...nights] = renewalDays(log, quietHours);
-    expect(first).toEqual({ day: '2026-10-20', quiet: [], other: ['15:00'] });
-    expect(nights.map(({ day, quiet, other }) => [day.slice(8), quiet.length, other.length])).toEqual(
-      ['21', '22', '23', '24', '25', '26', '27', '28', '29', '30'].map((day) => [day, day === '25' ? 2 : 1, 0]),
+    expect(first).toEqual({ day: '2026-10-20', calls: [{ time: '15:00', isQuiet: false }] });
+    expect(nights.map(({ day, calls }) => [day.slice(8), calls.map(({ isQuiet }) => isQuiet)])).toEqual(
+      ['21', '22', '23', '24', '25', '26', '27', '28', '29', '30'].map((day) => [
+        day,
+        day === '25' ? [true, true] : [true],
+      ]),
     );
     const daily = new DailyWindow(quietHours);
     expect(log.sessions.slice(1).every(({ session }) => daily.contains(session.createdAt))).toBe(true);

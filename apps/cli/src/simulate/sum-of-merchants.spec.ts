@@ -14,7 +14,7 @@ describe('the sum of merchants', () => {
 
   it('counts one as one, and has no most of it', () => {
     expect(withGaps(0, 61_000)).toEqual([
-      '  budget           renewals held up: of 1 merchant',
+      '  budget           renewals of 1 merchant held up',
       '  without session  1 merchant, for 1m 1s',
     ]);
   });
@@ -22,6 +22,6 @@ describe('the sum of merchants', () => {
   it('says at most how long, and of what rounds to nothing that it is less than a second', () => {
     expect(withGaps(2_000, 61_000)[1]).toBe('  without session  2 merchants, at most 1m 1s each');
     expect(withGaps(200, 300)[1]).toBe('  without session  2 merchants, less than a second each');
-    expect(withGaps(0, 0)).toEqual(['  budget           renewals held up: none', '  without session  none']);
+    expect(withGaps(0, 0)).toEqual(['  budget           no renewals held up', '  without session  none']);
   });
 });

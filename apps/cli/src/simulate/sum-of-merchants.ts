@@ -46,14 +46,14 @@ export function linesOfSum(sum: SumOfMerchants): readonly string[] {
   return [
     `all ${sum.merchants} merchants`,
     callsLine(sum),
-    `  budget           renewals held up: ${counted(sum.heldUp, 'of ')}`,
+    `  budget           ${sum.heldUp === 0 ? 'no renewals held up' : `renewals of ${counted(sum.heldUp)} held up`}`,
     failedLine(sum.failures),
     `  without session  ${counted(sum.withGap)}${longestGap(sum)}`,
   ];
 }
 
-const counted = (merchants: number, of = ''): string =>
-  merchants === 0 ? 'none' : `${of}${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}`;
+const counted = (merchants: number): string =>
+  merchants === 0 ? 'none' : `${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}`;
 
 function longestGap({ withGap, longestGapMs }: SumOfMerchants): string {
   const longest = seconds(longestGapMs);
