@@ -161,7 +161,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
   });
 
   it('say for a while after somebody else created its sessions that they may still do so, and end as with one that is well', async () => {
-    await start({ session: '{ foreignAuthorizerPause: 10s }', merchant: { lifetimeMs: 8_000 } });
+    await start({ session: '{ foreignAuthorizerPause: 10s }', merchant: { lifetimeMs: 24_000 } });
     const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/session').expect(200);
     const reject = async (generation: unknown): Promise<Record<string, unknown>> =>
       (await (await broker.post('/v1/merchants/shop/session/rejections', { generation })).json()) as never;
