@@ -27,11 +27,22 @@ function located(command, path) {
   return folders.map((folder) => join(folder, command)).find(isProgram);
 }
 
+/**
+ * Where the program itself is, by its own word: a version manager puts a script in its place, which looks for the program anew at each start
+ * and takes longer than that.
+ */
+function itself(tool, file) {
+  if (tool.itself === undefined || file === undefined) return file;
+  const { status, stdout } = spawnSync(file, tool.itself, { encoding: 'utf8' });
+  const said = stdout?.trim() ?? '';
+  return status === 0 && isAbsolute(said) && isProgram(said) ? said : file;
+}
+
 function program(tool, env) {
   const [first, ...others] = tool.commands;
   const named = env[tool.variable] ?? first;
   const paths = Object.fromEntries(tool.commands.map((command) => [command, located(command, env.PATH)]));
-  paths[first] = located(named, env.PATH);
+  paths[first] = itself(tool, located(named, env.PATH));
   const absent = [named, ...others].filter((command) => (paths[command] ?? located(command, env.PATH)) === undefined);
   if (absent.length > 0) return { missing: `${absent.join(' and ')} cannot be found` };
   if (tool.answers === undefined || spawnSync(paths[first], tool.answers, { stdio: 'ignore' }).status === 0) {

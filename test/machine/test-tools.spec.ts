@@ -88,6 +88,17 @@ describe('the list of what tests need', () => {
     expect(found({ CHROMIUM: '/none' })['chromium']?.missing).toBe('/none cannot be found');
   });
 
+  it('takes a program that a version manager stands before from where it says that it is', () => {
+    put('python3', 0o755);
+    const shim = join(folder, 'python3');
+    expect(found()['python3']?.paths).toEqual({ python3: shim });
+    put('python3.11', 0o755);
+    writeFileSync(shim, `#!/bin/sh\necho ${shim}.11\n`);
+    expect(found()['python3']?.paths).toEqual({ python3: `${shim}.11` });
+    writeFileSync(shim, '#!/bin/sh\necho /none\n');
+    expect(found()['python3']?.paths).toEqual({ python3: shim });
+  });
+
   it('asks a program that could be another one of its name', () => {
     put('jose', 0o755);
     expect(found()['jose']?.missing).toBeUndefined();

@@ -74,7 +74,7 @@ describeWith(kubernetesPrograms, 'what docs/kubernetes.md says of a private regi
   });
 
   it('names the value that does the same with the chart', () => {
-    const [, name = '', list = ''] = /With the chart it is `image\.(\w+): ([^`]+)`/.exec(section) ?? [];
+    const [, name = '', list = ''] = /With the chart, set `image\.(\w+): ([^`]+)`/.exec(section) ?? [];
     const values = [{ image: { [name]: parse(list) as unknown } }];
     const egress = join(root, 'deploy/helm/examples/egress.yaml');
     const accounts = ofKind(template('session-broker', [egress], values), 'ServiceAccount');
