@@ -21,6 +21,6 @@ describeWith('redis-server', 'payments over renewals that are handed over', () =
     expect(report.holds.length).toBeGreaterThanOrEqual(6);
     expect(new Set(report.holds.map(({ because }) => because))).toEqual(new Set(['session']));
     // Generous for a busy machine: without a hand-over there is nothing to wait for at all.
-    expect(percentile(report.otherWaitsMs, 0.9)).toBeLessThan(50);
+    expect(percentile(report.otherWaitsMs, 0.9)).toBeLessThan(500);
   });
 });

@@ -153,7 +153,7 @@ describe('a running broker whose files change', () => {
     const mendedAt = performance.now();
     await broker.reload();
     expect(await generation(KIOSK, TOKENS.admin)).toEqual(expect.any(Number));
-    expect(performance.now() - mendedAt).toBeLessThan(2_000);
+    expect(performance.now() - mendedAt).toBeLessThan(20_000);
   });
 
   it('names in the log what of a merchant has changed, and no value', async () => {

@@ -19,7 +19,7 @@ async function payUntil(
   const under: Promise<Answer>[] = [];
   const pace = setInterval(() => under.push(pay(under.length)), 10);
   try {
-    await eventually(isEnough, 60_000);
+    await eventually(isEnough);
   } finally {
     clearInterval(pace);
   }

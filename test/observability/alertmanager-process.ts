@@ -48,7 +48,7 @@ export class AlertmanagerProcess {
         ({ ok }) => ok,
         () => false,
       );
-    return startedWhole(alertmanager, { start: () => eventually(isReady, 20_000), end: () => alertmanager.stop() });
+    return startedWhole(alertmanager, { start: () => eventually(isReady), end: () => alertmanager.stop() });
   }
 
   async stop(): Promise<void> {

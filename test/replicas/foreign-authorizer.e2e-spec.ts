@@ -60,7 +60,7 @@ describeWith('redis-server', 'somebody else who creates sessions, before three r
       if (answer.status === 200) await agreed().then(rivalCreates);
       else if (((await answer.clone().json()) as { code: string }).code === 'foreign_authorizer') noticed = answer;
       return noticed !== undefined;
-    }, 40_000);
+    });
     return noticed as Response;
   };
   const metricOf = async (management: string): Promise<string | undefined> => {

@@ -4,7 +4,7 @@ import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-r
 /**
  * The grace for renewals, and what closing takes at most: less than the 25 s that the manifests leave after preStop.
  */
-const MAX_STOP_MS = 10_000 + 6_000;
+const MAX_STOP_MS = 10_000 + 10_000;
 const SESSION = { id: 'shop', lifetimeMs: 600_000, timeout: '60s', required: true };
 
 describeWith('redis-server', 'a replica that is asked to end', () => {
@@ -94,7 +94,8 @@ describeWith('redis-server', 'a replica that is asked to end', () => {
     const askedAtMs = performance.now();
     process.signal('SIGTERM');
     expect(await process.ended).toBe(1);
-    expect(performance.now() - askedAtMs).toBeLessThan(1_000);
+    // Well before the grace for the renewal that is held would be over.
+    expect(performance.now() - askedAtMs).toBeLessThan(5_000);
     expect(watched.redis.cli('HEXISTS', 'session-broker:{0}:merchant:shop', 'owner')).toContain('1');
   });
 });

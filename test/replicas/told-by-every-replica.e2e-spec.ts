@@ -13,7 +13,6 @@ const FOREIGN = 'somebody else creates sessions of the merchant, and each ends o
 /** What the other one says besides. */
 const ELSEWHERE = '; reported to another replica; its page says by whom';
 const NOT_REPLACED = 'consumers report the session dead, and it';
-const IN_TIME_MS = 40_000;
 /** The calls of a budget are counted one by one: none is to be made again because the machine was busy. */
 const TIMEOUT = '5s';
 
@@ -83,7 +82,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     eventually(async () => {
       const said = await everywhere(id);
       return said.every((one) => one.condition === condition && alike(one) === said[0]?.cause);
-    }, IN_TIME_MS);
+    });
   async function report(id: string): Promise<Answer> {
     const { generation } = await listed(0, id);
     const init = { method: 'POST', body: JSON.stringify({ generation }) };
@@ -112,7 +111,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     const isReported = condition === 'foreign_authorizer' || condition === 'reported_dead';
     expect(wordsOf(other)).toEqual(wordsOf({ cause: `${told.cause}${isReported ? ELSEWHERE : ''}` }));
     for (const [index, at] of timesOf(other).entries()) {
-      expect(Math.abs(at - (timesOf(told)[index] ?? 0))).toBeLessThanOrEqual(1_000);
+      expect(Math.abs(at - (timesOf(told)[index] ?? 0))).toBeLessThanOrEqual(5_000);
     }
     const page = await shown(1, id);
     expect(page).toMatchObject({ condition, cause: { runbook: other?.runbook } });
@@ -135,7 +134,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
   }
 
   /** Within ten seconds a person is told of the same session. */
-  const noLongerNew = (id: string): Promise<void> => eventually(async () => (await ageOf(id)) > COOLED_MS, IN_TIME_MS);
+  const noLongerNew = (id: string): Promise<void> => eventually(async () => (await ageOf(id)) > COOLED_MS);
 
   // The first: the session of the start has to die while it is young.
   it('is told by the other: that somebody else creates, also once the budget is spent in the duel, and ends on both', async () => {
@@ -157,7 +156,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     await eventually(async () => {
       spent = await report('duel');
       return spent.body.reason === 'budget_exhausted';
-    }, IN_TIME_MS);
+    });
     const notBefore =
       'a session that is reported dead is not replaced before .* UTC(, and only if a call is free then)?: the share of the budget for that is';
     expect(spent).toMatchObject({
@@ -228,7 +227,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
 
   it('is told by a replica that starts only now', async () => {
     const { process } = await watched.add();
-    await eventually(async () => (await listed(2, 'spent')).condition === 'reported_dead', IN_TIME_MS);
+    await eventually(async () => (await listed(2, 'spent')).condition === 'reported_dead');
     process.signal('SIGKILL');
     await process.ended;
     watched.replicas.pop();
@@ -248,7 +247,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     await eventually(async () => {
       const ageMs = await ageOf('cooled');
       return ageMs > NO_EARLY_DEATH_MS && ageMs < 2 * NO_EARLY_DEATH_MS;
-    }, 2 * IN_TIME_MS);
+    });
     expect((await report('cooled')).status).toBe(200);
     expect(await report('cooled')).toMatchObject({ status: 503, body: { reason: 'cooled_down' } });
     await agreed('cooled', 'reported_dead');
@@ -264,7 +263,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
       code: 4,
       out: expect.stringMatching(new RegExp(` is new already: [^]*\nbut +${NOT_REPLACED} ${counts}`)),
     });
-    await eventually(async () => (await report('cooled')).status === 200, IN_TIME_MS);
+    await eventually(async () => (await report('cooled')).status === 200);
     await agreed('cooled', 'fresh');
   });
 });

@@ -14,6 +14,7 @@ import {
 } from '#libs/testing';
 import fc from 'fast-check';
 import { RedisSessionStore } from './redis-session-store.js';
+import { PATIENT_TIMEOUTS } from './redis-store-fixture.js';
 
 const REPLICAS = 8;
 const LEASE_MS = 12;
@@ -56,7 +57,7 @@ beforeAll(async () => {
         keysOf: () => [key],
         clock: new SystemClock(),
         onStateChange: () => undefined,
-        timeouts: { commandMs: 5_000 },
+        timeouts: PATIENT_TIMEOUTS,
       }),
       (it) => it.close(),
     );

@@ -11,6 +11,7 @@ import {
 import { Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.js';
 import { RedisSessionStore } from './redis-session-store.js';
+import { PATIENT_TIMEOUTS } from './redis-store-fixture.js';
 
 const key = await importClientKey((await generateClientKey()).privateJwk);
 
@@ -52,8 +53,7 @@ async function underTest(connection: RedisConnection, nodes: readonly Address[])
       clock: new SystemClock(),
       onStateChange: () => undefined,
       onListenerError: () => undefined,
-      // The machine that runs the tests may be busy: what is tested here is not how soon a command is given up.
-      timeouts: { commandMs: 5_000 },
+      timeouts: PATIENT_TIMEOUTS,
     });
   const replicas = await Promise.all([open(), open()]);
   return {

@@ -18,12 +18,7 @@ let prefixes = 0;
 
 async function underTest(connection: RedisConnection): Promise<SightingsUnderTest> {
   const keyPrefix = `sightings-${(prefixes += 1)}`;
-  // The machine that runs the tests may be busy: what is tested here is not how soon a command is given up.
-  const timeouts = { commandMs: 5_000 };
-  const [first, second] = [
-    await open({ connection, keyPrefix, timeouts }),
-    await open({ connection, keyPrefix, timeouts }),
-  ];
+  const [first, second] = [await open({ connection, keyPrefix }), await open({ connection, keyPrefix })];
   return {
     replicas: [first.store, second.store],
     advance: (durationMs) => new Promise((resolve) => setTimeout(resolve, durationMs)),

@@ -19,8 +19,8 @@ export interface OpenedStore {
 
 type Choices = Pick<RedisSessionStoreOptions, 'connection'> & Partial<RedisSessionStoreOptions>;
 
-/** The machine that runs the tests may be busy: what is tested with these is not how soon a command, or a connection, is given up. */
-const PATIENT_TIMEOUTS = { commandMs: 30_000, silenceMs: 30_000 };
+/** A busy machine may keep a command waiting: only a test of how soon one is given up chooses other time-outs. */
+export const PATIENT_TIMEOUTS = { commandMs: 30_000, silenceMs: 30_000 };
 
 /** What a test opens: it is closed after the test, the last one first. */
 interface OpenedByTests {
@@ -84,7 +84,7 @@ export function serverWithStores(name: string, start: () => Promise<TestServer>)
     const keys = new KeysInRedis(redis.address.port, keyPrefix);
     closeAfterTest(() => keys.close());
     const connection = { kind: 'single', address: redis.address, database: 0 } as const;
-    const another = (): Promise<OpenedStore> => open({ connection, keyPrefix, timeouts: PATIENT_TIMEOUTS });
+    const another = (): Promise<OpenedStore> => open({ connection, keyPrefix });
     return { ...(await another()), keys, another };
   };
 }
@@ -102,6 +102,7 @@ async function openStore(choices: Choices & Pick<RedisSessionStoreOptions, 'keys
       waiting.clear();
     },
     ...choices,
+    timeouts: { ...PATIENT_TIMEOUTS, ...choices.timeouts },
   });
   store.onAnnouncement((announcement) => heard.push(announcement));
   return {

@@ -90,19 +90,22 @@ describeWith('redis-server', 'Cluster', () => {
     expect(failed).toBeGreaterThan(0);
     expect(failed).toBeLessThan(merchants.length);
     await nodes[2]?.start();
-    await eventually(isUp, 30_000);
+    await eventually(isUp);
     await store.enrol(merchants);
   });
 
   it('hears announcements again when the node it listened on has been frozen', async () => {
     const { nodes } = await started(startRedisCluster());
-    const { store, changes, isUp } = await open({ kind: 'cluster', nodes: nodes.map(({ address }) => address) });
+    const { store, changes, isUp } = await openWith({
+      connection: { kind: 'cluster', nodes: nodes.map(({ address }) => address) },
+      timeouts: { commandMs: 3_000, silenceMs: 5_000 },
+    });
     for (const node of nodes) {
       const changesBefore = changes.length;
       node.freeze();
       await eventually(() => changes.length > changesBefore);
       node.thaw();
-      await eventually(isUp, 30_000);
+      await eventually(isUp);
       // The store answers before its subscription is there again, and what is said meanwhile is lost: the next one is not.
       const heard: unknown[] = [];
       void nextOf(store, 'shop').then((announcement) => heard.push(announcement));
@@ -110,7 +113,7 @@ describeWith('redis-server', 'Cluster', () => {
         const leased = await lease(store);
         await store.publish(leased, aPublication(aSession({ generation: leased.fence })));
         return heard.length > 0;
-      }, 30_000);
+      });
       expect(heard).toEqual([expect.objectContaining({ generation: expect.any(Number) })]);
     }
   });

