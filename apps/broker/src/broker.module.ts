@@ -14,11 +14,11 @@ import { WantedRenewalsModule } from './wanted-renewals/wanted-renewals.module.j
 
 interface BrokerModuleOptions extends Platform {
   readonly configuration: BrokerConfiguration;
-  /** Without it the configuration stays as it is. */
+  /** Without it, the configuration never changes. */
   readonly reload?: ReloadOptions;
 }
 
-/** The broker: what everything stands on, the features, and on top what follows from a changed configuration. */
+/** The broker: the foundations, the features, and on top of them whatever follows from a changed configuration. */
 @Module({})
 export class BrokerModule {
   static forRoot({ configuration, reload, ...platform }: BrokerModuleOptions): DynamicModule {

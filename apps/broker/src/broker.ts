@@ -19,20 +19,22 @@ import { ReplicaConnections } from './renewal/replica-connections.js';
 
 interface BrokerOptions extends Platform {
   readonly configuration: BrokerConfiguration;
-  /** Where the configuration came from and is read again. Without it the configuration stays as it is. */
+  /** Where the configuration came from and is reread from. Without it, the configuration never changes. */
   readonly source?: ConfigurationSource;
-  /** Called when a changed configuration names another level. */
+  /** Called when a changed configuration sets a different log level. */
   readonly setLogLevel?: (level: LogLevel) => void;
-  /** Aborted when the broker is to be closed as soon as it has started: it then creates no session in between. */
+  /** Aborted when the broker is to close as soon as it has started: it then creates no session in between. */
   readonly stopping?: AbortSignal;
 }
 
 export interface RunningBroker {
   readonly url: string;
   readonly managementUrl: string;
-  /** Reads the configuration again at once, without waiting for its files to be looked at. */
+  /** Rereads the configuration at once, without waiting for the next check of its files. */
   reload(): Promise<void>;
-  /** Stops claiming, ends renewals in flight within the grace period, answers what waits, closes every socket. */
+  /**
+   * Stops claiming, ends renewals in flight within the grace period, answers waiting requests, and closes every socket.
+   */
   close(graceMs: number): Promise<void>;
 }
 
@@ -44,7 +46,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const { configuration, source, logger, stopping, replicaName } = options;
   const app = await createApp(options);
   const reloader = source === undefined ? undefined : app.get(Reloader);
-  // Everything is loaded by now, and nobody is waiting yet.
+  // Everything is loaded by now, and no one is waiting yet.
   returnMemory();
   const memory = new MemoryAfterLoad(options);
   const end = (graceMs: number): Promise<void> => {
@@ -52,13 +54,13 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     return close(app, graceMs, options);
   };
   try {
-    // The management port first: it shows how the start goes.
+    // The management port first: it shows how the start is going.
     const managementUrl = await app.get(ManagementPort).open();
     const url = await openHttp(app, options);
     reloader?.start();
     const started = { replica: replicaName, url, managementUrl, merchants: configuration.merchants.length };
     logger.info(started, 'broker started');
-    // Not before the ports are open: a start that fails costs no create call.
+    // Only once the ports are open: a start that fails costs no create call.
     if (stopping?.aborted !== true) begin(app);
     const reload = (): Promise<void> => reloader?.reload() ?? Promise.resolve();
     return { url, managementUrl, reload, close: end };
@@ -68,10 +70,10 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   }
 }
 
-/** What a replica does without being asked. */
+/** What a replica does unprompted. */
 function begin(app: NestFastifyApplication): void {
   app.get(RenewalScheduler).start();
-  // After the renewals: nobody waits for it.
+  // After the renewals: no one is waiting for it.
   app.get(Authenticator).fetchKeysAhead();
 }
 
@@ -104,7 +106,7 @@ function openHttp(app: NestFastifyApplication, { configuration, clock }: BrokerO
   });
 }
 
-/** Waiting requests are answered before renewals are waited for: consumers turn to another replica at once. */
+/** Waiting requests are answered before waiting for renewals, so that consumers turn to another replica at once. */
 async function close(
   app: NestFastifyApplication,
   graceMs: number,

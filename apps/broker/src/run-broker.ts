@@ -7,10 +7,10 @@ import { liveProgram, type ProgramSignals, type RunningProgram, VERSION } from '
 import { createLogger, standardOutput, startTelemetry } from '#libs/telemetry';
 import { replicaName } from './platform/replica-name.js';
 
-/** Renewals in flight may end within this; then their calls are aborted and their leases freed. */
+/** Renewals in flight may end within this time; after that, their calls are aborted and their leases released. */
 const GRACE_MS = 10_000;
 
-/** A reader that has fallen behind has this long for the last lines. */
+/** How long a reader that has fallen behind gets for the last lines. */
 const LAST_LINES_MS = 1_000;
 
 interface RunOptions {
@@ -30,7 +30,7 @@ export async function runBroker({ environment, signals }: RunOptions): Promise<n
   }
 }
 
-/** @returns undefined when the broker is to end before anything of it runs */
+/** @returns undefined when the broker is to end before any of it runs */
 async function started({ environment, signals }: RunOptions, jweWork: JweThread): Promise<RunningProgram | undefined> {
   const { stopping } = signals;
   const file = environment['BROKER_CONFIG'];
@@ -50,7 +50,7 @@ async function started({ environment, signals }: RunOptions, jweWork: JweThread)
     logger,
     environment,
   });
-  // Loaded only now: what is observed must be loaded after the observer.
+  // Loaded only now: whatever is observed must be loaded after the observer.
   const { startBroker } = await import('./broker.js');
   if (stopping.aborted) return undefined;
   const setLogLevel = logger.setLevel.bind(logger);

@@ -19,7 +19,7 @@ type Refused = Omit<AuditRecord, 'outcome' | 'count'>;
 
 interface Tally {
   generation: number;
-  /** Reads of this generation that no record stands for yet. */
+  /** Reads of this generation not yet covered by a record. */
   unrecorded: number;
 }
 
@@ -27,10 +27,10 @@ interface Tally {
 const REFUSALS = { perSecond: 10, burst: 100 };
 
 /**
- * Who read what when. The first read of each caller, merchant and generation has a record of its own; of those that
- * follow, one record stands for as many as `audit.readEvery` says. Everything else is recorded in full. What is left
- * when the app has closed is recorded then. Only callers that a policy allows are counted, so that there are no more
- * tallies than the policies have pairs.
+ * Who read what and when. The first read by each caller of each merchant and generation gets its own record; after
+ * that, one record covers every `audit.readEvery` reads. Everything else is recorded in full. Whatever is still
+ * unrecorded when the app closes is recorded then. Only callers that a policy allows are counted, so there are never
+ * more tallies than the policies have pairs.
  */
 @Injectable()
 export class AuditTrail implements OnApplicationShutdown {
@@ -38,7 +38,7 @@ export class AuditTrail implements OnApplicationShutdown {
   readonly #configuration: Pick<ConfigurationInForce, 'current'>;
   readonly #tallies = new Map<string, Map<string, Tally>>();
   readonly #refusals: RateLimiter;
-  /** Refusals that no record stands for yet, and what the last of them was. */
+  /** Refusals not yet covered by a record, and the latest of them. */
   #leftOut: { readonly record: Refused; readonly count: number } | undefined;
 
   constructor(
@@ -52,8 +52,8 @@ export class AuditTrail implements OnApplicationShutdown {
   }
 
   /**
-   * On the path of every read: a look into a map, and rarely more. A new generation closes the tally of the one before
-   * it, so that no read goes unrecorded.
+   * On the path of every read: a map lookup, and rarely more. A new generation closes the tally of the one before it,
+   * so no read goes unrecorded.
    */
   read({ caller, merchant, generation }: SessionRead): void {
     const tally = this.#tallyOf(caller, merchant);
@@ -72,9 +72,9 @@ export class AuditTrail implements OnApplicationShutdown {
   }
 
   /**
-   * Records what a known caller asked for and did not get, in full: each such request was counted against the caller's
-   * rate, and none of them may be lost among the refusals of strangers. What succeeds is recorded by whoever asks.
-   * @throws what the work throws
+   * Records in full what a known caller asked for and did not get: each such request counted against the caller's rate,
+   * and must not get lost among refusals of unknown callers. Success is recorded by the code that calls this.
+   * @throws whatever the work throws
    */
   async attempt<Result>(record: Refused, work: () => Promise<Result>): Promise<Result> {
     try {
@@ -86,7 +86,7 @@ export class AuditTrail implements OnApplicationShutdown {
     }
   }
 
-  /** The first record after some that were left out says how many they were. */
+  /** The first record written after some were left out also counts them. */
   refused(record: Refused): void {
     const count = (this.#leftOut?.count ?? 0) + 1;
     if (this.#refusals.take('all') > 0) {
@@ -97,7 +97,7 @@ export class AuditTrail implements OnApplicationShutdown {
     this.#tellRefusals(record, count);
   }
 
-  /** No request is under way any more: there is no next read or refusal to wait for. */
+  /** No request is in progress any more, so there is no next read or refusal to wait for. */
   onApplicationShutdown(): void {
     for (const [caller, own] of this.#tallies) {
       for (const [merchant, tally] of own) this.#tellRest({ caller, merchant }, tally);
@@ -106,7 +106,7 @@ export class AuditTrail implements OnApplicationShutdown {
     this.#leftOut = undefined;
   }
 
-  /** Records the reads of a generation that no record stands for yet. */
+  /** Records the reads of a generation not yet covered by a record. */
   #tellRest(reader: Pick<SessionRead, 'caller' | 'merchant'>, tally: Tally): void {
     const { generation, unrecorded } = tally;
     tally.unrecorded = 0;

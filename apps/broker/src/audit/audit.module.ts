@@ -13,7 +13,7 @@ function openAuditLog({ current: { audit, merchants } }: ConfigurationInForce, c
   return auditLog;
 }
 
-/** Who did what when. */
+/** Who did what and when. */
 @Module({
   providers: [
     { provide: AUDIT_LOG, inject: [ConfigurationInForce, CLOCK, LOGGER], useFactory: openAuditLog },

@@ -4,7 +4,7 @@ import { Authenticator } from './authenticator.service.js';
 import { PolicyTable } from './policy-table.js';
 import { StandingAccess } from './standing-access.js';
 
-/** Who calls, and what the caller may do. */
+/** Who is calling, and what the caller may do. */
 @Module({
   providers: [AuthenticationFailures, Authenticator, PolicyTable, StandingAccess],
   exports: [AuthenticationFailures, Authenticator, PolicyTable, StandingAccess],

@@ -3,7 +3,7 @@ import { type Refusal, REFUSALS } from './credential-refused.js';
 
 type FailedAuthentication = Refusal | 'unavailable';
 
-/** Authentications that failed, by reason: counted here from zero, collected at a scrape. */
+/** Failed authentications by reason: counted here from zero, collected at a scrape. */
 @Injectable()
 export class AuthenticationFailures {
   readonly #counts = new Map<FailedAuthentication, number>(

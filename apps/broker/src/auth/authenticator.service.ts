@@ -16,8 +16,8 @@ const ANYBODY: Caller = { name: 'anonymous' };
 type Presented = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 /**
- * Tells who calls: by a static token, a JSON Web Token or a client certificate. A token that is presented is what
- * counts: when it is refused, a good certificate does not help.
+ * Identifies the caller by a static token, a JSON Web Token or a client certificate. If a token is presented, it alone
+ * counts: when it is refused, a valid certificate does not help.
  */
 @Injectable()
 export class Authenticator implements OnModuleDestroy {
@@ -46,14 +46,14 @@ export class Authenticator implements OnModuleDestroy {
     this.#logger = logger;
   }
 
-  /** Calls the listener whenever an issuer has other keys than before: a caller that was known may not be any more. */
+  /** Calls the listener whenever an issuer's keys have changed: a caller that was known may no longer be. */
   onKeysChanged(listener: () => void): void {
     this.#onKeysChanged.push(listener);
   }
 
   /**
-   * Has the keys of the issuer fetched before anybody calls: that they cannot be had is in the log before a caller is refused for it.
-   * From then on those of a changed configuration are fetched as soon as it is in force.
+   * Fetches the issuer's keys before anyone calls, so that a failure to get them is in the log before a caller is
+   * refused because of it. From then on, the keys of a changed configuration are fetched as soon as it is in force.
    */
   fetchKeysAhead(): void {
     this.#fetchesAhead = true;
@@ -64,7 +64,7 @@ export class Authenticator implements OnModuleDestroy {
     releaseCredentials(this.#credentials());
   }
 
-  /** Callers that are recognised without work that takes time: a read costs no signature check. */
+  /** Callers that can be recognised without slow work: a read costs no signature check. */
   known({ headers: { authorization }, socket }: Presented): Caller | undefined {
     const { disabled, tokens, jwt, certificates } = this.#credentials();
     if (disabled) return ANYBODY;
@@ -76,7 +76,7 @@ export class Authenticator implements OnModuleDestroy {
     return caller === undefined || isBoundElsewhere(caller, certificates, socket) ? undefined : caller;
   }
 
-  /** @throws CredentialRefused; BrokerError `authentication_unavailable` when nobody can tell at the moment */
+  /** @throws CredentialRefused; BrokerError `authentication_unavailable` when it cannot be checked at the moment */
   async authenticate(presented: Presented): Promise<Caller> {
     const known = this.known(presented);
     if (known !== undefined) return known;
@@ -102,8 +102,8 @@ export class Authenticator implements OnModuleDestroy {
     }
     const verified = await jwt.verifier.verify(token);
     if (isBoundElsewhere(verified.caller, certificates, socket)) throw new CredentialRefused('binding');
-    // Remembered with the verifier that let it in: a configuration with other terms that has come into force meanwhile
-    // knows nothing of it.
+    // Stored with the verifier that accepted it: if a configuration with different terms has come into force meanwhile,
+    // it knows nothing of this token.
     jwt.verified.remember(digestOf(token), verified);
     return verified.caller;
   }
@@ -117,8 +117,8 @@ export class Authenticator implements OnModuleDestroy {
 }
 
 /**
- * RFC 8705 section 3: whoever has stolen such a token does not have the key of the certificate. Where no certificates
- * are asked for, there is nothing to hold it against.
+ * RFC 8705 section 3: someone who has stolen such a token does not have the certificate's key. If no client
+ * certificates are requested, there is nothing to check the token against.
  */
 function isBoundElsewhere(
   { certificate }: Caller,

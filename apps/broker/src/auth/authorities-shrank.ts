@@ -1,6 +1,6 @@
 import { type BrokerConfiguration, pemCertificates } from '#libs/configuration';
 
-/** Whether an authority that vouched for callers' certificates is no longer trusted. */
+/** Whether an authority that issued callers' certificates is no longer trusted. */
 export function authoritiesShrank(
   before: Pick<BrokerConfiguration, 'http'>,
   after: Pick<BrokerConfiguration, 'http'>,

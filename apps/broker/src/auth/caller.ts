@@ -1,12 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import type { Instant } from '#libs/clock';
 
-/** Who calls, once the credential has been checked. The name is what policies and logs know. */
+/** Who is calling, once the credential has been checked. Policies and logs use this name. */
 export interface Caller {
   readonly name: string;
-  /** When the credential ends; absent: when it is withdrawn. */
+  /** When the credential expires; absent: valid until it is withdrawn. */
   readonly validUntil?: Instant;
-  /** Thumbprint (`x5t#S256`) of the certificate without which the credential is worth nothing; absent: whoever has it. */
+  /**
+   * Thumbprint (`x5t#S256`) of the certificate that the credential is bound to; absent: anyone holding the credential
+   * can use it.
+   */
   readonly certificate?: string;
 }
 

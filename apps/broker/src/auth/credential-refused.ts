@@ -1,6 +1,6 @@
 import { BrokerError } from '#libs/errors';
 
-/** Why a credential was refused, for those who run the broker; the caller who presented it is told none of it. */
+/** Why a credential was refused, for those who run the broker; the caller who presented it is never told. */
 export const REFUSALS = [
   'missing',
   'malformed',

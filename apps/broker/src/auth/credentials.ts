@@ -9,7 +9,7 @@ import { FixedKeySet, type KeySet, RemoteKeySet } from './key-set.js';
 import { StaticTokens } from './static-tokens.js';
 import { VerifiedTokens } from './verified-tokens.js';
 
-/** Tokens of the issuer: how they are checked, and which ones have been checked. */
+/** Tokens of the issuer: how they are checked, and which ones have been. */
 interface JwtCredentials {
   readonly keys: KeySet;
   readonly verifier: JwtVerifier;
@@ -28,13 +28,13 @@ export interface Credentials {
 interface CredentialTools {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** An issuer has other keys than before. */
+  /** The issuer's keys have changed. */
   readonly onKeysChanged: () => void;
 }
 
 /**
- * What has not changed is kept: the keys that an issuer has published are still its keys, and it may be down right now.
- * What has changed begins anew, so that nothing is remembered by rules that no longer hold.
+ * Whatever has not changed is kept: the keys an issuer has published are still its keys, and it may be down right now.
+ * Whatever has changed starts afresh, so that nothing is remembered under rules that no longer apply.
  */
 export function credentialsOf(
   { auth, http }: Pick<BrokerConfiguration, 'auth' | 'http'>,
@@ -52,7 +52,7 @@ export function credentialsOf(
   };
 }
 
-/** Ends what a configuration that is no longer in force has going. */
+/** Stops whatever a configuration that is no longer in force still has running. */
 export function releaseCredentials(before: Credentials, after?: Credentials): void {
   if (before.jwt !== after?.jwt) before.jwt?.keys.close();
 }
@@ -66,7 +66,7 @@ function certificateCallers(
   return kept ?? new CertificateCallers(clock, tls?.clientCa);
 }
 
-/** @throws JOSEError for keys that are none */
+/** @throws JOSEError for keys that are not valid keys */
 function jwtCredentials(
   jwt: JwtConfiguration,
   tools: CredentialTools,

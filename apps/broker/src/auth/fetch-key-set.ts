@@ -4,7 +4,8 @@ import { fetchPublished, type PublishedPlace, whatIsWrong } from '#libs/issuer';
 
 /**
  * Fetches a JSON Web Key Set.
- * @throws BrokerError `authentication_unavailable`, whose detail says what is wrong and what to do, and nothing of the token
+ * @throws BrokerError `authentication_unavailable`, whose detail says what is wrong and what to do, and nothing about
+ *   the token
  */
 export async function fetchKeySet(place: PublishedPlace, clock: Clock): Promise<object> {
   const fetched = await fetchPublished(place, { clock });

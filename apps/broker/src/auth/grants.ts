@@ -5,14 +5,14 @@ type Policies = Pick<BrokerConfiguration, 'merchants'> & {
   readonly auth: Pick<BrokerConfiguration['auth'], 'disabled' | 'policies'>;
 };
 
-/** By caller, then permission: the merchants. */
+/** Merchants by caller, then by permission. */
 type Allowed = Map<string, Map<Permission, Set<string>>>;
 
-/** The policies of one configuration, for quick answers. */
+/** The policies of one configuration, indexed for fast lookup. */
 export class Grants {
   readonly merchants: ReadonlySet<string>;
   readonly #disabled: boolean;
-  /** What is allowed however the caller comes, and what only with a credential that is bound to its certificate. */
+  /** What is allowed with any credential, and what only with a credential bound to the caller's certificate. */
   readonly #allowed: Allowed = new Map();
   readonly #allowedBound: Allowed = new Map();
 
@@ -24,12 +24,12 @@ export class Grants {
     }
   }
 
-  /** Whether the caller may do this with every merchant there is or will be. */
+  /** Whether the caller may do this for every merchant, present or future. */
   allowsEverywhere(caller: Caller, permission: Permission): boolean {
     return this.#disabled || this.#has(caller, EVERY_MERCHANT, permission);
   }
 
-  /** Nothing is allowed with a merchant that is not configured. */
+  /** Nothing is allowed for a merchant that is not configured. */
   allows(caller: Caller, merchant: string, permission: Permission): boolean {
     if (!this.merchants.has(merchant)) return false;
     return this.#has(caller, merchant, permission) || this.allowsEverywhere(caller, permission);

@@ -2,21 +2,21 @@ import type { JWTHeaderParameters, JWTPayload } from 'jose';
 import { type Instant, instantFromEpochMs } from '#libs/clock';
 import { CredentialRefused } from './credential-refused.js';
 
-/** Kinds of tokens that an issuer signs with one key must not be taken for each other (RFC 8725 section 3.11). */
+/** Different kinds of token that an issuer signs with one key must not be confused (RFC 8725 section 3.11). */
 const UNMARKED_TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt']);
 
-/** What only ID tokens (OpenID Connect Core) and logout tokens (Back-Channel Logout) say of themselves. */
+/** Claims found only in ID tokens (OpenID Connect Core) and logout tokens (Back-Channel Logout). */
 const CLAIMS_OF_OTHER_KINDS = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'] as const;
-/** Keycloak names the kind in a claim, and leaves the header alone. */
+/** Keycloak names the kind in a claim and leaves the header alone. */
 const KINDS_OF_OTHERS: ReadonlySet<unknown> = new Set(['ID', 'Logout', 'Refresh', 'Offline']);
 
 const MS_PER_S = 1_000;
-/** The last moment that a Date can hold. */
+/** The latest moment that a Date can hold. */
 const MAX_EPOCH_S = 8.64e12;
 
 /**
- * Whether the token is of a kind that lets a caller in: by the configured types alone, or, where none are configured, an
- * access token or one that does not say, and that shows no sign of another kind.
+ * Checks that the token is of a kind that lets a caller in: one of the configured types or, if none are configured, an
+ * access token or one that does not say, as long as it shows no sign of being another kind.
  * @throws CredentialRefused
  */
 export function assertKind(types: readonly string[], { typ }: JWTHeaderParameters, payload: JWTPayload): void {
@@ -36,8 +36,8 @@ function shortType(type: string): string {
 }
 
 /**
- * Until when the token lets its caller in.
- * @throws CredentialRefused for a moment that no clock shows
+ * When the token stops letting its caller in.
+ * @throws CredentialRefused for a time that no clock can show
  */
 export function endOf({ exp }: JWTPayload, toleranceMs: number): Instant {
   if (exp === undefined || !(Math.abs(exp) <= MAX_EPOCH_S)) throw new CredentialRefused('claims');
@@ -45,8 +45,8 @@ export function endOf({ exp }: JWTPayload, toleranceMs: number): Instant {
 }
 
 /**
- * The certificate that the token is bound to (RFC 8705 section 3.1); undefined for a token that is not. Other ways to
- * bind a token are not known here.
+ * The certificate that the token is bound to (RFC 8705 section 3.1); undefined for a token that is not bound. Other
+ * ways of binding a token are not supported.
  * @throws CredentialRefused for a certificate that is not named as it must be
  */
 export function certificateOf({ cnf }: JWTPayload): string | undefined {

@@ -21,15 +21,15 @@ export class JwtVerifier {
     this.#clock = clock;
   }
 
-  /** @throws CredentialRefused; BrokerError `authentication_unavailable` while the issuer's keys cannot be had */
+  /** @throws CredentialRefused; BrokerError `authentication_unavailable` while the issuer's keys are unavailable */
   async verify(token: string): Promise<VerifiedToken> {
     const { payload, protectedHeader, key: signer } = await this.#verified(token);
     const key = keyName(signer as CryptoKey);
-    // The set may have changed while the signature was checked.
+    // The key set may have changed while the signature was being checked.
     if (!this.#keys.has(key)) throw new CredentialRefused('unknown_key');
     assertKind(this.#jwt.types, protectedHeader, payload);
     const { sub } = payload;
-    // The library leaves the type of `sub` to its users: `5` would not be a caller's name.
+    // The library does not check the type of `sub`: `5` would not be a caller's name.
     if (typeof sub !== 'string' || !isCallerName(sub)) throw new CredentialRefused('claims');
     const certificate = certificateOf(payload);
     const caller = {

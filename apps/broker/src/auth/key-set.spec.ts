@@ -7,7 +7,7 @@ import { RemoteKeySet } from './key-set.js';
 
 const { ISSUER, AUDIENCE, SUBJECT } = TestIssuer;
 
-/** An issuer's endpoint that answers what the test says, and a verifier that asks it. */
+/** An issuer's endpoint that answers what the test says, and a verifier that calls it. */
 class Endpoint {
   readonly clock = new FakeClock();
   readonly lines: string[] = [];

@@ -14,29 +14,35 @@ import type { Logger } from '#libs/telemetry';
 
 type KeyFinder = ReturnType<typeof createLocalJWKSet>;
 
-/** Where the key that a token names is found. */
+/** Finds the key that a token names. */
 export interface KeySet {
-  /** @throws JOSEError when there is no such key, BrokerError `authentication_unavailable` when that cannot be told */
+  /**
+   * @throws JOSEError when there is no such key, BrokerError `authentication_unavailable` when that cannot be
+   *   determined
+   */
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder>;
-  /** Whether the key is in the set now. @param key by `keyName` */
+  /** Whether the key is in the set now. @param key as returned by `keyName` */
   has(key: string): boolean;
-  /** Has the keys fetched before a token wants them, where nobody has asked for them yet; a failure is logged. Waits for nothing. */
+  /**
+   * Starts fetching the keys before any token needs them, unless they have been requested before; a failure is logged.
+   * Does not wait.
+   */
   fetchAhead(): void;
-  /** Nothing is fetched any more. */
+  /** Nothing is fetched after this. */
   close(): void;
 }
 
-/** What a public key is known by, however its set writes it. */
+/** Identifies a public key, however its set writes it. */
 export function keyName(key: CryptoKey): string {
   return nameOf(KeyObject.from(key));
 }
 
-/** The keys of a file. */
+/** Keys from a file. */
 export class FixedKeySet implements KeySet {
   readonly #finder: KeyFinder;
   readonly #names: ReadonlySet<string>;
 
-  /** @throws JOSEError for what is no key set */
+  /** @throws JOSEError for anything that is not a key set */
   constructor(set: object) {
     this.#finder = createLocalJWKSet(set as JSONWebKeySet);
     this.#names = new Set((set as { keys: readonly JsonWebKey[] }).keys.flatMap((jwk) => namesOf(jwk)));
@@ -47,7 +53,7 @@ export class FixedKeySet implements KeySet {
   }
 
   fetchAhead(): void {
-    // A file is read with the configuration.
+    // The file is read with the configuration.
   }
 
   close(): void {
@@ -59,16 +65,16 @@ export class FixedKeySet implements KeySet {
   }
 }
 
-/** When the keys are fetched again: a key that was taken back is good for this long at most while the issuer answers. */
+/** How often the keys are fetched again: while the issuer answers, a revoked key stays valid for at most this long. */
 const FRESH_MS = 600_000;
-/** The last keys stay in use for this long while the issuer does not answer. */
+/** While the issuer does not answer, the last keys stay in use for this long. */
 const MAX_STALE_MS = 86_400_000;
-/** Tokens that name unknown keys, and an issuer that is down, cost at most one request in this time. */
+/** Tokens that name unknown keys, and an issuer that is down, cause at most one request in this time. */
 const COOL_DOWN_MS = 30_000;
-/** With no keys at all there is nothing to protect but the issuer. */
+/** While there are no keys at all, only the issuer needs protecting. */
 const FIRST_COOL_DOWN_MS = 1_000;
 
-/** The page of docs/runbooks. */
+/** A page in docs/runbooks. */
 const RUNBOOK = 'authentication-unavailable';
 
 interface RemoteKeySetParts {
@@ -76,7 +82,7 @@ interface RemoteKeySetParts {
   readonly logger: Logger;
   /** @throws BrokerError `authentication_unavailable` */
   readonly load: () => Promise<object>;
-  /** The issuer has other keys than before: what vouched for a caller may be gone. */
+  /** The issuer's keys have changed: the key that vouched for a caller may be gone. */
   readonly onChange: () => void;
 }
 
@@ -87,9 +93,9 @@ interface Fetched {
 }
 
 /**
- * The keys that an issuer publishes. They are fetched ahead or for the first token, from then on when they are old, whoever
- * calls, and when a token names a new one. They are kept while the issuer is down. There is one request at a time, and few of
- * them, whatever tokens come.
+ * The keys that an issuer publishes. They are first fetched ahead or for the first token, and after that when they are
+ * old, whether or not anyone calls, and when a token names an unknown one. They are kept while the issuer is down.
+ * There is one request at a time, and few overall, whatever tokens arrive.
  */
 export class RemoteKeySet implements KeySet {
   readonly #parts: RemoteKeySetParts;
@@ -138,7 +144,7 @@ export class RemoteKeySet implements KeySet {
     return known === undefined || this.#parts.clock.monotonicMs() - known.atMs > MAX_STALE_MS ? undefined : known;
   }
 
-  /** Those who wait for the first keys share the request, and its failure for a moment. */
+  /** Callers waiting for the first keys share the request and, briefly, its failure. */
   async #first(): Promise<Fetched> {
     if (this.#asking === undefined && !this.#mayAsk(FIRST_COOL_DOWN_MS)) throw this.#unavailable();
     await this.#ask();
@@ -147,7 +153,7 @@ export class RemoteKeySet implements KeySet {
     return known;
   }
 
-  /** An issuer that does not answer leaves the known keys as they are: then the token's key is not among them. */
+  /** If the issuer does not answer, the known keys stay as they are, and the token's key is not among them. */
   async #refreshed(known: Fetched): Promise<Fetched> {
     try {
       await this.#ask();
@@ -204,7 +210,7 @@ export class RemoteKeySet implements KeySet {
     else logger.info({}, 'the keys of the token issuer can be had again');
   }
 
-  /** A set without keys counts, for it may be how an issuer takes them all back; but it is hardly what somebody meant. */
+  /** A set without keys counts, as that may be how an issuer revokes them all; but it is unlikely to be intended. */
   #reportUsable(set: object): void {
     const isWithout = usableKeys(keysOf(set) ?? []).length === 0;
     if (isWithout === this.#isWithoutUsableKey || this.#closed) return;
@@ -233,7 +239,7 @@ export class RemoteKeySet implements KeySet {
   }
 }
 
-/** What is no key of ours signs nothing that is accepted. */
+/** A key that cannot be read has no name: nothing it signs is accepted. */
 function namesOf(jwk: JsonWebKey): readonly string[] {
   try {
     return [nameOf(createPublicKey({ key: jwk, format: 'jwk' }))];

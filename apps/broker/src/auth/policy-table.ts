@@ -5,7 +5,7 @@ import { ConfigurationInForce } from '../configuration/configuration-in-force.js
 import type { Caller } from './caller.js';
 import { Grants } from './grants.js';
 
-/** Who may do what with which merchant. What no policy allows is refused. */
+/** Who may do what for which merchant. Whatever no policy allows is refused. */
 @Injectable()
 export class PolicyTable {
   readonly #grants: () => Grants;
@@ -19,8 +19,8 @@ export class PolicyTable {
   }
 
   /**
-   * A merchant outside the caller's policy and one that does not exist are refused alike, so that nobody can find out
-   * which merchants there are. Only a caller that may see every merchant is told that one does not exist.
+   * A merchant outside the caller's policy and one that does not exist are refused in the same way, so that nobody can
+   * find out which merchants exist. Only a caller that may see every merchant is told that one does not exist.
    * @throws BrokerError `forbidden` or `merchant_not_found`
    */
   assertAllowed(caller: Caller, merchant: string, permission: Permission): void {
@@ -34,7 +34,7 @@ export class PolicyTable {
     });
   }
 
-  /** The merchants that the caller may do this with, in configuration order. */
+  /** The merchants for which the caller may do this, in configuration order. */
   merchantsFor(caller: Caller, permission: Permission): readonly string[] {
     const grants = this.#grants();
     return [...grants.merchants].filter((merchant) => grants.allows(caller, merchant, permission));

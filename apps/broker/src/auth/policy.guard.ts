@@ -6,7 +6,7 @@ import { ACCESS, type Access } from './access.js';
 import { callerOf } from './caller.js';
 import { PolicyTable } from './policy-table.js';
 
-/** Default deny: a route that does not say what it requires is open to nobody. */
+/** Default deny: a route that does not say what it requires is open to no one. */
 @Injectable()
 export class PolicyGuard implements CanActivate {
   constructor(

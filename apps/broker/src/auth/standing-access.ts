@@ -14,7 +14,7 @@ interface Asked {
 }
 
 /**
- * Whether a request that was let in would still be: a token, a policy, an authority or a key may be gone since. Asked
+ * Whether a request that was let in still would be: its token, policy, authority or key may be gone by now. Checked
  * whenever something is handed out that did not exist when the request came.
  */
 @Injectable()
@@ -24,15 +24,15 @@ export class StandingAccess {
     private readonly policies: PolicyTable,
   ) {}
 
-  /** At once, and so without a check of a signature: a token that is no longer remembered is not known. */
+  /** Synchronous, so without checking a signature: a token that is no longer remembered counts as unknown. */
   stands(request: Pick<IncomingMessage, 'headers' | 'socket'>, { merchant, permission }: Asked): boolean {
     const caller = this.authenticator.known(request);
     return caller !== undefined && this.policies.allows(caller, merchant, permission);
   }
 
   /**
-   * Does what may wait, and asks again before anything is told of what came of it, good or bad.
-   * @throws what the work throws; BrokerError what the request would be refused with if it came now
+   * Does work that may wait, then checks access again before anything is revealed about the outcome, good or bad.
+   * @throws whatever the work throws; the BrokerError that the request would be refused with if it came now
    */
   async throughout<Result>(
     request: MerchantRequest,

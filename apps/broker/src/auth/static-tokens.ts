@@ -8,8 +8,8 @@ interface KnownToken {
 }
 
 /**
- * The tokens of the configuration, which holds their SHA-256 only. A token is looked up by its digest, which an attacker
- * cannot steer byte by byte, and compared in constant time.
+ * The tokens in the configuration, which holds only their SHA-256. A token is looked up by its digest, which an
+ * attacker cannot steer byte by byte, and compared in constant time.
  */
 export class StaticTokens {
   readonly #tokens: ReadonlyMap<string, KnownToken>;

@@ -3,13 +3,10 @@ import type { Clock } from '#libs/clock';
 import type { Caller } from './caller.js';
 import type { KeySet } from './key-set.js';
 
-/**
- * A service has one token, or a few while one is being replaced: more than this are not in use, somebody is trying
- * them.
- */
+/** A service has one token, or a few during a rotation: if there are more than this, someone is trying tokens out. */
 const MAX_TOKENS = 10_000;
 
-/** What a check of a token found. */
+/** The result of checking a token. */
 export interface VerifiedToken {
   readonly caller: Caller;
   /** The key that signed it, as the issuer's set knows it. */
@@ -19,15 +16,15 @@ export interface VerifiedToken {
 interface VerifiedTokensParts {
   readonly clock: Clock;
   readonly keys: Pick<KeySet, 'has'>;
-  /** What was checked by the same terms against other keys; each token is still held against the present ones. */
+  /** Tokens checked under the same terms against other keys; each is still checked against the current ones. */
   readonly before?: VerifiedTokens | undefined;
   readonly max?: number;
 }
 
 /**
- * Tokens whose signature was checked, by their digest, until they expire or their key leaves the issuer's set. The set
- * is asked each time: a check that ends after the key has left adds nothing that would be found. Bounded: the least used
- * go first.
+ * Tokens whose signature has been checked, by digest, until they expire or their key leaves the issuer's set. The set
+ * is asked every time: a check that ends after the key has left adds nothing that would be found. Bounded: the least
+ * recently used go first.
  */
 export class VerifiedTokens {
   readonly #clock: Clock;
@@ -44,7 +41,7 @@ export class VerifiedTokens {
     const token = this.#tokens.get(digest);
     if (token === undefined) return undefined;
     const { caller, key } = token;
-    // By the clock that everything else uses: the cache would measure a time to live with another one.
+    // By the clock that everything else uses: the cache's own time-to-live would use a different one.
     const isGood = caller.validUntil !== undefined && caller.validUntil > this.#clock.now();
     if (isGood && this.#keys.has(key)) return caller;
     this.#tokens.delete(digest);

@@ -1,7 +1,7 @@
 import type { BrokerConfiguration } from '#libs/configuration';
 import { LastReading } from './last-reading.js';
 
-/** What was made for the configuration before, and that configuration. */
+/** What was made for the previous configuration, and that configuration. */
 export interface Before<Made> {
   readonly configuration: BrokerConfiguration;
   readonly made: Made;
@@ -9,15 +9,15 @@ export interface Before<Made> {
 
 type Maker<Made> = (configuration: BrokerConfiguration, before?: Before<Made>) => Made;
 
-/** Makes what belongs to the next configuration, and hands back how to put it in force. */
+/** Prepares what belongs to the next configuration, and returns a function that puts it in force. */
 type Preparation = (next: BrokerConfiguration) => () => void;
 
 /**
- * The configuration that the broker works by. No part of it may be kept across an await: another one may be in force by
- * then. What is worth keeping is derived, and made anew with each.
+ * The configuration that the broker currently uses. No part of it may be kept across an await: by then, another one may
+ * be in force. Anything worth keeping is derived, and made anew for each configuration.
  */
 export class ConfigurationInForce {
-  /** What became of the files that would change it. */
+  /** The outcome of rereading the files it comes from. */
   readonly lastReading = new LastReading();
   #current: BrokerConfiguration;
   readonly #preparations: Preparation[] = [];
@@ -31,9 +31,9 @@ export class ConfigurationInForce {
   }
 
   /**
-   * Something made of the configuration, e.g. an index of it.
-   * @param make may look at what it made before, and hand that back when it is still right
-   * @param release told of what was made before, once it is no longer in force
+   * Something made from the configuration, such as an index of it.
+   * @param make may look at what it made before, and return that if it is still right
+   * @param release called with what was made before, once that is no longer in force
    * @returns what was made for the configuration in force
    */
   derive<Made>(make: Maker<Made>, release?: (before: Made, after: Made) => void): () => Made {
@@ -49,7 +49,7 @@ export class ConfigurationInForce {
     return () => made;
   }
 
-  /** All or nothing: when something cannot be made of the configuration, what it throws is thrown and nothing changes. */
+  /** All or nothing: if something cannot be made from the configuration, the error is thrown and nothing changes. */
   replace(next: BrokerConfiguration): void {
     const commits = this.#preparations.map((prepare) => prepare(next));
     this.#current = next;

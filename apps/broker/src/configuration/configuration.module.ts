@@ -2,7 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { BrokerConfiguration } from '#libs/configuration';
 import { ConfigurationInForce } from './configuration-in-force.js';
 
-/** The configuration that the broker works by. */
+/** The configuration that the broker currently uses. */
 @Global()
 @Module({})
 export class ConfigurationModule {

@@ -1,32 +1,32 @@
 import type { Instant } from '#libs/clock';
 
 interface RefusedChange {
-  /** Since when the files have been refused, whatever else was changed in them meanwhile. */
+  /** Since when the files have been refused, whatever else has been changed in them meanwhile. */
   readonly since: Instant;
   /** How many faults the last reading found. */
   readonly faults: number;
-  /** The setting that the first of them is about, such as `http.tls.certFile`. */
+  /** The setting that the first fault is about, such as `http.tls.certFile`. */
   readonly firstFault?: string;
 }
 
-/** What became of the changed files, for everything that shows or listens. */
+/** The outcome of rereading changed files, for everything that shows it or listens for it. */
 export class LastReading {
   #refused: RefusedChange | undefined;
   #awaitingRestart: readonly string[] = [];
   #awaitingSince: Instant | undefined;
   readonly #listeners: (() => void)[] = [];
 
-  /** Undefined while the files say what is in force, or nothing was changed since the start. */
+  /** Undefined while the files match what is in force, or have not changed since the start. */
   get refused(): RefusedChange | undefined {
     return this.#refused;
   }
 
-  /** The settings that have changed and take effect with the next start. */
+  /** The settings that have changed and only take effect at the next start. */
   get awaitingRestart(): readonly string[] {
     return this.#awaitingRestart;
   }
 
-  /** Since when there are any, whatever else was changed meanwhile. */
+  /** Since when there have been any, whatever else has been changed meanwhile. */
   get awaitingSince(): Instant | undefined {
     return this.#awaitingSince;
   }
@@ -43,7 +43,7 @@ export class LastReading {
     this.#tell();
   }
 
-  /** Told of every reading from now on. */
+  /** Calls the listener after every reading from now on. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }

@@ -5,7 +5,7 @@ type Components = NonNullable<OpenAPIObject['components']>;
 
 const text = { type: 'string' } as const;
 
-/** Headers of answers, each described once for the whole contract. */
+/** Response headers, each described once for the whole contract. */
 export const HEADER_COMPONENTS = {
   RequestId: {
     description: 'The id that was sent with the request, or a new one. The log has it as well.',
@@ -64,15 +64,15 @@ const refer = (component: keyof typeof HEADER_COMPONENTS): { readonly $ref: stri
   $ref: `#/components/headers/${component}`,
 });
 
-/** Of a session that was read. */
+/** For a session that was read. */
 export const SESSION_HEADERS: Headers = {
   ETag: refer('Generation'),
   'Cache-Control': refer('UntilRenewal'),
   'Preference-Applied': refer('WaitApplied'),
 };
-/** Of a session that was made for a rejection. */
+/** For a session created because of a rejection. */
 export const NEWER_SESSION_HEADERS: Headers = { ETag: refer('Generation'), 'Cache-Control': refer('NoStore') };
-/** Of a session that is put on a request as headers. */
+/** For a session that is put on a request as headers. */
 export const FORWARDED_HEADERS: Headers = {
   ...NEWER_SESSION_HEADERS,
   'x-api_version': refer('ApiVersion'),
@@ -94,7 +94,7 @@ const OF_EVERY_ANSWER: Headers = {
   'Strict-Transport-Security': refer('StrictTransport'),
 };
 
-/** The contract with the headers that every answer has, and with what the headers of all of them refer to. */
+/** The contract, with the headers that every response has and the components that all headers refer to. */
 export function withHeaders(document: OpenAPIObject): OpenAPIObject {
   const operations = Object.values(document.paths).flatMap(({ get, post }) => [get, post]);
   for (const operation of operations) {

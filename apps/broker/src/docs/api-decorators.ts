@@ -8,12 +8,12 @@ type OptionsOf<Name extends DecoratorName> = Library[Name] extends (...options: 
   : never;
 type Place = [target: object, property?: string | symbol, descriptor?: PropertyDescriptor];
 
-/** In the order in which they were written. */
+/** In source order. */
 const written: ((library: Library) => void)[] = [];
 
 /**
- * A decorator of the library that describes APIs, applied only when somebody asks for the contract: the library is a sixth
- * of what a start would load, and most replicas are never asked.
+ * A decorator of the library that describes APIs, applied only when someone asks for the contract: the library is a
+ * sixth of what a start would load, and most replicas are never asked.
  */
 function described<Name extends DecoratorName>(name: Name): (...options: OptionsOf<Name>) => Decorator {
   return (...options) =>
@@ -25,12 +25,12 @@ function described<Name extends DecoratorName>(name: Name): (...options: Options
     };
 }
 
-/** Describes what was decorated, each thing once. */
+/** Applies each recorded description once. */
 export function applyDescriptions(library: Library): void {
   for (const apply of written.splice(0)) apply(library);
 }
 
-/** Where the contract has the document of a class. */
+/** Where a class's document is in the contract. */
 export function schemaPathOf({ name }: { readonly name: string }): string {
   return `#/components/schemas/${name}`;
 }

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DOCS_PATH, OPEN_API_PATH } from './documentation-paths.js';
 
 /**
- * Serves the contract and pages to read it. They hold no secret and need no credential. Built for the first request: what
- * builds them is a sixth of the program, and most replicas are never asked.
+ * Serves the contract and pages for reading it. They contain no secrets and need no credential. Built on the first
+ * request: what builds them is a sixth of the program, and most replicas are never asked.
  */
 export function serveDocumentation(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
@@ -12,7 +12,7 @@ export function serveDocumentation(app: NestFastifyApplication): void {
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     made ??= import('./open-api.js').then(({ documentationOf }) => documentationOf(app));
     const pages = await made;
-    // The headers of every answer, which nobody adds to one that is given elsewhere.
+    // The headers of every response, which are not added automatically to one that is sent elsewhere.
     for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value ?? '');
     reply.hijack();
     pages.getHttpAdapter().getInstance().routing(request.raw, reply.raw);

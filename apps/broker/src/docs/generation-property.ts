@@ -5,10 +5,7 @@ interface GenerationDocument {
   readonly required?: boolean;
 }
 
-/**
- * A generation is larger than a 32-bit number can be, and exact in a double: the contract says both wherever there is
- * one.
- */
+/** A generation exceeds 32 bits but is exact in a double: the contract says both wherever one appears. */
 export function GenerationProperty(options: GenerationDocument): PropertyDecorator {
   return ApiProperty({
     type: 'integer',

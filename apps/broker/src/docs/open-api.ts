@@ -9,7 +9,9 @@ import { DOCS_PATH, OPEN_API_PATH } from './documentation-paths.js';
 @Module({})
 class PagesModule {}
 
-/** An app that has the contract and the pages to read it, and listens nowhere: requests are handed to its server. */
+/**
+ * An app that has the contract and the pages for reading it, and listens nowhere: requests are passed to its server.
+ */
 export async function documentationOf(app: NestFastifyApplication): Promise<NestFastifyApplication> {
   const pages = await NestFactory.create<NestFastifyApplication>(PagesModule, new FastifyAdapter(), {
     logger: false,

@@ -44,11 +44,11 @@ export function MerchantParameter(): MethodDecorator {
     description: "The merchant's id in the configuration.",
     schema,
   });
-  // Said by the router, of a path that cannot be decoded or has a part that is too long.
+  // From the router, for a path that cannot be decoded or has a part that is too long.
   return applyDecorators(parameter, Problems(400, 414));
 }
 
-/** A read that wants some time to be left. */
+/** A read that needs some time to be left. */
 export function MinRemainingQuery(): MethodDecorator {
   return ApiQuery({
     name: 'minRemaining',

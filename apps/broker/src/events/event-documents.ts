@@ -3,7 +3,7 @@ import { GenerationProperty } from '../docs/generation-property.js';
 import { SessionDocument } from '../sessions/session-document.js';
 import { HandoverNotice } from './handover-notice.js';
 
-/** One event, by the names of its fields. */
+/** One event, by its field names. */
 export class SessionEventDocument {
   @ApiProperty({ enum: ['session'] })
   readonly event: string;
@@ -15,7 +15,7 @@ export class SessionEventDocument {
   readonly data: SessionDocument;
 }
 
-/** Sent to those who asked for it. It has no id. */
+/** Sent to those that asked for it. It has no id. */
 export class HandoverEventDocument {
   @ApiProperty({ enum: ['handover'] })
   readonly event: string;

@@ -2,17 +2,17 @@ import type { Session } from '#libs/session';
 import type { HandoverNotice } from './handover-notice.js';
 import { sessionJson } from '../sessions/session-document.js';
 
-/** A comment: it tells both ends, and everything between them, that the stream is alive. */
+/** A comment: it shows both ends, and everything between them, that the stream is alive. */
 export const HEARTBEAT = Buffer.from(':\n\n');
 
-/** How soon a browser's EventSource connects again (the specification of server-sent events, field `retry`). */
+/** How soon a browser's EventSource reconnects (the specification of server-sent events, field `retry`). */
 export function retryFrame(retryMs: number): Buffer {
   return Buffer.from(`retry: ${retryMs}\n\n`);
 }
 
 const framed = new WeakMap<Session, Buffer>();
 
-/** The session as one event whose id is its generation: written once, however many watchers it is sent to. */
+/** The session as one event whose id is its generation: serialised once, however many watchers it is sent to. */
 export function sessionFrame(session: Session): Buffer {
   const known = framed.get(session);
   if (known !== undefined) return known;
@@ -21,7 +21,7 @@ export function sessionFrame(session: Session): Buffer {
   return frame;
 }
 
-/** It has no id: the last one that a consumer has seen is still its session's generation. */
+/** It has no id: the last id a consumer has seen is still its session's generation. */
 export function handoverFrame(notice: HandoverNotice): Buffer {
   return Buffer.from(`event: handover\ndata: ${JSON.stringify(notice)}\n\n`);
 }

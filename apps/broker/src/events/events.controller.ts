@@ -27,7 +27,7 @@ import { EVENT_STREAM, HandoverEventDocument, SessionEventDocument } from './eve
 import { generationOfLastEvent } from './last-event-id.js';
 import { SessionWatchers } from './session-watchers.js';
 
-/** `x-accel-buffering`: nginx, and proxies that copied it, would otherwise collect events until a buffer is full. */
+/** `x-accel-buffering`: otherwise nginx, and proxies that copied it, would collect events until a buffer is full. */
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
@@ -81,16 +81,16 @@ export class EventsController {
   @ApiExtraModels(SessionEventDocument, HandoverEventDocument)
   @Problems(401, 403, 404, 503)
   async followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): Promise<void> {
-    // Nobody follows by it: there is nothing to take a place for.
+    // A HEAD request follows nothing, so it takes up no place.
     if (request.method === 'HEAD') return void reply.headers(HEADERS).send();
     const { merchant } = request.params;
-    // An id that nobody has issued counts as none: a stream that waited for newer ones would never have a session.
+    // An id that was never issued counts as none: a stream waiting for newer ones would never get a session.
     const named = generationOfLastEvent(request.headers['last-event-id']);
     const generation = await this.replica.rejections.generationHeld(merchant, named);
     this.watchers.assertRoom();
     this.replica.reader.demand(merchant);
     const response = reply.hijack().raw;
-    // Gone while its credential was looked at: it is given no place, and nobody has read a session.
+    // If the caller left while its credential was being checked, it takes up no place, and no session has been read.
     if (!response.closed) this.#stream(request, response, generation);
   }
 
@@ -105,7 +105,7 @@ export class EventsController {
     const asked = { merchant, permission: 'session:read' } as const;
     const mayStay = (): boolean => this.access.stands(request.raw, asked);
     const remove = this.watchers.add(response, { merchant, generation, mayStay, validForMs, onSent, takesPart });
-    // A connection that breaks while it is written to reports both; the close is what counts.
+    // A connection that breaks during a write reports both; the close is what counts.
     response.on('error', remove);
     onceClosed(response, remove);
   }

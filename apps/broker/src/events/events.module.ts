@@ -10,7 +10,7 @@ import { HandoverNotices } from './handover-notices.js';
 import { HandoversController } from './handovers.controller.js';
 import { SessionWatchers } from './session-watchers.js';
 
-/** Sessions that are pushed to those who follow them. */
+/** Sessions pushed to those that follow them. */
 @Module({
   imports: [RenewalModule, AuthModule, AuditModule, HttpModule],
   controllers: [EventsController, HandoversController],

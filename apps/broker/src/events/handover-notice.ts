@@ -1,7 +1,7 @@
 import { ApiProperty } from '../docs/api-decorators.js';
 import { GenerationProperty } from '../docs/generation-property.js';
 
-/** What a participant is told of a renewal that is about to begin, or that came to nothing. */
+/** What a participant is told about a renewal that is about to begin, or that came to nothing. */
 export class HandoverNotice {
   @ApiProperty()
   readonly merchant: string;

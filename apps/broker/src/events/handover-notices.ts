@@ -6,7 +6,10 @@ import { CLOCK } from '../platform/tokens.js';
 import { handoverFrame } from './event-frames.js';
 import { SessionWatchers } from './session-watchers.js';
 
-/** Of one replica, so many are asked to answer. Where there are more, the renewal waits as long as it may. */
+/**
+ * At most this many watchers of one replica are asked to answer. If there are more, the renewal waits its full time
+ * limit.
+ */
 const MAX_ASKED = 256;
 
 /** Tells the watchers of this replica that a renewal is about to begin. */

@@ -5,7 +5,7 @@ import { aSession, FakeClock } from '#libs/testing';
 import { HEARTBEAT_MS, SessionWatchers } from './session-watchers.js';
 import type { EventSink } from './watcher.js';
 
-/** A consumer's stream that takes nothing while it is stalled. */
+/** A consumer's stream, which takes nothing while it is stalled. */
 class Stream implements EventSink {
   text = '';
   writableLength = 0;

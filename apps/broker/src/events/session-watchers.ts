@@ -8,22 +8,21 @@ import { WatchedMerchant } from './watched-merchant.js';
 import { type EventSink, Watcher } from './watcher.js';
 
 /**
- * Every watcher hears something this often. Consumers take a silence of two and a half times this as the sign of a dead
- * stream.
+ * Every watcher is sent something this often. Consumers treat a silence of two and a half times this as a dead stream.
  */
 export const HEARTBEAT_MS = 15_000;
 
-/** A fifteenth of the watchers is written to each second, so that heartbeats never hold up a read. */
+/** A fifteenth of the watchers is written to each second, so that heartbeats never delay a read. */
 const SLOTS = 15;
 
 /**
- * The longest life of a stream. Its end frees what belongs to consumers that vanished without a word, spreads those
- * that stay over the replicas, and has their credentials checked again.
+ * The maximum life of a stream. Ending it frees what belongs to consumers that vanished silently, spreads the others
+ * over the replicas, and has their credentials checked again.
  */
 const MAX_STREAM_MS = 1_800_000;
 
 /**
- * Streams that began together must not all come back together: each ends at some moment in the last fifth of its time.
+ * Streams that began together must not all reconnect together: each ends at some point in the last fifth of its time.
  */
 const SPREAD = 0.2;
 
@@ -35,15 +34,15 @@ export interface Watch {
   readonly generation: number;
   /** Whether the consumer would still be let in; absent: always. */
   readonly mayStay?: () => boolean;
-  /** Whether it holds its calls while a session is replaced. */
+  /** Whether it pauses its calls while a session is being replaced. */
   readonly takesPart?: boolean;
-  /** How long its credential is good for, when that is known. */
+  /** How long its credential remains valid, if known. */
   readonly validForMs?: number | undefined;
-  /** Told of each session that is sent. */
+  /** Called with each session sent. */
   readonly onSent?: (session: Session) => void;
 }
 
-/** Everyone who follows a session by events, on this replica. */
+/** All consumers on this replica that follow a session through events. */
 @Injectable()
 export class SessionWatchers implements OnModuleDestroy {
   readonly #replica: SessionReplica;
@@ -73,7 +72,7 @@ export class SessionWatchers implements OnModuleDestroy {
     return this.#count;
   }
 
-  /** @throws BrokerError `overloaded` when there are as many as a replica takes, `shutting_down` */
+  /** @throws BrokerError `overloaded` when the replica has as many watchers as it takes, `shutting_down` */
   assertRoom(): void {
     if (this.#closed) throw new BrokerError('shutting_down');
     const { maxWatchers } = this.#configuration.current.http;
@@ -82,7 +81,7 @@ export class SessionWatchers implements OnModuleDestroy {
   }
 
   /**
-   * Sends the session now if it is newer than what the consumer holds, and each new one from here on.
+   * Sends the current session now if it is newer than what the consumer holds, and each new one from here on.
    * @returns a function that forgets the watcher; to be called when its stream has closed, for whatever reason
    */
   add(sink: EventSink, { merchant, validForMs = MAX_STREAM_MS, ...watch }: Watch): () => void {
@@ -105,19 +104,19 @@ export class SessionWatchers implements OnModuleDestroy {
   }
 
   /**
-   * Tells those who take part in hand-overs.
+   * Notifies the watchers that take part in hand-overs.
    * @returns how many there are
    */
   notify(merchant: string, frameOf: (place: number) => Uint8Array): number {
     return this.#merchants.get(merchant)?.notify(frameOf) ?? 0;
   }
 
-  /** Ends the streams of those who would not be let in any more. */
+  /** Ends the streams of consumers that would no longer be let in. */
   endLost(): void {
     for (const { watchers } of this.#merchants.values()) for (const watcher of watchers) watcher.endIfLost();
   }
 
-  /** Ends every stream, and takes no new one: consumers come back to another replica. */
+  /** Ends every stream and accepts no new ones: consumers reconnect to another replica. */
   endAll(): void {
     this.#closed = true;
     this.#heart?.cancel();
@@ -152,7 +151,7 @@ export class SessionWatchers implements OnModuleDestroy {
     this.#heart = this.#count === 0 ? undefined : this.#clock.schedule(HEARTBEAT_MS / SLOTS, () => this.#beat());
   }
 
-  /** By its number, not by chance: the ends of consecutive streams are spread evenly. */
+  /** By sequence number, not at random: the ends of consecutive streams are spread evenly. */
   #streamMs(validForMs: number): number {
     const share = 1 - SPREAD * ((this.#entered % SLOTS) / SLOTS);
     return Math.min(MAX_STREAM_MS * share, validForMs);

@@ -2,7 +2,7 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 import type { Session } from '#libs/session';
 import type { Watcher } from './watcher.js';
 
-/** Watchers that are written to in one go; between two goes the event loop answers what else has come. */
+/** How many watchers are written to in one go; between batches, the event loop can serve other requests. */
 const BATCH = 250;
 
 /** The watchers of one merchant. */
@@ -16,14 +16,15 @@ export class WatchedMerchant {
     this.#clock = clock;
   }
 
-  /** A newer session takes over from one that is still being told: nobody needs both. */
+  /** A newer session replaces one that is still being sent out: no one needs both. */
   tell(session: Session): void {
     this.stop();
     this.#tellNext(session, [...this.watchers], 0);
   }
 
   /**
-   * Tells those who take part in hand-overs, each by a notice of its own. A session that comes meanwhile says more.
+   * Sends each watcher that takes part in hand-overs its own notice. If a session arrives meanwhile, it makes the rest
+   * obsolete.
    * @returns how many there are
    */
   notify(frameOf: (place: number) => Uint8Array): number {

@@ -1,9 +1,9 @@
 import type { Session } from '#libs/session';
 import { HEARTBEAT, sessionFrame } from './event-frames.js';
 
-/** What a watcher is written to: the response, as far as it matters here. */
+/** What a watcher's events are written to: the response, as far as it matters here. */
 export interface EventSink {
-  /** Bytes that were written and that the system has not taken yet. */
+  /** Bytes written but not yet taken by the system. */
   readonly writableLength: number;
   write(chunk: Uint8Array): unknown;
   end(): unknown;
@@ -11,22 +11,24 @@ export interface EventSink {
 }
 
 interface WatcherTerms {
-  /** What the consumer holds already; it is never sent this generation or an older one. */
+  /** What the consumer already holds; it is never sent this generation or an older one. */
   readonly generation: number;
   /** Whether its caller would still be let in. */
   readonly mayStay: () => boolean;
   /** Monotonic time at which the stream ends, so that its caller is checked again. */
   readonly endsAtMs: number;
-  /** Whether it holds its calls while a session is replaced. */
+  /** Whether it pauses its calls while a session is being replaced. */
   readonly takesPart?: boolean;
-  /** Told of each session that is sent. */
+  /** Called with each session sent. */
   readonly onSent?: (session: Session) => void;
 }
 
-/** A session takes less than 2 KiB: a consumer that has left this much behind does not read. */
+/** A session takes less than 2 KiB: a consumer with this much unread has stopped reading. */
 const MAX_UNSENT_BYTES = 65_536;
 
-/** One consumer that follows a merchant's sessions. It is sent what is newer than what it has, or it is cut off. */
+/**
+ * One consumer that follows a merchant's sessions. It is either sent whatever is newer than what it has, or cut off.
+ */
 export class Watcher {
   readonly endsAtMs: number;
   readonly takesPart: boolean;
@@ -55,12 +57,12 @@ export class Watcher {
     }
   }
 
-  /** Who does not read is not written to: nothing is lost to it that it would have known. */
+  /** A consumer that is not reading gets no notice: it would not have seen it anyway. */
   notify(frame: Uint8Array): void {
     if (this.#sink.writableLength <= MAX_UNSENT_BYTES) this.#sink.write(frame);
   }
 
-  /** Nothing is buffered without end: a consumer that has read nothing from one heartbeat to the next is cut off. */
+  /** Nothing is buffered indefinitely: a consumer that has read nothing from one heartbeat to the next is cut off. */
   beat(): void {
     const isBehind = this.#sink.writableLength > 0;
     if (isBehind && this.#wasBehind) this.#sink.destroy();
@@ -68,14 +70,14 @@ export class Watcher {
     this.#wasBehind = isBehind;
   }
 
-  /** A caller that is let in no more is sent nothing more. @returns whether the stream has ended by that */
+  /** A caller that may no longer be let in is sent nothing more. @returns whether this ended the stream */
   endIfLost(): boolean {
     const isLost = !this.#mayStay();
     if (isLost) this.end();
     return isLost;
   }
 
-  /** Ends the stream in good order: the consumer comes back, here or elsewhere. */
+  /** Ends the stream cleanly: the consumer reconnects, here or elsewhere. */
   end(): void {
     this.#sink.end();
   }

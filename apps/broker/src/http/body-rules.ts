@@ -1,4 +1,4 @@
-// Each part by its file: the library as a whole loads the rules for telephone numbers of every country, a tenth of a start.
+// Each from its own file: the library's index also loads telephone number rules for every country, a tenth of a start.
 export { IsIn } from 'class-validator/cjs/decorator/common/IsIn.js';
 export { ValidateIf } from 'class-validator/cjs/decorator/common/ValidateIf.js';
 export { Max } from 'class-validator/cjs/decorator/number/Max.js';

@@ -4,7 +4,7 @@ import { EndsOfPorts } from '#libs/edge';
 import type { Logger } from '#libs/telemetry';
 import { CLOCK, LOGGER } from '../platform/tokens.js';
 
-/** Connections that were ended because a bound was reached: counted, and told once a minute. */
+/** Connections that were ended because a limit was reached: counted, and logged once a minute. */
 @Injectable()
 export class ConnectionEnds extends EndsOfPorts {
   constructor(@Inject(CLOCK) clock: Clock, @Inject(LOGGER) logger: Logger) {

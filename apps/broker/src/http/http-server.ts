@@ -19,7 +19,7 @@ import { boundBody, passOverEmptyBody } from './route-body.js';
 import { answerRouterError } from './router-error.js';
 import { pathOf, type RouteMethods } from './route-methods.js';
 
-/** The pages bring their own scripts and styles, from this origin; their styles are partly inline. */
+/** The pages bring their own scripts and styles from this origin; some of their styles are inline. */
 const DOCS_CONTENT_SECURITY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -34,20 +34,22 @@ const DOCS_HEADERS = {
 } as const;
 
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Longer than the idle time of common clients and balancers, so that they close first and never hit a closing socket. */
+/**
+ * Longer than the idle time of common clients and balancers, so that they close first and never hit a closing socket.
+ */
 const KEEP_ALIVE_MS = 75_000;
-/** How often the time of requests is looked at: the timeouts act at most this much late. */
+/** How often requests are checked for timeouts: a timeout acts at most this late. */
 const CHECK_EVERY_MS = 1_000;
 const MAX_HEADER_BYTES = 16_384;
-/** A JWE of a payload of 64 KiB, and the JSON around it. Routes that take text take more. */
+/** A JWE of a payload of 64 KiB, and the JSON around it. Routes that take text allow more. */
 const MAX_BODY_BYTES = 135_168;
 
-/** The name under which Nest injects the server that the app answers by. */
+/** The name under which Nest injects the app's HTTP server. */
 export const HTTP_SERVER = Symbol('http server');
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What may answer a request before the framework is entered; false hands it on, with nothing written. */
+/** May answer a request before the framework sees it; returns false, with nothing written, to pass it on. */
 export type EarlyAnswer = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export function createHttpAdapter(tls: HttpTls | undefined): FastifyAdapter {
@@ -65,7 +67,7 @@ export function createHttpAdapter(tls: HttpTls | undefined): FastifyAdapter {
 
 function createHttpServer(tls: HttpTls | undefined, handler: Handler): Server {
   const limits = {
-    // Checked with the rest of a request, so that its answer is a problem document.
+    // Checked with the rest of a request, so that the answer is a problem document.
     requireHostHeader: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
@@ -82,7 +84,7 @@ const endAfterAnswer: Handler = (request, response) => {
   if (isEnding(request.socket)) response.shouldKeepAlive = false;
 };
 
-/** Asks `early` first; what it does not answer goes through the framework. */
+/** Tries `early` first; what it does not answer goes through the framework. */
 export function answerFirst(server: Server, early: EarlyAnswer): void {
   const framework = server.listeners('request').at(-1) as Handler;
   server.off('request', framework).on('request', (request, response) => {
@@ -95,7 +97,7 @@ interface EdgeParts {
   readonly routes: RouteMethods;
 }
 
-/** What holds for every request, before its body is read: an id, protective headers, and a caller that is known. */
+/** What applies to every request before its body is read: an id, protective headers, and a known caller. */
 export function guardEdge(server: FastifyInstance, parts: EdgeParts): void {
   server.addHook('onRoute', (route) => {
     if (route.url.includes('*') || route.url.startsWith(DOCS_PATH)) return;
@@ -112,7 +114,7 @@ export function guardEdge(server: FastifyInstance, parts: EdgeParts): void {
   server.addHook('preParsing', askForBody);
 }
 
-/** After the caller is known, and before the body is read. */
+/** Once the caller is known, and before the body is read. */
 const askForBody: preParsingAsyncHookHandler = (request, reply) => {
   wantBody(request.raw, reply.raw);
   return Promise.resolve(undefined);

@@ -19,7 +19,7 @@ import { ServerCertificate } from './server-certificate.js';
 
 const serverOf = (host: HttpAdapterHost): FastifyInstance => host.httpAdapter.getInstance<FastifyInstance>();
 
-/** What holds for every route: who may enter, how often, how a request ends, and how a refusal looks. */
+/** What applies to every route: who may enter, how often, how a request ends, and what a refusal looks like. */
 @Module({
   imports: [AuthModule, AuditModule],
   providers: [
@@ -29,7 +29,7 @@ const serverOf = (host: HttpAdapterHost): FastifyInstance => host.httpAdapter.ge
       useFactory: (host: HttpAdapterHost): Server => serverOf(host).server,
     },
     { provide: APP_FILTER, useClass: ProblemFilter },
-    // In this order, so that only callers that may do a thing are counted.
+    // In this order, so that only callers that have the permission are counted.
     { provide: APP_GUARD, useClass: PolicyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     ConnectionEnds,
@@ -40,7 +40,7 @@ const serverOf = (host: HttpAdapterHost): FastifyInstance => host.httpAdapter.ge
   exports: [HTTP_SERVER, ConnectionEnds, RequestLife, ServerCertificate],
 })
 export class HttpModule {
-  /** Before there is any route: hooks apply to the routes that come after them. */
+  /** Before there are any routes: hooks apply only to routes added after them. */
   constructor(
     host: HttpAdapterHost,
     authenticator: Authenticator,
@@ -48,7 +48,7 @@ export class HttpModule {
     @Inject(TELEMETRY) telemetry?: Telemetry,
   ) {
     const server = serverOf(host);
-    // JSON is the one type of body that is read; anything else is answered 415.
+    // JSON is the only type of body that is read; anything else is answered 415.
     server.removeContentTypeParser('text/plain');
     observeRequests(server, telemetry);
     guardEdge(server, { authenticator, routes });

@@ -4,13 +4,12 @@ import type { EarlyAnswer } from './http-server.js';
 
 const MS_PER_S = 1_000;
 
-/** Streams last half an hour: as spans and durations they would say nothing about how the broker is doing. */
+/** Streams last half an hour: as spans and durations, they would say nothing about how the broker is doing. */
 const isStream = ({ routeOptions: { url } }: FastifyRequest): boolean => url?.endsWith('/events') === true;
 
 /**
- * Reads that are answered before the framework are counted as reads and nothing else: to note how long each took would
- * cost a tenth of them, only to show that it was next to nothing. A caller that records its trace is served by the
- * framework.
+ * Reads that are answered before the framework are only counted as reads: timing each one would add a tenth to its
+ * cost, only to show that it took next to no time. A caller that records its trace is served by the framework.
  */
 export function untracedReads(telemetry: Telemetry | undefined, answer: EarlyAnswer): EarlyAnswer {
   if (telemetry?.traces === undefined) return answer;
@@ -40,7 +39,7 @@ export function observeRequests(server: FastifyInstance, telemetry: Telemetry | 
     spans.set(request, span);
     span.within(done);
   });
-  // A body is read by events of the socket, which know nothing of the request: from here on the request is known again.
+  // A body is read through socket events, which have no link to the request: from here on, its span is current again.
   server.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request);
     if (span === undefined) done();

@@ -10,10 +10,10 @@ import { RouteMethods } from './route-methods.js';
 import { toBrokerError } from './to-broker-error.js';
 
 const MIN_RETRY_AFTER_S = 1;
-/** No more than this is kept of what a caller without rights takes for a merchant. */
+/** How much is kept of what a caller without permission gives as a merchant. */
 const MAX_NAME_LENGTH = 63;
 
-/** The one place that turns an error into a response, and the one that logs a failed request. */
+/** The only place that turns an error into a response, and the only one that logs a failed request. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(
@@ -59,7 +59,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   /**
-   * A caller's mistakes are the caller's to log; here they are one debug line. Our own are errors, with their cause.
+   * A caller's mistakes are for the caller to log; here they are one debug line. Our own are errors, with their cause.
    */
   #log(error: BrokerError, request: FastifyRequest): void {
     const fields = {
@@ -76,7 +76,10 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** RFC 6750 section 3: only of a token is it said what was wrong; a request without one is merely shown the way. */
+/**
+ * RFC 6750 section 3: only a request with a token is told what was wrong; one without is merely shown how to
+ * authenticate.
+ */
 function challengeOf({ code }: BrokerError, { headers: { authorization } }: FastifyRequest): string | undefined {
   const challenge = 'Bearer realm="session-broker"';
   if (code === 'unauthenticated')

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { onceClosed } from './once-closed.js';
 
-/** Ends waits that nobody is waiting for any more: the caller went away, or this replica is shutting down. */
+/** Ends waits that are no longer needed: the caller went away, or this replica is shutting down. */
 @Injectable()
 export class RequestLife {
   readonly #shutdown = new AbortController();
@@ -24,8 +24,8 @@ export class RequestLife {
   }
 
   /**
-   * Aborted when the caller goes away before its answer, and when this replica shuts down. Each request has a signal of its
-   * own: one that is derived from a signal that lives as long as the process stays in memory for long after its request.
+   * Aborted when the caller goes away before its answer, and when this replica shuts down. Each request has its own
+   * controller: a signal derived from a process-lifetime signal stays in memory long after its request.
    */
   signalFor(reply: FastifyReply): AbortSignal {
     const ended = new AbortController();

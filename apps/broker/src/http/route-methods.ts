@@ -7,11 +7,13 @@ interface KnownRoute {
   readonly methods: Set<string>;
 }
 
-/** What most take for the base URL: one with `/v1` in it, or with a slash at its end. */
+/** What is most often mistaken for the base URL: one with `/v1` in it, or with a slash at its end. */
 const BEFORE_THE_LAST =
   'the base URL ends before /v1, without a slash: leave out what comes before the last /v1 of this path';
 
-/** Where payments and create calls go: whoever asks for them here has the broker's URL in the place of the egress's. */
+/**
+ * Where payments and create calls go: a client that asks for them here uses the broker's URL in place of the egress's.
+ */
 const OF_THE_GATEWAY = /^\/{1,2}(?:ecom|api-gateway)\//;
 /** Where the contract is, unless the documents are switched off. */
 const CONTRACT = '/openapi.json';
@@ -19,7 +21,7 @@ const SEE_CONTRACT = `there is no such path: ${CONTRACT} lists those that there 
 
 const A_BROKER = 'this is a broker: payments go to the egress, or to the gateway with a session of the broker';
 
-/** Knows which methods a path has, to answer 405 with `Allow` where the router only says "not found". */
+/** Knows which methods a path has, so that 405 with `Allow` can be answered where the router only says "not found". */
 @Injectable()
 export class RouteMethods {
   readonly #routes = new Map<string, KnownRoute>();
@@ -30,12 +32,15 @@ export class RouteMethods {
     this.#routes.set(route.url, known);
   }
 
-  /** The methods of the request's path; empty when there is no such path. */
+  /** The methods of the request's path; empty when the path does not exist. */
   allowed(request: FastifyRequest): readonly string[] {
     return this.#methodsOf(pathOf(request));
   }
 
-  /** A path that exists under another method is not "not found", and one that only begins wrongly is told how. */
+  /**
+   * A path that exists under another method is not "not found", and one that is only wrong at its beginning gets a
+   * hint.
+   */
   refine(error: BrokerError, request: FastifyRequest): BrokerError {
     const path = pathOf(request);
     const isUnknown = error.code === 'route_not_found';
@@ -59,7 +64,7 @@ export class RouteMethods {
   }
 }
 
-/** The same failure, with the address that was meant. */
+/** The same failure, with a hint at the right address. */
 function withHint({ code, detail, cause }: BrokerError): BrokerError {
   return new BrokerError(code, { publicDetail: A_BROKER, cause, ...(detail === undefined ? {} : { detail }) });
 }

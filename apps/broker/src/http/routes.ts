@@ -1,4 +1,4 @@
-/** Everything in the API that concerns merchants lies below this. */
+/** Everything in the API that concerns merchants is below this. */
 export const MERCHANTS_PATH = 'v1/merchants';
 
 /** The current session of a merchant, below the merchants. */
@@ -7,7 +7,7 @@ export const SESSION_PATH = ':merchant/session';
 /** The session as the headers of a request, for proxies. */
 export const SESSION_HEADERS_PATH = `${SESSION_PATH}/headers`;
 
-/** The same in the form of Envoy, which takes 200 and nothing else for a yes. */
+/** The same for Envoy, which accepts only 200 as a yes. */
 export const EXT_AUTHZ_PATH = `${SESSION_HEADERS_PATH}/ext_authz`;
 
 /** A route below one merchant. */

@@ -6,7 +6,7 @@ import { ConfigurationInForce } from '../configuration/configuration-in-force.js
 import { HTTP_SERVER } from './http-server.js';
 import { tlsOptions } from '#libs/edge';
 
-/** What the API shows of itself to those who connect, and the authorities by which it recognises them. */
+/** The certificate that the API presents, and the authorities that it accepts callers' certificates from. */
 @Injectable()
 export class ServerCertificate {
   readonly #server: Server;
@@ -15,13 +15,13 @@ export class ServerCertificate {
   constructor(@Inject(HTTP_SERVER) server: Server, @Inject(ConfigurationInForce) configuration: ConfigurationInForce) {
     this.#server = server;
     this.#configuration = configuration;
-    // Made only to find out that it can be made: a certificate that OpenSSL refuses must not come into force.
+    // Made only to find out whether it can be: a certificate that OpenSSL refuses must not come into force.
     configuration.derive(({ http }) =>
       http.tls === undefined ? undefined : createSecureContext(tlsOptions(http.tls)),
     );
   }
 
-  /** Takes effect from the next connection. */
+  /** Takes effect with the next connection. */
   present(): void {
     const { tls } = this.#configuration.current.http;
     if (tls !== undefined && this.#server instanceof TlsServer) this.#server.setSecureContext(tlsOptions(tls));

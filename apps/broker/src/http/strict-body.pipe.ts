@@ -5,7 +5,7 @@ import { BrokerError } from '#libs/errors';
 
 type BodyClass<Body> = new () => Body;
 
-/** An unknown member is the caller's text: it is repeated only when it looks like a name. */
+/** The name of an unknown member is the caller's text: it is repeated only if it looks like a name. */
 const NAME_LIKE = /^[A-Za-z]\w{0,31}$/;
 const MAX_FAULTS = 5;
 

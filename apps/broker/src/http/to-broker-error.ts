@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { BrokerError, type ErrorCode } from '#libs/errors';
 
-/** What Fastify and Nest report by status, in our words. */
+/** Our codes for the statuses that Fastify and Nest report. */
 const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid_request',
   401: 'unauthenticated',
@@ -18,7 +18,7 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   503: 'shutting_down',
 };
 
-/** What the caller is to correct; never with a character of what was sent. */
+/** What the caller should correct; never contains a character of what was sent. */
 const detailOfCode: Readonly<Record<string, string>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: 'the body is empty, and is to be JSON',
   FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not JSON',
@@ -27,7 +27,7 @@ const detailOfCode: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'the path cannot be decoded',
 };
 
-/** Gives a code of ours to whatever was thrown while a request was served. Framework texts never reach the caller. */
+/** Gives one of our codes to whatever was thrown while a request was served. Framework texts never reach the caller. */
 export function toBrokerError(thrown: unknown): BrokerError {
   if (thrown instanceof BrokerError) return thrown;
   const code = codeOfStatus[statusOf(thrown) ?? 500] ?? 'internal_error';
@@ -36,7 +36,7 @@ export function toBrokerError(thrown: unknown): BrokerError {
 }
 
 function detailOf(thrown: unknown): string | undefined {
-  // Nest gives an error of Fastify as the cause of one of its own.
+  // Nest wraps a Fastify error as the cause of its own.
   const error = thrown instanceof HttpException ? thrown.cause : thrown;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && Object.hasOwn(detailOfCode, code) ? detailOfCode[code] : undefined;

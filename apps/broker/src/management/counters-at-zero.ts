@@ -6,7 +6,7 @@ type Claim = Extract<SessionEvent, { event: 'claim_refused' }>;
 type ImplausibleTime = Extract<SessionEvent, { event: 'implausible_time' }>;
 type Rejection = Extract<SessionEvent, { event: 'session_rejected' }>;
 
-/** The keys of a closed union: one that is added is missed by the compiler here. */
+/** The keys of a closed union: the compiler complains here when a new one is missing. */
 const every = <Value extends string>(values: Readonly<Record<Value, true>>): readonly Value[] =>
   Object.keys(values) as Value[];
 
@@ -45,14 +45,14 @@ const LEASES = every<Claim['reason'] | 'claimed'>({
   already_newer: true,
 });
 const KINDS_OF_TIME = every<ImplausibleTime['kind']>({ lifetime: true, skew: true });
-/** Those without a code of the gateway: the others cannot be known beforehand. */
+/** Those without a code from the gateway: the others cannot be known in advance. */
 const CODELESS_FAILURES = ['transient', 'timeout'] as const;
 const STORE_OPERATIONS = ['claim', 'publish', 'read', 'due', 'announce'] as const;
 
-/** What a read may be answered with. */
+/** The possible results of a read. */
 export const READ_RESULTS = every<ServeVerdict['result']>({ fresh: true, stale: true, unavailable: true });
 
-/** What concerns no merchant begins at zero, so that the first event is seen as a change. */
+/** Counters that concern no merchant begin at zero, so that the first event is seen as a change. */
 export function beginReplica({ leases, storeErrors, configReloadFailures }: Instruments): void {
   for (const result of LEASES) leases({ result }, 0);
   for (const operation of STORE_OPERATIONS) storeErrors({ operation }, 0);
@@ -60,9 +60,9 @@ export function beginReplica({ leases, storeErrors, configReloadFailures }: Inst
 }
 
 /**
- * The counters of one merchant begin at zero, so that the first event is seen as a change and a panel of what has not
- * happened shows nought. Each outcome is there for the schedule only, and each other trigger with its success: five
- * times as many series would be bought with memory, and a change of them is added up all the same.
+ * The counters of one merchant begin at zero, so that the first event is seen as a change and a panel shows zero for
+ * what has not happened. Each outcome is present for the schedule only, and each other trigger with its success only:
+ * five times as many series would cost memory, and a change in them is added up all the same.
  */
 export function beginMerchant(instruments: Instruments, merchant: string): void {
   for (const outcome of OUTCOMES) instruments.renewals({ merchant, trigger: 'schedule', outcome }, 0);

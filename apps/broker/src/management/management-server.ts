@@ -7,14 +7,14 @@ import { toBrokerError } from '../http/to-broker-error.js';
 import type { Readiness } from './readiness.service.js';
 
 const REQUEST_TIMEOUT_MS = 5_000;
-/** How often the time of requests is looked at: the timeouts act at most this much late. */
+/** How often requests are checked for timeouts: a timeout acts at most this late. */
 const CHECK_EVERY_MS = 1_000;
 const MAX_HEADER_BYTES = 8_192;
 
 /**
- * The port that consumers never see. `/livez` asks nothing but the event loop: a liveness probe that looked at store or
- * gateway would have every replica restarted at once when one of them is down.
- * @param apiPort as configured, for those who ask here what only the API answers
+ * The port that consumers never see. `/livez` depends on nothing but the event loop: if a liveness probe looked at the
+ * store or the gateway, every replica would be restarted at once when one of them is down.
+ * @param apiPort as configured, for those who ask here for what only the API answers
  */
 export function createManagementServer(
   checkReadiness: () => Readiness,
@@ -26,7 +26,7 @@ export function createManagementServer(
     bodyLimit: 1_024,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
-      // Checked with the rest of a request, so that its answer is a problem document.
+      // Checked with the rest of a request, so that the answer is a problem document.
       requireHostHeader: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: REQUEST_TIMEOUT_MS,
@@ -38,7 +38,7 @@ export function createManagementServer(
     frameworkErrors: answerRouterError,
   });
   server.addHook('onRequest', (request, reply, done) => {
-    // Of the raw answer, since a scrape and a stream are written without the framework.
+    // On the raw response, since a scrape and a stream are written without the framework.
     for (const [name, value] of Object.entries(edgeHeaders(request.id))) reply.raw.setHeader(name, value);
     done();
   });

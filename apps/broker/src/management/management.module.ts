@@ -8,7 +8,7 @@ import { managementProviders } from './management.providers.js';
 import { ManagementPort } from './management-port.js';
 import { SessionMetrics } from './session-metrics.js';
 
-/** What those who run the broker see of it: health, metrics and the status page, on a port of their own. */
+/** What those who run the broker see of it: health, metrics and the status page, on a separate port. */
 @Module({
   imports: [RenewalModule, AuthModule, HttpModule, SessionsModule, EventsModule],
   providers: managementProviders,

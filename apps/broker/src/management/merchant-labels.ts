@@ -4,21 +4,20 @@ import type { MerchantGauges } from '#libs/telemetry';
 export const OTHERS = '_other';
 
 /**
- * Which merchants have series of their own. Each costs some sixty lines of every scrape and as many series in
- * Prometheus: beyond a bound merchants share one label, so that a replica of ten thousand is scraped like one of five
- * hundred.
+ * Which merchants have their own series. Each costs some sixty lines in every scrape, and as many series in Prometheus:
+ * beyond a limit, merchants share one label, so that a replica with ten thousand is scraped like one with five hundred.
  */
 export class MerchantLabels {
   readonly #own: ReadonlySet<string>;
   readonly #hasOthers: boolean;
 
-  /** @param merchants in the order of the configuration: the first ones are those that matter most */
+  /** @param merchants in configuration order: the first ones matter most */
   constructor(merchants: readonly string[], most: number) {
     this.#own = new Set(merchants.slice(0, most));
     this.#hasOthers = merchants.length > most;
   }
 
-  /** Every label that there is. */
+  /** Every label in use. */
   all(): readonly string[] {
     return this.#hasOthers ? [...this.#own, OTHERS] : [...this.#own];
   }
@@ -27,7 +26,7 @@ export class MerchantLabels {
     return this.#own.has(merchant) ? merchant : OTHERS;
   }
 
-  /** Those without series of their own as one, which looks as bad as the worst of them. */
+  /** Merges the merchants without their own series into one, which looks as bad as the worst of them. */
   *merged(all: Iterable<MerchantGauges>): Iterable<MerchantGauges> {
     let others: MerchantGauges | undefined;
     for (const gauges of all) {
@@ -42,8 +41,7 @@ type Moment = 'expirySeconds' | 'renewSeconds' | 'lastSuccessSeconds' | 'nextAtt
 const MOMENTS: readonly Moment[] = ['expirySeconds', 'renewSeconds', 'lastSuccessSeconds', 'nextAttemptSeconds'];
 
 /**
- * The earliest of each moment, and the clock that is furthest off. Generations of different merchants cannot be
- * compared.
+ * The earliest of each time, and the clock that is furthest off. Generations of different merchants cannot be compared.
  */
 function worst(
   others: MerchantGauges | undefined,

@@ -11,17 +11,17 @@ export interface Readiness {
   readonly missing: readonly string[];
   /** `unknown`: not connected yet. */
   readonly store: StoreCondition | 'unknown';
-  /** For a store that cannot be used: the code of its refusal, or what became of the connection. */
+  /** For a store that cannot be used: the code of its refusal, or what happened to the connection. */
   readonly storeReason?: string;
-  /** False until the store has answered once: before that this replica creates nothing. */
+  /** False until the store has answered once: until then this replica creates nothing. */
   readonly storeReached: boolean;
 }
 
 const MAX_NAMED = 10;
 
 /**
- * Ready means useful: the store has been reached, and every required merchant has a session to serve, whatever store
- * and gateway are doing now.
+ * Ready means useful: the store has been reached, and every required merchant has a session to serve, whatever the
+ * store and the gateway are doing now.
  */
 @Injectable()
 export class ReadinessProbe {

@@ -10,7 +10,7 @@ import { restartAdvice } from '../renewal/restart-advice.js';
 import { StoreState } from '../renewal/store-state.js';
 import { ReadinessProbe } from './readiness.service.js';
 
-/** What the status page is told of this replica. */
+/** What the status page learns about this replica. */
 @Injectable()
 export class ReplicaStatus implements StatusSource {
   readonly #merchants: () => ReadonlyMap<string, ConfiguredMerchant>;

@@ -4,7 +4,7 @@ import { createInstruments, createLogger, startTelemetry, type Telemetry } from 
 import { MerchantLabels } from './merchant-labels.js';
 import { SessionMetrics } from './session-metrics.js';
 
-/** The samples of a scrape by series. */
+/** The samples of a scrape, by series. */
 async function scraped({ scrape }: Telemetry): Promise<Map<string, number>> {
   const text = await new Promise<string>((resolve) =>
     scrape({ headers: {} }, { writeHead: () => undefined, end: (body) => resolve(String(body)) }),

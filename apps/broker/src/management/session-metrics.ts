@@ -17,7 +17,7 @@ type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: 
 
 const MS_PER_S = 1_000;
 
-/** What is looked at for a scrape. */
+/** What is read at a scrape. */
 export interface WatchedParts {
   readonly replica: Pick<SessionReplica, 'held' | 'retryInMs' | 'hasForeignAuthorizer'>;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export interface WatchedParts {
   readonly endedConnections: () => Iterable<CountedConnectionEnd>;
 }
 
-/** Counts what happens in the domain, and reports what the replica holds when it is scraped. */
+/** Counts what happens in the domain, and reports at a scrape what the replica holds. */
 export class SessionMetrics implements SessionEvents, GaugeSource {
   readonly #instruments: Instruments;
   readonly #watched: WatchedParts;
@@ -49,7 +49,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     this.#beginMerchants();
   }
 
-  /** The files of the configuration were read again. */
+  /** The configuration files were reread. */
   noteReload(isTaken: boolean): void {
     const { loadedSeconds } = this.#configuration;
     this.#configuration = { loadedSeconds: isTaken ? this.#watched.clock.now() / MS_PER_S : loadedSeconds, isTaken };
@@ -143,7 +143,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     this.#instruments.handoverSeconds(waitedMs / MS_PER_S, { merchant });
   }
 
-  /** A rejection that found no answer shows as the failed renewal that it is. */
+  /** A rejection that found no answer is counted as the failed renewal that it is. */
   #sessionRejected({ merchant, result }: Named<'session_rejected'>): void {
     if (result !== 'unavailable') this.#instruments.rejections({ merchant, result });
   }
@@ -176,7 +176,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   }
 }
 
-/** A label may appear once in a scrape: what merchants share is added up. */
+/** A label may appear only once in a scrape: the counts of merchants that share one are summed. */
 function summed<Counted extends { readonly merchant: string; readonly count: number }>(
   all: Iterable<Counted>,
   labels: MerchantLabels,

@@ -5,8 +5,8 @@ import type { PageFile, Runbook, StatusCondition, StatusPage, StatusSearch } fro
 import { matchesEtag } from '../http/conditional.js';
 
 /**
- * The page may load its own files and nothing else, from nowhere else, and no text ever becomes markup: what a gateway
- * says can be shown, but cannot act.
+ * The page may load only its own files, only from here, and no text ever becomes markup: what a gateway says can be
+ * shown, but cannot act.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -30,7 +30,7 @@ const HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 } as const;
 
-/** `x-accel-buffering`: nginx, and proxies that copied it, would otherwise collect events until a buffer is full. */
+/** `x-accel-buffering`: otherwise nginx, and proxies that copied it, would collect events until a buffer is full. */
 const STREAM_HEADERS = {
   ...HEADERS,
   'content-type': 'text/event-stream; charset=utf-8',
@@ -41,7 +41,7 @@ const STREAM_HEADERS = {
 const INDEX = 'README.md';
 
 const MOVED = 308;
-/** Of a page that is not there: the next release may have it. */
+/** For a page that is not there: the next release may have it. */
 const ELSEWHERE = 302;
 
 const MAX_SEARCH_LENGTH = 64;
@@ -51,8 +51,8 @@ interface SearchRoute {
 }
 
 /**
- * `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`; the runbooks that it names, with the pages
- * that those name.
+ * `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`; the runbooks that it
+ * refers to, and the pages that those refer to.
  */
 export function serveStatus(server: FastifyInstance, page: StatusPage): void {
   const { viewers } = page;
@@ -78,7 +78,7 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
     const response = reply.hijack().raw;
     response.writeHead(200, { ...STREAM_HEADERS, 'x-accel-buffering': 'no' });
     const remove = viewers.add(response);
-    // A connection that breaks while it is written to reports both; the close is what counts.
+    // A connection that breaks during a write reports both; the close is what counts.
     response.once('close', remove).on('error', remove);
   });
 }
@@ -87,8 +87,8 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
 const ALERTS = /^Alerts?: (.+)$/m;
 
 /**
- * Each below the address that the repository has, too, which is how the address of an alert ends, by the short name that `status` prints, and by
- * the name of its alert.
+ * Each is also served at its path in the repository, which is how an alert's URL ends, under the short name that
+ * `status` prints, and under the names of its alerts.
  */
 function serveRunbooks(server: FastifyInstance, { runbooks }: StatusPage): void {
   const lead = (from: string, to: string): void => void server.get(from, (_request, reply) => sendElsewhere(reply, to));
@@ -109,7 +109,7 @@ function serveRunbooks(server: FastifyInstance, { runbooks }: StatusPage): void 
   });
 }
 
-/** Whoever asks by curl, which does not follow by itself, sees where it is. */
+/** The body helps users of curl, which does not follow redirects by default. */
 function sendElsewhere(reply: FastifyReply, to: string): FastifyReply {
   void reply.headers(HEADERS).code(MOVED).header('location', to).type('text/plain; charset=utf-8');
   return reply.send(`It is at ${to}\n`);
@@ -120,7 +120,9 @@ function alertsOf({ content }: Runbook): readonly string[] {
   return [...line.matchAll(/`(\w+)`/g)].flatMap(([, alert]) => alert ?? []);
 }
 
-/** A browser asks for HTML by name; curl and programs take anything, and are given the text, which is made to be read as well. */
+/**
+ * A browser asks for HTML explicitly; curl and programs accept anything, and get the text, which is readable as well.
+ */
 function sendRunbook(request: FastifyRequest, reply: FastifyReply, runbook: Runbook): FastifyReply {
   void reply.header('vary', 'accept');
   return sendFile(request, reply, wantsHtml(request) ? (runbook.html ?? runbook) : runbook);
@@ -136,8 +138,8 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile):
 }
 
 /**
- * A page of somebody else's can make a browser inside the network ask here, and use up the viewers' places. Browsers
- * say so (Fetch Metadata, `Sec-Fetch-Site`); other clients say nothing.
+ * A page of another origin can make a browser inside the network send requests here, and use up the viewers' places.
+ * Browsers reveal that (Fetch Metadata, `Sec-Fetch-Site`); other clients send nothing.
  * @throws BrokerError `forbidden`
  */
 function assertOwnPage(request: FastifyRequest): void {

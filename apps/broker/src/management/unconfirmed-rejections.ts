@@ -3,22 +3,22 @@ import type { SessionEvent, SessionEvents } from '#libs/session';
 import type { CountedRejection } from '#libs/telemetry';
 import { OTHERS } from './merchant-labels.js';
 
-/** A session that somebody reported as dead. */
+/** A session that a consumer reported as dead. */
 interface Reported {
   readonly generation: number;
   readonly sinceMs: number;
   readonly consumers: Set<string>;
-  /** Whose report had the next session created. */
+  /** The consumer whose report caused the next session to be created. */
   cause?: string;
 }
 
-/** A session that is dead is dead for everyone: others that hold it find out with their next payment. */
+/** A dead session is dead for everyone: other consumers that hold it find out with their next payment. */
 const CONFIRMED_WITHIN_MS = 60_000;
 
 /**
- * Renewals that one consumer caused by its report and that no other consumer of the merchant confirmed by one of its
- * own. A single one means nothing; a consumer that causes them again and again is broken, or does harm. Judged by what
- * this replica has heard.
+ * Renewals that one consumer caused by its report and that no other consumer of the merchant confirmed with its own
+ * report. A single one means nothing; a consumer that causes them again and again is broken or malicious. Judged by the
+ * reports that this replica has received.
  */
 export class UnconfirmedRejections implements SessionEvents {
   readonly #clock: Clock;
@@ -26,7 +26,7 @@ export class UnconfirmedRejections implements SessionEvents {
   readonly #reported = new Map<string, Reported>();
   readonly #counts = new Map<string, CountedRejection>();
 
-  /** @param consumers those that a policy names: others share one label */
+  /** @param consumers those named by a policy: others share one label */
   constructor(clock: Clock, consumers: () => ReadonlySet<string>) {
     this.#clock = clock;
     this.#consumers = consumers;
@@ -40,7 +40,7 @@ export class UnconfirmedRejections implements SessionEvents {
     if (event.result === 'renewed') reported.cause ??= event.consumer;
   }
 
-  /** By merchant and consumer, those of which nobody else said the same in time. */
+  /** By merchant and consumer, the reports that no other consumer confirmed in time. */
   *all(): Iterable<CountedRejection> {
     const nowMs = this.#clock.monotonicMs();
     for (const [merchant, reported] of this.#reported) {
@@ -49,7 +49,7 @@ export class UnconfirmedRejections implements SessionEvents {
     yield* this.#counts.values();
   }
 
-  /** @returns undefined for the echo of a session that is long replaced */
+  /** @returns undefined for a late report of a session that has long been replaced */
   #reportedAt(merchant: string, generation: number): Reported | undefined {
     const known = this.#reported.get(merchant);
     if (known !== undefined && known.generation === generation) return known;

@@ -1,6 +1,6 @@
 import { BrokerError } from '#libs/errors';
 
-/** `hosted_page`: an order with the operation that it is told of. `direct_payment`: an operation by itself. */
+/** `hosted_page`: an order with the operation that it reports. `direct_payment`: an operation by itself. */
 export const NOTIFICATION_KINDS = ['hosted_page', 'direct_payment'] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
@@ -9,7 +9,7 @@ type Members = Readonly<Record<string, unknown>>;
 export interface NotificationContent {
   readonly kind: NotificationKind;
   readonly content: Members;
-  /** What it is about: two notifications with the same are repetitions of one. */
+  /** What it is about: two notifications with the same value are repetitions of one. */
   readonly about: readonly [type: string, ecomOperationId: string, status: string];
 }
 
@@ -33,7 +33,10 @@ const flag: Rule = { is: (value) => typeof value === 'boolean' || isText(value),
 
 type Shape = Readonly<Record<string, Rule>>;
 
-/** Without these nobody can tell what was paid; the rest is held to its type, and what is not named here is let be. */
+/**
+ * Without the required members, nobody can tell what was paid; of the rest, only the type is checked, and members not
+ * named here are ignored.
+ */
 const OPERATION: Shape = {
   type: text,
   ecomOperationId: text,
@@ -65,8 +68,8 @@ const ORDER: Shape = {
 };
 
 /**
- * Holds the content of a notification against the two forms that the gateway sends.
- * @throws BrokerError `notification_invalid`, which names the member at fault and never its value
+ * Checks the content of a notification against the two forms that the gateway sends.
+ * @throws BrokerError `notification_invalid`, which names the faulty member and never its value
  */
 export function notificationContentOf(json: string): NotificationContent {
   const content = parsed(json);
@@ -95,7 +98,7 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    // The parser's message quotes what it read, so that it ends here.
+    // The parser's message quotes what it read, so it is dropped here.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

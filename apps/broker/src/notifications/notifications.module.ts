@@ -7,7 +7,7 @@ import { RenewalModule } from '../renewal/renewal.module.js';
 import { NotificationsController } from './notifications.controller.js';
 import { Repetitions } from './repetitions.service.js';
 
-/** Notifications of the gateway, opened for whoever received them. */
+/** Notifications from the gateway, opened for whoever received them. */
 @Module({
   imports: [RenewalModule, AuthModule, AuditModule, HttpModule, PayloadsModule],
   controllers: [NotificationsController],

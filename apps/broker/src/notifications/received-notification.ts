@@ -1,20 +1,20 @@
 import { BrokerError } from '#libs/errors';
 
-/** A notification as somebody received it; names of headers in any case. */
+/** A notification as it was received; header names in any case. */
 export interface ReceivedNotification {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
 
 const ENCRYPTED = 'x-encrypted_body';
-/** Five parts of base64url: no JSON can look like that. */
+/** Five base64url parts: no JSON can look like that. */
 const COMPACT_JWE = /^[\w-]+(\.[\w-]*){4}$/;
 const MAX_HEADERS = 128;
 
 /**
- * The JWE that the body is, or undefined for one in clear. The header says so; a body that is a compact JWE is one
- * whatever the headers have become on their way.
- * @throws BrokerError `invalid_request` for headers that are none
+ * The JWE in the body, or undefined for a body in the clear. The header says which; a body that is a compact JWE is
+ * treated as one, whatever has happened to the headers on the way.
+ * @throws BrokerError `invalid_request` for invalid headers
  */
 export function sealedBodyOf({ headers, body }: ReceivedNotification): string | undefined {
   const given = Object.entries(headers);

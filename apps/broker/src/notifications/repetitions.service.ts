@@ -10,7 +10,7 @@ import { SIGHTINGS } from '../renewal/replica-connections.js';
 /** Longer than the gateway repeats a notification: six attempts in little more than an hour and a half. */
 const REMEMBERED_MS = 86_400_000;
 
-/** Tells notifications that come again, whichever replica they come to. */
+/** Recognises repeated notifications, whichever replica they arrive at. */
 @Injectable()
 export class Repetitions {
   #isTold = true;
@@ -22,9 +22,9 @@ export class Repetitions {
   ) {}
 
   /**
-   * Whether somebody has opened one about the same before. What it is about goes to the store as digests, one under each
-   * key of the merchant, so that a change of keys forgets nothing.
-   * @returns undefined when the store cannot say: no notification is withheld because of it
+   * Whether one about the same thing has been opened before. What it is about goes to the store as digests, one for
+   * each key of the merchant, so that nothing is forgotten when keys change.
+   * @returns undefined when the store cannot say: no notification is withheld because of that
    */
   async isRepeated(merchant: string, about: readonly string[]): Promise<boolean | undefined> {
     const keys = this.merchants.clientKeysOf(merchant);
@@ -40,7 +40,7 @@ export class Repetitions {
     }
   }
 
-  /** One line per change: the state of the store is told elsewhere. */
+  /** One line per change: the state of the store is reported elsewhere. */
   #tell(isTold: boolean, reason = ''): void {
     if (isTold !== this.#isTold) {
       if (isTold) this.logger.info({}, 'notifications that come again are marked again');

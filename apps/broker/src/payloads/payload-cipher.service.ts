@@ -9,12 +9,12 @@ import { MAX_JWE_BYTES, MAX_PLAINTEXT_BYTES } from './payload-bounds.js';
 import { WorkGate } from './work-gate.js';
 
 /**
- * A thread of its own does the work, beside the event loop. One processor is left to the event loop, which answers the
- * reads; work that waits costs it nothing but memory.
+ * The work runs in a separate thread, next to the event loop. One processor is left to the event loop, which answers
+ * the reads; waiting work costs it nothing but memory.
  */
 const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256, maxMs: 10_000 };
 
-/** Seals and opens payloads. Never so much at once that reads would lose their processor. */
+/** Seals and opens payloads, but never so many at once that reads would lose their processor. */
 @Injectable()
 export class PayloadCipher {
   readonly #gate: WorkGate;
@@ -39,7 +39,7 @@ export class PayloadCipher {
   }
 
   /**
-   * Opens with any key of the merchant: the one of its session first, then the newest first.
+   * Tries every key of the merchant: the one its session uses first, then newest first.
    * @throws BrokerError of `openJwe`, `overloaded` or `shutting_down`
    */
   open(
@@ -56,7 +56,7 @@ export class PayloadCipher {
     );
   }
 
-  /** Many payloads are sealed to one session; its key is read once. */
+  /** Many payloads are sealed to one session; its key is imported once. */
   #serverKeyOf(session: Session): Promise<RecipientKey> {
     const known = this.#serverKeys.get(session) ?? importServerKey(session.serverPublic);
     this.#serverKeys.set(session, known);

@@ -9,7 +9,7 @@ const whenGiven = (name: string): PropertyDecorator =>
 
 const ENCODING_FAULT = { message: `must be one of ${ENCODINGS.join(', ')}` };
 
-/** A public P-384 key. Further members must fit its purpose, and `d` is refused. */
+/** A public P-384 key. Additional members must suit its purpose, and `d` is refused. */
 export class RecipientJwkDocument {
   @ApiProperty({ enum: ['EC'] })
   readonly kty: string;

@@ -2,18 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import { BrokerError } from '#libs/errors';
 
 /**
- * How bytes are written in JSON: as the text that they are, or as standard base64 with its padding (RFC 4648 section
- * 4).
+ * How bytes are written in JSON: as the text they represent, or as standard base64 with padding (RFC 4648 section 4).
  */
 export const ENCODINGS = ['utf8', 'base64'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 /**
- * The bytes that a text of the given encoding stands for.
- * @throws BrokerError `invalid_request`; never with a character of the text
+ * The bytes that a text in the given encoding stands for.
+ * @throws BrokerError `invalid_request`; never contains a character of the text
  */
 export function bytesOf(text: string, encoding: Encoding): Buffer {
-  // Half a surrogate pair has no UTF-8, and would silently become another character.
+  // A lone surrogate has no UTF-8, and would silently become another character.
   if (encoding === 'utf8' && !text.isWellFormed()) throw refusal('plaintext: is not well-formed Unicode');
   const bytes = Buffer.from(text, encoding);
   if (encoding === 'base64' && bytes.toString('base64') !== text) {
@@ -28,7 +27,7 @@ interface EncodedBytes {
 }
 
 /**
- * Bytes as a text: UTF-8 where that is exact and nothing else is asked for, otherwise base64.
+ * Bytes as text: UTF-8 if that is exact and base64 was not asked for, otherwise base64.
  * @throws BrokerError `invalid_request` when UTF-8 is asked for and the bytes are not UTF-8
  */
 export function textOf(plaintext: Uint8Array, wish: Encoding | undefined): EncodedBytes {

@@ -7,7 +7,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { PayloadCipher } from './payload-cipher.service.js';
 import { PayloadsController } from './payloads.controller.js';
 
-/** Payloads that are sealed and opened with keys that stay here. */
+/** Payloads sealed and opened with keys that never leave the broker. */
 @Module({
   imports: [RenewalModule, AuthModule, AuditModule, HttpModule, SessionsModule],
   controllers: [PayloadsController],

@@ -15,7 +15,7 @@ class Work {
         this.fail = reject;
       });
     });
-    // Looked at later, or not at all.
+    // Checked later, or not at all.
     this.done.catch(() => 'refused');
   }
 }

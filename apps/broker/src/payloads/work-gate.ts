@@ -2,28 +2,28 @@ import type { Clock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 
 interface GateSize {
-  /** Pieces of work under way at once. */
+  /** Pieces of work running at once. */
   readonly inFlight: number;
-  /** Pieces that may wait for their turn; more are turned away. */
+  /** Pieces that may wait for their turn; any more are turned away. */
   readonly waiting: number;
-  /** A piece of work that has begun is not waited for any longer than this. */
+  /** Once a piece of work has begun, it is waited for at most this long. */
   readonly maxMs: number;
 }
 
 export interface GateParts extends GateSize {
   readonly clock: Clock;
-  /** Called when a piece of work has not ended in its time, before its place is given away. */
+  /** Called when a piece of work has not ended in time, before its place is given away. */
   readonly onOverdue: () => void;
 }
 
 type Start = () => void;
 
-/** When there can be a place again: a full queue is worked off in about this time. */
+/** When there may be room again: a full queue is worked off in about this time. */
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Lets a bounded amount of heavy work in at once and a bounded amount wait, first come, first served. What cannot wait
- * is turned away at once: work that piles up without end would take memory and time from everything else.
+ * Lets a bounded amount of heavy work run at once and a bounded amount wait, first come, first served. Whatever cannot
+ * wait is turned away at once: work that piles up without limit would take memory and time from everything else.
  */
 export class WorkGate {
   readonly #size: GateParts;
@@ -35,9 +35,9 @@ export class WorkGate {
   }
 
   /**
-   * @param signal nobody wants the result any more: work that has not started is dropped
-   * @throws BrokerError `overloaded` when too many wait already or the work does not end, `shutting_down` when it was
-   *   dropped
+   * @param signal aborted when nobody wants the result any more: work that has not started is dropped
+   * @throws BrokerError `overloaded` when too much work is waiting already or the work does not end, `shutting_down`
+   *   when it was dropped
    */
   async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     if (signal.aborted) throw new BrokerError('shutting_down');
@@ -67,7 +67,7 @@ export class WorkGate {
     }
   }
 
-  /** Resolves when the place of somebody who is done has been handed over. */
+  /** Resolves when finished work has handed over its place. */
   #turn(signal: AbortSignal): Promise<void> {
     if (this.#waiting.size >= this.#size.waiting) {
       throw new BrokerError('overloaded', { retryAfterMs: RETRY_AFTER_MS });

@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from '#libs/telemetry';
 
-/** Lets the framework speak through our logger. Its start-up chatter is a matter for debugging. */
+/** Routes the framework's logging through our logger. Its start-up chatter is only for debugging. */
 export class NestLogger implements LoggerService {
   readonly #logger: Logger;
 

@@ -5,7 +5,7 @@ import { inThisThread, type JweWork } from '#libs/jwe';
 import type { Logger, Telemetry } from '#libs/telemetry';
 import { CLOCK, JWE_WORK, LOGGER, TELEMETRY, THIS_REPLICA } from './tokens.js';
 
-/** Of the replica that answers. */
+/** Identifies the replica that answers. */
 export interface ThisReplica {
   readonly name: string;
   readonly clock: Clock;
@@ -14,15 +14,15 @@ export interface ThisReplica {
 export interface Platform {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What people know this replica by; default: the name of the host. */
+  /** The name people know this replica by; default: the host name. */
   readonly replicaName?: string;
-  /** Without it nothing is counted and there is no /metrics. */
+  /** Without it, nothing is counted and there is no /metrics. */
   readonly telemetry?: Telemetry;
   /** Where payloads are sealed and opened; default: in this thread. */
   readonly jweWork?: JweWork;
 }
 
-/** What the process gives to every feature. */
+/** What the process provides to every feature. */
 @Global()
 @Module({})
 export class PlatformModule {

@@ -13,8 +13,8 @@ import { CLOCK } from '../platform/tokens.js';
 const LIMITED = 'rejections, renewals, payloads and notifications of a caller are counted; reads are not';
 
 /**
- * Bounds what one caller may ask of a replica beyond reads. It comes after the policies: only callers that may do the
- * thing are counted, so that there are no more of them than policies.
+ * Limits what one caller may ask of a replica beyond reads. It runs after the policies: only callers that have the
+ * permission are counted, so there are never more of them than policies.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {

@@ -76,7 +76,7 @@ export class RejectionsController {
     reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(session));
   }
 
-  /** @throws BrokerError `foreign_authorizer` or `session_unavailable` when none is created now */
+  /** @throws BrokerError `foreign_authorizer` or `session_unavailable` when no session is created now */
   #newerSession(merchant: string, answer: RejectionAnswer): Session {
     if (answer.kind !== 'cooled_down') return answer.session;
     const { retryInMs: retryAfterMs, because } = answer;

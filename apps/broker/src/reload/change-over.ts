@@ -20,10 +20,10 @@ interface ChangeOverParts {
   readonly setLogLevel: (level: BrokerConfiguration['log']['level']) => void;
 }
 
-/** From the gateway's answer to the end of the last try to publish what was in it. */
+/** Allows for the time from the gateway's answer to the end of the last attempt to publish its content. */
 const GRACE_BEYOND_TIMEOUT_MS = 10_000;
 
-/** Puts a configuration in force, with all that follows from the difference. */
+/** Puts a configuration in force, with everything that follows from the difference. */
 export class ChangeOver {
   readonly #parts: ChangeOverParts;
 
@@ -32,9 +32,9 @@ export class ChangeOver {
   }
 
   /**
-   * All or nothing: nothing has happened when it throws. Once it resolves, the configuration is in force; what the
-   * replica does about its merchants goes on.
-   * @throws whatever is thrown by something that cannot be made of the configuration, such as a TLS context
+   * All or nothing: if it throws, nothing has happened. Once it returns, the configuration is in force; what the
+   * replica does about its merchants continues.
+   * @throws whatever is thrown by something that cannot be made from the configuration, such as a TLS context
    */
   to(next: BrokerConfiguration): ConfigurationChange {
     const { configuration, replica, watchers, server, certificate, setLogLevel } = this.#parts;

@@ -2,9 +2,11 @@ import { type BrokerConfiguration, changedBetween, differingSettings, isSame, na
 import type { MerchantsChange } from '#libs/session';
 
 export interface ConfigurationChange {
-  /** By id. `changed`: any setting or key of theirs. */
+  /** By id. `changed`: any of their settings or keys. */
   readonly merchants: MerchantsChange;
-  /** Those that have changed, each with its settings that differ, such as `shop (gateway.timeout)`. Never a value. */
+  /**
+   * Merchants that have changed, each with its settings that differ, such as `shop (gateway.timeout)`. Never a value.
+   */
   readonly ofMerchants: readonly string[];
   /** Other settings that differ, such as `auth.policies`. Never a value. */
   readonly settings: readonly string[];
@@ -30,7 +32,7 @@ export function idsOf({ merchants }: Pick<BrokerConfiguration, 'merchants'>): re
 
 type Merchant = BrokerConfiguration['merchants'][number];
 
-/** What is called otherwise in the file, or stands in another section of it. */
+/** Settings that have another name in the file, or are in another section of it. */
 const WRITTEN: Readonly<Record<string, string>> = {
   clientKeys: 'clientKeyFiles',
   'session.gatewayTimeout': 'gateway.timeout',
@@ -50,10 +52,13 @@ function settingsBetween(before: Merchant, after: Merchant): readonly string[] {
   return [...new Set(names.map((name) => WRITTEN[name] ?? name))];
 }
 
-/** What a create call is made with, or when: the reason why the merchant failed before may be gone. */
+/**
+ * What determines how or when a create call is made: if it changes, the reason why the merchant failed before may be
+ * gone.
+ */
 const CALL_SETTINGS = ['serviceCode', 'clientKeys', 'gateway', 'session'] as const satisfies (keyof Merchant)[];
 
-/** By id, the merchants of both configurations whose create calls are made differently from now on. */
+/** By id, the merchants in both configurations whose create calls are made differently from now on. */
 export function calledOtherwise(before: BrokerConfiguration, after: BrokerConfiguration): readonly string[] {
   const old = new Map(before.merchants.map((merchant) => [merchant.id, merchant]));
   return after.merchants

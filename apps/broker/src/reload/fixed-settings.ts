@@ -3,19 +3,19 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import { tlsShape } from '#libs/edge';
 
 interface FixedConfiguration {
-  /** The configuration to put in force: what cannot change while the process runs is as it was. */
+  /** The configuration to put in force: whatever cannot change while the process runs is as it was. */
   readonly configuration: BrokerConfiguration;
-  /** Settings that differ from those in force, and wait for a restart. */
+  /** Settings that differ from those in force and wait for a restart. */
   readonly awaitingRestart: readonly string[];
 }
 
-/** Sections whose servers, connections and files are opened once. */
+/** Sections whose servers, connections and files are opened only once. */
 const FIXED_SECTIONS = ['management', 'store'] as const;
 
 /**
- * Takes from a changed configuration what can change while the broker runs. Whether callers are checked at all is fixed
- * together with the address that it depends on: a file that moves to loopback and switches authentication off would
- * otherwise open an address that is not loopback.
+ * Takes from a changed configuration whatever can change while the broker runs. Whether callers are checked at all is
+ * fixed together with the address it depends on: otherwise, a file that moves to loopback and switches authentication
+ * off would open up an address that is not loopback.
  */
 export function withFixedSettings(current: BrokerConfiguration, next: BrokerConfiguration): FixedConfiguration {
   const awaitingRestart: string[] = [];

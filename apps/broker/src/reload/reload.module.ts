@@ -10,7 +10,10 @@ import { Reloader } from './reloader.js';
 
 export type { ReloadOptions };
 
-/** Changed files are taken without a restart: it knows every feature that has to follow, and none of them knows it. */
+/**
+ * Changed files are applied without a restart: this module knows every feature that has to follow, and none of them
+ * knows it.
+ */
 @Module({})
 export class ReloadModule {
   static forRoot(options: ReloadOptions): DynamicModule {

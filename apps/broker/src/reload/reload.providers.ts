@@ -16,9 +16,9 @@ import { ChangeOver } from './change-over.js';
 import { Reloader } from './reloader.js';
 
 export interface ReloadOptions {
-  /** Where the configuration came from and is read again. */
+  /** Where the configuration came from and is reread from. */
   readonly source: ConfigurationSource;
-  /** Called when a changed configuration names another level. */
+  /** Called when a changed configuration sets a different log level. */
   readonly setLogLevel: (level: LogLevel) => void;
 }
 

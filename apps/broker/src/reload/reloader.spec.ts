@@ -14,7 +14,7 @@ interface Says {
   readonly merchants?: readonly string[];
   readonly warnings?: readonly object[];
   readonly maxRemoved?: number;
-  /** PEM, of the API. */
+  /** The API's certificate, as PEM. */
   readonly cert?: string;
 }
 
@@ -42,7 +42,7 @@ function configuration({
   return parts as unknown as BrokerConfiguration;
 }
 
-/** Files that are changed by hand. */
+/** Files that the test changes. */
 class Files {
   loadedStamp = '0';
   loads = 0;

@@ -27,11 +27,11 @@ interface ReloaderParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly auditLog: AuditLog;
-  /** Told of each attempt. */
+  /** Called for each attempt. */
   readonly onReload: (taken: boolean) => void;
 }
 
-/** Takes changed files without a restart. A configuration with a fault changes nothing. */
+/** Applies changed files without a restart. A configuration with a fault changes nothing. */
 export class Reloader {
   readonly #parts: ReloaderParts;
   readonly #watch: ConfigurationWatch;
@@ -52,12 +52,14 @@ export class Reloader {
     this.#watch.start();
   }
 
-  /** Reads the files now, changed or not. One reading at a time; a wish during one is followed by another. */
+  /**
+   * Reads the files now, changed or not. One reading at a time; a request during a reading causes another one after it.
+   */
   reload(): Promise<void> {
     return this.#watch.reload();
   }
 
-  /** Looks no more. A reading that is under way comes to nothing. */
+  /** Stops watching. A reading in progress comes to nothing. */
   close(): void {
     this.#watch.close();
   }

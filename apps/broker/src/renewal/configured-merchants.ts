@@ -12,7 +12,7 @@ interface Configured {
   readonly gatewayId: string;
 }
 
-/** The configured merchants, as the domain, the gateway and the store ask for them. */
+/** The configured merchants, in the form that the domain, the gateway and the store need. */
 @Injectable()
 export class ConfiguredMerchants implements Merchants {
   readonly #byId: () => ReadonlyMap<string, Configured>;
@@ -36,12 +36,12 @@ export class ConfiguredMerchants implements Merchants {
     return this.#byId().get(merchant)?.session;
   }
 
-  /** Merchants of one origin share a gateway, however their paths differ. */
+  /** Merchants with the same origin share a gateway, however their paths differ. */
   gatewayIdOf(merchant: string): string {
     return this.#byId().get(merchant)?.gatewayId ?? '';
   }
 
-  /** How the merchant's calls reach its gateway, and who it is there. */
+  /** How the merchant's calls reach its gateway, and how it is identified there. */
   connectionOf(merchant: string): MerchantGateway | undefined {
     return this.#byId().get(merchant)?.gateway;
   }
@@ -50,14 +50,14 @@ export class ConfiguredMerchants implements Merchants {
     return this.connectionOf(merchant)?.clientKeys[0]?.thumbprint;
   }
 
-  /** The configured ones, the newest first, then those that are no longer configured but still needed. */
+  /** The configured keys, newest first, then those that are no longer configured but still needed. */
   clientKeysOf(merchant: string): readonly ClientKey[] {
     return [...(this.connectionOf(merchant)?.clientKeys ?? []), ...this.#retired.of(merchant)];
   }
 }
 
 function configured({ id, serviceCode, clientKeys, gateway, session }: MerchantConfiguration): Configured {
-  // Asked for many times in each renewal, and a URL puts its origin together each time.
+  // Needed many times in each renewal, and a URL computes its origin anew each time.
   const gatewayId = gateway.baseUrl.origin;
   return { session, gateway: { merchant: id, serviceCode, clientKeys, ...gateway }, gatewayId };
 }

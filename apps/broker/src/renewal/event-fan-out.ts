@@ -1,6 +1,6 @@
 import type { SessionEvent, SessionEvents } from '#libs/session';
 
-/** Tells each event of the domain to everybody who listens, in the order in which they came. */
+/** Passes each event of the domain to every listener, in order of arrival. */
 export class EventFanOut implements SessionEvents {
   readonly #listeners: SessionEvents[];
 
@@ -8,7 +8,7 @@ export class EventFanOut implements SessionEvents {
     this.#listeners = [...listeners];
   }
 
-  /** Told of every event from now on. */
+  /** The listener gets every event from now on. */
   listen(listener: SessionEvents): void {
     this.#listeners.push(listener);
   }

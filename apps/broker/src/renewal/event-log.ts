@@ -6,7 +6,7 @@ type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: 
 type ServiceEvent = Extract<SessionEvent, { readonly merchants: readonly string[] }>;
 type Writers = { readonly [Name in SessionEvent['event']]: (event: Named<Name>) => void };
 
-/** Writes what happened in the domain, one line each. It is the only owner of these lines. */
+/** Writes a log line for each thing that happens in the domain. Only this class writes these lines. */
 export class EventLog implements SessionEvents {
   readonly #logger: Logger;
   readonly #writers: Writers;
@@ -30,7 +30,7 @@ export class EventLog implements SessionEvents {
       lease_granted: this.#debug('lease granted'),
       claim_refused: this.#debug('claim refused'),
       renewal_abandoned: this.#debug('renewal abandoned'),
-      // Whether the store answers is told once per change, by whoever is connected to it.
+      // Whether the store answers is logged once per change, by the code that is connected to it.
       store_failed: this.#debug('store operation failed'),
       store_recovered: this.#debug('store operation succeeded again'),
       renewal_blocked: (event) => this.#blocked(event),
@@ -99,7 +99,9 @@ export class EventLog implements SessionEvents {
     else this.#logger.debug(line, 'hand-over awaited');
   }
 
-  /** Its end is what was not heard: who still creates, while no consumer pays, is not heard either. */
+  /**
+   * Its end is inferred from silence: while no consumer pays, someone who still creates sessions goes unnoticed too.
+   */
   #foreign({ isPresent, quietMs, ...event }: Named<'foreign_authorizer'>): void {
     const line = { ...event, runbook: 'foreign-authorizer' };
     if (isPresent) return this.#logger.error(line, 'somebody else creates sessions of this merchant and ends ours');
@@ -127,13 +129,13 @@ export class EventLog implements SessionEvents {
   }
 }
 
-/** Rounded down, as whoever goes by it must not take it for more. */
+/** Rounded down: the stated time must never exceed the real one. */
 function roughlyText(durationMs: number): string {
   const inMin = Math.floor(durationMs / 60_000);
   return inMin === 0 ? `${Math.floor(durationMs / 1_000)} s` : `${inMin} min`;
 }
 
-/** What the status page says of it, and what somebody compares with what the bank has. */
+/** The cause as the status page shows it, and the thumbprint to compare with the one the bank has. */
 function explained(failure: Named<'renewal_finished'>['failure']): object {
   if (failure === undefined) return {};
   const { kind, shownCode: msgCode, trace } = failure;
@@ -142,7 +144,7 @@ function explained(failure: Named<'renewal_finished'>['failure']): object {
   return { cause: text, runbook, thumbprint: trace?.thumbprint };
 }
 
-/** An answer that is sealed to another key is so until the bank has the right one. */
+/** An answer sealed to the wrong key stays so until the bank has the right one. */
 function needsPerson({ outcome, failure }: Named<'renewal_finished'>): boolean {
   return outcome === 'refused' || outcome === 'revoked' || failure?.trace?.thumbprint !== undefined;
 }

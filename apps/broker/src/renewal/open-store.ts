@@ -11,7 +11,7 @@ export interface StoreParts {
   readonly keysOf: (merchant: string) => readonly ClientKey[];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told how the store is, at the start and at each change. */
+  /** Receives the state of the store, at the start and at each change. */
   readonly state: StoreState;
 }
 
@@ -34,7 +34,7 @@ export async function openStore(parts: StoreParts): Promise<SessionStore & Sight
   });
 }
 
-/** One line per change, not per operation that fails or retry that is made. */
+/** One line per change, not per failed operation or retry. */
 export function logStoreState(logger: Logger, condition: StoreCondition, detail: string): void {
   switch (condition) {
     case 'answers':

@@ -3,10 +3,10 @@ import { Interval } from '@nestjs/schedule';
 import { SessionReplica } from '#libs/session';
 import { StoreState } from './store-state.js';
 
-/** The steady pace. Between two ticks the replica wakes itself when the next merchant falls due. */
+/** The steady pace. Between two ticks, the replica wakes itself when the next merchant falls due. */
 const TICK_MS = 1_000;
 
-/** Sets the replica going, and keeps it going. Before `start` it does nothing: a start that fails costs no create call. */
+/** Starts the replica and keeps it going. Before `start` it does nothing: a start that fails costs no create call. */
 @Injectable()
 export class RenewalScheduler {
   #hasStarted = false;
@@ -25,7 +25,7 @@ export class RenewalScheduler {
     void this.replica.tick();
   }
 
-  /** Nothing is claimed any more, and what is under way ends within the grace period. */
+  /** Nothing is claimed any more, and whatever is in progress ends within the grace period. */
   async stop(graceMs: number): Promise<void> {
     await this.replica.stop(graceMs);
   }
@@ -35,7 +35,7 @@ export class RenewalScheduler {
     if (this.#hasStarted) await this.replica.tick();
   }
 
-  /** What the connection has found out. Before the start the replica needs none of it: it asks with its first tick. */
+  /** What the connection has found out. Before the start, the replica needs none of it: it asks with its first tick. */
   #passOn(): void {
     if (!this.#hasStarted) return;
     const condition = this.store.current?.condition;

@@ -7,7 +7,7 @@ import { SIGHTINGS } from './replica-connections.js';
 import { RetiredKeys } from './retired-keys.js';
 import { StoreState } from './store-state.js';
 
-/** One replica: what it holds, and what keeps it fresh. */
+/** One replica: what it holds, and what keeps that fresh. */
 @Module({
   providers: renewalProviders,
   exports: [SessionReplica, ConfiguredMerchants, RetiredKeys, StoreState, EventFanOut, SIGHTINGS],

@@ -26,7 +26,7 @@ import { ReplicaConnections, SIGHTINGS, STORE } from './replica-connections.js';
 import { RetiredKeys } from './retired-keys.js';
 import { StoreState } from './store-state.js';
 
-/** Jitter needs no secrecy, but one source of randomness is enough. */
+/** Jitter need not be unpredictable, but one source of randomness is enough. */
 const RANDOM_STEPS = 2 ** 32;
 
 /** The ports of the domain, each with this broker's implementation. */
@@ -122,7 +122,7 @@ function tracingOf(telemetry: Telemetry | undefined): { readonly tracing?: Traci
   return tracing === undefined ? {} : { tracing };
 }
 
-/** The replica, and what it is made of: here ports meet adapters, and nowhere else. */
+/** The replica, and what it is made of: ports meet adapters here and nowhere else. */
 export const renewalProviders: Provider[] = [
   heldSessions,
   retiredKeys,

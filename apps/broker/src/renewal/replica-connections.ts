@@ -5,10 +5,10 @@ import { RetiredKeys } from './retired-keys.js';
 
 /** The name under which Nest injects the store that the configuration names. */
 export const STORE = Symbol('store');
-/** The same, for what has been seen. */
+/** The same store, as the record of what has been seen. */
 export const SIGHTINGS = Symbol('sightings');
 
-/** The connections of the replica, closed once nothing is asked of them any more. */
+/** The connections of the replica, closed once they are no longer needed. */
 @Injectable()
 export class ReplicaConnections {
   constructor(

@@ -11,7 +11,7 @@ interface AdviceParts {
 interface RestartAdvice {
   /** A clause that begins in lower case. */
   readonly text: string;
-  /** The page of docs/runbooks to go on with. */
+  /** The page of docs/runbooks to continue with. */
   readonly runbook: string;
 }
 
@@ -20,16 +20,17 @@ const CAN_WAIT: RestartAdvice = {
   runbook: 'config-reload-failed',
 };
 
-/** That the new settings of the store lead to one is not known before something has tried them. */
+/** Until something has tried them, it is not known whether the store's new settings lead to a store. */
 const CAN_WAIT_FOR_DOCTOR: RestartAdvice = {
   ...CAN_WAIT,
   text: `${CAN_WAIT.text}, once session-broker doctor is green`,
 };
 
 /**
- * What to do about settings that wait for the next start, in the words of the log, the status page and `session-broker status`; undefined
- * where none do. Of silence others than the settings may be the cause, and a replica that restarts gives up what it holds in memory, so
- * that doctor tells first whether the new settings reach the store. No replica starts with files that are refused.
+ * What to do about settings that wait for the next start, as worded in the log, on the status page and by
+ * `session-broker status`; undefined if none are waiting. Silence may have causes other than the settings, and a
+ * replica that restarts gives up what it holds in memory, so doctor should first show whether the new settings reach
+ * the store. No replica starts with files that are refused.
  */
 export function restartAdvice(
   { awaitingRestart, refused }: Pick<LastReading, 'awaitingRestart' | 'refused'>,
@@ -45,11 +46,14 @@ export function restartAdvice(
   };
 }
 
-/** Anything but a store that refuses or is silent while its own new settings wait is nothing that a restart mends. */
+/** A restart only helps if the store refuses or is silent while its new settings wait. */
 const isCure = (awaitingRestart: readonly string[], condition: StoreCondition | undefined): boolean =>
   awaitingRestart.includes('store') && (condition === 'refuses' || condition === 'silent');
 
-/** Says, whichever of the two comes first, when a restart may be the cure. Once for each of them, until one of the two is over. */
+/**
+ * Logs when a restart may be the cure, whether the settings or the store's trouble came first; once per store
+ * condition, until either is over.
+ */
 export function adviseRestart({ lastReading, state, logger }: AdviceParts): void {
   let told: StoreCondition | undefined;
   const look = (): void => {

@@ -9,16 +9,16 @@ interface Retired {
 
 interface RetiredKeysParts {
   readonly clock: Clock;
-  /** What this replica would serve. */
+  /** The session that this replica would serve. */
   readonly sessionOf: (merchant: string) => Session | undefined;
 }
 
 const PRUNE_EVERY_MS = 60_000;
 
 /**
- * Client keys that are no longer configured but still needed: the running session was made with one, and its payloads
- * open with nothing else; or an attempt was under way when the key went, and has its result to write. Nothing else is
- * done with them, and they are let go as soon as neither is true.
+ * Client keys that are no longer configured but still needed: either the current session was made with one, and its
+ * payloads cannot be opened with any other, or an attempt was in progress when the key was removed and still has to
+ * write its result. They are used for nothing else, and are dropped as soon as neither is true.
  */
 export class RetiredKeys {
   readonly #parts: RetiredKeysParts;
@@ -29,7 +29,7 @@ export class RetiredKeys {
     this.#parts = parts;
   }
 
-  /** @param graceMs how long an attempt that is under way may take */
+  /** @param graceMs how long an attempt in progress may take */
   retire(merchant: string, keys: readonly ClientKey[], graceMs: number): void {
     const graceEndsAtMs = this.#parts.clock.monotonicMs() + graceMs;
     const retired = keys.map((key) => ({ key, graceEndsAtMs }));
@@ -37,7 +37,7 @@ export class RetiredKeys {
     this.#pruning ??= this.#pruneLater();
   }
 
-  /** Those that are still needed, the last retired first. */
+  /** Those still needed, the last retired first. */
   of(merchant: string): readonly ClientKey[] {
     const retired = this.#retired.get(merchant);
     return retired === undefined ? [] : this.#needed(merchant, retired).map(({ key }) => key);

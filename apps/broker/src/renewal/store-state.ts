@@ -4,7 +4,7 @@ import type { SessionSettings } from '#libs/session';
 import { CLOCK } from '../platform/tokens.js';
 
 /**
- * A store `answers`; `refuses`: it answers that it will not, for a reason that a person has to mend; or is `silent`.
+ * A store `answers`; `refuses`: it answers that it will not, for a reason that a person has to fix; or is `silent`.
  * Only silence is an outage in which replicas may go on alone.
  */
 export const storeConditions = ['answers', 'refuses', 'silent'] as const;
@@ -13,15 +13,17 @@ export type StoreCondition = (typeof storeConditions)[number];
 
 interface KnownStoreState {
   readonly condition: StoreCondition;
-  /** Since when it answers, or has not worked: one that is silent and then refuses is down since it fell silent. */
+  /**
+   * Since when it answers, or has not worked: one that is silent and then refuses counts as down since it fell silent.
+   */
   readonly since: Instant;
-  /** One line without secrets; for a refusal the reply's code, such as `NOPERM`. */
+  /** One line without secrets; for a refusal, the code of the reply, such as `NOPERM`. */
   readonly reason: string;
 }
 
 type StoreStateListener = (state: KnownStoreState) => void;
 
-/** The state of the store as this replica's connection finds it, for everything that looks or listens. */
+/** The state of the store as seen by this replica's connection, for everything that reads it or listens for it. */
 @Injectable()
 export class StoreState {
   readonly #clock: Clock;
@@ -38,18 +40,19 @@ export class StoreState {
     return this.#current;
   }
 
-  /** Why the store cannot be used; undefined while it can, and until it was asked once. */
+  /** Why the store cannot be used; undefined while it can, and until it has been tried once. */
   get trouble(): string | undefined {
     return this.#current?.condition === 'answers' ? undefined : this.#current?.reason;
   }
 
-  /** Whether it has ever answered: a replica that never reached its store knows nothing of what others made. */
+  /** Whether it has ever answered: a replica that has never reached its store knows nothing of what others created. */
   get wasReached(): boolean {
     return this.#wasReached;
   }
 
   /**
-   * Whether nothing is renewed because of the store: it refuses, or it is silent and the merchant's replicas may not go on alone.
+   * Whether renewals are blocked by the store: it refuses, or it is silent and the merchant's replicas may not go on
+   * alone.
    */
   blocksRenewal({ onStoreOutage }: Pick<SessionSettings, 'onStoreOutage'>): boolean {
     const condition = this.#current?.condition;
@@ -65,7 +68,7 @@ export class StoreState {
     for (const tell of this.#listeners) tell(this.#current);
   }
 
-  /** Told of every change from now on. */
+  /** Calls the listener on every change from now on. */
   onChange(listener: StoreStateListener): void {
     this.#listeners.push(listener);
   }

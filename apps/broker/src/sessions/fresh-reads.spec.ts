@@ -19,13 +19,13 @@ interface Answer {
   readonly body: string | undefined;
 }
 
-/** @param lines names and values in turn */
+/** @param lines names and values alternating */
 function headersIn(lines: readonly string[]): Answer['headers'] {
   const names = lines.filter((_, index) => index % 2 === 0);
   return Object.fromEntries(names.map((name, index) => [name, lines[2 * index + 1] ?? '']));
 }
 
-/** What the parts around a read say; as they stand here, `checkout` may read the living session of `shop`. */
+/** What the parts around a read return; by default, `checkout` may read the live session of `shop`. */
 class Edge {
   caller: Caller | undefined = ALLOWED;
   served: ServedSession | undefined = { session: LIVING, verdict: { result: 'fresh', reason: 'current' } };
@@ -33,7 +33,9 @@ class Edge {
   readonly asked: [caller: string, merchant: string, permission: string][] = [];
   readonly counted: Parameters<SessionReads['served']>[] = [];
 
-  /** The answer; undefined when the request goes the framework's way, to which nothing may have been written. */
+  /**
+   * The answer; undefined when the request is passed on to the framework, in which case nothing may have been written.
+   */
   read(request: { method?: string; url?: string; headers?: Record<string, string> } = {}): Answer | undefined {
     let answer: Answer | undefined;
     const response = {

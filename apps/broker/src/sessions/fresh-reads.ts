@@ -23,15 +23,14 @@ const [, EXT_AUTHZ = ''] = EXT_AUTHZ_PATH.split(':merchant');
 
 interface PlainRead {
   readonly merchant: string;
-  /** For a proxy, which wants the headers alone, with this status; absent for a consumer. */
+  /** For a proxy, which wants only the headers, with this status; absent for a consumer. */
   readonly proxyStatus?: ProxyStatus;
 }
 
 /**
- * Answers the requests that are made all day, plain reads of a fresh session by consumers and by proxies, before the
- * framework is entered. It decides nothing of its own: it asks the same authenticator and policies and gives the same answer.
- * Whatever is not plainly allowed and fresh goes through the framework, where its answer or its refusal is made,
- * counted and logged.
+ * Answers the requests made all day, plain reads of a fresh session by consumers and proxies, before the framework is
+ * entered. It decides nothing itself: it asks the same authenticator and policies and gives the same answer. Whatever
+ * is not clearly allowed and fresh goes through the framework, where its answer or refusal is made, counted and logged.
  */
 export function freshReads({ authenticator, policies, replica, reads }: FreshReadParts): EarlyAnswer {
   return (request, response) => {
@@ -60,8 +59,8 @@ export function freshReads({ authenticator, policies, replica, reads }: FreshRea
 const lines = new WeakMap<SessionAnswer, readonly string[]>();
 
 /**
- * Names and values in turn, the form that costs Node.js least. All but the id of the request are the same for every
- * reader that gets the same answer.
+ * Names and values alternating, the form that costs Node.js least. Everything except the request id is the same for
+ * every reader that gets the same answer.
  */
 function headerLines(answer: SessionAnswer, requestId: string): string[] {
   let known = lines.get(answer);
@@ -74,20 +73,20 @@ function headerLines(answer: SessionAnswer, requestId: string): string[] {
 }
 
 /**
- * A plain read, of whichever form. What is not a merchant's id is not a configured merchant either: the policies find that
- * out.
+ * A plain read in either form. Something that is not a merchant id is not a configured merchant either: the policies
+ * find that out.
  */
 function plainReadOf({ method, url = '', headers }: IncomingMessage): PlainRead | undefined {
   if (method !== 'GET' || !url.startsWith(BEFORE_MERCHANT)) return undefined;
   const merchantBefore = (end: string): string => url.slice(BEFORE_MERCHANT.length, url.length - end.length);
-  // What the client of a proxy prefers is none of the broker's.
+  // A `Prefer` header from a proxy's client is not meant for the broker.
   if (url.endsWith(SESSION_HEADERS)) return { merchant: merchantBefore(SESSION_HEADERS), proxyStatus: 204 };
   if (url.endsWith(EXT_AUTHZ)) return { merchant: merchantBefore(EXT_AUTHZ), proxyStatus: 200 };
   if (headers['prefer'] !== undefined || !url.endsWith(SESSION)) return undefined;
   return { merchant: merchantBefore(SESSION) };
 }
 
-/** Also "no" for a caller that is not known yet: finding out takes time, and is done elsewhere. */
+/** Also false for a caller that is not known yet: finding out takes time, and is done elsewhere. */
 function mayRead(policies: FreshReadParts['policies'], caller: Caller | undefined, merchant: string): caller is Caller {
   return caller !== undefined && policies.allows(caller, merchant, 'session:read');
 }

@@ -81,7 +81,7 @@ export class MerchantsController {
     const failure = this.replica.failures.get(merchant);
     const settings = this.merchants.settingsOf(merchant);
     const { result, reason } = this.replica.reader.verdict(merchant);
-    // It is served, and every payment may find it dead.
+    // It is served, but any payment may find it dead.
     const isDisputed = result === 'fresh' && this.replica.hasForeignAuthorizer(merchant);
     return {
       id: merchant,

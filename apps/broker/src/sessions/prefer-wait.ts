@@ -1,9 +1,11 @@
-/** A request does not wait any longer, whatever the caller prefers: proxies on the way give up at about this. */
+/**
+ * A request waits no longer than this, whatever the caller prefers: proxies along the way give up at about this time.
+ */
 export const MAX_WAIT_S = 60;
 
 /**
  * Reads the `wait` preference (RFC 7240 section 4.3). A preference that is not understood is ignored, as the RFC
- * demands; one that is too long is cut to what will be done.
+ * requires; one that is too long is cut to the maximum.
  * @returns seconds, or undefined when there is no such preference
  */
 export function preferredWaitSeconds(prefer: string | readonly string[] | undefined): number | undefined {

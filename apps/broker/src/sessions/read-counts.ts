@@ -4,7 +4,7 @@ import type { CountedRead } from '#libs/telemetry';
 
 type ReadResult = ServeVerdict['result'];
 
-/** Reads by merchant and result. Plain numbers: there are many reads, and few scrapes. */
+/** Reads by merchant and result. Plain numbers: there are many reads and few scrapes. */
 @Injectable()
 export class ReadCounts {
   readonly #counts = new Map<string, Record<ReadResult, number>>();

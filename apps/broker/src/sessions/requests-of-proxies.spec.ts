@@ -9,7 +9,7 @@ interface Seen {
   readonly isKept: boolean;
 }
 
-/** What is handed on of a request, and whether its connection is kept. */
+/** What is passed on of a request, and whether its connection is kept. */
 function handedOn(method: string, url: string, headers: Record<string, string> = {}): Seen {
   let seen: Seen | undefined;
   const asked = asReads((request, { shouldKeepAlive }) => {

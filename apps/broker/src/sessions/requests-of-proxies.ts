@@ -5,9 +5,9 @@ import { EXT_AUTHZ_PATH, MERCHANTS_PATH } from '../http/routes.js';
 const [BEFORE_MERCHANT = '', AFTER_MERCHANT = ''] = `/${MERCHANTS_PATH}/${EXT_AUTHZ_PATH}`.split(':merchant');
 
 /**
- * Makes a GET of what Envoy asks on behalf of a request that it holds: it uses the method of that request, and adds its
- * path to the one that is configured. Both belong to somebody else, and say nothing about the read; neither does a body,
- * so no connection is kept to wait for its end.
+ * Turns Envoy's question about a request that it holds into a GET: Envoy uses that request's method, and appends its
+ * path to the configured one. Both come from another client and say nothing about the read; neither does a body, so the
+ * connection is not kept waiting for its end.
  */
 export function asReads(answer: EarlyAnswer): EarlyAnswer {
   return (request, response) => {
@@ -21,7 +21,7 @@ export function asReads(answer: EarlyAnswer): EarlyAnswer {
   };
 }
 
-/** How much of the URL is the path of the route, and its query; undefined when it is another route. */
+/** How much of the URL is the route's path and query; undefined when it is another route. */
 function lengthOfPath(url: string): number | undefined {
   if (!url.startsWith(BEFORE_MERCHANT)) return undefined;
   const merchantEnd = url.indexOf('/', BEFORE_MERCHANT.length);

@@ -5,21 +5,21 @@ import { sessionJson } from './session-document.js';
 export interface FoundSession {
   readonly kind: 'session' | 'unchanged';
   readonly session: Session;
-  /** The wait that was asked for and granted, in seconds. */
+  /** The wait that was requested and granted, in seconds. */
   readonly waitedFor?: number;
 }
 
-/** Most proxies take any 2xx, of which 204 says that there is no body. Envoy takes 200 alone. */
+/** Most proxies accept any 2xx, of which 204 says that there is no body. Envoy accepts only 200. */
 export type ProxyStatus = 200 | 204;
 
 export interface SessionAnswer {
   readonly status: ProxyStatus | 304;
   readonly headers: Readonly<Record<string, string | number>>;
-  /** Absent when the caller holds it, and where the headers are the answer. */
+  /** Absent when the caller already holds it, and when the headers are the answer. */
   readonly body?: string;
 }
 
-/** As later requests to the gateway have it; its create call has another form. */
+/** The value in later requests to the gateway; its create call uses another form. */
 const GATEWAY_API_VERSION = 'V1';
 
 export const SESSION_CONTENT_TYPE = 'application/json; charset=utf-8';
@@ -37,8 +37,8 @@ interface MadeAnswers {
 const made = new WeakMap<Session, MadeAnswers>();
 
 /**
- * The one answer with a session, whichever way the request came. The session may be kept, by this caller only, until it
- * is renewed. Made once a second for each session: sessions are immutable and read thousands of times.
+ * The single form of an answer with a session, however the request arrived. Only this caller may keep the session,
+ * until it is renewed. Made once a second for each session: sessions are immutable and read thousands of times.
  */
 export function sessionAnswer(found: FoundSession, untilRenewalMs: number): SessionAnswer {
   const { kind, session, waitedFor } = found;
@@ -68,8 +68,8 @@ function answerOf({ kind, session, waitedFor }: FoundSession, maxAge: number): S
 const madeForProxies = new WeakMap<Session, Partial<Record<ProxyStatus, SessionAnswer>>>();
 
 /**
- * The session as the headers that the gateway wants, for a proxy that puts them on the request it passes on. All are of
- * one generation; a proxy that kept them would go on with a session that has ended. Made once for each session.
+ * The session as the headers that the gateway expects, for a proxy that puts them on the request it forwards. All are
+ * from one generation; a proxy that cached them would go on using a session that has ended. Made once for each session.
  */
 export function headersAnswer(session: Session, status: ProxyStatus): SessionAnswer {
   let answers = madeForProxies.get(session);

@@ -23,7 +23,7 @@ export class ServerPublicKeyDocument {
   readonly y: string;
 }
 
-/** The one JSON shape of a session. Its parts belong together: never mix those of two generations. */
+/** The only JSON form of a session. Its parts belong together: never mix those of two generations. */
 export class SessionDocument {
   @ApiProperty({ example: 'shop' })
   readonly merchant: string;
@@ -73,7 +73,7 @@ export function sessionDocument(session: Session): SessionDocument {
 
 const written = new WeakMap<Session, string>();
 
-/** The document as JSON, written once per session: sessions are immutable and read thousands of times. */
+/** The document as JSON, serialised once per session: sessions are immutable and read thousands of times. */
 export function sessionJson(session: Session): string {
   const known = written.get(session);
   if (known !== undefined) return known;

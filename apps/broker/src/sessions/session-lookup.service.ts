@@ -36,7 +36,8 @@ export class SessionLookup {
   }
 
   /**
-   * For a proxy, which copies headers of its own client: what they prefer, or hold already, is not meant for the broker.
+   * For a proxy, which copies its client's headers: what that client prefers or already holds is not meant for the
+   * broker.
    * @throws BrokerError `invalid_request` or `session_unavailable`
    */
   async findForProxy(request: FastifyRequest<MerchantRoute>, reply: FastifyReply): Promise<FoundSession> {
@@ -50,7 +51,7 @@ export class SessionLookup {
   async #noted(request: FastifyRequest<MerchantRoute>, find: () => Promise<FoundSession>): Promise<FoundSession> {
     const { merchant } = request.params;
     try {
-      // It may have waited for a minute, and the session may have been created since its caller was removed.
+      // It may have waited for a minute, and the session may have been created after its caller was removed.
       const found = await this.access.throughout(request, 'session:read', find);
       const read = { caller: callerOf(request)?.name ?? '', merchant, generation: found.session.generation };
       this.reads.served(read, this.replica.reader.verdict(merchant).result);
@@ -73,7 +74,7 @@ export class SessionLookup {
     const wait = { merchant, waitMs: waitSeconds * 1_000, signal: this.life.signalFor(reply) };
     const newer = await this.replica.reader.newerThan(session.generation, wait);
     if (newer !== undefined) return { kind: 'session', session: newer, waitedFor: waitSeconds };
-    // The caller's session may have ended while it waited: what is not served is not confirmed either.
+    // The caller's session may have ended while it waited: what is no longer served must not be confirmed as unchanged.
     const { session: served } = await this.replica.reader.read({
       ...wait,
       waitMs: 0,

@@ -43,7 +43,7 @@ class Stage {
     return this.replica.held.generationOf('shop');
   }
 
-  /** A caller that holds the present session and waits for the next one. */
+  /** A caller that holds the current session and waits for the next one. */
   wait(seconds: number): Promise<FoundSession | Error> {
     const headers = { prefer: `wait=${seconds}`, 'if-none-match': etagOf(this.generation()) };
     const request = { params: { merchant: 'shop' }, query: {}, headers } as unknown as FastifyRequest<MerchantRoute>;

@@ -1,7 +1,7 @@
 import { parseDurationMs } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 
-/** To ask for more than an hour to be left is a slip: no session is renewed that early. */
+/** Asking for more than an hour to be left must be a mistake: no session is renewed that early. */
 const MAX_MIN_REMAINING_MS = 3_600_000;
 const KNOWN = new Set(['minRemaining']);
 

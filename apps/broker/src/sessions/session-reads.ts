@@ -3,7 +3,7 @@ import type { ServeVerdict } from '#libs/session';
 import { AuditTrail, type SessionRead } from '../audit/audit-trail.js';
 import { ReadCounts } from './read-counts.js';
 
-/** What is noted of every read of a session, whichever way it came. */
+/** What is recorded for every read of a session, however it arrived. */
 @Injectable()
 export class SessionReads {
   constructor(

@@ -5,7 +5,10 @@ import { GenerationProperty } from '../docs/generation-property.js';
 
 const RESULTS = ['renewed', 'just_renewed'] as const satisfies readonly WantedRenewalAnswer['kind'][];
 
-/** What became of a renewal that a person wanted. Without the session itself: who may renew need not be able to pay. */
+/**
+ * The outcome of a renewal that a person asked for. Without the session itself: permission to renew need not include
+ * permission to pay.
+ */
 export class RenewalDocument {
   @ApiProperty({ example: 'shop' })
   readonly merchant: string;
