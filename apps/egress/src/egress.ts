@@ -15,9 +15,9 @@ import { RequestEnds } from './exchange/request-ends.js';
 
 interface EgressOptions {
   readonly configuration: EgressConfiguration;
-  /** Where the configuration came from and is read again. Without it the configuration stays as it is. */
+  /** Where the configuration came from and is reread from. Without it, the configuration never changes. */
   readonly source?: ReloadSource;
-  /** Called when a changed configuration names another level. */
+  /** Called when a changed configuration sets a different log level. */
   readonly setLogLevel?: (level: LogLevel) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,13 +27,13 @@ interface EgressOptions {
 export interface RunningEgress {
   readonly url: string;
   readonly managementUrl: string;
-  /** Reads the configuration again at once, without waiting for its files to be looked at. */
+  /** Rereads the configuration at once, without waiting for the next check of its files. */
   reload(): Promise<void>;
-  /** Lets nobody in any more, lets payments under way end, closes every socket. */
+  /** Accepts no new requests, lets payments in progress end, and closes every socket. */
   close(): Promise<void>;
 }
 
-/** Beyond the gateway's own time, for the broker to replace a session or open an answer. */
+/** On top of the gateway's own timeout, for the broker to replace a session or open an answer. */
 const CLOSE_GRACE_MS = 10_000;
 
 /**
@@ -43,11 +43,11 @@ const CLOSE_GRACE_MS = 10_000;
 export async function startEgress(options: EgressOptions): Promise<RunningEgress> {
   const egress = await assemble(options);
   const { configuration, logger } = options;
-  // Everything is loaded by now, and nobody is waiting yet.
+  // Everything is loaded by now, and no one is waiting yet.
   returnMemory();
   egress.watchMemory();
   try {
-    // The management port first: it shows how the start goes.
+    // The management port first: it shows how the start is going.
     const managementUrl = await egress.openManagement();
     const url = await egress.open();
     egress.start();
@@ -108,7 +108,7 @@ interface EgressParts {
   readonly connectionEnds: EndsOfPorts;
 }
 
-/** What runs, and the order in which it begins and ends. */
+/** What runs, and the order in which it starts and ends. */
 class Egress {
   readonly #parts: EgressParts;
   #management: Management | undefined;
@@ -144,7 +144,7 @@ class Egress {
     return openServer(server, listen, listen.tls === undefined ? 'http' : 'https');
   }
 
-  /** The first sessions are asked for once the ports are open; requests that are earlier wait for them. */
+  /** The first sessions are requested once the ports are open; requests that arrive earlier wait for them. */
   start(): void {
     const { inForce, reloads } = this.#parts;
     inForce.current.start();
@@ -176,7 +176,7 @@ class Egress {
     logger.info({}, 'egress stopped');
   }
 
-  /** A payment under way is let end: nobody could tell what became of it otherwise. */
+  /** Payments in progress may end: otherwise nobody could tell what became of them. */
   #lastRequests(traffic: Traffic, clock: Clock): Promise<void> {
     const { timeoutMs } = this.#parts.inForce.current.configuration.gateway;
     return new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { BrokerError } from '#libs/errors';
 import { liveProgram, type ProgramSignals, type RunningProgram, VERSION } from '#libs/program';
 import { createLogger, standardOutput, startTelemetry } from '#libs/telemetry';
 
-/** A reader that has fallen behind has this long for the last lines. */
+/** How long a reader that has fallen behind gets for the last lines. */
 const LAST_LINES_MS = 1_000;
 
 interface RunOptions {
@@ -22,7 +22,7 @@ export async function runEgress({ environment, signals }: RunOptions): Promise<n
   }
 }
 
-/** @returns undefined when the egress is to end before anything of it runs */
+/** @returns undefined when the egress is to end before any of it runs */
 async function started({ environment, signals }: RunOptions): Promise<RunningProgram | undefined> {
   const file = environment['EGRESS_CONFIG'];
   if (file === undefined || file === '') {
@@ -41,7 +41,7 @@ async function started({ environment, signals }: RunOptions): Promise<RunningPro
     logger,
     environment,
   });
-  // Loaded only now: what is observed must be loaded after the observer.
+  // Loaded only now: whatever is observed must be loaded after the observer.
   const { startEgress } = await import('./egress.js');
   if (signals.stopping.aborted) return undefined;
   const setLogLevel = logger.setLevel.bind(logger);

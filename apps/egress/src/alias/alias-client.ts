@@ -1,18 +1,18 @@
 import type { EgressClient } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 
-/** A client that authorizes for itself, with what its sessions follow from. */
+/** A client that authorizes for itself, with everything its sessions are derived from. */
 export interface AliasClient {
   readonly name: string;
   readonly merchant: string;
-  /** In lower case: the alias of a client is a UUID, which may be written either way. */
+  /** In lower case: a client's alias is a UUID, which may be written in either case. */
   readonly serviceCode: string;
   readonly client: EgressClient;
 }
 
 /**
- * Those of the clients that have an alias.
- * @throws BrokerError `configuration_invalid` when two have the same one: it could not be told which of them calls
+ * The clients that have an alias.
+ * @throws BrokerError `configuration_invalid` when two have the same one: it would be unclear which of them is calling
  */
 export function aliasClientsAmong(clients: readonly EgressClient[]): readonly AliasClient[] {
   const found = new Map<string, AliasClient>();

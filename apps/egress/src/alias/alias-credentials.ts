@@ -2,19 +2,20 @@ import type { ClientKey } from '#libs/jwe';
 import { keyedDigest } from '#libs/jwe';
 import type { AliasClient } from './alias-client.js';
 
-/** What a client presents, and what it is given besides. Worth something at this egress alone. */
+/** What a client presents, and the token it is given with it. Worthless anywhere but at this egress. */
 export interface AliasCredentials {
   readonly deviceId: string;
   readonly refreshToken: string;
   readonly authToken: string;
 }
 
-/** Names purpose and version of the derivation. Another version ends every alias session. */
+/** Names the purpose and version of the derivation. Changing the version ends every alias session. */
 const PURPOSE = 'session-egress/alias/v1';
 
 /**
  * The credentials of a client under one of our keys. They follow from the configuration alone, so that all replicas
- * give and know the same ones, before and after a restart; another key, name, merchant or alias makes others.
+ * issue and recognise the same ones, before and after a restart; a different key, name, merchant or alias gives
+ * different ones.
  */
 export async function aliasCredentials(key: ClientKey, client: AliasClient): Promise<AliasCredentials> {
   const parts = [client.name, client.merchant, client.serviceCode];
@@ -29,8 +30,8 @@ export async function aliasCredentials(key: ClientKey, client: AliasClient): Pro
 }
 
 /**
- * 122 bits of a digest as a UUID (RFC 9562). Version 4 rather than 8: nobody can tell them from random bits, and
- * published clients may check against versions that are older than 8.
+ * 122 bits of a digest as a UUID (RFC 9562). Version 4 rather than 8: they are indistinguishable from random bits, and
+ * published clients may check for versions older than 8.
  */
 function uuidOf(digest: string): string {
   const octets = Buffer.from(digest, 'base64url').subarray(0, 16);

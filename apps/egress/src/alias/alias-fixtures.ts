@@ -2,7 +2,7 @@ import type { EgressClient } from '#libs/configuration';
 import { type ClientKey, generateClientKey, importClientKey, importPaymentKey, openJwe, sealJwe } from '#libs/jwe';
 import type { PublicJwk } from '#libs/jwe';
 
-/** For the specs of this folder: a client that authorizes for itself, with its throwaway key. */
+/** For the specs in this folder: a client that authorizes for itself, with its throwaway key. */
 export interface AliasParty {
   readonly client: EgressClient;
   readonly key: ClientKey;
@@ -10,7 +10,7 @@ export interface AliasParty {
   readonly openText: (body: string) => Promise<string>;
 }
 
-/** A client of its own has bounds of its own. */
+/** A separate client has its own limits. */
 const MAX_BYTES = 1_048_576;
 
 export const SERVICE_CODE = 'c0ffee00-0368-41ed-b939-0242ac120002';
@@ -34,7 +34,7 @@ export async function anAliasKey(): Promise<ClientKey> {
   return importClientKey((await generateClientKey()).privateJwk);
 }
 
-/** As a client does: to the key that its session names. */
+/** As a client does: to the key in its session. */
 export async function sealTo(serverPublic: PublicJwk, text: string): Promise<string> {
   return sealJwe(Buffer.from(text, 'utf8'), await importPaymentKey(serverPublic), { maxBytes: MAX_BYTES });
 }

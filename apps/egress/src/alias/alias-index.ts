@@ -9,8 +9,8 @@ interface Known {
 }
 
 /**
- * Whose credentials are whose. It holds digests only: a secret is looked up by its digest, which an attacker cannot steer
- * byte by byte, and compared in constant time.
+ * Maps credentials to clients. It holds only digests: a secret is looked up by its digest, which an attacker cannot
+ * steer byte by byte, and compared in constant time.
  */
 export class AliasIndex {
   readonly #byDevice = new Map<string, Known>();
@@ -20,10 +20,10 @@ export class AliasIndex {
     this.#byDevice.set(digestOf(deviceId), { refreshToken: binaryDigest(refreshToken), client });
   }
 
-  /** The client to whom both were given; undefined for everybody else. */
+  /** The client that both were issued to; undefined for anyone else. */
   find(deviceId: string, refreshToken: string): EgressClient | undefined {
     const known = this.#byDevice.get(digestOf(deviceId));
-    // A device that nobody has is compared as well, so that how long it takes does not tell it from one that exists.
+    // An unknown device is compared as well, so that the time taken does not reveal whether it exists.
     const isGiven = timingSafeEqual(binaryDigest(refreshToken), known?.refreshToken ?? this.#nobody);
     return isGiven ? known?.client : undefined;
   }

@@ -13,8 +13,8 @@ interface AliasSession extends AliasCredentials {
 }
 
 /**
- * The session in the gateway's full form, with the end under all three names, because one published client demands all
- * of them. The client's own clock decides about that end; here the session outlives it.
+ * The session in the gateway's full form, with the expiry under all three names, because one published client requires
+ * all of them. The client's own clock decides when it expires; here the session outlives it.
  */
 export function aliasSessionPlaintext({ createdAt, serverPublic, ...credentials }: AliasSession): Uint8Array {
   const { authToken, deviceId, refreshToken } = credentials;
@@ -30,8 +30,8 @@ export function aliasSessionPlaintext({ createdAt, serverPublic, ...credentials 
 }
 
 /**
- * The end in both formats of the interface description. It is a whole second: whether four digits after the point are a
- * decimal fraction or padded milliseconds is read both ways, and zeros say the same in either.
+ * The expiry in both formats of the interface description. It is a whole second: four digits after the point can be
+ * read as a decimal fraction or as padded milliseconds, and zeros mean the same in either.
  */
 function momentsOf(end: Instant): Readonly<Record<string, string>> {
   const text = toRfc3339(end).slice(0, SECOND_LENGTH).replace('T', ' ');

@@ -12,7 +12,7 @@ import { aliasNamedBy, type CreateRequest } from './create-request.js';
 
 interface AliasSessionsOptions {
   readonly clients: readonly EgressClient[];
-  /** Ours, newest first: sessions are given under the first, and known under all of them. */
+  /** Our keys, newest first: sessions are issued under the first, and recognised under all of them. */
   readonly keys: readonly ClientKey[];
   readonly clock: Clock;
   /** Where JWEs are opened and sealed. Default: in this thread. */
@@ -23,7 +23,7 @@ export interface AliasAnswer {
   readonly status: number;
   /** JSON. */
   readonly body: string;
-  /** Its name; undefined where nobody has the alias, or none was named. */
+  /** Its name; undefined if no client has the alias, or none was named. */
   readonly client: string | undefined;
   readonly merchant?: string;
 }
@@ -41,7 +41,7 @@ interface AliasParts {
 
 /** A compact JWE of a plaintext of 64 KiB, which is what a sealed route takes, with its header and key. */
 const MAX_JWE_BYTES = 90_112;
-/** An answer of the bank is there already: it is sealed whatever its length, as long as it could be opened. */
+/** The bank's answer is already there: it is sealed whatever its length, as long as it could be opened. */
 const MAX_ANSWER_BYTES = 262_144;
 
 const unknownAlias: GatewayError = {
@@ -52,9 +52,9 @@ const unknownAlias: GatewayError = {
 };
 
 /**
- * Sessions for clients that authorize for themselves. They look like the gateway's and are worth nothing there. Nothing
- * is kept of them: they follow from the configuration, on every replica alike, and end when the key or the alias is
- * taken out of it.
+ * Sessions for clients that authorize for themselves. They look like the gateway's and are worthless there. They are
+ * not stored: they follow from the configuration, identically on every replica, and end when the key or the alias is
+ * removed from it.
  */
 export class AliasSessions {
   readonly #options: AliasSessionsOptions;
@@ -70,7 +70,7 @@ export class AliasSessions {
   }
 
   /**
-   * Derives everything once, from the configuration.
+   * Derives everything from the configuration, once.
    * @throws BrokerError `configuration_invalid` when there are aliases and no key, or two clients with the same alias
    */
   static async create(options: AliasSessionsOptions): Promise<AliasSessions> {
@@ -85,7 +85,7 @@ export class AliasSessions {
     return new AliasSessions({ options, index, byAlias: new Map(given) });
   }
 
-  /** The client to whom these two headers were given; undefined for everybody else. Constant time in the secrets. */
+  /** The client that these two headers were issued to; undefined for anyone else. Constant time in the secrets. */
   find(deviceId: string | undefined, refreshToken: string | undefined): EgressClient | undefined {
     return deviceId === undefined || refreshToken === undefined ? undefined : this.#index.find(deviceId, refreshToken);
   }
@@ -103,7 +103,7 @@ export class AliasSessions {
   }
 
   /**
-   * Opens what a client sealed to our key, the newest or an older one.
+   * Opens what a client sealed to one of our keys, the newest or an older one.
    * @throws BrokerError `jwe_malformed`, `jwe_too_large`, `jwe_algorithm_refused`, `jwe_not_opened`
    */
   async open(jwe: string): Promise<Uint8Array> {

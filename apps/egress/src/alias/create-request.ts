@@ -6,7 +6,7 @@ export interface CreateRequest {
   readonly query: URLSearchParams;
 }
 
-/** Which alias a create call names, or why that cannot be told. */
+/** Which alias a create call names, or why that cannot be determined. */
 export type NamedAlias = { readonly serviceCode: string } | { readonly refused: GatewayError };
 
 const MEMBER = 'serviceCode';
@@ -33,8 +33,8 @@ const noServiceCode: NamedAlias = {
 };
 
 /**
- * The alias of a create call: in the body, as documented, or in the query, as published clients send it, which leave the
- * body empty. Members that are not known are let through, as the gateway does.
+ * The alias in a create call: in the body, as documented, or in the query, as sent by published clients, which leave
+ * the body empty. Unknown members are accepted, as the gateway does.
  * @returns the alias in lower case
  */
 export function aliasNamedBy({ body, query }: CreateRequest): NamedAlias {
@@ -56,7 +56,7 @@ function membersOf(body: Uint8Array): { readonly serviceCode: unknown } | { read
   return { serviceCode: (value as Readonly<Record<string, unknown>>)[MEMBER] };
 }
 
-/** Undefined is no value of JSON. */
+/** Undefined is not a JSON value. */
 function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);

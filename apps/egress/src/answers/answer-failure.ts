@@ -11,10 +11,10 @@ interface Answering {
   readonly form: Form;
 }
 
-/** Paths of the broker's API: whoever asks for one here has the egress's URL in the place of the broker's. */
+/** Paths of the broker's API: a client that asks for one here uses the egress's URL in place of the broker's. */
 const OF_THE_BROKER = '/v1/merchants/';
 
-/** Of the methods that are never passed on; wherever else one is refused, the body is posted. */
+/** Methods that are never passed on; if any other method is refused, only POST is allowed. */
 const NEVER_PASSED_ON: readonly unknown[] = ['CONNECT', 'TRACE'];
 const PASSED_ON = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
@@ -23,13 +23,13 @@ function named({ url = '' }: IncomingMessage): object {
   return { serviceId: SERVICE, detail: 'this is an egress; sessions are read at the broker' };
 }
 
-/** Answers a failure of ours in the language of the client: problem details, or the gateway's own form. */
+/** Answers a failure of ours in the client's form: problem details, or the gateway's own form. */
 export function answerFailure(failure: BrokerError, { request, response, requestId, form }: Answering): void {
   const { type, body } =
     form === 'alias'
       ? { type: 'application/json', body: gatewayErrorOf(failure, requestId).body }
       : { type: PROBLEM_CONTENT_TYPE, body: JSON.stringify({ ...problemOf(failure, requestId), ...named(request) }) };
-  // What is left of the body is not read: the connection is of no more use.
+  // The rest of the body is not read, so the connection cannot be reused.
   if (!request.complete) response.shouldKeepAlive = false;
   const { retryAfterMs } = failure;
   const headers: OutgoingHttpHeaders = {
@@ -43,7 +43,7 @@ export function answerFailure(failure: BrokerError, { request, response, request
     headers['allow'] = NEVER_PASSED_ON.includes(request.method) ? PASSED_ON : 'POST';
   }
   if (failure.code === 'unauthenticated' && form === 'plain') headers['www-authenticate'] = 'Bearer';
-  // An answer that could not be begun may have left its own reason phrase.
+  // An answer that could not be started may have left its own reason phrase.
   const { status } = failure.entry;
   response.writeHead(status, STATUS_CODES[status], headers).end(body);
 }

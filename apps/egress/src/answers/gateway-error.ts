@@ -1,11 +1,11 @@
 import { type BrokerError, errorCodes } from '#libs/errors';
 
-/** A refusal in the words that clients of the gateway know. */
+/** A refusal in the form that the gateway's clients know. */
 export interface GatewayError {
   readonly status: number;
   readonly msgCode: string;
   readonly msgType: 'ERROR' | 'VALIDATION_ERROR';
-  /** Constant and public: whatever a caller sent is not in it. */
+  /** Constant and public: contains nothing that a caller sent. */
   readonly msgText: string;
 }
 
@@ -14,10 +14,10 @@ export interface WrittenError {
   readonly body: string;
 }
 
-/** Who refused: the gateway names a service of its own here. */
+/** Who refused: the gateway names one of its own services here. */
 export const SERVICE = 'session-egress';
 
-/** With this one a client creates another session by itself, which is all that helps. */
+/** On this code, a client creates another session by itself, which is the only remedy. */
 const UNKNOWN_SESSION = 'b_session_doesnt_exist';
 
 /** Writes a refusal as the gateway does (interface description, section "Errors"). */
@@ -28,8 +28,8 @@ export function writeGatewayError(error: GatewayError, requestId: string): Writt
 }
 
 /**
- * A failure of ours for a client that knows the gateway's form only. Its code is ours, but for a session that nobody was
- * given, or that has been ended: that has the gateway's own code.
+ * A failure of ours for a client that only knows the gateway's form. It has our code, except for a session that was
+ * never issued or has been ended: that gets the gateway's own code.
  */
 export function gatewayErrorOf({ code }: BrokerError, requestId: string): WrittenError {
   const { status, title: msgText } = errorCodes[code];

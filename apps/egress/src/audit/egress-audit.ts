@@ -3,21 +3,21 @@ import type { EgressConfiguration } from '#libs/configuration';
 import { RateLimiter } from '#libs/edge';
 import { type AuditLog, type AuditRecord, createAuditLog, type EgressOutcome, type Logger } from '#libs/telemetry';
 
-/** A request that was sent to the gateway, once its fate is known, or known to be unknown. */
+/** A request that was sent to the gateway, once its outcome is known, or known to be unknown. */
 export interface SentPayment {
   readonly client: string;
   readonly merchant: string;
   /** The configured pattern of the path. */
   readonly route: string;
-  /** Of the session that it was sent under last. */
+  /** Of the last session that it was sent with. */
   readonly generation: number;
   readonly outcome: EgressOutcome;
-  /** Of the answer to the client; undefined where the client was gone. */
+  /** Of the answer to the client; undefined if the client had gone. */
   readonly status: number | undefined;
   readonly requestId: string;
 }
 
-/** An alias session that a client was given. */
+/** An alias session that was issued to a client. */
 export interface GivenSession {
   readonly client: string;
   readonly merchant: string;
@@ -26,16 +26,19 @@ export interface GivenSession {
 
 type Action = 'payment.send' | 'alias_session.create';
 
-/** A configuration that was read while the egress runs. */
+/** A configuration that was read while the egress was running. */
 export interface ReadConfiguration {
   readonly isTaken: boolean;
-  /** Clients in force, and how many of them are new or gone; with one that is not taken, what it would have removed. */
+  /**
+   * Clients in force, and how many are new or gone; for a configuration that was refused, how many it would have
+   * removed.
+   */
   readonly count?: number;
   readonly added?: number;
   readonly removed?: number;
 }
 
-/** Somebody whose credential was refused; who it is, nobody knows. */
+/** A caller whose credential was refused, and who is therefore unknown. */
 export interface RefusedCaller {
   readonly action: Action;
   readonly route: string;
@@ -48,13 +51,13 @@ export interface RefusedCaller {
 const REFUSALS = { perSecond: 10, burst: 100 };
 
 /**
- * Who sent what when: a record for each request that went to the gateway, and for each alias session. Refused
- * credentials are recorded at a bounded rate; the record after some that were left out says how many they were.
+ * Who sent what and when: a record for each request that went to the gateway, and for each alias session. Refused
+ * credentials are recorded at a bounded rate; the first record written after some were left out also counts them.
  */
 export class EgressAudit {
   readonly #log: AuditLog;
   readonly #refusals: RateLimiter;
-  /** Refusals that no record stands for yet, and what the last of them was. */
+  /** Refusals not yet covered by a record, and the latest of them. */
   #leftOut: { readonly record: AuditRecord; readonly count: number } | undefined;
 
   constructor(log: AuditLog, clock: Clock) {
@@ -96,7 +99,7 @@ export class EgressAudit {
     if (this.#refusals.take('all') === 0) this.#tellLeftOut();
   }
 
-  /** No request is under way any more: there is no next refusal to wait for. */
+  /** No request is in progress any more, so there is no next refusal to wait for. */
   close(): void {
     this.#tellLeftOut();
   }

@@ -1,4 +1,7 @@
-/** For the specs of this folder. Computed from its definition, not with the code under test: digits summed as written. */
+/**
+ * For the specs in this folder. Computed from the definition, not with the code under test: digits are summed as
+ * written.
+ */
 export function withCheckDigit(digits: string): string {
   const total = [...digits].reverse().reduce((sum, digit, index) => {
     const doubled = String(Number(digit) * (index % 2 === 0 ? 2 : 1));

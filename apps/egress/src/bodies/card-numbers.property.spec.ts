@@ -4,7 +4,7 @@ import { withCheckDigit } from './card-number-samples.js';
 import { findClearCardNumber } from './card-numbers.js';
 import { cardSchemes } from './card-schemes.js';
 
-/** A number of any scheme, range and length of the table, and with the right check digit. */
+/** A number of any scheme, range and length in the table, with the right check digit. */
 const aCardNumber: fc.Arbitrary<string> = fc
   .constantFrom(...cardSchemes)
   .chain(({ ranges, lengths }) => fc.tuple(fc.constantFrom(...ranges), fc.constantFrom(...lengths)))
@@ -21,11 +21,11 @@ const NAME_AT_MOST = 8;
 const aName = fc.string({ maxLength: NAME_AT_MOST });
 const aSeparator = fc.constantFrom('', ' ', '-', '\u00a0', '\u2011');
 
-/** What stands before and after must not lengthen the number, nor make it a part of an identifier. */
+/** What comes before and after must not lengthen the number or make it part of an identifier. */
 const aNeighbour = fc.string().map((text) => text.replace(/^[\p{Nd}a-f]+|[\p{Nd}a-f]+$/giu, ''));
 const aZero = fc.constantFrom(0x30, 0xff10, 0x0660, 0x0966, 0x1d7ce, 0x1d7f6);
 
-/** JSON texts of a card number as a text or a number. */
+/** A card number in JSON, as a text or a number. */
 const writtenCard: fc.Arbitrary<string> = aCardNumber.chain((digits) =>
   fc.oneof(
     fc.constant(digits),
@@ -42,7 +42,7 @@ const writtenCard: fc.Arbitrary<string> = aCardNumber.chain((digits) =>
 
 const aDocument = fc.json({ maxDepth: 3 });
 
-/** What a JSON text may lie in: a list with others, or an object, also under a name that is there twice. */
+/** What a JSON text may be embedded in: a list with others, or an object, also under a duplicate name. */
 type Wrapping = (inner: string) => string;
 const aWrapping: fc.Arbitrary<Wrapping> = fc.oneof(
   fc.tuple(aDocument, aDocument).map(
@@ -135,7 +135,7 @@ describe('how much there is to look at', () => {
     const text = pattern.repeat(MAX_TEXT / pattern.length);
     const groups = text.match(/\p{Nd}+/gu)?.length ?? 0;
     const candidates = [...candidatesInText(text)];
-    // From each group on there are seven lengths, from thirteen to nineteen digits.
+    // Each group starts at most seven candidates, with thirteen to nineteen digits.
     expect(candidates.length).toBeLessThanOrEqual(7 * groups);
     expect(Math.max(0, ...new Set(candidates.map(({ length }) => length)))).toBeLessThanOrEqual(19);
   });

@@ -1,4 +1,4 @@
-/** A scheme's share of the numbers: by their first four digits, both ends within, and by their length. */
+/** A scheme's share of the numbers: by their first four digits, both ends inclusive, and by their length. */
 interface CardScheme {
   readonly name: string;
   readonly ranges: readonly (readonly [first: number, last: number])[];
@@ -12,9 +12,9 @@ const ZERO = 48;
 const longer = [16, 17, 18, 19];
 
 /**
- * Who issues numbers beginning with what (ISO/IEC 7812). The check digit alone is right for one number in ten by chance;
- * with this table a random number of sixteen digits is taken for a card one time in 24, and one that begins like a date
- * of this century or counts microseconds is never taken for one.
+ * Who issues numbers with which prefix (ISO/IEC 7812). The check digit alone is right for one number in ten by chance;
+ * with this table, a random sixteen-digit number is mistaken for a card one time in 24, and one that begins like a date
+ * of this century or counts microseconds never is.
  */
 export const cardSchemes: readonly CardScheme[] = [
   { name: 'Visa', ranges: [[4000, 4999]], lengths: [13, 16, 19] },
@@ -45,7 +45,7 @@ export const cardSchemes: readonly CardScheme[] = [
     lengths: [14, ...longer],
   },
   { name: 'JCB', ranges: [[3528, 3589]], lengths: longer },
-  // Discover, Verve, Elo and half of Troy and RuPay lie within.
+  // These ranges include Discover, Verve, Elo, and half of Troy and RuPay.
   {
     name: 'Maestro',
     ranges: [
@@ -71,12 +71,12 @@ export const cardSchemes: readonly CardScheme[] = [
   { name: 'Humo', ranges: [[9860, 9860]], lengths: [16] },
 ];
 
-/** Whether these ASCII digits, and no others around them, are the number of a card. */
+/** Whether exactly these ASCII digits are a card number. */
 export function isCardNumber(digits: string): boolean {
   return hasCheckDigit(digits) && isIssued(digits);
 }
 
-/** The formula of Luhn (ISO/IEC 7812-1, annex B): from the right, every second digit counts double. */
+/** The Luhn formula (ISO/IEC 7812-1, annex B): from the right, every second digit counts double. */
 function hasCheckDigit(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index += 1) {

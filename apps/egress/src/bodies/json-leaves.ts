@@ -1,15 +1,15 @@
 import { BrokerError } from '#libs/errors';
 
-/** Where in a document something stands: names and places in lists, from the outside to the inside. */
+/** The position of something in a document: member names and list indexes, from the outside in. */
 export type JsonPath = readonly (string | number)[];
 
 export interface JsonLeaf {
   readonly kind: 'name' | 'text' | 'number';
-  /** A name or a text without its quotes and escapes; a number as it is written. */
+  /** A name or a text without its quotes and escapes; a number as written. */
   readonly content: string;
-  /** The name of the member whose value this is, or is an element of; undefined where there is none, and for names. */
+  /** The name of the member whose value this is, or is an element of; undefined if there is none, and for names. */
   readonly member: string | undefined;
-  /** For a name: where its object stands. To be asked before the next leaf is taken. */
+  /** For a name: the position of its object. Must be called before the next leaf is taken. */
   path(): JsonPath;
 }
 
@@ -17,13 +17,13 @@ type Frame =
   | { readonly kind: 'object'; member: string | undefined }
   | { readonly kind: 'list'; readonly member: string | undefined; index: number };
 
-/** What is left out is white space, colons and the three literals. */
+/** Skips white space, colons and the three literals. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[{}[\],]/g;
 
 /**
- * All names, texts and numbers of a JSON text, in their order. It reads the text itself: a parsed object has only the last
- * of several members of one name and has lost digits of long numbers, and both would be sent all the same. No depth is too
- * deep for it.
+ * All names, texts and numbers in a JSON text, in order. It reads the text itself: a parsed object keeps only the last
+ * of several members with the same name and loses digits of long numbers, and both would still be sent. It handles any
+ * depth.
  * @throws BrokerError `invalid_request` when the text is not JSON
  */
 export function* leavesOf(json: string): Generator<JsonLeaf> {
@@ -39,7 +39,7 @@ export function* leavesOf(json: string): Generator<JsonLeaf> {
   }
 }
 
-/** A comma: in an object the next text is a name again. */
+/** A comma: in an object, the next text is a name again. */
 function goOn(frame: Frame | undefined): void {
   if (frame?.kind === 'object') frame.member = undefined;
   else if (frame?.kind === 'list') frame.index += 1;

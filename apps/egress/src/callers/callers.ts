@@ -13,7 +13,7 @@ import { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
 import type { AliasSessions } from '../alias/alias-sessions.js';
 
-/** In which language a client speaks: JSON and problem details, or the gateway's own. */
+/** The form that a client uses: JSON and problem details, or the gateway's own. */
 export type Form = 'plain' | 'alias';
 
 export interface Caller {
@@ -33,7 +33,7 @@ interface KnownToken {
   readonly caller: Caller;
 }
 
-/** Who calls: by a bearer token, else by an alias session, else by a certificate. Nobody else gets past. */
+/** Identifies the caller by a bearer token, else by an alias session, else by a certificate. No one else gets past. */
 export class Callers {
   readonly #parts: CallersParts;
   readonly #tokens: ReadonlyMap<string, KnownToken>;
@@ -85,7 +85,7 @@ export class Callers {
     this.#parts.logger.warn({ setting, client }, HASH_PRESENTED);
   }
 
-  /** Where the connection shows a certificate besides, both have to name the same client. */
+  /** If the connection also presents a certificate, both have to identify the same client. */
   #byAlias(request: IncomingMessage): Caller {
     const client = this.#parts.alias.find(single(request, 'x-device_id'), single(request, 'x-refresh_token'));
     if (client === undefined) throw unauthenticated('the alias session is not one of ours');
@@ -106,7 +106,7 @@ export class Callers {
   }
 }
 
-/** The one before is behind the token of today: it has to have a successor. */
+/** The former token comes after the current one, and is only configured together with it. */
 function hashesOf({ name: owner, tokenDigests }: EgressClient, at: number): ConfiguredHash[] {
   return tokenDigests.map((sha256, age) => ({
     setting: `egress.clients[${at}].${age === 0 ? 'token' : 'formerToken'}.sha256`,
@@ -115,12 +115,12 @@ function hashesOf({ name: owner, tokenDigests }: EgressClient, at: number): Conf
   }));
 }
 
-/** Whether the request speaks the gateway's language, so that a refusal is in it as well. */
+/** Whether the request uses the gateway's form, so that a refusal uses it as well. */
 export function isOfAliasForm({ headers }: IncomingMessage): boolean {
   return headers.authorization === undefined && headers['x-device_id'] !== undefined;
 }
 
-/** Node keeps the first of some headers: somebody before us may have judged by the second. */
+/** Node.js keeps only the first of some headers: a program in front of us may have judged by the second. */
 function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
   let times = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -130,7 +130,7 @@ function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
   return times > 1;
 }
 
-/** Node joins what is sent twice, and such a value is nobody's. */
+/** Node.js joins a header that is sent twice, and such a value matches no one. */
 function single({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;

@@ -12,17 +12,17 @@ export interface DeploymentChange {
   /** Clients. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Clients of which anything differs. */
+  /** Clients in which anything differs. */
   readonly changed: readonly string[];
-  /** Each of those with what of it differs, such as `till (token)`. Absent where there is none. */
+  /** Each of those with what differs in it, such as `till (token)`. Absent if there are none. */
   readonly ofClients?: readonly string[];
   /** Other settings that differ, such as `gateway.timeout`. */
   readonly settings: readonly string[];
 }
 
-/** Where each setting counts by itself … */
+/** Here each setting counts by itself … */
 const SECTIONS = ['listen', 'broker', 'gateway', 'reload', 'log'] as const;
-/** … and where a list counts as a whole. */
+/** … and here a list counts as a whole. */
 const LISTS = { routes: 'routes', aliasKeys: 'aliasKeyFiles' } as const;
 
 export function changeBetween(before: EgressConfiguration, after: EgressConfiguration): DeploymentChange {
@@ -43,7 +43,7 @@ export function changeBetween(before: EgressConfiguration, after: EgressConfigur
   };
 }
 
-/** What is called otherwise in the file. */
+/** Settings that have another name in the file. */
 const WRITTEN: Readonly<Record<string, string>> = {
   tokenDigests: 'token',
   'alias.serviceCode': 'serviceCodeAlias',

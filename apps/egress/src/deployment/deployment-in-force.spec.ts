@@ -1,7 +1,7 @@
 import type { Deployment } from './deployment.js';
 import { DeploymentInForce } from './deployment-in-force.js';
 
-/** It counts how often it was closed, and ends when it is told. */
+/** Counts how often it is closed, and finishes closing when told to. */
 const aDeployment = () => {
   const ended = Promise.withResolvers<void>();
   const facts = { closed: 0, end: ended.resolve };

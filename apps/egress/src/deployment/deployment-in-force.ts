@@ -1,6 +1,8 @@
 import type { Deployment } from './deployment.js';
 
-/** The deployment that new requests get. One that was replaced is closed when the last of its own requests has ended. */
+/**
+ * The deployment that new requests get. One that was replaced is closed when the last of its own requests has ended.
+ */
 export class DeploymentInForce {
   readonly #requests = new Map<Deployment, number>();
   readonly #closing = new Set<Promise<void>>();
@@ -15,7 +17,7 @@ export class DeploymentInForce {
     return this.#current;
   }
 
-  /** @returns what the request is served by, until it leaves */
+  /** @returns the deployment that serves the request until it leaves */
   enter(): Deployment {
     this.#requests.set(this.#current, (this.#requests.get(this.#current) ?? 0) + 1);
     return this.#current;
@@ -34,7 +36,7 @@ export class DeploymentInForce {
     this.#closeIfDone(before);
   }
 
-  /** To be called when no request is under way any more. */
+  /** To be called when no request is in progress any more. */
   async close(): Promise<void> {
     await Promise.all([this.#current.close(), ...this.#closing]);
   }

@@ -13,7 +13,7 @@ import { BrokerSessions } from '../sessions/broker-sessions.js';
 export interface DeploymentParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** So many requests waited for a hand-over. */
+  /** Called with how many requests waited for a hand-over. */
   readonly onHeld: (merchant: string, requests: number) => void;
 }
 
@@ -23,10 +23,10 @@ interface Foundation {
   readonly brokerSessions: BrokerSessions;
 }
 
-/** As many payments at once as a busy shop has; each waits for its own connection, and for no other payment. */
+/** As many simultaneous payments as a busy shop has; each waits for its own connection, and for no other payment. */
 const GATEWAY_CONNECTIONS = 256;
 
-/** Everything that follows from one configuration. It is exchanged as a whole, and ends when its last request has. */
+/** Everything that follows from one configuration. It is replaced as a whole, and ends when its last request has. */
 export class Deployment {
   readonly callers: Callers;
   readonly routes: RouteTable;
@@ -52,7 +52,7 @@ export class Deployment {
     this.#sessions = new Map([...merchants].map((merchant) => [merchant, brokerSessions.take(merchant)]));
   }
 
-  /** @param before the one that it replaces: where the broker is the same, the sessions are */
+  /** @param before the deployment that this one replaces: if the broker is the same, so are the sessions */
   static async create(
     configuration: EgressConfiguration,
     parts: DeploymentParts,
@@ -68,7 +68,7 @@ export class Deployment {
     return new Deployment(configuration, alias, { clock, logger, brokerSessions });
   }
 
-  /** Asks for the first session of every merchant. */
+  /** Requests the first session of every merchant. */
   start(): void {
     for (const session of this.#sessions.values()) session.start();
   }
@@ -78,7 +78,7 @@ export class Deployment {
     await Promise.all([...this.#sessions.values()].map((session) => session.settled()));
   }
 
-  /** @param merchant of one of the clients */
+  /** @param merchant the merchant of one of the clients */
   sessionOf(merchant: string): MerchantSession {
     const session = this.#sessions.get(merchant);
     if (session === undefined) throw new TypeError('a client has a merchant without a session');

@@ -1,17 +1,17 @@
 import { type EgressConfiguration, isSame } from '#libs/configuration';
 import { tlsShape } from '#libs/edge';
 
-/** Bound to what is open: sockets and files of the process. */
+/** Tied to what is open: sockets and files of the process. */
 const FIXED = ['listen', 'management', 'audit'] as const;
 
 interface FixedConfiguration {
-  /** The configuration to put in force: what cannot change while the process runs is as it was. */
+  /** The configuration to put in force: whatever cannot change while the process runs is as it was. */
   readonly configuration: EgressConfiguration;
-  /** Settings that differ from those in force, and wait for a restart. */
+  /** Settings that differ from those in force and wait for a restart. */
   readonly awaitingRestart: readonly string[];
 }
 
-/** Takes from a changed configuration what can change while the egress runs. */
+/** Takes from a changed configuration whatever can change while the egress runs. */
 export function withFixedSettings(before: EgressConfiguration, loaded: EgressConfiguration): FixedConfiguration {
   const { host, port, connections } = before.listen;
   const tls = tlsShape(before.listen.tls) === tlsShape(loaded.listen.tls) ? loaded.listen.tls : before.listen.tls;

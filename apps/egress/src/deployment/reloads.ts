@@ -39,17 +39,20 @@ interface ReloadsParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly audit: Pick<EgressAudit, 'configurationRead'>;
-  /** Told of each attempt. */
+  /** Called for each attempt. */
   readonly onReload: (isTaken: boolean) => void;
 }
 
-/** Takes changed files without a restart, and without a payment that notices. A configuration with a fault changes nothing. */
+/**
+ * Applies changed files without a restart, and without any payment noticing. A configuration with a fault changes
+ * nothing.
+ */
 export class Reloads {
   readonly #parts: ReloadsParts;
   readonly #watch: ConfigurationWatch | undefined;
   #wasRefused = false;
   #awaitingRestart: readonly string[] = [];
-  /** Of the last reading that was taken. */
+  /** Of the last reading that was accepted. */
   #warnings: EgressConfiguration['warnings'];
 
   constructor(parts: ReloadsParts) {
@@ -99,7 +102,9 @@ export class Reloads {
     }
   }
 
-  /** A file that may come later, such as a token, can be gone though nothing has changed: that is told once. */
+  /**
+   * A file that may arrive later, such as a token, can be missing although nothing has changed: that is logged once.
+   */
   #warn(warnings: EgressConfiguration['warnings'], newOnly: boolean): void {
     const known = this.#warnings;
     this.#warnings = warnings;
@@ -142,7 +147,7 @@ export class Reloads {
     onReload(false);
   }
 
-  /** The next one is asked to have its sessions before anybody depends on it. */
+  /** The next deployment gets its sessions before any request depends on it. */
   async #changeOver(next: Deployment): Promise<void> {
     const { inForce, server, setLogLevel } = this.#parts;
     const { listen, log } = next.configuration;

@@ -17,7 +17,7 @@ export function isEncoded(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * An answer that can be read: one that came encoded, though nobody asked for that, is decoded.
+ * An answer that can be read: one that arrived encoded, although that was not requested, is decoded.
  * @param heldBytes up to this length it is whole
  * @throws BrokerError `answer_unusable` when it cannot be decoded
  */
@@ -39,7 +39,7 @@ async function begin(stream: Readable, bytes: number): Promise<{ bytes: Buffer; 
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    // Not left by `return` or `break`: either would destroy the stream, of which the rest is still wanted.
+    // By default, leaving the loop would destroy the stream, whose rest is still needed.
     const read = stream.iterator({ destroyOnReturn: false });
     for await (const chunk of read as AsyncIterable<Buffer>) {
       chunks.push(chunk);

@@ -8,12 +8,12 @@ import { passOn } from './pass-on.js';
 import { demandLength, readUpTo, wholeStream } from './request-body.js';
 import { sendOnceOrTwice } from './send-once-or-twice.js';
 
-/** Kept, so that the request can be sent again. A longer body is streamed, and sent once. */
+/** Kept, so that the request can be sent again. A longer body is streamed and sent only once. */
 const MAX_KEPT_BYTES = 65_536;
-/** Held back until it is known whether they say that the session is dead; the gateway's errors are far shorter. */
+/** Held back until it is known whether they report a dead session; the gateway's errors are far shorter. */
 const MAX_LOOKED_AT_BYTES = 16_384;
 
-/** A request whose bodies pass as they are: only the headers of the session are put in. */
+/** A request whose bodies pass unchanged: only the session's headers are added. */
 export async function exchangeClear(admitted: AdmittedRequest, parts: ExchangeParts): Promise<void> {
   const { request, path, gone, trail, route } = admitted;
   const body = await bodyOf(admitted);
@@ -51,7 +51,7 @@ async function bodyOf({ request, route, wantBody }: AdmittedRequest): Promise<Ou
   return { content: wholeStream(request, bytes, route.maxBytes), headers, isRepeatable: false };
 }
 
-/** Only what can be an error of the gateway is held back. */
+/** Only what can be an error from the gateway is held back. */
 function heldBytes({ status, headers }: { readonly status: number; readonly headers: IncomingHttpHeaders }): number {
   const type = headers['content-type'];
   const canBeAnError = type === undefined || type.includes('json') || status >= 400 || isEncoded(headers);

@@ -4,7 +4,7 @@ import { readWhole } from './request-body.js';
 import { CREATE_ROUTE, type RequestRecord } from './request-record.js';
 import type { Arrival } from './arrival.js';
 
-/** The create call of the interface description. Here it never reaches the bank. */
+/** The create call of the interface description. It never reaches the bank from here. */
 const CREATE_PATH = '/api-gateway/authorize_virtual_device';
 const MAX_BODY_BYTES = 65_536;
 
@@ -20,7 +20,7 @@ interface CreateCall {
   readonly requestId: string;
 }
 
-/** Gives a client that authorizes for itself the alias session that is its own. */
+/** Gives a client that authorizes for itself its own alias session. */
 export async function answerCreateCall({ arrival, query, alias, record, requestId }: CreateCall): Promise<void> {
   const { request, response, wantBody } = arrival;
   record.route = CREATE_ROUTE;

@@ -6,7 +6,7 @@ import type { Form } from '../callers/callers.js';
 import type { GatewayClient } from '../gateway/gateway-client.js';
 import type { MerchantSession } from '../sessions/merchant-session.js';
 
-/** One request, once it is known who sends it and where it may go. */
+/** One request, once it is known who sent it and where it may go. */
 export interface AdmittedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -14,22 +14,22 @@ export interface AdmittedRequest {
   readonly client: EgressClient;
   readonly form: Form;
   readonly route: EgressRoute;
-  /** With the query. */
+  /** Including the query. */
   readonly path: string;
-  /** Asks for the body, where the client waits to be asked. */
+  /** Asks for the body, if the client waits to be asked. */
   readonly wantBody: () => void;
   /** Aborts when the client goes away. */
   readonly gone: AbortSignal;
   readonly trail: ExchangeTrail;
 }
 
-/** What is told while a request is under way, for metrics and the audit. */
+/** What is reported while a request is in progress, for metrics and the audit. */
 export interface ExchangeTrail {
   /** It is about to be sent with this session. */
   sent(generation: number): void;
   repeated(): void;
   died(code: string): void;
-  /** One sending begins, as a part of the request's trace; undefined where no trace is recorded. */
+  /** One send begins, as part of the request's trace; undefined if no trace is recorded. */
   call(method: string): CallSpan | undefined;
 }
 

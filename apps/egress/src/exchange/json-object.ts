@@ -1,4 +1,4 @@
-/** The JSON object that some octets are; undefined for everything else. */
+/** The JSON object that these octets represent; undefined for anything else. */
 export function jsonObjectIn(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));

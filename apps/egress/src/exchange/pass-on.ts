@@ -16,9 +16,9 @@ interface PassOnOptions {
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 /**
- * Gives the gateway's answer to its client, as it is.
- * @throws BrokerError `request_timeout` when the client has gone; `answer_unusable` for a redirect, which would lead the client past the egress, and for an answer
- *   that is too long; what ended a stream in its middle
+ * Gives the gateway's answer to its client, unchanged.
+ * @throws BrokerError `request_timeout` when the client has gone; `answer_unusable` for a redirect, which would lead
+ *   the client past the egress, and for an answer that is too long; whatever ended a stream halfway
  */
 export async function passOn(
   answer: GatewayAnswer,
@@ -38,7 +38,8 @@ export async function passOn(
   const length = answer.kind === 'whole' ? answer.bytes.byteLength : Number(outgoing['content-length'] ?? 0);
   if (length > maxBytes) throw unusable(answer, `it is longer than ${maxBytes} bytes`);
   if (answer.kind === 'whole') {
-    // As text, octet for octet, so that head and body are one write: of two, the second costs as much as all else here.
+    // As text, octet for octet, so that head and body go out in one write: a second one would cost as much as all the
+    // rest here.
     response
       .writeHead(status, { ...outgoing, 'content-length': length })
       .end(answer.bytes.toString('latin1'), 'latin1');
@@ -47,7 +48,7 @@ export async function passOn(
   }
 }
 
-/** Whoever has gone before the answer is announced no more: to wait for it would be to wait for ever. */
+/** If the client has gone before the answer, its close is not announced again: waiting for it would never end. */
 function assertWaiting(answer: GatewayAnswer, response: ServerResponse): void {
   if (!response.destroyed) return;
   discard(answer);
@@ -58,7 +59,7 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400 && status !== 304;
 }
 
-/** What ends in its middle leaves the client with a broken answer, never with one that looks whole. */
+/** An answer that breaks off leaves the client with a broken answer, never with one that looks whole. */
 async function stream(source: Readable, response: ServerResponse, maxBytes: number): Promise<void> {
   let left = maxBytes;
   response.once('close', () => source.destroy());
@@ -70,7 +71,7 @@ async function stream(source: Readable, response: ServerResponse, maxBytes: numb
       if (!response.write(chunk)) await drained(response);
       if (response.destroyed) throw clientGone();
     }
-    // What ends because nobody reads it any more ends without a fault.
+    // A stream that ends because no one reads it any more ends without an error.
     if (response.destroyed) throw clientGone();
     response.end();
   } catch (error) {
@@ -81,7 +82,7 @@ async function stream(source: Readable, response: ServerResponse, maxBytes: numb
 }
 
 function drained(response: ServerResponse): Promise<void> {
-  // A client that has gone already is announced no more.
+  // If the client has already gone, its close is not announced again.
   if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
 import { BrokerError } from '#libs/errors';
 
-/** What has come of a body so far. */
+/** What has arrived of a body so far. */
 interface Begun {
   readonly bytes: Buffer;
   readonly hasEnded: boolean;
@@ -10,7 +10,7 @@ interface Begun {
 
 interface Reading {
   readonly maxBytes: number;
-  /** Asks for the body, where the client waits to be asked. */
+  /** Asks for the body, if the client waits to be asked. */
   readonly wantBody: () => void;
 }
 
@@ -26,7 +26,7 @@ export async function readWhole(request: IncomingMessage, { maxBytes, wantBody }
   throw new BrokerError('payload_too_large');
 }
 
-/** Reads to the end of the body, or a little more than so many octets of it; what follows is then still to be read. */
+/** Reads to the end of the body, or a little more than this many octets of it; the rest is then still to be read. */
 export function readUpTo(request: IncomingMessage, bytes: number): Promise<Begun> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -55,7 +55,7 @@ export function readUpTo(request: IncomingMessage, bytes: number): Promise<Begun
 }
 
 /**
- * The rest of a body with its beginning before it, as long as it stays within the bound.
+ * The rest of a body, preceded by its beginning, as long as it stays within the limit.
  * @param begun what has been read of it
  */
 export function wholeStream(request: IncomingMessage, begun: Buffer, maxBytes: number): Transform {
@@ -74,7 +74,7 @@ export function wholeStream(request: IncomingMessage, begun: Buffer, maxBytes: n
   return request.pipe(bounded);
 }
 
-/** @throws BrokerError `payload_too_large` for a body that says itself that it is too long */
+/** @throws BrokerError `payload_too_large` for a body that declares itself too long */
 export function demandLength({ headers }: IncomingMessage, maxBytes: number): void {
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw new BrokerError('payload_too_large');
 }

@@ -15,7 +15,7 @@ interface RequestEndsParts {
   readonly instruments: EgressInstruments | undefined;
 }
 
-/** What is told of a request at its end: counted, traced, and recorded where it was a payment or an attempt to get in. */
+/** Reports a request at its end: it is counted, traced and, if it was a payment or an attempt to get in, audited. */
 export class RequestEnds {
   readonly #parts: RequestEndsParts;
 

@@ -3,7 +3,7 @@ import type { CallSpan, EgressOutcome, RequestSpan } from '#libs/telemetry';
 import type { Form } from '../callers/callers.js';
 import type { ExchangeTrail } from './exchange-parts.js';
 
-/** For labels, where nothing better is known. */
+/** For labels when nothing better is known. */
 const UNKNOWN = '_unknown';
 export const NO_ROUTE = '_none';
 export const CREATE_ROUTE = '_create';
@@ -20,24 +20,24 @@ const outcomes: Partial<Readonly<Record<ErrorCode, EgressOutcome>>> = {
   internal_error: 'failed',
 };
 
-/** What a failure means to whoever pays; what is not named was refused for what the client sent. */
+/** What a failure means for the payer; a code not listed was refused because of what the client sent. */
 export function outcomeOf(code: ErrorCode): EgressOutcome {
   return outcomes[code] ?? 'refused';
 }
 
-/** What one request has come to: for metrics, the audit and the log, which all read it at its end. */
+/** The outcome of one request: for metrics, the audit and the log, which all read it at the end. */
 export class RequestRecord implements ExchangeTrail {
   client = UNKNOWN;
   merchant = UNKNOWN;
   route = NO_ROUTE;
   form: Form = 'plain';
   outcome: EgressOutcome = 'answered';
-  /** Of the last session that it was sent with. */
+  /** Of the last session it was sent with. */
   generation: number | undefined;
   isRepeated = false;
   /** Its credential was not accepted. */
   isCallerRefused = false;
-  /** Where traces are recorded. */
+  /** Set only if traces are recorded. */
   span: RequestSpan | undefined;
   readonly deaths: string[] = [];
 

@@ -4,12 +4,12 @@ import { jsonObjectIn } from './json-object.js';
 
 const UNAUTHORIZED = 401;
 
-/** What the gateway answers to a sealed body: the same, or an error in clear. */
+/** What the gateway answers to a sealed body: a sealed body as well, or an error in the clear. */
 export type SealedAnswer =
   { readonly kind: 'sealed'; readonly jwe: string } | { readonly kind: 'error'; readonly bytes: Buffer };
 
 /**
- * Reads an answer of one of the two forms of the interface description; a bare JWE is neither.
+ * Reads an answer in one of the two forms of the interface description; a bare JWE is neither.
  * @throws BrokerError `answer_unusable`
  */
 export function sealedAnswerOf(answer: GatewayAnswer): SealedAnswer {
@@ -17,7 +17,7 @@ export function sealedAnswerOf(answer: GatewayAnswer): SealedAnswer {
     answer.stream.destroy();
     throw unusable('it is too long');
   }
-  // Said by the status, with whatever words.
+  // The status says so, whatever the body.
   if (answer.status === UNAUTHORIZED) return { kind: 'error', bytes: answer.bytes };
   const document = jsonObjectIn(answer.bytes);
   if (typeof document?.['jwe'] === 'string') return { kind: 'sealed', jwe: document['jwe'] };

@@ -9,14 +9,14 @@ import { readWhole } from './request-body.js';
 import { type SealedAnswer, sealedAnswerOf } from './sealed-answer.js';
 import { sendOnceOrTwice } from './send-once-or-twice.js';
 
-/** A JWE of a plaintext of 64 KiB is some 88 KiB, and an answer may be a little longer than what was asked. */
+/** A JWE of a plaintext of 64 KiB is some 88 KiB, and an answer may be a little longer than the request. */
 const MAX_ANSWER_BYTES = 262_144;
 const MAX_JWE_OVERHEAD_BYTES = 1_024;
 const JSON_TYPE = 'application/json';
-/** As the interface description has it for a body that is sealed. */
+/** As the interface description requires for a sealed body. */
 const SEALED_TYPE = 'text/plain';
 
-/** A request whose bodies are sealed on the way: to the session's key, and back from the merchant's. */
+/** A request whose bodies are sealed on the way: to the session's key, and back to the merchant's. */
 export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeParts): Promise<void> {
   const { request, path, gone, trail, route } = admitted;
   const plaintext = await plaintextOf(admitted, parts);
@@ -64,7 +64,7 @@ interface Giving {
   readonly parts: ExchangeParts;
 }
 
-/** Opened for a plain client, and sealed anew for one that opens for itself; errors are in clear for both. */
+/** Opened for a plain client, and resealed for one that opens answers itself; errors are in the clear for both. */
 async function give(answer: GatewayAnswer, sealed: SealedAnswer, { admitted, parts }: Giving): Promise<void> {
   const { form, client, response, requestId } = admitted;
   const headers = answerHeaders(answer.headers, { requestId, body: 'changed' });

@@ -3,10 +3,10 @@ import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
 import { deathIn } from './dead-session.js';
 import type { AdmittedRequest, ExchangeParts } from './exchange-parts.js';
 
-/** Headers of the trace, for the call that is about to be made. */
+/** Trace headers for the call that is about to be made. */
 type TraceHeaders = Readonly<Record<string, string>>;
 
-/** One sending, with everything sealed and every header set for this session. */
+/** One send, with everything sealed and every header set for this session. */
 export type Send = (session: Session, trace: TraceHeaders) => Promise<GatewayAnswer>;
 
 interface SendingOptions {
@@ -19,8 +19,8 @@ type Sending = Pick<ExchangeParts, 'session'> & Pick<AdmittedRequest, 'request' 
 const NO_TRACE: TraceHeaders = {};
 
 /**
- * Sends a request, and once more when the gateway refused it for a dead session by a code of the closed list. Nothing else
- * is ever repeated: after a time-out or a broken connection the bank may have the request.
+ * Sends a request, and once more if the gateway refused it for a dead session with a code from the closed list. Nothing
+ * else is ever repeated: after a time-out or a broken connection, the bank may have the request.
  * @returns the last answer, which may be a refusal
  */
 export async function sendOnceOrTwice(

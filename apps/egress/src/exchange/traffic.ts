@@ -24,14 +24,17 @@ export interface TrafficParts {
   readonly traces: Telemetry['traces'];
 }
 
-/** More than this would be a queue, and a payment that waits in one is better refused. */
+/** Any more would be a queue, and a payment that would wait in one is better refused. */
 const MAX_IN_FLIGHT = 1_024;
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 
-/** Told by metrics, by the audit, and once by whoever has no session: a line for each would drown the log. */
+/**
+ * Reported by metrics, by the audit and, if there is no session, once where that is noticed: a line for each would
+ * flood the log.
+ */
 const NOT_SENT: ReadonlySet<EgressOutcome> = new Set(['refused', 'client_gone', 'no_session']);
 
-/** Every request that arrives: let in, sent on, answered, and told of. */
+/** Every request that arrives: let in, sent on, answered and reported. */
 export class Traffic {
   readonly #parts: TrafficParts;
   readonly #idle = new Set<() => void>();
@@ -71,7 +74,7 @@ export class Traffic {
     }
   }
 
-  /** Lets nobody in any more. @returns when the last request has ended */
+  /** Lets no one in any more. @returns when the last request has ended */
   end(): Promise<void> {
     this.#isEnding = true;
     if (this.#inFlight === 0) return Promise.resolve();

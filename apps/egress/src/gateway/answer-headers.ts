@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { hopByHopOf } from './hop-by-hop.js';
 
-/** The gateway's cookies would mix its clients up, and what it says of its own address is not true of ours. */
+/** The gateway's cookies would mix up its clients, and what it says about its own address is not true of ours. */
 const KEPT_BACK: ReadonlySet<string> = new Set([
   'set-cookie',
   'alt-svc',
@@ -10,7 +10,7 @@ const KEPT_BACK: ReadonlySet<string> = new Set([
   'x-refresh_token',
 ]);
 
-/** Besides: what is no longer true of a body that was opened or decoded. */
+/** Also dropped: what is no longer true of a body that was opened or decoded. */
 const OF_THE_BODY: ReadonlySet<string> = new Set([
   'content-length',
   'content-type',
@@ -20,12 +20,12 @@ const OF_THE_BODY: ReadonlySet<string> = new Set([
 ]);
 
 interface AnswerFacts {
-  /** By which our log knows the request; the gateway's own, where it names one, goes before. */
+  /** The id of the request in our log; if the gateway sends its own, that takes precedence. */
   readonly requestId: string;
   readonly body: 'same' | 'changed';
 }
 
-/** The headers of the gateway's answer that its client gets. */
+/** The headers of the gateway's answer that the client gets. */
 export function answerHeaders(given: IncomingHttpHeaders, { requestId, body }: AnswerFacts): OutgoingHttpHeaders {
   const dropped = hopByHopOf(given);
   const headers: OutgoingHttpHeaders = { 'x-request-id': requestId };

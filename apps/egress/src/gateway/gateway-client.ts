@@ -10,10 +10,10 @@ interface GatewayClientParts {
   readonly clock: Clock;
 }
 
-/** A request as far as its sender knows it: where the gateway is, is not his business. */
+/** A request as its sender sees it, without knowing where the gateway is. */
 export type OutgoingRequest = Omit<GatewayRequest, 'origin'>;
 
-/** The bank's gateway, as it is configured. */
+/** The bank's gateway, as configured. */
 export class GatewayClient {
   readonly #parts: GatewayClientParts;
   readonly #origin: string;

@@ -7,7 +7,7 @@ import { type GatewayAnswer, GatewayExchange } from './gateway-exchange.js';
 const TIMEOUT_MS = 30_000;
 const request = { origin: 'http://gateway.test', path: '/a', method: 'POST', headers: {}, body: null };
 
-/** A dispatcher in the hands of the test: nothing happens by itself. */
+/** A dispatcher controlled by the test: nothing happens by itself. */
 class PlayedDispatcher {
   readonly aborted: Error[] = [];
   isPaused = false;

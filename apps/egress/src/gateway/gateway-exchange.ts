@@ -17,27 +17,32 @@ interface AnswerHead {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** `whole`: it ended within the bound. `stream`: it did not, or was not to be held back; the head is in it. */
+/**
+ * `whole`: it ended within the limit. `stream`: it did not, or was not to be held back; includes what was held so far.
+ */
 export type GatewayAnswer = AnswerHead &
   ({ readonly kind: 'whole'; readonly bytes: Buffer } | { readonly kind: 'stream'; readonly stream: Readable });
 
 export interface ExchangeOptions {
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
-  /** From the wish to send to the last octet of the answer. */
+  /** From the decision to send to the last octet of the answer. */
   readonly timeoutMs: number;
-  /** How much of an answer is held back to be looked at. A longer one becomes a stream. */
+  /** How much of an answer is held back for inspection. A longer one becomes a stream. */
   readonly heldBytes: (answer: AnswerHead) => number;
-  /** Ends the exchange while nothing has been sent; afterwards the bank may have the request, and it runs to its end. */
+  /**
+   * Ends the exchange as long as nothing has been sent; after that the bank may have the request, and it runs to its
+   * end.
+   */
   readonly gone: AbortSignal;
 }
 
-/** undici's own, coarse timers stay behind ours. */
+/** undici's own coarse timers must fire later than ours. */
 const BACKSTOP_MS = 10_000;
 
 /**
- * One request to the gateway, sent once. It is known at each moment whether anything has been sent: that decides what a
- * failure means to whoever pays.
+ * One request to the gateway, sent once. At every moment, it is known whether anything has been sent: that decides what
+ * a failure means for the payer.
  */
 export class GatewayExchange implements Dispatcher.DispatchHandler {
   readonly #options: ExchangeOptions;
@@ -58,9 +63,9 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * @returns the answer, as soon as enough of it is there
-   * @throws BrokerError `gateway_unreachable` when nothing was sent, `answer_late`, `answer_lost` or `answer_unusable` when
-   *   the bank may have the request; the reason of `gone`
+   * @returns the answer, as soon as enough of it has arrived
+   * @throws BrokerError `gateway_unreachable` when nothing was sent, `answer_late`, `answer_lost` or `answer_unusable`
+   *   when the bank may have the request; the reason of `gone`
    */
   static send(request: GatewayRequest, options: ExchangeOptions): Promise<GatewayAnswer> {
     const exchange = new GatewayExchange(options);
@@ -70,7 +75,7 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
     return promise;
   }
 
-  /** Nothing has been written yet; from here on something may have been. A second time would be a second payment. */
+  /** Nothing has been written yet; from here on, something may have been. A second start would be a second payment. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#failure !== undefined) return controller.abort(this.#failure);
     if (this.#controller !== undefined) return controller.abort(this.#lost('begun twice'));
@@ -123,14 +128,14 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
     const head = this.#head as AnswerHead;
     const stream = new Readable({
       read: () => this.#controller?.resume(),
-      // Whoever reads it has enough: nothing more is taken from the gateway.
+      // The reader has had enough: nothing more is taken from the gateway.
       destroy: (error, done) => {
         this.#end();
         this.#controller?.abort(error ?? new BrokerError('answer_unusable', { detail: 'it is not read to its end' }));
         done(error);
       },
     });
-    // Its reader may not have begun to listen when it fails.
+    // When it fails, its reader may not be listening yet.
     stream.on('error', () => undefined);
     for (const chunk of this.#held) stream.push(chunk);
     this.#held = [];

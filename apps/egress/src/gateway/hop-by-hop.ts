@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Of one connection, not of the message (RFC 9110 section 7.6.1). */
+/** Headers of one connection, not of the message (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -15,7 +15,7 @@ const HOP_BY_HOP = [
 
 const ALWAYS: ReadonlySet<string> = new Set(HOP_BY_HOP);
 
-/** The names of headers that end at this hop: the well-known ones, and those that `Connection` names. */
+/** The names of the headers that end at this hop: the well-known ones, and those listed in `Connection`. */
 export function hopByHopOf({ connection }: IncomingHttpHeaders): ReadonlySet<string> {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return ALWAYS;
   const named = connection.split(',').map((name) => name.trim().toLowerCase());

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Session } from '#libs/client';
 import { hopByHopOf } from './hop-by-hop.js';
 
-/** What is for us, would tell the bank of our network, or is said anew by whoever sends. */
+/** Headers that are meant for us, would reveal our network to the bank, or are set anew by every sender. */
 const OURS: ReadonlySet<string> = new Set([
   'host',
   'authorization',
@@ -22,8 +22,8 @@ const OURS: ReadonlySet<string> = new Set([
 type Headers = Record<string, string | string[]>;
 
 /**
- * The headers of a request to the gateway: the client's, but for those that end here, and those of one session in place
- * of whatever the client sent under their names (interface description, "Later requests").
+ * The headers of a request to the gateway: the client's, except those that end here, with the headers of one session
+ * replacing whatever the client sent under their names (interface description, "Later requests").
  */
 export function requestHeaders(given: IncomingHttpHeaders, { deviceId, refreshToken }: Session): Headers {
   const dropped = hopByHopOf(given);

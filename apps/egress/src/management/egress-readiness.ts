@@ -3,27 +3,30 @@ import type { Clock } from '#libs/clock';
 export interface MerchantReadiness {
   readonly merchant: string;
   readonly ready: boolean;
-  /** Why not: `expired`, or the code of what went wrong. Of one that is ready, why the broker will give no other. */
+  /**
+   * Why not: `expired`, or the code of what went wrong. For a merchant that is ready, why the broker will give no other
+   * session.
+   */
   readonly reason?: string;
 }
 
-/** Whether requests may be sent here, and what stands in their way. */
+/** Whether requests may be sent here, and if not, why. */
 export interface EgressReadiness {
   readonly ready: boolean;
   readonly shuttingDown: boolean;
   readonly merchants: readonly MerchantReadiness[];
 }
 
-/** What is known of the session of one merchant. */
+/** What is known about the session of one merchant. */
 export interface KnownSession {
   /** By our clock; undefined while there is none. */
   readonly expiresAtMs: number | undefined;
-  /** Why there is none, or will be no other, as far as it is known. */
+  /** Why there is none, or will be no other, if known. */
   readonly reason?: string | undefined;
 }
 
 interface ReadinessQuestion {
-  /** Those of the clients, each once. */
+  /** The merchants of the clients, each once. */
   readonly merchants: Iterable<string>;
   readonly sessionOf: (merchant: string) => KnownSession;
   readonly isShuttingDown: boolean;
@@ -32,7 +35,7 @@ interface ReadinessQuestion {
 
 /**
  * Ready means useful: every merchant of a client has a session that is valid now, whatever the broker and the gateway
- * are doing. With the broker away the egress goes on until its sessions end.
+ * are doing. If the broker is away, the egress goes on until its sessions end.
  */
 export function readinessOf({ merchants, sessionOf, isShuttingDown, clock }: ReadinessQuestion): EgressReadiness {
   const nowMs = clock.now();

@@ -19,20 +19,20 @@ import type { EgressReadiness } from './egress-readiness.js';
 
 interface ManagementOptions {
   readonly address: Address;
-  /** Names by which the port is asked, beside `localhost` and addresses. */
+  /** Host names that the port may be called by, in addition to `localhost` and addresses. */
   readonly hosts: readonly string[];
   readonly readiness: () => EgressReadiness;
-  /** Without it there is no `/metrics`. */
+  /** Without it, there is no `/metrics`. */
   readonly telemetry: Pick<Telemetry, 'scrape'> | undefined;
   readonly clock: Clock;
-  /** Where connections are counted that a bound has ended. */
+  /** Counts connections that were ended at a limit. */
   readonly ended: EndedConnections;
 }
 
 /** The port for those who run the egress, while it is open. */
 export interface Management {
   readonly url: string;
-  /** Ends what is under way, and all connections, within a bounded time. */
+  /** Ends whatever is in progress, and all connections, within a bounded time. */
   close(): Promise<void>;
 }
 
@@ -44,8 +44,8 @@ const MAX_HEADER_BYTES = 8_192;
 const ALLOWED = 'GET, HEAD';
 
 /**
- * Opens the port that clients never see. `/livez` asks nothing but the event loop: a liveness probe that looked at the
- * broker would have every egress restarted at once when the broker is down.
+ * Opens the port that clients never see. `/livez` depends on nothing but the event loop: if a liveness probe looked at
+ * the broker, every egress would be restarted at once when the broker is down.
  * @throws BrokerError `address_in_use`
  */
 export async function openManagement({
@@ -65,7 +65,7 @@ export async function openManagement({
     ...(telemetry && { '/metrics': (request, response) => telemetry.scrape(request, response) }),
   };
   const server = createServer({
-    // Checked with the rest of a request, so that its answer is a problem document.
+    // Checked with the rest of a request, so that the answer is a problem document.
     requireHostHeader: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,

@@ -5,7 +5,7 @@ interface Pattern {
   readonly matches: (path: string) => boolean;
 }
 
-/** The only paths that lead to the gateway. The first that matches counts; none: there is no way. */
+/** The only paths that lead to the gateway. The first match counts; without one, the request goes nowhere. */
 export class RouteTable {
   readonly #patterns: readonly Pattern[];
 
@@ -18,7 +18,7 @@ export class RouteTable {
   }
 }
 
-/** `*` is one part of a path; `**` at the end is one or more. */
+/** `*` is one segment of a path; `**` at the end is one or more. */
 function matcherOf(pattern: string): (path: string) => boolean {
   const parts = pattern.split('/').map((part) => {
     if (part === '**') return '.+';

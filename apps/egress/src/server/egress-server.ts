@@ -4,19 +4,19 @@ import type { HttpTls } from '#libs/configuration';
 import { answerClientError, isEnding, tlsOptions, watchConnections } from '#libs/edge';
 import type { Arrival } from '../exchange/arrival.js';
 
-/** For headers, and for a whole request: a client that sends slower is not waited for. */
+/** For the headers, and for a whole request: a client that sends more slowly is not waited for. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 /** Longer than the idle time of common clients, so that they close first and never hit a closing socket. */
 const KEEP_ALIVE_MS = 75_000;
-/** How often the time of requests is looked at: the timeouts act at most this much late. */
+/** How often requests are checked for timeouts: a timeout acts at most this late. */
 const CHECK_EVERY_MS = 1_000;
 const MAX_HEADER_BYTES = 16_384;
 
 /** The server of the egress, not listening yet. */
 export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Arrival) => void): Server {
   const limits = {
-    // Checked with the rest of a request, so that its answer is a problem document.
+    // Checked with the rest of a request, so that the answer is a problem document.
     requireHostHeader: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -28,7 +28,7 @@ export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Ar
   watchConnections(server);
   const arrive = (request: IncomingMessage, response: ServerResponse, wantBody: () => void): void => {
     if (isEnding(request.socket)) response.shouldKeepAlive = false;
-    // A client that breaks off is noticed where its body is read, and where its answer is written.
+    // A client that breaks off is noticed where its body is read and where its answer is written.
     request.on('error', () => undefined);
     serve({ request, response, wantBody });
   };

@@ -50,7 +50,7 @@ describe('the target of a request, whatever was sent', () => {
         if (path === undefined) return;
         expect(path).toMatch(/^\/[\x21-\x7e]+$/);
         expect(path).not.toMatch(/[%\\;?#]|\/\/|\/\.{1,2}(?:\/|$)/);
-        // The rules of the web, by which some gateways go, find nothing to tidy up either.
+        // The URL standard, which some gateways follow, finds nothing to normalise either.
         expect(new URL(`http://gateway.test${path}`).pathname).toBe(path);
       }),
     );

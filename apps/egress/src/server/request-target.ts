@@ -1,19 +1,19 @@
-/** Where a request wants to go, as it was written: nothing is decoded, so that nobody reads it differently. */
+/** Where a request wants to go, as written: nothing is decoded, so that no one reads it differently. */
 export interface RequestTarget {
   readonly path: string;
-  /** With its question mark; empty without. */
+  /** Including its question mark; empty if there is none. */
   readonly query: string;
 }
 
 const MAX_TARGET_LENGTH = 4_096;
 /**
- * The characters that need no encoding in a path (RFC 3986 section 3.3). An encoded one could mean a different path, and
- * some servers take what follows a semicolon for no part of it.
+ * The characters that need no encoding in a path (RFC 3986 section 3.3). An encoded one could mean a different path,
+ * and some servers do not treat what follows a semicolon as part of the path.
  */
 const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@-]+)+$/;
 const QUERY = /^(?:\?[A-Za-z0-9._~!$&'()*+,;=:@/?%[\]|-]*)?$/;
 
-/** @returns undefined for a target that two programs could understand in two ways */
+/** @returns undefined for a target that two programs could understand differently */
 export function requestTargetOf(url: string | undefined): RequestTarget | undefined {
   if (url === undefined || url.length > MAX_TARGET_LENGTH) return undefined;
   const at = url.indexOf('?');

@@ -8,18 +8,18 @@ interface BrokerContactParts {
 
 const GOES_ON = 'payments go on with the session that is held, until it ends';
 const AWAY = 'the broker is away: newer sessions do not come by themselves';
-/** What the broker does not do for this egress, whoever asks and however often: a person has to change something. */
+/** What the broker refuses this egress, however often it asks: a person has to change something. */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['merchant_not_found', `the broker does not know this merchant any more: ${GOES_ON}`],
   ['unauthenticated', `the broker does not accept the credential of this egress any more: ${GOES_ON}`],
   ['forbidden', `the broker does not let this egress have the sessions of this merchant any more: ${GOES_ON}`],
 ]);
 
-/** Whether the broker is heard about one merchant, and if not, why. What is wrong is said once, not with each attempt. */
+/** Whether the broker is heard about one merchant and, if not, why. A problem is logged once, not with each attempt. */
 export class BrokerContact {
   readonly #parts: BrokerContactParts;
   #isFollowing = false;
-  /** It was heard at some time: before that, somebody else says that there is no session. */
+  /** Whether it has ever been heard: until then, other code reports that there is no session. */
   #wasHeard = false;
   #isInterrupted = false;
   #lastFailure: SessionBrokerError | undefined;
@@ -29,22 +29,22 @@ export class BrokerContact {
     this.#parts = parts;
   }
 
-  /** Whether newer sessions come by themselves. */
+  /** Whether newer sessions arrive by themselves. */
   get isFollowing(): boolean {
     return this.#isFollowing;
   }
 
-  /** It was asked, and is not heard any more. */
+  /** Whether the broker was asked and is no longer heard. */
   get isInterrupted(): boolean {
     return this.#isInterrupted;
   }
 
-  /** Of the last attempt, unless one has gone well since. */
+  /** Of the last attempt, unless one has succeeded since. */
   get lastFailure(): SessionBrokerError | undefined {
     return this.#lastFailure;
   }
 
-  /** The code of what the broker refuses, where that is why it is not heard. */
+  /** The code of the broker's refusal, if that is why it is not heard. */
   get refusal(): string | undefined {
     const code = this.#lastFailure?.code;
     return this.#isFollowing || code === undefined || !REFUSALS.has(code) ? undefined : code;
@@ -68,7 +68,10 @@ export class BrokerContact {
     logger.info({ merchant }, 'the broker is heard again: newer sessions come by themselves');
   }
 
-  /** A stream that ends in good order, as with a replica that is replaced, is no news unless the next one does not open. */
+  /**
+   * A stream that ends cleanly, as when a replica is replaced, is not worth reporting unless the next one fails to
+   * open.
+   */
   #interrupted(error: SessionBrokerError | undefined): void {
     this.#isFollowing = false;
     this.#isInterrupted = true;

@@ -3,7 +3,7 @@ import { createLogger } from '#libs/telemetry';
 import { endedAfterEach, eventually, LoopbackServer } from '#libs/testing';
 import { BrokerSessions } from './broker-sessions.js';
 
-/** More than the connections that a pool for calls allows. */
+/** More than a connection pool for calls allows. */
 const MERCHANTS = 80;
 
 describe('the sessions that a broker gives', () => {

@@ -9,7 +9,7 @@ interface BrokerSessionsParts {
   readonly broker: EgressConfiguration['broker'];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** So many requests waited for a hand-over. */
+  /** Called with how many requests waited for a hand-over. */
   readonly onHeld: (merchant: string, requests: number) => void;
 }
 
@@ -19,14 +19,14 @@ interface Held {
 }
 
 /**
- * A stream takes a connection for each merchant, and answers are opened beside them: a bound that is meant for calls would leave the
- * merchants beyond it without news, and everybody without reports. A broker takes 11000 of one address.
+ * The stream of each merchant takes one connection, and answers are opened over others: a limit meant for calls would
+ * leave the merchants beyond it without news, and everyone without reports. A broker takes 11000 from one address.
  */
 const MAX_CONNECTIONS = 10_000;
 
 /**
- * The sessions that one broker gives. They outlive a configuration that is replaced: whoever takes the next one has them at
- * once, also while the broker is away. A session ends when nobody has it any more, and the connections with the last one.
+ * The sessions that one broker gives. They outlive a configuration that is replaced: the next one has them at once,
+ * even while the broker is away. A session ends when no one uses it any more, and the connections with the last one.
  */
 export class BrokerSessions {
   readonly #parts: BrokerSessionsParts;
@@ -40,7 +40,7 @@ export class BrokerSessions {
     this.#access = brokerAccess(parts.broker, this.#connections);
   }
 
-  /** Whether the sessions that these settings lead to are these. */
+  /** Whether these settings lead to the same sessions. */
   areOf(broker: EgressConfiguration['broker']): boolean {
     return isSame(broker, this.#parts.broker);
   }

@@ -18,29 +18,29 @@ interface MerchantSessionParts {
   readonly access: BrokerAccess;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** So many requests waited for a hand-over. */
+  /** Called with how many requests waited for a hand-over. */
   readonly onHeld: (requests: number) => void;
 }
 
-/** What is known of the session that is held, for readiness and metrics. */
+/** What is known about the session that is held, for readiness and metrics. */
 export interface HeldFacts {
   readonly merchant: string;
   readonly generation: number | undefined;
   readonly expiresAtMs: number | undefined;
-  /** Whether newer ones come by themselves. */
+  /** Whether newer ones arrive by themselves. */
   readonly isFollowing: boolean;
-  /** The code of what the broker refuses; where there is no session, of whatever went wrong last. */
+  /** The code of the broker's refusal; if there is no session, of whatever went wrong last. */
   readonly reason: string | undefined;
 }
 
 type Trouble = SessionBrokerError | 'silence';
 
-/** How long a request waits for the broker's first answer, or for one of a broker that is away. */
+/** How long a request waits for the broker's first answer, or for a broker that is away. */
 const FIRST_LOOK_MS = 2_000;
-/** For a dead session to be replaced, and for an answer to be opened: longer than a create call takes at most. */
+/** For replacing a dead session, and for opening an answer: longer than a create call takes at most. */
 const BROKER_TIMEOUT_MS = 10_000;
 const RETRY_AFTER_MS = 1_000;
-/** The page of docs/runbooks. */
+/** A page in docs/runbooks. */
 const RUNBOOK = 'egress-without-session';
 
 /** One merchant's session as payments need it: there at once, or refused at once. */
@@ -48,15 +48,15 @@ export class MerchantSession {
   readonly #parts: MerchantSessionParts;
   readonly #broker: SessionBroker;
   #held: { readonly generation: number; readonly expiresAtMs: number } | undefined;
-  /** When the session that is held ends. */
+  /** Fires when the session that is held ends. */
   readonly #end: Alarm;
-  /** A look at the broker that nobody waits for. */
+  /** A query to the broker that no one waits for. */
   #looking: Promise<void> | undefined;
-  /** A report that is under way. */
+  /** A report in progress. */
   #reporting: Promise<void> | undefined;
   readonly #keys = new WeakMap<Session, Promise<RecipientKey>>();
   readonly #contact: BrokerContact;
-  /** Why there was none when the broker was last asked; cleared by the next session. */
+  /** Why there was no session when the broker was last asked; cleared by the next session. */
   #trouble: Trouble | undefined;
 
   constructor(parts: MerchantSessionParts) {
@@ -84,23 +84,24 @@ export class MerchantSession {
     };
   }
 
-  /** Asks for the first session; from then on newer ones come by themselves. */
+  /** Requests the first session; from then on, newer ones arrive by themselves. */
   start(): void {
     this.#look();
   }
 
-  /** Resolves when the first session is there, or it is known why not. */
+  /** Resolves when the first session has arrived, or it is known why not. */
   async settled(): Promise<void> {
     await this.#looking;
   }
 
   /**
-   * Runs `send` with the session, and once more with a newer one if it throws `SessionRejected`. A hand-over is waited for.
+   * Runs `send` with the session, and once more with a newer one if it throws `SessionRejected`. Waits for a hand-over.
    * @throws BrokerError `session_unavailable`; the reason of `gone`; whatever `send` throws
    */
   async use<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
     if (this.#reporting !== undefined) await this.#reporting;
-    // With the broker away, the client may know of an end that our wall clock has not seen, and would wait for the next.
+    // While the broker is away, the client may know of an end that our wall clock has not seen, and would wait for the
+    // next session.
     if (this.#valid() !== undefined)
       return this.#contact.isInterrupted ? this.#runSoon(send, gone) : this.#run(send, gone);
     if (this.#trouble === undefined && !this.#contact.isInterrupted) return this.#runSoon(send, gone);
@@ -109,13 +110,13 @@ export class MerchantSession {
   }
 
   /**
-   * Has a session replaced that the gateway does not accept any more. Nobody waits for it but the next requests, which
-   * have a newer one then, or the one that there is: what goes wrong is told by whoever finds none.
+   * Has a session replaced that the gateway no longer accepts. Only the next requests wait for it; they then get a
+   * newer session, or the current one. Failures are reported by whichever request finds no session.
    */
   report(generation: number, reason: string): void {
     const { clock } = this.#parts;
     const given = new AbortController();
-    // A broker that is away cannot replace anything, and the session may still be taken: a bare 401 says little.
+    // A broker that is away cannot replace anything, and the session may still be accepted: a bare 401 says little.
     const timer = clock.schedule(FIRST_LOOK_MS, () =>
       this.#contact.isInterrupted ? given.abort(unreported()) : undefined,
     );
@@ -132,7 +133,8 @@ export class MerchantSession {
   }
 
   /**
-   * Seals with ephemeral keys that are made ahead of need, unlike the client package: a payment waits for half as long.
+   * Unlike the client package, seals with ephemeral keys that are generated ahead of need: a payment waits half as
+   * long.
    * @returns a compact JWE to the key of this very session
    */
   async seal(session: Session, plaintext: Uint8Array): Promise<string> {
@@ -164,7 +166,7 @@ export class MerchantSession {
 
   async #run<T>(send: (session: Session) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
-      // What `send` throws is judged there, against the closed list of codes: nothing else is a rejection.
+      // What `send` throws is classified there, against the closed list of codes: nothing else is a rejection.
       return await this.#broker.withSession(send, { signal, isRejection: () => undefined });
     } catch (error) {
       if (error instanceof CallAborted) throw signal?.reason;
@@ -174,7 +176,7 @@ export class MerchantSession {
     }
   }
 
-  /** The first request after the start may be earlier than the first session: it waits, but not for long. */
+  /** The first request after the start may precede the first session: it waits, but not for long. */
   async #runSoon<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
     const silence = new AbortController();
     const timer = this.#parts.clock.schedule(FIRST_LOOK_MS, () =>
@@ -201,7 +203,7 @@ export class MerchantSession {
     const done = (): void => void (this.#looking = undefined);
     const found = (session: Session): void => {
       done();
-      // No news for the client, which had it all the time, where it was only out of reach.
+      // If the broker was only out of reach, the client has had this session all along and emits no event.
       this.#hold(session);
     };
     this.#looking ??= this.#broker.session().then(found, (error: unknown) => {
@@ -224,10 +226,10 @@ export class MerchantSession {
     this.#end.in(Math.max(0, expiresAtMs - this.#parts.clock.now()));
   }
 
-  /** Whether anybody pays or not, whoever reads the log learns that payments would be refused. */
+  /** Even if no one is paying, the log must say that payments would be refused. */
   #ended(): void {
     const held = this.#valid();
-    // The wall clock was set back: the client knows whether the session has ended all the same.
+    // The wall clock was set back: the client knows whether the session has ended nevertheless.
     if (held !== undefined && this.#broker.current() !== undefined) return this.#awaitEnd(held.expiresAtMs);
     if (held !== undefined) this.#held = undefined;
     const { isInterrupted, lastFailure } = this.#contact;
@@ -241,12 +243,12 @@ export class MerchantSession {
     if (event.type === 'resumed' && event.held > 0) this.#parts.onHeld(event.held);
   }
 
-  /** No answer in time is explained by what went wrong before, where the client tells. */
+  /** A missing answer is explained by what went wrong before, if the client reported anything. */
   #silence(): Trouble {
     return this.#contact.lastFailure ?? 'silence';
   }
 
-  /** Said once for each state, not for each request that meets it. */
+  /** Logged once for each state, not for each request that runs into it. */
   #troubled(error: unknown): void {
     const trouble = error instanceof SessionBrokerError ? error : 'silence';
     if (this.#valid() !== undefined) return;
@@ -264,7 +266,7 @@ export class MerchantSession {
   #unavailable(trouble: Trouble): BrokerError {
     const retryAfterMs = trouble === 'silence' ? RETRY_AFTER_MS : (trouble.retryAfterMs ?? RETRY_AFTER_MS);
     const detail = `merchant ${this.#parts.merchant}: the broker gives no session (${codeOf(trouble)})`;
-    // Whoever may send payments of the merchant may know why they stand still (docs/adr/0037).
+    // Anyone who may send payments of the merchant may know why they are blocked (docs/adr/0037).
     const publicCause = trouble === 'silence' ? undefined : trouble.brokerCause;
     return new BrokerError('session_unavailable', { detail, retryAfterMs, publicCause });
   }
@@ -278,7 +280,7 @@ function codeOf(trouble: Trouble): string {
   return trouble === 'silence' ? 'no_answer' : trouble.code;
 }
 
-/** One that is away now refuses the connection and now lets it wait: that is one state. */
+/** A broker that is away may refuse one connection and let the next time out: that is one state. */
 function stateOf(trouble: Trouble): string {
   const code = codeOf(trouble);
   return code === 'timeout' ? 'network' : code;
