@@ -6,7 +6,7 @@ import { startSandbox, type SandboxOptions, writtenAddress } from './sandbox.js'
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A start that is impossible: the message says all there is to say. */
+/** The sandbox cannot start: the message says all there is to say. */
 class StartRefused extends Error {
   override readonly name = 'StartRefused';
 }

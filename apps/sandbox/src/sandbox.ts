@@ -33,15 +33,15 @@ export interface SandboxOptions {
   readonly port: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A list of merchants as the control route takes them. */
+  /** A list of merchants in the form that the control route accepts. */
   readonly merchants?: unknown;
   readonly settings?: Partial<Settings>;
   /**
-   * Demanded as a bearer token of every control request; without it such requests are taken from loopback addresses
-   * only.
+   * Required as a bearer token on every control request; without it, such requests are only accepted from loopback
+   * addresses.
    */
   readonly controlToken?: string;
-  /** Origins besides this machine to which notifications may go, such as `https://shop.example`. */
+  /** Origins besides this machine that notifications may go to, such as `https://shop.example`. */
   readonly notificationOrigins?: readonly string[];
 }
 
@@ -60,8 +60,9 @@ const MAX_PAYMENTS = 50_000;
 const MAX_NOTIFICATIONS = 5_000;
 
 /**
- * Starts the gateway, played.
- * @throws BrokerError `invalid_request` when a merchant is not valid; the error of node:net when the address is not free
+ * Starts the simulated gateway.
+ * @throws BrokerError `invalid_request` when a merchant is not valid; the error of node:net when the address is not
+ *   free
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const deliverer = new Deliverer();
@@ -84,7 +85,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** Known once it listens. */
+/** Known once the server listens. */
 interface Listening {
   port?: number;
 }
@@ -158,12 +159,14 @@ async function applicationOf(parts: Parts): Promise<FastifyInstance> {
   return app;
 }
 
-/** Of one without a name Fastify looks for the file, through all modules there are: in Jest the longest part of a start. */
+/**
+ * For a plugin without a name, Fastify searches all loaded modules for its file: in Jest, the longest part of a start.
+ */
 function named(name: string, plugin: FastifyPluginCallback): FastifyPluginCallback {
   return Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name });
 }
 
-/** An IPv6 address in brackets, as it stands in a URL. */
+/** With an IPv6 address in brackets, as in a URL. */
 export function writtenAddress({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
   return `${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }

@@ -1,21 +1,24 @@
 import { oneOf, optional, readInput, shape, wholeNumber } from './input/read-input.js';
 import { lifetimeMs } from './merchants/merchant.js';
 
-/** What holds for the whole gateway; changed while it runs. */
+/** Applies to the whole gateway; can be changed while it runs. */
 export interface Settings {
-  /** Of the sessions of a merchant that does not say. */
+  /** For the sessions of a merchant that does not specify it. */
   lifetimeMs: number;
   /** How far the clock that the gateway shows, in `Date` and in every expiry, is ahead of the true one. */
   skewMs: number;
   /** How long a payment takes. */
   paymentMs: number;
-  /** When the session of a payment is looked at: as it arrives, or once more at the end of `paymentMs`, where it is made. */
+  /**
+   * When the session of a payment is checked: on arrival, or once more at the end of `paymentMs`, when the payment is
+   * made.
+   */
   paymentSession: (typeof paymentSessions)[number];
-  /** Whether a merchantRequestId may come again. `accepted` doubles the payment, and the ledger tells. */
+  /** Whether a merchantRequestId may be used again. `accepted` doubles the payment, and the ledger shows it. */
   duplicates: (typeof duplicateRules)[number];
-  /** How long a refund is pending. */
+  /** How long a refund stays pending. */
   settleMs: number;
-  /** Whether the expiry of card data is held against the clock. */
+  /** Whether the expiry of card data is checked against the clock. */
   cardExpiry: (typeof cardExpiryRules)[number];
 }
 
@@ -44,7 +47,7 @@ const change = shape({
   cardExpiry: optional(oneOf(cardExpiryRules)),
 });
 
-/** Applies the members that are given. @throws BrokerError `invalid_request`, and then nothing is changed */
+/** Applies the members that are given. @throws BrokerError `invalid_request`, in which case nothing is changed */
 export function changeSettings(settings: Settings, value: unknown): void {
   const given = Object.entries(readInput(change, value)).filter(([, read]) => read !== undefined);
   Object.assign(settings, Object.fromEntries(given));

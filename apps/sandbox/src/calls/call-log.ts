@@ -1,6 +1,6 @@
 import { toRfc3339, type Clock } from '#libs/clock';
 
-/** What is paid with. `order-operations` asks what became of an order. */
+/** The payment operations. `order-operations` asks what became of an order. */
 export const paymentOperations = [
   'create-order',
   'order-operations',
@@ -10,12 +10,12 @@ export const paymentOperations = [
 ] as const;
 export type PaymentOperationName = (typeof paymentOperations)[number];
 
-/** `rival` is no route: it stands for the create calls that another system makes with a merchant's service code. */
+/** `rival` is not a route: it stands for create calls that another system makes with a merchant's service code. */
 export const operations = ['authorize', 'echo', 'decrypt', 'encrypt', 'rival', ...paymentOperations] as const;
 export type Operation = (typeof operations)[number];
 
 /**
- * How a call ended: `success`; `refused` by the gateway itself; `fault` when a set fault decided the answer;
+ * How a call ended: `success`; `refused` by the gateway itself; `fault` when a configured fault decided the answer;
  * `disconnected` when the caller left before the whole answer was handed over. `in_flight` until then.
  */
 export type Outcome = 'in_flight' | 'success' | 'refused' | 'fault' | 'disconnected';
@@ -29,14 +29,14 @@ export interface CallRecord {
   readonly serviceCode?: string;
   readonly merchant?: string;
   readonly requestId: string;
-  /** Calls of this operation and service code that were in flight when it arrived, itself included. */
+  /** Calls for this operation and service code that were in flight when it arrived, including itself. */
   readonly inFlight: number;
   outcome: Outcome;
   faults: readonly string[];
   httpStatus?: number;
   msgCode?: string;
   durationMs?: number;
-  /** The session that was created or presented; also set when its answer was lost on the way. */
+  /** The session that was created or presented; also set when its answer got lost on the way. */
   session?: number;
 }
 
@@ -50,7 +50,7 @@ export interface Call {
   end(end: CallEnd): void;
 }
 
-/** The calls that the gateway got, oldest first, in a ring; and a bell for those who wait for the next event. */
+/** The calls that the gateway received, oldest first, in a ring; also notifies those who wait for the next event. */
 export class CallLog {
   readonly #clock: Clock;
   readonly #capacity: number;
@@ -85,7 +85,7 @@ export class CallLog {
     return { record, end };
   }
 
-  /** Every call since the last reset, those that the ring has dropped included. */
+  /** Every call since the last reset, including those dropped from the ring. */
   get total(): number {
     return this.#total;
   }
@@ -98,7 +98,7 @@ export class CallLog {
     return this.#records.filter(matches);
   }
 
-  /** Calls `listener` at each arrival, end and reset until the returned function is called. */
+  /** Calls `listener` on each arrival, end and reset until the returned function is called. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -117,7 +117,7 @@ export class CallLog {
 
   #keep(record: CallRecord): void {
     this.#records.push(record);
-    // Cut in one go: shifting the whole ring at every call would cost more than the call.
+    // Cut in one go: shifting the whole ring on every call would cost more than the call.
     if (this.#records.length > this.#capacity * 2) this.#records = this.#records.slice(-this.#capacity);
   }
 

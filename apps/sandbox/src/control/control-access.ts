@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 
-/** Lets the owner of the token in; where none is set, everyone on the same machine. */
+/** Lets in the holder of the token or, if none is set, everyone on the same machine. */
 export function demandControlAccess(token: string | undefined): (request: FastifyRequest) => Promise<void> {
   const due = token === undefined ? undefined : digest(`Bearer ${token}`);
   return (request) => {
@@ -22,7 +22,7 @@ function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address);
 }
 
-/** Of one length whatever was sent, as the comparison demands. */
+/** Of fixed length, whatever was sent, as the comparison requires. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

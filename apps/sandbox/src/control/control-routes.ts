@@ -30,7 +30,9 @@ export interface ControlParts extends PaymentParts {
   readonly recipient: KeyPair;
 }
 
-/** How tests and people tell the gateway what to play, and see what it got. Not part of the gateway's interface. */
+/**
+ * How tests and people tell the gateway what to play, and see what it received. Not part of the gateway's interface.
+ */
 export function controlRoutes(parts: ControlParts): FastifyPluginCallback {
   return (control, _options, done) => {
     control.addHook('onRequest', demandControlAccess(parts.controlToken));
@@ -50,7 +52,7 @@ export function controlRoutes(parts: ControlParts): FastifyPluginCallback {
   };
 }
 
-/** What the bank hands out in other ways, so that it needs no access. */
+/** What the bank hands out by other means, and which therefore needs no access control. */
 export function publicRoutes({ paymentKey }: Pick<PaymentParts, 'paymentKey'>): FastifyPluginCallback {
   return (open, _options, done) => {
     open.get('/payment-key', () => publishedKey(paymentKey));

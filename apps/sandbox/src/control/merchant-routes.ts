@@ -10,7 +10,7 @@ interface MerchantParts {
   readonly sessions: SessionBook;
 }
 
-/** Onboarding, in the place of the bank's back office. */
+/** Onboarding, in place of the bank's back office. */
 export function merchantRoutes(control: FastifyInstance, { merchants, sessions }: MerchantParts): void {
   control.get('/merchants', () => merchants.all().map(described));
   control.get<{ Params: { id: string } }>('/merchants/:id', ({ params }) => {

@@ -7,7 +7,7 @@ import { notFound } from './problem.js';
 
 const listQuery = shape({ merchant: optional(merchantId) });
 
-/** What was sent to notification URLs, and what came of it. */
+/** What was sent to notification URLs, and with what result. */
 export function notificationRoutes(
   control: FastifyInstance,
   { notifications }: { readonly notifications: Notifications },

@@ -1,6 +1,6 @@
 import { optional, readInput, shape, text, wholeNumber, type Reader } from '../input/read-input.js';
 
-/** Whole numbers of a path or a query, which arrive as text. */
+/** Whole numbers in a path or a query, which arrive as text. */
 export const numberText =
   (least: number, most: number): Reader<number> =>
   (value, path) =>
@@ -8,10 +8,10 @@ export const numberText =
 
 const idPath = shape({ id: numberText(1, Number.MAX_SAFE_INTEGER) });
 
-/** The id that a path ends with. @throws BrokerError `invalid_request` */
+/** The id at the end of a path. @throws BrokerError `invalid_request` */
 export function idOf(parameters: unknown): number {
   return readInput(idPath, parameters).id;
 }
 
-/** A word in the query that narrows a list down. */
+/** A word in the query that narrows down a list. */
 export const filterWord = optional(text({ longest: 64 }));

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 
-/** Problem details (RFC 9457) in the shape that the broker has as well. */
+/** Problem details (RFC 9457) with the broker's codes. */
 export async function answerProblem(error: unknown, _request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const problem = error instanceof BrokerError ? error : asBrokerError(error);
   const { status, title } = problem.entry;
@@ -24,7 +24,7 @@ export function notFound(publicDetail: string): BrokerError {
   return new BrokerError('route_not_found', { publicDetail });
 }
 
-/** What Fastify refuses before a route sees it. Its messages speak of the request's form only. */
+/** What Fastify refuses before a route sees it. Its messages are only about the form of the request. */
 function asBrokerError(error: unknown): BrokerError {
   const { statusCode, message } = error as { readonly statusCode?: number; readonly message?: string };
   if (statusCode === 413) return new BrokerError('payload_too_large');

@@ -6,7 +6,7 @@ import type { Notifications } from '../notifications/notifications.js';
 import type { Waiting } from '../wire/waiting.js';
 
 const advance = shape({ byMs: wholeNumber(1, 30 * 86_400_000) });
-/** Less than any repetition waits, so that each answer is known before the next attempt is due. */
+/** Shorter than any wait before a repetition, so that each answer is known before the next attempt is due. */
 const STEP_MS = 1_000;
 
 interface TimeParts {
@@ -15,7 +15,7 @@ interface TimeParts {
   readonly notifications: Notifications;
 }
 
-/** The sandbox's clock: true time, or virtual time that passes only here. */
+/** The sandbox's clock: real time, or virtual time that passes only here. */
 export function timeRoutes(control: FastifyInstance, parts: TimeParts): void {
   const { clock } = parts;
   const told = (): object => ({ now: toRfc3339(clock.now()), virtual: clock instanceof VirtualClock });
@@ -32,7 +32,7 @@ export function timeRoutes(control: FastifyInstance, parts: TimeParts): void {
   });
 }
 
-/** In steps as long as something waits for its moment, because the answers to notifications take true time. */
+/** In small steps while anything is waiting for its time, because the answers to notifications take real time. */
 async function pass(byMs: number, clock: VirtualClock, { waiting, notifications }: TimeParts): Promise<void> {
   await notifications.idle();
   for (let leftMs = byMs; leftMs > 0;) {

@@ -1,10 +1,10 @@
 export interface Awaited {
   readonly isReached: () => boolean;
-  /** Calls back whenever something happened; returns how to stop that. */
+  /** Calls back whenever something happens; returns a function that stops that. */
   readonly listen: (listener: () => void) => () => void;
-  /** Resolves when the time is up; the signal says that nobody waits for it any longer. */
+  /** Resolves when the time is up; the signal says that no one is waiting for it any more. */
   readonly timeUp: (signal: AbortSignal) => Promise<void>;
-  /** Calls back when the one who waits has left. */
+  /** Calls back when the waiting client has left. */
   readonly leave: (listener: () => void) => unknown;
 }
 

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
-/** The default initial value of RFC 3394, section 2.2.3.1: finding it again is what proves the key and the text whole. */
+/** The default initial value of RFC 3394, section 2.2.3.1: finding it again proves that key and text are intact. */
 const INITIAL_VALUE = Buffer.alloc(8, 0xa6);
 
-/** AES-256 key wrap (RFC 3394): eight octets longer than what goes in. */
+/** AES-256 key wrap (RFC 3394): the result is eight octets longer than the input. */
 export function wrapKey(keyEncryptionKey: Uint8Array, key: Uint8Array): Buffer {
   const cipher = createCipheriv('id-aes256-wrap', keyEncryptionKey, INITIAL_VALUE);
   return Buffer.concat([cipher.update(key), cipher.final()]);

@@ -7,7 +7,8 @@ import { generateKeyPair, readPublicKey, type KeyPair, type PublicKey } from './
 
 /*
  * ECDH-ES+A256KW with A256GCM, compact (RFC 7516, section 7.1; RFC 7518, sections 4.6 and 5.3), on node:crypto alone.
- * The broker deliberately seals and opens with other code: where the two agree, neither is wrong in a way of its own.
+ * The broker deliberately seals and opens with different code: if the two agree, neither has an error that the other
+ * lacks.
  */
 const ALGORITHM = 'ECDH-ES+A256KW';
 const ENCRYPTION = 'A256GCM';
@@ -23,7 +24,7 @@ interface Agreement {
   readonly partyV: Uint8Array;
 }
 
-/** Encrypts `plaintext` (UTF-8 when it is text) so that only the owner of `recipient` can read it. */
+/** Encrypts `plaintext` (UTF-8 if it is text) so that only the owner of `recipient` can read it. */
 export function sealCompact(plaintext: Uint8Array | string, recipient: PublicKey): string {
   const ephemeral = generateKeyPair();
   const { kty, crv, x, y } = ephemeral.jwk;
@@ -47,7 +48,8 @@ export function sealCompact(plaintext: Uint8Array | string, recipient: PublicKey
 
 /**
  * Decrypts what was sealed for `own`.
- * @throws BrokerError `jwe_malformed` or `jwe_algorithm_refused` for what can be judged without the key, else `jwe_not_opened`
+ * @throws BrokerError `jwe_malformed` or `jwe_algorithm_refused` for what can be judged without the key, else
+ *   `jwe_not_opened`
  */
 export function openCompact(compact: string, own: KeyPair): Buffer {
   const [header = '', ...rest] = compact.split('.');

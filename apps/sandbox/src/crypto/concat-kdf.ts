@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 interface ConcatKdfInput {
-  /** Z: the x coordinate that the key agreement gave, with its leading zero octets. */
+  /** Z: the x coordinate from the key agreement, with its leading zero octets. */
   readonly sharedSecret: Uint8Array;
-  /** AlgorithmID: the `alg` when the key wraps another one, the `enc` when it encrypts content itself. */
+  /** AlgorithmID: the `alg` when the key wraps another one, the `enc` when it encrypts the content itself. */
   readonly algorithm: string;
   readonly partyU: Uint8Array;
   readonly partyV: Uint8Array;

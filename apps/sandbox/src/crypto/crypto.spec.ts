@@ -42,7 +42,10 @@ describe('AES key wrap', () => {
 describe('compact JWE', () => {
   const own = generateKeyPair();
 
-  /** The same JWE with another protected header; the header is authenticated, so only early refusals can be told apart. */
+  /**
+   * The same JWE with a different protected header; the header is authenticated, so only early refusals can be told
+   * apart.
+   */
   const withHeader = (change: (header: Record<string, unknown>) => void): string => {
     const [header = '', ...rest] = sealCompact('text', own).split('.');
     const members = JSON.parse(Buffer.from(header, 'base64url').toString()) as Record<string, unknown>;

@@ -41,14 +41,14 @@ export function readPublicKey(value: unknown): PublicKey {
 }
 
 /**
- * Reads a private P-384 key; only the test-only helper takes one.
+ * Reads a private P-384 key; only the test-only helper accepts one.
  * @throws BrokerError `jwk_invalid`, also when `d` does not belong to x and y
  */
 export function readPrivateKey(value: unknown): KeyPair {
   const members = membersOf(value);
   const publicKey = publicKeyOf(members);
   const d = coordinate(members, 'd');
-  // Node silently accepts a `d` that belongs to another x and y.
+  // Node.js silently accepts a `d` that belongs to a different x and y.
   if (!pointOf(d).equals(uncompressed(publicKey.jwk))) throw refused('"d" does not belong to "x" and "y"');
   const jwk = { ...publicKey.jwk, d: encodeBase64url(d) };
   return { ...publicKey, privateKey: createPrivateKey({ key: jwk, format: 'jwk' }) };

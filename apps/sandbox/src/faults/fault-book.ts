@@ -13,16 +13,16 @@ interface Entry {
 /** A fault as control requests see it. */
 type FaultDescription = Fault & {
   readonly id: number;
-  /** Calls that met it. */
+  /** How many calls met it. */
   readonly used: number;
-  /** Calls that it holds at the moment. */
+  /** How many calls it is holding at the moment. */
   readonly waiting: number;
 };
 
 /** A fault that a call has met. */
 export interface MetFault {
   readonly fault: Fault;
-  /** Where the call waits when the fault is a hold. */
+  /** Where the call waits if the fault is a hold. */
   readonly gate: Gate;
 }
 
@@ -35,7 +35,7 @@ export interface FaultScope {
 
 const MAX_FAULTS = 1_000;
 
-/** The faults that were asked for, oldest first. */
+/** The faults that were requested, oldest first. */
 export class FaultBook {
   readonly #entries = new Map<number, Entry>();
   #lastId = 0;
@@ -51,7 +51,7 @@ export class FaultBook {
   }
 
   /**
-   * The oldest fault of each family that is meant for this call. Each counts as used by it, whether its effect shows or
+   * The oldest fault of each family that applies to this call. Each counts as used by it, whether its effect shows or
    * not.
    */
   meet(operation: Operation, merchant: string | undefined): MetFaults {
@@ -61,7 +61,7 @@ export class FaultBook {
       if (met[family] !== undefined || isUsedUp(entry) || !isMeantFor(entry.fault, operation, merchant)) continue;
       met[family] = { fault: entry.fault, gate: entry.gate };
       entry.used += 1;
-      // A used-up hold stays until it is cleared, or nobody could let go the calls that wait behind it.
+      // A used-up hold stays until it is cleared; otherwise no one could release the calls waiting behind it.
       if (isUsedUp(entry) && entry.fault.kind !== 'hold') this.#entries.delete(entry.id);
     }
     return met;
@@ -71,18 +71,20 @@ export class FaultBook {
     return [...this.#entries.values()].map(describeFault);
   }
 
-  /** Lets calls go that a hold keeps, longest waiting first. @returns how many, or undefined without such a fault */
+  /**
+   * Releases calls that a hold keeps, longest waiting first. @returns how many, or undefined if there is no such fault
+   */
   release(id: number, count: number): number | undefined {
     return this.#entries.get(id)?.gate.release(count);
   }
 
-  /** Takes the fault away and lets go what it holds. */
+  /** Removes the fault and releases the calls that it holds. */
   clear(id: number): boolean {
     this.#entries.get(id)?.gate.open();
     return this.#entries.delete(id);
   }
 
-  /** Takes away every fault that was set for exactly this scope; without a scope, all. @returns how many */
+  /** Removes every fault that was set for exactly this scope; without a scope, all. @returns how many */
   clearAll(scope: FaultScope = {}): number {
     const chosen = [...this.#entries.values()].filter(
       ({ fault }) =>

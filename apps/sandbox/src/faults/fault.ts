@@ -15,7 +15,7 @@ import { merchantId } from '../merchants/merchant.js';
 const A_DAY_MS = 86_400_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Before the operation is carried out, or after it, when only the answer is missing. */
+/** Before the operation is carried out, or after it, when only the answer is still missing. */
 const beforeOrAfter = oneOf(['arrival', 'answer']);
 const anywhere = oneOf(['arrival', 'answer', 'body']);
 const statusCode = wholeNumber(200, 599);
@@ -33,7 +33,7 @@ export const jweShapes = [
   'bad_epk',
 ] as const;
 
-/** Every fault by its kind, each with its parameters besides `operation`, `merchant` and `times`. */
+/** Every fault by its kind, each with its parameters in addition to `operation`, `merchant` and `times`. */
 const parameters = {
   latency: { delayMs: wholeNumber(0, A_DAY_MS), at: withDefault(beforeOrAfter, 'arrival') },
   hold: { at: withDefault(beforeOrAfter, 'arrival') },
@@ -85,7 +85,7 @@ type Parameters<K extends FaultKind> = {
 /** What goes wrong. */
 export type Trouble = { [K in FaultKind]: { readonly kind: K } & Parameters<K> }[FaultKind];
 
-/** What goes wrong, for whom, and how often; without `times` until it is cleared. */
+/** What goes wrong, for whom, and how often; without `times`, until it is cleared. */
 export type Fault = Trouble & {
   readonly operation: (typeof operations)[number] | undefined;
   readonly merchant: string | undefined;
@@ -93,7 +93,7 @@ export type Fault = Trouble & {
 };
 
 /**
- * A call meets at most one fault of each family. Those of `answer` therefore come one after the other, as a script;
+ * A call meets at most one fault of each family. Those of `answer` therefore occur one after the other, like a script;
  * time and clock are what happens meanwhile.
  */
 export type FaultFamily = 'time' | 'clock' | 'answer';
@@ -113,11 +113,11 @@ const readers = Object.fromEntries(
   Object.entries(parameters).map(([kind, own]) => [kind, shape({ kind: oneOf(kinds), ...scope, ...own })]),
 ) as Readonly<Record<FaultKind, Reader<unknown>>>;
 
-/** @throws BrokerError `invalid_request` that lists every fault in the description of the fault */
+/** @throws BrokerError `invalid_request` that lists every mistake in the fault's description */
 export function readFault(value: unknown): Fault {
   return readInput((input, path) => {
     const kind = oneOf(kinds)((input as { readonly kind?: unknown } | null | undefined)?.kind, 'kind');
-    // The table gives each kind its members, but their union is beyond what the compiler follows here.
+    // The table gives each kind its members, but the compiler cannot follow their union here.
     return readers[kind](input, path) as Fault;
   }, value);
 }

@@ -1,4 +1,4 @@
-/** Where calls wait until they are let go on. */
+/** Where calls wait until they are released. */
 export class Gate {
   readonly #waiting: (() => void)[] = [];
   #isOpen = false;
@@ -12,14 +12,14 @@ export class Gate {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Lets the first `count` go on. @returns how many there were */
+  /** Releases the first `count`. @returns how many there were */
   release(count: number): number {
     const released = this.#waiting.splice(0, count);
     for (const resolve of released) resolve();
     return released.length;
   }
 
-  /** From now on nobody waits. */
+  /** From now on, no call waits. */
   open(): void {
     this.#isOpen = true;
     this.release(this.#waiting.length);

@@ -14,7 +14,7 @@ export interface AuthorizeParts {
   readonly merchants: MerchantBook;
   readonly sessions: SessionBook;
   readonly settings: Settings;
-  /** The key to which session request data is encrypted. */
+  /** The key that session request data is encrypted to. */
   readonly recipient: KeyPair;
 }
 

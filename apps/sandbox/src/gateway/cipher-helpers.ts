@@ -32,7 +32,7 @@ function messageOf({ query }: GatewayRequest): string {
   return message;
 }
 
-/** The answer of a helper is text whatever it says, so the status shows as well what went wrong. */
+/** A helper's answer is text in any case, so the status also has to show what went wrong. */
 function refusing(work: () => string): string {
   try {
     return work();

@@ -7,9 +7,9 @@ import { GatewayRefusal } from './refusal.js';
 export type Credentials = 'missing' | 'foreign' | 'own';
 
 /**
- * A session that has a refreshToken is presented with it in `x-refresh_token`, as observed clients do; one that has
- * none, with its authToken in `authorization: Bearer` or `x-auth_token`. Every credential that is sent has to belong
- * to the device, so that a session whose parts come from two is found out.
+ * A session with a refreshToken is presented with it in `x-refresh_token`, as observed clients do; one without, with
+ * its authToken in `authorization: Bearer` or `x-auth_token`. Every credential sent has to belong to the device, so
+ * that a session put together from two is detected.
  */
 export function credentialsOf(request: GatewayRequest, session: PlayedSession): Credentials {
   const bearer = /^Bearer (.+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1];
@@ -29,10 +29,10 @@ export function refuseForeign(credentials: Credentials): void {
   throw new GatewayRefusal('b_unknown_device', { msgText: 'Token and device are not of one session' });
 }
 
-/** How those who use a merchant's session learn that it is dead. */
+/** How users of a merchant's session learn that it is dead. */
 type DeathNotice = Pick<Merchant, 'supersededCode' | 'deadSessionStatus'>;
 
-/** @throws GatewayRefusal that says what ended the session, in the merchant's words where it has any */
+/** @throws GatewayRefusal that says what ended the session, with the merchant's own code and status if it has any */
 export function demandLive(sessions: SessionBook, session: PlayedSession, notice: DeathNotice): void {
   const { state, msgCode } = sessions.standing(session);
   if (msgCode === undefined) return;

@@ -3,7 +3,7 @@ import { jsonAnswer, type Answer } from '../wire/answer.js';
 import { addressPage, firewallPage } from './firewall.js';
 import { errorBody } from './refusal.js';
 
-/** The answer that stands in for the whole operation, which is then not carried out; undefined for other faults. */
+/** The answer that replaces the whole operation, which is then not carried out; undefined for other faults. */
 export function substituteFor(trouble: Trouble, requestId: string): Answer | undefined {
   switch (trouble.kind) {
     case 'error': {
@@ -25,7 +25,7 @@ export function substituteFor(trouble: Trouble, requestId: string): Answer | und
   }
 }
 
-/** The answer of an operation that was carried out, with what is missing or too much in it. */
+/** The answer of an operation that was carried out, with something missing or superfluous in it. */
 export function distort(answer: Answer, trouble: Trouble): Answer {
   if (trouble.kind === 'missing_fields') return withoutJwe(answer, trouble.fields);
   if (trouble.kind !== 'oversized') return answer;

@@ -13,9 +13,9 @@ interface EchoParts {
 }
 
 /**
- * Stands for every later request of a consumer: takes a payload that is encrypted to the session's server key, and
- * gives the same octets back, encrypted to the client's key. The interface description leaves open how a session is
- * presented; see `credentialsOf` for what is played.
+ * Stands for all later requests of a consumer: takes a payload encrypted to the session's server key, and returns the
+ * same octets encrypted to the client's key. The interface description leaves open how a session is presented; see
+ * `credentialsOf` for what is played.
  */
 export function echoOperation({ merchants, sessions }: EchoParts): GatewayOperation {
   const sessionOf = (request: GatewayRequest): PlayedSession | undefined =>

@@ -1,20 +1,20 @@
 import { toRfc3339, type Instant } from '#libs/clock';
 
 /**
- * How the end of a session is written (interface description, section "Session"): as documented; with the fraction
- * padded to four digits and the same moment under the observed name beside it; under the observed names; with `Z`; in all
- * three members at once, as one published client demands; not at all.
+ * How the expiry of a session is written (interface description, section "Session"): as documented; with the fraction
+ * padded to four digits and the same time also under the observed name; under the observed names; with `Z`; in all
+ * three members at once, as one published client requires; not at all.
  */
 export const expiryFormats = ['all', 'documented', 'padded', 'observed', 'zulu', 'sessionExpiration', 'none'] as const;
 export type ExpiryFormat = (typeof expiryFormats)[number];
 
 interface ExpiryStyle {
   readonly format: ExpiryFormat;
-  /** Minutes that the written time is ahead of UTC; the moment is the same. */
+  /** Minutes that the written time is ahead of UTC; the instant is the same. */
   readonly utcOffsetMinutes: number;
 }
 
-/** The members of a session that say when it ends. */
+/** The members of a session that say when it expires. */
 type ExpiryMembers = Readonly<
   Partial<Record<'tokenExpirationDateTime' | 'tokenExpiration' | 'sessionExpiration', string>>
 >;
@@ -42,19 +42,22 @@ export function expiryMembers(expiresAt: Instant, style: ExpiryStyle): ExpiryMem
   }
 }
 
-/** `2023-03-18 12:34:52.0998 +0000`: a decimal fraction of four digits, a space, an offset without colon. */
+/** `2023-03-18 12:34:52.0998 +0000`: a decimal fraction of four digits, a space, an offset without a colon. */
 function documented(at: Instant, { utcOffsetMinutes }: ExpiryStyle): string {
   const tenthsOfMs = Math.floor((at % 1_000) * 10);
   const fraction = String(tenthsOfMs).padStart(4, '0');
   return `${dateAndSecond(at, utcOffsetMinutes)}.${fraction} ${offset(utcOffsetMinutes, '')}`;
 }
 
-/** `2025-02-27 14:12:34.0430 +0200` for what is `.430`: milliseconds with a zero in front, which is no decimal fraction. */
+/**
+ * `2025-02-27 14:12:34.0430 +0200` for what is `.430`: milliseconds with a leading zero, which is not a decimal
+ * fraction.
+ */
 function padded(at: Instant, { utcOffsetMinutes }: ExpiryStyle): string {
   return `${dateAndSecond(at, utcOffsetMinutes)}.0${milliseconds(at)} ${offset(utcOffsetMinutes, '')}`;
 }
 
-/** `2025-02-27 14:12:34.430+02:00`: milliseconds, no space, an offset with colon. */
+/** `2025-02-27 14:12:34.430+02:00`: milliseconds, no space, an offset with a colon. */
 function observed(at: Instant, { utcOffsetMinutes }: ExpiryStyle): string {
   return `${dateAndSecond(at, utcOffsetMinutes)}.${milliseconds(at)}${offset(utcOffsetMinutes, ':')}`;
 }

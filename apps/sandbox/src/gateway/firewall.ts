@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Answer } from '../wire/answer.js';
 
 /*
- * What is in front of the gateway and answers in its place: pages for people, with a number by which an operator finds the incident. None of it belongs in a log line, a metric or an error.
+ * What stands in front of the gateway and answers in its place: pages for people, with a number by which an operator
+ * finds the incident. None of this belongs in a log line, a metric or an error.
  */
 
-/** The answer to a request that the firewall takes for an attack, or its check of a browser. */
+/** The answer to a request that the firewall considers an attack, or its browser check. */
 export function firewallPage(status: number): Answer {
   return page(status, {
     title: 'Request unsuccessful',

@@ -4,7 +4,7 @@ import type { GatewayOperation } from './operation.js';
 import type { Exchange, Stage } from './play.js';
 import { GatewayRefusal } from './refusal.js';
 
-/** The routes of the gateway itself. Each writes its answer itself, because faults reach down to the socket. */
+/** The gateway's own routes. Each writes its answer itself, because faults reach down to the socket. */
 export function gatewayRoutes(app: FastifyInstance, stage: Stage, operations: readonly GatewayOperation[]): void {
   for (const operation of operations) {
     app.route({
@@ -19,7 +19,7 @@ export function gatewayRoutes(app: FastifyInstance, stage: Stage, operations: re
         stage.refuseUnread(operation, exchangeOf(request, reply), unreadRefusal(error));
       },
     });
-    // Whoever looks whether the address is right, without creating anything, can see that it is.
+    // Lets a client check that the address is right without creating anything.
     app.get(operation.path, (request, reply) => {
       reply.hijack();
       reply.raw.setHeader('allow', 'POST');
@@ -28,7 +28,7 @@ export function gatewayRoutes(app: FastifyInstance, stage: Stage, operations: re
   }
 }
 
-/** For anything else the gateway answers that it has no such service. */
+/** To anything else, the gateway answers that it has no such service. */
 export function answerUnknownService(stage: Stage): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
     reply.hijack();
@@ -41,12 +41,12 @@ function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
   return { request: { headers, query, body }, response: reply.raw, requestId: requestIdOf(headers['x-request_id']) };
 }
 
-/** The caller's own id if it is fit to be sent back in a header and printed, otherwise a new one. */
+/** The caller's own id if it is fit to be returned in a header and printed, otherwise a new one. */
 function requestIdOf(given: unknown): string {
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** What is not JSON has a code of its own; types and sizes that are not accepted have none. */
+/** What is not JSON has its own code; types and sizes that are not accepted have none. */
 function unreadRefusal(error: unknown): GatewayRefusal {
   const { statusCode: status, code } = error as { readonly statusCode?: unknown; readonly code?: unknown };
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError)

@@ -13,11 +13,11 @@ export interface GatewayRequest {
   readonly body: unknown;
 }
 
-/** Whom a request is about, as far as can be told before anything is checked. */
+/** Whom a request concerns, as far as can be told before anything is checked. */
 export interface Caller {
   readonly merchant?: Merchant;
   readonly serviceCode?: string;
-  /** What the ledger keeps of the request; none where no payment is asked for. */
+  /** What the ledger records of the request; undefined if no payment is requested. */
   readonly payment?: PaymentClaim;
 }
 
@@ -36,7 +36,7 @@ export interface GatewayOperation {
   carryOut(request: GatewayRequest, scene: Scene): Answer | Promise<Answer>;
 }
 
-/** `1`, and as observed also `v1` and `V1` (interface description, section "Versions"). */
+/** `1` and, as observed, also `v1` and `V1` (interface description, section "Versions"). */
 export function demandApiVersion(request: GatewayRequest): void {
   if (!/^[vV]?1$/.test(headerOf(request, 'x-api_version') ?? '')) {
     throw new GatewayRefusal('b_invalid_request', { msgText: 'The header x-api_version must be 1' });

@@ -1,6 +1,6 @@
 const refusedBy = (msgText: string) => ({ status: 200, msgType: 'ERROR', msgText }) as const;
 
-/** The published codes of payments, each with a cause of its own (docs/sandbox.md). */
+/** The published codes of payments, each with its own cause (docs/sandbox.md). */
 export const paymentRefusals = {
   VALIDATION_ERROR: { status: 400, msgType: 'VALIDATION_ERROR', msgText: 'The request is not valid' },
   b_duplicate_field_value: refusedBy('There was a request with this merchantRequestId before'),

@@ -38,7 +38,7 @@ interface Act {
   readonly operation: GatewayOperation;
   readonly exchange: Exchange;
   readonly call: Call;
-  /** Where a payment is asked for. */
+  /** Set if a payment is requested. */
   readonly line: LedgerLine | undefined;
   readonly time: MetFault | undefined;
   readonly trouble: Trouble | undefined;
@@ -56,12 +56,12 @@ interface Played {
  * Plays the calls, with the faults that they meet:
  *
  *   arrival: latency, hold, hang, drop
- *   the operation, or the answer that stands in for it
+ *   the operation, or the answer that replaces it
  *   answer: latency, hold, hang, drop
  *   body: hang, drop, slow
  *
- * A caller that leaves meanwhile does not stop the operation, as with any server behind a queue: its session is made,
- * and supersedes, although nobody hears of it.
+ * A caller that leaves meanwhile does not stop the operation, as with any server behind a queue: its session is
+ * created, and supersedes, although no one learns of it.
  */
 export class Stage {
   readonly #parts: StageParts;
@@ -83,7 +83,7 @@ export class Stage {
     }
   }
 
-  /** A request that could not be read, so that no operation saw it. */
+  /** For a request that could not be read, so that no operation saw it. */
   refuseUnread(operation: GatewayOperation, exchange: Exchange, refusal: GatewayRefusal): void {
     const call = this.#parts.calls.begin({ operation: operation.name, requestId: exchange.requestId });
     call.end(refused(refusal, exchange.requestId).end);
@@ -97,7 +97,7 @@ export class Stage {
   }
 
   /**
-   * From here to the first wait everything happens in one turn: a test that sees the call in the log can release it.
+   * From here to the first wait, everything happens in one turn: a test that sees the call in the log can release it.
    */
   #begin(operation: GatewayOperation, exchange: Exchange): Act {
     const { merchant, serviceCode, payment } = operation.identify(exchange.request);
@@ -157,7 +157,7 @@ export class Stage {
       exchange.response.destroy();
       return;
     }
-    // Before the answer leaves, so that its receiver finds the call finished in the log.
+    // Before the answer leaves, so that its recipient finds the call finished in the log.
     if (isAccepted) line?.answer();
     call.end(end);
     sendWhole(transmission);
@@ -174,7 +174,7 @@ export class Stage {
   }
 }
 
-/** There is nothing more to do: a dropped call is over, and a hanging one lasts until its caller leaves. */
+/** True if there is nothing more to do: a dropped call is over, and a hanging one lasts until its caller leaves. */
 function isLost({ trouble, exchange, call, line }: Act, moment: Moment): boolean {
   const loss = lossOf(trouble);
   if (loss?.at !== moment) return false;

@@ -1,6 +1,6 @@
 import { paymentRefusals } from './payment-refusals.js';
 
-/** What the gateway refuses with by itself (interface description, section "Errors"); faults may use any other code. */
+/** What the gateway itself refuses with (interface description, section "Errors"); faults may use any other code. */
 const refusals = {
   b_invalid_request: { status: 200, msgType: 'VALIDATION_ERROR', msgText: 'The request is not valid' },
   b_merchant_not_found: { status: 200, msgType: 'ERROR', msgText: 'There is no merchant with this service code' },
@@ -28,7 +28,7 @@ const refusals = {
 export type MsgCode = keyof typeof refusals;
 type MsgType = 'ERROR' | 'VALIDATION_ERROR';
 
-/** The codes with which a later request learns that its session is dead. */
+/** The codes that tell a later request that its session is dead. */
 export const endingCodes = [
   'b_expired_token',
   'b_auth_token_expired',
@@ -57,7 +57,7 @@ export class GatewayRefusal extends Error {
   }
 }
 
-/** The error body as it was observed. */
+/** The error body as observed. */
 export function errorBody(requestId: string, { msgCode, msgType, msgText }: Refusal): string {
   return JSON.stringify({
     requestId,

@@ -8,8 +8,8 @@ import { GatewayRefusal } from './refusal.js';
 const DEVICE_TYPE = 'ECOM_MERCHANT_SERVICE_DEVICE';
 
 /**
- * Checks the attached session request data by the interface description (section "Create a technical session"), as
- * strictly as the merchant is set to.
+ * Checks the attached session request data against the interface description (section "Create a technical session"), as
+ * strictly as configured for the merchant.
  * @throws GatewayRefusal `b_invalid_request` or `b_encryptor_failed_decrypt_message`
  */
 export function checkRequestData(request: GatewayRequest, merchant: Merchant, recipient: KeyPair): void {

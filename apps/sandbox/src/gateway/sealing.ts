@@ -26,7 +26,7 @@ export function openSealed(body: unknown, own: KeyPair): Buffer {
   }
 }
 
-/** Seals for the recipient, or as badly as the fault asks for. */
+/** Seals for the recipient, or as badly as the fault demands. */
 export function sealFor(recipient: PublicKey, plaintext: Uint8Array | string, trouble: Trouble | undefined): string {
   if (trouble?.kind === 'wrong_key') return sealCompact(plaintext, generateKeyPair());
   const compact = sealCompact(plaintext, recipient);

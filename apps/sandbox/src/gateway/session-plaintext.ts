@@ -14,7 +14,7 @@ interface SessionWriting {
   readonly trouble: Trouble | undefined;
 }
 
-/** The session in the merchant's form (interface description, section "Session"), spoiled as a fault asks for. */
+/** The session in the merchant's form (interface description, section "Session"), spoiled as the fault demands. */
 export function sessionPlaintext(writing: SessionWriting): string {
   const { session, merchant, trouble } = writing;
   const members: Record<string, unknown> = {
@@ -45,14 +45,14 @@ function shownExpiry({ session, skewMs, trouble }: SessionWriting): Instant {
   return plusMs(trouble?.kind === 'past_expiry' ? plusMs(createdAt, -trouble.byMs) : expiresAt, skewMs);
 }
 
-/** In every member that gives the end; in the documented one where the merchant's form gives none. */
+/** In every member that gives the expiry; in the documented one if the merchant's form gives none. */
 function withExpiry(members: Readonly<Record<string, unknown>>, text: string): Record<string, unknown> {
   const names = ['tokenExpirationDateTime', 'tokenExpiration', 'sessionExpiration'].filter((name) => name in members);
   const given = names.length > 0 ? names : ['tokenExpirationDateTime'];
   return { ...members, ...Object.fromEntries(given.map((name) => [name, text])) };
 }
 
-/** No other point of the curve has the same x, but the mirrored one, whose y differs in more than its last bit. */
+/** The only other point of the curve with the same x is the mirrored one, whose y differs in more than its last bit. */
 function offCurve(jwk: PublicJwk): PublicJwk {
   const y = Buffer.from(jwk.y, 'base64url');
   y[y.length - 1] = (y.at(-1) ?? 0) ^ 1;

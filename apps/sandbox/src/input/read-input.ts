@@ -1,9 +1,9 @@
 import { BrokerError } from '#libs/errors';
 
-/** Where a value stands, for the message: `lifetimeMs`, `merchants[2].publicJwk`. */
+/** Where a value is, for the message: `lifetimeMs`, `merchants[2].publicJwk`. */
 type Path = string;
 
-/** A fault that a reader found, with its place and never with the value. */
+/** A fault that a reader found, with its location and never with the value. */
 export class InputFault extends Error {
   override readonly name = 'InputFault';
 }
@@ -66,7 +66,7 @@ export const listOf =
   };
 
 /**
- * An object with these members and no other: a slip in a name is reported, not ignored. Reports every fault at once.
+ * An object with these members and no others: a mistyped name is reported, not ignored. Reports every fault at once.
  */
 export const shape =
   <R extends MemberReaders>(readers: R): Reader<Shape<R>> =>

@@ -1,7 +1,7 @@
 import { toRfc3339, type Clock } from '#libs/clock';
 import type { Operation } from '../calls/call-log.js';
 
-/** What a request asks for, as far as it could be read. Without a merchant or an id it is nobody's payment. */
+/** What a request asks for, as far as it could be read. Without a merchant or an id, it belongs to no payment. */
 export interface PaymentClaim {
   readonly operation: Operation;
   readonly merchant?: string;
@@ -9,13 +9,11 @@ export interface PaymentClaim {
   readonly coinAmount?: number;
 }
 
-/**
- * `accepted`: carried out at least once. `refused`: asked for, and never carried out. `in_flight`: neither yet.
- */
+/** `accepted`: carried out at least once. `refused`: requested, and never carried out. `in_flight`: neither yet. */
 export const paymentOutcomes = ['accepted', 'refused', 'in_flight'] as const;
 type PaymentOutcome = (typeof paymentOutcomes)[number];
 
-/** One payment, however often it was asked for: a merchant's merchantRequestId in one operation. */
+/** One payment, however often it was requested: a merchant's merchantRequestId in one operation. */
 export interface LedgerEntry {
   readonly merchant: string;
   readonly operation: Operation;
@@ -26,9 +24,9 @@ export interface LedgerEntry {
   readonly requests: number;
   /** How often it was carried out: more than once means a doubled payment. */
   readonly accepted: number;
-  /** Answers that tell of the acceptance and were handed over whole. */
+  /** Answers that report the acceptance and were handed over whole. */
   readonly answered: number;
-  /** Refused requests by reason: the msgCode, or the fault that stood in the way. */
+  /** Refused requests by reason: the msgCode, or the fault that got in the way. */
   readonly refusals: Readonly<Record<string, number>>;
   readonly firstAt: string;
   readonly lastAt: string;
@@ -42,19 +40,19 @@ export interface LedgerTotals {
   readonly inFlight: number;
   /** Payments that were carried out and whose callers have not been told: the answer was lost, or is still due. */
   readonly unanswered: number;
-  /** Payments for which more than one request arrived, whatever became of these. */
+  /** Payments for which more than one request arrived, whatever became of them. */
   readonly repeated: number;
   /** Payments that were carried out more than once. */
   readonly doubled: number;
-  /** Refused requests, also those of payments that were accepted afterwards. */
+  /** Refused requests, including those for payments that were accepted later. */
   readonly refusedByReason: Readonly<Record<string, number>>;
 }
 
-/** One request on its way; the stage tells it what becomes of it. */
+/** One request on its way; the stage reports to it what becomes of it. */
 export interface LedgerLine {
   accept(): void;
   refuse(reason: string): void;
-  /** The answer that tells of the acceptance has been handed over. */
+  /** The answer that reports the acceptance has been handed over. */
   answer(): void;
 }
 
@@ -75,12 +73,12 @@ export interface LedgerFilter {
   readonly merchantRequestId: string | undefined;
 }
 
-/** Every payment once, refused ones with their reason: what "none lost, none doubled" is asked of. */
+/** Every payment once, refused ones with their reason: shows whether any was lost or doubled. */
 export class Ledger {
   readonly #clock: Clock;
   readonly #capacity: number;
   readonly #accounts = new Map<string, Account>();
-  /** Requests that named no payment: they could not be opened, or no session of theirs is known. */
+  /** Requests that named no payment: either they could not be opened, or their session is unknown. */
   #unidentified = new Map<string, number>();
   #forgotten = 0;
 
@@ -159,7 +157,7 @@ export class Ledger {
   }
 }
 
-/** Sums the entries up. */
+/** Totals of the entries. */
 export function totalsOf(entries: readonly LedgerEntry[]): LedgerTotals {
   const having = (isSo: (entry: LedgerEntry) => boolean): number => entries.filter(isSo).length;
   const reasons = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { BrokerError } from '#libs/errors';
 import type { Merchant } from './merchant.js';
 
-/** The merchants that the gateway knows, each under its id and under its service code. */
+/** The merchants that the gateway knows, each by its id and by its service code. */
 export class MerchantBook {
   readonly #atStart: readonly Merchant[];
   readonly #byId = new Map<string, Merchant>();
@@ -16,7 +16,7 @@ export class MerchantBook {
     }
   }
 
-  /** Adds the merchant or takes the place of the one with its id. @returns whether it is new */
+  /** Adds the merchant, or replaces the one with the same id. @returns whether it is new */
   put(merchant: Merchant): boolean {
     const holder = this.byServiceCode(merchant.serviceCode);
     if (holder !== undefined && holder.id !== merchant.id) {
@@ -48,7 +48,7 @@ export class MerchantBook {
     return [...this.#byId.values()];
   }
 
-  /** Back to the merchants of the start. */
+  /** Restores the merchants present at the start. */
   reset(): void {
     this.#byId.clear();
     this.#byServiceCode.clear();

@@ -16,11 +16,11 @@ import {
   type Reader,
 } from '../input/read-input.js';
 
-/** `full`: refreshToken, serverPublic and an expiry. `short`: serverPublicKey, neither of the others. */
+/** `full`: refreshToken, serverPublic and an expiry. `short`: serverPublicKey, and neither of the others. */
 export const sessionForms = ['full', 'short'] as const;
 export type SessionForm = (typeof sessionForms)[number];
 
-/** What a terminal may be for; `a2a` is the hosted page when it pays from account to account. */
+/** What a terminal may be used for; `a2a` is the hosted page when it pays from account to account. */
 const terminalUses = ['hosted', 'a2a', 'direct', 'refund'] as const;
 export type TerminalUse = (typeof terminalUses)[number];
 
@@ -63,18 +63,20 @@ const members = shape({
   utcOffsetMinutes: withDefault(wholeNumber(-720, 840), 0),
   /** Default: the sandbox's setting of the same name. */
   lifetimeMs: optional(lifetimeMs),
-  /** Whether a new session ends the ones before it, and after how long. */
+  /** Whether a new session ends the earlier ones, and after how long. */
   supersedes: withDefault(trueOrFalse, false),
   supersededGraceMs: withDefault(wholeNumber(0, MAX_LIFETIME_MS), 0),
-  /** The code that requests with a superseded session get. Default: by their route. */
+  /** The code that requests with a superseded session get. Default: depends on their route. */
   supersededCode: optional(oneOf(endingCodes)),
   /** The status of the answer about a dead session. Default: 401. */
   deadSessionStatus: optional(wholeNumber(200, 599)),
-  /** The merchantId of its terminal, which payments have to name. Default: any that is no other merchant's. */
+  /**
+   * The merchantId of its terminal, which payments have to name. Default: any that does not belong to another merchant.
+   */
   merchantId: optional(text({ longest: 36, pattern: /^.+$/u, due: 'text of 1 to 36 characters' })),
   /** What its terminal is for. */
   payments: withDefault(listOf(oneOf(terminalUses), terminalUses.length), terminalUses),
-  /** Whether session request data has to come with the create call, may come, or is not looked at. */
+  /** Whether session request data must come with the create call, may come, or is ignored. */
   requestData: withDefault(oneOf(['ignored', 'checked', 'required']), 'ignored'),
   /** The body field or header that carries it. */
   requestDataName: withDefault(

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
-/** By true time, whatever the sandbox's clock says: a receiver that hangs must not keep a socket for ever. */
+/** By real time, whatever the sandbox's clock says: a receiver that hangs must not keep a socket for ever. */
 const MAX_SILENCE_MS = 10_000;
 const MAX_SOCKETS = 32;
 
@@ -14,7 +14,7 @@ export interface Delivery {
 /** The status of the answer, or why there was none. */
 export type Receipt = { readonly httpStatus: number } | { readonly failure: string };
 
-/** Sends notifications, a bounded number at a time. Redirects are not followed, and bodies of answers not read. */
+/** Sends notifications, a bounded number at a time. Redirects are not followed, and response bodies are not read. */
 export class Deliverer {
   readonly #http = new HttpAgent({ keepAlive: true, maxSockets: MAX_SOCKETS });
   readonly #https = new HttpsAgent({ keepAlive: true, maxSockets: MAX_SOCKETS });
@@ -39,7 +39,7 @@ export class Deliverer {
     });
   }
 
-  /** Cuts off what is under way. */
+  /** Cuts off whatever is in progress. */
   close(): void {
     this.#http.destroy();
     this.#https.destroy();

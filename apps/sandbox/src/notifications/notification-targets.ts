@@ -3,14 +3,14 @@ export class NotificationTargets {
   readonly #origins: ReadonlySet<string>;
   readonly #ownPort: () => number | undefined;
 
-  /** @param ownPort of the sandbox itself, which takes control requests from this machine */
+  /** @param ownPort the port of the sandbox itself, which accepts control requests from this machine */
   constructor(origins: readonly string[], ownPort: () => number | undefined) {
     this.#origins = new Set(origins);
     this.#ownPort = ownPort;
   }
 
   /**
-   * The URL when a notification may be sent to it. Anything else would let anybody who names a notificationUrl make
+   * The URL, if a notification may be sent to it. Without this check, anyone who names a notificationUrl could make
    * requests from within the sandbox's network.
    */
   allowed(text: string): URL | undefined {

@@ -5,14 +5,14 @@ import type { Waiting } from '../wire/waiting.js';
 import type { Delivery, Receipt } from './delivery.js';
 import type { NotificationTargets } from './notification-targets.js';
 
-/** How long after an attempt that was not answered with 200 the next one is made, as published. */
+/** How long after an attempt not answered with 200 the next one is made, as published. */
 const REPEAT_AFTER_MS = [5_000, 30_000, 300_000, 1_800_000, 3_600_000];
 
 export interface Notice {
   readonly merchant: Merchant;
   readonly url: string;
   readonly document: object;
-  /** Whether it goes out as a JWE to the client's key. */
+  /** Whether it is sent as a JWE to the client's key. */
   readonly isSealed: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Notice {
 export const notificationStates = ['pending', 'delivered', 'given_up', 'blocked'] as const;
 type NotificationState = (typeof notificationStates)[number];
 
-/** A notification as control requests see it: neither its content, nor what its URL has in the query. */
+/** A notification as control requests see it: without its content and without its URL's query. */
 export interface NotificationDescription {
   readonly id: number;
   readonly merchant: string;
@@ -47,7 +47,7 @@ export interface NotificationParts {
   readonly waiting: Waiting;
   readonly targets: NotificationTargets;
   readonly deliver: (delivery: Delivery) => Promise<Receipt>;
-  /** How many are kept; the oldest is given up for a newer one. */
+  /** How many are kept; the oldest is dropped for a newer one. */
   readonly capacity: number;
 }
 
@@ -106,7 +106,7 @@ export class Notifications {
       }));
   }
 
-  /** Resolves once nothing is being sent; what waits for its next attempt goes on waiting. */
+  /** Resolves once nothing is being sent; whatever waits for its next attempt keeps waiting. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }

@@ -10,7 +10,7 @@ interface Count {
   attempts: number;
 }
 
-/** At most seventy attempts of an operation a day, which begins with the first of them. */
+/** At most seventy attempts at an operation per day, which begins with the first of them. */
 export class Attempts {
   readonly #clock: Clock;
   readonly #capacity: number;
@@ -21,7 +21,7 @@ export class Attempts {
     this.#capacity = capacity;
   }
 
-  /** @throws GatewayRefusal `b_txn_not_allowed` for an attempt too many */
+  /** @throws GatewayRefusal `b_txn_not_allowed` for one attempt too many */
   count(subject: string): void {
     const now = this.#clock.now();
     const known = this.#counts.get(subject);

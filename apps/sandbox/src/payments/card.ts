@@ -1,6 +1,6 @@
 import { GatewayRefusal } from '../gateway/refusal.js';
 
-/** What a test card does; any other number that passes the check digit pays. */
+/** What a test card does; any other number with a valid check digit pays. */
 export type CardConduct = 'pays' | 'fails' | 'is_not_authorized' | 'demands_3ds';
 
 const conducts: Readonly<Record<string, CardConduct>> = {
@@ -29,7 +29,7 @@ export interface CardData {
 }
 
 /**
- * Reads expiry and security code, `2503111`: year, month, CVV.
+ * Reads the expiry and security code, `2503111`: year, month, CVV.
  * @throws GatewayRefusal `b_validation_card_expiration_date_and_security_code`
  */
 export function readCardData(written: string): CardData {
@@ -38,7 +38,7 @@ export function readCardData(written: string): CardData {
   return { year: Number(year), month: Number(month) };
 }
 
-/** @throws GatewayRefusal for a card that was good until a month before the given one */
+/** @throws GatewayRefusal for a card that expired in a month before the given one */
 export function demandNotExpired({ year, month }: CardData, now: Date): void {
   const passed = (2000 + year) * 12 + month;
   if (passed < now.getUTCFullYear() * 12 + now.getUTCMonth() + 1) throw wrongCardData();

@@ -87,7 +87,7 @@ function operationFrom({ clock }: PaymentParts, { request, card, scene }: Purcha
   );
 }
 
-/** @throws GatewayRefusal `b_authorize_transaction_failed` when nothing else is to come, and the bank says no */
+/** @throws GatewayRefusal `b_authorize_transaction_failed` when no further step is to come and the bank declines */
 function statusOf(request: PurchaseRequest, conduct: CardConduct): OperationStatus {
   const { desiredThreeDSMode: mode, txnType } = request;
   if (conduct === 'fails') return 'FAIL';

@@ -16,7 +16,7 @@ const reader = openShape({
 
 type ExecuteRequest = ReturnType<typeof reader>;
 
-/** The second step of a direct purchase: expiry and security code, and the browser where 3-D Secure was needed. */
+/** The second step of a direct purchase: expiry and security code, and the browser if 3-D Secure was needed. */
 export function executePurchase(parts: PaymentParts): PaymentKind<ExecuteRequest> {
   const { attempts, book, clock, notices } = parts;
   return {
@@ -43,7 +43,7 @@ export function executePurchase(parts: PaymentParts): PaymentKind<ExecuteRequest
   };
 }
 
-/** The step has no merchantRequestId of its own: it goes by that of the first step. */
+/** The step has no merchantRequestId of its own: it uses that of the first step. */
 function claimOf({ book }: PaymentParts, operationId: unknown): Pick<PaymentClaim, 'merchantRequestId' | 'coinAmount'> {
   if (typeof operationId !== 'string' || operationId.length > 36) return {};
   const operation = book.operation(operationId);

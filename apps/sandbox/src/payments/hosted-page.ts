@@ -5,7 +5,7 @@ import type { PaymentParts } from './played-payment.js';
 
 type ById = { readonly Params: { readonly id: string }; readonly Querystring: { readonly outcome?: unknown } };
 
-/** The bank's page to which `redirectUrl` leads, with a button to pay and one to fail; and `statusUrl`. */
+/** The bank's page that `redirectUrl` leads to, with a button to pay and one to fail; and `statusUrl`. */
 export function hostedPage(parts: Pick<PaymentParts, 'book' | 'clock' | 'notices'>): FastifyPluginCallback {
   const { book, clock } = parts;
   const isOpen = (order: Order): boolean => order.status !== 'PAID' && order.expiresAt > clock.now();
@@ -32,7 +32,7 @@ export function hostedPage(parts: Pick<PaymentParts, 'book' | 'clock' | 'notices
   };
 }
 
-/** Nothing that a merchant wrote is shown but the amount, which is a number. */
+/** Shows nothing written by the merchant except the amount, which is a number. */
 function choice({ hppOrderId, coinAmount }: Order): string {
   const button = (outcome: string, text: string): string =>
     `<form method="post" enctype="text/plain" action="/hpp/orders/${hppOrderId}?outcome=${outcome}"><button>${text}</button></form>`;

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Instant } from '#libs/clock';
 import type { OperationStatus, PaidWith, PaymentOperation } from './payment-operation.js';
 
-/** What an operation begins with; the gateway adds its own ids and moments. */
+/** What an operation starts with; the gateway adds its own ids and times. */
 export interface OperationStart {
   readonly type: PaymentOperation['type'];
   readonly merchant: string;
@@ -16,7 +16,7 @@ export interface OperationStart {
   readonly original?: PaymentOperation;
   readonly card?: PaidWith;
   readonly isRefundable?: boolean;
-  /** Where a link in the answer has to name it already. */
+  /** Set if a link in the answer already has to name it. */
   readonly operationId?: string;
 }
 

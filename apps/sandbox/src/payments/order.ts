@@ -8,7 +8,7 @@ export const orderStatuses = ['CREATED', 'PAID', 'DECLINED'] as const;
 export interface Order {
   readonly hppOrderId: string;
   readonly ecomOrderId: string;
-  /** The sandbox's name of the merchant. */
+  /** The sandbox's name for the merchant. */
   readonly merchant: string;
   readonly merchantId: string;
   readonly merchantRequestId: string;
@@ -27,7 +27,7 @@ export interface Order {
   readonly operations: PaymentOperation[];
 }
 
-/** The members that the answer to create-order has, and every later word about the order with it. */
+/** The members of the answer to create-order, which every later message about the order has as well. */
 export function orderMembers(order: Order): Readonly<Record<string, unknown>> {
   return {
     hppOrderId: order.hppOrderId,
@@ -45,7 +45,7 @@ export function orderMembers(order: Order): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The order with what only later words about it have. */
+/** The order with the members that only later messages have. */
 export function orderDetails(order: Order): Readonly<Record<string, unknown>> {
   return {
     ...orderMembers(order),

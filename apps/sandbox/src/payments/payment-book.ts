@@ -1,12 +1,12 @@
 import type { Order } from './order.js';
 import type { PaymentOperation } from './payment-operation.js';
 
-/** Every order and operation, the newest of each up to a bound. */
+/** Every order and operation, the newest of each up to a limit. */
 export class PaymentBook {
   readonly #capacity: number;
   readonly #orders = new Map<string, Order>();
   readonly #operations = new Map<string, PaymentOperation>();
-  /** Which merchantRequestIds were used, for which kind of request. */
+  /** Which merchantRequestIds have been used, and for which kind of request. */
   readonly #used = new Set<string>();
 
   constructor(capacity: number) {
@@ -33,7 +33,7 @@ export class PaymentBook {
     return this.#operations.get(operationId);
   }
 
-  /** Whether the merchant has made such a request under this id before, and it was taken. */
+  /** Whether the merchant has already made such a request under this id, and it was accepted. */
   isUsed(kind: 'order' | PaymentOperation['type'], by: RequestName): boolean {
     return this.#used.has(nameOf(kind, by));
   }

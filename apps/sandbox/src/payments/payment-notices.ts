@@ -16,7 +16,7 @@ interface NoticeParts {
   readonly notifications: Notifications;
 }
 
-/** Lets operations come to their end, and tells the merchant of it where the payment named a URL for that. */
+/** Completes operations, and tells the merchant if the payment named a URL for that. */
 export class PaymentNotices {
   readonly #parts: NoticeParts;
 
@@ -24,13 +24,13 @@ export class PaymentNotices {
     this.#parts = parts;
   }
 
-  /** A refund is done a little after it was asked for. */
+  /** A refund completes a little after it was requested. */
   settle(operation: PaymentOperation): void {
     const { waiting, settings } = this.#parts;
     waiting.later(settings.settleMs, () => this.#conclude(operation));
   }
 
-  /** The operation has another status than before. */
+  /** Called when the status of the operation has changed. */
   changed(operation: PaymentOperation): void {
     const merchant = this.#parts.merchants.byId(operation.merchant);
     const order = this.#parts.book.order(operation.hppOrderId);
@@ -49,7 +49,7 @@ export class PaymentNotices {
   }
 
   #conclude(operation: PaymentOperation): void {
-    // A reset in between has forgotten it.
+    // A reset in the meantime has removed it.
     if (this.#parts.book.operation(operation.operationId) !== operation || operation.status !== 'PENDING') return;
     operation.status = 'SUCCESS';
     operation.modifiedAt = this.#parts.clock.now();

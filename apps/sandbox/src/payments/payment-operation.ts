@@ -5,12 +5,12 @@ export type OperationStatus = 'SUCCESS' | 'FAIL' | 'PENDING' | 'REQUIRED_3DS' | 
 
 const HRYVNIA = '980';
 
-/** Money on its way in or back, as the gateway keeps it: of an order on the hosted page, or direct. */
+/** Money on its way in or back, as the gateway records it: for an order on the hosted page, or direct. */
 export interface PaymentOperation {
   readonly type: 'PURCHASE' | 'REFUND';
   readonly operationId: string;
   readonly ecomOperationId: string;
-  /** The sandbox's name of the merchant. */
+  /** The sandbox's name for the merchant. */
   readonly merchant: string;
   readonly merchantId: string;
   readonly merchantRequestId: string;
@@ -21,14 +21,14 @@ export interface PaymentOperation {
   readonly notificationEncryption: boolean;
   readonly createdAt: Instant;
   readonly rrn: string;
-  /** What a refund gives back. */
+  /** The operation that a refund gives back. */
   readonly original: PaymentOperation | undefined;
   readonly card: PaidWith | undefined;
-  /** Whether it can be given back at all. */
+  /** Whether it can be refunded at all. */
   readonly isRefundable: boolean;
   status: OperationStatus;
   modifiedAt: Instant;
-  /** Of what is to be given back, in coins; refused refunds aside. */
+  /** How much of it is to be given back, in coins; refused refunds do not count. */
   refunded: number;
 }
 
@@ -36,14 +36,12 @@ export interface PaymentOperation {
 export interface PaidWith {
   readonly cardNumberMask: string;
   readonly approvalCode: string;
-  /** What will become of it once the card data are known. */
+  /** What will become of it once the card data is known. */
   readonly fate: 'pays' | 'is_not_authorized';
   readonly redirect3dsUrl: string | undefined;
 }
 
-/**
- * An operation as it is reported within an order and in notifications. No member is null: what is missing is left out.
- */
+/** An operation as reported within an order and in notifications. No member is null: missing ones are left out. */
 export function operationMembers(operation: PaymentOperation): Readonly<Record<string, unknown>> {
   return {
     type: operation.type,
@@ -65,13 +63,13 @@ export function operationMembers(operation: PaymentOperation): Readonly<Record<s
   };
 }
 
-/** The same with what the answer to a direct request has besides. */
+/** The same, plus what only the answer to a direct request has. */
 export function directMembers(operation: PaymentOperation): Readonly<Record<string, unknown>> {
   const { card } = operation;
   return {
     ...operationMembers(operation),
     merchantRequestId: operation.merchantRequestId,
-    // The published example of a refund says createDateTime, the tables creationDateTime.
+    // The published example of a refund says createDateTime, the tables say creationDateTime.
     createDateTime: writtenDate(operation.createdAt),
     ...(card === undefined ? {} : { cardNumberMask: card.cardNumberMask }),
     ...(card?.redirect3dsUrl === undefined ? {} : { redirect3dsUrl: card.redirect3dsUrl }),
@@ -93,7 +91,7 @@ function originalMembers(original: PaymentOperation | undefined): Readonly<Recor
   };
 }
 
-/** Texts only: observed clients refuse a null here. */
+/** Text only: observed clients reject a null here. */
 function responseInfo(status: OperationStatus): Readonly<Record<string, string>> {
   const [actionCode, responseCode, description] = {
     SUCCESS: ['0', '00', 'Approved'],

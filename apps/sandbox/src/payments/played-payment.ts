@@ -31,24 +31,26 @@ export interface PaymentParts {
   readonly book: PaymentBook;
   readonly attempts: Attempts;
   readonly notices: PaymentNotices;
-  /** The key to which card numbers and card data are encrypted. */
+  /** The key that card numbers and card data are encrypted to. */
   readonly paymentKey: KeyPair;
 }
 
 export interface PaymentScene {
   readonly merchant: Merchant;
-  /** How the caller addresses the sandbox, for the links in answers. */
+  /** The address that the caller uses for the sandbox, for the links in answers. */
   readonly ownUrl: string;
 }
 
-/** What makes up one kind of payment request; how it is presented, sealed and timed is the same for all. */
+/** What defines one kind of payment request; how it is presented, sealed and timed is the same for all. */
 export interface PaymentKind<T> {
   readonly name: PaymentOperationName;
   readonly path: string;
-  /** `json` in clear both ways, or a JWE to the session's server key that is answered with one to the client's key. */
+  /**
+   * `json` in the clear both ways, or a JWE to the session's server key that is answered with one to the client's key.
+   */
   readonly form: 'json' | 'sealed';
   readonly reader: Reader<T>;
-  /** What the ledger calls it; none where nothing is paid. `members` is whatever was sent. */
+  /** How the ledger identifies it; undefined if nothing is paid. `members` is whatever was sent. */
   readonly claim?: (
     members: Readonly<Record<string, unknown>>,
   ) => Pick<PaymentClaim, 'merchantRequestId' | 'coinAmount'>;
@@ -58,10 +60,10 @@ export interface PaymentKind<T> {
 
 type Reading = { readonly value: unknown } | { readonly refusal: GatewayRefusal };
 
-/** An operation of the gateway that is used with a session. */
+/** An operation of the gateway that requires a session. */
 export function playedPayment<T>(parts: PaymentParts, kind: PaymentKind<T>): GatewayOperation {
   const readings = new WeakMap<GatewayRequest, Reading>();
-  /** A body is opened once, though both the ledger and the operation want to know what it says. */
+  /** A body is opened only once, although both the ledger and the operation need its content. */
   const readingOf = (request: GatewayRequest, session: PlayedSession): Reading => {
     const known = readings.get(request);
     if (known !== undefined) return known;
@@ -99,7 +101,9 @@ export function playedPayment<T>(parts: PaymentParts, kind: PaymentKind<T>): Gat
   };
 }
 
-/** The merchant that the request is about, by the device that it presents, whether or not its session is still good. */
+/**
+ * The merchant that the request concerns, by the device that it presents, whether or not its session is still valid.
+ */
 function callerOf(
   { sessions, merchants }: PaymentParts,
   request: GatewayRequest,
@@ -119,7 +123,7 @@ function claimOf<T>(kind: PaymentKind<T>, reading: Reading | undefined): Payment
   return { operation: kind.name, ...(isReadable ? kind.claim(value as Record<string, unknown>) : {}) };
 }
 
-/** The id and amount that a request names, when they are what they have to be. */
+/** The id and amount that a request names, if they are valid. */
 export function namedClaim(
   members: Readonly<Record<string, unknown>>,
 ): ReturnType<NonNullable<PaymentKind<never>['claim']>> {

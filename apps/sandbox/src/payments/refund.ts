@@ -19,7 +19,7 @@ const reader = openShape({
 
 type RefundRequest = ReturnType<typeof reader>;
 
-/** Gives back what was paid, or part of it: pending at first, done a little later. */
+/** Gives back all or part of a payment: pending at first, completed a little later. */
 export function refund(parts: PaymentParts): PaymentKind<RefundRequest> {
   const { merchants, attempts, book, clock, notices } = parts;
   return {

@@ -1,6 +1,6 @@
 import { InputFault, text, wholeNumber, type Reader } from '../input/read-input.js';
 
-/* What the members of payment requests may hold, as the published tables say it. */
+/* What the members of payment requests may hold, according to the published tables. */
 
 const MAX_COIN_AMOUNT = Number.MAX_SAFE_INTEGER;
 const MAX_TEXT = 4_096;
@@ -20,14 +20,14 @@ export const amount = wholeNumber(1, MAX_COIN_AMOUNT);
 export const amountOrText: Reader<number> = (value, path) =>
   amount(typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value, path);
 
-/** Published clients send `true`, and `"true"`. */
+/** Published clients send both `true` and `"true"`. */
 export const switchOrText: Reader<boolean> = (value, path) => {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string') return value.toLowerCase() === 'true';
   throw new InputFault(`${path} must be true, false or text`);
 };
 
-/** Absent, or null as many a client writes what it does not have. */
+/** Absent, or null, which is how many clients write what they do not have. */
 export const notRequired =
   <T>(reader: Reader<T>): Reader<T | undefined> =>
   (value, path) =>

@@ -4,13 +4,13 @@ import type { Merchant, TerminalUse } from '../merchants/merchant.js';
 
 export interface TerminalDemand {
   readonly merchant: Merchant;
-  /** As the request names it. */
+  /** As named in the request. */
   readonly merchantId: string;
   readonly use: TerminalUse;
 }
 
 /**
- * A merchant has one terminal for a type of payments, with a merchantId of its own.
+ * A merchant has one terminal for a type of payment, with its own merchantId.
  * @throws GatewayRefusal `b_user_merchant_request_mismatch` for another merchant's, `b_merchant_not_found` for none,
  *   `b_terminal_not_found` for one that is not for such payments
  */

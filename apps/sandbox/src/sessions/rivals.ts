@@ -22,8 +22,8 @@ interface Rival extends Rivalry {
 }
 
 /**
- * Another system with a merchant's service code, such as a plug-in that was left somewhere: it makes create calls of
- * its own, and where sessions supersede, each of them ends the session that the merchant pays with.
+ * Another system with a merchant's service code, such as a plug-in that was left somewhere: it makes its own create
+ * calls and, if sessions supersede, each of them ends the session that the merchant pays with.
  */
 export class Rivals {
   readonly #parts: RivalParts;
@@ -33,7 +33,7 @@ export class Rivals {
     this.#parts = parts;
   }
 
-  /** The first call is made at once. A rival that the merchant has already is replaced. */
+  /** The first call is made at once. An existing rival of the merchant is replaced. */
   start(merchant: string, rivalry: Rivalry): void {
     const rival = { ...rivalry, made: 0 };
     this.#byMerchant.set(merchant, rival);

@@ -8,16 +8,16 @@ import { describeSession, type SessionDescription } from './session-description.
 
 interface Entry {
   readonly session: PlayedSession;
-  /** From when a newer one has taken its place. */
+  /** When a newer one takes its place. */
   supersededAt: Instant | undefined;
-  /** What the bank that ended it says of it. */
+  /** The code with which it is refused after the bank has ended it. */
   revoked: MsgCode | undefined;
 }
 
-/** Older ones of a merchant are forgotten, so that a long run does not grow without bound. */
+/** A merchant's older sessions are forgotten, so that a long run does not grow without bound. */
 const MAX_PER_MERCHANT = 1_000;
 
-/** Every session the gateway gave out, and which of them it still takes. */
+/** Every session the gateway gave out, and which of them it still accepts. */
 export class SessionBook {
   readonly #clock: Clock;
   readonly #byMerchant = new Map<string, Entry[]>();
@@ -28,7 +28,10 @@ export class SessionBook {
     this.#clock = clock;
   }
 
-  /** A new session of the merchant; where the merchant's sessions supersede, the older ones end after the grace. */
+  /**
+   * Creates a session for the merchant; if the merchant's sessions supersede, the older ones end after the grace
+   * period.
+   */
   create(merchant: Merchant, lifetimeMs: number): PlayedSession {
     const now = this.#clock.now();
     const session: PlayedSession = {
@@ -54,7 +57,7 @@ export class SessionBook {
     return this.#byDevice.get(deviceId)?.session;
   }
 
-  /** Whether the gateway takes the session now, and if not, with which code it refuses it. */
+  /** Whether the gateway accepts the session now and, if not, the code it refuses it with. */
   standing(session: PlayedSession): Standing {
     const entry = this.#byDevice.get(session.deviceId);
     const now = this.#clock.now();
@@ -77,7 +80,7 @@ export class SessionBook {
     return this.#revoke(msgCode, ({ session }) => merchant === undefined || session.merchant === merchant);
   }
 
-  /** What control requests may see: fingerprints in the place of everything that opens a door. */
+  /** What control requests may see: fingerprints in place of everything secret. */
   list(merchant?: string): readonly SessionDescription[] {
     const entries = merchant === undefined ? [...this.#byDevice.values()] : (this.#byMerchant.get(merchant) ?? []);
     return entries.map(({ session }) => describeSession(session, this.standing(session)));
@@ -106,7 +109,7 @@ export class SessionBook {
     this.#byDevice.set(entry.session.deviceId, entry);
   }
 
-  /** The session just before the newest hears of the new one; a still older one was used up long ago. */
+  /** The session just before the newest is told about the new one; an even older one was used up long ago. */
   #supersededCode({ session }: Entry): MsgCode {
     const newer = (this.#byMerchant.get(session.merchant) ?? []).filter((entry) => entry.session.id > session.id);
     return newer.length > 1 ? 'b_used_token' : 'b_previous_auth_token_expired';

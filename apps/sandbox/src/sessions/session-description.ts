@@ -3,7 +3,7 @@ import { toRfc3339 } from '#libs/clock';
 import { thumbprint } from '../crypto/ec-key.js';
 import type { PlayedSession, Standing } from './session.js';
 
-/** A session as control requests see it: fingerprints in the place of everything that opens a door. */
+/** A session as control requests see it: fingerprints in place of everything secret. */
 export interface SessionDescription {
   readonly id: number;
   readonly merchant: string;

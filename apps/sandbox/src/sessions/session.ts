@@ -4,7 +4,7 @@ import type { MsgCode } from '../gateway/refusal.js';
 
 /** A technical session as the gateway keeps it. */
 export interface PlayedSession {
-  /** Grows by one with each session of the sandbox. */
+  /** Increases by one with each session of the sandbox. */
   readonly id: number;
   readonly merchant: string;
   readonly authToken: string;
@@ -19,6 +19,6 @@ type SessionState = 'live' | 'expired' | 'superseded' | 'revoked';
 
 export interface Standing {
   readonly state: SessionState;
-  /** What a request that presents the session is refused with; none while it is live. */
+  /** The code that a request presenting the session is refused with; undefined while it is live. */
   readonly msgCode?: MsgCode;
 }

@@ -1,4 +1,4 @@
-/** What an operation gives to its caller, before anything on the way goes wrong with it. */
+/** What an operation gives its caller, before anything goes wrong with it on the way. */
 export interface Answer {
   readonly status: number;
   readonly contentType?: string;
@@ -18,7 +18,7 @@ export function textAnswer(body: string): Answer {
   return { status: 200, contentType: 'text/plain; charset=utf-8', body };
 }
 
-/** Every header of the answer, with its length; `date` and `x-request_id` are given by the caller. */
+/** Every header of the answer, including its length; `date` and `x-request_id` are given by the caller. */
 export function headersOf(answer: Answer, extra: Readonly<Record<string, string>>): Record<string, string> {
   const isBodyless = answer.status === 204 || answer.status === 304;
   return {

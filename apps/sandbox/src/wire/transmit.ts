@@ -19,7 +19,7 @@ export function sendWhole({ response, answer, headers }: Transmission): void {
 export function sendHalf({ response, answer, headers }: Transmission): Promise<void> {
   const body = Buffer.from(answer.body);
   response.writeHead(answer.status, headers);
-  // The head leaves with the first octets of the body, so one has to be sent even of a body of one.
+  // The head leaves with the first octets of the body, so even of a one-octet body, one has to be sent.
   const half = body.subarray(0, Math.max(1, Math.floor(body.length / 2)));
   return new Promise((resolve) => response.write(half, () => resolve()));
 }
@@ -31,8 +31,8 @@ interface Drip {
 }
 
 /**
- * Sends the answer a few octets at a time, from its first header or from its body on. It is written to the socket
- * itself, because a ServerResponse never splits its head.
+ * Sends the answer a few octets at a time, starting with its first header or with its body. It is written directly to
+ * the socket, because a ServerResponse never splits its head.
  * @returns whether all of it was sent before the caller left
  */
 export async function sendSlowly(transmission: Transmission, drip: Drip, waiting: Waiting): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/clock';
 
-/** Delays that the sandbox owns: when it closes, nobody waits any longer and no timer is left. */
+/** Delays owned by the sandbox: when it closes, nothing waits any longer and no timer is left. */
 export class Waiting {
   readonly #clock: Clock;
   readonly #pending = new Set<() => void>();
@@ -10,12 +10,12 @@ export class Waiting {
     this.#clock = clock;
   }
 
-  /** How many wait. */
+  /** How many are waiting. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** Resolves after `delayMs`, or before that when the signal aborts or the sandbox closes. */
+  /** Resolves after `delayMs`, or earlier if the signal aborts or the sandbox closes. */
   delay(delayMs: number, signal?: AbortSignal): Promise<void> {
     if (this.#isClosed || signal?.aborted === true) return Promise.resolve();
     return new Promise((resolve) => {
@@ -31,7 +31,7 @@ export class Waiting {
     });
   }
 
-  /** Runs `task` after `delayMs`, unless the sandbox closes before. */
+  /** Runs `task` after `delayMs`, unless the sandbox closes first. */
   later(delayMs: number, task: () => void): void {
     void this.delay(delayMs).then(() => {
       if (!this.#isClosed) task();
