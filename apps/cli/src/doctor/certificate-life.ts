@@ -4,7 +4,7 @@ import { fact, fault, type Finding, warning } from './check.js';
 const DAY_MS = 86_400_000;
 const WARN_BELOW_DAYS = 30;
 
-/** How long a certificate is still good for, as a finding; nothing is said of times, only of whole days. */
+/** How long a certificate is still valid, as a finding. It gives dates and whole days, never times of day. */
 export function lifeOf(what: string, endsAt: Instant, now: Instant): Finding {
   const leftDays = Math.floor(msBetween(now, endsAt) / DAY_MS);
   const end = toRfc3339(endsAt).slice(0, 10);

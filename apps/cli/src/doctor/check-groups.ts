@@ -20,14 +20,14 @@ const VISIT_NAMES = ['gateway.dns', 'gateway.tcp', 'gateway.tls', 'gateway.http'
 export const ISSUER_NAMES = ['auth.jwks'];
 export const STORE_NAMES = ['store.connection', 'store.server', 'store.clock', 'store.rights'];
 
-/** What its files hold, as far as those are named. */
+/** Checks what is in the certificate files, as far as the configuration names them. */
 export const certificates = (
   { file, tools }: Plan,
   named: readonly NamedFile[],
   keys: readonly NamedFile[] = named,
 ): Check => certificatesCheck({ file, named, keys, now: () => tools.clock.now() });
 
-/** @param ids of the merchants whose records are in it */
+/** @param ids the merchants whose records are in the store */
 export function storeChecks({ store, tools }: Plan, ids: readonly string[]): readonly Check[] {
   if (store === undefined) return [memoryStoreCheck()];
   return [
@@ -38,11 +38,14 @@ export function storeChecks({ store, tools }: Plan, ids: readonly string[]): rea
   ];
 }
 
-/** Whether tokens of callers can be checked. @param jwt undefined: no caller has one */
+/**
+ * Whether callers' tokens can be checked.
+ * @param jwt undefined if no caller uses tokens
+ */
 export const issuerCheck = ({ tools }: Plan, jwt: Pick<JwtConfiguration, 'issuer' | 'keys'> | undefined): Check =>
   authJwksCheck(jwt, tools.clock);
 
-/** Of each way to a gateway that the merchants have. */
+/** Checks every distinct way to a gateway that the merchants use. */
 export function gatewayChecks({ tools, echo }: Plan, merchants: readonly MerchantWithGateway[]): readonly Check[] {
   return visitsOf(merchants, tools).flatMap((visit) => [
     ...visitChecks(visit),
@@ -50,7 +53,7 @@ export function gatewayChecks({ tools, echo }: Plan, merchants: readonly Merchan
   ]);
 }
 
-/** What is looked at of any gateway, from near to far. */
+/** The checks of any gateway, from near to far. */
 export const visitChecks = (visit: GatewayVisit): readonly Check[] => [
   gatewayDnsCheck(visit),
   gatewayTcpCheck(visit),
@@ -59,20 +62,22 @@ export const visitChecks = (visit: GatewayVisit): readonly Check[] => [
   gatewayClockCheck(visit),
 ];
 
-/** What is looked at of a gateway. */
+/** The names of the checks of a gateway. */
 export const gatewayNames = ({ echo }: Pick<Plan, 'echo'>): readonly string[] => [
   ...VISIT_NAMES,
   ...(echo === undefined ? [] : ['gateway.address']),
 ];
 
-/** What is done only when it is asked for. */
+/** The checks that run only on request. */
 export const probeNames = ({ wishes: { crossCheck: cross, discover, createSession } }: Plan): readonly string[] => [
   ...(cross === true ? ['cipher.cross_check'] : []),
   ...(discover === true ? ['session.request_data'] : []),
   ...(createSession === true ? ['session.create'] : []),
 ];
 
-/** Without a configuration they have nothing to look at; that they did not run must still be said. */
+/**
+ * Without a configuration these checks have nothing to look at, but the report must still say that they did not run.
+ */
 export function unknown(names: readonly string[]): readonly Check[] {
   return names.map((name) => ({
     name,

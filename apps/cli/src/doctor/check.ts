@@ -1,33 +1,33 @@
 import type { ExitClass } from '../exit-codes.js';
 
-/** One thing that a check has to say. No message ever holds a secret: constant text, names, paths and numbers. */
+/** One thing a check reports. A message never holds a secret: only constant text, names, paths and numbers. */
 export interface Finding {
   /** `fault` fails the check; `warning` is worth a look; `fact` is neither. */
   readonly level: 'fact' | 'warning' | 'fault';
   readonly message: string;
   /** What to do about it. */
   readonly remedy?: string;
-  /** Of a fault: its kind, which decides the exit code. */
+  /** For a fault: its kind, which decides the exit code. */
   readonly faultClass?: ExitClass;
 }
 
-/** `not_applicable`: there is nothing of that kind in this configuration. `not_run`: it is not known. */
+/** `not_applicable`: the configuration has nothing of the kind. `not_run`: the outcome is unknown. */
 export type Verdict =
   | { readonly kind: 'looked'; readonly findings: readonly Finding[]; readonly facts?: object }
   | { readonly kind: 'not_applicable'; readonly reason: string }
   | { readonly kind: 'not_run'; readonly reason: string };
 
-/** One question to the world, in a file of its own. */
+/** One question to the outside world, each in its own file. */
 export interface Check {
-  /** Stable: scripts read it. */
+  /** Stable, because scripts read it. */
   readonly name: string;
-  /** What it looks at, where there is more than one: a merchant, a host. */
+  /** What it looks at if there can be more than one: a merchant, a host. */
   readonly subject?: string;
   /** Names of checks that must have passed before this one makes sense, for the same subject or without one. */
   readonly needs?: readonly string[];
-  /** After this time it is given up as not run. */
+  /** After this time the check is abandoned and counts as not run. */
   readonly limitMs: number;
-  /** May throw what it does not expect: the runner makes a fault of it. */
+  /** May throw anything unexpected: the runner turns it into a fault. */
   run(signal: AbortSignal): Promise<Verdict>;
 }
 
@@ -50,7 +50,7 @@ export const looked = (findings: readonly Finding[], facts?: object): Verdict =>
 
 export const notApplicable = (reason: string): Verdict => ({ kind: 'not_applicable', reason });
 
-/** Longer lists say nothing more. */
+/** Longer lists add nothing. */
 const MAX_NAMED = 10;
 
 /** The first of many names, and how many more there are. */

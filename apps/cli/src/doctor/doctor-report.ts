@@ -13,7 +13,7 @@ const LABELS: Readonly<Record<CheckStatus, string>> = {
 const MARKS = { fact: '  ', warning: '! ', fault: 'x ' } as const;
 const INDENT = ' '.repeat(9);
 
-/** What the checks found, for people and for programs, with the exit code that tells the class of fault. */
+/** What the checks found, for people and for programs, with the exit code for the class of fault. */
 export function doctorReport(file: string, results: readonly CheckResult[]): Report {
   const exitCode = exitCodeOf(results);
   const counts = countsOf(results);
@@ -48,7 +48,7 @@ function summaryOf({ passed, warned, failed, not_run: notRun, not_applicable: re
   return `${passed} passed, ${warned} with warnings, ${failed} failed, ${notRun} not run${unknown} (${rest} do not apply)`;
 }
 
-/** Results beside each other that did not run for the same reason: a line for each would bury the reason. */
+/** Groups adjacent results that did not run for the same reason: a line for each would bury the reason. */
 function together(results: readonly CheckResult[]): readonly (readonly CheckResult[])[] {
   const groups: CheckResult[][] = [];
   for (const result of results) {

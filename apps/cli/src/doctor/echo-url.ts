@@ -1,6 +1,6 @@
 import { BrokerError } from '#libs/errors';
 
-/** @throws BrokerError `invalid_request` for what is not an http URL */
+/** @throws BrokerError `invalid_request` if the text is not an http URL */
 export function echoUrlOf(text: string): URL {
   const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null;
   if (url !== null) return url;

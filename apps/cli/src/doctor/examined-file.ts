@@ -4,7 +4,7 @@ import type { DoctorOptions } from '../commands/doctor.js';
 import { namedConfiguration } from '../configuration-file.js';
 import type { CommandContext } from '../terminal.js';
 
-/** The options of the doctor, as they stand on the command line. */
+/** The options of `doctor`, as given on the command line. */
 export type DoctorGiven = Partial<DoctorOptions> & { readonly egress?: string; readonly json?: true };
 
 interface ExaminedFile {
@@ -12,12 +12,15 @@ interface ExaminedFile {
   readonly path: string;
 }
 
-/** What goes beside the file of an egress: everything else is for merchants, which it has none of. */
+/**
+ * What may be given along with an egress file: every other option is about merchants, which an egress does not have.
+ */
 const OF_AN_EGRESS: ReadonlySet<string> = new Set(['file', 'config', 'egress', 'echoUrl', 'json']);
 
 /**
- * The file to look at, and whose it is: `--egress` says so, and a file without an option says it itself, as for `config check`.
- * @throws CommanderError where none or several are named, or options are given that do not go with it
+ * The file to look at, and whether it is for a broker or an egress: `--egress` says so, and a file given without an
+ * option says it itself, as for `config check`.
+ * @throws CommanderError if no file or several are named, or if options are given that do not go with the file
  */
 export async function examined(
   given: DoctorGiven & { readonly file: string | undefined },
@@ -38,8 +41,8 @@ export async function examined(
 }
 
 /**
- * What by itself has no effect. Of `--yes` alone somebody may think that a session was created; beside the probes that are refused in
- * production it is left to those, which say why.
+ * Options that have no effect on their own. With `--yes` alone, a user might think that a session was created. Next to
+ * the probes that are refused in production, the refusal is left to those probes, which say why.
  */
 const belongsTo = [
   {

@@ -3,16 +3,19 @@ import { gatewayFaultClass } from '../gateway-fault-class.js';
 import { describeFailure } from '../gateway-words.js';
 import { fault, looked, type Verdict } from './check.js';
 
-/** Where the same words do not do for every failure. */
+/** For when the same words do not suit every failure. */
 type WordsOf = (failure: GatewayFailure) => string;
 
 interface Told {
   readonly remedy: string | WordsOf;
-  /** What happened, where it is not the gateway that was asked. */
+  /** What happened, if it was not the gateway that was asked. */
   readonly message?: WordsOf;
 }
 
-/** The verdict of `look`; a failure of the gateway is a fault by its class, and one that we caused is not a verdict. */
+/**
+ * The verdict of `look`. A gateway failure becomes a fault of its class; one that we caused ourselves becomes no
+ * verdict.
+ */
 export async function asFault(look: () => Promise<Verdict>, told: Told['remedy'] | Told): Promise<Verdict> {
   try {
     return await look();

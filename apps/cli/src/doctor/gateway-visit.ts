@@ -15,14 +15,16 @@ interface Purpose {
   readonly creates: boolean;
 }
 
-/** One look at a gateway, on behalf of all that reach it in the same way. */
+/** One look at a gateway, on behalf of all merchants that reach it in the same way. */
 export class GatewayVisit {
   readonly gateway: GatewayPlace;
   readonly entry: EntryPoint;
-  /** Names it in the report: where connections go, and for whom when several differ only in their settings. */
+  /**
+   * Names the visit in the report: where connections go, and for whom if several visits differ only in their settings.
+   */
   readonly subject: string;
   readonly tools: VisitTools;
-  /** Where create calls would go; undefined for one who makes none, such as the egress. */
+  /** Where create calls would go; undefined if none are made, as for the egress. */
   readonly createAddress: URL | undefined;
   #answer: Promise<PlainAnswer> | undefined;
 
@@ -34,7 +36,10 @@ export class GatewayVisit {
     this.tools = tools;
   }
 
-  /** Asked once; the signal of the first who asks counts. @throws GatewayFailure */
+  /**
+   * Asks only once; the signal of the first caller counts.
+   * @throws GatewayFailure
+   */
   answer(signal: AbortSignal): Promise<PlainAnswer> {
     this.#answer ??= this.#ask(signal);
     return this.#answer;
@@ -55,13 +60,13 @@ export class GatewayVisit {
   }
 }
 
-/** As far as a look at its gateway goes. */
+/** As much of a merchant as a look at its gateway needs. */
 export interface MerchantWithGateway {
   readonly id: string;
   readonly gateway: GatewayPlace;
 }
 
-/** One visit for each way of reaching a gateway that the merchants have. */
+/** One visit for each distinct way in which the merchants reach a gateway. */
 export function visitsOf(merchants: readonly MerchantWithGateway[], tools: VisitTools): readonly GatewayVisit[] {
   const ways = new Map<string, GatewayPlace & { readonly merchant: string }>();
   for (const { id, gateway } of merchants) {

@@ -2,14 +2,15 @@ import { type Fetched, type PublishedPlace, whatIsWrong } from '#libs/issuer';
 import { fact, fault, type Finding } from './check.js';
 
 const WELL_KNOWN = '/.well-known/openid-configuration';
-/** Where every API server of Kubernetes has its keys, whatever its issuer is called. */
+/** Where every Kubernetes API server publishes its keys, whatever its issuer is called. */
 const KEYS_OF_KUBERNETES = '/openid/v1/jwks';
-/** As of the setting `auth.jwt.issuer`. */
+/** The same rule as for the setting `auth.jwt.issuer`. */
 const PRINTABLE = /^[\x21-\x7e]{1,512}$/;
 
 /**
- * Where the issuer says what it calls itself (OpenID Connect Discovery 1.0, section 4), where that is sure to be the one that publishes the
- * keys: on their host, by the name of the issuer or by the address that Kubernetes has them at. No token goes to another host.
+ * Where the issuer says what it calls itself (OpenID Connect Discovery 1.0, section 4), but only if that is certain to
+ * be the party that publishes the keys: on the same host, under the issuer's name or next to the keys of Kubernetes. No
+ * token goes to another host.
  */
 export function discoveryAddress(issuer: string, keys: URL): URL | undefined {
   if (keys.pathname.endsWith(KEYS_OF_KUBERNETES)) {
@@ -27,7 +28,10 @@ function discoveryAt(host: URL, path: string): URL {
   return address;
 }
 
-/** Whether the issuer calls itself as configured: tokens of any other name are refused, one after another, and nobody is told why. */
+/**
+ * Whether the issuer calls itself what is configured: tokens with any other name are all refused, and nobody is told
+ * why.
+ */
 export function issuerFinding(issuer: string, place: PublishedPlace, fetched: Fetched): Finding {
   const { href } = place.uri;
   if (fetched.kind !== 'document') {

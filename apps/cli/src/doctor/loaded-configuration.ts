@@ -15,10 +15,10 @@ import {
 type Checked = Awaited<ReturnType<typeof checkConfiguration>>;
 type InPart = Awaited<ReturnType<typeof knownInPart>>;
 
-/** As far as a configuration can be read. */
+/** As much of a configuration as can be read. */
 export type Loaded<Configuration, Parts = unknown> =
   | { readonly kind: 'usable'; readonly configuration: Configuration; readonly files: readonly NamedFile[] }
-  /** Nothing is known to be wrong with it, but variables of the environment are not set. */
+  /** Nothing is known to be wrong with it, but some environment variables are not set. */
   | {
       readonly kind: 'incomplete';
       readonly unset: Checked['unset'];
@@ -27,7 +27,10 @@ export type Loaded<Configuration, Parts = unknown> =
     }
   | ({ readonly kind: 'faulty'; readonly error: ConfigurationError } & (
       | { readonly files: undefined; readonly known?: never }
-      /** What does not need the settings and files at fault is known. `faulty`: settings whose files are at fault. */
+      /**
+       * `known` is what does not depend on the settings and files at fault. `faulty`: the settings whose files are at
+       * fault.
+       */
       | { readonly files: readonly NamedFile[]; readonly known: Parts; readonly faulty: readonly string[] }
     ));
 

@@ -3,10 +3,10 @@ import { totalmem } from 'node:os';
 import { systemCodeOf } from '../system-error.js';
 import type { MachineFacts } from './checks/environment-check.js';
 
-/** What the platform says of this process. */
+/** What the platform says about this process. */
 export async function machineFacts(environment: MachineFacts['environment']): Promise<MachineFacts> {
   const openFiles = await openFileLimit();
-  // 0, or an absurdly large value, stands for no limit.
+  // 0 or an absurdly large value means no limit.
   const constrained = process.constrainedMemory();
   const memoryBytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return {
@@ -17,7 +17,7 @@ export async function machineFacts(environment: MachineFacts['environment']): Pr
   };
 }
 
-/** The soft limit, where there is a proc file system that tells it. */
+/** The soft limit, if there is a proc file system to read it from. */
 async function openFileLimit(): Promise<number | undefined> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch((error: unknown) => {
     if (systemCodeOf(error) === 'unknown') throw error;

@@ -1,6 +1,6 @@
-/** The user who looks. */
+/** The user who runs the checks. */
 export interface OwnUser {
-  /** Undefined where the platform knows no users. */
+  /** Undefined if the platform has no user ids. */
   readonly uid: number | undefined;
   readonly groups: readonly number[];
 }

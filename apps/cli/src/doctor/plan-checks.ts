@@ -24,14 +24,14 @@ import {
 import { checksInPart } from './plan-in-part.js';
 import type { Plan } from './plan.js';
 
-/** What is assumed where the number of watchers cannot be read. */
+/** Assumed if the number of watchers cannot be read. */
 const USUAL_WATCHERS = 10_000;
-/** Both helpers, for each of a few texts. */
+/** Covers both helpers for each of a few texts. */
 const CROSS_CHECK_CALLS = 8;
 
 const OUTSIDE = ['keys', 'certificates', ...STORE_NAMES, ...ISSUER_NAMES];
 
-/** The checks in their order: from near to far, and those that create sessions last. */
+/** The checks in order: from near to far, with those that create sessions last. */
 export function planChecks(plan: Plan): readonly Check[] {
   const { loaded, machine } = plan;
   const configuration = loaded.kind === 'usable' ? loaded.configuration : undefined;

@@ -14,12 +14,13 @@ import {
 } from './check-groups.js';
 import type { Plan } from './plan.js';
 
-/** What is known where variables are not set, or settings or files at fault. */
+/** What is known although variables are not set, or settings or files are at fault. */
 type InPart = Extract<LoadedConfiguration, { readonly known: object }>;
 
 /**
- * The checks where variables of the environment are not set, or settings or files at fault: those that need none of them, and for
- * each other one which of them it needs. An incident does not wait for somebody who knows the serviceCode.
+ * The checks for when environment variables are not set, or settings or files are at fault: those that need none of
+ * them, and for each of the others an entry that says what it lacks. An incident does not wait for someone who knows
+ * the serviceCode.
  */
 export function checksInPart(plan: Plan, { known, ...loaded }: InPart): readonly Check[] {
   const merchants = merchantsToCheck(known, plan.wishes.merchant);
@@ -39,7 +40,9 @@ export function checksInPart(plan: Plan, { known, ...loaded }: InPart): readonly
   ];
 }
 
-/** @param chosen the id of the one that is asked for; when nobody is known to have it, it may be that of any whose id is not known */
+/**
+ * @param chosen the id that was asked for; if no merchant is known to have it, any whose id is unknown may be the one
+ */
 function merchantsToCheck({ merchants }: BrokerParts, chosen: string | undefined): readonly MerchantParts[] {
   if ('lacks' in merchants) return [];
   if (chosen === undefined) return merchants.known;
@@ -49,7 +52,7 @@ function merchantsToCheck({ merchants }: BrokerParts, chosen: string | undefined
 
 const nameOf = ({ id, path }: MerchantParts): string => id ?? path;
 
-/** The files that can be read: what is wrong with the others is told by the check of the configuration. */
+/** The files that can be read: the configuration check reports what is wrong with the others. */
 export function readable({
   files,
   faulty = [],
@@ -60,7 +63,7 @@ export function readable({
   return files.filter(({ path }) => !faulty.includes(path));
 }
 
-/** Of a merchant whose keys are not known, by itself: those of the others are. */
+/** A merchant whose keys are not known gets its own entry, because the keys of the others are known. */
 function keysChecks(merchants: readonly MerchantParts[]): readonly Check[] {
   const known = merchants.flatMap(withKeys);
   return [
@@ -75,19 +78,19 @@ const withKeys = (merchant: MerchantParts): Parameters<typeof keysCheck>[0] =>
 const withGateway = (merchant: MerchantParts): Parameters<typeof gatewayChecks>[1] =>
   'known' in merchant.gateway ? [{ id: nameOf(merchant), gateway: merchant.gateway.known }] : [];
 
-/** It has what it needs of the configuration, which as a whole was not looked at. */
+/** The check has what it needs from the configuration, although the configuration as a whole was not checked. */
 export function byItself({ needs = [], ...check }: Check): Check {
   return { ...check, needs: needs.filter((name) => name !== 'configuration') };
 }
 
-/** Something that checks need and that may not be known. */
+/** Something that checks need and that may be unknown. */
 type Needed = { readonly known: unknown } | { readonly lacks: readonly Lack[] };
 
-/** The checks, left out, of what is not known; none of what is. */
+/** The checks to leave out if what they need is unknown; none if it is known. */
 export const lacksOf = (needed: Needed, names: readonly string[], subject?: string): readonly Check[] =>
   'lacks' in needed ? leftOut(names, needed.lacks, subject) : [];
 
-/** Checks that need what is not known, each with the names of that. */
+/** Checks that cannot run because something is unknown, each with the names of what it lacks. */
 export function leftOut(names: readonly string[], lacks: readonly Lack[], subject?: string): readonly Check[] {
   const variables = distinct(lacks.flatMap((lack) => ('variable' in lack ? lack.variable : [])));
   const files = distinct(lacks.flatMap((lack) => ('fileOf' in lack ? lack.fileOf : [])));

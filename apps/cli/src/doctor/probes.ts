@@ -2,7 +2,7 @@ import type { BrokerConfiguration, MerchantConfiguration } from '#libs/configura
 import { BrokerError } from '#libs/errors';
 import { chosenMerchant, demandConsent } from '../chosen-merchant.js';
 
-/** What `doctor` does only when it is told to: each sends more than a look. */
+/** What `doctor` does only on request, because each of these sends more than a harmless query. */
 export interface ProbeWishes {
   readonly merchant?: string;
   readonly createSession?: true;
@@ -15,7 +15,7 @@ export const wantsProbes = ({ createSession, crossCheck, discover }: ProbeWishes
   createSession === true || crossCheck === true || discover === true;
 
 /**
- * The one merchant that the probes are for, once it is sure that they may be made. Refuses before anything is sent.
+ * The one merchant that the probes are for, once it is certain that they are allowed. Refuses before anything is sent.
  * @throws BrokerError `merchant_not_found` or `invalid_request`
  */
 export function permitProbes(wishes: ProbeWishes, { merchants }: BrokerConfiguration): MerchantConfiguration {
@@ -43,7 +43,7 @@ interface Demand {
   readonly flag: string;
 }
 
-/** The key counts as well as the setting: a production key in a test section is a production key. */
+/** The key counts as well as the setting: a production key in a test section is still a production key. */
 function demandTest(merchant: MerchantConfiguration, { merchants, flag }: Demand): void {
   const own = new Set(merchant.clientKeys.map(({ thumbprint }) => thumbprint));
   const isProduction = merchants.some(

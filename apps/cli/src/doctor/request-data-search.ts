@@ -4,13 +4,13 @@ import { GatewayFailure } from '#libs/session';
 
 /** A key that the session request data could be meant for. */
 export interface RecipientCandidate {
-  /** How a setting would name it. */
+  /** What a setting would call it. */
   readonly file: string;
   readonly key: RecipientKey;
 }
 
 interface SearchSpace {
-  /** Of a body field or header, the likeliest first. */
+  /** Names for a body field or a header, the likeliest first. */
   readonly names: readonly string[];
   /** The likeliest first; at least one. */
   readonly recipients: readonly RecipientCandidate[];
@@ -28,16 +28,16 @@ export interface Place {
 export type SearchResult = { readonly calls: number } & (
   | { readonly kind: 'not_needed' }
   | ({ readonly kind: 'found'; readonly recipient: RecipientCandidate } & Place)
-  /** The gateway reads the data there, and it was sealed to none of the keys that it opens with. */
+  /** The gateway reads the data there, but it was sealed to none of the keys that the gateway opens it with. */
   | ({ readonly kind: 'place_found' } & Place)
   | { readonly kind: 'not_found' }
   /** A failure that says nothing about the request data. */
   | { readonly kind: 'stopped'; readonly failure: GatewayFailure }
 );
 
-/** The gateway found the data and could not open it: so this is where it looks. */
+/** The gateway found the data but could not open it, so this is where it looks. */
 const NOT_OPENED = 'b_encryptor_failed_decrypt_message';
-/** Refusals that another place or recipient could not change. */
+/** Refusals that no other place or recipient would change. */
 const UNRELATED: ReadonlySet<string | undefined> = new Set([
   'b_merchant_not_found',
   'b_terminal_not_found',
@@ -48,8 +48,8 @@ type Outcome = 'accepted' | 'wrong_recipient' | 'wrong_place' | GatewayFailure;
 
 /**
  * Finds out how the gateway wants the session request data (interface description, "Create a technical session", open
- * point): first without it, then place by place with the likeliest recipient, and where the gateway shows that it reads
- * the data, with every other recipient. Each try is a create call.
+ * point): first without it, then place by place with the likeliest recipient, and once the gateway shows that it reads
+ * the data in one place, with every other recipient. Each attempt is a create call.
  */
 export async function searchRequestData(space: SearchSpace, tryOut: TryOut): Promise<SearchResult> {
   const search = new Search(space, tryOut);

@@ -14,11 +14,11 @@ export interface CheckResult {
 
 interface RunContext {
   readonly clock: Clock;
-  /** Aborts when the user has had enough: what has not run by then is not run. */
+  /** Aborted when the user has had enough: checks that have not run by then do not run. */
   readonly signal: AbortSignal;
 }
 
-/** Runs the checks in their order, each within its time; one whose need was not met is not run, and says why. */
+/** Runs the checks in order, each within its time limit. A check whose need was not met does not run, and says why. */
 export async function runChecks(checks: readonly Check[], context: RunContext): Promise<readonly CheckResult[]> {
   const results: CheckResult[] = [];
   for (const check of checks) {
@@ -63,7 +63,7 @@ function cutOff(deadline: Deadline, limitMs: number): Promise<Verdict> {
 }
 
 /**
- * What a check did not expect is a fault of what it looked at if it is one of our errors; otherwise it is a bug of
+ * An unexpected error is a fault of whatever was checked if it is one of our error types; otherwise it is a bug of
  * ours.
  */
 function verdictOn(error: unknown): Verdict {

@@ -11,10 +11,10 @@ import { isTlsInstead } from '../tls-instead.js';
 import { grantingLine } from './store-user.js';
 
 const PLACE = /^(?:\[(.+)\]|([^,\s]+)):(\d+)(?:,|$)/;
-/** Redis itself has answered. */
+/** Means that Redis itself answered. */
 const OF_AN_ANSWER = /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|MAXCLIENTS|LOADING)$/;
 
-/** One look at the store that several checks share: connected once, and asked for its facts once. */
+/** One look at the store, shared by several checks: it connects once and asks for the facts once. */
 export class StoreVisit {
   readonly #store: Extract<StoreConfiguration, { type: 'redis' }>;
   readonly #clock: Clock;
@@ -42,7 +42,7 @@ export class StoreVisit {
     return this.#inspection;
   }
 
-  /** Whether TLS is spoken where a connection without it has failed. */
+  /** Whether the port speaks TLS after a connection without it has failed. */
   async wantsTls({ place, mark }: StoreInspectionFailure, signal: AbortSignal): Promise<boolean> {
     const { tls } = redisConnection(this.#store);
     const [, bracketed, name = bracketed, port] = PLACE.exec(place) ?? [];
@@ -56,7 +56,7 @@ export class StoreVisit {
     return this.#servers;
   }
 
-  /** Also ends what is still under way. Idempotent. */
+  /** Also ends whatever is still under way. Idempotent. */
   async close(): Promise<void> {
     if (this.#inspection === undefined) return;
     const [opened] = await Promise.allSettled([this.#inspection]);

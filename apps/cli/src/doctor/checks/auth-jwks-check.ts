@@ -14,10 +14,13 @@ import { discoveryAddress, issuerFinding } from '../issuer-discovery.js';
 
 type Jwt = Pick<JwtConfiguration, 'issuer' | 'keys'>;
 
-/** Two documents, each with the time that a broker gives the one that it fetches. */
+/** Two documents, each with the time that a broker allows for the one it fetches. */
 const LIMIT_MS = 11_000;
 
-/** Whether the keys of the issuer can be had, as the broker fetches them: without them no caller with a token of it is let in. */
+/**
+ * Whether the issuer's keys can be fetched the way the broker fetches them: without them, no caller with a token from
+ * this issuer is let in.
+ */
 export function authJwksCheck(jwt: Jwt | undefined, clock: Clock): Check {
   return {
     name: 'auth.jwks',
@@ -71,5 +74,5 @@ function judged(document: object, place: PublishedPlace, tookMs: number): Judged
   return { findings: [fault('invalidAnswer', problem, remedy)], facts };
 }
 
-/** Without the query, which some issuers want and nobody has to see. */
+/** Without the query, which some issuers want and nobody needs to see. */
 const addressOf = ({ uri }: PublishedPlace): string => `${uri.origin}${uri.pathname}`;

@@ -9,12 +9,15 @@ import { type Check, fault, type Finding, looked, notApplicable, warning } from 
 interface CertificatesToCheck {
   readonly file: string;
   readonly named: readonly NamedFile[];
-  /** With those at fault: a key that does not belong to its certificate is one. */
+  /** Includes those at fault, such as a key that does not belong to its certificate. */
   readonly keys?: readonly NamedFile[];
   readonly now: () => Instant;
 }
 
-/** Our own certificates and the authorities that we trust: their ends, and whether certificate and key belong together. */
+/**
+ * Our own certificates and the authorities that we trust: when they expire, and whether certificate and key belong
+ * together.
+ */
 export function certificatesCheck({ file, named, keys = named, now }: CertificatesToCheck): Check {
   return {
     name: 'certificates',
@@ -46,7 +49,7 @@ export function certificatesCheck({ file, named, keys = named, now }: Certificat
 
 type Naming = readonly [NamedFile, ...NamedFile[]];
 
-/** One authority is often that of several settings: what is to be said of a file is said once. */
+/** Several settings often name the same authority: each file is reported only once. */
 function byFile(certificates: readonly NamedFile[]): readonly Naming[] {
   const settings = new Map<string, Naming>();
   for (const each of certificates) {
@@ -81,7 +84,7 @@ function findingsOn(certificate: X509Certificate, { settings, index, now }: Posi
   ];
 }
 
-/** A thousand merchants may have the authority of one gateway. */
+/** A thousand merchants may name the authority of one gateway. */
 function namesOf([first, second, ...others]: readonly NamedFile[]): string {
   const names = [first, second].flatMap((each) => (each === undefined ? [] : [each.path])).join(' and ');
   return others.length === 0 ? names : `${names}, and ${others.length} more`;
@@ -97,7 +100,7 @@ function pairFindings(path: string, certificate: X509Certificate, pem: string): 
     : [fault('invalidInput', `${path}: the certificate is not that of the key beside it`, 'give the two of one pair')];
 }
 
-/** That a file is missing is told by the check of the configuration. */
+/** The configuration check reports a missing file. */
 async function ifReadable(reading: Promise<string>): Promise<string | undefined> {
   try {
     return await reading;

@@ -34,7 +34,7 @@ function checkOf<Configuration extends Noted>(
   return { name: 'configuration', limitMs: 5_000, run: () => Promise.resolve(verdict()) };
 }
 
-/** Exit code 6, as of `config check`: the file is not known to be wrong (ADR 36). */
+/** Leads to exit code 6, as in `config check`: the file is not known to be wrong (ADR 36). */
 function lackOf(unset: Extract<Loaded<unknown>, { readonly kind: 'incomplete' }>['unset']): string {
   const lacking = some(unset.map((value) => `${value.variable} for ${placeOf(value)}`));
   return `environment variables are not set: ${lacking}; run the doctor in the environment of the process that it checks`;
@@ -47,7 +47,7 @@ interface Noted {
 
 function warningsOf({ files, warnings }: Noted, page: string): Finding[] {
   const named = new Set(files.map(({ path }) => path));
-  // Files that others can read are the business of the check of files.
+  // Files that others can read are up to the files check.
   return warnings
     .filter(({ path }) => !named.has(path))
     .map((each) => warning(`${placeOf(each)} ${each.problem}`, `see ${page}`));

@@ -10,13 +10,13 @@ interface CrossCheckParts {
   readonly limitMs: number;
 }
 
-/** Of every length in UTF-8, and what a query string or JSON could spoil. */
+/** Characters of every length in UTF-8, and some that a query string or JSON could mangle. */
 const TEXTS = ['session broker', '{"amount":"1.00","text":"a+b & c=d %20"}', 'Überweisung € 漢字 🙂'] as const;
 const REMEDY = 'report it to the bank: one of the two sides does not keep to the interface description';
 
 /**
- * Tests our JWE with the gateway's own cipher helpers, both ways, with a key pair that is made for it and thrown away:
- * no configured key goes anywhere.
+ * Tests our JWE in both directions against the gateway's own cipher helpers, with a throwaway key pair: no configured
+ * key goes anywhere.
  */
 export function crossCheck({ merchant, helpers, limitMs }: CrossCheckParts): Check {
   return {
@@ -45,7 +45,7 @@ export function crossCheck({ merchant, helpers, limitMs }: CrossCheckParts): Che
 const compared = (isSame: boolean, message: string): readonly Finding[] =>
   isSame ? [] : [fault('invalidAnswer', message, REMEDY)];
 
-/** Undefined when it does not open: that is a finding here, not an error. */
+/** Undefined if it does not open, which is a finding here and not an error. */
 async function openedText(jwe: string, key: ClientKey): Promise<string | undefined> {
   try {
     return new TextDecoder().decode((await openJwe(jwe, [key])).plaintext);

@@ -1,22 +1,22 @@
 import { isTooOld, OLDEST_NODE } from '#libs/program';
 import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
 
-/** What this process is given by the machine; what the platform does not tell is absent. */
+/** What the machine gives this process; what the platform does not report is absent. */
 export interface MachineFacts {
   readonly nodeVersion: string;
-  /** The soft limit of open files; Infinity when there is none. */
+  /** The soft limit of open files; Infinity if there is none. */
   readonly openFiles?: number;
-  /** What the process may use: of the container where there is one, otherwise of the machine. */
+  /** The memory that the process may use: the container's if there is one, otherwise the machine's. */
   readonly memoryBytes: number;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 const MEBIBYTE = 2 ** 20;
 const MIN_MEMORY_MIB = 256;
-/** Beside the watchers: other callers, the store, gateways, files. */
+/** On top of the watchers: other callers, the store, gateways, files. */
 const OTHER_OPEN_FILES = 1_024;
 
-/** Node.js, limits and variables. It sees this process: the broker's own may be given other ones. */
+/** Node.js, limits and variables. It sees only this process: the broker itself may be given others. */
 export function environmentCheck(machine: MachineFacts, maxWatchers: number): Check {
   return {
     name: 'environment',

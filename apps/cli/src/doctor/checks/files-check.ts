@@ -21,10 +21,7 @@ const GROUP_WRITE = 0o020;
 const STICKY = 0o1000;
 const GROUP_AND_OTHERS = 0o077;
 
-/**
- * Owner and mode of every file that is named, and of the folder that it is in: anybody who can write to that can swap
- * it.
- */
+/** Owner and mode of every named file and of its folder, since anyone who can write to the folder can swap the file. */
 export function filesCheck(files: FilesToCheck): Check {
   return {
     name: 'files',
@@ -44,14 +41,14 @@ export function filesCheck(files: FilesToCheck): Check {
 
 interface Place {
   readonly folder: string;
-  /** Real folders, each with the first setting that leads there. */
+  /** Real folders, each with the first setting that leads to it. */
   readonly folders: Map<string, string>;
   readonly user: OwnUser;
 }
 
 async function lookAt({ path, file, content }: NamedFile, place: Place): Promise<readonly Finding[]> {
   try {
-    // Kubernetes mounts files as links: what counts is where they lead.
+    // Kubernetes mounts files as links: only their targets count.
     const real = await realpath(resolve(place.folder, file));
     if (!place.folders.has(dirname(real))) place.folders.set(dirname(real), path);
     const stats = await stat(real);
@@ -72,8 +69,8 @@ async function lookAt({ path, file, content }: NamedFile, place: Place): Promise
 }
 
 /**
- * Whether the group is how this user itself gets to the file of another one, and may do no more than read it: a Secret of
- * Kubernetes belongs to root and to the group of the pod.
+ * Whether this user can reach another user's file only through its group, and that group may do no more than read it: a
+ * Kubernetes Secret belongs to root and to the pod's group.
  */
 function isOwnWayIn({ uid, gid, mode }: Stats, user: OwnUser): boolean {
   const isOfAnother = user.uid !== undefined && uid !== user.uid && user.uid !== ROOT;

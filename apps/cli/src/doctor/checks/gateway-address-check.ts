@@ -22,7 +22,7 @@ for (const [net, prefix] of [
   inside.addSubnet(net, prefix, 'ipv4');
 }
 
-/** Which address the world sees when the broker calls: the bank lets in only IPv4 addresses that it was told. */
+/** Which address the world sees when the broker calls: the bank lets in only IPv4 addresses that it was told about. */
 export function gatewayAddressCheck(visit: GatewayVisit, url: URL): Check {
   const { subject, gateway, tools } = visit;
   return {
@@ -41,7 +41,7 @@ export function gatewayAddressCheck(visit: GatewayVisit, url: URL): Check {
   };
 }
 
-/** An answer is told as that of the echo, or of the proxy on the way to it: nobody has asked the bank. */
+/** Attributes the answer to the echo, or to the proxy on the way to it: the bank was not asked. */
 function echoFailure(failure: GatewayFailure, { host }: URL, proxy: URL | undefined): string {
   const { httpStatus, detail = '' } = failure;
   const way = proxy === undefined ? '' : `, asked through the proxy ${proxy.host}`;

@@ -2,7 +2,10 @@ import { exceedsTolerance } from '#libs/session';
 import { type Check, fact, looked, warning } from '../check.js';
 import type { GatewayVisit } from '../gateway-visit.js';
 
-/** Whether the gateway's clock, as its `Date` header shows it, agrees with ours: expiry is a moment of its clock. */
+/**
+ * Whether the gateway's clock, as its `Date` header shows it, agrees with ours: expiry is judged by the gateway's
+ * clock.
+ */
 export function gatewayClockCheck(visit: GatewayVisit): Check {
   return {
     name: 'gateway.clock',

@@ -3,7 +3,7 @@ import { type Check, fact, looked, some } from '../check.js';
 import { asFault } from '../gateway-fault.js';
 import type { GatewayVisit } from '../gateway-visit.js';
 
-/** Whether the name of the gateway, or of the proxy in front of it, has an address. */
+/** Whether the host name of the gateway, or of the proxy in front of it, has an address. */
 export function gatewayDnsCheck({ entry, subject, gateway }: GatewayVisit): Check {
   return {
     name: 'gateway.dns',

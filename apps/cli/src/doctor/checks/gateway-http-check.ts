@@ -6,9 +6,9 @@ import type { GatewayVisit } from '../gateway-visit.js';
 import { GRACE_MS } from './gateway-tcp-check.js';
 
 /**
- * Whether HTTP comes through, by a GET that creates nothing: whatever the status, an answer is an answer. Of the address of
- * create calls it can also be a sign that the address is wrong; what the gateway makes of a GET is stated nowhere, so it is
- * never more than a sign.
+ * Whether HTTP gets through, tested with a GET that creates nothing: any status counts as an answer. For the address of
+ * create calls, the answer can also hint that the address is wrong. It is never more than a hint, as nothing documents
+ * what the gateway does with a GET.
  */
 export function gatewayHttpCheck(visit: GatewayVisit): Check {
   const { subject, gateway, tools, createAddress } = visit;
@@ -51,7 +51,10 @@ function doubtsOfCreate(answer: PlainAnswer, { href }: URL): readonly Finding[] 
     : doubts(answer, remedy);
 }
 
-/** Where no operation is, as at a `baseUrl`, a gateway may answer 404, and what stands before it may do so with a page. */
+/**
+ * Where there is no operation, as at a `baseUrl`, a gateway may answer 404, and whatever stands in front of it may do
+ * so with a page.
+ */
 function doubts({ httpStatus, isHtml }: PlainAnswer, remedy: string): readonly Finding[] {
   if (httpStatus === 404) return [];
   const isElsewhere = httpStatus >= 300 && httpStatus < 400;

@@ -4,10 +4,10 @@ import { type Check, fact, looked } from '../check.js';
 import { asFault } from '../gateway-fault.js';
 import type { GatewayVisit } from '../gateway-visit.js';
 
-/** Longer than the time that a call has: its own end says more than ours. */
+/** Added to a call's own time limit, because the error of the call says more than ours. */
 export const GRACE_MS = 1_000;
 
-/** Whether there is a connection at all. */
+/** Whether a connection can be made at all. */
 export function gatewayTcpCheck({ entry, subject, gateway: { timeoutMs }, tools }: GatewayVisit): Check {
   return {
     name: 'gateway.tcp',
@@ -22,7 +22,7 @@ export function gatewayTcpCheck({ entry, subject, gateway: { timeoutMs }, tools 
   };
 }
 
-/** A refusal came from somewhere: the way there is open. */
+/** If something refused the connection, the way there is open. */
 function remedyOf({ trace }: GatewayFailure): string {
   return trace?.mark === 'ECONNREFUSED'
     ? 'see whether the gateway runs there, and whether baseUrl names its port; some firewalls refuse in its place'

@@ -7,17 +7,19 @@ import { asFault } from '../gateway-fault.js';
 import type { GatewayVisit } from '../gateway-visit.js';
 import { GRACE_MS } from './gateway-tcp-check.js';
 
-/** The mark of a port that takes connections and no TLS. */
+/** The mark of a port that accepts connections but does not speak TLS. */
 export const NO_TLS_SPOKEN = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
-/** Whether the gateway's certificate is trusted as configured, how long its chain is good for, and what its pin is. */
+/**
+ * Whether the gateway's certificate is trusted as configured, how long its chain remains valid, and what its pin is.
+ */
 export function gatewayTlsCheck(visit: GatewayVisit): Check {
   const { entry, subject, gateway, tools } = visit;
   return {
     name: 'gateway.tls',
     subject,
     needs: ['gateway.tcp'],
-    // A certificate that is not trusted is looked at once more.
+    // An untrusted certificate is fetched a second time.
     limitMs: 2 * gateway.timeoutMs + GRACE_MS,
     run: async (signal): Promise<Verdict> => {
       if (gateway.baseUrl.protocol !== 'https:') return notApplicable('baseUrl is http');
@@ -64,7 +66,7 @@ export function gatewayTlsCheck(visit: GatewayVisit): Check {
 
 type Looked = Extract<Verdict, { readonly kind: 'looked' }>;
 
-/** For whoever has to find out what was changed: nothing of it is trusted. */
+/** For whoever has to find out what has changed: none of it is trusted. */
 function withPresented({ findings }: Looked, chain: readonly PresentedCertificate[]): Verdict {
   const shown = chain.map(({ subject, issuer, pin, ...life }) => ({
     subject,
@@ -82,7 +84,7 @@ function withPresented({ findings }: Looked, chain: readonly PresentedCertificat
   return looked([...findings, ...facts], { presented: shown });
 }
 
-/** Nothing of it where it cannot be had a second time: the fault has been told. */
+/** Empty if it cannot be fetched a second time: the fault has already been reported. */
 async function presented(
   { gateway, tools }: GatewayVisit,
   signal: AbortSignal,

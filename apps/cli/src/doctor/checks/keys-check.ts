@@ -1,7 +1,7 @@
 import type { MerchantConfiguration } from '#libs/configuration';
 import { type Check, fact, type Finding, looked, some, warning } from '../check.js';
 
-/** The client keys by their thumbprints. Reading the configuration has shown that each is on P-384. */
+/** The client keys by thumbprint. Loading the configuration has already shown that each is on P-384. */
 export function keysCheck(merchants: readonly Pick<MerchantConfiguration, 'id' | 'clientKeys'>[]): Check {
   return {
     name: 'keys',

@@ -1,6 +1,6 @@
 import { type Check, notApplicable } from '../check.js';
 
-/** In place of all checks of Redis. */
+/** Takes the place of all Redis checks. */
 export function memoryStoreCheck(): Check {
   return {
     name: 'store.connection',

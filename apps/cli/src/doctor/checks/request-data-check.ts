@@ -12,16 +12,16 @@ import { type RecipientCandidate, searchRequestData, type SearchResult } from '.
 interface RequestDataToFind {
   readonly merchant: MerchantConfiguration;
   readonly tools: VisitTools;
-  /** Names of places to try before those that are always tried. */
+  /** Names of places to try before the usual ones. */
   readonly names: readonly string[];
   readonly recipients: readonly RecipientCandidate[];
 }
 
-/** None has been observed; these are names that such gateways use. */
+/** None of them has been observed; they are names that such gateways use. */
 const USUAL_NAMES = ['jwe', 'message', 'data', 'request', 'sessionRequestData'];
 const MAX_CALLS = 24;
 
-/** How the gateway wants the session request data, found out by create calls. Never in production. */
+/** Finds out by create calls how the gateway wants the session request data. Never in production. */
 export function requestDataCheck(wanted: RequestDataToFind): Check {
   const { merchant } = wanted;
   return {

@@ -31,7 +31,7 @@ const REMEDY = 'compare serviceCode, environment and client key with what the ba
 const WRONG_SCHEME: ReadonlySet<string | undefined> = new Set([NO_TLS_SPOKEN, TLS_SPOKEN]);
 const PASSING = 'ask again later: this passes by itself, or the bank has to fix it';
 
-/** What passes by itself is no fault of the configuration, unless it is the address. */
+/** What passes by itself is not a fault of the configuration, unless the address is wrong. */
 function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): string {
   const { kind, wasReached, trace } = failure;
   const isUntrusted = trace?.mark !== undefined && kind === 'refused';
@@ -40,7 +40,10 @@ function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): 
   return addressRemedy(failure, gateway) ?? (kind === 'transient' || kind === 'timeout' ? PASSING : REMEDY);
 }
 
-/** One real create call: the form of what comes, the names of its fields, its lifetime, and whether lead time and budget suffice for it. */
+/**
+ * One real create call: the form of the answer, its field names, the session's lifetime, and whether lead time and
+ * budget are enough for it.
+ */
 export function sessionCreateCheck(merchant: MerchantConfiguration, tools: VisitTools): Check {
   return {
     name: 'session.create',
@@ -57,7 +60,7 @@ export function sessionCreateCheck(merchant: MerchantConfiguration, tools: Visit
   };
 }
 
-/** @throws GatewayFailure, told as what it is where TLS is spoken at a port that was asked without */
+/** @throws GatewayFailure, which names the cause if the port speaks TLS and was called without it */
 async function inspected(
   merchant: MerchantConfiguration,
   tools: VisitTools,
@@ -71,7 +74,7 @@ async function inspected(
   }
 }
 
-/** Whoever reads that all is well has to know what nobody looked at. */
+/** Whoever reads that all is well must also learn what was not checked. */
 export const sessionNotAskedCheck: Check = {
   name: 'session.create',
   needs: ['configuration'],
@@ -112,7 +115,7 @@ interface Known {
   readonly facts: object;
 }
 
-/** As the renewer would see it, by its own rules, with the shortest lead that the jitter can leave. */
+/** As the renewer would see it, by its own rules, with the shortest lead time that the jitter can leave. */
 function withLifetime(issued: IssuedSession, { merchant, findings, facts }: Known): Verdict {
   const { id, session: settings } = merchant;
   const session = admit(issued, { merchant: id, generation: 1, settings, jitter: 0 });
@@ -141,7 +144,7 @@ function withLifetime(issued: IssuedSession, { merchant, findings, facts }: Know
   );
 }
 
-/** Without the second or two by which the renewer brings it forward so as not to be late by any clock. */
+/** Without the second or two that the renewer subtracts from the expiry so as not to be late by any clock. */
 function namedLifetimeMs(issued: IssuedSession, session: Session): number {
   const skew = measureSkew(issued);
   const isOurClock = skew === undefined || !exceedsTolerance(skew);

@@ -3,7 +3,7 @@ import { type Check, fact, type Finding, looked, warning } from '../check.js';
 import type { ServerFacts } from '#libs/store';
 import type { StoreVisit } from '../store-visit.js';
 
-/** Due moments and leases go by the store's clock, expiry by ours: the two should agree. */
+/** Due times and leases follow the store's clock, expiry follows ours: the two should agree. */
 export function storeClockCheck(visit: StoreVisit): Check {
   return {
     name: 'store.clock',

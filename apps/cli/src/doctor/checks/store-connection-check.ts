@@ -21,7 +21,7 @@ export function storeConnectionCheck(visit: StoreVisit): Check {
   };
 }
 
-/** Before anything is sent, OpenSSL refuses our own certificate: it is not that of the key. */
+/** OpenSSL refuses our own certificate before anything is sent, because it does not match the key. */
 const NO_PAIR = 'ERR_OSSL_X509_KEY_VALUES_MISMATCH';
 
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -47,7 +47,10 @@ function tlsSpoken({ place }: StoreInspectionFailure): Finding {
   return fault('invalidInput', message, 'see scheme and port in store.url: a port with TLS wants rediss://');
 }
 
-/** Nobody refuses anything: the configuration leads to the wrong port, or asks it for what it does not speak. */
+/**
+ * Nothing was refused: the configuration points to the wrong port, or asks the port for something that it does not
+ * speak.
+ */
 const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'what answers is not Redis']);
 
 function failed({ kind, mark, detail = '' }: StoreInspectionFailure): Finding {

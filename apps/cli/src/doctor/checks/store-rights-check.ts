@@ -3,8 +3,8 @@ import { type Check, fact, fault, looked } from '../check.js';
 import type { StoreVisit } from '../store-visit.js';
 
 /**
- * Whether the broker's user may do, on the broker's own keys, everything that the broker does. It comes last of its
- * kind.
+ * Whether the broker's user may do everything that the broker does, on the broker's own keys. It runs last of the store
+ * checks.
  */
 export function storeRightsCheck(visit: StoreVisit, merchants: readonly string[]): Check {
   return {
@@ -39,7 +39,7 @@ interface MissingNames {
   readonly commands: Set<string>;
 }
 
-/** Of each kind on each server, which one line mends together; the rights key by key are among the facts. */
+/** One entry per kind and server, because one line fixes them together; the facts list the rights key by key. */
 function missingNames(missing: readonly MissingRight[], keyPrefix: string): readonly MissingNames[] {
   const where = { command: '', key: ` on keys ${keyPrefix}:*`, channel: ` on channels ${keyPrefix}:*` };
   const kinds = new Map<string, MissingNames>();

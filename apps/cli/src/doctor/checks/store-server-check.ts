@@ -6,7 +6,7 @@ import type { StoreVisit } from '../store-visit.js';
 
 const OLDEST_MAJOR = 7;
 
-/** Version, role, eviction policy and certificate of every server that takes commands. */
+/** Version, role, eviction policy and certificate of every server that accepts commands. */
 export function storeServerCheck(visit: StoreVisit, now: () => Instant): Check {
   return {
     name: 'store.server',

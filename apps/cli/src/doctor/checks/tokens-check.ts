@@ -25,7 +25,7 @@ interface NamedToken {
   readonly publicJwk: PublicJwk;
 }
 
-/** What was right before each fault, in the words of a reader. */
+/** What had already succeeded before each fault, in the reader's words. */
 const STEPS: readonly { readonly right: string; readonly faults: readonly TokenFault[] }[] = [
   { right: 'the module loads', faults: ['not_installed', 'module_not_loaded', 'module_failed'] },
   { right: 'the token is there', faults: ['token_absent', 'token_ambiguous'] },
@@ -35,7 +35,7 @@ const STEPS: readonly { readonly right: string; readonly faults: readonly TokenF
 const NO_EXTRACTION =
   'make the next key in the token (CKA_SENSITIVE, CKA_EXTRACTABLE false), and let the bank have its public half';
 
-/** Client keys that are kept in PKCS#11 tokens, each step of using one on a line of its own. */
+/** Client keys kept in PKCS#11 tokens, with one line for each step of using them. */
 export function tokensCheck({ file, named }: FilesToCheck): Check {
   return {
     name: 'tokens',
@@ -55,7 +55,7 @@ export function tokensCheck({ file, named }: FilesToCheck): Check {
   };
 }
 
-/** A file that cannot be read, or is no key, is told of by the check of the configuration. */
+/** The configuration check reports a file that cannot be read or is not a key. */
 async function tokensAmong(named: readonly NamedFile[], folder: string): Promise<readonly NamedToken[]> {
   const tokens: NamedToken[] = [];
   for (const { path, file } of named.filter((each) => each.path.includes('.clientKeyFiles['))) {

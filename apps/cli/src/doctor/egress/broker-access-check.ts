@@ -1,7 +1,7 @@
 import { type Check, fact, fault, looked } from '../check.js';
 import { asBrokerFault, BROKER_LIMIT_MS, type BrokerVisit, unwished } from './broker-visit.js';
 
-/** Whether the broker is there and knows who calls. */
+/** Whether the broker is there and recognizes its caller. */
 export function brokerAccessCheck(visit: BrokerVisit): Check {
   return {
     name: 'broker.access',

@@ -4,11 +4,11 @@ import { asBrokerFault, BROKER_LIMIT_MS, type BrokerVisit, unwished } from './br
 
 interface Merchant {
   readonly merchant: string;
-  /** Whether any route is sealed, so that answers have to be opened. */
+  /** Whether any route is sealed, so that answers must be opened. */
   readonly opens: boolean;
 }
 
-/** Whether the broker gives a session of the merchant, and lets the egress do with it what a payment can need. */
+/** Whether the broker gives out a session of the merchant, and lets the egress do with it what a payment may need. */
 export function brokerSessionCheck(visit: BrokerVisit, { merchant, opens }: Merchant): Check {
   return {
     name: 'broker.session',
@@ -30,7 +30,10 @@ export function brokerSessionCheck(visit: BrokerVisit, { merchant, opens }: Merc
   };
 }
 
-/** A broker answers alike for a merchant that it does not have and for one that is not the caller's: its list shows which may be meant. */
+/**
+ * A broker answers alike for a merchant that it does not have and for one that is not the caller's: its list shows
+ * which one may be meant.
+ */
 async function unreadable(visit: BrokerVisit, merchant: string, signal: AbortSignal): Promise<Finding> {
   const { body } = await visit.ask({ path: '/v1/merchants', signal });
   const listed: readonly unknown[] = Array.isArray(body['merchants']) ? body['merchants'] : [];
@@ -46,8 +49,8 @@ async function unreadable(visit: BrokerVisit, merchant: string, signal: AbortSig
 }
 
 /**
- * The rights beside reading, asked for with requests that hold nothing: the broker judges rights before it reads a body,
- * and so nothing is reported or opened.
+ * The rights other than reading, tested with empty requests: the broker checks rights before it reads a body, so
+ * nothing is reported or opened.
  */
 async function missingRights(
   visit: BrokerVisit,

@@ -9,10 +9,10 @@ import { isWrongAddress } from '../../broker/wrong-address.js';
 import { systemCodeOf } from '../../system-error.js';
 import { fault, type Finding, looked, type Verdict } from '../check.js';
 
-/** One answer of the broker, as far as it is looked at. */
+/** As much of a broker's answer as is looked at. */
 export interface BrokerAnswer {
   readonly status: number;
-  /** The JSON of the answer; an empty object when it is none. */
+  /** The JSON of the answer; an empty object if it has none. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -28,10 +28,12 @@ export interface BrokerTools {
   readonly connections: OutboundConnections;
 }
 
-/** For one answer; longer than the broker makes a caller wait for a session. */
+/** Time limit for one answer; longer than the broker makes a caller wait for a session. */
 export const BROKER_LIMIT_MS = 15_000;
 
-/** The broker, asked as the egress asks it: with its token or certificate, and the authorities that it trusts. */
+/**
+ * The broker, called the way the egress calls it: with its token or certificate, and the authorities that it trusts.
+ */
 export class BrokerVisit {
   readonly #broker: EgressConfiguration['broker'];
   readonly #tools: BrokerTools;
@@ -45,7 +47,7 @@ export class BrokerVisit {
     return this.#broker.url.host;
   }
 
-  /** @throws Error of the network, for `asBrokerFault` to name */
+  /** @throws Error of the network, which `asBrokerFault` describes */
   async ask({ path, signal, body }: Question): Promise<BrokerAnswer> {
     const { tls, url } = this.#broker;
     const { ca, cert, key } = tls;
@@ -68,9 +70,12 @@ export class BrokerVisit {
     }
   }
 
-  /** Why a question had no answer. @param error what `ask` threw */
+  /**
+   * Why a question got no answer.
+   * @param error what `ask` threw
+   */
   whyNot(error: unknown, signal: AbortSignal): Promise<NoAnswer> {
-    // What fetch throws says nothing by itself: the cause does.
+    // The error that fetch throws says nothing by itself, only its cause does.
     const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
     return noAnswer(end, { url: this.#broker.url }, { clock: this.#tools.clock, signal });
   }
@@ -108,7 +113,7 @@ const remedies: Readonly<Partial<Record<NoAnswer['fault'], string>>> = {
   invalidInput: 'see scheme and port in broker.url',
 };
 
-/** The verdict of `look`; a broker that cannot be reached is a fault by what is in the way. */
+/** The verdict of `look`; a broker that cannot be reached is a fault, classed by what is in the way. */
 export async function asBrokerFault({ visit, signal }: Looking, look: () => Promise<Verdict>): Promise<Verdict> {
   try {
     return await look();
@@ -121,14 +126,14 @@ export async function asBrokerFault({ visit, signal }: Looking, look: () => Prom
   }
 }
 
-/** What an answer that is not the wished one says, with the broker's own code. */
+/** What an unexpected answer says, with the broker's own code. */
 export function unwished(answer: BrokerAnswer, what: string): Finding {
   const { code, reason, detail } = answer.body;
   const said = typeof detail === 'string' ? `: ${detail}` : '';
   const marks = [`HTTP ${answer.status}`, ...[code, reason].filter((mark) => typeof mark === 'string')].join(', ');
   const message = `${what}${said} [${marks}]`;
   if (isWrongAddress(answer)) return fault('invalidInput', message, 'see host, port and path in broker.url');
-  // A broker that refuses says so with a code.
+  // A broker that refuses always says so with a code.
   const remedy = typeof code === 'string' ? 'docs/errors.md says what to do' : 'see host and port in broker.url';
   return fault(answer.status >= 500 || answer.status === 429 ? 'tryLater' : 'refused', message, remedy);
 }

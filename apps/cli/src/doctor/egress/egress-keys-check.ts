@@ -2,7 +2,7 @@ import type { EgressConfiguration } from '#libs/configuration';
 import { type Check, fact, fault, type Finding, looked, notApplicable, some, warning } from '../check.js';
 import { asBrokerFault, BROKER_LIMIT_MS, type BrokerVisit } from './broker-visit.js';
 
-/** Keys of the egress and of its clients, by their thumbprints: none of them may be one that the bank knows. */
+/** The keys of the egress and of its clients, by thumbprint: none of them may be one that the bank knows. */
 export function egressKeysCheck(
   { aliasKeys, clients }: Pick<EgressConfiguration, 'aliasKeys' | 'clients'>,
   visit: BrokerVisit,

@@ -22,9 +22,9 @@ export interface EgressPlan {
   readonly machine: MachineFacts;
   readonly user: OwnUser;
   readonly tools: VisitTools;
-  /** Absent: where it is, is not known. */
+  /** Absent if its address is not known. */
   readonly broker?: BrokerVisit;
-  /** A server that answers with the address of its caller; absent: nobody is asked. */
+  /** A server that answers with its caller's address. If absent, none is asked. */
   readonly echo?: URL;
 }
 
@@ -32,10 +32,10 @@ const BROKER_NAMES = ['broker.access', 'broker.session', 'keys'];
 
 type InPart = Extract<LoadedEgress, { readonly known: object }>;
 
-/** Connections of clients and to the gateway, under load. */
+/** Connections of clients and to the gateway under load. */
 const USUAL_CONNECTIONS = 1_000;
 
-/** The checks of an egress in their order, from near to far. None of them creates a session or sends a payment. */
+/** The checks of an egress in order, from near to far. None of them creates a session or sends a payment. */
 export function planEgressChecks(plan: EgressPlan): readonly Check[] {
   const { loaded, machine, file, user, broker, tools } = plan;
   const first = [environmentCheck(machine, USUAL_CONNECTIONS), egressConfigurationCheck(loaded)];
@@ -61,7 +61,7 @@ function sessionChecks({ clients, routes }: EgressConfiguration, broker: BrokerV
   return merchants.map((merchant) => brokerSessionCheck(broker, { merchant, opens }));
 }
 
-/** Where variables are not set, or settings or files at fault: what needs none of them. */
+/** The checks for when environment variables are not set, or settings or files are at fault. */
 function inPart(plan: EgressPlan, { known, ...loaded }: InPart): readonly Check[] {
   const { file, user, tools } = plan;
   const { gateway, management } = known;
@@ -88,7 +88,7 @@ function brokerInPart({ broker: visit }: EgressPlan, known: EgressParts): readon
   ];
 }
 
-/** Of a client whose merchant is not known, by itself: those of the others are. */
+/** A client whose merchant is not known gets its own entry, because the merchants of the others are known. */
 function sessionsInPart(visit: BrokerVisit, { merchants, hasSealed }: EgressParts): readonly Check[] {
   const name = ['broker.session'];
   if ('lacks' in merchants) return leftOut(name, merchants.lacks);
