@@ -27,7 +27,7 @@ const nightly = (outageMs: number, more: Partial<SimulationSetup> = {}): Simulat
   ...more,
 });
 
-/** Hours more than the run that the advice comes from, or fewer. */
+/** Offsets in hours from the length of the run that the advice comes from. */
 const OTHER_LENGTHS = [-24, -5, 24];
 
 async function adviceFor(setup: SimulationSetup): Promise<readonly Tried[]> {
@@ -38,7 +38,7 @@ async function adviceFor(setup: SimulationSetup): Promise<readonly Tried[]> {
   return (await tryChanges(before)).tried;
 }
 
-/** What is lost in runs of other lengths: in each the outage begins with another renewal. */
+/** What is lost in runs of other lengths: in each, the outage begins with another renewal. */
 async function lostInOtherRuns(setup: SimulationSetup, { changes }: Tried): Promise<readonly number[]> {
   const lost: number[] = [];
   for (const hours of OTHER_LENGTHS) {
@@ -123,7 +123,7 @@ describe('a lead time that is said to bridge an outage', () => {
       bridgesWhereverItBegins({ behaviour, settings: settings(minutes), budget }, limit);
     expect([30, 30.9, 31].map((minutes) => holds(minutes, 'end'))).toEqual([false, false, true]);
     expect([31, 31.4, 31.5].map((minutes) => holds(minutes, 'margin'))).toEqual([false, false, true]);
-    // A spent window may hold the call after the outage up for all of its length.
+    // A spent window may hold up the call after the outage for its full length.
     const spent = (used: number): readonly WindowFigures[] => [{ calls: 8, perMs: 10 * MINUTE_MS, used, needed: 1 }];
     expect([39, 40].map((minutes) => holds(minutes, 'end', spent(8)))).toEqual([false, true]);
     expect(holds(39, 'end', spent(7))).toBe(true);

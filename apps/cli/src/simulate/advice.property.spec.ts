@@ -17,7 +17,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const figures = async (setup: SimulationSetup): Promise<ScheduleFigures> =>
   figuresOf(await simulate(setup), setup.durationMs, setup.settings);
 
-/** Few hours of short sessions: as much happens in them as in a day of long ones. */
+/** A few hours of short sessions: as much happens in them as in a day of long ones. */
 const setups: fc.Arbitrary<SimulationSetup> = fc
   .record({
     calls: fc.integer({ min: 5, max: 60 }),
@@ -63,7 +63,7 @@ describe('the advice of a simulation', () => {
           const wasMs = lost(before);
           const isMs = lost(await Promise.all(runs.map((run) => figures(changed(run, changes)))));
           const compared = wasMs.map((was, index) => ({ wasMs: was, isMs: isMs[index] ?? NaN }));
-          // What bridged these was played further, and counts what it does not bridge.
+          // A change that bridged these runs was played in further ones, and counts those that it does not bridge.
           const isWhole = played === runs.length;
           if (isWhole)
             expect({ effect, longerRuns }).toEqual({

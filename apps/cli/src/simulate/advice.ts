@@ -25,7 +25,7 @@ import { joined, short, type Span, span, worded, type Wording } from './wording.
 const WAITED_FOR =
   'a read with `Prefer: wait` and the client package wait for the next one, and any other read may get one 503';
 
-/** What is wrong, and for whom: it is true of each of these merchants. */
+/** What is wrong, and for whom: it holds for each of these merchants. */
 export interface Warning {
   readonly wording: Wording;
   readonly merchants: readonly string[];
@@ -38,7 +38,7 @@ export function warningsOf(judged: Judged): readonly Warning[] {
   const cutShort = served.filter(({ figures }) => timeoutsIn(figures) > 0);
   return [
     ...members.flatMap((one) => ofAll([one], one.notPlayed === undefined ? [] : [one.notPlayed])),
-    // Where there never was a session nothing else is to blame: each other warning would only follow from it.
+    // If there never was a session, nothing else is to blame: every other warning would only follow from it.
     ...neverAnsweredWarnings(members.filter((one) => !isServed(one))),
     ...timeoutWarnings(cutShort),
     ...served.flatMap((one) => [
@@ -103,10 +103,13 @@ function longerTimeout({ behaviour }: SimulationSetup): string {
     : `raise gateway.timeout to ${formatDuration(longer.timeoutMs)}, or ${ask}`;
 }
 
-/** Of fewer than these the first session, which came at any time of the day, shows more than those that follow it. */
+/**
+ * With fewer renewals than this, the first session, which came at an arbitrary time of day, outweighs those that
+ * follow.
+ */
 const ENOUGH_RENEWALS = 3;
 
-/** A warning of an outage that was not played names a run that is long enough. */
+/** None if an outage was not played: that warning already names a run that is long enough. */
 function fewRenewalsWarnings({ setup, figures, notPlayed }: Member): readonly Wording[] {
   const { lifetimeMs } = setup.behaviour;
   const renewals = figures.sessions - 1;
@@ -117,7 +120,7 @@ function fewRenewalsWarnings({ setup, figures, notPlayed }: Member): readonly Wo
   return [[`${played}, which says little of later ones: give --for ${longer}`]];
 }
 
-/** Where the broker believes less than the gateway says, or not its clock. */
+/** For when the broker believes a shorter lifetime than the gateway states, or does not believe its clock. */
 function lifeWarnings({ setup, figures }: Member): readonly Wording[] {
   const { behaviour, settings } = setup;
   const { lifetimeMs, skewMs = 0 } = behaviour;
@@ -138,7 +141,9 @@ function lifeWarnings({ setup, figures }: Member): readonly Wording[] {
     : [];
 }
 
-/** A share beyond the most is refused in the configuration; of a duration nobody knows before there is a lifetime. */
+/**
+ * A share above the maximum is refused in the configuration; a duration can be judged only once the lifetime is known.
+ */
 function cappedLeadWarnings({ setup }: Member): readonly Wording[] {
   const { renewBefore } = setup.settings;
   const mostMs = leadShares.longest * believedLifeMs(setup);
@@ -183,7 +188,7 @@ function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Member
   ];
 }
 
-/** Where renewals come more often than the life of a session asks for. */
+/** For when renewals come more often than the life of a session requires. */
 function ofRenewEvery({ needed, perMs }: WindowFigures, setup: SimulationSetup): string {
   const { renewEveryMs } = setup.settings;
   const without = callsOnSchedule(believedLifeMs(setup), { ...setup.settings, renewEveryMs: undefined }, perMs);
@@ -202,7 +207,7 @@ function noCallToSpare(window: WindowFigures, { behaviour }: SimulationSetup): s
 function gapWarnings(judged: Judged, members: readonly Member[]): readonly Warning[] {
   const lost = members.filter(({ figures }) => figures.withoutSessionMs > 0);
   const gap = worded`there was no session for ${short(lostBy(lost, 'withoutSessionMs'))}`;
-  // Of an outage that was not played whole, what would bridge it is not known.
+  // For an outage that was not played in full, what would bridge it is unknown.
   if (judged.notPlayed !== undefined) return ofAll(lost, gap);
   if (isWaitedFor(judged)) return ofAll(lost, [waitedFor(lost)]);
   const worst = worstOf(judged);
@@ -243,7 +248,7 @@ function inOthers(judged: Judged, spanIn: (others: readonly PlayedRun[]) => Span
   return worded` (${short(spanIn(others))} in ${others.length} ${runs})`;
 }
 
-/** Without an outage a longer run loses more for its length alone. */
+/** Without an outage, a longer run loses more simply because it is longer. */
 function ofUpTo({ setup, others = [] }: Judged): string {
   const mostMs = Math.max(...others.map((other) => other.setup.durationMs));
   return setup.behaviour.outageMs > 0 || mostMs <= setup.durationMs ? '' : ` of up to ${formatDuration(mostMs)}`;
@@ -257,7 +262,7 @@ function worseElsewhere(judged: Judged, worst: PlayedRun): Wording {
   return worded`there was always a session in this run, and in another one (${options}) there was none for ${gap}${afterOutage([worst])}${remedies(judged)}`;
 }
 
-/** Of one run, or of several that are told together: some of these may have lost nothing then. */
+/** For one run, or for several that are reported together: some of them may have lost nothing after the outage. */
 function afterOutage(runs: readonly Pick<PlayedRun, 'figures'>[]): Wording {
   const lost = (of: keyof GapAfterOutage): Span => spanOf(runs.map(({ figures }) => figures.afterOutage?.[of] ?? 0));
   const whole = lost('gapMs');

@@ -11,10 +11,12 @@ import {
 import { inWindow } from './spans.js';
 import { spanText } from './wording.js';
 
-/** Up to so many are named one by one. */
+/** Up to this many are named one by one. */
 const MAX_NAMED = 3;
 
-/** One block for merchants that have the same settings: of each figure the least and the most that any of them has. */
+/**
+ * One block for merchants with the same settings, giving for each figure the least and the most that any of them has.
+ */
 export function blockOf(alike: readonly PlayedMerchant[]): readonly string[] {
   const [first, ...others] = alike;
   if (first === undefined) return [];

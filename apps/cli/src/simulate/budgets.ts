@@ -5,18 +5,19 @@ import type { ScheduleFigures, WindowFigures } from './figures.js';
 import { callsOfChance } from './needed-lead.js';
 import { bridges, isBetter, leavesLess, played, type Tried, type Trials } from './trials.js';
 
-/** What a window's `calls` can be at most. */
+/** The most that a window's `calls` can be. */
 export const MAX_CALLS = 1_000;
-/** Times the calls that the runs take. */
+/** Multiples of the calls that the runs take. */
 const AMPLER = [1, 2, 4];
-/** Of the calls of a schedule without a failure, as many more, and one. */
+/** Headroom, as a share of the calls of a schedule without failures; one more call is added to it. */
 const ROOM_SHARE = 0.2;
-/** Of the calls that a window gets more, whether so few of them do as well. */
+/** Shares of a window's additional calls that are tried, in case so few of them do as well. */
 const FEWER = [0, 0.1, 0.2, 0.35, 0.5, 0.75];
 
 /**
- * The calls that the runs take where none is refused, with some for chance, and two and four times as many: the pauses of an outage are as long as
- * the budget asks for. @param keptMs of a window that stays as it is with the changes
+ * The calls that the runs take if none is refused, with some to spare for chance, and two and four times as many,
+ * because the budget decides how long the pauses of an outage are.
+ * @param keptMs the length of a window that stays as the changes set it
  */
 export async function ampleBudgets(
   trials: Trials,
@@ -48,7 +49,7 @@ export async function ampleBudgets(
   return amplerBudgets(windows, budget, isKept);
 }
 
-/** What is advised, without the windows and then without the calls of each that it does as well without. */
+/** The advised change, stripped of the windows and then of the calls in each that it does just as well without. */
 export async function inFewestCalls(trials: Trials, found: readonly Tried[]): Promise<readonly Tried[]> {
   const [own] = trials.before;
   const [best] = found;
@@ -71,18 +72,21 @@ export async function inFewestCalls(trials: Trials, found: readonly Tried[]): Pr
   return [held];
 }
 
-/** What is asked for has to be enough with the luck of another run; what is set is not raised for that alone. */
+/** What is asked for must suffice with another run's luck too; a window that is set is not raised for that alone. */
 function tightlyRaised({ changes, tight }: Tried, before: CreateCallBudget): number {
   const raised = changes.flatMap((change) => (change.of === 'budget' ? raisedWindows(change.windows, before) : []));
   return tight.filter(({ perMs }) => raised.some((window) => window.perMs === perMs)).length;
 }
 
-/** With fewer calls more in that window, the fewest first. @param least what it has without the change */
+/**
+ * The same changes with fewer additional calls in that window, the fewest first.
+ * @param least what the window has without the change
+ */
 function withFewerCalls({ changes, own }: Tried, index: number, least: number): readonly (readonly Change[])[] {
   const windows = changes.flatMap((change) => (change.of === 'budget' ? change.windows : []));
   const calls = windows[index]?.calls ?? 0;
   const needed = own.budget[index]?.needed ?? 0;
-  // One that is raised has room: what the schedule takes to the last call would be asked for a second time.
+  // A raised window has headroom: if the schedule took its last call, it would have to be asked for a second time.
   const isEnough = (fewer: number): boolean => fewer >= roomy(needed) || (fewer === least && fewer > needed);
   const candidates = [...FEWER.map((share) => Math.ceil(least + share * (calls - least))), roomy(needed)];
   return candidates
@@ -92,19 +96,23 @@ function withFewerCalls({ changes, own }: Tried, index: number, least: number): 
     .map((smaller) => changes.map((change) => (change.of === 'budget' ? { ...change, windows: smaller } : change)));
 }
 
-/** For what was used, and for the schedule at worst with as many calls that fail in the outage, and some more. @param failures of an outage alone: others are as many in every run */
+/**
+ * Enough for what was used, and for the schedule at its worst plus as many calls as fail in the outage, with some to
+ * spare.
+ * @param failures only if they come from an outage alone: chance failures are as many in every run
+ */
 function callsFor(window: WindowFigures | undefined, failures: ScheduleFigures['failures'] | undefined): number {
   if (window === undefined) return 0;
   const failed = Object.values(failures ?? {}).reduce((sum, count) => sum + count, 0);
   const used = Math.max(window.used, window.needed + Math.min(failed, window.used));
   if (failures === undefined) return used + callsOfChance({ ...window, used });
-  // What the schedule takes by itself leaves none for a call that fails, and some day one does.
+  // The schedule's own calls leave none for a call that fails, and some day one will.
   return failed === 0 ? roomy(used) : used + callsOfChance({ ...window, used });
 }
 
 export const roomy = (calls: number): number => Math.ceil((1 + ROOM_SHARE) * calls) + 1;
 
-/** More calls only in the windows that make the pauses of an outage longer: in the others they would change nothing. */
+/** Adds calls only to the windows that lengthen the pauses of an outage: in the others they would change nothing. */
 function amplerBudgets(
   windows: CreateCallBudget,
   before: CreateCallBudget,

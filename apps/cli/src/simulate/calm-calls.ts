@@ -2,7 +2,10 @@ import { changed, isOfLead } from './change.js';
 import type { SimulationSetup } from './simulation.js';
 import { type CalmRun, isBetter, played, type Tried } from './trials.js';
 
-/** What a lead time costs where not it alone decides how often sessions are renewed, but quiet hours do, or `session.renewEvery`. */
+/**
+ * Counts what a lead time costs if it is not the only thing that decides how often sessions are renewed, because of
+ * quiet hours or `session.renewEvery`.
+ */
 export async function withCalmCalls(setup: SimulationSetup, found: readonly Tried[]): Promise<readonly Tried[]> {
   const { quietHours, renewEveryMs } = setup.settings;
   if (quietHours === undefined && renewEveryMs === undefined) return found;

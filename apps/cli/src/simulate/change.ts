@@ -1,19 +1,19 @@
 import type { CreateCallBudget, SessionSettings } from '#libs/session';
 import type { SimulationSetup } from './simulation.js';
 
-/** A setting, or the lifetime that the bank decides, as another run has it. */
+/** What another run has differently: a setting, or the lifetime, which the bank decides. */
 export type Change =
   | { readonly of: 'timeout'; readonly timeoutMs: number }
   | { readonly of: 'lead'; readonly share: number }
   | { readonly of: 'leadTime'; readonly leadMs: number }
-  /** Paced: with fewer calls at once. */
+  /** `isPaced`: with fewer calls at once. */
   | { readonly of: 'budget'; readonly windows: CreateCallBudget; readonly isPaced?: true }
   | { readonly of: 'lifetime'; readonly lifetimeMs: number };
 
-/** As advice tells them apart: a lead in minutes is one in another unit. */
+/** The kinds that advice distinguishes: a lead in minutes is only a lead in another unit. */
 export type ChangeKind = Exclude<Change['of'], 'leadTime'> | 'leadWithBudget' | 'pace';
 
-/** Of several the last one, to which a longer timeout may only be the ground. */
+/** For several changes, the kind of the last one; a longer timeout may only be the basis for it. */
 export function kindOf(changes: readonly Change[]): ChangeKind | undefined {
   if (changes.some((change) => change.of === 'budget' && change.isPaced)) return 'pace';
   const [first, second] = changes.length > 1 ? changes.filter(({ of }) => of !== 'timeout') : changes;
@@ -21,7 +21,7 @@ export function kindOf(changes: readonly Change[]): ChangeKind | undefined {
   return first?.of === 'leadTime' ? 'lead' : first?.of;
 }
 
-/** In whatever unit. */
+/** In either unit. */
 export const isOfLead = ({ of }: Change): boolean => of === 'lead' || of === 'leadTime';
 
 export function changed(setup: SimulationSetup, changes: readonly Change[]): SimulationSetup {

@@ -12,7 +12,7 @@ import { bridges, isBetter, played, type PlayedRun, type Tried, Trials } from '.
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** An outage that no lead time bridges, of a few sessions. */
+/** A run of a few sessions, with an outage that no lead time bridges. */
 const setup: SimulationSetup = {
   ...{ merchant: 'shop', startsAt: instantFromEpochMs(0), replicas: 1, durationMs: 6 * HOUR_MS, seed: 2 },
   settings: someSettings({ budget: [{ calls: 200, perMs: 24 * HOUR_MS }], renewBefore: { kind: 'share', share: 0.2 } }),
@@ -30,7 +30,7 @@ const gapsWith = async (run: SimulationSetup, changes: Tried['changes']): Promis
     ({ figures }) => figures.withoutSessionMs,
   );
 
-/** With these there is no place for another window, and so none with fewer calls at once. */
+/** With these there is no room for another window, so none with fewer calls at once. */
 const full: CreateCallBudget = [2, 3].map((hours) => ({ calls: 1_000, perMs: hours * HOUR_MS }));
 
 describe('the changes that are tried', () => {
@@ -163,7 +163,7 @@ describe('the changes that are tried', () => {
         ],
       });
       expect(pair?.lostMs).toBeLessThan(Math.min(...without) / 2);
-      // No pause is longer for a window of minutes: of that one the calls which were used are enough.
+      // A window of minutes makes no pause longer, so the calls that were used are enough for it.
       const isTwiceWhatWasUsed = pair?.figures.budget.slice(0, 2).map(({ calls, used }) => calls >= 2 * used);
       expect(isTwiceWhatWasUsed).toEqual([false, true]);
     });
@@ -266,7 +266,7 @@ describe('the changes that are tried', () => {
       const run = { ...ofAnHour(budget, { lifetimeMs, outageMs: 0 }), durationMs };
       return (await tryIn(run)).flatMap(({ changes: [change] }) => (change?.of === 'budget' ? [change.windows] : []));
     };
-    // Six of an hour, and a fifth and one.
+    // Six per hour, plus a fifth, plus one.
     for (const set of [2, 3, 4]) {
       const windows = [{ calls: set, perMs: HOUR_MS }];
       expect(await calls(windows, 15 * MINUTE_MS, 12 * HOUR_MS)).toEqual([[{ calls: 9, perMs: HOUR_MS }]]);

@@ -26,28 +26,31 @@ import {
   Trials,
 } from './trials.js';
 
-/** What `gateway.timeout` can be at most. */
+/** The most that `gateway.timeout` can be. */
 export const MAX_TIMEOUT_MS = 60_000;
 const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, leadShares.longest];
-/** Times the one that was given. */
+/** Multiples of the given lifetime. */
 const LIFETIMES = [2, 4, 8];
-/** Of one kind of change that looked well in few runs. */
+/** For each kind of change, how many that looked good in a few runs are proved in all. */
 const MAX_PROOFS = 3;
-/** What a lead in minutes is a multiple of. */
+/** A lead in minutes is a multiple of this. */
 const LEAD_STEP_MS = 300_000;
-/** Where no margin is set, `config check` refuses a share that is not more: of short sessions the margin is as long. */
+/**
+ * Without a configured margin, `config check` refuses a share that is not larger than this: for short sessions, the
+ * margin is that long.
+ */
 const MIN_SHARE_WITHOUT_MARGIN = 0.05;
 
 export interface Advice {
   readonly tried: readonly Tried[];
-  /** Of these, what is not told was tried, too. */
+  /** Kinds of which more changes were tried than are reported, and of which nothing reported helps. */
   readonly inVain: readonly ChangeKind[];
 }
 
 /**
- * Plays the runs again with each change that may help, and tells what it does: advice is then what was seen, in every one of them. Each kind
- * of change is sought in the few runs that lose most, and played in all where it is worth that. What the bank decides alone comes last, and
- * only when nothing else bridges the gap.
+ * Replays the runs with each change that may help and reports its effect, so that advice states what was actually seen,
+ * in every one of them. Each kind of change is first sought in the few runs that lose most, and played in all of them
+ * if it is worth that. What only the bank decides comes last, and only if nothing else bridges the gap.
  * @param alike runs of further merchants, in which only what bridges the gap is played
  */
 export async function tryChanges(
@@ -59,7 +62,7 @@ export async function tryChanges(
   const withTimeout = timeout && (await trials.prove([timeout]));
   if (timeout === undefined || withTimeout === undefined || !isWorthIt(withTimeout)) return adviceOf(trials);
   if (bridges(withTimeout)) return { tried: [withTimeout], inVain: [] };
-  // A timeout that cuts calls short is wrong in any case: what else helps is sought with a longer one.
+  // A timeout that cuts calls short is wrong in any case, so further changes are sought with a longer one.
   const longer = new Trials(
     await replayed(before, timeout),
     alike.map((setup) => changed(setup, [timeout])),
@@ -121,7 +124,7 @@ async function soughtIn(trials: Trials, own: PlayedRun): Promise<readonly Tried[
   return [...better, ...byBank, ...warned];
 }
 
-/** Nobody asks the bank for more calls where fewer of them, or none, do as well. */
+/** Nobody asks the bank for more calls if fewer of them, or none, do as well. */
 function leastAsked(found: readonly Tried[], before: CreateCallBudget): readonly Tried[] {
   const asked = ({ changes }: Tried): number =>
     changes
@@ -133,9 +136,9 @@ function leastAsked(found: readonly Tried[], before: CreateCallBudget): readonly
 }
 
 /**
- * The first that bridges, and otherwise the one that leaves the least; none, where what was seen in few runs did not hold in all. Those that make another
- * warning necessary are none to advise.
- * @param rivals what leaves no less than one of these is not worth more than it
+ * The first change that bridges the gap, otherwise the one that leaves the least of it; none if what was seen in a few
+ * runs did not hold in all. A change that makes another warning necessary is never advised.
+ * @param rivals a change that does not bridge the gap is worth something only if it leaves less than each of these
  */
 async function bestOf(
   trials: Trials,
@@ -155,7 +158,7 @@ async function bestOf(
   return bestProved(trials, looked, isAdvice);
 }
 
-/** Those that are about as good in few runs are played in all: which one leaves the least is seen there. */
+/** Changes that are about equally good in a few runs are played in all, which shows which one leaves the least. */
 async function bestProved(
   trials: Trials,
   looked: readonly Tried[],
@@ -173,13 +176,13 @@ async function bestProved(
   return held === undefined ? [] : [held.proved];
 }
 
-/** Calls are for the bank to allow: more of them have to leave less by more than chance. */
+/** More calls are for the bank to allow: a change that needs them has to leave less by more than chance. */
 const isPreferred = (one: Tried, other: Tried): boolean =>
   needsMoreCalls(one) ? leavesLess(one, other) : one.lostMs < other.lostMs;
 
 const needsMoreCalls = ({ changes }: Tried): boolean => changes.some(({ of }) => of === 'budget');
 
-/** The longest, where somebody who goes on in that direction would lose by it, or would gain nothing. */
+/** The longest lead time, if someone who goes further in that direction would lose by it, or gain nothing. */
 async function longestLead(
   trials: Trials,
   leads: readonly Change[],
@@ -196,7 +199,7 @@ async function longestLead(
     : [];
 }
 
-/** Undefined where no call ended at the timeout, or no timeout that can be set is long enough. */
+/** Undefined if no call hit the timeout, or if no timeout that can be set is long enough. */
 export function longEnoughTimeout(
   { behaviour }: Pick<SimulationSetup, 'behaviour'>,
   { failures }: Pick<ScheduleFigures, 'failures'>,
@@ -206,7 +209,10 @@ export function longEnoughTimeout(
   return { of: 'timeout', timeoutMs };
 }
 
-/** Longer ones first, then shorter ones; where the schedule itself exceeds the budget, these alone: they need fewer calls. */
+/**
+ * Longer ones first, then shorter ones. If the schedule itself exceeds the budget, only the shorter ones: they need
+ * fewer calls.
+ */
 function leadsToTry({ setup, figures }: PlayedRun): readonly Change[] {
   const current = currentLeadShare(setup);
   const isExceeded = tooSmallOf(figures) !== undefined;
@@ -217,7 +223,10 @@ function leadsToTry({ setup, figures }: PlayedRun): readonly Change[] {
   return [...(isExceeded ? [] : leadsInQuietHours(setup)), ...byShare];
 }
 
-/** All that are longer than the margin: the renewer would cut it, and with it the time for a second attempt. */
+/**
+ * All shares that are longer than the margin: otherwise the renewer would cut the margin, and with it the time for a
+ * second attempt.
+ */
 function leadSharesOf(setup: SimulationSetup): readonly number[] {
   const lifeMs = believedLifeMs(setup);
   const marginShare = safetyMarginMs(setup.settings, lifeMs) / lifeMs;
@@ -226,8 +235,8 @@ function leadSharesOf(setup: SimulationSetup): readonly number[] {
 }
 
 /**
- * As long as the outage and some, and longer, up to the length of the quiet hours: beyond that a renewal that cannot fail has to begin before
- * them, and the least share of a long session may be more than that.
+ * From slightly longer than the outage up to the length of the quiet hours: with a longer lead, a renewal that must not
+ * fail would have to begin before them. Even the smallest share of a long session may be longer than that.
  */
 function leadsInQuietHours(setup: SimulationSetup): readonly Change[] {
   const { quietHours, renewEveryMs = Infinity } = setup.settings;
@@ -244,12 +253,15 @@ function leadsInQuietHours(setup: SimulationSetup): readonly Change[] {
 
 const ofShare = (share: number): LeadTime => ({ kind: 'share', share });
 
-/** Whether any lead that is longer than the one that is set needs no more calls than are allowed. */
+/** Whether any lead longer than the configured one needs no more calls than are allowed. */
 export function hasLongerLead(setup: SimulationSetup): boolean {
   return LEAD_SHARES.some((share) => share > currentLeadShare(setup) + 0.01 && fitsBudget(setup, ofShare(share)));
 }
 
-/** Fewer calls at once, with what is set, with the longest lead and with those that are as long as the outage; and more of them in longer windows, where that bridges it. */
+/**
+ * Fewer calls at once: with the current lead, with the longest one, and with those as long as the outage. Also with
+ * more calls in longer windows, if that bridges it.
+ */
 async function pacedIn(trials: Trials, own: PlayedRun, byLead: readonly Tried[]): Promise<readonly Tried[]> {
   const { setup, figures } = own;
   if (setup.behaviour.outageMs === 0) return [];
@@ -277,7 +289,10 @@ export function currentLeadShare(setup: SimulationSetup): number {
   return leadShareOf(believedLifeMs(setup), setup.settings);
 }
 
-/** The longest lead with the calls that it needs, or with more of them where that leaves less; a shorter one where that does as well in fewer calls. */
+/**
+ * The longest lead with the calls that it needs, or with more calls if that leaves less; a shorter lead if it does as
+ * well with fewer calls.
+ */
 async function leadWithBudget(
   setup: SimulationSetup,
   trials: Trials,
@@ -297,7 +312,7 @@ async function leadWithBudget(
   return inFewestCalls(trials, held);
 }
 
-/** Where the schedule itself exceeds the budget for a lead that is long: with the one that is the default it takes fewer calls. */
+/** For when the schedule itself exceeds the budget because of a long lead: the default lead takes fewer calls. */
 async function shorterWithBudget(trials: Trials, { setup, figures }: PlayedRun): Promise<readonly Tried[]> {
   if (tooSmallOf(figures) === undefined || currentLeadShare(setup) <= leadShares.default) return [];
   const lead: Change = { of: 'lead', share: leadShares.default };
@@ -310,8 +325,8 @@ async function shorterWithBudget(trials: Trials, { setup, figures }: PlayedRun):
 }
 
 /**
- * Whether nothing but an outage keeps sessions from coming, and that is longer than the longest sessions that would be tried: to play it all again
- * would take minutes, and show what is known.
+ * Whether only an outage keeps sessions from coming, and it is longer than the longest sessions that would be tried:
+ * replaying everything would take minutes and show what is already known.
  */
 export function isBeyondAnySetting(
   { settings, behaviour }: SimulationSetup,
@@ -321,11 +336,11 @@ export function isBeyondAnySetting(
   return behaviour.outageMs > longestTriedMs({ settings, behaviour });
 }
 
-/** Of the sessions whose length is tried. */
+/** The longest session lifetime that is tried. */
 export const longestTriedMs = ({ settings, behaviour }: Pick<SimulationSetup, 'settings' | 'behaviour'>): number =>
   Math.min(Math.max(...LIFETIMES) * behaviour.lifetimeMs, Math.max(settings.longestLifetimeMs, behaviour.lifetimeMs));
 
-/** Nothing beyond `session.longestLifetime` is believed: that itself is the longest then. */
+/** Nothing beyond `session.longestLifetime` is believed, so that limit is the longest to try. */
 function lifetimesToTry({ settings, behaviour }: SimulationSetup): readonly Change[] {
   const wanted = LIFETIMES.map((times) => Math.min(times * behaviour.lifetimeMs, settings.longestLifetimeMs));
   return [...new Set(wanted)]
@@ -337,7 +352,7 @@ function lifetimesToTry({ settings, behaviour }: SimulationSetup): readonly Chan
 export const isCutByLongest = ({ settings, behaviour }: SimulationSetup, lifetimeMs = behaviour.lifetimeMs): boolean =>
   lifetimeMs >= settings.longestLifetimeMs && Math.max(...LIFETIMES) * behaviour.lifetimeMs > lifetimeMs;
 
-/** The least lead, without faults of the gateway, that fits two attempts, and needs no more calls than are allowed. */
+/** The smallest lead that, without gateway faults, fits two attempts and needs no more calls than are allowed. */
 export async function sufficientLead(setup: SimulationSetup): Promise<number | undefined> {
   const { behaviour, settings } = setup;
   const durationMs = Math.min(setup.durationMs, 4 * behaviour.lifetimeMs);
@@ -356,7 +371,7 @@ export const tooSmallOf = ({
 }: Pick<ScheduleFigures, 'budget'>): ScheduleFigures['budget'][number] | undefined =>
   budget.find(({ needed, calls }) => needed > calls);
 
-/** The window that the schedule alone may use up, where it exceeds none. */
+/** The window whose calls the schedule alone may use up without exceeding them. */
 export const withNoneToSpare = ({
   budget,
 }: Pick<ScheduleFigures, 'budget'>): ScheduleFigures['budget'][number] | undefined =>

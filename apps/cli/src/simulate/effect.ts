@@ -1,8 +1,9 @@
 import type { ScheduleFigures } from './figures.js';
 
 /**
- * Of a change on the time without a session, or past the margin where there was always one, in all runs that were played with it:
- * `lengthens` in every one, `may_lengthen` in some, `none` in any; `mixed` is none of these, and not told.
+ * The effect of a change on the time without a session, or past the margin if there was always one, across all runs
+ * that were played with it. `lengthens`: in every run; `may_lengthen`: in some; `none`: no effect in any; `mixed`: none
+ * of these.
  */
 export type Effect = 'bridges' | 'shortens' | 'none' | 'lengthens' | 'may_lengthen' | 'mixed';
 
@@ -12,12 +13,16 @@ export interface Comparison {
   readonly isMs: number;
 }
 
-/** Less than a tenth is as likely chance, and so is what replicas that look once a second decide. */
+/**
+ * A difference of less than a tenth may well be chance, and so may one caused by replicas looking only once a second.
+ */
 const NOTABLE_SHARE = 0.9;
 const NOTABLE_MS = 2_000;
-/** Several runs show less than one does. */
+/** Several runs reveal smaller differences than a single one. */
 const NOTABLE_SHARE_OF_ALL = 0.95;
-/** How far the mean of the shares that are gained lies from nothing, in deviations: more than chance gives in as many runs as are played. */
+/**
+ * How many deviations the mean of the gains must lie above zero: more than chance yields in as many runs as are played.
+ */
 const SURE_DEVIATIONS = 1;
 
 export function effectOf(runs: readonly Comparison[]): Effect {
@@ -29,10 +34,10 @@ export function effectOf(runs: readonly Comparison[]): Effect {
   return runs.every(isAboutEqual) ? 'none' : 'mixed';
 }
 
-/** Some runs may be longer with it: the longest of all counts, and what is gained on average. */
+/** Some runs may be longer with the change: what counts is the longest of all, and the average gain. */
 function isShorterForSure(runs: readonly Comparison[]): boolean {
   if (!isWorthIt({ wasMs: mostOf(runs, 'wasMs'), isMs: mostOf(runs, 'isMs') })) return false;
-  // Some that are bridged and others that are not stray widely, and each is shorter.
+  // Runs that are bridged and runs that are not scatter widely, even though each is shorter.
   if (runs.every(isWorthIt)) return true;
   const gains = runs.map(gainOf).filter((gain) => gain !== undefined);
   const mean = gains.reduce((sum, gain) => sum + gain, 0) / gains.length;
@@ -40,7 +45,10 @@ function isShorterForSure(runs: readonly Comparison[]): boolean {
   return mean >= SURE_DEVIATIONS * Math.sqrt(variance);
 }
 
-/** From -1 for a run that loses only with the change to 1 for one that it bridges: a run that lost next to nothing counts as any other. */
+/**
+ * From -1 for a run that loses only with the change to 1 for one that it bridges, so that a run that lost next to
+ * nothing counts like any other.
+ */
 function gainOf({ wasMs, isMs }: Comparison): number | undefined {
   const mostMs = Math.max(wasMs, isMs);
   return mostMs === 0 ? undefined : (wasMs - isMs) / mostMs;
@@ -52,16 +60,16 @@ const isWorthIt = ({ wasMs, isMs }: Comparison): boolean =>
 const mostOf = (runs: readonly Comparison[], of: keyof Comparison): number =>
   runs.reduce((most, run) => Math.max(most, run[of]), 0);
 
-/** Whether a run is longer with it. */
+/** Whether a run is longer with the change. */
 export const isLonger = ({ wasMs, isMs }: Comparison): boolean => isNotablyLonger(wasMs, isMs);
 
 const isAboutEqual = ({ wasMs, isMs }: Comparison): boolean =>
   !isNotablyLonger(wasMs, isMs) && !isNotablyLonger(isMs, wasMs);
 
-/** By more than a look of the replicas, and more than a tenth. */
+/** By more than one look of the replicas, and by more than a tenth. */
 export const isNotablyLonger = (wasMs: number, isMs: number): boolean =>
   NOTABLE_SHARE * isMs >= wasMs && isMs - wasMs >= NOTABLE_MS;
 
-/** Without a session; past the margin counts where no run was without one. */
+/** The time without a session; time past the margin counts only if no run was without one. */
 export const lostIn = (figures: ScheduleFigures, isOfSessions: boolean): number =>
   isOfSessions ? figures.withoutSessionMs : figures.pastMarginMs + figures.withoutSessionMs;

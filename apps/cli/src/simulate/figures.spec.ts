@@ -83,14 +83,14 @@ describe('the figures of a schedule', () => {
     const inPause = (gapMs: number): object => ({ gapMs, inPauseMs: gapMs, byBudgetMs: 0 });
     const byBudget = (gapMs: number): object => ({ gapMs, inPauseMs: 0, byBudgetMs: gapMs });
     expect(after({})).toEqual(inPause(200_000));
-    // What a call came after held up nothing that was left.
+    // A refusal that was followed by a call held up nothing that was left.
     expect(after({ heldUpAtMs: [289_000] })).toEqual(inPause(200_000));
     expect(after({ heldUpAtMs: [291_000] })).toEqual(byBudget(200_000));
     expect(after({ sessions: [taken(0)], callsAtMs: [0, 290_000] })).toEqual(inPause(250_000));
     // The session outlived the outage, by 10 s: the whole gap came after it.
     expect(after({ outageEndsAtMs: 90_000 })).toEqual(inPause(400_000));
     expect(after({ outageEndsAtMs: 90_000, heldUpAtMs: [295_000] })).toEqual(byBudget(400_000));
-    // That has nothing to do with the outage: a session came behind it.
+    // This gap has nothing to do with the outage: a session came after it.
     const later = after({ outageEndsAtMs: 20_000, sessions: [taken(0), taken(90_000)] });
     expect(later).toEqual({ gapMs: 360_000, inPauseMs: 0, byBudgetMs: 0 });
     expect(after({ outageEndsAtMs: 600_000 })).toBeUndefined();

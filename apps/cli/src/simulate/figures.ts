@@ -5,28 +5,28 @@ import { isHeldUp, type SimulationLog } from './simulation.js';
 
 const HOUR_MS = 3_600_000;
 
-/** A window of the budget. */
+/** A window of the budget, and what was used of it. */
 export interface WindowFigures extends CreateCallWindow {
   /** The most calls in any stretch of this length. */
   readonly used: number;
-  /** What the schedule alone would call in it, if no call failed; 0 when there was no session. */
+  /** The calls that the schedule alone would make in it if no call failed; 0 if there was no session. */
   readonly needed: number;
 }
 
 /** What an operator judges a schedule by. Durations in milliseconds. */
 export interface ScheduleFigures extends Gaps {
   readonly createCalls: number;
-  /** So many of them gave one. */
+  /** How many of the calls gave a session. */
   readonly sessions: number;
   readonly createCallsPerHour: number;
   readonly mostInAnHour: number;
   readonly budget: readonly WindowFigures[];
   readonly failures: Readonly<Record<string, number>>;
-  /** The shortest life that a session was believed to have. Absent: there was none. */
+  /** The shortest life that a session was believed to have. Absent if there was no session. */
   readonly shortestLifeMs?: number;
-  /** Renewals that the spent budget held up: each once, until there was a call again. */
+  /** Renewals that the spent budget held up, each counted once until a call was made again. */
   readonly budgetRefusals: number;
-  /** Sessions but the first that were created outside of the quiet hours. Absent: there are none. */
+  /** Sessions other than the first that were created outside the quiet hours. Absent if there are no quiet hours. */
   readonly outsideQuietHours?: number;
   /** The numbers behind the broker's own warning that the lead time is short. */
   readonly leadTimeShort?: { readonly leadMs: number; readonly neededMs: number };
@@ -57,17 +57,17 @@ export function figuresOf(log: SimulationLog, durationMs: number, settings: Sess
 
 type Harm = Pick<ScheduleFigures, 'withoutSessionMs' | 'pastMarginMs'>;
 
-/** Nobody was without a session, or had one that was past its margin. */
+/** There was never a time without a session, and none was past its margin. */
 export const isHarmless = ({ withoutSessionMs, pastMarginMs }: Harm): boolean =>
   withoutSessionMs === 0 && pastMarginMs === 0;
 
-/** By the time without a session; of runs that are alike in that, by the time past the margin. */
+/** By the time without a session; if that is equal, by the time past the margin. */
 export const isHitHarder = (one: Harm, other: Harm): boolean =>
   one.withoutSessionMs === other.withoutSessionMs
     ? one.pastMarginMs > other.pastMarginMs
     : one.withoutSessionMs > other.withoutSessionMs;
 
-/** The most moments that lie in any stretch of this length. */
+/** The most moments within any stretch of this length. */
 export function mostWithin(atMs: readonly number[], stretchMs: number): number {
   let first = 0;
   return atMs.reduce((most, last, index) => {
@@ -95,7 +95,7 @@ function outsideQuietHoursIn(
   return { outsideQuietHours: others.length };
 }
 
-/** Each replica tries once a second: what it is refused meanwhile is one renewal. */
+/** Each replica tries once a second: all that it is refused in the meantime is one renewal. */
 function heldUpIn(events: readonly SessionEvent[]): number {
   let count = 0;
   let isCounted = false;

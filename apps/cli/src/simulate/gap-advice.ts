@@ -21,13 +21,16 @@ import { inWindow, leftForFailures, percent } from './spans.js';
 import { bridges, type CalmRun, isBetter, shortensLongest, type Tried } from './trials.js';
 import { joined, type Span, span, worded, type Wording } from './wording.js';
 
-/** Of an alternative, below the warning; what belongs to it stands deeper. */
+/** Begins an alternative below the warning; what belongs to it is indented further. */
 const LINE = '\n  ';
 const DEEPER_LINE = '\n    ';
 const DAY_MS = 86_400_000;
 const UNITS_MS = [DAY_MS, 3_600_000, 60_000];
 
-/** What the changes that were tried do about a gap, as the warning goes on: a line for each, what bridges it first, and what the bank alone decides last. */
+/**
+ * What the tried changes do about a gap, as the rest of the warning: a line each, starting with what bridges it, and
+ * ending with what only the bank decides.
+ */
 export function remedies(judged: Judged): Wording {
   const { setup, figures, tried, inVain = [], isOneOfMany = false } = judged;
   if (isBeyondAnySetting(setup, figures))
@@ -49,7 +52,7 @@ export function remedies(judged: Judged): Wording {
 
 const isAdvised = (one: Tried): boolean => isBetter(one) || shortensLongest(one);
 
-/** What was tried of each, in a few words. */
+/** What was tried of each kind, in a few words. */
 const KINDS: Readonly<Record<ChangeKind, string>> = {
   timeout: 'a longer gateway.timeout',
   lead: 'another session.renewBefore',
@@ -67,7 +70,10 @@ function shorterRun({ behaviour: { lifetimeMs } }: SimulationSetup): string {
 
 const byUse = (one: Tried, other: Tried): number => rankOf(one) - rankOf(other) || byWhatIsLeft(one, other);
 
-/** Of those that shorten it, the one that leaves the least is first; what bridges it is in the order in which it was tried. */
+/**
+ * Of those that shorten the gap, the one that leaves the least comes first; those that bridge it stay in the order in
+ * which they were tried.
+ */
 const byWhatIsLeft = (one: Tried, other: Tried): number => (isBetter(one) ? one.lostMs - other.lostMs : 0);
 
 function rankOf(one: Tried): number {
@@ -98,7 +104,7 @@ function hopelessLeads(judged: Judged): readonly string[] {
   return ['a longer session.renewBefore needs more calls than session.budget allows'];
 }
 
-/** Even sessions that are renewed only when they end take more calls. */
+/** Even sessions that are renewed only when they end take more calls than the budget allows. */
 const isBeyondEveryLead = ({ setup, figures }: Judged): boolean =>
   figures.budgetRefusals > 0 && figures.budget.some(({ calls, perMs }) => perMs / setup.behaviour.lifetimeMs > calls);
 
@@ -114,7 +120,9 @@ function resultOf(one: Tried, judged: Judged): Wording {
 const namesOf = ({ changes }: Tried, { setup }: Judged): string =>
   changes.map((change) => nameOf(change, setup)).join(' with ');
 
-/** Of a longer lead time with nothing else changed, where somebody who goes on in that direction loses by it, or gains nothing. */
+/**
+ * For a longer lead time with nothing else changed, if going further in that direction loses by it or gains nothing.
+ */
 function warnedOf(one: Tried, judged: Judged): Wording {
   const isWorse = one.effect === 'lengthens' || one.effect === 'may_lengthen';
   return worded`${isWorse ? 'careful: ' : ''}${namesOf(one, judged)} alone ${effectText(one, judged)}`;
@@ -130,7 +138,7 @@ function cautionOf({ changes, isSure }: Tried, { setup }: Judged): string {
   return ' (calls fail by chance: a rare run may lose more, so play further ones with --seed)';
 }
 
-/** What has been played fits into the windows by its length: another outage may end in the middle of one. */
+/** What was played fits into the windows thanks to its length: another outage may end in the middle of one. */
 function slowerAfter(changes: readonly Change[], { settings }: SimulationSetup): string {
   const windows = changes.flatMap((change) => (change.of === 'budget' ? change.windows : []));
   const paced = windows.find(({ calls, perMs }) =>
@@ -152,13 +160,13 @@ function noneToSpare({ own }: Tried): string {
   return bare === undefined ? '' : `, which leaves no call to spare of ${inWindow(bare)}`;
 }
 
-/** What held in these runs, and by chance may not in the next one. */
+/** What held in these runs but, by chance, may not hold in the next one. */
 function tightlyUsed(one: Tried): string {
   if (!bridges(one) || one.isSure || withNoneToSpare(one.own) !== undefined) return '';
   return one.tight.map(({ used, ...window }) => `, and took up to ${used} of ${inWindow(window)}`).join('');
 }
 
-/** All windows, also those that stay as they are: the list that is set counts alone. */
+/** Lists all windows, even unchanged ones, because the list replaces the whole setting. */
 function linesToPaste({ changes }: Tried): string {
   const budgets = changes.flatMap((change) => (change.of === 'budget' ? [change.windows] : []));
   return budgets
@@ -175,7 +183,7 @@ function effectText(one: Tried, judged: Judged): Wording {
   const lost: Span = { leastMs: one.leastLostMs, mostMs: one.lostMs };
   switch (one.effect) {
     case 'bridges':
-      // Of chance nobody can say more than what was seen.
+      // With chance involved, nobody can claim more than what was seen.
       return [one.isSure ? 'would bridge it' : `bridged it in all of ${inRuns}`];
     case 'shortens':
       return one.runs > 1
@@ -193,7 +201,7 @@ function effectText(one: Tried, judged: Judged): Wording {
   }
 }
 
-/** Of those that are alike what does not bridge the gap is not played for all. */
+/** For merchants alike, a change that does not bridge the gap is not played for all of them. */
 function ofMerchants({ merchants }: Tried, { alike }: Judged): string {
   if (alike === undefined) return '';
   return `, of ${merchants < alike.length ? `${merchants} of the` : 'all'} ${alike.length} merchants`;
@@ -202,7 +210,7 @@ function ofMerchants({ merchants }: Tried, { alike }: Judged): string {
 const shorterWithout = ({ longerRuns }: Tried): string =>
   longerRuns === 0 ? '' : `, ${longerRuns} of which ${longerRuns === 1 ? 'was' : 'were'} shorter without it`;
 
-/** A longer lead renews more often, and leaves fewer calls to those that fail. */
+/** A longer lead renews more often, which leaves fewer calls for those that fail. */
 function becauseOfBudget({ figures, changes }: Tried, before: ScheduleFigures): string {
   if (figures.sessions === 0 || figures.budgetRefusals === 0 || changes.some(({ of }) => of === 'budget')) return '';
   const [first, ...others] = figures.budget.filter(({ used, calls }) => used >= calls);
@@ -213,7 +221,7 @@ function becauseOfBudget({ figures, changes }: Tried, before: ScheduleFigures): 
   return `, because session.budget is spent then${isAsBefore ? ', too' : `: the schedule needs ${leftForFailures(tightest)}`}`;
 }
 
-/** What a longer lead time costs where all goes well: both are counted without faults, which cost calls of their own. */
+/** What a longer lead time costs when all goes well: both are counted without faults, which cost calls of their own. */
 function costOfLead({ changes, calm }: Tried, { setup }: Judged): string {
   if (!changes.some(isOfLead)) return '';
   if (calm !== undefined) {
@@ -232,14 +240,14 @@ function costOfLead({ changes, calm }: Tried, { setup }: Judged): string {
   return `, with about ${then} create calls on a day without faults in place of ${now}`;
 }
 
-/** Undefined where it is not the lead time that decides it. */
+/** Undefined if something other than the lead time decides it. */
 function calmCallsADay({ settings, behaviour }: SimulationSetup): number | undefined {
   if (settings.quietHours !== undefined || settings.renewEveryMs !== undefined) return undefined;
   const lifeMs = believedLifeMs({ settings, behaviour });
   return Math.round(DAY_MS / (lifeMs * (1 - leadShareOf(lifeMs, settings))));
 }
 
-/** A window that the run is too short for: what the schedule needs in the whole of it was not seen, but is known. */
+/** For a window that is longer than the run: what the schedule needs in the whole of it was not seen, but is known. */
 function beyondTheRun({ own }: Tried, { setup: { durationMs } }: Judged): string {
   const refuting = own.budget.find(({ perMs, needed, calls }) => perMs > durationMs && needed > calls);
   if (refuting === undefined) return '';
@@ -265,7 +273,7 @@ function nameOf(change: Change, setup: SimulationSetup): string {
 const ofLongest = (setup: SimulationSetup, lifetimeMs: number): string =>
   isCutByLongest(setup, lifetimeMs) ? ', the most that session.longestLifetime believes,' : '';
 
-/** Of each window that is another one than before. */
+/** Names each window that differs from before. */
 function newCalls(windows: CreateCallBudget, before: CreateCallBudget): string {
   const others = before.flatMap(({ calls: was }, index) => {
     const window = windows[index];

@@ -1,41 +1,44 @@
 import { msBetween } from '#libs/clock';
 import type { SimulationLog } from './simulation.js';
 
-/** A time without a session, from the first one on. Milliseconds from the start. */
+/** A time without a session after the first one. Milliseconds from the start. */
 export interface Gap {
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Whether a session came then, and not the end of the run. */
+  /** Whether a session ended it, and not the end of the run. */
   readonly isReplaced: boolean;
 }
 
-/** Of the time without a session what came after the end of the outage. Durations in milliseconds. */
+/** The part of the time without a session that came after the outage. Durations in milliseconds. */
 export interface GapAfterOutage {
   readonly gapMs: number;
-  /** Until the first session after it, where no budget was spent: the pause after the last failed attempt. */
+  /** Until the first session after the outage, if no budget was spent: the pause after the last failed attempt. */
   readonly inPauseMs: number;
-  /** Of gaps in which the spent budget held the renewal up. */
+  /** In gaps in which the spent budget held the renewal up. */
   readonly byBudgetMs: number;
 }
 
-/** What is lost where one session ends before the next one comes. Durations in milliseconds. */
+/** What is lost if one session ends before the next one comes. Durations in milliseconds. */
 export interface Gaps {
-  /** The least that was left of a session when it was replaced; negative: it had ended. Absent: none was replaced. */
+  /**
+   * The least time that a session had left when it was replaced; negative if it had already ended. Absent if none was
+   * replaced or had ended.
+   */
   readonly worstRemainingMs?: number;
-  /** Sessions that were handed out past their safety margin. */
+  /** How long sessions were handed out past their safety margin. */
   readonly pastMarginMs: number;
-  /** Nothing to serve, from the first session on. */
+  /** How long there was nothing to serve, from the first session on. */
   readonly withoutSessionMs: number;
-  /** So many times. */
+  /** How many times there was nothing to serve. */
   readonly gaps: number;
-  /** Absent: there was none. */
+  /** Absent if there was none. */
   readonly longestGap?: { readonly startsAfterMs: number; readonly gapMs: number };
   readonly afterOutage?: GapAfterOutage;
 }
 
 type Log = Pick<SimulationLog, 'sessions' | 'startsAt' | 'callsAtMs' | 'heldUpAtMs' | 'outageEndsAtMs'>;
 
-/** Between each session and the one after it; for the last one, until the end of the simulation. */
+/** Between each session and the next; for the last one, until the end of the simulation. */
 export function gapsIn(log: Log, durationMs: number): Gaps {
   if (log.sessions.length === 0) return { pastMarginMs: 0, withoutSessionMs: durationMs, gaps: 1 };
   const gaps = timesWithout(log, durationMs);
@@ -78,7 +81,7 @@ function marginsIn({ sessions, startsAt }: Log, durationMs: number): Pick<Gaps, 
   };
 }
 
-/** Where the attempts that failed in it have spent the budget, a gap may come hours after the outage, too. */
+/** A gap may also come hours after the outage, if the attempts that failed during it have spent the budget. */
 function afterOutageIn(log: Log, gaps: readonly Gap[]): Pick<Gaps, 'afterOutage'> {
   const { sessions, outageEndsAtMs: endMs } = log;
   if (endMs === undefined) return {};
@@ -98,7 +101,7 @@ function afterOutageIn(log: Log, gaps: readonly Gap[]): Pick<Gaps, 'afterOutage'
   };
 }
 
-/** Whether the spent budget refused a call between the last one that failed and the one that gave a session. */
+/** Whether the spent budget refused a call between the last failed one and the one that gave a session. */
 function endsWithBudget({ untilMs, isReplaced }: Gap, { callsAtMs, heldUpAtMs }: Log): boolean {
   const before = isReplaced
     ? callsAtMs.filter((atMs) => atMs <= untilMs).slice(0, -1)

@@ -2,32 +2,33 @@ import { DailyWindow, type DailyTimes, plusMs } from '#libs/clock';
 import { neededLeadMs } from './needed-lead.js';
 import { simulate, type SimulationLog, type SimulationSetup } from './simulation.js';
 
-/** A moment by the clocks of the quiet hours' zone. */
+/** A moment as shown by the clocks of the quiet hours' time zone. */
 export interface ReadMoment {
   readonly day: string;
   readonly time: string;
 }
 
 interface Renewal {
-  /** From the start, when its first call is made. */
+  /** When its first call is made, from the start. */
   readonly atMs: number;
-  /** Of the session that it replaces. */
+  /** The time left of the session that it replaces. */
   readonly leftMs: number;
 }
 
-/** As many lifetimes show what a night finds of a session, however short the run is. */
+/** This many lifetimes show how much of a session a night finds left, however short the run is. */
 const LIFETIMES_TO_LOOK_AT = 8;
-/** What decides beside the time that is left is chance: how long the pause is in which the outage ends. */
+/** Apart from the time that is left, chance decides: how long the pause is in which the outage ends. */
 const NIGHTS_TO_PLAY = 2;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const UNITS_MS = [24 * HOUR_MS, HOUR_MS];
-/** In which an outage may end. */
+/** The longest pause in which an outage may end. */
 const MAX_PAUSE_MS = HOUR_MS;
 
 /**
- * With quiet hours a session that one night replaces may be a day old, and another one minutes: what the outage of one run
- * does is then no measure. The runs in which it begins in the nights that find the least of a session; none where any finds enough.
+ * With quiet hours, a session may be a day old when one night replaces it, and minutes old in another, so the outage of
+ * a single run is no measure. Returns the runs whose outage begins in the nights that find the least of a session left;
+ * none if every night finds enough.
  */
 export async function hardestNights(setup: SimulationSetup): Promise<readonly SimulationSetup[]> {
   if (setup.settings.quietHours === undefined || setup.behaviour.outageMs === 0) return [];
@@ -41,7 +42,7 @@ export async function hardestNights(setup: SimulationSetup): Promise<readonly Si
   });
 }
 
-/** When the outage of a run began. Undefined where none did, or there are no quiet hours. */
+/** When the outage of a run began. Undefined if none did, or if there are no quiet hours. */
 export function outageBeganIn(
   { outageEndsAtMs }: Pick<SimulationLog, 'outageEndsAtMs'>,
   setup: SimulationSetup,
@@ -54,7 +55,10 @@ export function outageBeganIn(
 const readingOf = ({ startsAt }: SimulationSetup, atMs: number, times: DailyTimes): ReadMoment =>
   new DailyWindow(times).reading(plusMs(startsAt, atMs));
 
-/** The outage begins with the first call after half of the run; in days or hours where no other call comes before it then, and the run holds it. */
+/**
+ * The outage begins with the first call after half of the run. The length is in whole days or hours if the run still
+ * holds the outage and no earlier call then starts it.
+ */
 function runThatBreaksAt(atMs: number, leastMs: number): number {
   const lengths = UNITS_MS.map((unitMs) => Math.floor((2 * atMs) / unitMs) * unitMs);
   return lengths.find((lengthMs) => lengthMs >= leastMs) ?? Math.floor((2 * atMs) / MINUTE_MS) * MINUTE_MS;
@@ -73,7 +77,9 @@ async function renewalsWithoutOutage(setup: SimulationSetup): Promise<readonly R
   });
 }
 
-/** Those with the least left, the earlier one of two that are alike: its run is shorter, and holds the outage all the same. */
+/**
+ * Those with the least left. Of two that are alike, the earlier one: its run is shorter, and still holds the outage.
+ */
 function hardestOf(renewals: readonly Renewal[], setup: SimulationSetup): readonly Renewal[] {
   const { outageMs, lifetimeMs } = setup.behaviour;
   return renewals

@@ -7,10 +7,16 @@ import { simulate, type SimulationSetup } from './simulation.js';
 import { otherRuns } from './situations.js';
 import type { PlayedRun } from './trials.js';
 
-/** Of merchants alike, beside the one that is hit hardest: a change that is tried is played for these, too, and for all others once it bridges the gap. */
+/**
+ * For how many merchants alike, besides the hardest-hit one, a change is tried. All the others are played only once it
+ * bridges the gap.
+ */
 const MAX_ALIKE_TRIED = 4;
 
-/** What the runs of merchants that have the same settings show, and others like them. @param isAdvised whether to seek advice where there is a gap */
+/**
+ * What the runs of merchants with the same settings show, together with other runs like them.
+ * @param isAdvised whether to seek advice if there is a gap
+ */
 export async function judge(members: readonly Member[], isAdvised: boolean): Promise<Judged> {
   const judged = { ...hardestServed(members), ...(members.length > 1 && { alike: members }) };
   const { setup, figures } = judged;
@@ -23,13 +29,13 @@ export async function judge(members: readonly Member[], isAdvised: boolean): Pro
   return { ...whole, ...(await neededLead(judged)), ...(await advice(whole)) };
 }
 
-/** One that never had a session shows nothing of what keeps others from having one. */
+/** A merchant that never had a session shows nothing about what keeps others from having one. */
 function hardestServed(members: readonly Member[]): Member {
   const served = members.filter(({ figures }) => figures.sessions > 0);
   return hardestHit(served.length > 0 ? served : members);
 }
 
-/** Those that hold the outage to its end: the budget may keep it from being played. */
+/** Only the runs that hold the whole outage: the budget may keep it from being played. */
 async function playedOthers(setup: SimulationSetup): Promise<readonly PlayedRun[]> {
   const others: PlayedRun[] = [];
   for (const run of [...(await hardestNights(setup)), ...otherRuns(setup)]) {

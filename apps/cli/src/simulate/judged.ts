@@ -5,7 +5,7 @@ import type { SimulationSetup } from './simulation.js';
 import type { PlayedRun, Tried } from './trials.js';
 import type { Span } from './wording.js';
 
-/** The run that was asked for, of one merchant. */
+/** The requested run, for one merchant. */
 export interface Member {
   readonly setup: SimulationSetup;
   readonly figures: ScheduleFigures;
@@ -14,17 +14,19 @@ export interface Member {
 
 /** A run, and what was found out about it. */
 export interface Judged extends Member {
-  /** All merchants that have the same settings: the run is that of the one among them that is hit hardest. Absent: it is alone. */
+  /** All merchants that have the same settings: the run is that of the hardest-hit one. Absent if there is only one. */
   readonly alike?: readonly Member[];
-  /** The same with other seeds and other beginnings of the outage. Absent: there are none, or they were not played. */
+  /**
+   * The same run with other seeds and other starts of the outage. Absent if there are none, or if they were not played.
+   */
   readonly others?: readonly PlayedRun[];
-  /** Absent: nothing was tried, for nothing was wrong, the run is too long or it is for others to show. */
+  /** Absent if nothing was tried: nothing was wrong, the run is too long, or other merchants are to show it. */
   readonly tried?: readonly Tried[];
-  /** Kinds of change of which some were tried, and none that is told helps. */
+  /** Kinds of change of which some were tried, although none that is reported helps. */
   readonly inVain?: readonly ChangeKind[];
-  /** Others of the same run have advice, and nothing was tried for this one. */
+  /** Others in the same run have advice, but nothing was tried for this one. */
   readonly isOneOfMany?: boolean;
-  /** The least `renewBefore` that fits two attempts; absent: none does, or it was not sought. */
+  /** The smallest `renewBefore` that fits two attempts. Absent if none does, or if it was not sought. */
   readonly leadShare?: number;
 }
 
@@ -36,7 +38,7 @@ export const gapOfOthers = (others: readonly PlayedRun[]): Span =>
 export const pastMarginOfOthers = (others: readonly PlayedRun[]): Span =>
   spanOf(others.map(({ figures }) => figures.pastMarginMs));
 
-/** A long run is not repeated as it is: what the others lose in all is less for that alone. */
+/** A long run is not repeated at full length, so the other runs lose less in total for that reason alone. */
 export const areShorter = ({ setup, others = [] }: Pick<Judged, 'setup' | 'others'>): boolean =>
   others.length > 0 && others.every((other) => other.setup.durationMs < setup.durationMs);
 
@@ -49,8 +51,9 @@ export const spanOf = (durationsMs: readonly number[]): Span => ({
 const WAITED_FOR_MS = 1_000;
 
 /**
- * Whether there was a gap, and in none of the merchants and runs one that a read does not wait for. As short a one that an outage leaves is a near
- * miss, which another seed makes a long one; but of sessions as long as a window of the budget the next call is free when they end.
+ * Whether there were gaps, but in none of the merchants and runs one that a read does not wait out. After an outage, an
+ * equally short gap is a near miss that another seed makes a long one, unless sessions are as long as a window of the
+ * budget: then the next call is free just when they end.
  */
 export function isWaitedFor(judged: Judged): boolean {
   const { setup } = judged;
@@ -61,13 +64,13 @@ export function isWaitedFor(judged: Judged): boolean {
   return longestMs > 0 && longestMs < WAITED_FOR_MS;
 }
 
-/** No read waits for longer than for one of them. */
+/** No read has to wait out more than one of the gaps. */
 const longestIn = ({ longestGap, withoutSessionMs }: ScheduleFigures): number => longestGap?.gapMs ?? withoutSessionMs;
 
-/** The one of all that is hit hardest; this run itself where none is hit harder. */
+/** The hardest-hit run of all; this run itself if no other is hit harder. */
 export const worstOf = ({ setup, figures, others = [] }: Judged): PlayedRun =>
   hardestHit([{ setup, figures }, ...others]);
 
-/** The first of those that are hit alike. */
+/** The first of those that are hit equally hard. */
 export const hardestHit = <Run extends Pick<PlayedRun, 'figures'>>(runs: readonly Run[]): Run =>
   runs.reduce((worst, next) => (isHitHarder(next.figures, worst.figures) ? next : worst));

@@ -2,16 +2,16 @@ import { formatDuration } from '#libs/clock';
 import { longestWindowMs } from '#libs/session';
 import type { SimulationLog, SimulationSetup } from './simulation.js';
 
-/** More than this takes longer than anybody waits, and shows nothing new. */
+/** More than this takes longer than anyone waits, and shows nothing new. */
 export const MAX_RENEWALS = 20_000;
-/** Of lifetimes in a run that is played again, up to some thirty times, for advice. */
+/** The most lifetimes in a run that is replayed for advice, some thirty times at most. */
 export const MAX_RENEWALS_TO_REPEAT = 2_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Between two attempts, after many that failed; with its jitter. */
+/** Between two attempts after many failures, including jitter. */
 const MAX_PAUSE_MS = 1.25 * HOUR_MS;
 
-/** An outage that the run does not hold is played in part: what the figures say of it would be too good. */
+/** An outage that does not end within the run is only partly played, and the figures would look too good. */
 export function outageWarning(
   log: Pick<SimulationLog, 'outageEndsAtMs' | 'heldUpAtMs'>,
   { behaviour, durationMs, settings }: Pick<SimulationSetup, 'behaviour' | 'durationMs' | 'settings'>,
@@ -22,7 +22,8 @@ export function outageWarning(
   const beganAtMs = (outageEndsAtMs ?? Infinity) - outageMs;
   const isHeldUp = heldUpAtMs.some((atMs) => atMs < beganAtMs);
   const outage = `the outage of ${formatDuration(outageMs)}`;
-  // It begins with the first renewal after half of the run: a lifetime later, or what keeps a renewal from being made.
+  // The outage begins with the first renewal after half of the run: a lifetime later, or even later if something
+  // prevents a renewal.
   const mayFail = failureShare > 0 || 1.5 * latencyMs > settings.gatewayTimeoutMs;
   const withoutBudgetMs = 2 * (outageMs + lifetimeMs + (mayFail ? MAX_PAUSE_MS : 0));
   if (isHeldUp && withoutBudgetMs <= durationMs) {

@@ -3,11 +3,14 @@ import { type Judged, membersOf } from './judged.js';
 import { textOf, together } from './wording.js';
 
 interface Told extends Warning {
-  /** Each with the merchants that are alike, whether the warning is for all of them or not. */
+  /** Each stands for all its merchants alike, whether or not the warning is for all of them. */
   readonly among: ReadonlySet<Judged>;
 }
 
-/** Of all merchants, in their order: one for those whose warnings differ by some seconds at most, which counts and names them. */
+/**
+ * The warnings for all merchants, in order. Those that differ only in similar spans become one, which counts and names
+ * the merchants.
+ */
 export function warningsOfAll(judged: readonly Judged[]): readonly string[] {
   const told: Told[] = [];
   for (const one of judged) {
@@ -16,7 +19,7 @@ export function warningsOfAll(judged: readonly Judged[]): readonly string[] {
   return told.map((one) => `${subjectOf(one)}: ${textOf(one.wording)}`);
 }
 
-/** Up to so many are named one by one. */
+/** Up to this many are named one by one. */
 const MAX_NAMED = 3;
 
 function subjectOf({ merchants, among }: Told): string {

@@ -4,12 +4,12 @@ import type { SimulationSetup } from './simulation.js';
 
 type Run = Pick<SimulationSetup, 'settings' | 'behaviour'>;
 
-/** Of a session: what the next one has to come before. */
+/** The moment of a session that the next one has to come before. */
 export type Limit = 'end' | 'margin';
 
 /**
- * The least time before the end of a session at which an outage may begin without harm: the outage, and the longest pause that it may end in. A run
- * shows only the pauses of one outage, which may be shorter by chance.
+ * The least time before a session's end at which an outage may begin without harm: the length of the outage, plus the
+ * longest pause that it may end in. A single run shows only the pauses of one outage, which may be shorter by chance.
  */
 export function neededLeadMs({ settings, behaviour }: Run, limit: Limit): number {
   const marginMs = safetyMarginMs(settings, believedLifeMs({ settings, behaviour }));
@@ -19,8 +19,9 @@ export function neededLeadMs({ settings, behaviour }: Run, limit: Limit): number
 }
 
 /**
- * Whether the lead time alone bridges the outage. What is left of a session when it is renewed is never less, and with quiet hours often
- * more, so that a run in which the outage begins with a young session shows nothing of those that begin with an old one.
+ * Whether the lead time alone bridges the outage. A session being renewed never has less time left than that, and with
+ * quiet hours often more, so a run whose outage begins with a young session shows nothing about those that begin with
+ * an old one.
  */
 export function bridgesWhereverItBegins(
   { budget, ...run }: Run & { readonly budget: readonly WindowFigures[] },
@@ -28,20 +29,22 @@ export function bridgesWhereverItBegins(
 ): boolean {
   const { outageMs } = run.behaviour;
   if (outageMs === 0) return true;
-  // A window that is spent when the outage ends holds the next call up for all of its length, at worst.
+  // At worst, a window that is spent when the outage ends holds up the next call for its full length.
   const heldUpMs = Math.max(0, ...budget.filter(({ used, calls }) => used >= calls).map(({ perMs }) => perMs));
   const isOver = (perMs: number): boolean => perMs <= leastLeftMs(run);
   return leastLeftMs(run) >= Math.max(neededLeadMs(run, limit), isOver(heldUpMs) ? outageMs + heldUpMs : 0);
 }
 
-/** Whether the budget has calls enough where the pauses of an outage happen to be shorter, which costs more of them. */
+/**
+ * Whether the budget still has enough calls if the pauses of an outage happen to be shorter, which costs more calls.
+ */
 export function hasCallsToSpare(run: Run, budget: readonly WindowFigures[]): boolean {
   return run.behaviour.outageMs === 0 || tightWindows(run, budget).length === 0;
 }
 
 /**
- * Those that may be spent with the luck of another run. A window that is over before the session is counts for nothing: what it refuses comes in
- * time.
+ * The windows that may be used up with another run's luck. A window that is over before the session ends counts for
+ * nothing: the calls that it refuses are still made in time.
  */
 export function tightWindows(run: Run, budget: readonly WindowFigures[]): readonly WindowFigures[] {
   return budget.filter(
@@ -49,17 +52,20 @@ export function tightWindows(run: Run, budget: readonly WindowFigures[]): readon
   );
 }
 
-/** So many more calls than were seen may fail in an outage with another seed: twice what such a count strays by, and one. */
+/**
+ * How many more calls than were seen may fail in an outage with another seed: twice what such a count strays by, plus
+ * one.
+ */
 export const callsOfChance = ({ used, needed }: Pick<WindowFigures, 'used' | 'needed'>): number =>
   used <= needed ? 0 : Math.ceil(2 * Math.sqrt(used - needed)) + 1;
 
-/** What is left of a session when it is renewed, or more. */
+/** The least time that a session has left when it is renewed. */
 function leastLeftMs({ settings, behaviour }: Run): number {
   const lifeMs = believedLifeMs({ settings, behaviour });
   const leadMs = Math.round(leadShareOf(lifeMs, settings) * lifeMs);
   return Math.max(leadMs, lifeMs - (settings.renewEveryMs ?? lifeMs));
 }
 
-/** Nothing beyond `session.longestLifetime` is believed. */
+/** No lifetime beyond `session.longestLifetime` is believed. */
 export const believedLifeMs = ({ settings, behaviour }: Run): number =>
   Math.min(behaviour.lifetimeMs, settings.longestLifetimeMs);

@@ -6,25 +6,31 @@ import type { SimulationSetup } from './simulation.js';
 import { bridges, type PlayedRun, type Tried, type Trials } from './trials.js';
 
 const MINUTE_MS = 60_000;
-/** Calls that fail in an outage come further apart with them, and leave more of a long window. The last is for outages of hours. */
+/**
+ * With these, calls that fail in an outage are further apart and leave more of a long window. The last one is for
+ * outages that last hours.
+ */
 const PACES: CreateCallBudget = [
   { calls: 4, perMs: 10 * MINUTE_MS },
   { calls: 8, perMs: 10 * MINUTE_MS },
   { calls: 4, perMs: 60 * MINUTE_MS },
 ];
-/** As the configuration takes them. */
+/** The most windows that the configuration accepts. */
 const MAX_WINDOWS = 4;
 
-/** A change, or none: the lead time that is set. */
+/** A change of lead time, or undefined to keep the configured one. */
 export type Lead = Extract<Change, { readonly of: 'lead' }> | undefined;
 
-/** Fewer calls at once, with each of these leads. */
+/** Fewer calls at once, combined with each of these leads. */
 export function pacedChanges({ setup }: PlayedRun, leads: readonly Lead[]): readonly (readonly Change[])[] {
   const paces = pacesFor(setup);
   return leads.flatMap((lead) => paces.map(({ budget }) => [...listOf(lead), budget]));
 }
 
-/** The same with as many calls more in longer windows as bridge the outage: the fewest with the first lead that does. */
+/**
+ * The same with as many additional calls in longer windows as it takes to bridge the outage: the fewest, with the first
+ * lead that does.
+ */
 export async function pacedWithMoreCalls(trials: Trials, leads: readonly Lead[]): Promise<readonly Tried[]> {
   const [own] = trials.before;
   if (own === undefined) return [];
@@ -38,7 +44,7 @@ export async function pacedWithMoreCalls(trials: Trials, leads: readonly Lead[])
   return [];
 }
 
-/** No lead that is shorter than the outage bridges it. */
+/** A lead that is shorter than the outage never bridges it. */
 export const isLongEnough = ({ setup }: PlayedRun, share: number): boolean =>
   share * believedLifeMs(setup) >= setup.behaviour.outageMs;
 
@@ -64,7 +70,7 @@ const callsOf = ({ changes }: Tried): number =>
     .flatMap((change) => (change.of === 'budget' ? change.windows : []))
     .reduce((sum, { calls }) => sum + calls, 0);
 
-/** In place of a window of the same length, or besides; none that the windows which are set make needless. */
+/** In place of a window of the same length, or in addition; none that the configured windows make unnecessary. */
 function pacesFor(setup: SimulationSetup): readonly Pace[] {
   const { budget } = setup.settings;
   const paces = PACES.filter((pace) => isSlower(pace, budget) && pace.calls >= roomy(neededIn(pace, setup)));

@@ -23,14 +23,14 @@ export interface SimulateOptions {
 
 type StoreType = Schedule['store']['type'];
 
-/** A run of every merchant, as the options have it. */
+/** A run of every merchant, as the options describe it. */
 export type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> &
   Omit<Required<GatewayBehaviour>, 'lifetimeMs'> & { readonly store: StoreType };
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MIN_LIFETIME_MS = 10_000;
-/** What production runs, where the store lets replicas work together. */
+/** What production runs if the store lets replicas work together. */
 const REPLICAS_THAT_SHARE = '3';
 
 export const refusal = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
@@ -60,7 +60,7 @@ function lengthOf(text: string): number {
   return durationMs;
 }
 
-/** @throws BrokerError `invalid_request` where it is too short for the run */
+/** @throws BrokerError `invalid_request` if it is too short, on its own or for the run */
 export function lifetimeOf({ lifetime }: SimulateOptions, fallbackMs: number, durationMs: number): number {
   const lifetimeMs = lifetime === undefined ? fallbackMs : durationOf(lifetime, '--lifetime');
   if (lifetimeMs < MIN_LIFETIME_MS) throw refusal('--lifetime is at least 10s');
@@ -71,13 +71,13 @@ export function lifetimeOf({ lifetime }: SimulateOptions, fallbackMs: number, du
   return lifetimeMs;
 }
 
-/** @param day such as `2026-10-24`; midnight in UTC, of today when it is left out */
+/** @param day such as `2026-10-24`, which means midnight UTC; today if left out */
 function startOf(day: string | undefined): Instant {
   const startsAt = day === undefined ? new SystemClock().now() : Date.parse(day);
   const isDay = day === undefined || /^20\d\d-\d\d-\d\d$/.test(day);
   if (!isDay || Number.isNaN(startsAt)) throw refusal('--from is a day of this century, such as 2026-10-24');
   const midnight = instantFromEpochMs(startsAt - (startsAt % DAY_MS));
-  // JavaScript counts on into the next month.
+  // JavaScript lets a day that does not exist roll over into the next month.
   if (day !== undefined && !toRfc3339(midnight).startsWith(day))
     throw refusal(`--from ${day} is no day of the calendar`);
   return midnight;
@@ -89,7 +89,7 @@ function skewOf(text: string): number {
 }
 
 function durationOf(text: string, flag: string): number {
-  // As durations are printed: `1h 30m`.
+  // In the form in which durations are printed: `1h 30m`.
   const parts = text.split(/(?<=[a-z]) ?(?=\d)/).map(parseDurationMs);
   const durationMs = parts.reduce<number>((sum, part) => sum + (part ?? NaN), 0);
   if (Number.isNaN(durationMs))

@@ -1,11 +1,14 @@
 import { VirtualClock } from '#libs/clock';
 
 /**
- * Time of a run in which nothing but promises works: no socket, no file, no thread. It settles without a turn of the event
- * loop, which costs several times what the work of a tick does, and a long run has a million of them.
+ * The time of a run in which only promises do any work: no sockets, files or threads. It settles without a turn of the
+ * event loop, which costs several times as much as the work of a tick, and a long run has a million ticks.
  */
 export class PlayedClock extends VirtualClock {
-  /** Called from a promise, such a task comes when none has anything left to do, however many follow from one another. */
+  /**
+   * Scheduled from within a promise, such a task runs once no promise has anything left to do, however many follow from
+   * one another.
+   */
   override async settle(): Promise<void> {
     await Promise.resolve();
     await new Promise<void>((resolve) => process.nextTick(resolve));

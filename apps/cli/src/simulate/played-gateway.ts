@@ -4,13 +4,13 @@ import { type CreateSessionRequest, GatewayFailure, type IssuedSession, type Ses
 /** How a gateway is supposed to behave. Durations in milliseconds. */
 export interface GatewayBehaviour {
   readonly lifetimeMs: number;
-  /** On average; single calls take from half to one and a half of it. */
+  /** The average; single calls take from half to one and a half times this. */
   readonly latencyMs: number;
-  /** Of the calls, in [0, 1]: fail in a way that passes. */
+  /** The share of calls, in [0, 1], that fail in a way that passes. */
   readonly failureShare: number;
   /** Once, from the first call after half of the run: every call fails for this long. 0 for none. */
   readonly outageMs: number;
-  /** How far its clock is ahead of ours; negative: behind. 0: its answers have no date, and ours counts. */
+  /** How far its clock is ahead of ours; negative if behind. If 0, its answers have no date and our clock counts. */
   readonly skewMs?: number;
 }
 
@@ -18,19 +18,19 @@ interface PlayedGatewayOptions {
   readonly behaviour: GatewayBehaviour;
   readonly clock: Clock;
   readonly random: () => number;
-  /** As the real call gives up. */
+  /** After this time the call gives up, as the real one does. */
   readonly timeoutMs: number;
-  /** From when on the outage may begin. */
+  /** The earliest moment at which the outage may begin. */
   readonly outageAfterMs: number;
 }
 
 /** A `Date` header has whole seconds. */
 const DATE_RESOLUTION_MS = 1_000;
-/** What a simulated session needs of a key: nothing opens or seals anything with it. */
+/** The key in a simulated session: nothing is opened or sealed with it. */
 const NO_KEY = { kty: 'EC', crv: 'P-384', x: 'A'.repeat(64), y: 'A'.repeat(64) } as const;
 const NO_TOKEN = '00000000-0000-4000-8000-000000000000';
 
-/** A gateway on virtual time: issues sessions, or fails, as it is supposed to, and remembers when it was called. */
+/** A gateway in virtual time: it issues sessions or fails as it is supposed to, and remembers when it was called. */
 export class PlayedGateway implements SessionGateway {
   readonly callsAtMs: number[] = [];
   readonly #options: PlayedGatewayOptions;
@@ -40,7 +40,7 @@ export class PlayedGateway implements SessionGateway {
     this.#options = options;
   }
 
-  /** Undefined where no outage has begun. */
+  /** Undefined if no outage has begun. */
   get outageEndsAtMs(): number | undefined {
     return this.#outageEndsAtMs;
   }
@@ -70,7 +70,7 @@ export class PlayedGateway implements SessionGateway {
     return skewMs === 0 ? { expiresAt } : { expiresAt, gatewayDate: plusMs(now, -(now % DATE_RESOLUTION_MS)) };
   }
 
-  /** The outage begins with a renewal, which is when it hurts most: the whole lead time lies in it. */
+  /** The outage begins with a renewal, which is when it hurts most: the whole lead time falls within it. */
   #isDown(): boolean {
     const { behaviour, clock, outageAfterMs } = this.#options;
     const nowMs = clock.monotonicMs();

@@ -8,24 +8,26 @@ import { spanText } from './wording.js';
 
 /** A month of nights; `--json` has all of them. */
 const MAX_SHOWN_DAYS = 31;
-/** The calls of an outage come closer together than these, at first; those of a schedule with quiet hours hours apart. */
+/**
+ * At first, the calls of an outage are closer together than this; those of a schedule with quiet hours are hours apart.
+ */
 const CLOSE_MINUTES = 10;
 
-/** Nothing else is known of it: the gateway is not asked. */
+/** Nothing else is known about the lifetime, because the gateway is not asked. */
 export const ASSUMED = ' (session.fallbackLifetime)';
 export const ASSUMED_LIFETIMES =
   'assumed      session.fallbackLifetime as the life of every session, on which all of this rests: give --lifetime where the gateway says otherwise, as `doctor --create-session` shows';
 
-/** The same with other seeds, and with the outage at other moments. */
+/** The same run with other seeds, and with the outage at other moments. */
 export interface ShownOthers {
   readonly runs: number;
-  /** Than this one, all of them. */
+  /** Whether all of them are shorter than this one. */
   readonly areShorter: boolean;
   readonly leastWithoutSessionMs: number;
   readonly mostWithoutSessionMs: number;
   readonly leastPastMarginMs: number;
   readonly mostPastMarginMs: number;
-  /** Of the one among them that is hit hardest, where any is. */
+  /** The hardest-hit of them, if any is hit at all. */
   readonly worst?: { readonly durationMs: number; readonly seed: number; readonly outageBegan?: ReadMoment };
 }
 
@@ -33,11 +35,11 @@ export interface ShownOthers {
 export interface PlayedMerchant extends ScheduleFigures {
   readonly merchant: string;
   readonly lifetimeMs: number;
-  /** The options named no lifetime. */
+  /** Whether the options left the lifetime out. */
   readonly isFallback: boolean;
   readonly quietHours?: DailyTimes;
   readonly days?: readonly RenewalDay[];
-  /** Of the outage, by the clocks of the quiet hours. */
+  /** When the outage began, by the clocks of the quiet hours. */
   readonly outageBegan?: ReadMoment;
   readonly otherRuns?: ShownOthers;
 }
@@ -58,11 +60,14 @@ export function linesOf(played: PlayedMerchant): readonly string[] {
   ];
 }
 
-/** What became of renewals that were held up, and why they were. @param alike one merchant, or several that are told together */
+/**
+ * What became of renewals that were held up, and why they were.
+ * @param alike one merchant, or several that are reported together
+ */
 export function costOfWaiting(...alike: readonly ScheduleFigures[]): string {
   if (alike.every(({ budgetRefusals }) => budgetRefusals === 0)) return '';
   if (alike.every(isHarmless)) return ', at no cost: each session was replaced in time';
-  // Of a budget that is too small for the schedule there is a warning.
+  // A budget that is too small for the schedule has a warning of its own.
   const windows = alike.flatMap(({ budget }) => budget);
   if (windows.some(({ needed, calls }) => needed >= calls)) return '';
   const spent = windows
@@ -92,7 +97,7 @@ export function failedLine(failures: ScheduleFigures['failures']): string {
   return `  failed           ${kinds.join(', ') || 'none'}`;
 }
 
-/** By the time that has passed: the first day is a calendar's only with quiet hours. */
+/** As time from the start: the first day is a calendar day only with quiet hours. */
 function whenOf({ gaps, longestGap: longest }: ScheduleFigures): string {
   if (longest === undefined) return '';
   const begins = `${seconds(longest.startsAfterMs)} after the start`;
@@ -109,7 +114,7 @@ const whereItBegins = ({ day, time }: ReadMoment): string => `, where the outage
 const nightOf = ({ outageBegan }: PlayedMerchant): string =>
   outageBegan === undefined ? '' : whereItBegins(outageBegan);
 
-/** @param merchant where it is one of several */
+/** @param merchant given if it is one of several */
 export function othersLineOf(played: PlayedMerchant, merchant?: string): readonly string[] {
   const { otherRuns: others } = played;
   if (others === undefined) return [];
@@ -121,7 +126,7 @@ export function othersLineOf(played: PlayedMerchant, merchant?: string): readonl
   return [`${line}; the longest with ${optionsOf({ durationMs, seed }, merchant)}${where}`];
 }
 
-/** Of what is told in that line: the gaps, or the time past the margin where there is none. */
+/** By what that line reports: the gaps, or the time past the margin if there are none. */
 function isTheLongest({ withoutSessionMs, pastMarginMs }: PlayedMerchant, others: ShownOthers): boolean {
   const isOfGaps = withoutSessionMs > 0 || others.mostWithoutSessionMs > 0;
   const [ownMs, mostMs] = isOfGaps
@@ -130,7 +135,7 @@ function isTheLongest({ withoutSessionMs, pastMarginMs }: PlayedMerchant, others
   return ownMs > 0 && ownMs >= mostMs;
 }
 
-/** A gap begins behind the margin: that is told where there is none. */
+/** Every gap begins past the margin, so the time past the margin is reported only if there is no gap. */
 function lostInOthers({ runs: count, areShorter, worst, ...lost }: ShownOthers): string {
   const runs = areShorter ? `${count} shorter ones` : `${count}`;
   const gap = spanText({ leastMs: lost.leastWithoutSessionMs, mostMs: lost.mostWithoutSessionMs });
@@ -152,7 +157,10 @@ export function nightLinesOf({ quietHours, days = [] }: PlayedMerchant, whose = 
   ];
 }
 
-/** Of calls that fail there are dozens: what comes close after another is told together with it. Those outside of the quiet hours stand in brackets. */
+/**
+ * Failing calls come by the dozen, so calls close together are reported together. Those outside the quiet hours are in
+ * brackets.
+ */
 function timesOf({ calls }: RenewalDay): readonly string[] {
   const groups: CallsTogether[] = [];
   for (const { time, isQuiet } of calls) {
@@ -171,7 +179,7 @@ interface CallsTogether {
   last: string;
   count: number;
   readonly isQuiet: boolean;
-  /** The clocks were set back before it. */
+  /** Whether the clocks were set back before it. */
   readonly isAgain: boolean;
 }
 

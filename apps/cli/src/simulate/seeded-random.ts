@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that a seed repeats (mulberry32): a simulation can be played again. */
+/** Numbers in [0, 1) that a seed reproduces (mulberry32), so that a simulation can be replayed. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Merchants of one run have luck of their own (FNV-1a): what one of them meets says nothing of the next. */
+/** Gives each merchant of a run its own luck (FNV-1a): what one of them meets says nothing about the next. */
 export function seedOf(seed: number, merchant: string): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (const byte of Buffer.from(merchant)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;

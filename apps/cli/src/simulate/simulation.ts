@@ -16,29 +16,29 @@ export interface SimulationSetup {
   readonly seed: number;
 }
 
-/** A session as a replica took it into use. */
+/** A session as adopted by a replica. */
 export interface TakenSession {
   readonly atMs: number;
   readonly session: Session;
 }
 
-/** What happened. `…AtMs` are milliseconds from the start, all other moments are by the calendar. */
+/** What happened. `…AtMs` are milliseconds from the start, all other moments are calendar time. */
 export interface SimulationLog {
   readonly startsAt: Instant;
   readonly callsAtMs: readonly number[];
-  /** As the replica took them that created each. */
+  /** Each as adopted by the replica that created it. */
   readonly sessions: readonly TakenSession[];
   readonly events: readonly SessionEvent[];
   /** When the spent budget refused a renewal. */
   readonly heldUpAtMs: readonly number[];
-  /** May lie behind the end of the run; absent where no outage has begun. */
+  /** May be after the end of the run; absent if no outage has begun. */
   readonly outageEndsAtMs?: number;
 }
 
-/** The pace of the broker's own ticks. Between renewals they do nothing, and are left out. */
+/** The interval of the broker's own ticks. Between renewals they do nothing, and are skipped. */
 const TICK_MS = 1_000;
 
-/** Plays the real renewer of several replicas, with the store in memory, against a played gateway, on virtual time. */
+/** Runs the real renewer of several replicas, with the store in memory, against a played gateway in virtual time. */
 export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
   const { settings, behaviour, durationMs, startsAt, merchant } = setup;
   const clock = new PlayedClock(startsAt);
@@ -88,11 +88,14 @@ async function play(
   }
 }
 
-/** Nothing is due before, or whatever holds the renewal up stands until then: what comes earlier all the same has a timer of its own. */
+/**
+ * Nothing is due before then, or whatever holds the renewal up lasts until then. Anything that does come earlier has a
+ * timer of its own.
+ */
 const untilItActs = (replica: SessionReplica, merchant: string): number =>
   Math.max(replica.held.untilRenewalMs(merchant), replica.retryInMs(merchant) ?? 0);
 
-/** A call in flight ends as time passes; this is the most that it takes. */
+/** A call in flight needs time to pass before it ends, and this is the most that it takes. */
 async function close(replicas: readonly SessionReplica[], clock: PlayedClock): Promise<void> {
   const stopped = Promise.all(replicas.map((replica) => replica.stop(0)));
   await clock.advance(TICK_MS);

@@ -7,22 +7,24 @@ import { roundedUp } from './spans.js';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Of the other runs of one run together, with a call for each lifetime and those that fail: so many take about a second. */
+/**
+ * For all other runs of one run together, with a call per lifetime and those that fail: this many take about a second.
+ */
 const CALLS_OF_OTHERS = 1_000;
 const FEWEST_OTHERS = 4;
 const MAX_OTHERS = 9;
-/** A run of more is not played again with another seed alone: a shorter one shows as much. */
+/** A run with more is not replayed with just another seed: a shorter one shows as much. */
 export const MAX_LIFETIMES_TO_REPEAT = 200;
-/** Of a budget, in a run without an outage. */
+/** How many windows of the budget to play in a run without an outage. */
 const WINDOWS_OF_CHANCE = 3;
 const MAX_SEED = 2 ** 32;
-/** Beyond those of the other runs. */
+/** Offsets beyond the seeds of the other runs. */
 const FURTHER_SEEDS = [100, 200];
 
 /**
- * The same with other seeds, and with the outage at other moments: when half of a window of the budget has passed, and
- * when more than a whole one has, for what the start has left of the budget decides how often an outage may be asked.
- * Each is one that the options repeat. None where nothing happens that chance could decide.
+ * The same run with other seeds, and with the outage at other moments: after half of a window of the budget, and after
+ * more than a whole one, because what the start has left of the budget decides how often calls can be made in an
+ * outage. The options can repeat each of these runs. None if nothing happens that chance could decide.
  */
 export function otherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
   const { outageMs, lifetimeMs, failureShare } = setup.behaviour;
@@ -38,7 +40,7 @@ export function otherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
   }));
 }
 
-/** Again as many, twice, for what chance has spared in those: where another seed is another run. */
+/** As many again, twice, for what chance has spared in those; only if another seed makes a different run. */
 export function furtherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
   if (!failsByChance(setup)) return [];
   return FURTHER_SEEDS.flatMap((shift) => otherRuns({ ...setup, seed: (setup.seed + shift) % MAX_SEED }));
@@ -46,7 +48,7 @@ export function furtherRuns(setup: SimulationSetup): readonly SimulationSetup[] 
 
 function lengthsWithOutage(setup: SimulationSetup): readonly number[] {
   const { outageMs, lifetimeMs } = setup.behaviour;
-  // It begins after half of the run: what is left has to hold it, and the pause in which it ends.
+  // The outage begins after half of the run: the rest has to hold it, and the pause in which it ends.
   const leastMs = 2 * (outageMs + lifetimeMs) + HOUR_MS;
   const windowMs = Math.min(DAY_MS, longestWindowMs(setup.settings.budget));
   const [halfMs, wholeMs] = [Math.max(windowMs, leastMs), Math.max(2.5 * windowMs, leastMs + 4 * lifetimeMs)];
@@ -54,7 +56,7 @@ function lengthsWithOutage(setup: SimulationSetup): readonly number[] {
   return [roundedUp(halfMs), roundedUp(wholeMs), ...own];
 }
 
-/** Also through several windows of the budget: by chance one of them takes more than the first. */
+/** Also runs through several windows of the budget: by chance, one of them takes more than the first. */
 function lengthsWithoutOutage(setup: SimulationSetup): readonly number[] {
   const mostMs = MAX_LIFETIMES_TO_REPEAT * setup.behaviour.lifetimeMs;
   const windowsMs = WINDOWS_OF_CHANCE * Math.min(DAY_MS, longestWindowMs(setup.settings.budget));
@@ -65,7 +67,10 @@ function lengthsWithoutOutage(setup: SimulationSetup): readonly number[] {
 export const isRepeated = ({ durationMs, behaviour }: SimulationSetup): boolean =>
   durationMs <= MAX_LIFETIMES_TO_REPEAT * behaviour.lifetimeMs;
 
-/** What repeats a run. @param merchant where it is one of several */
+/**
+ * The options that repeat a run.
+ * @param merchant given if it is one of several
+ */
 export const optionsOf = (
   { durationMs, seed }: Pick<SimulationSetup, 'durationMs' | 'seed'>,
   merchant?: string,

@@ -3,17 +3,17 @@ import type { CreateCallWindow } from '#libs/session';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-/** Of an outage and what follows it, less than this is told as nothing: it is a look or two of the replicas. */
+/** In an outage and what follows it, less than this is not worth reporting: it is a look or two of the replicas. */
 export const WORTH_TELLING_MS = 5_000;
 
-/** Such as `13h 38m`: nobody reads 49091s. */
+/** Such as `13h 38m`, because nobody reads 49091s. */
 export function hours(durationMs: number): string {
   const minutes = Math.round(Math.abs(durationMs) / MINUTE_MS);
   const rest = minutes % 60 === 0 ? '' : ` ${minutes % 60}m`;
   return `${durationMs < 0 ? '-' : ''}${Math.floor(minutes / 60)}h${rest}`;
 }
 
-/** To the second, such as `18m 14s`; from an hour on to the minute. What is not nothing is never told as `0s`. */
+/** To the second, such as `18m 14s`; from an hour on, to the minute. More than zero is never shown as `0s`. */
 export function seconds(durationMs: number): string {
   const rounded = Math.round(durationMs / 1_000) * 1_000;
   if (rounded === 0 && durationMs > 0) return 'less than a second';
@@ -26,13 +26,13 @@ export function seconds(durationMs: number): string {
 
 const ROUND_STEPS_MS = [24 * HOUR_MS, HOUR_MS, 10 * MINUTE_MS];
 
-/** At least as long, in a unit that people write: what is over is less than a quarter of it where that can be. */
+/** At least as long, in a unit that people write. If possible, less than a quarter is added. */
 export function roundedUp(durationMs: number): number {
   const stepMs = ROUND_STEPS_MS.find((each) => 4 * each <= durationMs) ?? MINUTE_MS;
   return Math.ceil(durationMs / stepMs) * stepMs;
 }
 
-/** Of a whole that is told in the same way. */
+/** `all` if the part reads the same as the whole. */
 export const partOf = (partMs: number, wholeMs: number): string =>
   seconds(partMs) === seconds(wholeMs) ? 'all' : seconds(partMs);
 

@@ -10,7 +10,7 @@ export interface PartOfSum {
   readonly figures: Pick<ScheduleFigures, 'failures' | 'withoutSessionMs' | 'budgetRefusals'>;
 }
 
-/** What a gateway sees of all merchants, and how many of them have a gap. Each was played by itself. */
+/** What a gateway sees of all merchants, and how many of them have a gap. Each was played separately. */
 export interface SumOfMerchants {
   readonly merchants: number;
   readonly createCalls: number;
@@ -19,7 +19,7 @@ export interface SumOfMerchants {
   readonly failures: Readonly<Record<string, number>>;
   readonly heldUp: number;
   readonly withGap: number;
-  /** Of the merchant that had the longest time without a session. */
+  /** The time without a session of the merchant that was longest without one. */
   readonly longestGapMs: number;
 }
 

@@ -14,7 +14,7 @@ const budgetOf = (calls: number): Extract<Change, { readonly of: 'budget' }>['wi
   { calls, perMs: DAY_MS },
 ];
 
-/** An outage that is nearly as long as a lead time of 30%: whether that bridges it is luck. */
+/** An outage nearly as long as a lead time of 30%: whether the lead bridges it is luck. */
 const alike = Array.from({ length: MERCHANTS }, (_, index): SimulationSetup => ({
   ...{ merchant: `m${index + 1}`, startsAt: instantFromEpochMs(0), replicas: 3, durationMs: DAY_MS, seed: 1 },
   settings: someSettings({ budget: budgetOf(150) }),

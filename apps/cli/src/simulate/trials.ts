@@ -6,47 +6,49 @@ import { bridgesWhereverItBegins, hasCallsToSpare, tightWindows } from './needed
 import { furtherRuns, isRepeated } from './situations.js';
 import { simulate, type SimulationSetup } from './simulation.js';
 
-/** A run, and what it showed. */
+/** A run and its results. */
 export interface PlayedRun {
   readonly setup: SimulationSetup;
   readonly figures: ScheduleFigures;
   readonly outageEndsAtMs?: number;
 }
 
-/** What a schedule takes where nothing fails. */
+/** What a schedule takes if nothing fails. */
 export interface CalmRun {
   readonly createCalls: number;
   readonly outsideQuietHours: number;
 }
 
-/** One change, or two at once, in runs that are the same otherwise. */
+/** One change, or several at once, in runs that are otherwise the same. */
 export interface Tried {
   readonly changes: readonly Change[];
   readonly effect: Effect;
-  /** Of the run that loses most. */
+  /** From the run that loses most. */
   readonly figures: ScheduleFigures;
-  /** Of the run that was asked for, or the first of those that it was played in. */
+  /** From the requested run, or from the first one that it was played in. */
   readonly own: ScheduleFigures;
-  /** Windows of the budget that another run may spend, as the run has each that uses the most of it. */
+  /** Windows of the budget that another run may use up, each from the run that uses the most of it. */
   readonly tight: readonly WindowFigures[];
-  /** Of the time without a session, or past the margin, in the run that loses least and in the one that loses most. */
+  /** The time without a session, or past the margin, in the run that loses least and in the one that loses most. */
   readonly leastLostMs: number;
   readonly lostMs: number;
-  /** Without the change, of the run that loses most. */
+  /** The most that any run loses without the change. */
   readonly wasMs: number;
-  /** Of the run that was asked for, if nothing failed, without a change of the lead and with it. Absent: the lead alone tells. */
+  /**
+   * From the requested run if nothing failed, with the lead unchanged and changed. Absent if the lead alone decides.
+   */
   readonly calm?: { readonly was: CalmRun; readonly is: CalmRun };
-  /** So many were played with it. */
+  /** How many runs were played with it. */
   readonly runs: number;
-  /** Whose runs these are: so many, where several have the same settings. */
+  /** How many merchants these runs belong to, if several have the same settings. */
   readonly merchants: number;
-  /** So many of them lost less without it. */
+  /** How many of the runs lost less without it. */
   readonly longerRuns: number;
-  /** By its numbers it bridges the outage wherever that begins, and not in these runs alone. */
+  /** Whether its numbers show that it bridges the outage wherever that begins, and not only in these runs. */
   readonly isSure: boolean;
 }
 
-/** So many runs show whether a change is worth to be played in all of them. */
+/** This many runs show whether a change is worth playing in all of them. */
 const RUNS_TO_CHOOSE_BY = 3;
 
 export const played = async (setup: SimulationSetup): Promise<ScheduleFigures> =>
@@ -56,11 +58,11 @@ export const bridges = ({ effect }: Tried): boolean => effect === 'bridges';
 
 export const isBetter = ({ effect }: Tried): boolean => effect === 'bridges' || effect === 'shortens';
 
-/** By more than chance alone may decide. */
+/** By more than chance alone may explain. */
 export const leavesLess = (one: Pick<Tried, 'lostMs'>, other: Pick<Tried, 'lostMs'>): boolean =>
   isNotablyLonger(one.lostMs, other.lostMs);
 
-/** Whether the longest of all is notably shorter with it, whatever becomes of the others. */
+/** Whether the longest of all is notably shorter with it, whatever happens to the others. */
 export const shortensLongest = (one: Tried): boolean => leavesLess(one, { lostMs: one.wasMs });
 
 const merchantsIn = (setups: readonly SimulationSetup[]): number =>
@@ -76,17 +78,17 @@ function tightIn(runs: readonly PlayedRun[]): readonly WindowFigures[] {
 
 /** Plays changes in runs that were played without them. */
 export class Trials {
-  /** The one that was asked for comes first. */
+  /** The requested run comes first. */
   readonly before: readonly PlayedRun[];
   readonly #alike: readonly SimulationSetup[];
   readonly #isOfSessions: boolean;
   readonly #hardest: readonly PlayedRun[];
   readonly #proved = new Map<string, Tried>();
   readonly #changes = new Map<string, readonly Change[]>();
-  /** What a change was looked at in is not played again when it is proved. */
+  /** Runs in which a change was looked at are not replayed when it is proved. */
   readonly #figures = new Map<string, ScheduleFigures>();
 
-  /** @param alike further merchants that have the same settings: what bridges the gap has to bridge theirs */
+  /** @param alike further merchants with the same settings: a change that bridges the gap must bridge theirs too */
   constructor(before: readonly PlayedRun[], alike: readonly SimulationSetup[] = []) {
     this.before = before;
     this.#alike = alike;
@@ -97,17 +99,17 @@ export class Trials {
       .slice(0, RUNS_TO_CHOOSE_BY);
   }
 
-  /** Of those that lose most: what a setting has to change. */
+  /** The runs that lose most, which is where a setting has to make a difference. */
   get hardest(): readonly SimulationSetup[] {
     return this.#hardest.map(({ setup }) => setup);
   }
 
-  /** In the few runs that lose most. */
+  /** Plays the changes in the few runs that lose most. */
   look(changes: readonly Change[]): Promise<Tried> {
     return this.#attempt(changes, this.#hardest);
   }
 
-  /** In every run: what is told comes from here. */
+  /** Plays the changes in every run: whatever is reported comes from here. */
   async prove(changes: readonly Change[]): Promise<Tried> {
     const key = JSON.stringify(changes);
     const proved = this.#proved.get(key) ?? (await this.#confirmed(await this.#attempt(changes, this.before)));
@@ -116,8 +118,8 @@ export class Trials {
   }
 
   /**
-   * Chance may have spared all of these runs: what bridges them has to bridge further ones, and counts those that it does not. Of merchants
-   * alike the first one that it does not bridge decides it: hundreds may follow.
+   * Chance may have spared all of these runs: what bridges them has to bridge further ones too, and those that it does
+   * not are counted. For merchants alike, the first one that it does not bridge decides, because hundreds may follow.
    */
   async #confirmed(proved: Tried): Promise<Tried> {
     const [own] = this.before;
@@ -144,7 +146,7 @@ export class Trials {
     return unspared;
   }
 
-  /** Those of which something was played that is not told, and nothing that is told helps. */
+  /** The kinds of which something was played that is not reported, while nothing that is reported helps. */
   kindsInVain(told: readonly Tried[]): readonly ChangeKind[] {
     const helping = new Set(told.filter(isBetter).map(({ changes }) => kindOf(changes)));
     const keys = new Set(told.map(({ changes }) => JSON.stringify(changes)));
@@ -152,7 +154,7 @@ export class Trials {
     return [...new Set(untold)].flatMap((kind) => (kind === undefined || helping.has(kind) ? [] : [kind]));
   }
 
-  /** A change that makes another warning necessary is none to advise. */
+  /** A change that makes another warning necessary is not advised. */
   isNewlyShort({ figures }: Tried): boolean {
     return this.before.every((run) => run.figures.leadTimeShort === undefined) && figures.leadTimeShort !== undefined;
   }

@@ -1,23 +1,26 @@
 import { seconds } from './spans.js';
 
-/** A length of time in a sentence, which is another one for the next merchant. */
+/** A length of time in a sentence, which differs between merchants. */
 export interface Span {
   readonly leastMs: number;
   readonly mostMs: number;
-  /** Told as `58s to 1m 2s`: a sentence with several is hard to read where each has its own `between`. */
+  /** Shown as `58s to 1m 2s`: a sentence with several spans is hard to read if each has its own `between`. */
   readonly isShort?: true;
 }
 
-/** A sentence whose spans are not told yet: those of merchants that differ in nothing else are told together. */
+/** A sentence whose spans are not yet text, so that merchants whose sentences differ only in these can share one. */
 export type Wording = readonly (string | Span)[];
 
-/** Merchants whose spans differ by more than both, of the longest in the sentence, are told apart: for a reader they are not alike. */
+/**
+ * Merchants whose spans differ by more than both of these are reported separately, because they are not alike to a
+ * reader. The share is of the longest span in the sentence.
+ */
 const ALIKE_MS = 60_000;
 const ALIKE_SHARE = 0.1;
 
 export const span = (durationMs: number): Span => ({ leastMs: durationMs, mostMs: durationMs });
 
-/** A sentence of text, spans and what was put together in the same way before. */
+/** Builds a sentence from text, spans and sentences that were built in the same way. */
 export function worded(texts: TemplateStringsArray, ...parts: readonly (string | number | Span | Wording)[]): Wording {
   return texts.flatMap((text, index): Wording => {
     const part = parts[index];
@@ -43,7 +46,7 @@ export function spanText({ leastMs, mostMs, isShort }: Span): string {
   return isShort === true ? `${least} to ${most}` : `between ${least} and ${most}`;
 }
 
-/** Both in one sentence; undefined where they differ in more than some seconds. */
+/** Both in one sentence; undefined if they differ in anything but similar spans. */
 export function together(one: Wording, other: Wording): Wording | undefined {
   if (skeletonOf(one) !== skeletonOf(other)) return undefined;
   const spans = spansOf(one).map((first, index) => including(first, spansOf(other)[index] ?? first));
@@ -53,7 +56,7 @@ export function together(one: Wording, other: Wording): Wording | undefined {
   return one.map((part) => (typeof part === 'string' ? part : (spans[next++] ?? part)));
 }
 
-/** How a sentence was put together tells nothing: only where its spans stand does. */
+/** It does not matter how a sentence was put together, only where its spans are. */
 const skeletonOf = (wording: Wording): string =>
   JSON.stringify(
     wording.reduce<string[]>(
