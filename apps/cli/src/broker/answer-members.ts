@@ -1,4 +1,4 @@
-/** The members of an answer that is a JSON object; none of one that is not. */
+/** The members of an answer that is a JSON object; empty for any other answer. */
 export function membersOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

@@ -11,16 +11,16 @@ interface AnswerParts extends Pick<NoticeParts, 'broker' | 'tell'> {
 
 interface Seen {
   readonly troubles: readonly ReplicaTrouble[];
-  /** What is then seen of the merchant. */
+  /** What is still seen of the merchant. */
   readonly left: Left;
 }
 
-/** Says once why no replica answers for the merchant, again when that is another reason, and once that one answers again. */
+/** Reports why no replica answers for the merchant: once, again when the reason changes, and when one answers again. */
 export class AnswerNotice {
   readonly #parts: AnswerParts;
-  /** What was told last; undefined where that is over. */
+  /** What was last reported; undefined once it is over. */
   #told: string | undefined;
-  /** Whether a line has been told that a line has to end. */
+  /** Whether a line was printed that another line has to end. */
   #isOpen = false;
   /** Whether the merchant had been seen before that line. */
   #wasThere = false;
@@ -33,7 +33,10 @@ export class AnswerNotice {
     return this.#isOpen;
   }
 
-  /** @param troubles of those that were asked, none of which has said anything of the merchant; none where that is told apart */
+  /**
+   * @param troubles of the replicas that were asked, none of which said anything about the merchant; empty if that is
+   * reported elsewhere
+   */
   missing({ troubles, left }: Seen): void {
     const [first, ...others] = troubles;
     if (first === undefined) {
@@ -49,7 +52,7 @@ export class AnswerNotice {
     this.#tell(words, { answers: false, ...left.facts, ...this.#facts([first, ...others]) });
   }
 
-  /** @param troubles of the one that is followed, and of others beside the one that serves the merchant */
+  /** @param troubles of the followed replica, and of any others except the one that serves the merchant */
   servedBy({ origin }: URL, troubles: readonly ReplicaTrouble[]): void {
     const [first, ...others] = troubles;
     const now = JSON.stringify([origin, ...troubles.map(({ url, error }) => [url.href, error.code])]);
@@ -60,7 +63,7 @@ export class AnswerNotice {
     this.#tell(words, { answers: true, servedBy: origin, ...this.#facts([first, ...others]) });
   }
 
-  /** One of them has shown the merchant. */
+  /** A replica has shown the merchant. */
   answered(): void {
     this.#told = undefined;
     if (!this.#isOpen) return;

@@ -5,12 +5,15 @@ import { ownCodeOf, type ReplicaAnswer, type ReplicaPlace } from './replica-call
 import { isWrongAddress } from './wrong-address.js';
 import type { ExitClass } from '../exit-codes.js';
 
-/** Why a broker did not do what was asked: with `--json` the `error` of every verb that asks one, whose codes docs/command-line-json.md lists. */
+/**
+ * Why a broker did not do what was asked. With `--json` this is the `error` of every command that asks a broker;
+ * docs/command-line-json.md lists its codes.
+ */
 export interface AskFault {
-  /** The broker's own, where it has answered. */
+  /** The broker's own code, if it answered. */
   readonly code: string;
   readonly message: string;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status?: number;
   readonly remedy?: string;
   readonly runbook?: string;
@@ -23,7 +26,7 @@ export interface Classed {
 
 const REPLICA_DOWN = 'replica-down';
 
-/** Of a broker that gave no answer. */
+/** For a broker that gave no answer. */
 export function faultOfSilence(
   why: NoAnswer,
   place: Pick<ReplicaPlace, 'url'>,
@@ -39,7 +42,7 @@ export function faultOfSilence(
   };
 }
 
-/** Of an answer that is not the wanted list. */
+/** For an answer that is not the wanted list. */
 export function faultOfAnswer(
   answer: ReplicaAnswer,
   place: Pick<ReplicaPlace, 'url'>,
@@ -61,17 +64,17 @@ export function faultOfAnswer(
   };
 }
 
-/** As a broker calls a caller whom it does not know. */
+/** What a broker calls a caller that it does not know. */
 const NOT_KNOWN = 'unauthenticated';
 
-/** The same of a replica that is followed: its caller's file is read again and again. */
+/** The same for a followed replica, for which the caller's file is read again and again. */
 export function ofFollowed(error: AskFault, { hasToken }: Pick<BrokerPlace, 'hasToken'>): AskFault {
   if (error.status !== 401) return error;
   const code = error.code === askFaultCodes.unexpected ? NOT_KNOWN : error.code;
   return { ...error, code, remedy: followedTokenRemedy(hasToken) };
 }
 
-/** A broker answers every caller that it knows, if with a list that is empty. */
+/** A broker answers every caller that it knows, even if only with an empty list. */
 const OF_A_PROXY =
   'what answers is in front of the broker and lets nobody in: have it let this machine in, or give the address of a replica';
 
@@ -80,7 +83,7 @@ const NOT_PASSED_ON =
 
 interface Refusal {
   readonly status: number;
-  /** The broker's own. */
+  /** The broker's own code. */
   readonly own: string | undefined;
 }
 
@@ -90,7 +93,7 @@ function remedyOf({ status, own }: Refusal, hasToken: boolean): string | undefin
   return status === 403 || status === 407 ? OF_A_PROXY : undefined;
 }
 
-/** For people: what it is, and what to do in a line of its own. */
+/** For people: what happened, and on a line of its own what to do. */
 export const faultLines = ({ message, remedy }: Pick<AskFault, 'message' | 'remedy'>): readonly string[] => [
   message,
   ...(remedy === undefined ? [] : [`What to do: ${remedy}`]),

@@ -479,7 +479,7 @@ What to do: ${HANGS}`,
 
   it('know TLS by a server that answers in plain text, too', async () => {
     const { port } = await trusted();
-    // As nginx does on such a port: what is not a handshake is answered in HTTP.
+    // Like nginx on such a port: anything that is not a handshake is answered in HTTP.
     const front = await broker(
       LoopbackServer.tcp((socket) => {
         socket.once('data', (octets: Buffer) => {

@@ -5,9 +5,9 @@ import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 import type { CommandContext } from '../terminal.js';
 
-/** How a running broker is asked, as the options of a command or the environment say. */
+/** How to reach a running broker, as given by a command's options or the environment. */
 export interface BrokerOptions {
-  /** As they are written. */
+  /** As written by the user. */
   readonly urls: readonly [string, ...string[]];
   readonly tokenFile?: string;
   readonly caFile?: string;
@@ -15,15 +15,17 @@ export interface BrokerOptions {
 
 export interface BrokerPlace {
   readonly urls: readonly [URL, ...URL[]];
-  /** Read anew each time: a token of the platform is renewed under the same name. Undefined without one. */
+  /**
+   * Read afresh each time, because the platform renews its tokens under the same name. Undefined if there is no token.
+   */
   readonly token: () => Promise<string | undefined>;
-  /** Whether there is one to be sent. */
+  /** Whether there is a token to send. */
   readonly hasToken: boolean;
   /** PEM: the authorities that are trusted instead of the platform's. */
   readonly ca: string | undefined;
 }
 
-/** @throws BrokerError `invalid_request` for what is no URL of a broker, or when a file that is named cannot be read */
+/** @throws BrokerError `invalid_request` for a text that is no broker URL, or if a named file cannot be read */
 export async function brokerPlace(options: BrokerOptions, context: CommandContext): Promise<BrokerPlace> {
   const { environment } = context;
   const [url, ...others] = options.urls;
@@ -44,10 +46,10 @@ async function authoritiesFrom(path: string): Promise<string> {
   throw invalid(`${name} holds ${blocks.length === 0 ? 'no certificate in PEM' : 'a damaged certificate'}`);
 }
 
-/** What is piped in, by `--token-file /dev/stdin`, can be read once. */
+/** A token that is piped in with `--token-file /dev/stdin` can be read only once. */
 async function tokenFrom(path: string): Promise<() => Promise<string>> {
   const first = await tokenIn(path, () => fileName(path, 'token'));
-  // What has been read is a file, whatever its name looks like.
+  // Something that could be read is a file, whatever its name looks like.
   const name = `the token file ${resolve(path)}`;
   const read = (): Promise<string> => tokenIn(path, () => Promise.resolve({ name, remark: '' }));
   const isKept = await stat(path).then(
@@ -68,10 +70,10 @@ async function tokenIn(path: string, named: () => Promise<FileName>): Promise<st
 const invalid = (detail: string): BrokerError => new BrokerError('invalid_request', { publicDetail: detail });
 const isNamed = (file: string | undefined): file is string => file !== undefined && file !== '';
 
-/** A host and its port, which is no secret by its looks. */
+/** A host and its port, which does not look like a secret. */
 const WITHOUT_SCHEME = /^[a-z][a-z0-9.-]{0,62}:\d{1,5}$|^\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}$/;
 
-/** The port of what would be a URL but for it. */
+/** The port of a text that would be a URL if the port were valid. */
 const PORT = /^https?:\/\/[a-z0-9.-]{1,253}:(\d{1,9})(?:\/|$)/i;
 const HIGHEST_PORT = 65_535;
 
@@ -105,11 +107,11 @@ type FileUse = 'CA' | 'token';
 
 interface FileName {
   readonly name: string;
-  /** Why its path is not in the name, where it is not. */
+  /** Why the name leaves out the path, if it does. */
   readonly remark: string;
 }
 
-/** Where the path may be a secret that was pasted in its place, without it. */
+/** Without the path if that may be a secret that was pasted in its place. */
 async function fileName(path: string, what: FileUse): Promise<FileName> {
   const shown = await shownPath(path, process.cwd());
   return shown === undefined

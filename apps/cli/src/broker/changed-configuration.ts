@@ -1,18 +1,18 @@
 import { faultsText } from '#libs/configuration';
 
-/** As `GET /v1/merchants` has it. */
+/** As in the answer to `GET /v1/merchants`. */
 export interface ChangedConfiguration {
   readonly refusedSince?: string;
   readonly faults?: number;
-  /** The setting that the first of them is about. Brokers of 0.1 have none. */
+  /** The setting that the first fault is about. Brokers of version 0.1 do not send it. */
   readonly firstFault?: string;
   readonly awaitingRestart?: readonly string[];
-  /** What to do about them. Brokers of 0.1 have none. */
+  /** What to do about them. Brokers of version 0.1 do not send it. */
   readonly advice?: string;
   readonly runbook?: string;
 }
 
-/** What a person has to know of changed files of a replica, one line each. */
+/** What a person needs to know about a replica's changed files, one line each. */
 export function configurationTrouble({
   refusedSince,
   faults = 1,
@@ -39,7 +39,7 @@ export function configurationTrouble({
 
 const CONFIG_RELOAD_FAILED = 'config-reload-failed';
 
-/** @param value as a replica answered it, which may be a newer or an older one */
+/** @param value as a replica sent it, which may be of a newer or an older version */
 export function changedConfiguration(value: unknown): ChangedConfiguration | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { refusedSince, faults, firstFault, awaitingRestart, advice, runbook } = value as Readonly<

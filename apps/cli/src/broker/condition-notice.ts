@@ -3,10 +3,10 @@ import { causeText, type ListedMerchant, nextAttemptText, shownCondition } from 
 import type { TellNotice } from './notice.js';
 import type { NoticeParts } from './notice-parts.js';
 
-/** Replicas have clocks of their own, and people are told of minutes. */
+/** Replicas have their own clocks, and times are shown to people in minutes. */
 const SAME_MOMENT_MS = 60_000;
 
-/** Whose cause names moments, or what is left of a session: its words change while nothing of it does. */
+/** Conditions whose cause names times, or how long a session lasts: the words change although nothing else does. */
 const COUNTS_DOWN: ReadonlySet<string> = new Set([
   'held_back',
   'foreign_authorizer',
@@ -15,17 +15,20 @@ const COUNTS_DOWN: ReadonlySet<string> = new Set([
   'fresh',
 ]);
 
-/** Until when a budget is spent is written to the second once it is near. */
+/** The time until which a budget is spent is shown to the second once it is near. */
 const MOMENTS = /(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)? UTC/g;
 
-/** Says when a merchant that is followed is not well, whether it has a session or none, and when it is well again, in the words of `status`. */
+/**
+ * Reports when a followed merchant is not well, with or without a session, and when it is well again, in the words of
+ * `status`.
+ */
 export class ConditionNotice {
   readonly #tell: TellNotice;
   readonly #clock: Clock;
   readonly #hasReplicas: boolean;
-  /** As it was when it was told last; undefined while all was well. */
+  /** The merchant as last reported; undefined while all was well. */
   #told: ListedMerchant | undefined;
-  /** Whether a line of this has been told that a line of this has to end. */
+  /** Whether a line was printed that another such line has to end. */
   #isOpen = false;
   /** The replica of the last line. */
   #place: URL | undefined;
@@ -36,12 +39,12 @@ export class ConditionNotice {
     this.#clock = clock;
   }
 
-  /** The line for the end of its session has told this already. */
+  /** The line about the end of its session has already said this. */
   toldAtItsEnd(merchant: ListedMerchant): void {
     this.#told = merchant;
   }
 
-  /** @param url the replica that lists it */
+  /** @param url of the replica that lists it */
   look(merchant: ListedMerchant, url: URL): void {
     const { id } = merchant;
     const { word, tone } = shownCondition(merchant);
@@ -62,7 +65,7 @@ export class ConditionNotice {
     });
   }
 
-  /** Where another replica than before says so: each has seen other calls than the others. */
+  /** Named if another replica says so than before, because each has seen different calls. */
   #atWhich(url: URL): string {
     const isOther = this.#place !== undefined && this.#place !== url;
     this.#place = url;
@@ -78,7 +81,7 @@ function factsOf({ id, condition, state, cause, runbook, retryAt }: ListedMercha
   };
 }
 
-/** An attempt that is made says nothing of how it will end. */
+/** An attempt in progress says nothing about how it will end. */
 function isUndecided(merchant: ListedMerchant): boolean {
   const { state, renewing, lastFailure } = merchant;
   if (shownCondition(merchant).tone === 'blue') return true;
@@ -90,14 +93,14 @@ function isSame(told: ListedMerchant, now: ListedMerchant): boolean {
   return before.facts === after.facts && Math.abs(before.retryAtMs - after.retryAtMs) < SAME_MOMENT_MS;
 }
 
-/** What makes it another matter when it changes. */
+/** What makes it a different matter if it changes. */
 function dataOf({ condition = '', runbook, cause, retryAt, lastFailure }: ListedMerchant): {
   readonly facts: string;
   readonly retryAtMs: number;
 } {
   const { kind, msgCode, wrongAddress } = lastFailure ?? {};
   const words = COUNTS_DOWN.has(condition) ? undefined : cause?.replaceAll(MOMENTS, '');
-  // After a failure the next attempt comes a little later each time; with a budget that is spent it says until when.
+  // After a failure, the next attempt comes a little later each time; for a spent budget, the time says until when.
   const isUntil = condition === 'held_back' && retryAt !== undefined;
   return {
     facts: JSON.stringify([condition, runbook, words, kind, msgCode, wrongAddress]),

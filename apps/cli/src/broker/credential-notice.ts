@@ -8,7 +8,7 @@ import type { NoticeParts } from './notice-parts.js';
 import { GRANT_READ, NAME_OR_GRANT } from './remedies.js';
 import { type ShownTroubles, troubleFacts, type Troubles } from './replica-trouble.js';
 
-/** As long as it lasts nothing else is told of the merchant, and a line of long ago is not seen any more. */
+/** While this lasts, nothing else is reported about the merchant, and a line from long ago is no longer noticed. */
 const REMIND_EVERY_MS = 60_000;
 const NOT_ACCEPTED = 'The broker does not accept the credential (401)';
 const ACCEPTED = 'The broker accepts the credential';
@@ -28,35 +28,40 @@ interface Parts extends Pick<NoticeParts, 'broker' | 'clock' | 'tell'> {
   readonly state: Pick<FollowState, 'left' | 'hasBegun'>;
 }
 
-/** What was told last. */
+/** What was last reported. */
 interface Told {
-  /** One cause is told apart from another by it. */
+  /** Distinguishes one cause from another. */
   readonly what: string;
-  /** What was seen of the merchant all the same. */
+  /** What was seen of the merchant nevertheless. */
   readonly left: Left['kind'];
   readonly since: Instant;
   readonly atMs: number;
-  /** For its end. */
+  /** Words for its end. */
   readonly overWords: string;
   /** Whether the merchant had been seen before. */
   readonly wasSeen: boolean;
 }
 
 /**
- * Says that there is no token with which the broker lets the merchant be seen, at once where it is another cause than before, again about once a
- * minute while that lasts, and when it is over.
+ * Reports that no token lets the caller see the merchant: at once if the cause is new, again about once a minute while
+ * that lasts, and when it is over.
  */
 export class CredentialNotice {
   readonly #parts: Parts;
   #told: Told | undefined;
-  /** Those that did not know the caller when they were asked last: one that has gone silent since most likely still does not. */
+  /**
+   * Replicas that did not know the caller when last asked: one that has gone silent since most likely still does not.
+   */
   readonly #refusing = new Set<URL>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** Of replicas that do not know the caller. @param mayElse another one has not answered, and may know it */
+  /**
+   * Some replicas do not know the caller.
+   * @param mayElse another replica has not answered, and may know it
+   */
   refused(troubles: Troubles, mayElse: boolean): void {
     const { urls } = this.#parts.broker;
     const { error, replicas } = troubleFacts(troubles, { urls });
@@ -71,7 +76,10 @@ export class CredentialNotice {
     this.#refuse({ code, message: publicDetail, remedy: MEND_THE_FILE }, ACCEPTED);
   }
 
-  /** The list does not have the merchant, though the stream of its sessions stands: that began with another token, or other rights. */
+  /**
+   * The list lacks the merchant although the stream of its sessions is open: the stream began with another token, or
+   * with other rights.
+   */
   hidden({ merchants }: Listing): void {
     const names = merchants.map(({ id }) => id);
     const isBlind = names.length === 0;
@@ -82,7 +90,7 @@ export class CredentialNotice {
     this.#refuse({ ...matter, message: `${NOT_SEEN}; ${seen}` }, SEEN);
   }
 
-  /** Whether the merchant was hidden when something was told last. */
+  /** Whether the last report was that the merchant is hidden. */
   get isHidden(): boolean {
     return this.#told?.overWords === SEEN;
   }

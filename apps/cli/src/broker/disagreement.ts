@@ -1,6 +1,8 @@
 import type { ListedMerchant } from './listed-merchant.js';
 
-/** A session goes from one replica to the others within milliseconds: what differs for this long is no hand-over. */
+/**
+ * A session gets from one replica to the others within milliseconds: a difference that lasts this long is no hand-over.
+ */
 export const HANDED_OVER_WITHIN_MS = 1_000;
 
 const RUNBOOK = 'replicas-disagree';
@@ -12,11 +14,11 @@ export interface Look {
   readonly merchants: readonly Pick<ListedMerchant, 'id' | 'generation'>[];
 }
 
-/** A merchant whose newest session has not come to every replica that holds one. */
+/** A merchant whose newest session has not reached every replica that holds one. */
 export interface Disagreement {
   readonly merchant: string;
   readonly newest: number;
-  /** The names of those that hold an older one. */
+  /** The names of the replicas that hold an older one. */
   readonly behind: readonly string[];
   readonly runbook: typeof RUNBOOK;
 }
@@ -25,7 +27,7 @@ export function disagreementsOf(looks: readonly Look[]): readonly Disagreement[]
   return disagreementsOn(looks, newestOf(looks));
 }
 
-/** Those of `before` that are so still: what is newer than that was may be on its way again. */
+/** Those of `before` that still hold. Anything newer than that may be on its way in turn. */
 export function lastingOf(before: readonly Disagreement[], looks: readonly Look[]): readonly Disagreement[] {
   return disagreementsOn(looks, new Map(before.map(({ merchant, newest }) => [merchant, newest])));
 }
@@ -43,7 +45,7 @@ function newestOf(looks: readonly Look[]): ReadonlyMap<string, number> {
   return newest;
 }
 
-/** A replica that holds none says so itself. */
+/** A replica that holds no session says so itself. */
 function disagreementsOn(looks: readonly Look[], newestOfEach: ReadonlyMap<string, number>): readonly Disagreement[] {
   return [...newestOfEach].flatMap(([merchant, newest]) => {
     const behind = looks.flatMap(({ place, replica = place, merchants }) => {

@@ -4,43 +4,45 @@ import { causeOf, leadsElsewhere, TLS_SPOKEN } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 import { type Bounds, isTlsInstead } from '../tls-instead.js';
 
-/** Codes of what only the asking side knows. A contract with scripts: docs/command-line-json.md has the same list. */
+/** Codes for what only the asking side knows. A contract with scripts: docs/command-line-json.md has the same list. */
 export const askFaultCodes = {
   /** There was no connection. */
   unreachable: 'broker_unreachable',
   untrusted: 'certificate_untrusted',
-  /** What is at the address is no API of a broker, or does not speak as the address begins. */
+  /** There is no broker API at the address, or what is there does not speak the URL's scheme. */
   wrongAddress: 'wrong_address',
-  /** There was a connection, and no answer came of it. */
+  /** There was a connection but no answer. */
   silent: 'no_answer',
-  /** An answer of somebody else in the place of the broker, such as a proxy. */
+  /** An answer from something else in the broker's place, such as a proxy. */
   unexpected: 'unexpected_answer',
   noMerchant: 'no_merchant_readable',
 } as const;
 
-/** Why there is no answer of a broker. */
+/** Why a broker did not answer. */
 export interface NoAnswer {
   readonly code: (typeof askFaultCodes)[keyof typeof askFaultCodes];
   /** In the words of the status page. */
   readonly problem: string;
   readonly fault: ExitClass;
-  /** Of a certificate that is not trusted: why, as OpenSSL says it. Of a port that no request goes to: `BAD_PORT`. */
+  /** For an untrusted certificate: why, as OpenSSL puts it. For a port that no request is sent to: `BAD_PORT`. */
   readonly mark?: string;
-  /** The other end took the connection and hung up, or spoke what is no HTTP. */
+  /** The other end accepted the connection and hung up, or spoke something other than HTTP. */
   readonly isCutOff?: true;
-  /** The other end took the connection, and has said nothing. */
+  /** The other end accepted the connection, but has said nothing. */
   readonly isHung?: true;
-  /** There was no connection, so that nothing was asked. */
+  /** There was no connection, so nothing was asked. */
   readonly isUnasked?: true;
 }
 
 interface Asked {
   readonly url: URL;
-  /** Of one replica, where the name has several. */
+  /** The address of one replica, if the name has several. */
   readonly address?: string;
 }
 
-/** What ended an exchange with a broker. Where a request without TLS broke off, a handshake shows whether TLS is what is missing. */
+/**
+ * What ended an exchange with a broker. If a request without TLS broke off, a handshake shows whether TLS was missing.
+ */
 export async function noAnswer(end: ExchangeEnd, asked: Asked, bounds: Bounds): Promise<NoAnswer> {
   const { kind, mark, wasReached } = end;
   const isCutOff = wasReached && (kind === 'broken_off' || kind === 'malformed');
@@ -61,13 +63,13 @@ export async function noAnswer(end: ExchangeEnd, asked: Asked, bounds: Bounds): 
     : { problem, code: askFaultCodes.unreachable, fault: 'tryLater', isUnasked: true };
 }
 
-/** Where something takes the connection, and answers no TLS. */
+/** For when something accepts the connection but does not answer TLS. */
 export function noHandshake(asked: Asked): NoAnswer {
   const problem = `${peerOf(asked)} takes the connection, and answers no TLS handshake`;
   return { problem, code: askFaultCodes.silent, fault: 'tryLater', isHung: true, isUnasked: true };
 }
 
-/** Why no broker is reached by an address with http where TLS is spoken at its port; undefined where none is. */
+/** Why an http address does not reach the broker, if TLS is spoken at its port; undefined if it is not. */
 export async function tlsInstead(
   end: Parameters<typeof isTlsInstead>[0],
   asked: Asked,

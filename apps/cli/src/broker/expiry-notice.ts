@@ -5,25 +5,28 @@ import { causeText, type ListedMerchant, nextAttemptText } from './listed-mercha
 import { isListed, listedAnywhere } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 
-/** A broker answers from memory: whoever has said nothing by then hangs, and the end of a session is not told later for it. */
+/**
+ * A broker answers from memory: one that has said nothing by then hangs, and must not delay the report that a session
+ * has ended.
+ */
 const ANSWER_WITHIN_MS = 2_000;
 
 const EXPIRED = { word: 'expired', tone: 'red' } as const;
 
-/** What is kept of a session until its end. */
+/** What is remembered of a session until its end. */
 export type Followed = Pick<Session, 'merchant' | 'generation' | 'expiresAt'>;
 
 interface ExpiryParts extends NoticeParts {
-  /** Told before the line where the merchant was listed for it: what kept it from being seen is over. */
+  /** Called before the line if the merchant was listed for it: whatever kept it from being seen is over. */
   readonly onSeen: () => void;
-  /** Told what the line has said of the merchant, where it was listed. */
+  /** Called with what the line said about the merchant, if it was listed. */
   readonly onTold: (merchant: ListedMerchant) => void;
 }
 
-/** Says once of the session that was seen last that it has expired and no newer one has come, and what is the matter. */
+/** Reports once that the last seen session has expired without a newer one, and what is wrong. */
 export class ExpiryNotice {
   readonly #parts: ExpiryParts;
-  /** Whose end has not been told. */
+  /** The session whose end has not been reported. */
   #followed: Followed | undefined;
   #task: ScheduledTask | undefined;
 
@@ -31,7 +34,7 @@ export class ExpiryNotice {
     this.#parts = parts;
   }
 
-  /** From now on this is the session whose end counts. */
+  /** From now on, the end of this session counts. */
   follow(session: Followed): void {
     const { clock } = this.#parts;
     this.#task?.cancel();
@@ -42,7 +45,7 @@ export class ExpiryNotice {
     );
   }
 
-  /** The broker has a clock of its own: the session that is followed may end before this machine says so. */
+  /** The broker has its own clock: the followed session may end before this machine's clock says so. */
   look(merchant: ListedMerchant): void {
     if (this.#followed !== undefined && merchant.reason === 'expired') this.#say(this.#followed, merchant);
   }
@@ -83,14 +86,14 @@ interface Because extends Pick<ListedMerchant, 'cause' | 'runbook' | 'retryAt'> 
   readonly words: string;
 }
 
-/** What keeps a newer session from being seen is no cause of the end. */
+/** What hides a newer session is not the cause of the end. */
 const unseen = (error: AskFault): { readonly words: string; readonly error: AskFault } => ({
   words: `; whether a newer session has come is not seen: ${error.message}`,
   error,
 });
 
 function becauseOf(known: ListedMerchant, nowMs: number): Because {
-  // By its own clock a broker may not be there yet.
+  // By the broker's own clock, the session may not have ended yet.
   const over = { ...known, state: 'unavailable' };
   const { cause, runbook, retryAt } = known;
   const next = retryAt === undefined ? {} : { retryAt };

@@ -4,18 +4,18 @@ import { secondText } from '#libs/session';
 
 type FollowMode = Extract<ClientEvent, { readonly type: 'following' }>['mode'];
 
-/** The broker gives a sign of life every 15 s; the client package gives a stream up after 40 s without one. */
+/** The broker gives a sign of life every 15 s; the client package gives up a stream after 40 s without one. */
 const SILENT_AFTER_MS = 20_000;
 
-/** What is seen of a merchant where its condition is not. */
+/** What is seen of a merchant while its condition is not. */
 export interface Left {
-  /** One kind is told apart from another by it. */
+  /** Distinguishes one kind from another. */
   readonly kind: 'stream' | 'silent' | 'nothing';
   readonly words: string;
   readonly facts: {
-    /** Whether its sessions come all the same. */
+    /** Whether its sessions still come. */
     readonly streamOpen: boolean;
-    /** Of a stream that is open still, and by which nothing is known to come. */
+    /** For a stream that is still open but is not known to deliver anything. */
     readonly streamSilentSince?: string;
   };
 }
@@ -32,7 +32,10 @@ const BY_STREAM: Left = {
 };
 const NOTHING: Left = { kind: 'nothing', words: 'nothing is seen of the merchant', facts: { streamOpen: false } };
 
-/** What the client package is doing, by its events. It may be told to wait for minutes, and is begun anew where nothing is left to wait for. */
+/**
+ * What the client package is doing, judging by its events. It may have been told to wait for minutes, and is restarted
+ * once there is nothing left to wait for.
+ */
 export class FollowState {
   readonly #clock: Clock;
   #mode: FollowMode | undefined;
@@ -40,9 +43,9 @@ export class FollowState {
   #turn = new AbortController();
   #newest = 0;
   #hasBegun = false;
-  /** The last one of the stream. */
+  /** The stream's last sign of life. */
   #sign: Sign | undefined;
-  /** When the replica that is followed was asked last, where it has answered nothing. */
+  /** When the followed replica was last asked, if it has not answered. */
   #unansweredMs: number | undefined;
 
   constructor(clock: Clock) {
@@ -54,7 +57,7 @@ export class FollowState {
     return this.#mode !== undefined;
   }
 
-  /** What is seen of the merchant where its condition is not. */
+  /** What is seen of the merchant while its condition is not. */
   get left(): Left {
     const sign = this.#sign;
     if (this.#mode !== 'events' || sign === undefined) return NOTHING;
@@ -69,12 +72,15 @@ export class FollowState {
     return isLater && this.#clock.monotonicMs() - atMs < SILENT_AFTER_MS;
   }
 
-  /** Something has come by the stream. */
+  /** Something has come through the stream. */
   heard(): void {
     this.#sign = { at: this.#clock.now(), atMs: this.#clock.monotonicMs() };
   }
 
-  /** The replica that is followed was asked. @param unansweredMs when that was, where it has answered nothing */
+  /**
+   * The followed replica was asked.
+   * @param unansweredMs when that was, if it did not answer
+   */
   asked(unansweredMs: number | undefined): void {
     this.#unansweredMs = unansweredMs;
   }
@@ -92,20 +98,23 @@ export class FollowState {
     }
     if (event.type !== 'interrupted') return;
     this.#mode = undefined;
-    // Of a refusal that lasts the tries that follow it are not told.
+    // After a lasting refusal, further attempts are not reported.
     this.#restsUntilMs = isLasting(event.error)
       ? Number.POSITIVE_INFINITY
       : this.#clock.monotonicMs() + event.retryInMs;
   }
 
-  /** @returns whether it is newer than every one before it */
+  /** @returns whether it is newer than all before it */
   isNew({ generation }: Pick<Session, 'generation'>): boolean {
     if (generation <= this.#newest) return false;
     this.#newest = generation;
     return true;
   }
 
-  /** Another client begins. @returns aborts when the next one is to */
+  /**
+   * Another client begins.
+   * @returns a signal that aborts when the next one is to begin
+   */
   begin(): AbortSignal {
     this.#turn = new AbortController();
     this.#mode = undefined;
@@ -114,14 +123,20 @@ export class FollowState {
     return this.#turn.signal;
   }
 
-  /** Ends the following of a replica that has gone silent, for one that holds this. @returns false for one that holds an older session */
+  /**
+   * Stops following a replica that has gone silent, for one that holds this session.
+   * @returns false if that one holds an older session
+   */
   leaveFor({ generation = 0 }: Partial<Pick<Session, 'generation'>>): boolean {
     const isBehind = generation < this.#newest;
     if (!isBehind) this.#turn.abort();
     return !isBehind;
   }
 
-  /** Ends a wait for the next try. @returns false where there is none to end */
+  /**
+   * Ends a wait for the next attempt.
+   * @returns false if there is none to end
+   */
   wake(): boolean {
     const isResting = this.#mode === undefined && this.#clock.monotonicMs() < this.#restsUntilMs;
     if (isResting) this.#turn.abort();

@@ -95,7 +95,7 @@ describe('the replica that is followed', () => {
     type Answer = number | 'nobody';
     type Fetch = Parameters<FollowedReplica['through']>[0];
 
-    /** Where it is turned away after each answer, the replicas being asked in turn. */
+    /** Where the caller is turned away after each answer, asking the replicas in turn. */
     async function turnedAwayAt(answers: readonly Answer[]): Promise<readonly (string | undefined)[]> {
       const replica = new FollowedReplica([...urls]);
       const next = [...answers];

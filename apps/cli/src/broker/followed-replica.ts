@@ -8,21 +8,21 @@ import { type NoAnswer, noAnswer, tlsInstead } from './exchange-cause.js';
 type Fetch = NonNullable<SessionBrokerOptions['fetch']>;
 
 /**
- * As a broker answers a caller whom it does not know. Tokens, too, come to one replica after the other: one that none of them has ever
- * accepted is wrong, and one that was accepted may be so again.
+ * How a broker answers a caller that it does not know. Tokens, too, reach one replica after another: one that none of
+ * them has ever accepted is wrong, and one that was accepted may be accepted again.
  */
 const NOT_LET_IN = 401;
-/** As a broker answers for a merchant that it does not have, or that is none of its caller. */
+/** How a broker answers for a merchant that it does not have, or that does not belong to the caller. */
 const TURNED_AWAY: ReadonlySet<number> = new Set([403, 404]);
-/** As it answers for one that it has. */
+/** How it answers for one that it has. */
 const SERVED: ReadonlySet<number> = new Set([200, 304]);
 
 interface Following {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told once none of the replicas can be followed, whatever time passes, with the reason of each. */
+  /** Called once none of the replicas can be followed, no matter how long one waits, with the reason for each. */
   readonly onLost: (lost: readonly LostReplica[]) => void;
-  /** Told when every replica turns the caller or the merchant away. */
+  /** Called when every replica turns the caller or the merchant away. */
   readonly onTurnedAway: () => void;
   readonly accepted: AcceptedToken;
 }
@@ -36,14 +36,17 @@ export interface LostReplica {
   readonly why: NoAnswer;
 }
 
-/** Which of several replicas is followed: after an interruption the next one, so that one that is dead keeps nobody from the others. */
+/**
+ * Decides which of several replicas is followed: after an interruption the next one, so that a dead one keeps nobody
+ * from the others.
+ */
 export class FollowedReplica {
   readonly #urls: BrokerPlace['urls'];
-  /** Those whose last answer was none, for a reason that no later call mends, such as a certificate that is not trusted. */
+  /** Replicas that last gave no answer, for a reason that no later call fixes, such as an untrusted certificate. */
   readonly #lost = new Map<URL, NoAnswer>();
-  /** Those whose last answer turned the caller or the merchant away, and that have been reached since. */
+  /** Replicas whose last answer turned the caller or the merchant away, unless they could not be reached since. */
   readonly #turnedAway = new Set<URL>();
-  /** Those that have had the merchant, as far as they have been asked. */
+  /** Replicas that have had the merchant, as far as they have been asked. */
   readonly #had = new Set<URL>();
   #index = 0;
 
@@ -55,17 +58,17 @@ export class FollowedReplica {
     return this.#urls[this.#index] ?? this.#urls[0];
   }
 
-  /** Where there are several, which of them it is, to follow what is told of it. */
+  /** If there are several replicas, which one it is, to append to a report about it. */
   get atWhich(): string {
     return this.#urls.length === 1 ? '' : ` at ${this.url.origin}`;
   }
 
-  /** Why no later call reaches the one that is followed; undefined where one may. */
+  /** Why no later call will reach the followed replica; undefined if one may. */
   get whyLost(): NoAnswer | undefined {
     return this.#lost.get(this.url);
   }
 
-  /** The one to ask of the merchant. */
+  /** The replica to ask about the merchant. */
   get mostTelling(): URL {
     return this.#had.has(this.url) ? this.url : (this.#urls.find((one) => this.#had.has(one)) ?? this.url);
   }
@@ -74,12 +77,15 @@ export class FollowedReplica {
     return this.#had.has(url);
   }
 
-  /** It has said so. */
+  /** The replica has said that it has the merchant. */
   noteHad(url: URL): void {
     this.#had.add(url);
   }
 
-  /** One that turns the caller or the merchant away, where all of them do: any other may have it. Undefined while one may be followed. */
+  /**
+   * A replica that turns the caller or the merchant away, if all of them do: any other may have it. Undefined while one
+   * may be followed.
+   */
   get turnedAwayAt(): URL | undefined {
     return this.#urls.every((one) => this.#turnedAway.has(one)) ? this.#urls[0] : undefined;
   }
@@ -88,12 +94,12 @@ export class FollowedReplica {
     this.#index = (this.#index + 1) % this.#urls.length;
   }
 
-  /** From now on it is this one, such as the one that is known to have what is waited for. */
+  /** Follows this replica from now on, such as one that is known to have what is waited for. */
   follow(url: URL): void {
     this.#index = Math.max(0, this.#urls.indexOf(url));
   }
 
-  /** What is written for the first replica, with the one that is followed in its place. */
+  /** Text written for the first replica, with the followed one in its place. */
   readdressed(text: string): string {
     const [{ href, origin }] = this.#urls;
     return text.startsWith(href)
@@ -102,8 +108,8 @@ export class FollowedReplica {
   }
 
   /**
-   * Asks the replica that is followed at that moment. Where it lets the caller not in, or turns the caller or the merchant away, the next one
-   * is asked at once: a reload comes to one replica after the other.
+   * Asks the replica that is followed at that moment. If it does not let the caller in, or turns the caller or the
+   * merchant away, the next one is asked at once: a reload reaches one replica after another.
    */
   through(ask: Fetch, following: Following): Fetch {
     return async (text, init) => {
@@ -127,7 +133,7 @@ export class FollowedReplica {
       if (this.turnedAwayAt !== undefined) following.onTurnedAway();
       return answer;
     } catch (error) {
-      // What fetch throws says nothing by itself: the cause does.
+      // The error that fetch throws says nothing by itself, only its cause does.
       const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
       if (init.signal?.aborted !== true) {
         const why = await noAnswer(end, { url }, following);

@@ -4,7 +4,7 @@ interface Given {
   readonly url?: readonly string[];
 }
 
-/** The addresses of a broker as they are written: on the command line, or in the environment. */
+/** The addresses of a broker as given on the command line or in the environment. */
 export function givenUrls({ url }: Given, { environment }: Pick<CommandContext, 'environment'>): string[] {
   const given = url ?? [environment['BROKER_URL'] ?? ''];
   const texts = given.flatMap((text) => text.split(/[\s,]+/));

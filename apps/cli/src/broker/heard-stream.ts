@@ -3,7 +3,10 @@ import type { SessionBrokerOptions } from '#libs/client';
 type Fetch = NonNullable<SessionBrokerOptions['fetch']>;
 type Body = NonNullable<Awaited<ReturnType<Fetch>>['body']>;
 
-/** Has told of every sign of life of an event stream: the client package tells of its first one alone, and gives it up long after the last. */
+/**
+ * Reports every sign of life of an event stream: the client package reports only the first, and gives the stream up
+ * only long after the last.
+ */
 export function heardThrough(ask: Fetch, onSign: () => void): Fetch {
   return async (url, init) => {
     const { status, headers, body } = await ask(url, init);

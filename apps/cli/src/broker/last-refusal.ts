@@ -1,14 +1,21 @@
 import { type ClientEvent, SessionBrokerError } from '#libs/client';
 import type { FollowedReplica } from './followed-replica.js';
 
-/** What a broker says of a merchant that it does not have, or that is none of its caller: a person has to change something. */
+/**
+ * What a broker says about a merchant that it does not have, or that does not belong to the caller: a person has to
+ * change something.
+ */
 const OF_THE_MERCHANT: ReadonlySet<string> = new Set(['merchant_not_found', 'forbidden']);
-/** What it says to a caller whom it does not know. The same while nothing was followed yet: later on the token may be accepted again. */
+/**
+ * What it says to a caller that it does not know. It counts the same until something has been followed: after that, the
+ * token may be accepted again.
+ */
 const OF_THE_CALLER = 'unauthenticated';
 
 /**
- * Ends a watch once its merchant or its caller is turned away by every replica, such as after a reload that has taken it away: one
- * replica alone may have been reloaded before the others. The client package tells the same refusal once, so that the replicas count here.
+ * Ends a watch once every replica turns its merchant or its caller away, for example because a reload has removed it: a
+ * single replica may have been reloaded before the others. The client package reports the same refusal only once, so
+ * the replicas count here.
  */
 export class LastRefusal {
   readonly #replica: FollowedReplica;
@@ -25,7 +32,7 @@ export class LastRefusal {
     return this.#error !== undefined && this.#replica.turnedAwayAt !== undefined;
   }
 
-  /** Whether what has happened ends the watch, so that it is told by its end and not before. */
+  /** Whether the event ends the watch, so that it is reported at the end of the watch and not before. */
   ends(event: ClientEvent): boolean {
     if (event.type === 'following') {
       this.#hasFollowed = true;
@@ -34,7 +41,7 @@ export class LastRefusal {
     if (event.type !== 'interrupted' || !this.#isRefusal(event.error)) return false;
     this.#error = event.error;
     this.weigh();
-    // Whoever waits for the first session is told by its refusal.
+    // Whoever waits for the first session learns of the refusal when that wait fails.
     return this.#isFinal || (!this.#hasFollowed && OF_THE_MERCHANT.has(event.error.code));
   }
 
@@ -43,7 +50,7 @@ export class LastRefusal {
     return OF_THE_MERCHANT.has(error.code) || (error.code === OF_THE_CALLER && !this.#hasFollowed);
   }
 
-  /** @throws SessionBrokerError the refusal that has ended the watch */
+  /** @throws SessionBrokerError the refusal that ended the watch */
   throwIfFinal(): void {
     if (this.#error !== undefined && this.#isFinal) throw this.#error;
   }

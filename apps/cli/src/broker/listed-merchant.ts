@@ -2,30 +2,33 @@ import { instantFromEpochMs } from '#libs/clock';
 import { conditionColours, conditionWord, merchantConditions, momentText, secondText } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 
-/** A merchant as `GET /v1/merchants` lists it, as far as it is shown. */
+/** As much of a merchant listed by `GET /v1/merchants` as is shown. */
 export interface ListedMerchant {
   readonly id: string;
   readonly state: string;
-  /** Brokers of 0.1 have none. */
+  /** Brokers of version 0.1 do not send it. */
   readonly condition?: string;
   readonly reason: string;
   readonly renewing: boolean;
-  /** The store is away, and nobody may go on without it. Brokers of 0.1 have none. */
+  /** The store is unavailable, and nothing may be renewed without it. Brokers of version 0.1 do not send it. */
   readonly renewalBlocked?: boolean;
   readonly generation?: number;
   readonly expiresAt?: string;
   readonly renewAt?: string;
   readonly retryAt?: string;
-  /** Somebody else created its sessions not long ago, and may still: since when no consumer has reported a dead one to the replica. */
+  /**
+   * Someone else created sessions for it not long ago, and may still do so: since when no consumer has reported a dead
+   * one to the replica.
+   */
   readonly quietSince?: string;
   readonly cause?: string;
   readonly runbook?: string;
   readonly lastFailure?: {
     readonly kind: string;
     readonly msgCode?: string;
-    /** Brokers of 0.1 have none. */
+    /** Brokers of version 0.1 do not send it. */
     readonly gatewayRequestId?: string;
-    /** Brokers of 0.1 never say so. */
+    /** Brokers of version 0.1 never set it. */
     readonly wrongAddress?: boolean;
     readonly at: string;
   };
@@ -38,7 +41,7 @@ interface ShownCondition {
   readonly tone: Tone;
 }
 
-/** In the words of the status page. One that looks well is shown in yellow where there is more to say of it. */
+/** In the words of the status page. A merchant that looks well is shown in yellow if there is more to say about it. */
 export function shownCondition(merchant: ListedMerchant): ShownCondition {
   const { word, tone } = conditionShown(merchant);
   return { word, tone: tone === 'green' && merchant.quietSince !== undefined ? 'yellow' : tone };
@@ -50,19 +53,22 @@ export function isWell(merchant: ListedMerchant): boolean {
   return tone === 'green' || tone === 'blue';
 }
 
-/** A condition that this version does not know is shown as it came. */
+/** A condition that this version does not know is shown as received. */
 function conditionShown({ state, reason, condition = state }: ListedMerchant): ShownCondition {
   const known = merchantConditions.find((one) => one === condition);
   if (known === undefined) return { word: condition.replaceAll('_', ' '), tone: 'yellow' };
   return { word: conditionWord(known, reason === 'expired' ? reason : undefined), tone: conditionColours[known] };
 }
 
-/** What is the matter with a merchant, and where to read on; undefined where nothing is known to be. */
+/** What is wrong with a merchant, and where to read more; undefined if nothing is known to be wrong. */
 export function causeText({ cause, runbook = '-' }: Pick<ListedMerchant, 'cause' | 'runbook'>): string | undefined {
   return cause === undefined ? undefined : `${cause} (runbook: ${runbook})`;
 }
 
-/** To follow a cause: when the next attempt comes after a failed one. Nothing where the cause says it, or one is being made. */
+/**
+ * When the next attempt comes after a failed one, to append to a cause. Empty if the cause says it, or if one is in
+ * progress.
+ */
 export function nextAttemptText(merchant: ListedMerchant, nowMs: number): string {
   const { runbook, lastFailure, renewing, renewalBlocked, retryAt } = merchant;
   const isSaid = runbook === SPENT || lastFailure === undefined;
@@ -70,11 +76,11 @@ export function nextAttemptText(merchant: ListedMerchant, nowMs: number): string
   const retryMs = Date.parse(retryAt);
   if (!(retryMs > nowMs)) return '';
   const at = momentText(instantFromEpochMs(retryMs), instantFromEpochMs(nowMs));
-  // The line stays while attempts go on.
+  // The line remains while attempts go on.
   return `; next attempt at ${at}${afterEndText(merchant)}, and again until one succeeds`;
 }
 
-/** What the bank's support asks for; undefined for a merchant that is well, and where the gateway has answered nothing. */
+/** What the bank's support asks for; undefined if the merchant is well, or if the gateway has not answered. */
 export function supportId(merchant: ListedMerchant): string | undefined {
   return isWell(merchant) ? undefined : merchant.lastFailure?.gatewayRequestId;
 }
@@ -91,23 +97,23 @@ const ofKind: Readonly<Record<string, ExitClass>> = {
   invalid_response: 'invalidAnswer',
 };
 
-/** The page about a session in the store that opens with no key of the replica. */
+/** The page about a session in the store that no key of the replica opens. */
 const UNOPENABLE = 'unopenable-records';
 
-/** @param kind of a failed create call, which is the reason of a wish that came to nothing by it */
+/** @param kind of a failed create call, which is the reason given for a renewal request that failed because of it */
 export const classOfFailure = (kind: string | undefined): ExitClass => ofKind[kind ?? ''] ?? 'tryLater';
 
-/** The page about a budget, whose causes say until when it is spent. */
+/** The page about a spent budget, whose causes say until when it is spent. */
 const SPENT = 'budget-exhausted';
 
-/** What kind of fault a merchant that is not well has; undefined for one that is. */
+/** The kind of fault of a merchant that is not well; undefined if it is well. */
 export function faultOf(merchant: ListedMerchant): ExitClass | undefined {
   if (isWell(merchant)) return undefined;
   if (merchant.runbook === UNOPENABLE) return 'invalidAnswer';
   return isMisaddressed(merchant) ? 'invalidInput' : classOfFailure(merchant.lastFailure?.kind);
 }
 
-/** Whether the address of its gateway is what is wrong, which no later call mends. */
+/** Whether the address of its gateway is wrong, which no later call fixes. */
 export const isMisaddressed = ({ lastFailure }: Pick<ListedMerchant, 'lastFailure'>): boolean =>
   lastFailure?.wrongAddress === true;
 
@@ -118,7 +124,7 @@ const SPAN_UNITS = [
   ['s', 1_000],
 ] as const;
 
-/** In its two largest units, rounded down, so that nothing is said to have more time than it has: `41m 3s`. */
+/** In its two largest units, such as `41m 3s`, rounded down so that nothing seems to have more time than it does. */
 export function spanText(durationMs: number): string {
   const largest = SPAN_UNITS.findIndex(([, ms]) => durationMs >= ms);
   if (largest < 0) return '0s';
@@ -131,7 +137,7 @@ export function spanText(durationMs: number): string {
   return parts.join(' ');
 }
 
-/** How long the session is good for, by the clock of this machine, or since when there is none. */
+/** How long the session is still valid by this machine's clock, or since when there is none. */
 export function leftText({ expiresAt, state }: ListedMerchant, nowMs: number): string {
   if (expiresAt === undefined) return '-';
   if (state === 'unavailable')
@@ -139,7 +145,7 @@ export function leftText({ expiresAt, state }: ListedMerchant, nowMs: number): s
   return spanText(Math.max(0, Date.parse(expiresAt) - nowMs));
 }
 
-/** What comes next. After a failure that is an attempt: the schedule counts from the next session. */
+/** What comes next. After a failure, that is an attempt: the schedule counts from the next session. */
 export function nextText(merchant: ListedMerchant, nowMs: number): string {
   const { renewing, renewalBlocked, retryAt, renewAt, state, lastFailure } = merchant;
   if (renewing) return 'creating one';
@@ -154,7 +160,7 @@ export function nextText(merchant: ListedMerchant, nowMs: number): string {
 const afterEndText = (merchant: ListedMerchant): string =>
   endsBefore(merchant.retryAt, merchant) ? ' (after its end)' : '';
 
-/** Whether its session has ended by then. Of one that has ended already its state says so. */
+/** Whether its session will have ended by then. If it has ended already, the state says so. */
 export function endsBefore(
   retryAt: string | undefined,
   { state, expiresAt }: Pick<ListedMerchant, 'state' | 'expiresAt'>,

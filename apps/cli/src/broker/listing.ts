@@ -7,21 +7,21 @@ import { type Call, callReplica, type ReplicaAnswer, type ReplicaPlace } from '.
 
 type CallBounds = Pick<Call, 'clock' | 'signal' | 'limitMs'>;
 
-/** What a replica says of its store, as it calls it. Brokers of 0.1 say nothing. */
+/** What a replica says about its store, in its own terms. Brokers of version 0.1 say nothing. */
 export interface SaidOfStore {
   readonly store?: string;
   /** Why it cannot be used. */
   readonly storeReason?: string;
 }
 
-/** What a replica answers to `GET /v1/merchants`, as far as it is shown. */
+/** As much of a replica's answer to `GET /v1/merchants` as is shown. */
 export interface Listing extends SaidOfStore {
   readonly replica?: string;
-  /** Those that the caller may see. */
+  /** The merchants that the caller may see. */
   readonly merchants: readonly ListedMerchant[];
 }
 
-/** Undefined for an answer that is no list, such as a refusal. */
+/** Undefined if the answer is not a list, such as a refusal. */
 export function listingOf({ status, body }: ReplicaAnswer): Listing | undefined {
   const { merchants, replica, store, storeReason } = body;
   if (status !== 200 || !Array.isArray(merchants)) return undefined;
@@ -47,7 +47,7 @@ export async function listing(
     if ('problem' in answer) return { error: faultOfSilence(answer, place, broker), fault: answer.fault };
     return listingOf(answer) ?? faultOfAnswer(answer, place, broker);
   } catch (error) {
-    // What is wrong with the file of the token is told where it is read first: here it is a reason like any other.
+    // A fault of the token file is reported where the file is read first: here it is a reason like any other.
     if (!(error instanceof BrokerError)) throw error;
     const { code, message, publicDetail = message } = error;
     return { error: { code, message: publicDetail }, fault: 'invalidInput' };
@@ -58,7 +58,7 @@ type WantedMerchant = CallBounds & { readonly merchant: string };
 
 export const isListed = (said: ListedMerchant | Classed): said is ListedMerchant => 'id' in said;
 
-/** A merchant as the replica lists it, or why it does not show it. */
+/** A merchant as the replica lists it, or why the replica does not show it. */
 export async function listedMerchant(
   broker: BrokerPlace,
   url: URL,
@@ -70,7 +70,10 @@ export async function listedMerchant(
   return listed.merchants.find(({ id }) => id === merchant) ?? unlisted(merchant, names);
 }
 
-/** The same of all replicas at once: of the first one where that shows it, or else of another that does; else why the first one does not. */
+/**
+ * The same from all replicas at once: from the first one if it shows the merchant, or else from another that does;
+ * otherwise why the first one does not.
+ */
 export async function listedAnywhere(
   broker: BrokerPlace,
   first: URL,

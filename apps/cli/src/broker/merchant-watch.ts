@@ -28,12 +28,12 @@ interface Watched {
   readonly ca: BrokerPlace['ca'];
 }
 
-/** The client's own timers keep no process alive. */
+/** The client's own timers do not keep a process alive. */
 const AWAKE_MS = 60_000;
 
 /**
- * Follows a merchant until the signal aborts: a client, and another one each time that the first is to wait no longer.
- * @throws SessionBrokerError when the broker lets nobody in with these credentials, or does not know the merchant
+ * Follows a merchant until the signal aborts, with a new client each time the previous one is to wait no longer.
+ * @throws SessionBrokerError if the broker lets nobody in with these credentials, or does not know the merchant
  */
 export async function watchMerchant(
   options: SessionBrokerOptions,
@@ -49,7 +49,7 @@ export async function watchMerchant(
 }
 
 interface Turn extends Watched {
-  /** One who is let in nowhere from the start need not go on. */
+  /** A caller who is let in nowhere from the start need not go on. */
   readonly isFirst: boolean;
 }
 
@@ -71,10 +71,10 @@ async function watchUntil(options: SessionBrokerOptions, turn: Turn, context: Co
   };
   try {
     await broker.session({ signal }).catch((error: unknown) => {
-      // Later on the follower tells what it is.
+      // Later on, the follower reports what it is.
       if (signal.aborted || !isFirst) return;
       goesOn(error);
-      // Where no replica answers, the look says of each of them why.
+      // If no replica answers, the look reports why for each of them.
       if (!(error instanceof BrokerUnavailable) || look.tellsWhyNot) return;
       terminal.err(`${toRfc3339(clock.now())}  no session yet: ${replica.readdressed(error.message)}`);
     });
@@ -84,7 +84,7 @@ async function watchUntil(options: SessionBrokerOptions, turn: Turn, context: Co
   }
 }
 
-/** Nothing to serve, or closed meanwhile: what follows is told by the next event. */
+/** There was nothing to serve, or the client was closed in the meantime: the next event reports what follows. */
 function goesOn(error: unknown): void {
   const isPassing = error instanceof BrokerUnavailable || (error instanceof SessionBrokerError && isClosed(error));
   if (!isPassing) throw error;
@@ -102,7 +102,7 @@ function tellOf(
   const at = toRfc3339(clock.now());
   if (event.type === 'following') terminal.err(`${at}  following by ${event.mode}${replica.atWhich}`);
   if (event.type !== 'interrupted' && event.type !== 'retrying') return;
-  // Of the tries for the first session the first one is told, at once: the others follow it closely.
+  // Of the attempts to get the first session, only the first is reported, at once: the others follow it closely.
   if (event.type === 'interrupted' || event.attempt === 1) {
     const lost = replica.whyLost;
     const why = lost?.problem ?? replica.readdressed(event.error?.message ?? 'the stream ended');
@@ -132,7 +132,7 @@ function awake(clock: Clock, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What may be shown of a session: no token, and no id of the device. */
+/** What may be shown of a session: no token, and no device id. */
 function shownOf({ merchant, generation, createdAt, expiresAt, renewAt, ...keys }: Session): Record<string, unknown> {
   const { clientKeyThumbprint, serverPublic } = keys;
   const serverKeyThumbprint = thumbprintOf(serverPublic);

@@ -5,28 +5,28 @@ import { seenText } from './unlisted.js';
 import type { ReplicaPlace } from './replica-call.js';
 import type { CommandContext } from '../terminal.js';
 
-/** What a broker says of a merchant that it does not have, and of one that the caller may do nothing with. */
+/** What a broker says about a merchant that it does not have, and about one that the caller may do nothing with. */
 const NOT_KNOWN = new Set(['merchant_not_found', 'forbidden']);
 
 interface Refused {
   readonly merchant: string;
-  /** The broker's own, of its refusal. */
+  /** The broker's own code for its refusal. */
   readonly code: string | undefined;
 }
 
 export interface NameFault {
   readonly problem: string;
-  /** Of a caller who may see no merchant it is the access that is at fault, whatever the name. */
+  /** If the caller may see no merchant, the access is at fault, whatever the name. */
   readonly fault: Extract<ExitClass, 'invalidInput' | 'refused'>;
   /** Whether the caller may read no merchant at all. */
   readonly isBlind: boolean;
 }
 
 /**
- * Why a broker refuses a merchant by its name: whether it is one that the caller may see, and which those are. It answers
- * alike for a merchant that is not there and for one that is not the caller's, so only its list can tell; of several
- * replicas that refuse it, the lists of all.
- * @returns undefined when the name is one that the caller may see, or is not the matter
+ * Why a broker refuses a merchant by its name: whether the caller may see such a merchant, and which ones it may see. A
+ * broker answers alike for a merchant that does not exist and for one that is not the caller's, so only its list can
+ * tell; if several replicas refuse it, the lists of all of them.
+ * @returns undefined if the caller may see a merchant of that name, or if the name is not the problem
  */
 export async function nameFault(
   broker: BrokerPlace,
@@ -46,7 +46,7 @@ export async function nameFault(
   };
 }
 
-/** In the order of the replicas; undefined where none of them has a list. */
+/** In the order of the replicas; undefined if none of them has a list. */
 async function namesAt(
   broker: BrokerPlace,
   places: readonly ReplicaPlace[],

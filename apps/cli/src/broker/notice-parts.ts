@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import type { BrokerPlace } from './broker-place.js';
 import type { TellNotice } from './notice.js';
 
-/** What it takes to tell of a merchant that is followed. */
+/** What is needed to report on a followed merchant. */
 export interface NoticeParts {
   readonly broker: BrokerPlace;
   /** The replica that is followed now. */

@@ -3,21 +3,21 @@ import type { CommandContext } from '../terminal.js';
 import type { Tone } from './listed-merchant.js';
 import { toned } from './toned.js';
 
-/** Something that is told of a broker that is followed: for people and for programs, and nothing secret in either. */
+/** Something to report about a followed broker, for people and for programs. Neither form holds a secret. */
 export interface Notice {
-  /** Tells one kind of line from another. A contract with scripts: docs/command-line-json.md has the same list. */
+  /** Distinguishes the kinds of line. A contract with scripts: docs/command-line-json.md has the same list. */
   readonly event: 'session' | 'condition' | 'expired' | 'store' | 'credential' | 'broker' | 'replicas' | 'ended';
   /** The merchant, or the replica. */
   readonly about: string;
   readonly words: string;
-  /** What the words begin with, in this colour on a terminal. */
+  /** What the words begin with, shown in this colour on a terminal. */
   readonly state?: { readonly word: string; readonly tone: Tone };
   readonly facts: object;
 }
 
 export type TellNotice = (notice: Notice) => void;
 
-/** A line for each notice, with the moment. */
+/** Prints a line for each notice, with the time. */
 export function noticePrinter(
   { json }: { readonly json?: true },
   { clock, terminal }: Pick<CommandContext, 'clock' | 'terminal'>,

@@ -7,26 +7,26 @@ import { type ReplicaTrouble, troubleFacts, troubleLines } from './replica-troub
 
 type OthersParts = Pick<NoticeParts, 'broker' | 'clock' | 'signal' | 'tell'> & { readonly merchant: string };
 
-/** A broker answers from memory, and the next look is soon. */
+/** A broker answers from memory, and the next look comes soon. */
 const ANSWER_WITHIN_MS = 4_000;
 const RUNBOOK = 'config-reload-failed';
-/** What the watch does not have to ask with: that is told by itself. */
+/** The watch has no token to ask with, which is reported separately. */
 const NO_TOKEN = 'invalid_request';
 
 /**
- * Says which replicas do not serve the merchant while the one that is followed does, for a reason that a person has to mend, such as a
- * reload that has not reached them, and when that is over. A reload comes to one replica after the other: it is told of what two looks in
- * a row have seen. One that gives no answer stays what it was.
+ * Reports which replicas do not serve the merchant while the followed one does, for a reason that a person has to fix,
+ * such as a reload that has not reached them, and when that is over. Since a reload reaches one replica after another,
+ * only what two looks in a row have seen is reported. A replica that does not answer keeps its previous verdict.
  */
 export class OthersLook {
   readonly #parts: OthersParts;
   #isLooking = false;
-  /** The code of the trouble that the last look has seen, not having seen it before. */
+  /** The code of the trouble that the last look saw for the first time. */
   readonly #suspected = new Map<URL, string>();
   readonly #troubles = new Map<URL, ReplicaTrouble>();
-  /** Of which something else has told that they do not serve the merchant. */
+  /** Replicas that were already reported elsewhere as not serving the merchant. */
   readonly #accused = new Set<URL>();
-  /** Those of the last line that have come to serve it since. */
+  /** Replicas of the last line that have come to serve the merchant since. */
   readonly #mended = new Set<URL>();
   #told = '';
 
@@ -34,12 +34,12 @@ export class OthersLook {
     this.#parts = parts;
   }
 
-  /** These are told already, and their end is not. */
+  /** These have already been reported, but not their end. */
   accuse(troubles: readonly ReplicaTrouble[]): void {
     for (const { url } of troubles) this.#accused.add(url);
   }
 
-  /** @param followed the one that is followed, which has just shown the merchant */
+  /** @param followed the followed replica, which has just shown the merchant */
   async look(followed: URL): Promise<void> {
     const { broker, merchant, clock, signal } = this.#parts;
     if (this.#isLooking || broker.urls.length === 1) return;
@@ -101,7 +101,7 @@ export class OthersLook {
 
 const isToMend = ({ error, fault }: Classed): boolean => fault !== 'tryLater' && error.code !== NO_TOKEN;
 
-/** What another replica answers well is no fault of the caller. */
+/** If another replica answers, the caller is not at fault. */
 function ofOneReplica(error: AskFault): AskFault {
   const isOfCaller = error.status === 401 || error.remedy === undefined;
   return isOfCaller ? { ...error, remedy: RELOAD, runbook: RUNBOOK } : error;

@@ -11,7 +11,7 @@ interface Look {
   readonly error?: { readonly code: string };
 }
 
-/** A merchant that some replicas list and others do not: their configurations differ. */
+/** A merchant that some replicas list and others do not, because their configurations differ. */
 export interface PartialListing {
   readonly merchant: string;
   readonly on: readonly string[];
@@ -32,7 +32,7 @@ export function partialListingsOf(looks: readonly Look[]): readonly PartialListi
   });
 }
 
-/** Those of `before` that are so still: a reload comes to one replica after the other. */
+/** Those of `before` that still hold: a reload reaches one replica after another. */
 export function lastingPartsOf(before: readonly PartialListing[], looks: readonly Look[]): readonly PartialListing[] {
   return partialListingsOf(looks).filter(({ merchant }) => before.some((one) => one.merchant === merchant));
 }
@@ -45,5 +45,5 @@ export function partialListingText({ merchant, on, notOn, runbook }: PartialList
   return `${merchant} is on ${on.join(', ')}, not on ${notOn.join(', ')}: ${why} (runbook: ${runbook})`;
 }
 
-/** A caller who may read no merchant there has a list, too: an empty one. */
+/** A caller who may read no merchant there also gets a list: an empty one. */
 const hasList = ({ error }: Look): boolean => error === undefined || error.code === askFaultCodes.noMerchant;

@@ -6,33 +6,36 @@ import type { ReplicaPlace } from './replica-call.js';
 /** For a caller who may read no merchant at all. */
 export const GRANT_READ = 'have session:read granted to it, or use the token of one that has it';
 export const NAME_A_MERCHANT = 'name a merchant that session-broker status lists';
-/** For one who may read others, where a broker answers alike for a merchant that it has not and for one that is not the caller's. */
+/**
+ * For a caller who may read others. A broker answers alike for a merchant that it does not have and for one that is not
+ * the caller's.
+ */
 export const NAME_OR_GRANT = `${NAME_A_MERCHANT}, or have session:read granted to this caller for the one that is named`;
 
-/** Where one replica shows to a caller what another one does not. */
+/** For when one replica shows a caller what another one does not. */
 export const RELOAD =
   'see whether a reload has reached it, and whether its file is that of the others (runbook: config-reload-failed)';
 
 const CORRECT_ADDRESS = 'correct --url, or BROKER_URL';
 
-/** Where no API of a broker is at the address. A path is what most often is too much of it. */
+/** For when there is no broker API at the address, most often because a path was added to it. */
 export function addressRemedy({ url: { pathname, search, origin } }: Pick<ReplicaPlace, 'url'>): string {
   return pathname === '/' && search === '' ? CORRECT_ADDRESS : `${CORRECT_ADDRESS}: give the address alone, ${origin}`;
 }
 
-/** Where a broker does not accept what was sent, or asks for what was not. */
+/** For when a broker does not accept what was sent, or asks for something that was not sent. */
 export const tokenRemedy = (hasToken: boolean): string =>
   hasToken
     ? 'name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file'
     : 'set BROKER_TOKEN_FILE or --token-file: no token is given';
 
-/** While one is followed, for which the file is read again and again. */
+/** The same while a broker is followed: the file is then read again and again. */
 export const followedTokenRemedy = (hasToken: boolean): string =>
   hasToken
     ? 'put the token of a caller of this broker into its file: it is read anew for each question'
     : tokenRemedy(hasToken);
 
-/** Where a broker was not reached, or did not answer; undefined where the call was ended on request. */
+/** For when a broker was not reached, or did not answer; undefined if the call was ended on request. */
 export function reachRemedy(
   why: NoAnswer,
   { url: { protocol, host } }: Pick<ReplicaPlace, 'url'>,

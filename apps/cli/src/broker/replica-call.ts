@@ -9,7 +9,7 @@ import { membersOf } from './answer-members.js';
 import type { BrokerPlace } from './broker-place.js';
 import { askFaultCodes, type NoAnswer, noAnswer, noHandshake, tlsInstead } from './exchange-cause.js';
 
-/** One address at which a broker may answer: with a name of several addresses, one replica each. */
+/** One address at which a broker may answer: a name with several addresses leads to one replica each. */
 export interface ReplicaPlace {
   readonly url: URL;
   readonly address?: string;
@@ -17,11 +17,11 @@ export interface ReplicaPlace {
 
 export interface ReplicaAnswer {
   readonly status: number;
-  /** The JSON of the answer; an empty object when it is none. */
+  /** The JSON of the answer; an empty object if it has none. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** By which a broker calls what it refuses; undefined where what answered has no such thing. */
+/** The code that a broker gives to what it refuses; undefined if the answer has none. */
 export const ownCodeOf = ({ body: { code } }: ReplicaAnswer): string | undefined =>
   typeof code === 'string' ? code : undefined;
 
@@ -30,19 +30,25 @@ export interface Call {
   readonly path: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** In the place of the ordinary one, where somebody waits for what is known by then. */
+  /** Replaces the usual limit if the caller wants whatever is known by then. */
   readonly limitMs?: number;
 }
 
-/** A wish waits for a create call: longer than the broker makes anybody wait for one. What is read comes from memory. */
+/**
+ * A renewal request waits for a create call, longer than the broker makes anyone wait for one. Reads are answered from
+ * memory.
+ */
 const LIMIT_MS = { GET: 10_000, POST: 30_000 } as const;
-/** For connection and handshake: a replica that hangs accepts the one, as its system does that for it, and never ends the other. */
+/**
+ * For connection and handshake: a replica that hangs accepts a connection, since its system does that, but never
+ * completes a handshake.
+ */
 const CONNECT_LIMIT_MS = 4_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** Of a machine, not of replicas. */
+/** Stands for one machine, not for several replicas. */
 const LOCAL = 'localhost';
 
-/** @returns each address of each URL, so that a name of all replicas leads to every one of them */
+/** @returns each address of each URL, so that a name shared by all replicas leads to every one of them */
 export async function replicaPlaces(urls: readonly URL[]): Promise<readonly ReplicaPlace[]> {
   const places = await Promise.all(
     urls.map(async (url) => (await addressesOf(url)).map((address) => ({ url, address }))),
@@ -50,7 +56,10 @@ export async function replicaPlaces(urls: readonly URL[]): Promise<readonly Repl
   return places.flat().map(({ url, address }) => (address === undefined ? { url } : { url, address }));
 }
 
-/** A name that does not resolve is left to the call, which says so. Of both families one is taken: they are the same replicas. */
+/**
+ * The call itself reports a name that does not resolve. If both address families are found, only one is used: they lead
+ * to the same replicas.
+ */
 async function addressesOf({ hostname }: URL): Promise<readonly (string | undefined)[]> {
   if (isIP(hostname) !== 0 || hostname.startsWith('[') || hostname === LOCAL) return [undefined];
   const found = await lookup(hostname, { all: true }).catch(() => []);
@@ -59,14 +68,14 @@ async function addressesOf({ hostname }: URL): Promise<readonly (string | undefi
   return addresses.length < 2 ? [undefined] : addresses;
 }
 
-/** What is shown of a place. */
+/** How a place is shown. */
 export function placeName({ url, address }: ReplicaPlace): string {
   return address === undefined ? url.origin : `${url.origin} (${address})`;
 }
 
 /**
  * The answer, or why there is none.
- * @throws BrokerError when there is no token to be sent where there was one
+ * @throws BrokerError if there is no longer a token to send
  */
 export async function callReplica(
   broker: BrokerPlace,
@@ -109,7 +118,7 @@ function exchange(
     path: `${base}${asked.path ?? ''}`,
     agent: false,
     ...(ca === undefined ? {} : { ca }),
-    // The name stays what is asked for and what the certificate must be for: only the way there is another.
+    // The name is still what is asked for and what the certificate must be for: only the way there changes.
     ...(address === undefined ? {} : { lookup: leadingTo(address) }),
   } satisfies RequestOptions & { ca?: string };
   return new Promise((resolve, reject) => {
@@ -121,10 +130,10 @@ function exchange(
   });
 }
 
-/** As undici's own deadline ends a connection, so that it is told in the same words. */
+/** The mark that undici uses when its own deadline ends a connection, so that both are reported in the same words. */
 const NO_CONNECTION = 'UND_ERR_CONNECT_TIMEOUT';
 
-/** There was a connection, and no handshake came of it, so that nothing was asked. */
+/** There was a connection but no handshake, so nothing was asked. */
 class NoHandshake extends Error {}
 
 function boundConnecting(request: ClientRequest, { protocol }: URL, clock: Clock): void {

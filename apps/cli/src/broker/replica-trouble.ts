@@ -3,19 +3,19 @@ import { type AskFault, type Classed, faultOfSilence } from './ask-fault.js';
 import type { BrokerPlace } from './broker-place.js';
 import type { NoAnswer } from './exchange-cause.js';
 
-/** One of the replicas that are followed, and why it says nothing of the merchant. */
+/** One of the followed replicas, and why it says nothing about the merchant. */
 export interface ReplicaTrouble extends Classed {
   readonly url: URL;
 }
 
-/** Of one that gave no answer. */
+/** For a replica that gave no answer. */
 export const troubleOf = (url: URL, why: NoAnswer, broker: Pick<BrokerPlace, 'ca'>): ReplicaTrouble => ({
   url,
   error: faultOfSilence(why, { url }, broker),
   fault: why.fault,
 });
 
-/** For people: each replica in a line, and what to do once behind those that it is of. */
+/** For people: a line for each replica, and each remedy once, after the replicas that it is for. */
 export function troubleLines(
   troubles: readonly ReplicaTrouble[],
   nameOf: (url: URL) => string = ({ origin }) => origin,
@@ -30,16 +30,16 @@ export function troubleLines(
 }
 
 export interface ShownTroubles {
-  /** The gravest, of those that have had the merchant where there are any. */
+  /** The gravest fault, among the replicas that have had the merchant if there are any. */
   readonly error: AskFault;
-  /** Of each its own, where several were given. */
+  /** The error of each replica, if several were given. */
   readonly replicas?: readonly ShownTrouble[];
 }
 
 interface ShownTrouble {
   readonly place: string;
   readonly error: AskFault;
-  /** It has shown the merchant before. */
+  /** The replica has shown the merchant before. */
   readonly hadMerchant?: true;
 }
 
@@ -50,7 +50,10 @@ interface Given {
   readonly hasHad?: (url: URL) => boolean;
 }
 
-/** For programs, of the replicas that were given. What keeps one from being seen that has had the merchant weighs more than any other trouble. */
+/**
+ * For programs, about the replicas that were given. Whatever hides a replica that has had the merchant weighs more than
+ * any other trouble.
+ */
 export function troubleFacts(troubles: Troubles, { urls, hasHad = () => false }: Given): ShownTroubles {
   const { error } = gravest(troubles.filter(({ url }) => hasHad(url))) ?? gravest(troubles) ?? troubles[0];
   if (urls.length === 1) return { error };

@@ -13,7 +13,7 @@ const LOOK_MS = 5_000;
 const NO_ANSWER_MS = 10_000;
 const WELL: ListedMerchant = { id: 'shop', state: 'fresh', condition: 'fresh', reason: 'current', renewing: false };
 
-/** Knows how many looks have ended: each ends by asking for the next one. */
+/** Counts how many looks have ended: each ends by scheduling the next one. */
 class LookClock extends FakeClock {
   looksAskedFor = 0;
 

@@ -15,7 +15,7 @@ const WELL: ListedMerchant = { id: 'shop', state: 'fresh', condition: 'fresh', r
 
 const FAILING: ListedMerchant = { ...WELL, condition: 'failing', cause: 'the bank refuses', runbook: 'access-refused' };
 
-/** Knows how many looks have ended: each ends by asking for the next one. */
+/** Counts how many looks have ended: each ends by scheduling the next one. */
 class LookClock extends FakeClock {
   looksAskedFor = 0;
 
@@ -447,7 +447,7 @@ describe('what is told of a merchant that is followed', () => {
       retryAt: `2026-11-23T${until.slice(0, 5)}:00Z`,
     });
     for (const left of ['2 min', '119 s', '28 s', '23 s']) await look(spent('18:14', left));
-    // To the second, once it is near.
+    // To the second once it is near.
     await look(spent('18:14:00', '20 s'));
     await look(spent('18:28', '18 s'));
     expect(told).toEqual([

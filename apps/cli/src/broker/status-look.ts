@@ -24,27 +24,27 @@ interface LookParts extends Omit<NoticeParts, 'place'> {
   readonly accepted: AcceptedToken;
 }
 
-/** What one replica has said, or why it has not. */
+/** What one replica said, or why it said nothing. */
 interface Seen {
   readonly url: URL;
   readonly listing?: Listing;
-  /** The merchant that is followed, where it is listed. */
+  /** The followed merchant, if it is listed. */
   readonly found?: ListedMerchant;
-  /** It was asked with another token than that with which the merchant was shown last. */
+  /** The replica was asked with a different token from the one with which the merchant was last shown. */
   readonly isByExchanged?: true;
-  /** That it does not know the caller. */
+  /** The replica does not know the caller. */
   readonly refusal?: ReplicaTrouble;
   readonly trouble?: ReplicaTrouble;
-  /** That it lists others and not the merchant, to be told beside the troubles of other replicas. */
+  /** The replica lists others but not the merchant, to be reported along with the troubles of other replicas. */
   readonly lack?: ReplicaTrouble;
 }
 
-/** Soon enough for a person, and nothing to a broker. */
+/** Soon enough for a person, and no load for a broker. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * Looks at the list of the replica that is followed, and has told what has changed there: the stream has sessions alone. While none is
- * followed, or that one does not answer, it looks at all of them.
+ * Looks at the list of the followed replica and reports what has changed there, because the stream carries only
+ * sessions. While none is followed, or that one does not answer, it looks at all of them.
  */
 export class StatusLook {
   readonly #parts: LookParts;
@@ -73,12 +73,12 @@ export class StatusLook {
     this.#later();
   }
 
-  /** Whether it has been told why no replica says anything of the merchant. */
+  /** Whether it has been reported why no replica says anything about the merchant. */
   get tellsWhyNot(): boolean {
     return this.#answer.isMissing;
   }
 
-  /** A session has come, whose end is to be told. */
+  /** A session has come, whose end is to be reported. */
   follow(session: Followed): void {
     this.#end.follow(session);
   }
@@ -100,7 +100,10 @@ export class StatusLook {
     if (seen.length > 0) this.#judge(seen);
   }
 
-  /** Of the others, while the one that is followed does not show the merchant: those that serve it, and why each other one does not. */
+  /**
+   * While the followed replica does not show the merchant, also the others: those that serve it, and why each of the
+   * rest does not.
+   */
   async #seen(): Promise<readonly Seen[]> {
     const { state, replica, broker, clock } = this.#parts;
     const { url } = replica;
@@ -123,7 +126,7 @@ export class StatusLook {
   }
 
   #weighCredential(told: Seen | undefined, seen: readonly Seen[]): void {
-    // Only a replica that shows the merchant shows that all is well with the token.
+    // Only a replica that shows the merchant proves that the token is fine.
     if (told?.found !== undefined) return this.#credential.accepted();
     const [refused, ...alsoRefused] = seen.flatMap(({ refusal }) => refusal ?? []);
     if (refused !== undefined) {
@@ -131,7 +134,7 @@ export class StatusLook {
       return this.#credential.refused([refused, ...alsoRefused], mayElse);
     }
     if (told?.listing === undefined) return;
-    // Of one that is followed no longer the replicas say by themselves that they do not have it.
+    // If the merchant is no longer followed, the replicas say themselves that they do not have it.
     const isOfToken = told.isByExchanged === true && seen.every(({ listing }) => listing !== undefined);
     if (this.#parts.state.isLive || this.#credential.isHidden || isOfToken) this.#credential.hidden(told.listing);
   }
@@ -155,16 +158,16 @@ export class StatusLook {
   }
 
   #missing(seen: readonly Seen[]): void {
-    // What is wrong with the token is told by itself.
+    // Problems with the token are reported separately.
     const isToldApart = seen.every(({ trouble }) => trouble === undefined);
     const { left } = this.#parts.state;
     const rest = seen.filter(({ refusal }) => refusal === undefined);
     this.#answer.missing({ troubles: isToldApart ? [] : troublesOf(rest), left });
-    // The client package asks whether that ends the watch: it may rest for half a minute.
+    // The client package, which may be resting for half a minute, is to find out whether that ends the watch.
     if (seen.every(isWithout)) this.#parts.state.wake();
   }
 
-  /** Nothing where there is no token to ask with. */
+  /** Empty if there is no token to ask with. */
   async #askAll(urls: readonly URL[]): Promise<readonly Seen[]> {
     try {
       const token = await this.#parts.broker.token();
@@ -204,17 +207,17 @@ export class StatusLook {
 
 const isServed = ({ state }: ListedMerchant): boolean => state !== 'unavailable';
 
-/** What has a status is an answer. */
+/** Anything with a status is an answer. */
 const isUnanswered = ({ trouble }: Seen): boolean => trouble !== undefined && trouble.error.status === undefined;
 
-/** It does not have the merchant, or not for this caller, and not because the token was exchanged. */
+/** The replica does not have the merchant, or not for this caller, and not because the token was exchanged. */
 const isWithout = ({ lack, isByExchanged }: Seen): boolean => lack !== undefined && isByExchanged !== true;
 
 const isServing = ({ found }: Seen): boolean => found !== undefined && isServed(found);
 const troublesOf = (seen: readonly Seen[]): readonly ReplicaTrouble[] =>
   seen.flatMap(({ refusal, trouble, lack }) => refusal ?? trouble ?? lack ?? []);
 
-/** Of several replicas one that has a session of the merchant, or at least the merchant, or at least a list. */
+/** Among several replicas, one that has a session of the merchant, or at least the merchant, or at least a list. */
 function tellingMost(seen: readonly Seen[]): Seen | undefined {
   return (
     seen.find(isServing) ??

@@ -9,12 +9,12 @@ interface Look {
 }
 
 /**
- * Says when the replica that is followed has lost its store, and when that is over, in the words of `status`. What became of the connection
- * changes with every attempt, and is told once.
+ * Reports when the followed replica has lost its store, and when that is over, in the words of `status`. The state of
+ * the connection changes with every attempt, and is reported only once.
  */
 export class StoreNotice {
   readonly #tell: TellNotice;
-  /** What was told last, of which replica; undefined while all was well. */
+  /** What was last reported, and for which replica; undefined while all was well. */
   #told: string | undefined;
 
   constructor(tell: TellNotice) {
@@ -23,7 +23,7 @@ export class StoreNotice {
 
   look({ listing, place }: Look): void {
     const { store, storeReason, replica } = listing;
-    // What is not known yet is neither trouble nor its end.
+    // What is not known yet is neither trouble nor the end of it.
     if (store === undefined || store === 'unknown') return;
     const isTrouble = hasStoreTrouble(listing);
     const now = isTrouble ? JSON.stringify([place.href, replica, store]) : undefined;

@@ -10,7 +10,10 @@ const troubles: Readonly<Record<string, string>> = {
 /** Whether a replica says that its store cannot be used. */
 export const hasStoreTrouble = ({ store }: Pick<Listing, 'store'>): boolean => store !== undefined && store in troubles;
 
-/** What is the matter with the store of a replica and what follows, in the words of the status page; undefined while it can be used. */
+/**
+ * What is wrong with a replica's store and what follows from it, in the words of the status page; undefined while it
+ * can be used.
+ */
 export function storeTrouble({ store = '', storeReason, merchants }: Listing): string | undefined {
   const said = troubles[store];
   if (said === undefined) return undefined;

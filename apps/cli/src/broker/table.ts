@@ -8,7 +8,7 @@ export interface Cell {
 
 const GAP = '  ';
 
-/** Lines of columns that stand below each other; the last column is as long as it is. Colours do not count as width. */
+/** Lines with aligned columns; the last column is not padded. Colours do not count as width. */
 export function tableLines(rows: readonly (readonly Cell[])[], hasColours: boolean): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) row.forEach(({ text }, at) => (widths[at] = Math.max(widths[at] ?? 0, text.length)));

@@ -15,7 +15,10 @@ export interface TurnedAway {
   readonly facts: ShownTroubles;
 }
 
-/** Why each of several replicas shows nothing of the merchant; undefined where that is the same everywhere, and needs no places. */
+/**
+ * Why each of several replicas does not show the merchant; undefined if the reason is the same everywhere, so that no
+ * places need to be named.
+ */
 export async function turnedAwayBy(
   broker: BrokerPlace,
   { merchant, ...bounds }: Bounds,
@@ -36,7 +39,7 @@ export async function turnedAwayBy(
   };
 }
 
-/** One that does not know the caller may have the merchant: what ends the watch there weighs most. */
+/** A replica that does not know the caller may have the merchant, so its reason for ending the watch weighs most. */
 const isOfUnknown = ({ error }: ReplicaTrouble): boolean => error.status === 401;
 
 const remedies: Readonly<Record<string, string>> = { [askFaultCodes.noMerchant]: GRANT_READ, forbidden: NAME_OR_GRANT };

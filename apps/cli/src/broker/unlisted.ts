@@ -2,16 +2,19 @@ import { meantOr } from '../chosen-merchant.js';
 import type { Classed } from './ask-fault.js';
 import { askFaultCodes } from './exchange-cause.js';
 
-/** To follow what is said of a merchant that is not listed: which ones are. Nothing where there is no list. */
+/** Which merchants are listed, to append to what is said about one that is not. Empty if there is no list. */
 export function seenText(they: string, merchant: string, names: readonly string[] | undefined): readonly string[] {
   if (names === undefined) return [];
   return [names.length === 0 ? `${they} none at all` : meantOr(they, merchant, names)];
 }
 
-/** As a broker calls it, which answers alike for a merchant that it has not and for one that is not the caller's. */
+/**
+ * What a broker calls it, which answers alike for a merchant that it does not have and for one that is not the
+ * caller's.
+ */
 const NOT_LISTED = 'forbidden';
 
-/** Of one replica that lists others, where another one may have it. */
+/** For a replica that lists others, when another replica may have it. */
 export function unlisted(merchant: string, names: readonly string[]): Classed {
   const message = [`${merchant} is not there, or not for this caller`, ...seenText('it may see', merchant, names)].join(
     '; ',
