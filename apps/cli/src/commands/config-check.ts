@@ -12,22 +12,22 @@ import type { CommandContext } from '../terminal.js';
 
 interface ConfigCheckOptions {
   readonly file: string;
-  /** Neither the environment nor a named file has to be there. */
+  /** If set, neither the environment nor the named files need to be there. */
   readonly structure?: true;
 }
 
-/** What a valid file sets up, in lines for people and in members for programs. */
 type PartlyChecked = Awaited<ReturnType<typeof checkConfiguration>>;
+/** What a valid file sets up, in lines for people and in members for programs. */
 type Summary = Pick<Report, 'lines' | 'json'>;
 
 const MAX_NAMES = 10;
-/** Never a default in the file: what is left to the environment is a secret more often than not. */
+/** Never suggests a default in the file: what is left to the environment is usually a secret. */
 const UNSET_ADVICE =
   'set the variables as they are where it runs; on a machine without secrets, --structure checks all but these';
 
 /**
- * Reads the configuration of a broker or of an egress, and every file that it names, with their own reader. Where
- * variables are not set, the rest is looked at, and the report is incomplete (ADR 36).
+ * Reads the configuration of a broker or of an egress, with every file that it names, using their own readers. If
+ * variables are not set, everything else is checked, and the report is incomplete (ADR 36).
  * @throws ConfigurationError with every fault, each with its path in the file
  */
 export async function configCheck(
@@ -119,7 +119,7 @@ function some(names: readonly string[]): string {
   return `${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}`;
 }
 
-/** Whether there is TLS, and nothing of what its files hold: one of them is a private key. */
+/** Whether there is TLS, but nothing of what its files hold: one of them is a private key. */
 function withoutKeys<Server extends { readonly tls?: object }>(server: Server): Omit<Server, 'tls'> & { tls: boolean } {
   return { ...server, tls: server.tls !== undefined };
 }

@@ -8,8 +8,8 @@ import { exitCodes } from '../exit-codes.js';
 import type { CommandContext } from '../terminal.js';
 
 /**
- * Runs sandbox, broker and egress until it is asked to end. All its files are in `.demo/` of the checkout.
- * @returns the exit code: 0 when it was ended on request, 1 when something could not start or died
+ * Runs sandbox, broker and egress until asked to end. All its files are in `.demo/` in the checkout.
+ * @returns the exit code: 0 if it was ended on request, 1 if something could not start or died
  */
 export async function demo(options: DemoPortOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;

@@ -15,13 +15,13 @@ import type { CommandContext } from '../terminal.js';
 
 interface EgressDoctorOptions {
   readonly egress: string;
-  /** A server that answers with the address of its caller: which one does the world see? */
+  /** A server that answers with its caller's address, to find out which one the world sees. */
   readonly echoUrl?: string;
 }
 
 /**
  * Checks the configuration of an egress against the world: files, broker, keys, gateway.
- * @throws BrokerError `invalid_request` for an `echoUrl` that is none, and for the file of a broker
+ * @throws BrokerError `invalid_request` for an invalid `echoUrl`, and for a broker's file
  */
 export async function doctorEgress(
   { egress: file, echoUrl }: EgressDoctorOptions,

@@ -20,7 +20,7 @@ import type { CommandContext } from '../terminal.js';
 
 export interface DoctorOptions extends ProbeWishes {
   readonly config: string;
-  /** A server that answers with the address of its caller: which one does the world see? */
+  /** A server that answers with its caller's address, to find out which one the world sees. */
   readonly echoUrl?: string;
   /** For `discover`: names of body fields or headers to try first. */
   readonly name?: readonly string[];
@@ -29,9 +29,9 @@ export interface DoctorOptions extends ProbeWishes {
 }
 
 /**
- * Checks a configuration against the world. What is wrong there is in the report, and its class in the exit code.
- * @throws BrokerError before anything is sent, for wishes that must not be granted: `invalid_request`,
- *   `merchant_not_found`, `key_file_invalid`
+ * Checks a configuration against the world. The report says what is wrong, and the exit code gives its class.
+ * @throws BrokerError before anything is sent, if the requested probes are not allowed: `invalid_request`,
+ * `merchant_not_found`, `key_file_invalid`
  */
 export async function doctor(options: DoctorOptions, context: CommandContext): Promise<Report> {
   const { clock, environment, signal } = context;
@@ -68,7 +68,7 @@ function merchantsFor(options: DoctorOptions, configuration: BrokerConfiguration
   return options.merchant === undefined ? merchants : [chosenMerchant(merchants, options.merchant)];
 }
 
-/** Those that were given, the configured one, and the merchant's own: "the public key of the matching algorithm". */
+/** The given keys, the configured one, and the merchant's own: "the public key of the matching algorithm". */
 async function recipientsFor(
   { recipientKey = [] }: DoctorOptions,
   merchant: MerchantConfiguration | undefined,

@@ -10,14 +10,14 @@ export const LIVENESS_URL = 'http://127.0.0.1:9464/livez';
 const DEADLINE_MS = 2_000;
 
 interface HealthOptions {
-  /** Of `/livez` or `/readyz` on a management port. */
+  /** The URL of `/livez` or `/readyz` on a management port. */
   readonly url: string;
 }
 
 /**
- * Asks a running broker how it is, for platforms that run a command inside the container. It needs no shell, no
+ * Asks a running broker for its health, for platforms that run a command inside the container. It needs no shell, no
  * configuration and no secret.
- * @throws BrokerError `invalid_request` for what is not an http URL
+ * @throws BrokerError `invalid_request` if it is not an http URL
  */
 export async function health({ url }: HealthOptions, { clock, signal }: CommandContext): Promise<Report> {
   const asked = URL.parse(url);
@@ -34,7 +34,7 @@ export async function health({ url }: HealthOptions, { clock, signal }: CommandC
   };
 }
 
-/** The status, or in a word why there is none. The body is not read: it is for people. */
+/** The status, or in a word why there is none. The body is for people, and is not read. */
 async function statusOf(url: URL, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<number | string> {
   const deadline = new Deadline(clock, DEADLINE_MS, signal);
   try {

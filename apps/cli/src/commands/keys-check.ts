@@ -4,13 +4,13 @@ import type { Report } from '../report.js';
 
 interface KeysCheckOptions {
   readonly file: string;
-  /** The kind of key that belongs in this place; either when absent. */
+  /** The kind of key that belongs in this place; if absent, either. */
   readonly expect?: 'private' | 'public';
 }
 
 /**
  * Checks a key file by the rules that the broker applies.
- * @throws BrokerError `key_file_invalid` or `jwk_invalid`, naming the rule that is broken, never a value
+ * @throws BrokerError `key_file_invalid` or `jwk_invalid`, naming the broken rule but never a value
  */
 export async function keysCheck({ file, expect }: KeysCheckOptions): Promise<Report> {
   const { kind, thumbprint, warnings } = await readKeyFile(file);

@@ -9,8 +9,9 @@ interface KeysConvertOptions {
 }
 
 /**
- * Writes the key of a PEM file as the JWK that broker and bank take; a private one to a file of mode 0600.
- * @throws BrokerError `key_file_invalid` for files, `jwk_invalid` for a key that is none of the interface description
+ * Writes the key of a PEM file as the JWK that broker and bank accept; a private key goes to a file of mode 0600.
+ * @throws BrokerError `key_file_invalid` for files, `jwk_invalid` for a key that the interface description does not
+ * allow
  */
 export async function keysConvert({ file, out }: KeysConvertOptions): Promise<Report> {
   const { text } = await readBounded(file);

@@ -11,8 +11,9 @@ const PRIVATE_MODE = 0o600;
 const PUBLIC_MODE = 0o644;
 
 /**
- * Makes a client key pair: the private half to a new file of mode 0600, the public half to a file or into the report.
- * @throws BrokerError `key_file_invalid` when a file exists already or cannot be created; then neither is there
+ * Makes a client key pair: the private half goes to a new file of mode 0600, the public half to a file or into the
+ * report.
+ * @throws BrokerError `key_file_invalid` if a file already exists or cannot be created; then neither is created
  */
 export async function keysGenerate({ out, publicOut }: KeysGenerateOptions): Promise<Report> {
   const { privateJwk, publicJwk, thumbprint } = await generateClientKey();

@@ -7,7 +7,7 @@ interface KeysPublicOptions {
 }
 
 /**
- * The public half of a key file, in the form that is handed to the bank.
+ * The public half of a key file, in the form in which it is handed to the bank.
  * @throws BrokerError `key_file_invalid` or `jwk_invalid`
  */
 export async function keysPublic({ file, out }: KeysPublicOptions): Promise<Report> {

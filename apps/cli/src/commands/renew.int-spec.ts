@@ -30,7 +30,7 @@ const refusal = (reason: string, cause: string): Answered => ({
 describe('what renew says', () => {
   const started = endedAfterEach();
 
-  /** Before a broker that the test plays: what it answers to the wish, and what it lists after that. */
+  /** Runs against a simulated broker: what it answers to the request, and what it lists after that. */
   async function renew(
     { status, body }: Answered,
     list: object,

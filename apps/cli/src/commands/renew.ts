@@ -30,7 +30,7 @@ interface RenewOptions extends BrokerOptions {
   readonly json?: true;
 }
 
-/** What the replica that was asked says of the merchant and of its store; nothing where it has no list. */
+/** What the replica that was asked says about the merchant and its store; empty if it has no list. */
 interface Look {
   readonly listing?: Listing;
   readonly found?: ListedMerchant;
@@ -39,8 +39,8 @@ interface Look {
 const NO_BROKER = 'the answer is not that of a broker';
 
 /**
- * Has a newer session created now, past the back-off. The first replica that answers is asked; the others share what comes of it.
- * What is not usable, such as the file of the token, is told as the outcome of this merchant, too.
+ * Has a newer session created now, regardless of the back-off. The first replica that answers is asked; the others
+ * share the result. Anything unusable, such as the token file, is also reported as the outcome for this merchant.
  */
 export async function renew(options: RenewOptions, context: CommandContext): Promise<Report> {
   try {
@@ -98,7 +98,7 @@ async function outcomeOf(wish: Wish, { merchant, broker }: Wanted, context: Comm
   return refused(merchant, { ...refusal, outlook, listed });
 }
 
-/** Where there are several, which of them it was, and why it was none of those before it. */
+/** If there are several replicas, which one it was, and why it was none of those before it. */
 function ofReplica(report: Report, { place, answer, hasReplicas, notAsked, notThere }: Wish): Report {
   const asked = hasReplicas && !('problem' in answer) ? [`asked       ${placeName(place)}`] : [];
   return {
@@ -126,7 +126,7 @@ const servedAs: Readonly<Record<string, string>> = {
   unshared: 'at this replica alone, and served on',
 };
 
-/** What follows for payments, and when. Of a merchant that is not listed, what is true of every one. */
+/** What follows for payments, and when. For a merchant that is not listed, what is true of every merchant. */
 function outlookOf(found: ListedMerchant | undefined, nowMs: number): string {
   if (found === undefined) return 'The next attempt comes by itself: session-broker status shows it';
   if (found.state === 'unavailable') return `There is no session; ${nextOf(found, nowMs)}`;
@@ -142,7 +142,7 @@ interface Silence {
   readonly error: AskFault;
 }
 
-/** Where none was asked, the gravest of what kept the wish from them is the outcome. */
+/** If no replica was asked, the outcome is the gravest of the faults that kept the request from them. */
 function unreached(merchant: string, { place, notAsked }: Wish, { why, error }: Silence): Report {
   const mayBeDone = !cameToNoBroker(why);
   const { message } = error;
@@ -168,7 +168,7 @@ function unreached(merchant: string, { place, notAsked }: Wish, { why, error }: 
 const isRenewed = ({ status, body }: ReplicaAnswer): boolean =>
   status === 200 && typeof body['generation'] === 'number';
 
-/** What answered is not the API of a broker, so nothing of it is about the merchant. */
+/** What answered is not a broker API, so nothing that it says is about the merchant. */
 function misled(merchant: string, place: ReplicaPlace, answer: ReplicaAnswer): Report {
   const { status, body } = answer;
   const code = ownCodeOf(answer);
@@ -201,7 +201,10 @@ function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
   };
 }
 
-/** Who may end what was created: whoever created sessions before, or another replica with another key. */
+/**
+ * Who may end the session that was created: someone else who created sessions before, or another replica with another
+ * key.
+ */
 function noteOf(listed: ListedMerchant): string | undefined {
   const others =
     'somebody else created sessions of the merchant, and may end this one, too (runbook: foreign-authorizer)';
@@ -209,7 +212,10 @@ function noteOf(listed: ListedMerchant): string | undefined {
   return listed.condition === 'watched' ? causeText(listed) : undefined;
 }
 
-/** What was created may be ended again, or be shared with nobody, and one that is too new to be replaced may be one that payments fail with. */
+/**
+ * The created session may be ended again, or may not be shared with any other replica; and a session that is too new to
+ * be replaced may be the one that payments fail with.
+ */
 function withOutlook(report: Report, wasThere: boolean, listed: ListedMerchant | undefined): Report {
   if (listed === undefined || isWell(listed)) return report;
   const isDone = !wasThere || listed.condition === 'watched';
@@ -232,9 +238,9 @@ interface Refusal {
   /** What is wrong with the merchant's name. */
   readonly fault: NameFault | undefined;
   readonly hasToken: boolean;
-  /** What follows, in a line each. */
+  /** What follows, one line each. */
   readonly outlook: readonly string[];
-  /** As the broker lists the merchant, after an attempt that has failed. */
+  /** As the broker lists the merchant after a failed attempt. */
   readonly listed: ListedMerchant | undefined;
   readonly now: Instant;
 }
@@ -271,7 +277,7 @@ function refused(merchant: string, refusal: Refusal): Report {
   };
 }
 
-/** By what the bank's support knows the last attempt. */
+/** The id by which the bank's support knows the last attempt. */
 function supportOf(listed: ListedMerchant | undefined): { readonly gatewayRequestId?: string } {
   const gatewayRequestId = listed === undefined ? undefined : supportId(listed);
   return gatewayRequestId === undefined ? {} : { gatewayRequestId };
@@ -282,7 +288,7 @@ function supportLines(listed: ListedMerchant | undefined): readonly string[] {
   return text === undefined ? [] : [text];
 }
 
-/** As `GET /v1/merchants` has them: until when there is a session, and when the next attempt comes. */
+/** As in `GET /v1/merchants`: until when there is a session, and when the next attempt comes. */
 function momentsOf(listed: ListedMerchant | undefined): Partial<ListedMerchant> {
   const { expiresAt, renewAt, retryAt } = listed ?? {};
   return {
@@ -318,11 +324,16 @@ function remedyOf({ answer: { status, body }, fault, hasToken, listed, now }: Re
 const isSpentOnFailures = (listed: ListedMerchant | undefined): boolean =>
   listed?.lastFailure !== undefined && !isOfOthers(listed);
 
-/** Somebody else created sessions, and goes on or may go on: `session-broker status` has a word for each. */
+/**
+ * Someone else created sessions and still does, or may still do so: `session-broker status` has a word for each case.
+ */
 const isOfOthers = ({ condition = '', runbook }: ListedMerchant): boolean =>
   condition === 'foreign_authorizer' || (condition === 'watched' && runbook !== 'unopenable-records');
 
-/** A merchant that looks well may have a note, and a store that is away is nothing of the merchant's: neither note nor merchant refused this wish. */
+/**
+ * A merchant that looks well may have a note, and an unavailable store is not the merchant's fault: neither the note
+ * nor the merchant refused this request.
+ */
 function pageFor(reason: string | undefined, listed: ListedMerchant | undefined): string | undefined {
   const isOfMerchant = !isOfStore(reason) && listed !== undefined && !isWell(listed);
   return (isOfMerchant ? listed.runbook : undefined) ?? pageOf(reason);
@@ -330,7 +341,7 @@ function pageFor(reason: string | undefined, listed: ListedMerchant | undefined)
 
 const isOfStore = (reason: string | undefined): boolean => reason === 'store_silent' || reason === 'store_refuses';
 
-/** Of what lasts: with the store away a merchant that is served has no cause of its own. */
+/** For lasting reasons: while the store is unavailable, a merchant that is served has no cause of its own. */
 function pageOf(reason: string | undefined): string | undefined {
   const lasting = ['budget_exhausted', 'store_silent', 'store_refuses'] as const;
   const found = lasting.find((one) => one === reason);

@@ -13,41 +13,42 @@ import {
 import type { ExitClass } from '../exit-codes.js';
 import type { CommandContext } from '../terminal.js';
 
-/** What became of the wish at one replica. */
+/** What became of the request at one replica. */
 interface Asked {
   readonly place: ReplicaPlace;
   readonly answer: ReplicaAnswer | NoAnswer;
-  /** What is wrong there with the merchant's name. */
+  /** What is wrong with the merchant's name there. */
   readonly nameFault: NameFault | undefined;
 }
 
-/** A replica that did nothing, after which another one was asked. */
+/** A replica that did nothing, so that another one was asked. */
 export interface PassedOver {
   readonly place: string;
   readonly error: AskFault;
   readonly fault: ExitClass;
 }
 
-/** What became of the wish, and which replicas it passed over. */
+/** What became of the request, and which replicas were passed over. */
 export interface Wish extends Asked {
   readonly hasReplicas: boolean;
-  /** The wish came to no broker there. */
+  /** Where the request did not reach a broker. */
   readonly notAsked: readonly PassedOver[];
-  /** Those do not have the merchant, or not for this caller. */
+  /** Replicas that do not have the merchant, or not for this caller. */
   readonly notThere: readonly PassedOver[];
 }
 
 interface WishContext extends Pick<CommandContext, 'clock' | 'signal'> {
-  /** Told the name of a replica whose answer takes long. */
+  /** Called with the name of a replica that takes long to answer. */
   readonly onWaiting: (place: string) => void;
 }
 
-/** A person who sees nothing for longer takes the command for dead. */
+/** Someone who sees nothing for longer than this thinks that the command hangs. */
 const LONG_MS = 2_000;
 
 /**
- * Asks for a newer session. Another replica is asked only where the one before did nothing of it: a wish is not made twice.
- * @throws BrokerError when there is no token to be sent where there was one
+ * Asks for a newer session. Another replica is asked only if the previous one did nothing about it, so that a request
+ * is never made twice.
+ * @throws BrokerError if there is no longer a token to send
  */
 export async function makeWish(broker: BrokerPlace, merchant: string, context: WishContext): Promise<Wish> {
   const places = await replicaPlaces(broker.urls);
@@ -58,7 +59,7 @@ export async function makeWish(broker: BrokerPlace, merchant: string, context: W
     if (!isPassedOver(asked)) return wishOf(asked, passed, { ca, hasReplicas });
     passed.push(asked);
   }
-  // One that was not asked may have the merchant.
+  // A replica that was not asked may have the merchant.
   const told = passed.findLast(isUnasked) ?? passed.at(-1);
   if (told === undefined) throw new Error('there is at least one URL');
   const others = passed.filter((one) => one !== told);
@@ -83,7 +84,7 @@ const isPassedOver = (asked: Asked): boolean => asked.nameFault !== undefined ||
 
 const isUnasked = ({ answer }: Asked): boolean => 'problem' in answer && cameToNoBroker(answer);
 
-/** There was no connection, or somebody else is there than the broker that was looked for. */
+/** There was no connection, or something other than the wanted broker is there. */
 export const cameToNoBroker = ({ isUnasked: wasUnconnected, fault }: NoAnswer): boolean =>
   wasUnconnected === true || fault !== 'tryLater';
 

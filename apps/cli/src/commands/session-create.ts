@@ -20,7 +20,8 @@ export interface SessionCreateOptions {
 }
 
 /**
- * Makes exactly one create-session call, as the broker would, and keeps nothing of it. How the call failed is in the report.
+ * Makes exactly one create-session call, as the broker would, and keeps nothing of the result. If the call fails, the
+ * report says how.
  * @throws ConfigurationError, BrokerError `merchant_not_found` or `invalid_request` before any call is made
  */
 export async function sessionCreate(options: SessionCreateOptions, context: CommandContext): Promise<Report> {
@@ -35,7 +36,7 @@ export async function sessionCreate(options: SessionCreateOptions, context: Comm
   }
 }
 
-/** With the bank's own code and request id, which its support asks for. */
+/** Includes the bank's own code and request id, which its support asks for. */
 function failed(failure: GatewayFailure, { id: merchant, gateway }: MerchantConfiguration): Report {
   const { code, shownCode: msgCode, httpStatus, requestId } = failure;
   const remedy = addressRemedy(failure, gateway);

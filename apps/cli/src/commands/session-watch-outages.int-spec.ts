@@ -9,15 +9,15 @@ import { runCli } from '../program.js';
 const LOOK_MS = 5_000;
 const RETRY_AFTER_S = '300';
 
-/** A broker in front of which no stream passes. Without a session it says when to come back. */
+/** A broker behind something that lets no stream through. Without a session it says when to come back. */
 class PolledReplica {
   hasMerchant = true;
-  /** Of a caller who may read no merchant. */
+  /** The token of a caller who may read no merchant. */
   blindToken: string | undefined;
-  /** Of a caller whom it does not know. */
+  /** The token of a caller that it does not know. */
   unknownToken: string | undefined;
   generation: number | undefined;
-  /** For the session alone. */
+  /** How often it was asked for the session itself. */
   asked = 0;
   turnedAway = 0;
   #server: LoopbackServer | undefined;
@@ -57,7 +57,7 @@ class PolledReplica {
       this.turnedAway += 1;
       return [404, problem('merchant_not_found')];
     }
-    // What a proxy makes of a stream.
+    // What a proxy turns a stream into.
     if (path.includes('/events')) return [200, {}];
     this.asked += 1;
     return this.generation === undefined
@@ -82,7 +82,7 @@ function sessionOf(generation: number, clock: Clock): object {
 
 describe('a watch', () => {
   const started = endedAfterEach();
-  // The client package has the clock of the machine.
+  // The client package uses the machine's clock.
   const clock = new FakeClock(toRfc3339(new SystemClock().now()));
 
   const replica = async (): Promise<PolledReplica> => started.add(await PolledReplica.start(clock), (it) => it.close());

@@ -7,11 +7,11 @@ import { runCli } from '../program.js';
 const SHOP = { id: 'shop', state: 'unavailable', condition: 'unavailable', reason: 'no_session', renewing: true };
 const PROBLEM = 'urn:session-broker:problem:';
 
-/** A broker that follows a merchant without a session, until a reload has taken it away. */
+/** A broker that follows a merchant without a session, until a reload removes it. */
 class PlayedReplica {
   readonly #streams = new Set<ServerResponse>();
   readonly #server: LoopbackServer;
-  /** A merchant that no reload takes away. */
+  /** A merchant that no reload removes. */
   readonly #other: string;
   #hasMerchant = true;
 
@@ -63,7 +63,7 @@ class PlayedReplica {
   }
 
   #refuse(response: ServerResponse, status: number, code: string): void {
-    // Without it, whoever asks for a session waits for one before it follows.
+    // Without this header, whoever asks for a session waits for one before it follows.
     const retryAfter = status === 503 ? { 'retry-after': '300' } : {};
     response.writeHead(status, { 'content-type': 'application/problem+json', ...retryAfter });
     response.end(JSON.stringify({ type: PROBLEM + code, code, title: 'The caller may not do this', detail: code }));
@@ -74,7 +74,7 @@ const LOOK_MS = 5_000;
 
 describe('a watch whose merchant is taken away by a reload', () => {
   const started = endedAfterEach();
-  // The client package has the clock of the machine.
+  // The client package uses the machine's clock.
   const clock = new FakeClock(toRfc3339(new SystemClock().now()));
 
   const replica = async (other?: string): Promise<PlayedReplica> =>

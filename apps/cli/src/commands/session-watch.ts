@@ -35,10 +35,11 @@ interface WatchOptions extends BrokerOptions {
 }
 
 /**
- * A line for each session of a merchant as it comes, one when its condition or that of the store changes, with a session or without, one when
- * the last of them has expired without a next one, and never a part of it that is secret. It follows as a service does, by the client package, and goes on
- * through outages until it is asked to end; not past what no later call mends, such as a certificate that is not trusted.
- * @returns the exit code: 0 when it was ended on request
+ * Prints a line for each session of a merchant as it comes, one whenever the condition of the merchant or of the store
+ * changes, with or without a session, and one when the last session has expired without a successor, and never anything
+ * secret. It follows the merchant through the client package, as a service does, and goes on through outages until it
+ * is asked to end, but not if no later call can help, as with an untrusted certificate.
+ * @returns the exit code: 0 if it was ended on request
  */
 export async function sessionWatch(options: WatchOptions, context: CommandContext): Promise<number> {
   const connections = new OutboundConnections({ clock: context.clock });
@@ -61,7 +62,10 @@ interface Ending {
   readonly facts: { readonly error: AskFault };
 }
 
-/** Tells why the watch is over. @returns the exit code */
+/**
+ * Reports why the watch is over.
+ * @returns the exit code
+ */
 function ended({ fault, lines, facts }: Ending, { merchant, json }: WatchOptions, context: CommandContext): number {
   const { clock, terminal } = context;
   if (json === true) terminal.out(JSON.stringify({ event: 'ended', at: toRfc3339(clock.now()), merchant, ...facts }));
@@ -71,7 +75,7 @@ function ended({ fault, lines, facts }: Ending, { merchant, json }: WatchOptions
 
 const endingOf = (error: AskFault, fault: ExitClass): Ending => ({ fault, lines: faultLines(error), facts: { error } });
 
-/** None of the replicas can be followed, whatever time passes. */
+/** None of the replicas can be followed, no matter how long one waits. */
 function endingOfAll(lost: readonly LostReplica[], broker: BrokerPlace): Ending | undefined {
   const troubles = lost.map(({ url, why }) => troubleOf(url, why, broker));
   const [first, ...others] = troubles;
@@ -87,7 +91,7 @@ interface Reached {
   readonly connections: OutboundConnections;
 }
 
-/** @returns why the merchant cannot be followed any more; undefined when it was ended on request */
+/** @returns why the merchant can no longer be followed; undefined if the watch was ended on request */
 async function follow(
   options: WatchOptions,
   { broker, connections }: Reached,
@@ -128,13 +132,13 @@ async function follow(
 
 interface Refused extends Pick<WatchOptions, 'merchant'> {
   readonly broker: BrokerPlace;
-  /** The replica that has refused. */
+  /** The replica that refused. */
   readonly place: ReplicaPlace;
-  /** What it has said. */
+  /** What it said. */
   readonly said: string;
 }
 
-/** What to do where the broker lets nobody in, or does not know the merchant by this name, or not for this caller. */
+/** What to do if the broker lets nobody in, or does not know the merchant by this name or for this caller. */
 async function afterRefusal(
   error: SessionBrokerError,
   { broker, place, said, merchant }: Refused,
@@ -160,7 +164,7 @@ async function afterRefusal(
   const found = await nameFault(broker, places, { ...context, merchant, code });
   if (found === undefined) return endingOf(told(said), 'refused');
   if (found.isBlind) return endingOf({ ...told(found.problem, GRANT_READ), code: askFaultCodes.noMerchant }, 'refused');
-  // What the broker says of a name that it does not know is the same in more words.
+  // What the broker says about a name that it does not know means the same in more words.
   return endingOf(told(found.problem, error instanceof Forbidden ? NAME_OR_GRANT : NAME_A_MERCHANT), found.fault);
 }
 
@@ -174,7 +178,7 @@ function clientOptions(
   };
 }
 
-/** Of anything else that an auth function throws the client package tells no more than its class. */
+/** For anything else that an auth function throws, the client package reports only the class. */
 function tokenUnavailable(error: unknown): never {
   if (!(error instanceof BrokerError)) throw error;
   throw new BrokerUnavailable('token_unavailable', error.publicDetail ?? error.message);

@@ -27,9 +27,9 @@ import type { CommandContext } from '../terminal.js';
 
 export type { SimulateOptions } from '../simulate/plan.js';
 
-/** More nobody reads: those of merchants without a warning are left out then. */
+/** Nobody reads more: beyond this, the blocks of merchants without a warning are left out. */
 const MAX_SHOWN_BLOCKS = 20;
-/** So many merchants, or merchants that are alike, get advice of their own; more tell the same. */
+/** This many merchants, or groups of merchants alike, get their own advice; more would say the same. */
 const MAX_ADVISED_GROUPS = 5;
 
 type Merchant = Schedule['merchants'][number];
@@ -38,15 +38,15 @@ interface Played extends Member {
   readonly log: SimulationLog;
 }
 
-/** Merchants that have the same settings. Each is played with luck of its own. */
+/** Merchants with the same settings. Each is played with its own luck. */
 interface PlayedAlike {
   readonly members: readonly Played[];
   readonly judged: Judged;
 }
 
 /**
- * Plays the renewals of a configuration on virtual time, with the broker's own renewer and a gateway that behaves as
- * the options say. Reads the configuration alone: none of the files that it names need exist, and no secret be set.
+ * Plays the renewals of a configuration in virtual time, with the broker's own renewer and a gateway that behaves as
+ * the options say. Reads only the configuration: the files that it names need not exist, and no secret need be set.
  * @throws ConfigurationError, BrokerError `invalid_request` or `merchant_not_found`
  */
 export async function simulateSchedule(
@@ -95,7 +95,7 @@ function setupsOf(merchants: readonly Merchant[], options: SimulateOptions, plan
   return setups;
 }
 
-/** In their order, by the first of each. */
+/** Groups in the order of their first members. */
 function alikeIn(setups: readonly SimulationSetup[]): readonly (readonly SimulationSetup[])[] {
   const groups = new Map<string, SimulationSetup[]>();
   for (const setup of setups) {
@@ -106,7 +106,7 @@ function alikeIn(setups: readonly SimulationSetup[]): readonly (readonly Simulat
   return [...groups.values()];
 }
 
-/** @param tell what is played now; nothing at the end */
+/** @param tell what is being played now; empty at the end */
 async function playAll(
   setups: readonly SimulationSetup[],
   tell: (text: string) => void,

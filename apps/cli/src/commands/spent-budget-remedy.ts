@@ -3,19 +3,19 @@ import { ASKED_AGAIN, momentText } from '#libs/session';
 import { endsBefore, type ListedMerchant } from '../broker/listed-merchant.js';
 
 interface RefusedByBudget {
-  /** As the broker tells it. */
+  /** As stated by the broker. */
   readonly cause: string | undefined;
-  /** The runbook to go on with. */
+  /** The runbook to continue with. */
   readonly page: string;
   readonly listed: ListedMerchant | undefined;
-  /** Whether it is attempts that failed that have spent it. */
+  /** Whether failed attempts have spent it. */
   readonly isSpentOnFailures: boolean;
   readonly now: Instant;
 }
 
-/** What to do where a wish for a newer session has found no call left, or has spent the last one itself. */
+/** What to do if a request for a newer session found no call left, or spent the last one itself. */
 export function spentBudgetRemedy({ cause, page, listed, isSpentOnFailures, now }: RefusedByBudget): string {
-  // A broker of an earlier version keeps no wish.
+  // A broker of an earlier version does not remember the request.
   if (cause?.includes(ASKED_AGAIN) === true) {
     const again = `it will be asked for again by this replica${momentOf(listed, now) ?? ' when a call is free'}`;
     return isSpentOnFailures

@@ -20,7 +20,7 @@ interface Listed {
 describe('status of several replicas', () => {
   const started = endedAfterEach();
 
-  /** @param listed what it lists, look by look; the last of them from then on */
+  /** @param listed what it lists, look by look; the last entry from then on */
   async function replica(name: string, listed: readonly Listed[]): Promise<string> {
     let looks = 0;
     const server = await LoopbackServer.http((_request, response) => {

@@ -48,9 +48,9 @@ import type { CommandContext } from '../terminal.js';
 /** What one replica says, or why it says nothing. */
 interface ReplicaStatus extends Listing {
   readonly place: string;
-  /** Absent while the files of its configuration say what is in force. */
+  /** Absent as long as the configuration files match what is in force. */
   readonly configuration?: ChangedConfiguration;
-  /** Why it says nothing of merchants. */
+  /** Why it says nothing about merchants. */
   readonly error?: AskFault;
   readonly fault?: ExitClass;
 }
@@ -127,7 +127,7 @@ function faultsOf(replica: ReplicaStatus): readonly ExitClass[] {
   return [fault, ...ofStore, ...merchants.map(faultOf)].filter((one) => one !== undefined);
 }
 
-/** What is not seen may be wrong: that is no all-clear. */
+/** What is not seen may be wrong, so this is no all-clear. */
 const NO_MERCHANT: AskFault = {
   code: askFaultCodes.noMerchant,
   message: 'no merchant that this caller may read',
