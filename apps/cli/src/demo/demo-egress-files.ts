@@ -11,9 +11,9 @@ const CLIENT_PUBLIC_KEY = 'shop-client.pub.jwk.json';
 
 export interface DemoEgressFiles {
   readonly config: string;
-  /** Of the client `shop`, for JSON in and out. */
+  /** The token of the client `shop`, which sends and receives plain JSON. */
   readonly clientToken: string;
-  /** What an unchanged client of the bank's interface gives as its serviceCode. */
+  /** What an unchanged client of the bank's interface sends as its serviceCode. */
   readonly serviceCodeAlias: string;
   /** The private key of that client. */
   readonly clientKey: string;
@@ -26,7 +26,7 @@ export interface EgressSecrets {
   readonly serviceCodeAlias: string;
 }
 
-/** Keys, tokens and alias, which stay from one start to the next. */
+/** Keys, tokens and alias, which are kept from one start to the next. */
 export async function keepEgressSecrets(folder: string): Promise<EgressSecrets> {
   const [brokerToken, clientToken, serviceCodeAlias, publicJwk] = await Promise.all([
     keepToken(join(folder, BROKER_TOKEN)),
@@ -45,7 +45,7 @@ interface EgressPlace {
   readonly secrets: EgressSecrets;
 }
 
-/** The egress's configuration, anew with each start. */
+/** The egress's configuration, written afresh at each start. */
 export async function writeEgressFiles({ folder, ports, secrets }: EgressPlace): Promise<DemoEgressFiles> {
   const { clientToken, serviceCodeAlias } = secrets;
   const config = join(folder, `egress-${ports.egress}.yaml`);

@@ -17,9 +17,9 @@ export interface DemoFiles {
 }
 
 /**
- * What the demo needs, in a folder that nobody else may read. Key and token stay from one start to the next, unless they
- * are damaged; the configuration is written anew. Its files carry the port in their name, so that two demos can run.
- * @throws BrokerError `key_file_invalid` when the folder cannot be used
+ * What the demo needs, in a folder that nobody else may read. Key and token are kept from one start to the next unless
+ * damaged; the configuration is rewritten. Its files have the port in their names, so that two demos can run.
+ * @throws BrokerError `key_file_invalid` if the folder cannot be used
  */
 export async function prepareDemoFiles(folder: string, ports: DemoPorts): Promise<DemoFiles> {
   try {

@@ -3,7 +3,7 @@ import { nearestName } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 
-/** Everything of the demo stays on this machine. */
+/** The whole demo stays on this machine. */
 export const demoHost = '127.0.0.1';
 
 export interface DemoPorts {
@@ -22,7 +22,7 @@ export interface DemoPortOptions {
   readonly egressManagementPort?: string;
 }
 
-/** What is said of them, and what they are when nobody says anything. */
+/** How the ports are named and set, and their defaults. */
 const ROLES: Readonly<Record<keyof DemoPorts, Omit<PortWish, 'text'> & { readonly standard: string }>> = {
   broker: { title: 'broker', variable: 'DEMO_BROKER_PORT', standard: '8080' },
   management: { title: 'management', variable: 'DEMO_MANAGEMENT_PORT', standard: '9464' },
@@ -43,7 +43,7 @@ interface PortWish {
 
 /**
  * The ports: from the command line, otherwise the environment, otherwise the defaults; 0 takes any free one. Each is
- * tried here, so that a taken one is one clear line before anything starts.
+ * tried here, so that a taken port results in one clear line before anything starts.
  * @throws BrokerError `address_in_use` or `configuration_invalid`, naming the port and how to choose another
  */
 export async function chooseDemoPorts(
@@ -78,7 +78,7 @@ export async function chooseDemoPorts(
   }
 }
 
-/** A name that is misspelt would have no effect, which nobody notices until a port is taken. */
+/** A misspelt name would have no effect, which nobody notices until a port is taken. */
 function demandKnownVariables(environment: Readonly<Record<string, string | undefined>>): void {
   const known = Object.values(ROLES).map(({ variable }) => variable);
   for (const name of Object.keys(environment).filter((one) => one.startsWith('DEMO_') && !known.includes(one))) {
@@ -88,7 +88,7 @@ function demandKnownVariables(environment: Readonly<Record<string, string | unde
   }
 }
 
-/** 0: any free one. */
+/** 0 means any free one. */
 function portOf({ variable, text }: PortWish): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
@@ -101,7 +101,7 @@ function demandDifferent(ports: readonly number[]): void {
   throw new BrokerError('configuration_invalid', { detail: `each of ${ports.length} ports must be another one` });
 }
 
-/** Held until all are chosen: one that is let go could be given again, as the next free one. */
+/** Held until all ports are chosen: a released one could be handed out again as the next free one. */
 async function hold(wish: PortWish, held: Server[]): Promise<number> {
   const { title, variable } = wish;
   const port = portOf(wish);

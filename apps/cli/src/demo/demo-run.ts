@@ -19,7 +19,7 @@ interface DemoSetup {
 
 /**
  * Runs the services until the context's signal aborts or one of them ends by itself, and then ends the rest.
- * @returns what went wrong; undefined when the person ended the demo
+ * @returns what went wrong; undefined if the user ended the demo
  */
 export async function runDemo(setup: DemoSetup, context: CommandContext): Promise<ServiceEnd | undefined> {
   const log = new ServiceLog(context.terminal);
@@ -33,7 +33,7 @@ export async function runDemo(setup: DemoSetup, context: CommandContext): Promis
     }
     return failure ?? (await over.reason);
   } finally {
-    // Whoever calls another one ends before it: the egress may still need the broker, and the broker the gateway.
+    // Callers end before what they call: the egress may still need the broker, and the broker the gateway.
     for (const service of services) await service.stop();
   }
 }
@@ -64,7 +64,7 @@ function startServices(
   return [egress, broker, sandbox];
 }
 
-/** The end of the demo: a service that ended by itself, or (without a reason) the person's wish. */
+/** The end of the demo: a service that ended by itself, or (without a reason) the user's request. */
 interface Over {
   readonly signal: AbortSignal;
   readonly reason: Promise<ServiceEnd | undefined>;

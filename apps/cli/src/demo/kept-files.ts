@@ -7,7 +7,7 @@ import { systemCodeOf } from '../system-error.js';
 
 const TOKEN_FORM = /^demo-[\w-]{32}$/;
 
-/** @returns the public half of the key in the file, in the bank's form; a missing or damaged key is made anew */
+/** @returns the public half of the key in the file, in the bank's form; a missing or damaged key is replaced */
 export async function keepKey(path: string): Promise<Record<string, string>> {
   try {
     return bankForm((await readKeyFile(path)).publicJwk);
@@ -19,7 +19,7 @@ export async function keepKey(path: string): Promise<Record<string, string>> {
   }
 }
 
-/** @returns the token in the file; a missing or damaged one is made anew */
+/** @returns the token in the file; a missing or damaged one is replaced */
 export function keepToken(path: string): Promise<string> {
   return keepText(path, { form: TOKEN_FORM, make: () => `demo-${randomBytes(24).toString('base64url')}` });
 }
@@ -29,7 +29,7 @@ interface KeptText {
   readonly make: () => string;
 }
 
-/** @returns the one line in the file; one that is missing or has another form is made anew */
+/** @returns the one line in the file; if it is missing or has another form, it is replaced */
 export async function keepText(path: string, { form, make }: KeptText): Promise<string> {
   const kept = await readKept(path);
   if (form.test(kept)) return kept;
@@ -47,7 +47,7 @@ async function readKept(path: string): Promise<string> {
   }
 }
 
-/** Whole or not at all: a start that is killed half-way leaves the file that was there. */
+/** Written completely or not at all: a start that is killed halfway leaves the previous file. */
 export async function replaceFile(path: string, content: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   await rm(draft, { force: true });

@@ -1,5 +1,5 @@
 const CLOCK_TIME = /T(\d{2}:\d{2}:\d{2})/;
-/** Shown elsewhere in the line, or of use to machines only. */
+/** Shown elsewhere in the line, or useful only to machines. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'level',
   'time',
@@ -13,7 +13,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 
 /**
  * One log line of a service (a JSON object with `level`, `time` and `msg`) as one line for people. Anything else is
- * passed on as it is.
+ * passed on unchanged.
  */
 export function humanLogLine(service: string, line: string): string {
   const entry = parseEntry(line);
@@ -38,7 +38,7 @@ function details(entry: Readonly<Record<string, unknown>>): string {
   return shown.length === 0 ? '' : ` (${shown.map(([key, value]) => `${key} ${textOf(value)}`).join(', ')})`;
 }
 
-/** What is wrong with a configuration: a line without it would send people to look for it. */
+/** What is wrong with a configuration: without it, people would have to go looking. */
 function faultsOf(faults: unknown): string {
   if (!Array.isArray(faults)) return '';
   const told = faults.map(faultOf).filter((fault) => fault !== '');

@@ -10,7 +10,10 @@ interface ReadinessOptions {
   readonly signal: AbortSignal;
 }
 
-/** Asks until the answer is 200. @returns false when the signal aborts first */
+/**
+ * Asks until the answer is 200.
+ * @returns false if the signal aborts first
+ */
 export async function waitUntilReady({ url, clock, signal }: ReadinessOptions): Promise<boolean> {
   while (!signal.aborted) {
     if ((await statusOf(url, signal)) === 200) return true;
@@ -19,7 +22,7 @@ export async function waitUntilReady({ url, clock, signal }: ReadinessOptions): 
   return false;
 }
 
-/** The status, or undefined when there is no answer (yet). */
+/** The status, or undefined if there is no answer (yet). */
 function statusOf(url: string, signal: AbortSignal): Promise<number | undefined> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, signal }, (response) => {

@@ -1,7 +1,9 @@
 import type { Terminal } from '../terminal.js';
 import { humanLogLine } from './log-line.js';
 
-/** The services' log lines for people: kept back until the demo has said how to use it, then as they come. */
+/**
+ * The services' log lines for people: held back until the demo has explained how to use it, then printed as they come.
+ */
 export class ServiceLog {
   readonly #terminal: Terminal;
   #kept: string[] | undefined = [];

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Clock } from '#libs/clock';
 import { programRuntime } from '#libs/program';
 
-/** Beyond this a process that was asked to end is ended by force. */
+/** After this time, a process that was asked to end is killed. */
 const GRACE_MS = 10_000;
 
 interface ServiceOptions {
@@ -22,15 +22,15 @@ export interface ServiceEnd {
 }
 
 /**
- * Ends a service with the launcher, however that ended: the pipe closes with it, also at `kill -9`. Only in the main thread,
- * since a worker runs this too and has no such pipe.
+ * Ends a service together with the launcher, however that ended: the pipe closes with it, even on `kill -9`. Only in
+ * the main thread, because a worker also runs this and has no such pipe.
  */
 const END_WITH_LAUNCHER = `--import=data:text/javascript,${encodeURIComponent(
   'import { isMainThread } from "node:worker_threads";' +
     'if (isMainThread) process.stdin.on("close", () => process.kill(process.pid, "SIGTERM")).resume().unref();',
 )}`;
 
-/** One of our programs, running as a process of its own. */
+/** One of our programs, running as its own process. */
 export class ServiceProcess {
   readonly name: string;
   /** Settles when the process is gone, for whatever reason. Never rejects. */
@@ -42,7 +42,7 @@ export class ServiceProcess {
   constructor({ name, script, environment, clock, onLine }: ServiceOptions) {
     this.name = name;
     this.#clock = clock;
-    // A group of its own: Ctrl-C reaches the launcher alone, which then ends the services in order.
+    // In its own process group, so that Ctrl-C reaches only the launcher, which then ends the services in order.
     this.#child = spawn(process.execPath, [...programRuntime.nodeArguments, END_WITH_LAUNCHER, script], {
       env: { ...programRuntime.environment, ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],

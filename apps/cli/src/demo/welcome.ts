@@ -7,7 +7,7 @@ export const readyUrl = ({ management }: DemoPorts): string => `http://${demoHos
 export const egressReadyUrl = ({ egressManagement }: DemoPorts): string =>
   `http://${demoHost}:${egressManagement}/readyz`;
 
-/** What to try, each line to be copied as it is. */
+/** What to try; each line can be copied as it is. */
 export function welcome(ports: DemoPorts, { token, egress }: DemoFiles): string {
   const broker = `http://${demoHost}:${ports.broker}`;
   return `
@@ -45,7 +45,7 @@ function orderLine(egress: string, token: string): string {
     statusPageType: 'STATUS_TIMER_PAGE',
     customerData: { senderCustomerId: 'customer-1' },
   };
-  // The gateway takes a merchantRequestId once: the line is good for more than one order.
+  // The gateway accepts a merchantRequestId only once, and this line should work for more than one order.
   const json = `'{"merchantRequestId":"order-'$(date +%s)'",${JSON.stringify(order).slice(1)}'`;
   const url = `${egress}/ecom/execute_request/hpp/v1/create-order`;
   return `curl -s --json ${json} ${url} -H 'authorization: Bearer ${token}'`;
