@@ -6,10 +6,10 @@ export interface Word {
   readonly meaning: string;
 }
 
-/** An option that is followed by a value. */
+/** An option that takes a value. */
 interface Valued {
   readonly option: string;
-  /** Absent: the name of a file, or something that no shell knows. */
+  /** Absent if the value is a file name, or something that no shell knows. */
   readonly choices?: readonly string[];
 }
 
@@ -19,13 +19,13 @@ export interface CommandNode {
   readonly path: string;
   readonly words: readonly Word[];
   readonly valued: readonly Valued[];
-  /** The names of commands below it. */
+  /** The names of its subcommands. */
   readonly subcommands: readonly string[];
-  /** Whether an argument may be the name of a file, or anything else that no shell knows. */
+  /** Whether an argument may be a file name, or something else that no shell knows. */
   readonly takesAnything: boolean;
 }
 
-/** What is declared of the program and of every command below it, so that nothing has to be said twice. */
+/** What is declared of the program and all its commands, so that nothing has to be written twice. */
 export function commandTree(program: Command, path = ''): CommandNode[] {
   const options = program.options.map(({ long, description, required, optional, argChoices }) => ({
     word: { text: long ?? '', meaning: description },
@@ -54,7 +54,7 @@ export function commandTree(program: Command, path = ''): CommandNode[] {
   return [node, ...below];
 }
 
-/** What a word and the command before it lead to, e.g. `keys` + `check`. */
+/** Every step from a command to one of its subcommands, e.g. `keys` + `check`. */
 export function steps(tree: readonly CommandNode[]): readonly string[] {
   return tree.flatMap(({ path, subcommands }) => subcommands.map((name) => `${path} ${name}`));
 }

@@ -25,7 +25,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const run = (command: string, args: readonly string[], environment: Record<string, string> = {}): string =>
   execFileSync(command, args, { encoding: 'utf8', cwd: folder, env: { ...process.env, ...environment } });
 
-/** What is typed, and words that are offered then. */
+/** What is typed, and the words that are then offered. */
 const offers: readonly (readonly [typed: string, words: readonly string[]])[] = [
   ['ke', ['keys']],
   ['keys c', ['check', 'convert']],
@@ -83,7 +83,7 @@ describeWith('fish', 'the completion of the command line in fish', () => {
   });
 });
 
-/** A terminal in which a person types; then the line as it stands is printed. */
+/** A terminal in which someone types; then the resulting line is printed. */
 const TERMINAL = String.raw`
 zmodload zsh/zpty
 zpty terminal zsh -f -i

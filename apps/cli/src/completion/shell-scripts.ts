@@ -9,7 +9,7 @@ type Tree = readonly CommandNode[];
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const patterns = (texts: readonly string[]): string => texts.map(quoted).join('|');
 
-/** Walks over the words that are there: what is at hand is the command that they name, e.g. `keys check`. */
+/** Walks over the words typed so far: `at` is the command that they name, e.g. `keys check`. */
 const walk = (tree: Tree, words: string): string => `  for word in ${words}; do
     case "$at $word" in
       ${patterns(steps(tree))}) at="\${at:+$at }$word" ;;
@@ -31,7 +31,7 @@ function valuesOf(tree: Tree): Values {
   };
 }
 
-/** Where no word fits, bash itself completes names of files. */
+/** If no word fits, bash itself completes file names. */
 function bash(tree: Tree): string {
   const { withChoices, others } = valuesOf(tree);
   const choices = withChoices.map(({ at, choices: words }) => `    ${quoted(at)}) words=${quoted(words.join(' '))} ;;`);
@@ -53,7 +53,7 @@ ${cases.join('\n')}
 complete -o default -F _session_broker ${PROGRAM}`;
 }
 
-/** Colons separate a word from its meaning, so that those in it are marked. */
+/** Colons separate a word from its meaning, so those within the word are escaped. */
 const described = ({ text, meaning }: Word): string => quoted(`${text.replaceAll(':', '\\:')}:${meaning}`);
 
 function zsh(tree: Tree): string {
@@ -79,7 +79,7 @@ ${cases.join('\n')}
 compdef _session_broker ${PROGRAM}`;
 }
 
-/** In quotes of fish, a backslash and a quote are what has to be marked. */
+/** Within fish quotes, only backslashes and quotes need escaping. */
 const fishQuoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 function fish(tree: Tree): string {
@@ -112,5 +112,5 @@ const choicesFor = (choices: readonly string[] | undefined): string =>
 
 const writers: Readonly<Record<Shell, (tree: Tree) => string>> = { bash, zsh, fish };
 
-/** The script by which a shell completes the command line. */
+/** The script with which a shell completes the command line. */
 export const scriptFor = (shell: Shell, tree: Tree): string => writers[shell](tree);
