@@ -37,7 +37,7 @@ const ofMerchant = (command: Command): Command =>
 const NO_MERCHANT = "option '--merchant <id>' not specified";
 const MERCHANT_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** A bare word is most often the merchant. */
+/** A bare word is usually meant as the merchant. */
 function withMeant(text: string, { args: [word = '', ...others] }: Command): string {
   const isMeant = text.includes(NO_MERCHANT) && others.length === 0 && MERCHANT_ID.test(word);
   return isMeant ? `${text.trimEnd()}; did you mean --merchant ${word}?\n` : text;
@@ -47,7 +47,7 @@ const EMPTY_MERCHANT = 'error: --merchant is empty: is the variable set that it 
 
 type Action<Wanted> = (options: Wanted & Options) => Promise<void>;
 
-/** With the broker that is meant. Like a file, one that nothing names is a fault of the command line. */
+/** Runs the action with the broker that is meant. If none is named, the command line is at fault, as with a file. */
 function asking<Wanted extends object>(
   context: CommandContext,
   action: Action<Wanted>,
@@ -60,7 +60,7 @@ function asking<Wanted extends object>(
   };
 }
 
-/** The verbs that ask a running broker: `status`, `renew`, and `session watch` below the given `session`. */
+/** The verbs that ask a running broker: `status`, `renew`, and `session watch` under the given `session`. */
 export function addBrokerVerbs(program: Command, session: Command, { verb, run, context, ended }: BrokerVerbs): void {
   withBroker(verb(program, 'status', 'show every merchant as every replica of a running broker sees it')).action(
     asking<object>(context, (options) =>

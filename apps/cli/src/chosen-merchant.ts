@@ -4,7 +4,7 @@ import { BrokerError } from '#libs/errors';
 export const MAY_END_ANOTHER =
   'a new session can end the one that payments use now (interface description, "no refresh")';
 
-/** @throws BrokerError `merchant_not_found`, naming those that there are */
+/** @throws BrokerError `merchant_not_found`, naming the merchants that exist */
 export function chosenMerchant<Merchant extends { readonly id: string }>(
   merchants: readonly Merchant[],
   id: string,
@@ -19,7 +19,10 @@ export function chosenMerchant<Merchant extends { readonly id: string }>(
 
 const MAX_NAMED = 10;
 
-/** To follow that there is no merchant of a name: the one that is probably meant, or, behind `they`, those that there are. */
+/**
+ * Follows a statement that a merchant does not exist: the one that was probably meant or, after `they`, those that
+ * exist.
+ */
 export function meantOr(they: string, id: string, ids: readonly string[]): string {
   const near = nearestName(id, ids);
   if (near !== undefined) return `is ${near} meant?`;
@@ -28,7 +31,7 @@ export function meantOr(they: string, id: string, ids: readonly string[]): strin
 }
 
 /**
- * A real create call in production must be intended.
+ * A real create call in production must be intentional.
  * @throws BrokerError `invalid_request`
  */
 export function demandConsent({ gateway }: MerchantConfiguration, consents: boolean): void {

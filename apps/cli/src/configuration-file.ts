@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from './terminal.js';
 
-/** A file as the command line names it: what people type, what scripts do, or neither. */
+/** A file as named on the command line: as people type it, as scripts do, or not at all. */
 interface Named {
   readonly file: string | undefined;
   readonly config?: string;
@@ -9,16 +9,16 @@ interface Named {
 
 const ARGUMENT = '[file]';
 
-/** `verb [file]`, with the option that means the same. */
+/** `verb [file]`, which goes with an option of the same meaning. */
 export const withFile = (verb: string): string => `${verb} ${ARGUMENT}`;
 
 export const addConfigOption = (command: Command): Command =>
   command.option('--config <file>', 'the same as [file]; BROKER_CONFIG when neither is given');
 
 /**
- * The file that is named on the command line, else that of the environment, as for the broker itself.
- * @returns undefined where none names one
- * @throws CommanderError where both forms are used
+ * The file named on the command line, or else in the environment, as for the broker itself.
+ * @returns undefined if neither names one
+ * @throws CommanderError if both forms are used
  */
 export function namedConfiguration(
   { file, config }: Named,
@@ -32,7 +32,7 @@ export function namedConfiguration(
   return file ?? config ?? (byEnvironment === '' ? undefined : byEnvironment);
 }
 
-/** @throws CommanderError where nothing names a file, or both forms are used */
+/** @throws CommanderError if nothing names a file, or if both forms are used */
 export function demandConfiguration(
   named: Named,
   context: Pick<CommandContext, 'environment'>,

@@ -3,17 +3,20 @@ import { BrokerError, type ErrorCode, type Fault } from '#libs/errors';
 /** A contract with scripts: docs/command-line.md has the same table. */
 export const exitCodes = {
   ok: 0,
-  /** Something on this machine or inside the program: a taken port, a process that died, a fault of ours. */
+  /** Something on this machine or inside the program: a port in use, a process that died, a bug of ours. */
   failed: 1,
-  /** A file or value that was given is not usable: configuration, key, a merchant that there is not; a server that is set up wrongly. */
+  /**
+   * A given file or value is not usable: a configuration, a key, a merchant that does not exist; or a server is set up
+   * wrongly.
+   */
   invalidInput: 2,
   /** The other side says no, or is not trusted: registration, serviceCode, access, rights, certificate. */
   refused: 3,
-  /** The same command can succeed later without a change. */
+  /** The same command can succeed later without any change. */
   tryLater: 4,
-  /** The gateway's answer, or a newer session in the store, is not one that the configured keys open. */
+  /** The gateway's answer, or a newer session in the store, cannot be opened with the configured keys. */
   invalidAnswer: 5,
-  /** Nothing is known to be wrong, but not everything could be looked at. */
+  /** Nothing is known to be wrong, but not everything could be checked. */
   incomplete: 6,
   /** The command line itself is wrong (sysexits EX_USAGE). */
   usage: 64,
@@ -37,7 +40,7 @@ const byCode: Partial<Record<ErrorCode, ExitClass>> = {
   address_in_use: 'failed',
 };
 
-/** What kind of fault an error is. */
+/** The class of fault of an error. */
 export function exitClassOf(error: unknown): ExitClass {
   if (!(error instanceof BrokerError)) return 'failed';
   return byCode[error.code] ?? byFault[error.entry.fault];
@@ -45,9 +48,9 @@ export function exitClassOf(error: unknown): ExitClass {
 
 export const exitCodeOf = (error: unknown): number => exitCodes[exitClassOf(error)];
 
-/** When several things are wrong: first what a person has to mend, what is nearest to them first of all. */
+/** If several things are wrong: what a person has to fix comes first, beginning with what is nearest to them. */
 const gravest: readonly ExitClass[] = ['invalidInput', 'failed', 'refused', 'invalidAnswer', 'tryLater'];
 
-/** The gravest of several classes; undefined when there is none. */
+/** The gravest of several classes; undefined if there are none. */
 export const gravestOf = (classes: readonly ExitClass[]): ExitClass | undefined =>
   gravest.find((candidate) => classes.includes(candidate));

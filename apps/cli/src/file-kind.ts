@@ -3,12 +3,12 @@ import { BrokerError } from '#libs/errors';
 
 interface Wanted {
   readonly kind: 'broker' | 'egress';
-  /** What to do with a file of the other kind, to be read behind its name. */
+  /** What to do with a file of the other kind, worded to follow its name. */
   readonly otherwise: string;
 }
 
 /**
- * Refuses the file of the other kind, in whose every setting there would be a fault.
+ * Refuses a file of the other kind, in which every setting would be reported as a fault.
  * @throws BrokerError `invalid_request`
  */
 export async function demandKind(file: string, environment: Environment, { kind, otherwise }: Wanted): Promise<void> {

@@ -1,7 +1,7 @@
 import { type GatewayFailure, leadsElsewhere } from '#libs/session';
 import { type ExitClass, exitClassOf } from './exit-codes.js';
 
-/** What kind of fault a failed call is. A wrong address mends itself by no number of calls, whatever stands there answers. */
+/** The class of fault of a failed call. No number of calls fixes a wrong address, whatever answers there. */
 export function gatewayFaultClass(failure: GatewayFailure): ExitClass {
   const { kind, shownCode, trace } = failure;
   const known = {

@@ -4,7 +4,7 @@ import { type Bounds, isTlsInstead } from './tls-instead.js';
 
 type PlainEnd = Parameters<typeof isTlsInstead>[0];
 
-/** A failed call by an address with http, told as what it is where TLS is spoken at that port; any other failure as it was. */
+/** For a failed call to an http address, says so if the port speaks TLS; any other failure is returned unchanged. */
 export async function unlessTls(
   failure: GatewayFailure,
   gateway: GatewayPlace,
@@ -14,7 +14,7 @@ export async function unlessTls(
   return (await tlsInstead(plainEndOf(failure), gateway, bounds)) ?? failure;
 }
 
-/** The failure of every call by an address with http where TLS is spoken at its port; undefined where none is. */
+/** The failure of every call to an http address if TLS is spoken at its port; undefined if it is not. */
 export async function tlsInstead(
   end: PlainEnd,
   gateway: GatewayPlace,
@@ -28,7 +28,7 @@ export async function tlsInstead(
   return new GatewayFailure({ kind: 'transient', detail, mark: TLS_SPOKEN, ...peerOf(entry) });
 }
 
-/** An answer of the gateway's own, with its code, is none of a server that wants TLS. */
+/** An answer with the gateway's own code does not come from a server that wants TLS. */
 function plainEndOf({ kind, wasReached, httpStatus, trace, msgCode }: GatewayFailure): PlainEnd {
   if (httpStatus !== undefined && msgCode === undefined) return { httpStatus };
   const isBroken = kind === 'transient' || kind === 'invalid_response';

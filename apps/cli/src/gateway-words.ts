@@ -14,7 +14,7 @@ export function describeFailure(failure: GatewayFailure): string {
   return `${cause}${what}${marks.length === 0 ? '' : ` [${marks.join(', ')}]`}`;
 }
 
-/** What to do where somebody else than the operation has answered, or may have; undefined for every other failure. */
+/** What to do if something other than the operation answered, or may have; undefined for every other failure. */
 export function addressRemedy(failure: GatewayFailure, gateway: Pick<GatewayPlace, 'baseUrl'>): string | undefined {
   if (failure.instead === 'html_page' && failure.kind === 'refused') {
     return 'ask the bank whether it lets in the address that calls come from: doctor --echo-url shows it';
@@ -25,7 +25,7 @@ export function addressRemedy(failure: GatewayFailure, gateway: Pick<GatewayPlac
   return `${doubt}compare gateway.baseUrl with what the bank has told: this call went to ${createSessionAddress(gateway).href}`;
 }
 
-/** Of a service that asks for credentials: the gateway has none to ask for, and refuses with a code of its own. */
+/** Marks a service that asks for credentials: the gateway never does, and refuses with a code of its own. */
 const ASKS_FOR_CREDENTIALS: readonly (number | undefined)[] = [401, 403, 407];
 
 function isWithoutCode({ httpStatus, shownCode }: GatewayFailure): boolean {
@@ -40,7 +40,7 @@ function failedOf({ kind, shownCode, trace }: GatewayFailure): Parameters<typeof
   };
 }
 
-/** Whether the cause by itself says all that is known. */
+/** Whether the cause alone says all that is known. */
 function isTold(failure: GatewayFailure): boolean {
   const { msgCode, trace } = failure;
   const isKnown = msgCode !== undefined || trace?.mark !== undefined || trace?.thumbprint !== undefined;

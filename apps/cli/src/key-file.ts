@@ -5,7 +5,7 @@ import { importClientKey, importPaymentKey, type PublicJwk, thumbprintOf } from 
 import { namesToken, readTokenKeyFile } from '#libs/pkcs11';
 import { systemCodeOf } from './system-error.js';
 
-/** A P-384 JWK is under 1 KiB; more is some other file. */
+/** A P-384 JWK is under 1 KiB; anything larger is some other file. */
 const MAX_KEY_FILE_BYTES = 64 * 1024;
 const READABLE_BY_OTHERS = 0o077;
 
@@ -18,7 +18,7 @@ interface KeyFile {
 
 /**
  * Reads one JWK and checks it by the rules of the interface description, "Client key".
- * @throws BrokerError `key_file_invalid` for a file that cannot be read, `jwk_invalid` for a key that breaks a rule
+ * @throws BrokerError `key_file_invalid` if the file cannot be read, `jwk_invalid` if the key breaks a rule
  */
 export async function readKeyFile(path: string): Promise<KeyFile> {
   const { text, mode } = await readBounded(path);
@@ -35,7 +35,7 @@ export async function readKeyFile(path: string): Promise<KeyFile> {
 }
 
 /**
- * The public half and the place of a key that is kept in a token; undefined for a file that names none.
+ * The public half and the location of a key that is kept in a token; undefined if the file names none.
  * @throws BrokerError `key_file_invalid` or `jwk_invalid`
  */
 export async function readTokenKey(path: string): Promise<Awaited<ReturnType<typeof readTokenKeyFile>> | undefined> {
@@ -43,7 +43,7 @@ export async function readTokenKey(path: string): Promise<Awaited<ReturnType<typ
   return namesToken(jwk) ? readTokenKeyFile(jwk) : undefined;
 }
 
-/** The public key in the form that is handed to the bank (interface description, "Client key"). */
+/** The public key in the form in which it is handed to the bank (interface description, "Client key"). */
 export function bankForm({ kty, crv, x, y }: PublicJwk): Record<string, string> {
   return { kty, crv, use: 'enc', alg: 'ECDH-ES+A256KW', x, y };
 }
@@ -84,7 +84,7 @@ async function create(path: string, mode: number): Promise<FileHandle> {
   }
 }
 
-/** @throws BrokerError `key_file_invalid` when it cannot be read, or is too large for a key */
+/** @throws BrokerError `key_file_invalid` if it cannot be read, or is too large for a key */
 export async function readBounded(path: string): Promise<{ text: string; mode: number }> {
   let handle: FileHandle | undefined;
   try {

@@ -9,7 +9,7 @@ const isDumb = process.env['TERM'] === 'dumb';
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
-  // https://no-color.org: whatever it is set to.
+  // https://no-color.org: any non-empty value counts.
   hasColours: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '' && !isDumb,
   ...(process.stderr.isTTY && !isDumb && { progress: (text) => void process.stderr.write(`\r\u001b[K${text}`) }),
 };

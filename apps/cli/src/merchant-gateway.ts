@@ -1,7 +1,7 @@
 import type { MerchantConfiguration } from '#libs/configuration';
 import type { MerchantGateway } from '#libs/gateway';
 
-/** A merchant as its gateway calls need it. */
+/** A merchant in the form that its gateway calls need. */
 export const gatewaySettingsOf = ({
   id,
   serviceCode,

@@ -11,7 +11,9 @@ import { exitCodes } from './exit-codes.js';
 import { type Report, report } from './report.js';
 import type { CommandContext } from './terminal.js';
 
-/** Runs a verb and keeps its exit code. Verbs are loaded when they are called: the demo starts faster without the rest. */
+/**
+ * Runs a verb and keeps its exit code. Verbs are loaded when called, so that the demo starts faster without the rest.
+ */
 type Run = (options: { readonly json?: true }, work: () => Promise<Report>) => Promise<void>;
 
 /**
@@ -61,8 +63,8 @@ export async function runCli(args: readonly string[], context: CommandContext): 
 }
 
 /**
- * `help config check` is `config check --help`: commander's own knows of a single word, and of one that is no command prints
- * everything and no error. Such a word is left to be refused as any unknown command is.
+ * `help config check` means `config check --help`: commander's own help knows only a single word, and for one that is
+ * not a command it prints everything and no error. Such a word is left to be refused like any unknown command.
  */
 function withHelpLast(program: Command, args: readonly string[]): readonly string[] {
   const [first, ...words] = args;
@@ -77,7 +79,7 @@ function withHelpLast(program: Command, args: readonly string[]): readonly strin
   return [...words, '--help'];
 }
 
-/** What every verb that takes a configuration may be given beside its own options. */
+/** What every verb that takes a configuration accepts in addition to its own options. */
 type Given<Options> = Options & { readonly config?: string; readonly json?: true };
 
 const verb = (parent: Command, usage: string, description: string): Command =>

@@ -12,7 +12,7 @@ export interface Report {
   readonly warnings?: readonly string[];
   /** What ended the work, in one sentence; standard error for people, and in `json` for programs. */
   readonly error?: string;
-  /** When the work was done but what was found is not a success; default: 0. */
+  /** If the work was done but what was found is not a success; default: 0. */
   readonly exitCode?: number;
 }
 
@@ -27,12 +27,12 @@ interface PlacedFault {
   readonly line?: number;
 }
 
-/** A fault of several parts, each with the place where it is, e.g. of a configuration file. */
+/** A fault with several parts, each with its place, e.g. in a configuration file. */
 interface Faulty {
   readonly faults: readonly PlacedFault[];
-  /** What these hide could not be looked at. */
+  /** Whether these may hide further faults, which could not be checked. */
   readonly hasMore?: boolean;
-  /** What is told beside them. */
+  /** Reported along with the faults. */
   readonly warnings?: readonly PlacedFault[];
 }
 
@@ -41,7 +41,10 @@ const faultsOf = (error: unknown): Faulty =>
   error instanceof Error && 'faults' in error && Array.isArray(error.faults) ? (error as unknown as Faulty) : NO_FAULTS;
 const MORE = 'further checks follow once these are fixed';
 
-/** Does the work and prints its report, or the fault that ended it. @returns the exit code */
+/**
+ * Does the work and prints its report, or the fault that ended it.
+ * @returns the exit code
+ */
 export async function report(options: ReportOptions, work: () => Promise<Report>): Promise<number> {
   try {
     const done = await work();
@@ -80,11 +83,11 @@ function printFault({ terminal, json }: ReportOptions, error: unknown): void {
   for (const warning of warnings) terminal.err(`warning: ${placed(warning)}`);
 }
 
-/** The setting, and where it stands. */
+/** The setting, and where it is. */
 export const placeOf = ({ path, line }: Pick<PlacedFault, 'path' | 'line'>): string =>
   line === undefined ? path : `${path} (line ${line})`;
 
-/** The setting, where it stands, and what is said of it. */
+/** The setting, where it is, and what is said about it. */
 export const placed = (fault: PlacedFault): string => `${placeOf(fault)}: ${fault.problem}`;
 
 /** Faults that are listed one by one are not repeated in the headline. */
