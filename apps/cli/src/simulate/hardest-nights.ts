@@ -17,7 +17,7 @@ interface Renewal {
 
 /** This many lifetimes show how much of a session a night finds left, however short the run is. */
 const LIFETIMES_TO_LOOK_AT = 8;
-/** Apart from the time that is left, chance decides: how long the pause is in which the outage ends. */
+/** Besides the time that is left, only chance matters: the length of the pause in which the outage ends. */
 const NIGHTS_TO_PLAY = 2;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
