@@ -12,7 +12,7 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** Changes nothing when it rings by then anyway. */
+  /** No effect if it rings by then anyway. */
   in(delayMs: number): void {
     const atMs = this.#clock.monotonicMs() + delayMs;
     if (this.#closed || (this.#next !== undefined && this.#next.atMs <= atMs)) return;
@@ -24,7 +24,7 @@ export class Alarm {
     this.#next = { atMs, task };
   }
 
-  /** Whatever was asked for until now is forgotten. */
+  /** Forgets whatever was asked for so far. */
   cancel(): void {
     this.#next?.task.cancel();
     this.#next = undefined;

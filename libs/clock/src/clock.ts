@@ -9,13 +9,13 @@ export interface ScheduledTask {
 export interface Clock {
   /** Wall time. It may jump. */
   now(): Instant;
-  /** Milliseconds since some fixed moment; never goes back and goes on while the process is stopped. */
+  /** Milliseconds since a fixed moment; never goes back, and keeps counting while the process is stopped. */
   monotonicMs(): number;
   /** Runs `task` once after `delayMs`. The caller owns the task and cancels it when it closes. */
   schedule(delayMs: number, task: () => void): ScheduledTask;
 }
 
-/** setTimeout takes a 32-bit delay and fires at once beyond it. */
+/** setTimeout takes a 32-bit delay and fires at once for a longer one. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
 export class SystemClock implements Clock {
@@ -30,7 +30,7 @@ export class SystemClock implements Clock {
   schedule(delayMs: number, task: () => void): ScheduledTask {
     const dueAtMs = this.monotonicMs() + delayMs;
     let timer: NodeJS.Timeout;
-    // Node's timers may fire more than a millisecond early: what is left is waited for.
+    // Node's timers may fire more than a millisecond early: wait for the rest.
     const arm = (): void => {
       const leftMs = dueAtMs - this.monotonicMs();
       timer = setTimeout(fire, Math.min(MAX_TIMEOUT_MS, Math.max(0, Math.ceil(leftMs))));

@@ -104,7 +104,7 @@ describe('the windows of any zone, at any time of the year', () => {
     .integer({ min: Date.parse('2000-01-01'), max: Date.parse('2037-01-01') })
     .map((epochMs) => instantFromEpochMs(epochMs));
 
-  /** By another way than the window's own: what a clock on the wall would say. */
+  /** What a clock on the wall would say, computed in a different way from the window. */
   function clockOf(timeZone: string, epochMs: number): string {
     return new Date(epochMs).toLocaleTimeString('sv-SE', { timeZone, hour: '2-digit', minute: '2-digit' });
   }

@@ -4,13 +4,15 @@ import { TimeZone } from './time-zone.js';
 
 const DAY_MS = 86_400_000;
 
-/** From `from` up to `until`, which does not belong to it. */
+/** From `from` (inclusive) to `until` (exclusive). */
 export interface Span {
   readonly from: Instant;
   readonly until: Instant;
 }
 
-/** Times of day by the clocks of a zone, e.g. from `03:00` to `05:00` in `Europe/Kyiv`; over midnight when `to` is not later. */
+/**
+ * Times of day on the clocks of a zone, e.g. `03:00` to `05:00` in `Europe/Kyiv`; across midnight unless `to` is later.
+ */
 export interface DailyTimes {
   readonly from: string;
   readonly to: string;
@@ -18,16 +20,16 @@ export interface DailyTimes {
 }
 
 /**
- * The hours between two times of day, every day. A window begins when the clocks first show its beginning and ends when they
- * first show its end. So it is longer by an hour that comes twice within it, shorter by one that is skipped, and a day on
- * which all of it is skipped has none.
+ * The hours between two times of day, every day. A window begins when the clocks first show its start time and ends
+ * when they first show its end time. So it is an hour longer if an hour repeats within it, shorter if one is skipped,
+ * and a day on which all of it is skipped has none.
  */
 export class DailyWindow {
   readonly #zone: TimeZone;
   readonly #fromMs: number;
   readonly #toMs: number;
 
-  /** @throws RangeError for what is not a time of day, for an unknown zone, and for a window of no length */
+  /** @throws RangeError for an invalid time of day, an unknown zone, or a window of zero length */
   constructor({ from, to, timeZone }: DailyTimes) {
     this.#zone = new TimeZone(timeZone);
     this.#fromMs = timeOf(from);
@@ -36,12 +38,12 @@ export class DailyWindow {
     this.#toMs = toMs > this.#fromMs ? toMs : toMs + DAY_MS;
   }
 
-  /** Without a jump of the clocks in it. */
+  /** Not counting clock changes within it. */
   get lengthMs(): number {
     return this.#toMs - this.#fromMs;
   }
 
-  /** The windows that end after this moment, in their order and without end: take what is needed. */
+  /** The windows that end after this moment, in order and without end: take as many as needed. */
   *endingAfter(instant: Instant): Generator<Span, never> {
     const local = this.#zone.localAt(instant);
     for (let day = Math.floor(local / DAY_MS) - 1; ; day += 1) {

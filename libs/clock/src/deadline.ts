@@ -1,8 +1,8 @@
 import type { Clock, ScheduledTask } from './clock.js';
 
 /**
- * One end for a piece of work that has several steps: a signal that aborts when the time is up or when the parent
- * does. The owner calls `close` when the work is done, so that neither timer nor listener outlives it.
+ * One deadline for work that has several steps: a signal that aborts when the time is up or when the parent does. The
+ * owner calls `close` when the work is done, so that neither timer nor listener outlives it.
  */
 export class Deadline {
   readonly #clock: Clock;

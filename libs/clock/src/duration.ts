@@ -1,7 +1,7 @@
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type Unit = keyof typeof UNIT_MS;
 
-/** Ten years: a longer duration in a setting is a slip. */
+/** Ten years: a longer duration in a setting is a mistake. */
 const MAX_MS = 3_650 * UNIT_MS.d;
 
 /**

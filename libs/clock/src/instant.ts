@@ -6,7 +6,7 @@ export type Instant = number & { readonly [instantBrand]: 'Instant' };
 /** The last moment that ECMAScript's Date can hold. */
 const LAST_EPOCH_MS = 8.64e15;
 
-/** @throws RangeError when `epochMs` is not a moment that a Date can hold. */
+/** @throws RangeError if `epochMs` is not a moment that a Date can hold. */
 export function instantFromEpochMs(epochMs: number): Instant {
   if (!Number.isFinite(epochMs) || Math.abs(epochMs) > LAST_EPOCH_MS) {
     throw new RangeError('not a moment: milliseconds since the epoch are out of range');

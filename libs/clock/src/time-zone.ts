@@ -3,32 +3,33 @@ import { type Instant, instantFromEpochMs } from './instant.js';
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 
-/** What the clocks of a zone show, as the milliseconds after 1970-01-01T00:00 that the same reading would be in UTC. */
+/** What the clocks of a zone show, as the epoch milliseconds that the same reading would have in UTC. */
 export type LocalMs = number;
 
-/** The clocks of one zone of the IANA database, as this machine's copy of it knows them. */
+/** The clocks of one zone of the IANA time zone database, as this machine's copy knows it. */
 export class TimeZone {
   readonly #format: Intl.DateTimeFormat;
 
-  /** @throws RangeError for a name that is not known */
+  /** @throws RangeError for an unknown name */
   constructor(name: string) {
     this.#format = formatOf(name);
   }
 
   localAt(instant: Instant): LocalMs {
     const withinSecondMs = ((instant % SECOND_MS) + SECOND_MS) % SECOND_MS;
-    // Of a text, for the same in parts takes four times as long. The order is that of the United States: see `formatOf`.
+    // Parsed from text, because formatting to parts takes four times as long. The order is US order: see `formatOf`.
     const numbers = this.#format.format(instant - withinSecondMs).match(/\d+/g) ?? [];
     const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = numbers.map(Number);
     return Date.UTC(year, month - 1, day, hour, minute, second) + withinSecondMs;
   }
 
   /**
-   * The first moment at which the clocks show this or anything later: of a reading that comes twice the first time, and of
-   * one that is skipped the moment of the jump. So a later reading is never shown before an earlier one.
+   * The first moment at which the clocks show this or anything later: for a reading that occurs twice, the first time;
+   * for one that is skipped, the moment of the jump. So a later reading is never shown before an earlier one.
    */
   firstShowing(local: LocalMs): Instant {
-    // No zone is more than a day from UTC, so a jump that matters lies between these, and no zone jumps twice in two days.
+    // No zone is more than a day from UTC, so a jump that matters lies between these, and no zone jumps twice in two
+    // days.
     const [before = 0, after = 0] = [-DAY_MS, DAY_MS].map((byMs) => this.#offsetAt(instantFromEpochMs(local + byMs)));
     if (before === after) return instantFromEpochMs(local - before);
     const [early, late] = [Math.min(local - before, local - after), Math.max(local - before, local - after)];
@@ -51,7 +52,7 @@ export class TimeZone {
   }
 }
 
-/** One costs as much as thirty readings, and there are no more of them than zones. */
+/** Creating one costs as much as thirty readings, and there are never more of them than zones. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
@@ -69,7 +70,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 }
 
 /**
- * Whether this machine knows a zone of this name. An offset such as `+02:00` is not a zone: it has no daylight saving.
+ * Whether this machine knows a zone by this name. An offset such as `+02:00` is not a zone: it has no daylight saving.
  */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
@@ -81,7 +82,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The names that a person may have meant; each zone has at least one of them here. */
+/** The names that a person may have meant; every zone has at least one of its names here. */
 export function timeZoneNames(): readonly string[] {
   const renamed = ['Europe/Kyiv', 'Asia/Kolkata', 'Asia/Ho_Chi_Minh', 'Asia/Kathmandu', 'Asia/Yangon', 'UTC'];
   return [...new Set([...renamed, ...Intl.supportedValuesOf('timeZone')])];

@@ -7,7 +7,7 @@ interface PendingTask {
   readonly task: () => void;
 }
 
-/** Time that passes only when it is told to: days in milliseconds, and each task exactly at its moment. */
+/** Time that passes only when told to: days in milliseconds, with each task run exactly when it is due. */
 export class VirtualClock implements Clock {
   #wallMs: number;
   #monotonicMs = 0;
@@ -32,12 +32,12 @@ export class VirtualClock implements Clock {
     return { cancel: () => void this.#pending.delete(pending) };
   }
 
-  /** Tasks that wait: a component that was closed leaves none. */
+  /** Tasks still waiting: a closed component leaves none. */
   get pendingTasks(): number {
     return this.#pending.size;
   }
 
-  /** Lets time pass: runs every task at its own moment, and lets the work that it starts settle before the next. */
+  /** Lets time pass: runs every task when it is due, and lets the work it starts settle before the next one. */
   async advance(durationMs: number): Promise<void> {
     const endsAtMs = this.#monotonicMs + durationMs;
     await this.settle();
@@ -51,20 +51,20 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Waits until every promise that can settle without time passing has settled. One turn of the event loop is enough: it
-   * comes when no promise has anything left to do, however many follow from one another.
+   * Waits until every promise that can settle without time passing has settled. One turn of the event loop is enough:
+   * it comes once no promise has anything left to do, however long a chain they form.
    */
   async settle(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Both clocks go on, and no task runs. */
+  /** Moves both clocks on without running any task. */
   protected passUnseen(durationMs: number): void {
     this.#wallMs += durationMs;
     this.#monotonicMs += durationMs;
   }
 
-  /** The wall clock alone is set. */
+  /** Moves the wall clock alone. */
   protected setWall(byMs: number): void {
     this.#wallMs += byMs;
   }
