@@ -4,11 +4,11 @@ import type { UnavailableReason } from './unavailable-reasons.js';
 interface BrokerErrorOptions {
   /** For the log: what happened, with no secret in it. */
   readonly detail?: string;
-  /** For the caller: what to correct. Only a failure whose fault is the caller's may carry one. */
+  /** For the caller: what to correct. Only a failure that is the caller's fault may carry one. */
   readonly publicDetail?: string;
   /** With `session_unavailable`: why. */
   readonly reason?: UnavailableReason;
-  /** With `session_unavailable`: what is the matter, in words for people that whoever may read the session may know. */
+  /** With `session_unavailable`: what is wrong, in words for people, safe for anyone who may read the session. */
   readonly publicCause?: string | undefined;
   /** When to try again, in milliseconds from now. */
   readonly retryAfterMs?: number;
@@ -43,7 +43,7 @@ export class BrokerError extends Error {
   }
 }
 
-/** What to say of a caught value in one line, whatever was thrown. Never includes a stack. */
+/** Describes a caught value in one line, whatever was thrown. Never includes a stack. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';
 }

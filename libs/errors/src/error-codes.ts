@@ -6,7 +6,7 @@ export type Fault = 'caller' | 'peer' | 'dependency' | 'configuration' | 'progra
 export interface ErrorEntry {
   /** HTTP status when this failure ends a request. */
   readonly status: number;
-  /** Whether the same request may succeed later without anything being changed by hand. */
+  /** Whether the same request may succeed later without anyone changing anything. */
   readonly retryable: boolean;
   readonly fault: Fault;
   /** Constant, public, free of data: the problem-details title (RFC 9457). */
@@ -15,7 +15,7 @@ export interface ErrorEntry {
 
 /**
  * Every failure the product can report. Codes are a contract: they appear in problem details, logs and metrics, and are
- * never renamed. docs/errors.md lists the same codes, kept equal by a test.
+ * never renamed. docs/errors.md lists the same codes; a test keeps the two in sync.
  */
 export const errorCodes = {
   invalid_request: { status: 400, retryable: false, fault: 'caller', title: 'The request is not valid' },

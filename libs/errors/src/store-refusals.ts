@@ -1,11 +1,11 @@
-/** What a refusal of the store means to the person on call. */
+/** What a refusal by the store means to the person on call. */
 export interface StoreRefusal {
-  /** What the matter is, after `it` or `the store`. */
+  /** What is wrong, to follow `it` or `the store`. */
   readonly is: string;
   readonly remedy: string;
 }
 
-/** By the code that Redis begins its reply with. Each has a line in the runbook store-down. */
+/** Keyed by the code that Redis begins its reply with. Each has a line in the store-down runbook. */
 const refusals: ReadonlyMap<string, StoreRefusal> = new Map([
   [
     'READONLY',
@@ -47,7 +47,7 @@ const refusals: ReadonlyMap<string, StoreRefusal> = new Map([
   ],
 ]);
 
-/** @returns undefined for a code that says no more than itself */
+/** @returns undefined for a code that explains itself */
 export function storeRefusal(code: string | undefined): StoreRefusal | undefined {
   return code === undefined ? undefined : refusals.get(code);
 }

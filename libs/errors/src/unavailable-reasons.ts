@@ -1,18 +1,18 @@
-/** Why there is no session to serve, in the words that everybody uses. */
+/** Why there is no session to serve, in the words used everywhere. */
 interface ReasonWords {
   /** For the caller: the `detail` of the answer. Constant, public, free of data. */
   readonly caller: string;
-  /** For the reader of the status page: what is the matter, and what comes next. */
+  /** For the reader of the status page: what is wrong, and what comes next. */
   readonly page: string;
-  /** The page of docs/runbooks that goes on from here. */
+  /** The page of docs/runbooks that takes it from here. */
   readonly runbook: string;
 }
 
 /**
- * Each reason for which a session is not served (503 `session_unavailable`), declared once: the problem details, the
- * log, the status page and the titles of the gateway's failures are written from here, and a test keeps the table of
- * docs/errors.md equal to it. The words are a contract, and are never renamed; `libs/session/src/why-unavailable.ts`
- * says which of them applies.
+ * Each reason for not serving a session (503 `session_unavailable`), declared once: the problem details, the log, the
+ * status page and the titles of gateway failures are all built from here, and a test keeps the table in docs/errors.md
+ * in sync. The reasons are a contract and are never renamed; `libs/session/src/why-unavailable.ts` decides which of
+ * them applies.
  */
 export const unavailableReasons = {
   budget_exhausted: {
