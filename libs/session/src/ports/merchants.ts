@@ -5,8 +5,8 @@ export interface Merchants {
   ids(): readonly string[];
   /** @returns undefined for a merchant that is not (or no longer) configured */
   settingsOf(merchant: string): SessionSettings | undefined;
-  /** Names the gateway that the merchant's calls go to: calls to one gateway are limited in number at once. */
+  /** Names the gateway that the merchant's calls go to: the number of concurrent calls to one gateway is limited. */
   gatewayIdOf(merchant: string): string;
-  /** The RFC 7638 thumbprint of the key with which this replica asks. Default: every replica asks with the same. */
+  /** The RFC 7638 thumbprint of the key this replica asks with. Default: every replica asks with the same one. */
   newestKeyOf?(merchant: string): string | undefined;
 }

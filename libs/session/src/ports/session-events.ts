@@ -4,7 +4,7 @@ import type { BudgetShortfall } from '../schedule-calls.js';
 import type { ImplausibleTime } from '../session-admission.js';
 import type { ClaimRefusal } from './session-store.js';
 
-/** What set a renewal going; `operator`: a person who wants it now. */
+/** What started a renewal; `operator`: a person who wants it now. */
 export type RenewalTrigger = 'startup' | 'schedule' | 'demand' | 'rejection' | 'operator';
 
 /** How an attempt that called the gateway ended. */
@@ -12,8 +12,8 @@ export type RenewalOutcome =
   'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'key_unavailable' | 'timeout' | 'lease_lost';
 
 /**
- * How the wait of a hand-over ended. `nobody` takes part; all are `ready`; the time was up (`limit`); somebody needs the
- * new session at once, or the replica stops (`cut`); the store did not pass it on (`unheard`).
+ * How the wait of a hand-over ended: `nobody` takes part; all are `ready`; the time was up (`limit`); somebody needs
+ * the new session at once, or the replica stops (`cut`); the store did not pass it on (`unheard`).
  */
 export type HandoverOutcome = 'nobody' | 'ready' | 'limit' | 'cut' | 'unheard';
 
@@ -29,7 +29,7 @@ export type SessionEvent =
       readonly merchant: string;
       readonly trigger: RenewalTrigger;
       readonly outcome: RenewalOutcome;
-      /** From the lease to the end of the attempt, with the writing of its result. */
+      /** From the lease to the end of the attempt, including writing its result. */
       readonly durationMs: number;
       /** The call to the gateway alone. */
       readonly callMs: number;
@@ -51,7 +51,7 @@ export type SessionEvent =
       readonly event: 'claim_refused';
       readonly merchant: string;
       readonly trigger: RenewalTrigger;
-      /** `share_spent`: the budget refuses what would replace a living session early; the schedule may have calls left. */
+      /** `share_spent`: the budget refuses to replace a living session early; the schedule may have calls left. */
       readonly reason: ClaimRefusal['kind'] | 'already_newer' | 'share_spent';
     }
   | {
@@ -65,7 +65,10 @@ export type SessionEvent =
       readonly reason?: string;
       readonly consumer?: string;
     }
-  /** Somebody else creates sessions of the merchant; or no report has shown it for a while, which does not say that they have stopped. */
+  /**
+   * Somebody else creates sessions of the merchant; or no report has shown it for a while, which does not mean that
+   * they have stopped.
+   */
   | {
       readonly event: 'foreign_authorizer';
       readonly merchant: string;
@@ -93,7 +96,7 @@ export type SessionEvent =
       readonly skewMs: number;
       readonly beyondTolerance: boolean;
     }
-  /** What an answer said of time was not believed: see `implausibleTimes`. The session is used all the same. */
+  /** A time in an answer was not believed: see `implausibleTimes`. The session is used all the same. */
   | ({ readonly event: 'implausible_time'; readonly merchant: string } & ImplausibleTime)
   | {
       readonly event: 'lead_time_short';
@@ -101,16 +104,16 @@ export type SessionEvent =
       readonly leadMs: number;
       readonly neededMs: number;
     }
-  /** The schedule alone needs more create calls than the budget allows: told once for each merchant and lifetime. */
+  /** The schedule alone needs more create calls than the budget allows: emitted once per merchant and lifetime. */
   | ({ readonly event: 'budget_too_small'; readonly merchant: string } & BudgetShortfall)
   /**
-   * Once per session: it is due, and the store holds up its renewal; it has ended, and there is no newer one; its merchant is
-   * served again. Without a cause, they have several.
+   * Once per session: it is due, and the store holds up its renewal; it has ended with nothing newer; its merchant is
+   * served again. There is no cause if it is unknown or differs between them.
    */
   | ({ readonly event: 'renewal_blocked' } & AffectedMerchants)
   | ({ readonly event: 'service_ended' } & AffectedMerchants)
   | ({ readonly event: 'service_resumed' } & AffectedMerchants)
-  /** An attempt that was due has found the create-call budget spent: told once, until it is over. */
+  /** An attempt was due and found the create-call budget spent: emitted once, until it is over. */
   | { readonly event: 'renewal_held_back'; readonly merchant: string; readonly cause?: Cause }
   | { readonly event: 'renewal_released'; readonly merchant: string }
   | { readonly event: 'store_failed'; readonly operation: string; readonly error: unknown }

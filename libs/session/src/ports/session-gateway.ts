@@ -2,7 +2,7 @@ import type { IssuedSession } from '../session.js';
 
 export interface CreateSessionRequest {
   readonly merchant: string;
-  /** Aborts the call: the lease's end or shutdown. The gateway's own timeout applies besides. */
+  /** Aborts the call, at the lease's end or on shutdown. The gateway's own timeout applies as well. */
   readonly signal: AbortSignal;
 }
 
@@ -10,7 +10,7 @@ export interface CreateSessionRequest {
 export interface SessionGateway {
   /**
    * Makes exactly one create-session call and never repeats it by itself.
-   * @throws GatewayFailure for every way in which the call can fail, an abort by `signal` included
+   * @throws GatewayFailure for every way in which the call can fail, including an abort by `signal`
    */
   createSession(request: CreateSessionRequest): Promise<IssuedSession>;
 }

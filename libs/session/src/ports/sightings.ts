@@ -1,20 +1,20 @@
-/** Something that may come more than once, and should be known again by whichever replica it comes to. */
+/** Something that may arrive more than once, and should be recognized by whichever replica it reaches. */
 export interface Sighting {
   readonly merchant: string;
   /**
-   * What it is known by: one name, or several that all stand for it, each 16 to 64 letters, digits, `-` and `_`. They say
-   * nothing of what they stand for.
+   * What it is recognized by: one name, or several that all stand for it, each 16 to 64 letters, digits, `-` and `_`.
+   * They reveal nothing about what they stand for.
    */
   readonly names: readonly string[];
-  /** For how long it is remembered, from the first time on. */
+  /** How long it is remembered, from the first time on. */
   readonly forMs: number;
 }
 
 /**
- * What all replicas have seen, beside the sessions: nothing depends on it, and it may forget. It fails as the store does:
- * BrokerError `store_refused` or `store_unavailable`, and an unanswered question may have been noted.
+ * What all replicas have seen, kept next to the sessions: nothing depends on it, and it may be forgotten. It fails as
+ * the store does: BrokerError `store_refused` or `store_unavailable`, and an unanswered question may have been noted.
  */
 export interface Sightings {
-  /** Whether nobody has asked for any of the names before; of several who ask at once, one is told so. */
+  /** Whether nobody has asked for any of the names before; of several who ask at once, only one is told so. */
   firstSeen(sighting: Sighting): Promise<boolean>;
 }

@@ -9,8 +9,8 @@ export interface TracedRenewal {
 type RenewalStep = 'claim' | 'gateway_call' | 'open' | 'publish';
 
 /**
- * Brackets around pieces of work, to show what they consist of and how long they take. What they return and throw is
- * passed through; steps belong to the renewal within which they run.
+ * Brackets around pieces of work, to show what they consist of and how long they take. What the work returns or throws
+ * is passed through; steps belong to the renewal in which they run.
  */
 export interface Tracing {
   renewal<Result extends { readonly kind: string }>(
