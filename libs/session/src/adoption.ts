@@ -9,7 +9,7 @@ export interface Arrival {
   readonly source: 'own' | 'store';
 }
 
-/** Takes a session into memory if it is newer than the one that is held, and says so. */
+/** Takes a session into memory if it is newer than the held one, and says so. */
 export function adopt(
   { held, events }: { readonly held: HeldSessions; readonly events: SessionEvents },
   { session, ageMs, source }: Arrival,

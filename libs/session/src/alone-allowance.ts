@@ -1,15 +1,15 @@
 import type { Clock } from '#libs/clock';
 import { failuresAfter } from './retry-policy.js';
 
-/** At least this long between two calls that one replica makes by itself, whatever came of the first. */
+/** At least this long between two calls that one replica makes by itself, whatever the first one led to. */
 const MIN_PAUSE_MS = 10_000;
-/** Replicas that are alone end each other's sessions: each rejection waits twice as long as the one before it. */
+/** Replicas on their own end each other's sessions: each rejection waits twice as long as the one before it. */
 const MAX_PAUSE_MS = 600_000;
 
 interface Allowance {
-  /** The pause after a call, whatever came of it. */
+  /** The pause after a call, whatever it led to. */
   notBeforeMs: number;
-  /** The back-off after one that failed. */
+  /** The back-off after a failed call. */
   backsOffUntilMs: number;
   rejections: number;
   failures: number;
@@ -58,7 +58,7 @@ export class AloneAllowance {
     this.#of(merchant).backsOffUntilMs = -Infinity;
   }
 
-  /** The store answers again, and from here on it sets the limits. The pause after the last call stays. */
+  /** The store answers again and sets the limits from here on. The pause after the last call stays. */
   startOver(): void {
     for (const allowance of this.#allowances.values()) allowance.rejections = 0;
   }

@@ -4,11 +4,11 @@ import { type Cause, type Clause, joined } from './failure-cause.js';
 import type { CreateCallWindow } from './ports/session-store.js';
 import type { Session } from './session.js';
 
-/** No create call is left for anybody, the schedule among them. */
+/** No create call is left for anybody, the schedule included. */
 export interface SpentBudget {
   /** When the next call is free. */
   readonly freeAt: Instant;
-  /** The window that refuses for longest, where it is known. */
+  /** The window that refuses for longest, if known. */
   readonly window?: CreateCallWindow;
 }
 
@@ -26,16 +26,18 @@ const { runbook } = unavailableReasons.budget_exhausted;
 const FAIL_MEANWHILE: Clause = { text: 'payments fail from the end of its session until a call is free' };
 const NEARLY_A_SECOND_MS = 999;
 const HH_MM_SS = 8;
-/** A shorter time is none that could be told. */
+/** A time shorter than this is not worth stating. */
 const JUST_NOW_MS = 2_000;
 
-/** Of a renewal that is due and not made; without a session, of a merchant that has to wait for one. */
+/** For a renewal that is due but not made; without a session, for a merchant that has to wait for one. */
 export function heldBackCause(spent: SpentBudget, session: Session | undefined, { now, isForeign }: Told): Cause {
   if (!isForeign) return joined(untilACallClauses(spent, session, now), runbook);
   return joined([...heldBackClauses(spent, session, now), { text: FOREIGN.text }], FOREIGN.runbook);
 }
 
-/** Of payments that go on as far as is known, and what becomes of them where the session ends before a call is free. */
+/**
+ * For payments that still work as far as is known, with what becomes of them if the session ends before a call is free.
+ */
 export function untilACallClauses(spent: SpentBudget, session: Session | undefined, now: Instant): readonly Clause[] {
   const clauses = heldBackClauses(spent, session, now);
   const isEndFirst = session !== undefined && session.expiresAt > now && session.expiresAt < spent.freeAt;
@@ -48,17 +50,17 @@ export function heldBackClauses(spent: SpentBudget, session: Session | undefined
   return leftMs > 0 ? [all, { text: `its session is good for another ${spanText(leftMs)}`, inHeadline: '' }] : [all];
 }
 
-/** Of a call that somebody wants at once. */
+/** For a call that somebody wants at once. */
 export function allSpentText({ freeAt, window }: SpentBudget, now: Instant): string {
   return `${callsText(window)} spent; the next one is free at ${momentText(freeAt, now)}`;
 }
 
-/** Of a wish that the budget alone refuses. */
+/** For a wish refused only by the budget. */
 export const ASKED_AGAIN = 'and this replica asks again then';
 
 /**
- * Of a session that is reported dead, and that the share of the budget for reports does not replace. Who is refused for the share does not learn
- * whether the schedule has a call left.
+ * For a session that is reported dead and that the budget's share for reports does not replace. A refusal for the share
+ * does not reveal whether the schedule has a call left.
  */
 export function notReplacedText(shareFreeAt: Instant, renewAt: Instant | undefined, now: Instant): string {
   const isScheduledFirst = renewAt !== undefined && renewAt > now && renewAt < shareFreeAt;
@@ -68,12 +70,15 @@ export function notReplacedText(shareFreeAt: Instant, renewAt: Instant | undefin
   return `is not replaced before ${first}: the share of the budget for that is spent`;
 }
 
-/** Where somebody else spends it too, that comes first: the calls that it costs end with them. */
+/** If somebody else spends it too, that comes first: the calls it costs stop when they do. */
 export function ofBudget(text: string, isForeign: boolean): Cause {
   return isForeign ? { text: `${text}; ${FOREIGN.text}`, runbook: FOREIGN.runbook } : { text, runbook };
 }
 
-/** What nobody knows of a merchant that looks well, in the words of the status page. Of what other replicas are told this one has not heard. */
+/**
+ * What nobody knows about a merchant that looks well, in the words of the status page. This replica has not heard what
+ * other replicas were told.
+ */
 export function quietCause(quietMs: number): Cause {
   const isNew = quietMs < JUST_NOW_MS;
   const quiet = isNew
@@ -82,12 +87,12 @@ export function quietCause(quietMs: number): Cause {
   return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN.runbook };
 }
 
-/** Never too early, and as exact as every other time that is told. */
+/** Never too early, and as precise as every other time shown. */
 export function momentText(moment: Instant, now: Instant): string {
   return secondText(plusMs(moment, NEARLY_A_SECOND_MS), now);
 }
 
-/** With the day where that is another one. */
+/** With the date if that is not today. */
 export function secondText(moment: Instant, now: Instant): string {
   const [day, time] = toRfc3339(moment).split('T');
   const isToday = toRfc3339(now).startsWith(day ?? '');
@@ -108,7 +113,7 @@ const SPAN_UNITS = [
   ['s', 1_000],
 ] as const;
 
-/** Rounded down in one unit of which there are two at least, so that it says nothing that is not so any more soon after. */
+/** Rounded down, in a unit of which there are at least two, so that it does not become wrong a moment later. */
 export function spanText(durationMs: number): string {
   const [unit, unitMs] =
     SPAN_UNITS.find(([, ms]) => durationMs >= 2 * ms || durationMs === ms) ?? (['s', 1_000] as const);

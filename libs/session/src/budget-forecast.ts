@@ -10,12 +10,12 @@ interface ForecastContext {
   readonly merchants: Merchants;
 }
 
-/** Sessions of one gateway live alike, but not to the millisecond. */
+/** Sessions of one gateway live equally long, but not to the millisecond. */
 const SAME_LIFE_SHARE = 0.1;
 
 /**
- * Tells that the budget cannot carry the schedule with the first session that shows it, long before it is spent: once for each
- * merchant and lifetime, by the events that it passes on.
+ * Warns that the budget cannot carry the schedule as soon as the first session shows it, long before the budget is
+ * spent: once per merchant and lifetime, based on the events it passes on.
  */
 export class BudgetForecast implements SessionEvents {
   readonly #context: ForecastContext;
@@ -30,7 +30,7 @@ export class BudgetForecast implements SessionEvents {
     if (event.event === 'session_adopted') this.#look(event.merchant);
   }
 
-  /** What was told of other settings is told again where these are no better. */
+  /** A warning given under other settings is repeated if these are no better. */
   settingsChanged(merchant: string): void {
     this.forget(merchant);
     this.#look(merchant);

@@ -20,7 +20,7 @@ export class CallCeiling {
     return this.wait(merchant, budget)?.retryInMs ?? 0;
   }
 
-  /** Until a call is allowed, and which window it is that refuses; undefined when a call is allowed now. */
+  /** Until a call is allowed, and which window refuses it; undefined when a call is allowed now. */
   wait(merchant: string, budget: CreateCallBudget): BudgetWait | undefined {
     const nowMs = this.#clock.monotonicMs();
     const fromMs = nowMs - longestWindowMs(budget);

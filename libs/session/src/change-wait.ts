@@ -10,7 +10,9 @@ export interface AwaitedChange {
   readonly signal: AbortSignal;
 }
 
-/** One wait for something to change for a merchant. Whoever starts it calls `end`, so that no listener stays behind. */
+/**
+ * One wait for something to change for a merchant. Whoever starts it calls `end`, so that no listener is left behind.
+ */
 export class ChangeWait {
   readonly ended: Promise<void>;
   readonly #subscriptions: (() => void)[] = [];

@@ -18,8 +18,8 @@ export interface RenewalRequest {
   /** The reason for the back-off is gone. */
   readonly ignoresBackOff?: boolean;
   /**
-   * Two sessions were made and nobody knows which of them lives: nothing that other replicas tell the store would show
-   * it.
+   * Two sessions were made and nobody knows which of them is alive: nothing that other replicas tell the store would
+   * show it.
    */
   readonly settles?: boolean;
 }
@@ -33,7 +33,7 @@ export interface ClaimsContext extends Pick<
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly lease: TimedLease }
-  /** Somebody else has published meanwhile; the generation is a hint, to be read. */
+  /** Another replica has published in the meantime; the generation is only a hint, so read it. */
   | { readonly kind: 'already_newer' }
   | ClaimRefusal;
 
@@ -44,12 +44,12 @@ function replacesLivingSession({ coolDownMs }: RenewalRequest): boolean {
   return coolDownMs > 0;
 }
 
-/** How a refusal of the budget is told: what is spent for wishes need not be spent for the schedule. */
+/** How a refusal by the budget is reported: what is spent for wishes need not be spent for the schedule. */
 export function budgetRefusal(request: RenewalRequest): 'budget_exhausted' | 'share_spent' {
   return replacesLivingSession(request) ? 'share_spent' : 'budget_exhausted';
 }
 
-/** What a renewal that replaces a living session early may spend: the rest is the schedule's. */
+/** What a renewal that replaces a living session early may spend: the rest belongs to the schedule. */
 export function budgetOf(request: RenewalRequest, { budget }: SessionSettings): CreateCallBudget {
   if (!replacesLivingSession(request)) return budget;
   return budget.map(({ calls, perMs }) => ({ calls: Math.max(1, Math.floor(calls * SHARE_OF_WISHES)), perMs }));
@@ -59,7 +59,7 @@ export function isScheduled({ trigger }: Pick<RenewalRequest, 'trigger'>): boole
   return trigger === 'startup' || trigger === 'schedule';
 }
 
-/** Asks for leases, and keeps what their refusals say. */
+/** Asks for leases, and remembers what their refusals say. */
 export class Claims {
   readonly #context: ClaimsContext;
   #seat: number | undefined;
@@ -90,12 +90,12 @@ export class Claims {
       watches.seeRefusal(merchant, answer);
       holdOffs.note(merchant, answer, replacesLivingSession(request));
     }
-    // Who hears of it may ask until when.
+    // Last, so that listeners can ask until when it is refused.
     events.emit({ event: 'claim_refused', merchant, trigger, reason });
     return answer.kind === 'already_newer' ? { kind: 'already_newer' } : answer;
   }
 
-  /** A lease that was watched to its end belonged to a claimant that died: there is nothing else to wait for. */
+  /** A lease watched to its end belonged to a claimant that died: there is nothing else to wait for. */
   #wish(request: RenewalRequest, settings: SessionSettings): ClaimRequest {
     const { owner, held, watches } = this.#context;
     const { merchant, newerThan, coolDownMs } = request;

@@ -1,10 +1,10 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
 import type { IssuedSession } from './session.js';
 
-/** Beyond this the gateway's clock, not ours, judges the expiry, and a person is warned. */
+/** Beyond this the gateway's clock, not ours, determines the expiry, and a person is warned. */
 export const SKEW_TOLERANCE_MS = 2_000;
 
-/** A `Date` header has whole seconds: the gateway's clock stood somewhere in the second it names. */
+/** A `Date` header has whole seconds: the gateway's clock was somewhere within the second it names. */
 const DATE_HEADER_RESOLUTION_MS = 1_000;
 
 /**
@@ -21,8 +21,8 @@ export interface ClockSkew {
 type TimedExchange = Pick<IssuedSession, 'sentAt' | 'receivedAt' | 'gatewayDate'>;
 
 /**
- * The exchange as it would have been timed, had our wall clock not been set while it ran: its end by the clock as it
- * stands now, its beginning as long before as the monotonic clock says.
+ * The exchange as it would have been timed if our wall clock had not been set while it ran: its end by the clock as it
+ * stands now, its beginning as much earlier as the monotonic clock says.
  */
 export function timedSteadily(issued: IssuedSession, tookMs: number): IssuedSession {
   return { ...issued, sentAt: plusMs(issued.receivedAt, -Math.ceil(tookMs)) };
@@ -47,7 +47,7 @@ export function isImplausible(skew: ClockSkew, maxMs: number): boolean {
 
 /**
  * Translates a moment of the gateway's clock into ours, on the safe side: as if the gateway were as far ahead as it may
- * be. Inside the tolerance that only ever shortens; a gateway that is behind lengthens only beyond it.
+ * be. Within the tolerance this only ever shortens a lifetime; a gateway that is behind lengthens one only beyond it.
  */
 export function toOurClock(gatewayMoment: Instant, skew: ClockSkew | undefined): Instant {
   if (skew === undefined) return gatewayMoment;

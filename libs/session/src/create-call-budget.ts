@@ -9,13 +9,13 @@ export interface BudgetWait {
   readonly callAtMs?: number;
 }
 
-/** How far back the longest window looks: older calls count for nothing. */
+/** How far back the longest window looks: older calls do not count. */
 export function longestWindowMs(budget: CreateCallBudget): number {
   return Math.max(0, ...budget.map(({ perMs }) => perMs));
 }
 
 /**
- * Until every window lets another call through; undefined when all of them do. `callsAtMs`: those that were made, in order,
+ * Until every window allows another call; undefined when all of them do. `callsAtMs`: the calls made so far, in order,
  * none after `nowMs`. A budget may have been lowered: then more than one call has to leave a window.
  */
 export function waitForBudget(

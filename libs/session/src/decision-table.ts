@@ -1,4 +1,6 @@
-/** A decision, read from the top: the verdict beside the first check that holds counts. The last one always holds. */
+/**
+ * A decision, read from the top: the verdict next to the first check that holds counts. The last check always holds.
+ */
 export type DecisionTable<Facts, Verdict> = readonly [
   ...(readonly (readonly [holds: (facts: Facts) => boolean, verdict: Verdict])[]),
   readonly [holds: typeof otherwise, verdict: Verdict],

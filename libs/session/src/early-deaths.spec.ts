@@ -12,7 +12,7 @@ const PAUSE_MS = 120_000;
 /** A quarter of the fifteen minutes that a session lives here. */
 const EARLY_MS = 225_000;
 
-/** One replica's view of the deaths of one merchant, before a store that the test plays. */
+/** One replica's view of the deaths of one merchant's sessions, with a store played by the test. */
 class Deaths {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);
@@ -75,7 +75,7 @@ describe('a session that is reported dead', () => {
     await deaths.report(4);
     expect([deaths.isForeign, deaths.deaths.pauseMs('shop'), deaths.told]).toEqual([true, PAUSE_MS, [true]]);
     await deaths.clock.advance(1_000);
-    // What was watched for ten seconds says nothing of ten minutes.
+    // A watch over the short cool-down proves nothing about the long one.
     expect(deaths.watches.over('shop', 'cool_down')).toBeUndefined();
   });
 

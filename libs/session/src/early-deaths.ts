@@ -9,15 +9,18 @@ import type { SessionsBefore } from './session-admission.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
-/** A session that is found dead within this share of its lifetime has died early, … */
+/** A session found dead within this share of its lifetime died early, … */
 const EARLY_SHARE = 0.25;
-/** … but never after this: a gateway that forgets sessions now and then is not somebody. */
+/** … but never later than this: a gateway that forgets a session now and then is not somebody else creating. */
 const MAX_EARLY_MS = 3_600_000;
 
-/** One early death is an event at the bank; so many in a row are somebody's doing. */
+/** One early death is an event at the bank; this many in a row mean that somebody else creates sessions. */
 const DEATHS_OF_A_DUEL = 2;
 
-/** A consumer that meets a dead session reports it again within one pause: after so many without a report, nobody does any more. */
+/**
+ * A consumer that meets a dead session reports it again within one pause: after this many pauses without a report,
+ * nobody meets one any more.
+ */
 const QUIET_PAUSES = 2;
 
 export interface EarlyDeathsContext {
@@ -35,20 +38,20 @@ function earlyUntilMs({ createdAt, expiresAt }: Session): number {
 }
 
 /**
- * Tells that somebody else creates sessions of a merchant, from what all replicas share: each session says how many
- * before it died early, and the store which one has. A death counts when the store had nothing newer of ours that can
- * have caused it, and a session counts once, whoever reports it and how often.
+ * Detects that somebody else creates sessions of a merchant, from what all replicas share: each session says how many
+ * before it died early, and the store knows which one did. A death counts if the store had nothing newer of ours that
+ * could have caused it, and a session counts once, no matter who reports it or how often.
  */
 export class EarlyDeaths {
   readonly #context: EarlyDeathsContext;
-  /** The generation that died early, as the store knows it. */
+  /** The generation that died early, according to the store. */
   readonly #condemned = new Map<string, number>();
-  /** The generation of which the store has said that its death says nothing. */
+  /** The generation whose death proves nothing, according to the store. */
   readonly #acquitted = new Map<string, number>();
   readonly #asking = new Map<string, Promise<void>>();
   /** When the newest session was last reported, as far as this replica knows; by the monotonic clock. */
   readonly #lastReportsMs = new Map<string, number>();
-  /** Merchants that somebody else was said to create for. */
+  /** Merchants last announced as having somebody else create sessions for them. */
   readonly #present = new Set<string>();
   readonly #endSubscription: () => void;
 
@@ -58,7 +61,7 @@ export class EarlyDeaths {
   }
 
   /**
-   * A consumer found the session dead. Asks the store about it where its death would say something; in an outage nothing
+   * A consumer found the session dead. Asks the store about it if its death would prove something; in an outage nothing
    * is known, and nothing counts.
    */
   async report(merchant: string, generation: number): Promise<void> {
@@ -71,7 +74,7 @@ export class EarlyDeaths {
     return asking;
   }
 
-  /** The store has it that this session died early. */
+  /** The store says that this session died early. */
   note(merchant: string, generation: number): void {
     if (this.#condemned.get(merchant) !== generation)
       this.#noteReport(merchant, generation, this.#noLongerEarlyMs(merchant));
@@ -79,9 +82,12 @@ export class EarlyDeaths {
     this.#tell(merchant);
   }
 
-  /** The store has it that this session was reported, to whichever replica: while that goes on, nobody has gone. */
+  /**
+   * The store says that this session was reported, to whichever replica: while reports keep coming, whoever creates has
+   * not stopped.
+   */
   noteReported(merchant: string, generation: number, agoMs: number): void {
-    // A clock of the store that was set back would make one old report new with every look.
+    // With a store clock that was set back, one old report would look new every time.
     if (this.#condemned.get(merchant) !== generation || agoMs < 0) return;
     this.#noteReport(merchant, generation, agoMs);
     this.#tell(merchant);
@@ -96,13 +102,16 @@ export class EarlyDeaths {
     const ageMs = held.ageMs(merchant);
     if (!this.#isCondemned(session)) return ageMs < earlyUntilMs(session);
     const longMs = QUIET_PAUSES * this.#settledPauseMs(merchant);
-    // A silence says nothing after the end: nobody has a session that could be reported.
+    // Silence after the end says nothing: nobody has a session left to report.
     const sinceEndMs = Math.max(0, ageMs - msBetween(session.createdAt, session.expiresAt));
-    // A budget that is spent may refuse a report for longer than a pause: it is one all the same.
+    // A spent budget may refuse a report for longer than a pause: it is a report all the same.
     return Math.min(ageMs - earlyUntilMs(session), this.#quietMs(merchant)) < longMs + sinceEndMs;
   }
 
-  /** While somebody else creates, and nobody has reported the session that is held: when that counts as over, by what every replica has. */
+  /**
+   * While somebody else creates and nobody has reported the held session: when that counts as over, judged by what
+   * every replica has.
+   */
   overAt(merchant: string): Instant | undefined {
     const session = this.#context.held.get(merchant);
     if (session === undefined || this.#isCondemned(session) || !this.areForeign(merchant)) return undefined;
@@ -115,9 +124,9 @@ export class EarlyDeaths {
   }
 
   /**
-   * What the next session has to say of those before it.
+   * What the next session has to say about those before it.
    * @param isDoubtful a call of ours may still end it
-   * @returns no deaths before it when its own will say nothing
+   * @returns no deaths before it if its own death will prove nothing
    */
   beforeNext(merchant: string, isDoubtful: boolean): SessionsBefore {
     const deathsBefore = this.#deathsBeforeNext(merchant, isDoubtful);
@@ -128,7 +137,7 @@ export class EarlyDeaths {
     };
   }
 
-  /** Tells of what has ended by the passing of time alone. */
+  /** Announces what has ended merely because time has passed. */
   review(): void {
     for (const merchant of this.#present) this.#tell(merchant);
   }
@@ -151,14 +160,14 @@ export class EarlyDeaths {
     this.#lastReportsMs.set(merchant, Math.max(atMs, this.#lastReportsMs.get(merchant) ?? -Infinity));
   }
 
-  /** A session that has died early was reported before this, whoever learns of it how late. */
+  /** A session that died early was reported at least this long ago, however late this replica learns of it. */
   #noLongerEarlyMs(merchant: string): number {
     const { held } = this.#context;
     const session = held.get(merchant);
     return session === undefined ? 0 : Math.max(0, held.ageMs(merchant) - earlyUntilMs(session));
   }
 
-  /** Since the last report of any session; without one, since there has been this session. */
+  /** Since the last report of any session; without one, since the current session was created. */
   #quietMs(merchant: string): number {
     const { held, clock } = this.#context;
     const lastMs = this.#lastReportsMs.get(merchant);
@@ -171,13 +180,13 @@ export class EarlyDeaths {
     const deaths = this.#deathsUpTo(session) ?? 0;
     if (this.areForeign(merchant)) return deaths;
     if (isDoubtful) return undefined;
-    // The duel is over: the next session would bring it back without a new death.
+    // The duel is over: the next session would revive it without a new death.
     if (deaths >= DEATHS_OF_A_DUEL) return 0;
     if (session === undefined || this.#isCondemned(session)) return deaths;
     return held.ageMs(merchant) < earlyUntilMs(session) ? deaths : 0;
   }
 
-  /** While sessions that nobody has reported follow one another, payments go on since the first of them. */
+  /** While sessions that nobody has reported follow one another, payments have been working since the first of them. */
   #watchedSince(merchant: string): Instant | undefined {
     const { held } = this.#context;
     const session = held.get(merchant);
@@ -191,7 +200,7 @@ export class EarlyDeaths {
     const session = held.get(merchant);
     if (session?.generation !== generation || session.deathsBefore === undefined) return false;
     if (this.#isCondemned(session) || this.#acquitted.get(merchant) === generation) return false;
-    // Others that hold newer than the store are about to say so.
+    // Replicas that hold something newer than the store are about to offer it.
     return grace.leftMs() === 0 && held.ageMs(merchant) < earlyUntilMs(session);
   }
 
@@ -223,7 +232,7 @@ export class EarlyDeaths {
     const { held, watches, events } = this.#context;
     if (isPresent) this.#present.add(merchant);
     else this.#present.delete(merchant);
-    // It was watched for the length of another cool-down.
+    // It was watched for a cool-down of a different length.
     watches.forget(merchant, 'cool_down');
     const generation = held.generationOf(merchant);
     events.emit({ event: 'foreign_authorizer', merchant, generation, isPresent, quietMs: this.#quietMs(merchant) });

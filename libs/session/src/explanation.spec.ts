@@ -110,7 +110,7 @@ describe('what is the matter with a merchant', () => {
     for (const why of ['no_session', 'expired', 'renewing'] as const) {
       expect(explain(facts({ ...behind, why: () => why }))).toEqual({ text, runbook: 'unopenable-records' });
     }
-    // Where a newer session does not end the one before, it harms nobody.
+    // If a newer session does not end the one before, it harms nobody.
     expect(explain(facts({ ...behind, result: 'fresh', isLikelyDead: false }))?.text).toMatch(/\(clientKeyFiles\)$/);
     const createdUntil = instantFromEpochMs(Date.parse('2026-11-22T17:48:11Z'));
     const besideOthers = explain(facts({ ...behind, createdUntil, why: () => 'no_session' }));

@@ -28,7 +28,7 @@ import type { ServeVerdict } from './serve-decision.js';
 import type { Session } from './session.js';
 import type { StrayKey } from './stray-keys.js';
 
-/** What is known of a merchant that may not be well. */
+/** What is known about a merchant that may not be well. */
 export interface ExplainedFacts {
   readonly result: ServeVerdict['result'];
   readonly session: Session | undefined;
@@ -36,41 +36,41 @@ export interface ExplainedFacts {
   readonly isForeign: boolean;
   /** The gateway has made a session that is of no use to us, and that has ended ours. */
   readonly isLikelyDead: boolean;
-  /** The generation of a newer session, which another replica may have made, and which opens with none of the keys of this one. */
+  /** The generation of a newer session, possibly made by another replica, that none of this replica's keys opens. */
   readonly unopened: number | undefined;
-  /** Another replica has ended one of its sessions before, and may end this one. */
+  /** Another replica has ended one of the merchant's sessions before, and may end this one. */
   readonly strayKey: StrayKey | undefined;
-  /** The store has not taken the session that is served, which this replica has made. */
+  /** The store has not taken the served session, which this replica made. */
   readonly isUnshared: boolean;
-  /** Of the session that is served. */
+  /** About the served session. */
   readonly reported: ReportedDeath | undefined;
-  /** To another replica, and to none but others. */
+  /** To other replicas, but not to this one. */
   readonly isReportedElsewhere: boolean;
-  /** While there is no call left for the schedule either. */
+  /** Set while no call is left even for the schedule. */
   readonly spent: SpentBudget | undefined;
-  /** An attempt was due, and the budget refused it, or the store keeps it waiting. */
+  /** An attempt was due, but the budget refused it or the store keeps it waiting. */
   readonly isHeldBack: boolean;
-  /** Somebody else created, and nobody has reported the session that is held: when that counts as over. */
+  /** Somebody else created sessions, and nobody has reported the held one: when that counts as over. */
   readonly watchedUntil: Instant | undefined;
-  /** Somebody else created not long ago, and nothing says whether they still do: when a report last showed it. */
+  /** Somebody else created sessions recently, and nothing shows whether they still do: when a report last showed it. */
   readonly createdUntil: Instant | undefined;
   readonly now: Instant;
-  /** Asked only when no fresh session is served, or one that was reported dead. */
+  /** Asked only if no fresh session is served, or one that was reported dead, or if its renewal is held back. */
   readonly why: () => UnavailableReason;
 }
 
 const isFailureKind = (reason: string): boolean => sharedFailureKinds.some((kind) => kind === reason);
 
 const REPORTED = 'consumers report the session dead, and it';
-/** Of a report that found nothing in its way, or nothing that lasts. */
+/** For a report that nothing stood in the way of, or nothing lasting. */
 const UNTOLD: ReadonlySet<UnavailableReason> = new Set(['renewing', 'not_replaced', 'expired', 'no_session']);
 
 const ELSEWHERE = 'reported to another replica; its page says by whom';
 
-/** Of a session that nobody has rejected, such as just after a start. */
+/** For a session that nobody has rejected, e.g. just after a start. */
 const UNTRIED: Cause = { text: 'its renewal is due, and no attempt has ended yet', runbook: 'session-expiring' };
 
-/** Where a newer session ends the one before. */
+/** Added if a newer session ends the one before. */
 const ENDS_THEIRS = ', or stop it before its next attempt, which ends that session';
 
 const LOST: Clause = { text: 'the bank has made a session that we cannot use, and it ends ours' };
@@ -81,7 +81,7 @@ const UNSHARED: Cause = {
 };
 
 /**
- * Why a merchant has no fresh session, or why it will have none soon: what ended the last call where that is the reason, and
+ * Why a merchant has no fresh session, or soon will have none: what ended the last call if that is the reason,
  * otherwise what keeps anybody from making one. Undefined for a merchant that is well.
  */
 export function explain(facts: ExplainedFacts): Cause | undefined {
@@ -89,7 +89,7 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   const { isLikelyDead, result, unopened } = facts;
   if (unopened !== undefined && (result !== 'unavailable' || lacksKeyAlone(facts))) {
     const text = unopenedText(unopened, isLikelyDead);
-    // There is a newer session: that none was created, or is being created, would deny it.
+    // There is a newer session: saying that none was created, or is being created, would deny it.
     const isUntried = result === 'unavailable' && facts.failure === undefined;
     const behind = isUntried ? othersClause(facts) : cause;
     return joined([{ text }, ...(behind === undefined ? [] : [behind])], 'unopenable-records');
@@ -105,7 +105,7 @@ function ofServed(facts: ExplainedFacts, cause: Cause | undefined): Cause | unde
   return cause ?? ofStrayKey(facts);
 }
 
-/** As of somebody else who created sessions, the headline begins with whose payments failed. */
+/** As in `ofWatched`, the headline itself begins with whose payments failed. */
 function ofStrayKey({ strayKey, now }: ExplainedFacts): Cause | undefined {
   if (strayKey === undefined) return undefined;
   const { failure, watchedUntil } = strayKey;
@@ -121,7 +121,7 @@ function ofStrayKey({ strayKey, now }: ExplainedFacts): Cause | undefined {
   );
 }
 
-/** Of what a consumer or somebody else who creates shows, no more than that is told. */
+/** If a consumer's report or somebody else's sessions explain it, nothing else is said. */
 function isServedUnreported({ result, isForeign, reported }: ExplainedFacts): boolean {
   return result !== 'unavailable' && !isForeign && reported === undefined;
 }
@@ -131,7 +131,7 @@ function unopenedText(generation: number, isLikelyDead: boolean): string {
   return `${lacks}: give it the key file of the others (clientKeyFiles)${isLikelyDead ? ENDS_THEIRS : ''}`;
 }
 
-/** Whoever ends sessions is not forgotten over what keeps the next one from being made. */
+/** Whoever ends sessions is mentioned even if something keeps the next one from being made. */
 function besideOthers(facts: ExplainedFacts): Cause | undefined {
   const cause = explained(facts);
   const isHurt = facts.result === 'unavailable' || (facts.reported !== undefined && !facts.isForeign);
@@ -154,7 +154,10 @@ function othersText({ isForeign, watchedUntil, session, createdUntil, now }: Exp
     : `somebody else created sessions until ${secondText(until, now)}, and may again`;
 }
 
-/** Nothing was tried, or the answer is sealed to another key than ours, as is what the others have: what keeps it from a session is its key. */
+/**
+ * Nothing was tried, or the answer is sealed to a key other than ours, like the session the others have: only its key
+ * keeps this replica from a session.
+ */
 function lacksKeyAlone({ failure, why }: ExplainedFacts): boolean {
   if (failure !== undefined) return failure.trace?.thumbprint !== undefined;
   const reason = why();
@@ -180,7 +183,7 @@ function ofFacts(facts: ExplainedFacts): Cause | undefined {
   return ofReason(why(), facts);
 }
 
-/** The headline of such a merchant says itself that somebody else creates. */
+/** The headline of such a merchant already says that somebody else creates. */
 function ofOthers(facts: ExplainedFacts): Cause {
   const { watchedUntil, spent, isHeldBack, now } = facts;
   if (watchedUntil !== undefined) return ofWatched(watchedUntil, facts);
@@ -192,7 +195,10 @@ function ofOthers(facts: ExplainedFacts): Cause {
   return joined(clauses, FOREIGN.runbook);
 }
 
-/** Until when a session that somebody else ends is not replaced: of what keeps a report from it, what does so for longest. */
+/**
+ * Until when a session that somebody else ends is not replaced: of the obstacles to acting on a report, the one that
+ * lasts longest.
+ */
 function notReplacedTexts({ reported, spent, session, now }: ExplainedFacts): readonly string[] {
   const { coolsDownUntil, shareSpentUntil } = reported ?? {};
   const ofBudgets = spent === undefined ? [] : [allSpentText(spent, now)];
@@ -204,7 +210,7 @@ function notReplacedTexts({ reported, spent, session, now }: ExplainedFacts): re
   return [`a session that is reported dead ${notReplacedText(shareSpentUntil, session?.renewAt, now)}`];
 }
 
-/** Payments go on, as far as anybody knows. The headline begins with whose payments failed. */
+/** Payments work, as far as anybody knows. The headline itself begins with whose payments failed. */
 function ofWatched(until: Instant, facts: ExplainedFacts): Cause {
   const { session, spent, isHeldBack, failure, now } = facts;
   const since = session === undefined ? '' : `until ${secondText(session.watchedSince ?? session.createdAt, now)}: `;
@@ -223,8 +229,8 @@ function ofWatched(until: Instant, facts: ExplainedFacts): Cause {
 }
 
 /**
- * Of a budget that is spent, after what ended the last call: attempts that fail are what it was spent on, and with them it is mended.
- * Somebody else who creates sessions comes first all the same.
+ * For a spent budget, after what ended the last call: the failing attempts are what spent it, and fixing them fixes the
+ * budget. Somebody else who creates sessions comes first all the same.
  */
 export function afterFailure(
   ofSpent: Cause,
@@ -235,7 +241,7 @@ export function afterFailure(
   return joined([{ text }, ofSpent], runbook);
 }
 
-/** One that somebody can pay with until it ends, as far as is known. */
+/** A session that can be paid with until it ends, as far as is known. */
 function goodSession({ result, session, isLikelyDead }: Omit<ExplainedFacts, 'why'>): Session | undefined {
   return result === 'unavailable' || isLikelyDead ? undefined : session;
 }

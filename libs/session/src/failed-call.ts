@@ -6,11 +6,11 @@ import type { ReplicaContext } from './replica-context.js';
 import { retryDelayMs } from './retry-policy.js';
 import type { SessionSettings } from './session-settings.js';
 
-/** What a failed create-session call comes to, whether it was made under a lease or alone. */
+/** What a failed create-session call amounts to, whether it was made under a lease or alone. */
 export interface FailedCall {
   readonly outcome: RenewalOutcome;
   readonly retryInMs: number;
-  /** The failure as every replica may show it. */
+  /** The failure in a form that every replica may show. */
   readonly recorded: RecordedFailure;
 }
 
@@ -21,14 +21,14 @@ interface FailingMerchant {
   readonly settings: Pick<SessionSettings, 'gatewayTimeoutMs' | 'budget'>;
 }
 
-/** Judges a failed call, and takes one that never reached the gateway out of this replica's count. */
+/** Judges a failed call, and removes one that never reached the gateway from this replica's count. */
 export function failedCall(
   context: Pick<ReplicaContext, 'ceiling' | 'clock' | 'random' | 'held' | 'failures'>,
   { merchant, failures, settings }: FailingMerchant,
   failure: GatewayFailure,
 ): FailedCall {
   const { shownCode: msgCode, retryAfterMs, wasReached, trace } = failure;
-  // An abort that shutdown did not ask for is the time running out: to everyone else, a timeout.
+  // An abort that shutdown did not ask for means that the time ran out: to everyone else, a timeout.
   const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
   if (!wasReached) context.ceiling.giveBack(merchant);
   const { held } = context;
@@ -50,7 +50,9 @@ export function failedCall(
   };
 }
 
-/** Whatever ends the next call, the session that was lost before it has ended ours: only a newer one makes that good. */
+/**
+ * Whatever ends the next call, the session that was lost before it has ended ours: only a newer one puts that right.
+ */
 function traceOf(trace: FailureTrace | undefined, before: RecordedFailure | undefined): Pick<RecordedFailure, 'trace'> {
   if (before?.trace?.lostSession === true) return { trace: { ...trace, lostSession: true } };
   return trace === undefined ? {} : { trace };

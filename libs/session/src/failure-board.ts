@@ -3,7 +3,7 @@ import type { RecordedFailure } from './ports/session-store.js';
 
 type FailureListener = (failure: RecordedFailure) => void;
 
-/** The last failure of each merchant since its last session, and those who wait to hear of one. */
+/** The last failure of each merchant since its last session, and those waiting for one. */
 export class FailureBoard {
   readonly #failures = new Map<string, RecordedFailure>();
   readonly #listeners = new MerchantListeners<RecordedFailure>();
@@ -14,8 +14,8 @@ export class FailureBoard {
   }
 
   /**
-   * A failure that is read again is not news: a reader that waits for the next attempt goes on waiting.
-   * @returns false when it is not
+   * A failure that is read again is not news: a reader waiting for the next attempt keeps waiting.
+   * @returns false if it is not news
    */
   note(merchant: string, failure: RecordedFailure): boolean {
     if (this.#failures.get(merchant)?.at === failure.at) return false;
@@ -29,12 +29,15 @@ export class FailureBoard {
     this.#failures.delete(merchant);
   }
 
-  /** @param seen what was known, if anything, when the question was asked that found none: a later failure stays */
+  /** @param seen what was known, if anything, when the query that found none was sent: a later failure stays */
   clearSeen(merchant: string, seen: RecordedFailure | undefined): void {
     if (this.#failures.get(merchant) === seen) this.#failures.delete(merchant);
   }
 
-  /** Hears of every merchant's failures. @returns a function that ends the subscription; the subscriber owns it */
+  /**
+   * Listens to the failures of all merchants.
+   * @returns a function that ends the subscription; the subscriber owns it
+   */
   onAnyFailure(listener: (merchant: string, failure: RecordedFailure) => void): () => void {
     this.#everyListener.add(listener);
     return () => void this.#everyListener.delete(listener);

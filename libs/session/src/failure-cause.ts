@@ -5,18 +5,21 @@ import type { RecordedFailure } from './ports/session-store.js';
 
 export { checkedTrace } from './failure-trace.js';
 
-/** Why something is not as it should be: a clause that begins in lower case, and the page of docs/runbooks to go on with. */
+/**
+ * Why something is not as it should be: a clause that begins in lower case, and the page of docs/runbooks to continue
+ * with.
+ */
 export interface Cause {
   readonly text: string;
   readonly runbook: string;
   /**
-   * What is left of `text` beside a headline that says how the merchant is: without what the headline says itself, and without what
-   * counts down, which would be read aloud each second. Absent where that is all of it.
+   * What is left of `text` next to a headline that says how the merchant is: without what the headline itself says, and
+   * without countdowns, which would be read aloud every second. Absent if that is all of it.
    */
   readonly inHeadline?: string;
 }
 
-/** A part of a cause; in a headline it is said otherwise, or not at all. */
+/** A part of a cause; a headline words it differently, or leaves it out. */
 export interface Clause {
   readonly text: string;
   readonly inHeadline?: string;
@@ -29,9 +32,9 @@ export function joined(clauses: readonly Clause[], runbook: string): Cause {
   return { text, runbook, ...(inHeadline === text ? {} : { inHeadline }) };
 }
 
-/** A failure that replicas share, beside what this one knows of itself. */
+/** A failure that replicas share, plus what this one knows itself. */
 export interface ToldFailure extends RecordedFailure {
-  /** The thumbprint of the newest of our client keys; absent: that with which the gateway was asked. */
+  /** The thumbprint of our newest client key; if absent, that of the key with which the gateway was asked. */
   readonly newestKey?: string;
 }
 
@@ -46,7 +49,7 @@ type Teller = (known: Known) => string | undefined;
 
 const withStatus = ({ httpStatus }: Known): string => (httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`);
 
-/** Ours: an exchange without TLS broke off, and a handshake with the same port did not. */
+/** Our own code: an exchange without TLS broke off, but a TLS handshake with the same port did not. */
 export const TLS_SPOKEN = 'ERR_BROKER_TLS_SPOKEN';
 
 const unreached: Readonly<Record<string, (where: string) => string>> = {
@@ -71,15 +74,15 @@ const faultOfCertificate: Readonly<Record<string, string>> = {
   ERR_BROKER_PIN_MISMATCH: 'has a key that is not pinned',
 };
 
-/** Ours: a whole session came, and its end was past already. */
+/** Our own code: a complete session arrived that had already expired. */
 export const PAST_EXPIRY = 'ERR_BROKER_PAST_EXPIRY';
 
-/** Ours: the request could not even be written. */
+/** The request could not even be written. */
 const UNSENDABLE = 'UND_ERR_INVALID_ARG';
 const isCertificate = ({ kind, mark }: { readonly kind: string; readonly mark?: string | undefined }): boolean =>
   kind === 'refused' && mark !== undefined && mark !== UNSENDABLE;
 
-/** Whether no call was made because the certificate of what listens there is not trusted. */
+/** Whether no call was made because the certificate of whatever listens there is not trusted. */
 export function isUntrusted({
   kind,
   trace,
@@ -119,18 +122,18 @@ const sealed: Teller = ({ thumbprint, newestKey = thumbprint }) => {
   return `the bank was asked with ${keys}, and the answer did not open: ${SAME_KEYS}`;
 };
 
-/** What mends replicas of which one lacks a key. */
+/** The remedy if one of the replicas lacks a key. */
 export const SAME_KEYS = 'give every replica the same key files (clientKeyFiles)';
 
 const keysText = (thumbprint: string, newestKey: string): string =>
   `another key (${short(thumbprint)}) than the newest of this replica (${short(newestKey)})`;
 
-/** With which keys the gateway was asked, where it was another replica that asked. */
+/** Which key the gateway was asked with, if it was another replica that asked. */
 export function otherKeyText({ trace, newestKey = '' }: Pick<ToldFailure, 'trace' | 'newestKey'>): string {
   return keysText(trace?.thumbprint ?? '', newestKey);
 }
 
-/** Whether the answer did not open for another replica, whose key is not the newest of this one. */
+/** Whether the answer did not open at another replica, whose key is not this one's newest. */
 export function isOfOtherKey({ trace, newestKey }: Pick<ToldFailure, 'trace' | 'newestKey'>): boolean {
   return areDifferent(trace?.thumbprint, newestKey);
 }
@@ -139,10 +142,10 @@ function areDifferent(thumbprint: string | undefined, newestKey: string | undefi
   return thumbprint !== undefined && newestKey !== undefined && newestKey !== thumbprint;
 }
 
-/** What stands in for a path that is not there, or for a method that it does not take. */
+/** Statuses for a path that does not exist, or for a method that it does not accept. */
 const ABSENT = new Set([404, 405]);
 const REDIRECT = new Set([301, 302, 303, 307, 308]);
-/** What under such a status says no more than the status: with any other code the operation itself has answered. */
+/** Bodies that add nothing to such a status; any other code shows that the operation itself has answered. */
 const absentBody: Readonly<Record<string, string>> = {
   b_service_unavailable: ', b_service_unavailable',
   html_page: ', a page of HTML',
@@ -154,7 +157,7 @@ const misaddressed: Teller = ({ kind, code, httpStatus }) => {
   const isAbsent = kind === 'transient' && ABSENT.has(httpStatus);
   const marks = code === undefined ? '' : isAbsent ? absentBody[code] : undefined;
   if (isAbsent && marks !== undefined) {
-    // Observed as the answer of a service that is away for a while, too, and classified as that.
+    // Also seen from a service that is temporarily away, and classified as that.
     const orAway = code === 'b_service_unavailable' ? ', or the service is away for now' : '';
     return `no create call is taken at the address asked: gateway.baseUrl is probably wrong${orAway} (HTTP ${httpStatus}${marks})`;
   }
@@ -190,7 +193,7 @@ const said: Teller = ({ kind, code }) => (code === undefined ? undefined : `${sa
 const byStatus: Teller = (known) =>
   known.httpStatus === undefined ? undefined : `${saidBy[known.kind]}${withStatus(known)}`;
 
-/** Nothing of it is about the bank, whatever its answer was like. */
+/** Says nothing about the bank, whatever its answer was like. */
 const ownKey: Teller = ({ kind }) => (kind === 'key_unavailable' ? saidBy[kind] : undefined);
 
 const tellers: readonly Teller[] = [
@@ -206,8 +209,9 @@ const tellers: readonly Teller[] = [
 ];
 
 /**
- * What ended a call, in the words that the status page, `GET /v1/merchants`, the answer to a wished renewal and `doctor` share.
- * It is made of constant text and of what passed the rules of `FailureTrace` and of the gateway's codes, and of nothing else.
+ * What ended a call, in the words shared by the status page, `GET /v1/merchants`, the answer to a requested renewal and
+ * `doctor`. It consists only of constant text and of what passed the rules of `FailureTrace` and of the gateway's
+ * codes.
  */
 export function causeOf(failed: Failed): Cause {
   const known = knownOf(failed);
@@ -216,27 +220,27 @@ export function causeOf(failed: Failed): Cause {
   return { text: text ?? clause(reason.page), runbook: runbookOf(known) ?? reason.runbook };
 }
 
-/** Where it is another than that of the kind. */
+/** Set if it differs from that of the kind. */
 function runbookOf(known: Known): string | undefined {
   if (known.mark === PAST_EXPIRY) return 'clock-skew';
   if (areDifferent(known.thumbprint, known.newestKey)) return 'unopenable-records';
   return known.thumbprint !== undefined || isCertificate(known) ? 'access-refused' : undefined;
 }
 
-/** Whether the answer is one of an address that is not that of the create call, as `causeOf` says then. */
+/** Whether the answer looks like that of an address other than the create call's, as `causeOf` then says. */
 export function seemsMisaddressed(failed: Failed): boolean {
   return misaddressed(knownOf(failed)) !== undefined;
 }
 
-/** Of a service that is away, too, and of nobody but the gateway. */
+/** Sent also while the service is away, and only by the gateway. */
 const AWAY = 'b_service_unavailable';
 const NO_TLS_SPOKEN = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
 const WRONG_SCHEME: ReadonlySet<string | undefined> = new Set([NO_TLS_SPOKEN, TLS_SPOKEN, 'ERR_BROKER_BAD_PORT']);
 
 /**
- * Whether the address is what is wrong, and not the gateway: its scheme is not what is spoken there, or what answers takes no create calls and does not say
- * in the gateway's own words that it is away.
+ * Whether the address is wrong rather than the gateway: its scheme is not what is spoken there, or whatever answers
+ * takes no create calls and does not say in the gateway's own words that it is away.
  */
 export function leadsElsewhere(failed: Failed): boolean {
   if (WRONG_SCHEME.has(failed.trace?.mark)) return true;
@@ -252,7 +256,7 @@ function whereOf({ peer = 'the gateway', viaProxy }: FailureTrace): string {
   return viaProxy === true ? `the proxy ${peer}` : peer;
 }
 
-/** As a part of a sentence. */
+/** For use within a sentence. */
 export function clause(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }

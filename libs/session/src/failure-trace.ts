@@ -1,4 +1,4 @@
-/** What is known of a failed call beyond its kind and the gateway's code. All of it may be shown to everybody. */
+/** What is known about a failed call beyond its kind and the gateway's code. All of it may be shown to anybody. */
 export interface FailureTrace {
   /** The code of the operating system, of TLS or of the HTTP client, such as `ECONNREFUSED`. */
   readonly mark?: string;
@@ -7,13 +7,13 @@ export interface FailureTrace {
   /** The peer is the proxy on the way to the gateway. */
   readonly viaProxy?: true;
   readonly httpStatus?: number;
-  /** By which the gateway knows the call: what the bank's support asks for. */
+  /** The gateway's id for the call: what the bank's support asks for. */
   readonly requestId?: string;
-  /** RFC 7638, of the newest of our client keys: neither it nor an older one opened the answer. */
+  /** RFC 7638, of our newest client key: neither it nor an older one opened the answer. */
   readonly thumbprint?: string;
-  /** The gateway's code is none that is observed or published, and nothing else told what it means. */
+  /** The gateway's code is neither observed nor published, and nothing else showed what it means. */
   readonly unknownCode?: true;
-  /** The gateway has made a session, by this call or by one since our last, and none that is of use to us. */
+  /** The gateway has made a session, by this call or by one since our last session, but none that is of use to us. */
   readonly lostSession?: true;
 }
 
@@ -37,7 +37,10 @@ const rules: Readonly<Record<keyof FailureTrace, Rule>> = {
   lostSession: (value) => value === true,
 };
 
-/** What of it may be shown, whoever wrote it: each member by its own rule, and no other. Undefined when nothing is left. */
+/**
+ * What may be shown of it, no matter who wrote it: each member by its own rule, and no others. Undefined if nothing is
+ * left.
+ */
 export function checkedTrace(value: unknown): FailureTrace | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const given = value as Readonly<Record<string, unknown>>;

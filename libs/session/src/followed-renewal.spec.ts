@@ -5,7 +5,7 @@ import type { RenewalResult } from './renewal-result.js';
 const request = { merchant: 'shop', trigger: 'demand', newerThan: 0, coolDownMs: 0 } as const;
 const bug = new TypeError('not a function');
 
-/** What a wish comes to, and what is read of the store for it, now and later. */
+/** The result of a wish, and what is read from the store for it, now and later. */
 async function following(result: RenewalResult, refreshing?: Error) {
   const [read, wanted]: [string[], string[]] = [[], []];
   const parts = {

@@ -8,7 +8,7 @@ interface Read {
   fail(error?: unknown): void;
 }
 
-/** A store whose answers the test gives. */
+/** A store whose answers are given by the test. */
 class Follower {
   readonly clock = new FakeClock();
   readonly reads: Read[] = [];
@@ -262,7 +262,7 @@ describe('whatever happens in whatever order', () => {
     fc.record({ kind: fc.constant('retry' as const) }),
   );
 
-  /** Keeps for each merchant when it was last wanted, and when the last read began that came back with it. */
+  /** Records when each merchant was last wanted, and when the latest read that returned it began. */
   class Ledger {
     readonly wantedAt = new Map<string, number>();
     readonly servedAt = new Map<string, number>();

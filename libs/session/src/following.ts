@@ -1,24 +1,24 @@
 import type { Clock, ScheduledTask } from '#libs/clock';
 
-/** Merchants per question to the store. */
+/** Merchants per query to the store. */
 export const PAGE = 500;
-/** Questions under way at once: one that hangs does not hold up the others. */
+/** Queries in flight at once: one that hangs does not hold up the others. */
 const LANES = 4;
-/** Between a question that failed and the next. */
+/** Between a failed query and the next one. */
 const RETRY_MS = 1_000;
-/** What is not urgent waits this long, so that more can be asked for at once. */
+/** Whatever is not urgent waits this long, so that more can be asked for at once. */
 const SOON_MS = 250;
 
 interface FollowingParts {
   readonly clock: Clock;
-  /** Reads the merchants' states and takes what they say; rejects when the store was not heard. */
+  /** Reads the merchants' states and applies them; rejects if the store could not be heard. */
   readonly read: (merchants: readonly string[]) => Promise<void>;
   /** The store failed; anything else is a bug of ours. */
   readonly onFailure: (merchants: readonly string[], error: unknown) => void;
 }
 
 /**
- * Reads merchants of which something newer may be known, level-triggered: a merchant stays wanted until a read that
+ * Reads merchants for which something newer may be known, level-triggered: a merchant stays wanted until a read that
  * began after it was wanted has come back, whatever else this replica does and whatever became of the message.
  */
 export class Following {
@@ -39,7 +39,7 @@ export class Following {
     if (this.#retry === undefined) this.#start();
   }
 
-  /** The same where no newer session is expected: many are read with one question. */
+  /** The same if no newer session is expected: many are read with one query. */
   wantSoon(merchant: string): void {
     if (this.#closed) return;
     this.#wanted.add(merchant);
@@ -49,7 +49,7 @@ export class Following {
     });
   }
 
-  /** The store may be answering again: what waits is asked at once. */
+  /** The store may be answering again: whatever is waiting is asked for at once. */
   retryNow(): void {
     this.#retry?.cancel();
     this.#retry = undefined;

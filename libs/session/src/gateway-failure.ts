@@ -2,16 +2,16 @@ import { BrokerError, type ErrorCode } from '#libs/errors';
 import { checkedTrace, type FailureTrace } from './failure-trace.js';
 
 /**
- * How a create-session call failed. `transient` and `timeout` pass by themselves; `refused` and `revoked` need a
- * person; `invalid_response` is an answer that is not a usable session; `key_unavailable`
- * means that the merchant's private key cannot be used, so that an answer could not be opened; `aborted` is our own doing.
+ * How a create-session call failed. `transient` and `timeout` go away by themselves; `refused` and `revoked` need a
+ * person; `invalid_response` is an answer that is not a usable session; `key_unavailable` means that the merchant's
+ * private key cannot be used, so that an answer could not be opened; `aborted` is our own doing.
  */
 export type GatewayFailureKind =
   'transient' | 'timeout' | 'refused' | 'revoked' | 'invalid_response' | 'key_unavailable' | 'aborted';
 
 /**
- * What came in place of an answer of the gateway, which therefore has no code of its own: a page of HTML, as a firewall or
- * a proxy sends it, or nothing at all.
+ * What came instead of an answer from the gateway, and therefore without a code of its own: a page of HTML, as sent by
+ * a firewall or a proxy, or nothing at all.
  */
 export type NoAnswerReason = 'html_page' | 'empty_answer';
 
@@ -25,7 +25,7 @@ const codeOf = {
   aborted: 'shutting_down',
 } as const satisfies Record<GatewayFailureKind, ErrorCode>;
 
-/** The kinds that replicas tell each other of: what one aborts concerns nobody else. */
+/** The kinds that replicas tell each other about: a call that one of them aborts concerns nobody else. */
 export type SharedFailureKind = Exclude<GatewayFailureKind, 'aborted'>;
 
 export const gatewayFailureKinds = Object.keys(codeOf) as readonly GatewayFailureKind[];
@@ -40,12 +40,12 @@ export interface GatewayFailureFacts extends FailureTrace {
   readonly instead?: NoAnswerReason;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
-  /** False when there was not even a connection, and so no call. If it is absent, a call may have been made. */
+  /** False if there was not even a connection, and so no call. If absent, a call may have been made. */
   readonly wasReached?: boolean;
   readonly cause?: unknown;
 }
 
-/** A failed create-session call, classified as the interface description demands (section "Errors"). */
+/** A failed create-session call, classified as the interface description requires (section "Errors"). */
 export class GatewayFailure extends BrokerError {
   readonly kind: GatewayFailureKind;
   readonly msgCode: string | undefined;
@@ -53,7 +53,7 @@ export class GatewayFailure extends BrokerError {
   readonly httpStatus: number | undefined;
   readonly requestId: string | undefined;
   readonly wasReached: boolean;
-  /** What is known of it beyond kind and code, as everybody may be shown it. */
+  /** What is known about it beyond kind and code, in a form that anybody may be shown. */
   readonly trace: FailureTrace | undefined;
 
   constructor(facts: GatewayFailureFacts) {
@@ -71,7 +71,7 @@ export class GatewayFailure extends BrokerError {
     this.trace = checkedTrace(facts);
   }
 
-  /** The gateway's own code, or in its place what came instead of an answer. */
+  /** The gateway's own code, or what came instead of an answer. */
   get shownCode(): string | undefined {
     return this.msgCode ?? this.instead;
   }

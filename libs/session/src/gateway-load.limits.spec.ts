@@ -4,7 +4,7 @@ import { GatewayLoad } from './gateway-load.js';
 
 const clock = new FakeClock();
 
-/** Enters as often as asked. @returns who was let in, in order, as time goes on */
+/** Enters `count` times. @returns who was let in so far, in order; it grows as time goes on */
 function enter(load: GatewayLoad, count: number, gateway = 'bank'): number[] {
   const entered: number[] = [];
   for (let index = 0; index < count; index += 1) void load.enter(gateway).then(() => entered.push(index));

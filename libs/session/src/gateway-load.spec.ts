@@ -1,6 +1,6 @@
 import { GatewayLoad } from './gateway-load.js';
 
-/** Enters as often as is let in at once. */
+/** Enters until there is no room left. */
 async function fill(load: GatewayLoad, gateway = 'bank'): Promise<number> {
   let entered = 0;
   while (load.hasRoom(gateway)) {

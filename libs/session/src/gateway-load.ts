@@ -1,8 +1,6 @@
 import type { GatewayFailureKind } from './gateway-failure.js';
 
-/**
- * How many calls one replica has under way to one gateway at once: the limit that it begins with, and the highest one.
- */
+/** How many calls one replica has in flight to one gateway: the initial limit, and the highest one. */
 const FIRST_LIMIT = 16;
 const MAX_LIMIT = 32;
 
@@ -15,7 +13,7 @@ interface Load {
 /**
  * How many calls are made to one gateway at once. A gateway that cannot keep up answers late or not at all: each such
  * call halves what is allowed, and each good one adds a little (additive increase, multiplicative decrease), so that a
- * gateway that comes back is not brought down by all the calls that waited for it.
+ * recovering gateway is not brought down by all the calls that waited for it.
  */
 export class GatewayLoad {
   readonly #loads = new Map<string, Load>();
@@ -25,7 +23,7 @@ export class GatewayLoad {
     return inFlight < Math.floor(limit);
   }
 
-  /** Whether half of what is allowed is free: the time to ask for several more with one question. */
+  /** Whether half of what is allowed is free: the time to ask for several more with one query. */
   isHalfFree(gateway: string): boolean {
     const { limit, inFlight } = this.#of(gateway);
     return inFlight <= Math.floor(limit) / 2;
@@ -41,7 +39,7 @@ export class GatewayLoad {
     await new Promise<void>((resolve) => load.waiting.push(resolve));
   }
 
-  /** @param failure how the call failed; undefined when it did not, or when none was made */
+  /** @param failure how the call failed; undefined if it did not, or if none was made */
   leave(gateway: string, failure?: GatewayFailureKind): void {
     const load = this.#of(gateway);
     load.inFlight -= 1;

@@ -1,6 +1,6 @@
 import type { GatewayFailureKind } from './gateway-failure.js';
 
-/** This many failures in a row, of more than one merchant, are the gateway's fault and not a merchant's. */
+/** This many failures in a row, across more than one merchant, are the gateway's fault and not a merchant's. */
 const FAILURES_OF_A_GATEWAY = 3;
 
 interface Outage {
@@ -9,9 +9,9 @@ interface Outage {
 }
 
 /**
- * Tells when a gateway that failed for everybody answers again: its merchants then need not wait for the end of
- * back-offs that were drawn while it was gone. Only a merchant that had failed as well can show it: one that was well
- * all the time proves nothing for one that fails alone.
+ * Detects that a gateway that failed for everybody answers again: its merchants then need not wait for the end of
+ * back-offs drawn while it was gone. Only a merchant that had failed as well can show it: one that was well all along
+ * proves nothing for one that fails alone.
  */
 export class GatewayRecovery {
   readonly #outages = new Map<string, Outage>();
@@ -24,7 +24,7 @@ export class GatewayRecovery {
     this.#outages.set(gateway, outage);
   }
 
-  /** @returns the merchants that waited for this gateway alone */
+  /** @returns the merchants that were waiting for this gateway alone */
   succeeded(gateway: string, merchant: string): readonly string[] {
     const outage = this.#outages.get(gateway);
     if (outage?.merchants.delete(merchant) !== true) return [];

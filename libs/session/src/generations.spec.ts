@@ -66,7 +66,7 @@ describe('a generation that is made alone', () => {
 });
 
 describe('the floor of a claim', () => {
-  /** What a store grants whose clock and memory are behind: the first even number above the floor. */
+  /** What a store whose clock and memory are behind grants: the first even number above the floor. */
   const grantedAbove = (floor: number): number => 2 * Math.ceil((floor + 1) / 2);
 
   it('leads to a fence of the seat, even and above what it has to exceed by no more than a round', () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/clock';
 
 /**
- * The time that other replicas have to tell a store what it has lost, before anything is created on its word: after a
+ * The time that other replicas get to tell a store what it has lost, before anything is created on its word: after a
  * restart, a failover or the loss of its data they all come back to it within a second or so, in any order.
  */
 export class Grace {
@@ -18,7 +18,7 @@ export class Grace {
     this.#endsAtMs = this.#clock.monotonicMs() + this.#graceMs;
   }
 
-  /** In whole milliseconds: to wait for a fraction of one would be to wait for ever. */
+  /** In whole milliseconds: waiting for a fraction of one would mean waiting for ever. */
   leftMs(): number {
     return Math.max(0, Math.ceil(this.#endsAtMs - this.#clock.monotonicMs()));
   }

@@ -1,16 +1,16 @@
 import type { Clock, ScheduledTask } from '#libs/clock';
 import type { HandoverOutcome } from './ports/session-events.js';
 
-/** Replicas that have not said by then how many participants they have are not waited for. */
+/** Replicas that have not reported by then how many participants they have are not waited for. */
 export const FIRST_MOMENT_MS = 100;
 
 interface HandoverTerms {
   readonly merchant: string;
-  /** Of the session that is to come: the fence of the claim. */
+  /** Of the session to come: the fence of the claim. */
   readonly generation: number;
   /** How long the claimant waits at most. */
   readonly limitMs: number;
-  /** How long a consumer holds its calls at most, should it hear nothing more. */
+  /** How long a consumer holds its calls at most, if it hears nothing more. */
   readonly holdForMs: number;
 }
 
@@ -44,20 +44,20 @@ export class Handover {
     return this.#participants;
   }
 
-  /** @param replicas undefined when nobody knows how many there are */
+  /** @param replicas undefined if nobody knows how many there are */
   told(replicas: number | undefined): void {
     this.#told = replicas;
     this.#look();
   }
 
-  /** A replica has so many participants. */
+  /** A replica has this many participants. */
   holding(participants: number): void {
     this.#heardOf += 1;
     this.#participants += participants;
     this.#look();
   }
 
-  /** A participant has no running call any more. It may be heard of before its replica is. */
+  /** A participant has no running call any more. It may be heard from before its replica is. */
   ready(participant: string): void {
     this.#ready.add(participant);
     this.#look();

@@ -7,31 +7,31 @@ import type { HandoverSignal, Lease, SessionStore } from './ports/session-store.
 import type { SessionSettings } from './session-settings.js';
 import { isStoreOutage } from './store-outage.js';
 
-/** Held calls wait for the create call as well, but not as long as for one that hangs. */
+/** Held calls wait for the create call as well, but not for as long as one that hangs. */
 const MAX_CALL_HELD_MS = 2_000;
 /** What fails again and again is not over in a moment: payments do not wait for each attempt. */
 const MAX_FAILURES = 2;
-/** Answers that one replica passes on in one hand-over. */
+/** Answers that one replica passes on per hand-over. */
 const MAX_ANSWERS = 4_096;
 
-/** A renewal that is about to begin, as those who hold calls are told of it. */
+/** A renewal that is about to begin, as announced to those who hold calls. */
 export interface AnnouncedHandover {
   readonly merchant: string;
-  /** Of the session that is to come. */
+  /** Of the session to come. */
   readonly generation: number;
-  /** How long to hold new calls at most, should nothing more be heard. */
+  /** How long to hold new calls at most, if nothing more is heard. */
   readonly holdForMs: number;
 }
 
-/** Those of this replica who hold their calls while a session is replaced. Must not throw. */
+/** Those at this replica who hold their calls while a session is replaced. Must not throw. */
 export interface HandoverAudience {
-  /** @returns how many of them take part, and will be ready */
+  /** @returns how many of them take part, and will report that they are ready */
   hold(handover: AnnouncedHandover): number;
-  /** No session comes of it: what was held goes on with the one there is. */
+  /** No session will come: held calls go on with the current one. */
   resume(handover: Pick<AnnouncedHandover, 'merchant' | 'generation'>): void;
 }
 
-/** A participant that has no running call any more. */
+/** A participant that has no running call left. */
 export interface ReadyParticipant {
   readonly merchant: string;
   readonly generation: number;
@@ -61,15 +61,15 @@ interface HandoversContext {
 }
 
 /**
- * Renewals that take their consumers along (ADR 20): a claimant says that it is about to call, whoever takes part holds
- * new calls and lets running ones end, and the session that comes is what all of them go on with. Nothing here decides
+ * Renewals that take their consumers along (ADR 20): a claimant announces that it is about to call, those who take part
+ * hold new calls and let running ones end, and all of them go on with the session that comes. Nothing here decides
  * which session counts, and nothing waits longer than it was told to.
  */
 export class Handovers {
   readonly #context: HandoversContext;
   /** Those that this replica leads. */
   readonly #led = new Map<string, Handover>();
-  /** The last one that was heard of, of each merchant. */
+  /** The last one heard of, per merchant. */
   readonly #live = new Map<string, Live>();
   readonly #audiences = new Set<HandoverAudience>();
 
@@ -77,15 +77,15 @@ export class Handovers {
     this.#context = context;
   }
 
-  /** @returns a function that ends it; the audience owns it */
+  /** @returns a function that detaches it; the audience owns that function */
   attach(audience: HandoverAudience): () => void {
     this.#audiences.add(audience);
     return () => void this.#audiences.delete(audience);
   }
 
   /**
-   * Asks all consumers to hold their calls, where the renewal is a planned one, and waits until they do.
-   * @returns what tells them that no session comes of it
+   * Asks all consumers to hold their calls, if the renewal is a planned one, and waits until they do.
+   * @returns a function that tells them that no session will come
    */
   async lead(wish: HandoverWish): Promise<() => Promise<void>> {
     const limitMs = this.#limitMs(wish);
@@ -103,12 +103,12 @@ export class Handovers {
     return () => this.#tell({ step: 'ended', merchant, generation });
   }
 
-  /** Somebody needs the new session now: it is not waited for anybody. */
+  /** Somebody needs the new session now: nobody is waited for any longer. */
   hurry(merchant: string): void {
     this.#led.get(merchant)?.end('cut');
   }
 
-  /** Passes on that a participant is ready. What belongs to no hand-over of now is dropped. */
+  /** Passes on that a participant is ready. Whatever belongs to no current hand-over is dropped. */
   async ready({ merchant, generation, participant }: ReadyParticipant): Promise<void> {
     const live = this.#live.get(merchant);
     if (live?.generation !== generation || live.answers >= MAX_ANSWERS || this.#isOver(live)) return;
@@ -116,7 +116,7 @@ export class Handovers {
     await this.#tell({ step: 'ready', merchant, generation, participant });
   }
 
-  /** What a replica says, this one included. */
+  /** What a replica says, including this one. */
   hear(signal: HandoverSignal): void {
     const { merchant, generation } = signal;
     const led = this.#led.get(merchant);
@@ -139,12 +139,12 @@ export class Handovers {
     this.#live.delete(merchant);
   }
 
-  /** Waits for nobody any more. */
+  /** Stops waiting for anybody. */
   stop(): void {
     for (const handover of this.#led.values()) handover.end('cut');
   }
 
-  /** Zero where nobody is asked: what is not planned does not wait, and past its margin a session is not waited with. */
+  /** Zero if nobody is asked: an unplanned renewal does not wait, nor does that of a session past its margin. */
   #limitMs({ request, settings, lease, spareMs }: HandoverWish): number {
     const isPlanned = request.trigger === 'schedule' && request.settles !== true;
     if (!isPlanned || settings.supersedes === false || lease.failures > MAX_FAILURES) return 0;
@@ -169,7 +169,7 @@ export class Handovers {
     events.emit({ event: 'handover_awaited', merchant, generation, outcome, participants, waitedMs });
   }
 
-  /** A later one takes the place of one before it, whose claimant has died or was too late. */
+  /** A later one replaces an earlier one, whose claimant has died or was too late. */
   #hold({ merchant, generation, holdForMs }: AnnouncedHandover): number {
     const { merchants, held, clock } = this.#context;
     const known = this.#live.get(merchant);
@@ -191,7 +191,7 @@ export class Handovers {
     return endsAtMs <= this.#context.clock.monotonicMs();
   }
 
-  /** Nothing depends on its being heard: whoever waits for it waits for a bounded time. */
+  /** Nothing depends on its being heard: whoever waits for it does so for a bounded time. */
   async #tell(signal: HandoverSignal): Promise<void> {
     try {
       await this.#context.store.announce({ kind: 'handover', ...signal });

@@ -10,9 +10,9 @@ interface HeldBackContext {
 type Refused = Extract<SessionEvent, { readonly event: 'claim_refused' }>;
 
 /**
- * The merchants with an attempt that was due and that the create-call budget refused, known from the events that it passes on.
- * Tells it once for each of them, and once that it is over: with the next lease, a newer session, or another answer to the
- * schedule.
+ * The merchants with an attempt that was due and was refused by the create-call budget, known from the events it passes
+ * on. Emits this once for each of them, and once when it is over: with the next lease, a newer session, or another
+ * answer to the schedule.
  */
 export class HeldBackRenewals implements SessionEvents {
   readonly #context: HeldBackContext;

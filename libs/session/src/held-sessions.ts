@@ -10,7 +10,7 @@ import type { Session } from './session.js';
 interface Held {
   readonly session: Session;
   readonly answeredAtMs: number;
-  /** How far the wall clock was ahead of the monotonic one when the session's moments were put on it. */
+  /** How far the wall clock was ahead of the monotonic one when the session's moments were expressed in it. */
   readonly wallAheadMs: number;
 }
 
@@ -22,18 +22,18 @@ export const LAST_ATTEMPT_TIMEOUTS = 2;
 type HeldListener = (session: Session) => void;
 
 /**
- * The sessions in this replica's memory: what reads are answered from. A session is replaced only by one of a higher
- * generation, so that a late or repeated message never takes a replica back.
+ * The sessions in this replica's memory, from which reads are answered. A session is replaced only by one of a higher
+ * generation, so that a late or repeated message never sets a replica back.
  */
 export class HeldSessions {
   readonly storeClock: StoreClock;
   readonly #clock: Clock;
   readonly #held = new Map<string, Held>();
-  /** Highest generation ever made, opened or called for: the floor of the next claim. */
+  /** Highest generation ever made, opened or called under: the floor of the next claim. */
   readonly #floors = new Map<string, number>();
   /** Highest generation ever held. */
   readonly #seen = new Map<string, number>();
-  /** Generations that the store holds and nobody here can open. */
+  /** Generations that the store holds and this replica cannot open. */
   readonly #unusable = new Map<string, number>();
   readonly #listeners = new MerchantListeners<Session>();
   readonly #everyListener = new Set<HeldListener>();
@@ -51,17 +51,17 @@ export class HeldSessions {
     return this.#held.get(merchant)?.session.generation ?? 0;
   }
 
-  /** The highest generation whose session this process has ever had of a merchant; 0 when none. */
+  /** The highest generation whose session this process has ever had for a merchant; 0 if none. */
   seen(merchant: string): number {
     return this.#seen.get(merchant) ?? 0;
   }
 
-  /** What the next claim has to be above: everything that this process has had, and every fence that it has called under. */
+  /** What the next claim has to be above: everything this process has had, and every fence it has called under. */
   floor(merchant: string): number {
     return this.#floors.get(merchant) ?? 0;
   }
 
-  /** A create call is made under this fence: whatever becomes of it, it is never made again. */
+  /** A create call is made under this fence: whatever becomes of it, none is ever made under it again. */
   noteCalled(merchant: string, fence: number): void {
     if (fence > this.floor(merchant)) this.#floors.set(merchant, fence);
   }
@@ -74,13 +74,15 @@ export class HeldSessions {
     return true;
   }
 
-  /** The generation of a newer session that the store holds and that opens with none of our keys; undefined while there is none. */
+  /**
+   * The generation of a newer session that the store holds and none of our keys opens; undefined while there is none.
+   */
   unopened(merchant: string): number | undefined {
     const unusable = this.#unusable.get(merchant) ?? 0;
     return unusable > this.generationOf(merchant) ? unusable : undefined;
   }
 
-  /** What could not be opened may open now: the keys were changed, or the record is another one. */
+  /** What could not be opened may open now: the keys were changed, or the record is a different one. */
   forgetUnusable(merchant: string): void {
     this.#unusable.delete(merchant);
   }
@@ -101,7 +103,7 @@ export class HeldSessions {
 
   /**
    * @param ageMs since the gateway's answer
-   * @returns false when the session is not newer than the held one, and nothing changed
+   * @returns false if the session is not newer than the held one, and nothing changed
    */
   adopt(session: Session, ageMs: number): boolean {
     const { merchant, generation } = session;
@@ -123,8 +125,8 @@ export class HeldSessions {
   }
 
   /**
-   * Time left since the gateway's answer, by the monotonic clock. A wall clock that went ahead of it may show that the
-   * machine was suspended: until the store has told which of the two is right, the pessimistic one counts.
+   * Time left, counted from the gateway's answer by the monotonic clock. A wall clock that got ahead of it may show
+   * that the machine was suspended: until the store has shown which of the two is right, the pessimistic one counts.
    */
   facts(merchant: string): ServeFacts {
     const held = this.#held.get(merchant);
@@ -154,12 +156,18 @@ export class HeldSessions {
     return this.facts(merchant).leftMs - msBetween(session.renewAt, session.expiresAt);
   }
 
-  /** Until an attempt has to begin, so that it has ended before the margin even if all of its time runs out. Negative when it is too late. */
+  /**
+   * Until an attempt has to begin, so that it ends before the margin even if all of its time runs out. Negative when it
+   * is too late.
+   */
   untilLastAttemptMs(merchant: string, { gatewayTimeoutMs }: Pick<SessionSettings, 'gatewayTimeoutMs'>): number {
     return this.facts(merchant).freshMs - LAST_ATTEMPT_TIMEOUTS * gatewayTimeoutMs;
   }
 
-  /** Hears of every merchant's sessions. @returns a function that ends the subscription; the subscriber owns it */
+  /**
+   * Listens to the sessions of all merchants.
+   * @returns a function that ends the subscription; the subscriber owns it
+   */
   onAnyNewer(listener: HeldListener): () => void {
     this.#everyListener.add(listener);
     return () => void this.#everyListener.delete(listener);
@@ -175,8 +183,8 @@ export class HeldSessions {
   }
 
   /**
-   * The moments as they are, unless their maker's wall clock and ours disagree: then on ours, since a wrong clock must
-   * harm nobody but its owner.
+   * The moments as they are, unless their maker's wall clock and ours disagree: then shifted to ours, since a wrong
+   * clock must harm nobody but its owner.
    */
   #onOurClock(session: Session, ageMs: number): Session {
     const createdAt = plusMs(this.#clock.now(), -ageMs);

@@ -9,15 +9,15 @@ interface HoldOff {
 }
 
 /**
- * What the store refused lately, remembered until it can change: a thousand readers without a session cost one claim,
- * not a thousand. A cool-down, and a share of the budget that is spent, only concern those who would replace a living session; `not_due` concerns only the
- * schedule, which asks the store anyway.
+ * What the store refused recently, remembered until it can change: a thousand readers without a session cost one claim,
+ * not a thousand. A cool-down and a spent share of the budget only concern those who would replace a living session;
+ * `not_due` only concerns the schedule, which asks the store anyway.
  */
 export class HoldOffs {
   readonly #clock: Clock;
   readonly #general = new Map<string, HoldOff>();
   readonly #coolDowns = new Map<string, HoldOff>();
-  /** Kept apart: a later back-off says nothing of the budget, and a share that is spent nothing of the rest of it. */
+  /** Kept apart: a later back-off says nothing about the budget, and a spent share nothing about the rest of it. */
   readonly #budgets = new Map<string, HoldOff>();
   readonly #shares = new Map<string, HoldOff>();
 
@@ -25,7 +25,7 @@ export class HoldOffs {
     this.#clock = clock;
   }
 
-  /** @param wasEarly the refused claim would have replaced a living session: its budget is a share of everybody's */
+  /** @param wasEarly the refused claim would have replaced a living session: its budget is only a share of the whole */
   note(merchant: string, refusal: ClaimRefusal, wasEarly = false): void {
     if (refusal.kind === 'not_due') return;
     const isOfWishes = refusal.kind === 'cooled_down' || (refusal.kind === 'budget_exhausted' && wasEarly);
@@ -41,12 +41,12 @@ export class HoldOffs {
     return this.#standing(this.#general, merchant) ?? coolDown;
   }
 
-  /** Whether the store has said that there is no create call left for now, of all or of the share of wishes. */
+  /** Whether the store has said that no create call is left for now, of the whole budget or of the share for wishes. */
   isBudgetSpent(merchant: string): boolean {
     return this.spentBudget(merchant) !== undefined || this.#standing(this.#shares, merchant) !== undefined;
   }
 
-  /** The refusal that still stands for everybody: there is no create call left at all. */
+  /** The refusal that still stands for everybody: no create call is left at all. */
   spentBudget(merchant: string): SpentBudgetRefusal | undefined {
     const refusal = this.#standing(this.#budgets, merchant);
     return refusal?.kind === 'budget_exhausted' ? refusal : undefined;

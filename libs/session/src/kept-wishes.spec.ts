@@ -7,7 +7,7 @@ import { KeptWishes } from './kept-wishes.js';
 const MINUTE = 60_000;
 const SECOND = 1_000;
 
-/** Wishes whose attempts end as given: refused by the budget for so long, or anything else. */
+/** Wishes whose attempts end as given: refused by the budget for some time, or anything else. */
 class Keeping {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);

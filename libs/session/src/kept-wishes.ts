@@ -2,13 +2,13 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 import type { FailureBoard } from './failure-board.js';
 import type { HeldSessions } from './held-sessions.js';
 
-/** Beyond the moment itself: the store and we do not count the same millisecond. */
+/** Added to the moment itself: the store and we do not agree to the millisecond. */
 const GRACE_MS = 250;
 
-/** A wish for a newer session that the budget alone has refused. */
+/** A wish for a newer session that was refused only by the budget. */
 export interface RefusedByBudget {
   readonly merchant: string;
-  /** The generation that was held when it was asked for. */
+  /** The generation that was known when it was asked for. */
   readonly newerThan: number;
   /** When a call is free, as far as is known. */
   readonly freeInMs: number;
@@ -24,14 +24,17 @@ interface KeptWishesContext {
   readonly clock: Clock;
   readonly held: Pick<HeldSessions, 'onAnyNewer'>;
   readonly failures: Pick<FailureBoard, 'onAnyFailure'>;
-  /** Makes it now, while it is still kept. @returns for how long the budget refuses it again; undefined where anything else came of it */
+  /**
+   * Makes it now, while it is still kept.
+   * @returns for how long the budget refuses it again; undefined if anything else came of it
+   */
   readonly make: (merchant: string, isStillKept: () => boolean) => Promise<number | undefined>;
   readonly onBroken: (error: unknown) => void;
 }
 
 /**
- * The wishes that this replica makes when the budget has a call free, one for each merchant, in memory. A newer session is what was wished for, and
- * an attempt that failed was the one that they waited for, whoever made it: both end them.
+ * The wishes that this replica makes once the budget has a call free, one per merchant, in memory. A newer session is
+ * what was wished for, and a failed attempt is the one the wish was waiting for, whoever made it: both end the wish.
  */
 export class KeptWishes {
   readonly #context: KeptWishesContext;
@@ -47,7 +50,7 @@ export class KeptWishes {
     ];
   }
 
-  /** In the place of the one that is kept for the merchant: what was heard of the budget last counts. */
+  /** Replaces the one that is kept for the merchant: what was last heard about the budget counts. */
   keep({ merchant, newerThan, freeInMs }: RefusedByBudget): void {
     this.drop(merchant);
     if (this.#closed) return;
@@ -57,7 +60,7 @@ export class KeptWishes {
     this.#wishes.set(merchant, wish);
   }
 
-  /** Until the call is free with which the wish is made; undefined where none is kept, or it is being made. */
+  /** Until the call is free with which the wish is made; undefined if none is kept, or if it is being made. */
   freeInMs(merchant: string): number | undefined {
     const wish = this.#wishes.get(merchant);
     const leftMs = wish === undefined ? 0 : wish.freeAtMs - this.#context.clock.monotonicMs();
@@ -69,7 +72,7 @@ export class KeptWishes {
     this.#wishes.delete(merchant);
   }
 
-  /** Keeps and makes nothing any more. */
+  /** Neither keeps nor makes anything any more. */
   close(): void {
     this.#closed = true;
     for (const end of this.#endSubscriptions) end();

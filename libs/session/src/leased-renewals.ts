@@ -42,7 +42,7 @@ export class LeasedRenewals {
     const { request, settings } = wish;
     const answer = await this.#claim(request, settings);
     if (answer.kind !== 'claimed') return answer;
-    // A call before this one may be carried out after it: nobody knows what became of one that failed.
+    // An earlier call may be carried out after this one: nobody knows what became of one that failed.
     const isDoubtful = request.settles === true || answer.lease.lease.failures > 0;
     const before = this.#context.earlyDeaths.beforeNext(request.merchant, isDoubtful);
     const { lease } = answer.lease;
@@ -53,7 +53,7 @@ export class LeasedRenewals {
     let refusal = mayNotCall();
     if (refusal === undefined) {
       giveUp = await this.#context.handovers.lead({ request, settings, lease, spareMs: attempt.spareMs });
-      // The consumers' running calls may have taken a while: everything is asked anew.
+      // The consumers' running calls may have taken a while: everything is checked again.
       refusal = mayNotCall();
     }
     if (refusal === undefined) return await this.#attempt(attempt, answer.lease, wish.shutdown);
@@ -65,7 +65,7 @@ export class LeasedRenewals {
   }
 
   #mayNotCall(wish: LeasedWish, attempt: RenewalAttempt, { merchant, fence }: Lease): RenewalResult | undefined {
-    // Made alone meanwhile, and taken by the store: what came of this lease would be refused.
+    // One was made alone in the meantime and taken by the store: the result of this lease would be refused.
     if (this.#context.held.generationOf(merchant) > fence) return { kind: 'already_newer' };
     return wish.mayNotCall() ?? (attempt.isLongEnough ? undefined : { kind: 'lost', retryInMs: 0 });
   }
@@ -91,7 +91,7 @@ export class LeasedRenewals {
     return { kind: 'ended', generation: lease.fence, result, durationMs: clock.monotonicMs() - startedAtMs };
   }
 
-  /** An unanswered release costs the rest of the lease: it then ends by itself. */
+  /** An unanswered release costs the rest of the lease, which then ends by itself. */
   async #giveBack({ lease }: TimedLease, release: LeaseRelease): Promise<void> {
     try {
       await this.#context.store.release(lease, release);

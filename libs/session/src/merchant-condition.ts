@@ -3,7 +3,7 @@ import type { HeldSessions } from './held-sessions.js';
 import type { ServeVerdict } from './serve-decision.js';
 import type { SessionReader } from './session-reader.js';
 
-/** How a merchant is, the worst first; docs/status-page.md says what each means. */
+/** How a merchant is, worst first; docs/status-page.md explains each. */
 export const merchantConditions = [
   'unavailable',
   'foreign_authorizer',
@@ -21,8 +21,9 @@ export const merchantConditions = [
 export type MerchantCondition = (typeof merchantConditions)[number];
 
 /**
- * The colour in which people are shown it, on the status page and by the command line. Red: payments fail, or may fail now.
- * Yellow: they go on, and stop with the session unless something is mended, or if whoever ended the sessions before ends this one: somebody else who creates, or another replica with another key.
+ * The colour in which it is shown to people, on the status page and by the command line. Red: payments fail, or may be
+ * failing now. Yellow: they work, and stop with the session unless something is fixed, or if whoever ended earlier
+ * sessions ends this one: somebody else who creates, or another replica with another key.
  */
 export const conditionColours = {
   unavailable: 'red',
@@ -39,8 +40,8 @@ export const conditionColours = {
 } as const satisfies Record<MerchantCondition, string>;
 
 /**
- * The words in which people are told of it, on the status page and by the command line. One of them is for two reasons: a
- * session that has expired, and one that never was, are looked for in different places.
+ * The words in which it is shown to people, on the status page and by the command line. `unavailable` has two of them:
+ * a session that has expired and one that never existed are looked for in different places.
  */
 const words = {
   unavailable: 'no session',
@@ -57,12 +58,12 @@ const words = {
   fresh: 'fresh',
 } as const satisfies Record<MerchantCondition | 'expired', string>;
 
-/** The word for a merchant that is in `condition`, and is served or not for `reason`. */
+/** The word for a merchant in `condition`, served or not for `reason`. */
 export function conditionWord(condition: MerchantCondition, reason: ServeVerdict['reason'] | undefined): string {
   return words[condition === 'unavailable' && reason === 'expired' ? reason : condition];
 }
 
-/** What a condition is told from: a replica. */
+/** What a condition is derived from: a replica. */
 interface Assessed {
   readonly held: Pick<HeldSessions, 'untilRenewalMs' | 'unopened'>;
   readonly failures: Pick<FailureBoard, 'get'>;
@@ -90,7 +91,7 @@ export function conditionOf(replica: Assessed, merchant: string): MerchantCondit
   return result === 'stale' ? result : goodConditionOf(replica, merchant);
 }
 
-/** Of a merchant whose payments go on for now. */
+/** For a merchant whose payments work for now. */
 function goodConditionOf(replica: Assessed, merchant: string): MerchantCondition {
   if (replica.isHeldBack(merchant)) return 'held_back';
   if (replica.failures.get(merchant) !== undefined || replica.held.unopened(merchant) !== undefined) return 'failing';

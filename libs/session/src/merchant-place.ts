@@ -2,8 +2,8 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * The place of a merchant among all, in [0, 1): always the same for one id, and evenly spread over any number of them, also
- * of ids that differ in their last digit (FNV-1a, finished as in MurmurHash3).
+ * The place of a merchant among all, in [0, 1): always the same for one id, and evenly spread over any number of them,
+ * even for ids that differ only in their last digit (FNV-1a, finished as in MurmurHash3).
  */
 export function placeOf(merchant: string): number {
   let hash = FNV_OFFSET;

@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/clock';
 import type { ClaimRefusal, MomentMark } from './ports/session-store.js';
 
-/** The kind of thing that ends at a moment of the store. */
+/** What ends at a moment of the store. */
 export type MomentKind = 'lease' | 'due' | 'cool_down';
 
 interface Watch {
@@ -9,7 +9,7 @@ interface Watch {
   readonly endsAtMs: number;
 }
 
-/** Beyond the moment itself: the store and we do not count the same millisecond. */
+/** Added to the moment itself: the store and we do not agree to the millisecond. */
 const GRACE_MS = 250;
 
 const kindOf: Readonly<Record<ClaimRefusal['kind'], MomentKind | undefined>> = {
@@ -21,8 +21,8 @@ const kindOf: Readonly<Record<ClaimRefusal['kind'], MomentKind | undefined>> = {
 };
 
 /**
- * Moments of the store that this process watches by its own monotonic clock. One that has stood unchanged for as long as
- * it had to run when it was first seen is over, whatever the store's clock was set to meanwhile.
+ * Moments of the store that this process watches by its own monotonic clock. One that has stood unchanged for as long
+ * as it had left when first seen is over, whatever the store's clock was set to in the meantime.
  */
 export class MomentWatches {
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class MomentWatches {
     this.#clock = clock;
   }
 
-  /** Seen again unchanged, a moment keeps the end that it had when it was first seen. */
+  /** Seen again unchanged, a moment keeps the end it had when first seen. */
   see(merchant: string, kind: MomentKind, { mark, inMs }: { readonly mark: MomentMark; readonly inMs: number }): void {
     if (this.#watches[kind].get(merchant)?.mark === mark) return;
     this.#watches[kind].set(merchant, { mark, endsAtMs: this.#clock.monotonicMs() + inMs + GRACE_MS });
@@ -47,7 +47,7 @@ export class MomentWatches {
     if (moment !== undefined && mark !== undefined) this.see(merchant, moment, { mark, inMs: retryInMs });
   }
 
-  /** The moment of this kind that is over; undefined when it is not, or not known. */
+  /** The moment of this kind if it is over; undefined if it is not, or not known. */
   over(merchant: string, kind: MomentKind): MomentMark | undefined {
     const watch = this.#watches[kind].get(merchant);
     return watch !== undefined && watch.endsAtMs <= this.#clock.monotonicMs() ? watch.mark : undefined;

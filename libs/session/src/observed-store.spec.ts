@@ -10,7 +10,7 @@ const broken = new TypeError('a bug of ours');
 const lease: Lease = { merchant: 'shop', owner: 'replica-1', fence: 4, remainingMs: 10_000, failures: 0 };
 const release: LeaseRelease = { called: true, nextDueInMs: 1_000 };
 
-/** Every question, and what it passes on. */
+/** Every operation, and what it passes on. */
 const questions = {
   enrol: [(store) => store.enrol(['shop']), [['shop']]],
   seat: [(store) => store.seat('replica-1'), ['replica-1']],
@@ -24,7 +24,7 @@ const questions = {
   read: [(store) => store.read([{ merchant: 'shop', known: 3 }]), [[{ merchant: 'shop', known: 3 }]]],
 } satisfies Record<string, readonly [(store: SessionStore) => Promise<unknown>, readonly unknown[]]>;
 
-/** Answers each question with its own name, or fails. */
+/** Answers each operation with its own name, or fails. */
 class ScriptedStore {
   failure: unknown;
   readonly asked: (readonly [operation: string, parameters: readonly unknown[]])[] = [];
@@ -197,7 +197,7 @@ describe('the store with a witness', () => {
     expect(events.all).toEqual([]);
   });
 
-  /** Questions one after the other, each of which fails so. */
+  /** Operations one after the other, each of which fails as given. */
   async function askInTurn(failures: readonly unknown[], everyMs = 2_000) {
     const { clock, scripted, store } = observed();
     for (const failure of failures) {

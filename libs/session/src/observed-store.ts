@@ -20,26 +20,23 @@ import type {
 import { isStoreOutage, isStoreSilence } from './store-outage.js';
 import { StoreSilence } from './store-silence.js';
 
-/** A shorter failure is a lost reply: no replica has gone on without the store meanwhile. */
+/** A shorter failure is a lost reply: no replica has gone on without the store in the meantime. */
 const MIN_OUTAGE_MS = 1_000;
 
-/**
- * The operation that shows by its success that another one would succeed again, should nobody ask for that one any
- * more.
- */
+/** The other operations that an operation's success shows to work again, in case nobody asks for those any more. */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
   claim: ['release', 'condemn', 'reportDead'],
   publish: ['offer', 'release', 'condemn', 'reportDead', 'announce'],
   offer: ['publish', 'announce'],
 };
 
-/** No operation of the store: no success of one says that the rest would succeed. */
+/** Not an operation of the store: the success of a single one does not show that the rest would succeed. */
 const LOOKED_AT = 'looked at';
 
-/** What is the matter with a store that does not work. */
+/** What is wrong with a store that does not work. */
 export type StoreTrouble = 'silent' | 'refuses';
 
-/** By what consumers and people know it. */
+/** The name by which consumers and people know it. */
 export const reasonOfTrouble = { silent: 'store_silent', refuses: 'store_refuses' } as const satisfies Record<
   StoreTrouble,
   UnavailableReason
@@ -53,8 +50,8 @@ interface ObservedStoreParts {
 
 /**
  * The store with a witness: reports each operation that the store refused or did not answer, and the first answer after
- * that, and knows how long it has been silent. It is the one owner of these failures, so that callers may act on an
- * outage without reporting it again.
+ * that, and knows how long it has been silent. Only it reports these failures, so that callers may act on an outage
+ * without reporting it again.
  */
 export class ObservedStore implements SessionStore {
   readonly silence: StoreSilence;
@@ -62,13 +59,13 @@ export class ObservedStore implements SessionStore {
   readonly #events: SessionEvents;
   readonly #clock: Clock;
   readonly #onReturn: () => void;
-  /** What was refused and has not been done since. */
+  /** What was refused and has not succeeded since. */
   readonly #refused = new Set<string>();
   #trouble: StoreTrouble | undefined;
-  /** Since when nothing at all was answered. */
+  /** Since when nothing has succeeded. */
   #failingSinceMs: number | undefined;
 
-  /** @param onReturn called with the first answer after an outage, before whoever asked has it */
+  /** @param onReturn called with the first answer after an outage, before the caller gets it */
   constructor(store: SessionStore, { events, clock, onReturn }: ObservedStoreParts) {
     this.#store = store;
     this.#events = events;
@@ -77,7 +74,7 @@ export class ObservedStore implements SessionStore {
     this.silence = new StoreSilence(clock);
   }
 
-  /** What is the matter now: a silence ends with any answer, a refusal when what was refused is done. */
+  /** What is wrong now: a silence ends with any answer, a refusal once what was refused succeeds. */
   get trouble(): StoreTrouble | undefined {
     return this.#trouble;
   }
@@ -134,13 +131,16 @@ export class ObservedStore implements SessionStore {
     return this.#store.close();
   }
 
-  /** The store was asked for what is asked of it now and then, and refused it: who has asked for nothing of it since cannot know. */
+  /**
+   * A check found that the store refuses something it is asked for now and then: callers that have not asked for it
+   * since cannot know.
+   */
   noteRefusal(): void {
     this.#refused.add(LOOKED_AT);
     this.#trouble ??= 'refuses';
   }
 
-  /** The store was asked for everything that is ever asked of it, and did it. */
+  /** A check found that the store does everything it is ever asked for. */
   noteWell(): void {
     this.#refused.clear();
     this.#tellIfWell();
@@ -173,7 +173,7 @@ export class ObservedStore implements SessionStore {
     this.#tellIfWell();
   }
 
-  /** Any answer ends a silence; an operation that was refused is well again once it has been done. */
+  /** Any answer ends a silence; a refused operation is well again once it has succeeded. */
   #tellIfWell(): void {
     if (this.#trouble === undefined) return;
     this.#trouble = this.#refused.size > 0 ? 'refuses' : undefined;

@@ -11,7 +11,7 @@ import type { StoreSilence } from './store-silence.js';
 const SEAT = 7;
 const busy: GatewayFailureFacts = { kind: 'transient', detail: 'busy', msgCode: 'b_overload_error' };
 
-/** One replica whose store is silent, and what it makes by itself. */
+/** One replica whose store is silent, and what it creates by itself. */
 class Alone {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);
@@ -49,7 +49,7 @@ class Alone {
     return ended;
   }
 
-  /** How long the replica then waits by itself. */
+  /** How long the replica then waits on its own. */
   async pauseAfter(answer: GatewayAnswer, because: 'need' | 'rejection' = 'need'): Promise<number> {
     this.gateway.answerNext(answer);
     await this.create(because);

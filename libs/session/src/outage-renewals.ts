@@ -19,13 +19,13 @@ interface AloneWish {
 }
 
 /**
- * Sessions that this replica creates by itself while the store is silent for good, so that payments go on (ADR 8 and 16).
+ * Sessions that this replica creates by itself while the store stays silent, so that payments go on (ADR 8 and 16).
  * There is no lease then: other replicas may do the same, each within its own count of the budget.
  */
 export class OutageRenewals {
   readonly #context: OutageContext;
   readonly #allowance: AloneAllowance;
-  /** The store gives it with its first answer: a replica that has never reached the store makes nothing. */
+  /** The store assigns it with its first answer: a replica that has never reached the store makes nothing. */
   #seat: number | undefined;
 
   constructor(context: OutageContext) {
@@ -38,7 +38,7 @@ export class OutageRenewals {
     this.#allowance.startOver();
   }
 
-  /** What a person has mended need not wait for the end of a back-off. */
+  /** What a person has fixed need not wait for the end of a back-off. */
   endBackOff(merchant: string): void {
     this.#allowance.endBackOff(merchant);
   }

@@ -3,10 +3,10 @@ import type { SessionEvent, SessionEvents } from './ports/session-events.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
-/** Whoever looks some time after a duel has gone quiet must not take it for one that never was. */
+/** Whoever looks some time after a duel has gone quiet must not mistake it for one that never was. */
 export const QUIET_IS_TOLD_FOR_MS = 3_600_000;
 
-/** Somebody else created sessions of a merchant, and nothing says whether they still do. */
+/** Somebody else created sessions of a merchant, and nothing shows whether they still do. */
 interface QuietDuel {
   readonly createdUntil: Instant;
   readonly sinceMs: number;
@@ -19,8 +19,8 @@ interface QuietDuelsContext {
 }
 
 /**
- * The merchants for which somebody else created sessions not long ago, known from the events that it passes on. That no consumer reports a
- * dead session is no all-clear: while nobody pays, nobody finds one dead.
+ * The merchants for which somebody else recently created sessions, known from the events it passes on. The absence of
+ * reports of dead sessions is no all-clear: while nobody pays, nobody finds one dead.
  */
 export class QuietDuels implements SessionEvents {
   readonly #context: QuietDuelsContext;
@@ -37,8 +37,9 @@ export class QuietDuels implements SessionEvents {
   }
 
   /**
-   * For a merchant that somebody else created for not long ago: how long nobody has reported a dead session to this replica.
-   * @returns undefined where nothing of the kind is known, or not any more
+   * For a merchant that somebody else recently created sessions for: how long nobody has reported a dead session to
+   * this replica.
+   * @returns undefined if nothing of the kind is known, or no longer
    */
   quietMs(merchant: string): number | undefined {
     const quiet = this.#quiet.get(merchant);
@@ -63,7 +64,7 @@ export class QuietDuels implements SessionEvents {
   }
 
   #rejected({ merchant, result }: Named<'session_rejected'>): void {
-    // A late report of one that was replaced says nothing of those after it.
+    // A late report of a replaced session says nothing about those after it.
     if (result === 'already_newer') return;
     const createdUntil = this.createdUntil(merchant);
     if (createdUntil !== undefined) this.#tellQuiet(merchant, 0, createdUntil);

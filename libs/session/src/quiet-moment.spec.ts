@@ -64,7 +64,7 @@ describe('the moment in quiet hours', () => {
   });
 });
 
-/** Every renewal of one merchant, each session living as long as the one before it, until the time is over. */
+/** Every renewal of one merchant, with each session living as long as the one before, until the time is over. */
 function* renewals(start: Instant, livesMs: number, { times, place }: { times: DailyTimes; place: number }) {
   for (let createdAt = start; ;) {
     const latestAt = plusMs(createdAt, livesMs);
@@ -120,7 +120,7 @@ describe('four hundred days with quiet hours', () => {
     expect(outside(moments, daily)).toEqual([]);
     const counts = [...perDay(moments, daily).values()];
     expect(Math.max(...counts)).toBeLessThanOrEqual(2);
-    // Two hours hold 23 steps of five minutes; the clocks are set twice.
+    // Two hours contain 23 steps of five minutes; the clocks are changed twice.
     expect(counts.filter((count) => count === 2).length).toBeLessThanOrEqual(Math.ceil(400 / 20) + 3);
   });
 
@@ -130,7 +130,7 @@ describe('four hundred days with quiet hours', () => {
     for (const livesMs of [8 * HOUR_MS, 8 * HOUR_MS - 5 * MINUTE_MS]) {
       const moments = momentsOver(400, livesMs, { start, times, place });
       const days = [...perDay(outside(moments, daily), daily).values()];
-      // On the days on which the clocks are set it may be one more.
+      // On the days on which the clocks are changed it may be one more.
       expect(days.filter((count) => count > 2).length).toBeLessThanOrEqual(3);
       expect(moments.length).toBeLessThanOrEqual((400 * DAY_MS) / livesMs + 400 / 5);
     }
@@ -188,7 +188,7 @@ describe('for any life of sessions, hours and place', () => {
         const fewest = Math.ceil(betweenMs / (livesMs - MINUTE_MS)) - 1;
         const between = new Map<Instant, number>();
         for (const moment of outside(momentsOver(12, livesMs, inUtc), daily)) {
-          // On the first day it has to find the rhythm.
+          // On the first days it has to find the rhythm.
           if (moment < of.start + 2 * DAY_MS) continue;
           const { from } = daily.endingAfter(moment).next().value;
           between.set(from, (between.get(from) ?? 0) + 1);

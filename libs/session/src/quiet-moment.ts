@@ -9,34 +9,37 @@ import {
   type Span,
 } from '#libs/clock';
 
-/** A session is not renewed for the sake of the quiet hours before it is so old: no call is to follow another at once. */
+/** A younger session is not renewed for the sake of the quiet hours: no call should follow another at once. */
 const MIN_AGE_MS = 300_000;
-/** Lives of sessions differ by the way of an answer and the steps of a clock: who counts on the next one, counts on less. */
+/**
+ * Lifetimes vary with the time an answer takes and with clock steps: the next session is assumed to live this much
+ * less.
+ */
 const UNCERTAIN_MS = 60_000;
-/** A part of the quiet hours that is shorter than this share of them is too small to aim at. */
+/** A part of the quiet hours shorter than this share of them is too small to aim at. */
 const MIN_SHARE = 0.01;
 
-/** A session, by what decides when it is renewed. */
+/** What decides when a session is renewed. */
 export interface QuietLife {
   readonly createdAt: Instant;
-  /** It is renewed then at the latest, whatever the hour. */
+  /** It is renewed by then at the latest, whatever the hour. */
   readonly latestAt: Instant;
-  /** Of its merchant among all, in [0, 1). */
+  /** The place of its merchant among all, in [0, 1). */
   readonly place: number;
 }
 
 /**
  * The moment in quiet hours at which a session is renewed; undefined when it is renewed at `latestAt`. From the top:
  *
- *     created … [ quiet ] … [ quiet ] … latestAt      It reaches quiet hours: in the last of them, at its merchant's own
- *                               *                     moment, or as late as it lives.
- *     created in [ quiet ] … latestAt … [ quiet ]     It does not reach the next ones, and one that is created towards the
+ *     created … [ quiet ] … [ quiet ] … latestAt      It reaches quiet hours: in the last of them, at its merchant's
+ *                               *                     own moment, or as late as it lives.
+ *     created in [ quiet ] … latestAt … [ quiet ]     It does not reach the next ones, but one created towards the
  *                        *                            end of these would: once more in these, towards their end.
  */
 export function quietMoment(life: QuietLife, times: DailyTimes): Instant | undefined {
   const { createdAt, latestAt } = life;
   const daily = new DailyWindow(times);
-  // Whatever does not outlive the quiet hours is renewed in them anyway.
+  // A session that lives no longer than the quiet hours last is renewed in them anyway.
   if (msBetween(createdAt, latestAt) <= daily.lengthMs) return undefined;
   const windows = windowsWithin(life, daily);
   const index = windows.findLastIndex(
@@ -49,7 +52,7 @@ export function quietMoment(life: QuietLife, times: DailyTimes): Instant | undef
   return window.from <= createdAt ? momentAgainIn(window, rhythm, life) : undefined;
 }
 
-/** Those that it touches, and the one after them. */
+/** The windows it touches, and the one after them. */
 function windowsWithin({ createdAt, latestAt }: QuietLife, daily: DailyWindow): readonly Span[] {
   const windows: Span[] = [];
   for (const window of daily.endingAfter(createdAt)) {
@@ -63,14 +66,14 @@ function isOldEnough(until: Instant, { createdAt }: QuietLife): boolean {
   return until > plusMs(createdAt, MIN_AGE_MS);
 }
 
-/** How sessions of this life get from one window to the next. */
+/** How sessions with this lifetime get from one window to the next. */
 interface Rhythm {
   /**
-   * Sessions that are created in the window from this moment on are followed by the fewest renewals before the next window;
-   * those that are created earlier in it, by one more.
+   * Sessions created in the window from this moment on are followed by the fewest renewals before the next window;
+   * those created earlier in it, by one more.
    */
   readonly betterFrom: Instant;
-  /** They come to the next window at the same time as to this one, or later. */
+  /** They reach the next window no earlier in it than this one. */
   readonly keepsTime: boolean;
 }
 
@@ -90,14 +93,14 @@ function momentIn(window: Span, { betterFrom, keepsTime }: Rhythm, { createdAt, 
   const until = earliest(window.until, latestAt);
   const from = latest(betterFrom, window.from, plusMs(createdAt, MIN_AGE_MS));
   if (from >= until || own > until) return until;
-  // Whoever comes earlier every night has the longest way from the latest moment.
+  // Sessions that come earlier every night have the longest way to go from the latest moment.
   if (!keepsTime && until === latestAt) return until;
   return own >= from ? own : pointIn({ from, until }, place);
 }
 
 /**
- * It lands beyond `betterFrom`, so it happens once in a window. Sessions that come earlier every night get here from the
- * beginning of the window, and go to its end: that way a fleet that is spread over it stays so.
+ * It lands beyond `betterFrom`, so it happens once per window. Sessions that come earlier every night arrive here from
+ * the beginning of the window, and go to its end: that way a fleet that is spread over it stays so.
  */
 function momentAgainIn(
   window: Span,

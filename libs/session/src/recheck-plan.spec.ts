@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { FakeClock } from '#libs/testing';
 import { RecheckPlan } from './recheck-plan.js';
 
-/** Reads a hair less than the moment for which a task was scheduled, as sums of fractions do. */
+/** Reads a hair less than the moment a task was scheduled for, as sums of fractions do. */
 class ShortClock extends FakeClock implements Clock {
   override monotonicMs(): number {
     return super.monotonicMs() - 1e-9;
@@ -14,7 +14,7 @@ class ShortClock extends FakeClock implements Clock {
   }
 }
 
-/** Keeps for how long timers were asked. */
+/** Records how long timers were asked to run. */
 class CountingClock extends FakeClock {
   readonly delaysMs: number[] = [];
 

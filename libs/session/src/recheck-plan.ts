@@ -3,7 +3,7 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 /** Merchants whose moments lie this close together are looked at together. */
 const BUCKET_MS = 250;
 
-/** When which merchant is looked at again: one moment each, one timer for all of them. */
+/** When each merchant is looked at again: one moment each, one timer for all of them. */
 export class RecheckPlan {
   readonly #clock: Clock;
   readonly #onDue: (merchants: readonly string[]) => void;
@@ -56,7 +56,7 @@ export class RecheckPlan {
 
   #fire(armed: number): void {
     this.#timer = undefined;
-    // The moment that was waited for has come, even where the clock's fractions make it fall short by a hair.
+    // The awaited moment has come, even if the clock's fractions make it fall short by a hair.
     const now = Math.max(armed, Math.floor(this.#clock.monotonicMs() / BUCKET_MS));
     const due: string[] = [];
     for (const [bucket, merchants] of this.#buckets) {

@@ -5,17 +5,17 @@ import { type Cause, causeOf, clause } from './failure-cause.js';
 import { reasonOfTrouble, type StoreTrouble } from './observed-store.js';
 import type { RenewalResult } from './renewal-result.js';
 
-/** What became of the wish of a person who gets no newer session. */
+/** What became of a person's wish that got no newer session. */
 export interface RefusedWish {
   readonly merchant: string;
-  /** Undefined where nothing came in time. */
+  /** Undefined if nothing came in time. */
   readonly refusedBy: RenewalResult['kind'] | undefined;
-  /** Whether what ended the last attempt is the answer: it was under way before the wish. */
+  /** Whether the answer is what ended the last attempt, which was under way before the wish. */
   readonly isJoined: boolean;
   readonly store: StoreTrouble | undefined;
 }
 
-/** The reason for which the store let no call be made for the wish; undefined where it was not the store. */
+/** Why the store let no call be made for the wish; undefined if it was not the store. */
 export function storeRefusal({
   refusedBy,
   store,
@@ -24,8 +24,9 @@ export function storeRefusal({
 }
 
 /**
- * Why a person who wanted a newer session at once gets none: what refused this wish, and then what ended the call before it.
- * Who creates sessions of the merchant as well is named, whatever the cause is: another call would end theirs, and theirs ends ours.
+ * Why a person who wanted a newer session at once gets none: what refused this wish, and then what ended the call
+ * before it. Somebody else who creates sessions of the merchant is mentioned whatever the cause: another call would end
+ * theirs, and theirs ends ours.
  */
 export function explainRefusal(wish: RefusedWish, facts: ExplainedFacts): Cause | undefined {
   const cause = answerOf(wish, ownCause(wish, { ...facts, isForeign: false }));
@@ -38,7 +39,7 @@ export function explainRefusal(wish: RefusedWish, facts: ExplainedFacts): Cause 
   return { text: cause === undefined ? others : `${cause.text}; ${others}`, runbook: FOREIGN.runbook };
 }
 
-/** What was mended while it was under way may not have been met by it. */
+/** It may have missed what was fixed while it was under way. */
 function answerOf({ isJoined }: RefusedWish, cause: Cause | undefined): Cause | undefined {
   if (!isJoined || cause === undefined) return cause;
   return { ...cause, text: `an attempt was under way already, and this is its answer: ${cause.text}` };

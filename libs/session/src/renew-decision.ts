@@ -6,22 +6,22 @@ interface ReadFacts extends ServeFacts {
   readonly ageMs: number;
   /** From its creation to its expiry. */
   readonly lifetimeMs: number;
-  /** How much of the lifetime the reader wants to be left; zero when any session will do. */
+  /** How much of the lifetime the reader wants left; zero when any session will do. */
   readonly minRemainingMs: number;
 }
 
-/** `wait`: the reader has nothing to use yet. `background`: it is served at once and the renewal goes on beside it. */
+/** `wait`: the reader has nothing to use yet. `background`: it is served at once while the renewal goes on. */
 export type RenewVerdict =
   | { readonly renew: 'no'; readonly reason: 'current' }
   | { readonly renew: 'background'; readonly reason: 'past_margin' }
   | { readonly renew: 'wait'; readonly reason: 'no_session' | 'expired' | 'less_than_wanted' };
 
-/** Between two sessions that are created because readers wanted more, over all replicas. */
+/** Between two sessions that are created because readers wanted more time, across all replicas. */
 export const EARLY_RENEWAL_COOL_DOWN_MS = 10_000;
 
-/** Wishes for more time cost at most one create call in this share of a lifetime, however many readers have them. */
+/** Wishes for more time cost at most one create call per this share of a lifetime, however many readers have them. */
 const SETTLED_SHARE = 0.25;
-/** A wish for more than this share of a lifetime would be open again soon after it was fulfilled. */
+/** A wish for more than this share of a lifetime would be unmet again soon after it was fulfilled. */
 const MAX_WISHED_SHARE = 0.75;
 
 const isSettled = ({ ageMs, lifetimeMs }: ReadFacts): boolean =>
@@ -41,7 +41,7 @@ const renewing: DecisionTable<ReadFacts, RenewVerdict> = [
   [otherwise, { renew: 'no', reason: 'current' }],
 ];
 
-/** Whether a read has to set a renewal going, and whether it waits for it. */
+/** Whether a read has to start a renewal, and whether it waits for it. */
 export function decideRenewal(facts: ReadFacts): RenewVerdict {
   return decide(renewing, facts);
 }

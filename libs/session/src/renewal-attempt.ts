@@ -10,7 +10,7 @@ import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session } from './session.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
 
-/** The end of a lease is kept for writing the result: the call must be over before less than this is left. */
+/** The end of a lease is reserved for writing the result: the call must be over before less than this is left. */
 export const PUBLISH_ALLOWANCE_MS = 2_000;
 /** Between the end of the longest call and the end of the lease, publishing included; a hand-over comes on top. */
 const LEASE_SLACK_MS = 5_000;
@@ -29,7 +29,7 @@ export interface TimedLease {
 }
 
 /**
- * `unconfirmed` and `late`: the session exists, and the store has not confirmed it, or the lease had ended over the call.
+ * `unconfirmed` and `late`: the session exists, but the store has not confirmed it, or the lease ended during the call.
  * `fenced`: the store has granted or holds something newer. `alone`: it was made without a lease.
  */
 export type AttemptResult =
@@ -53,7 +53,7 @@ interface AttemptOptions {
   readonly before?: SessionsBefore;
   /** Called with the session as soon as the gateway has answered: the one before it is dead from then on. */
   readonly onIssued: (made: UnpublishedSession) => void;
-  /** Called as soon as it is known that no session comes of it: the one before it goes on. */
+  /** Called as soon as it is known that no session will come: the one before it goes on. */
   readonly onGivenUp: () => Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export class RenewalAttempt {
   readonly #before: SessionsBefore;
   readonly #onIssued: (made: UnpublishedSession) => void;
   readonly #onGivenUp: () => Promise<void>;
-  /** The highest generation that was known before the call was made. */
+  /** The highest generation known before the call was made. */
   readonly #known: number;
 
   constructor(context: AttemptContext, { lease, settings, before = {}, onIssued, onGivenUp }: AttemptOptions) {
@@ -83,14 +83,12 @@ export class RenewalAttempt {
     return this.spareMs >= 0;
   }
 
-  /** What the lease has beyond the longest call and the writing of its result. */
+  /** What the lease has left beyond the longest call and the writing of its result. */
   get spareMs(): number {
     return this.#leftMs() - this.#settings.gatewayTimeoutMs - PUBLISH_ALLOWANCE_MS;
   }
 
-  /**
-   * @param shutdown aborts the call; the lease is then freed, so that another replica goes on
-   */
+  /** @param shutdown aborts the call; the lease is then freed, so that another replica can go on */
   async run(shutdown: AbortSignal): Promise<AttemptResult> {
     const { clock, gateway, held, ceiling, tracing } = this.#context;
     const deadline = new Deadline(clock, this.#leftMs() - PUBLISH_ALLOWANCE_MS, shutdown);
@@ -133,8 +131,8 @@ export class RenewalAttempt {
   }
 
   /**
-   * Publishing is idempotent by fence, so an unanswered one is repeated while the lease lasts. When none is answered
-   * the session is real all the same, and may have ended the one before: it is reported as unconfirmed, not dropped.
+   * Publishing is idempotent by fence, so an unanswered attempt is repeated while the lease lasts. If none is answered,
+   * the session is real all the same and may have ended the one before: it is reported as unconfirmed, not dropped.
    * Once its grace is over, a shutdown does not wait for the store.
    */
   async #publish(made: UnpublishedSession, issued: IssuedSession, shutdown: AbortSignal): Promise<AttemptResult> {
@@ -167,7 +165,9 @@ export class RenewalAttempt {
     return { kind: 'abandoned' };
   }
 
-  /** A store that does not answer (which ObservedStore reports) costs the rest of the lease: it then ends by itself. */
+  /**
+   * A store that does not answer (which ObservedStore reports) costs the rest of the lease, which then ends by itself.
+   */
   async #release(release: LeaseRelease): Promise<void> {
     try {
       await Promise.all([this.#onGivenUp(), this.#context.store.release(this.#granted.lease, release)]);
@@ -182,8 +182,8 @@ export class RenewalAttempt {
 }
 
 /**
- * When the answer was complete, by the monotonic clock: the time that it took to open the answer counts as age. A wall
- * clock that was set meanwhile does not make it older than the question.
+ * When the answer was complete, by the monotonic clock: the time it took to open the answer counts as age. A wall clock
+ * that was set in the meantime does not make it older than the request.
  */
 export function answeredAt({ receivedAt }: IssuedSession, clock: Clock, askedAtMs: number): number {
   const nowMs = clock.monotonicMs();

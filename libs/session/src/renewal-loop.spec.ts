@@ -16,7 +16,7 @@ const silent = new BrokerError('store_unavailable');
 const bug = new TypeError('not a function');
 const schedule = { trigger: 'startup', coolDownMs: 0, newerThan: 0 } as const;
 
-/** The loop of one replica between a store, a renewer and a memory that the test plays. */
+/** The loop of one replica, with a store, a renewer and a memory played by the test. */
 class Looping {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);
@@ -72,7 +72,7 @@ class Looping {
     return this;
   }
 
-  /** Fails for the merchant, and everybody hears of it. */
+  /** Fails for the merchants, and every listener hears of it. */
   failing(...merchants: readonly string[]): this {
     for (const merchant of merchants) this.failures.note(merchant, aRecordedFailure({ at: this.clock.now() }));
     return this;
@@ -322,7 +322,7 @@ describe('a due list', () => {
     looping.configured = many(100);
     looping.due = { merchants: many(100) };
     while (looping.load.hasRoom('gateway')) {
-      // More than the gateway's limit: the room here is what is asked about.
+      // More than the gateway's limit: the room here is what the test is about.
       void looping.load.enter('gateway');
     }
     for (let call = 0; call < 16; call += 1) looping.load.leave('gateway', 'refused');

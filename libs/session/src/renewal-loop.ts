@@ -7,19 +7,16 @@ import { Rounds } from './rounds.js';
 import type { SessionSync } from './session-sync.js';
 import { isStoreOutage } from './store-outage.js';
 
-/** Renewals that one replica has in flight at once: more due merchants wait, and other replicas may take them. */
+/** Renewals that one replica has in flight at once: further due merchants wait, and other replicas may take them. */
 const MAX_IN_FLIGHT = 64;
-/**
- * With a backlog, the store is asked for more once this many are left: one question for each of them would double its
- * work.
- */
+/** With a backlog, the store is asked for more once this many are left: one query per renewal would double its work. */
 const ASK_AGAIN_AT = MAX_IN_FLIGHT / 2;
 /**
  * Listed merchants that are not to be renewed here must not hide those that are; beyond this many, something else is
  * wrong.
  */
 const MAX_PASSED_OVER = 10_000;
-/** What is listed and not taken is looked at again at this pace, however long it has been due. */
+/** What is listed but not taken is looked at again at this pace, however long it has been due. */
 const PACE_MS = 100;
 /** The store's list and our own count of a session's age do not agree to the millisecond. */
 const EARLY_MS = 250;
@@ -33,7 +30,7 @@ export interface RenewalLoopContext extends Omit<
 }
 
 /**
- * Renews what is due. `tick` is called at a steady pace; between two ticks it wakes itself exactly when the next
+ * Renews what is due. `tick` is called at a steady pace; between two ticks the loop wakes itself exactly when the next
  * merchant falls due. A tick costs what is due, not what is configured.
  */
 export class RenewalLoop {
@@ -43,7 +40,7 @@ export class RenewalLoop {
   readonly #endSubscriptions: readonly (() => void)[];
   #passedOver = 0;
   #hasBacklog = false;
-  /** Their back-off is over, because their gateway answers again. */
+  /** Merchants whose back-off is over because their gateway answers again. */
   readonly #released = new Set<string>();
 
   constructor(context: RenewalLoopContext) {
@@ -66,7 +63,7 @@ export class RenewalLoop {
     this.#alarm.in(0);
   }
 
-  /** Claims nothing any more. Resolves when a tick under way has ended. */
+  /** Makes no more claims. Resolves when a tick under way has ended. */
   async stop(): Promise<void> {
     for (const end of this.#endSubscriptions) end();
     this.#alarm.close();
@@ -132,8 +129,9 @@ export class RenewalLoop {
   }
 
   /**
-   * Whether those who wait for room at their gateway can hide somebody whose gateway has room. Where they cannot, no more is
-   * listed for their sake: of a backlog, each question would list more than the one before, and the store checks what it lists.
+   * Whether merchants waiting for room at their gateway can hide one whose gateway has room. If they cannot, no more
+   * are listed because of them: with a backlog, each query would list more than the one before, and the store checks
+   * everything it lists.
    */
   #mayHideOthers(): boolean {
     const { merchants, load, held } = this.#context;
@@ -163,9 +161,9 @@ export class RenewalLoop {
   }
 
   /**
-   * The list is a hint: where a session is far from its renewAt by our own count, either its due moment is another one
-   * by now (an early renewal has failed or was given up), or the store's clock was set. The moment itself shows which
-   * of the two it is: one that we watch is over when we have watched it to its end.
+   * The list is a hint: if a session is far from its renewAt by our own count, either its due moment has changed (an
+   * early renewal has failed or was given up), or the store's clock was set. The moment itself shows which of the two
+   * it is: one that we watch is over when we have watched it to its end.
    */
   #isDueHere(merchant: string): boolean {
     const { merchants, held, sync, watches } = this.#context;
@@ -175,7 +173,9 @@ export class RenewalLoop {
     return false;
   }
 
-  /** Replicas see the same list: each in an order of its own, they share the work instead of racing for each lease. */
+  /**
+   * Replicas see the same list: with each in an order of its own, they share the work instead of racing for each lease.
+   */
   #shuffled(merchants: readonly string[]): readonly string[] {
     return merchants
       .map((merchant) => ({ merchant, rank: this.#context.random() }))

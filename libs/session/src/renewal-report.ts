@@ -14,9 +14,7 @@ export interface EndedAttempt {
   readonly durationMs: number;
 }
 
-/**
- * Tells what became of an attempt: one event that it finished, and another one where something is out of the ordinary.
- */
+/** Reports what became of an attempt: one event that it finished, and another if something is out of the ordinary. */
 export function reportAttempt(
   events: SessionEvents,
   wish: { readonly merchant: string; readonly trigger: RenewalTrigger },
@@ -46,12 +44,12 @@ export function reportAttempt(
   }
 }
 
-/** What the store takes to keep a result is none of the gateway's time. */
+/** The time the store takes to keep a result is not the gateway's. */
 function callMsOf(result: Exclude<AttemptResult, { kind: 'abandoned' }>): number {
   return result.kind === 'failed' ? result.callMs : msBetween(result.issued.sentAt, result.issued.receivedAt);
 }
 
-/** Says what a person should know of a new session's times. */
+/** Reports what a person should know about a new session's times. */
 export function reportTimes(
   events: SessionEvents,
   session: Session,

@@ -9,7 +9,7 @@ export type RenewalResult =
   | { readonly kind: 'lost' | 'store_down' | 'stopping'; readonly retryInMs: number }
   | ClaimRefusal;
 
-/** Whether another replica has published meanwhile: then there is nothing to do but read the store. */
+/** Whether another replica has published in the meantime: then all there is to do is read the store. */
 export function meansStoreIsAhead(result: RenewalResult): boolean {
   return result.kind === 'already_newer' || result.kind === 'lost';
 }

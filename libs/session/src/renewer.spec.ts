@@ -25,7 +25,7 @@ const refusing = new BrokerError('store_refused');
 const bug = new TypeError('not a function');
 const busy: GatewayFailureFacts = { kind: 'transient', detail: 'busy', msgCode: 'b_overload_error' };
 
-/** What the store says, in turn; then it grants, publishes and frees. */
+/** The store's answers, in turn; then it grants, publishes and frees. */
 class ScriptedStore {
   readonly claims: (ClaimResult | Error)[] = [];
   readonly publications: ('fenced' | Error)[] = [];
@@ -100,12 +100,12 @@ class Renewing {
     tracing: { ...untraced, renewal: (renewal, run) => (this.traced.push(renewal), run()) },
   });
 
-  /** A wish of a reader, unless it says otherwise. */
+  /** A reader's wish, unless overridden. */
   wish(wish: Partial<RenewalRequest> = {}): Promise<RenewalResult> {
     return this.renewer.renew({ merchant: 'shop', trigger: 'demand', newerThan: 0, coolDownMs: 0, ...wish });
   }
 
-  /** The same, and what became of it after this long. */
+  /** The same, with its result after this long. */
   async renew(wish: Partial<RenewalRequest> = {}, forMs = 60_000): Promise<RenewalResult> {
     const ended = this.wish(wish);
     const settled = Promise.allSettled([ended]);
@@ -114,20 +114,20 @@ class Renewing {
     return ended;
   }
 
-  /** A session that was answered so long ago. */
+  /** A session that was answered this long ago. */
   holding(generation: number, ageMs = 0): this {
     this.held.adopt(aSession({ generation }), ageMs);
     return this;
   }
 
-  /** May go on alone, and has been given a seat. */
+  /** May go on alone, and has a seat. */
   authorized(): this {
     this.settings = someSettings({ onStoreOutage: 'authorize' });
     this.renewer.takeSeat(7);
     return this;
   }
 
-  /** How many calls the gateway is allowed now. */
+  /** How many calls to the gateway are allowed now. */
   room(): number {
     let room = 0;
     for (; this.load.hasRoom('gateway'); room += 1) void this.load.enter('gateway');

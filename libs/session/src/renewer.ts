@@ -18,8 +18,8 @@ const stopping = { kind: 'stopping', retryInMs: STORE_RETRY_MS } as const;
 export type RenewerContext = Omit<ReplicaContext, 'settlements' | 'recovery'>;
 
 /**
- * The one way in which a session comes to be, whatever the trigger: claim, call, publish; or the call alone, while the
- * store is silent for good. Wishes for the same merchant share one attempt in this process; the store's lease keeps two
+ * The only way in which a session is created, whatever the trigger: claim, call, publish; or the call alone, while the
+ * store stays silent. Wishes for the same merchant share one attempt in this process; the store's lease keeps two
  * processes from making an attempt at once.
  */
 export class Renewer {
@@ -46,7 +46,7 @@ export class Renewer {
     return this.#inFlight.has(merchant);
   }
 
-  /** Never rejects for a failure of gateway or store: those are results. */
+  /** Never rejects because the gateway or the store failed: those are results. */
   renew(request: RenewalRequest): Promise<RenewalResult> {
     const running = this.#inFlight.get(request.merchant);
     if (running !== undefined) {
@@ -58,14 +58,14 @@ export class Renewer {
     return attempt;
   }
 
-  /** When wishing for a session of the merchant can make sense again; undefined when nothing speaks against it now. */
+  /** When wishing for a session of the merchant can make sense again; undefined if nothing prevents it now. */
   retryInMs(merchant: string): number | undefined {
     const waits = [this.#holdOffs.find(merchant, false)?.retryInMs, this.#budgetWait(merchant)?.retryInMs];
     const longestMs = Math.max(...waits.map((waitMs = 0) => waitMs));
     return longestMs > 0 ? longestMs : undefined;
   }
 
-  /** Whether the merchant has no create call left for now, by the store's count or by that of this replica. */
+  /** Whether the merchant has no create call left for now, by the store's count or by this replica's. */
   isBudgetSpent(merchant: string): boolean {
     const { merchants, ceiling } = this.#context;
     const budget = merchants.settingsOf(merchant)?.budget;
@@ -73,7 +73,10 @@ export class Renewer {
     return isCeilingReached || this.#holdOffs.isBudgetSpent(merchant);
   }
 
-  /** Until when no call is left for anybody, the schedule among them; undefined while there is one, as far as is known here. */
+  /**
+   * Until when no call is left for anybody, the schedule included; undefined while there is one, as far as this replica
+   * knows.
+   */
   spentBudget(merchant: string): SpentBudget | undefined {
     const wait = this.#budgetWait(merchant);
     if (wait === undefined) return undefined;
@@ -91,19 +94,19 @@ export class Renewer {
     this.#holdOffs.forget(merchant);
   }
 
-  /** Whether this replica may create a session for the merchant by itself now, should the store stay silent. */
+  /** Whether this replica may create a session for the merchant by itself now, if the store stays silent. */
   mayGoAlone(merchant: string): boolean {
     const settings = this.#context.merchants.settingsOf(merchant);
     if (settings?.onStoreOutage !== 'authorize' || this.#stopping) return false;
     return this.#outage.mayCreate(merchant, settings);
   }
 
-  /** This replica has come to the store: others that hold newer than it are about to say so. */
+  /** This replica has reached the store: others that hold something newer are about to offer it. */
   letOthersOffer(): void {
     this.#context.grace.begin();
   }
 
-  /** The number that keeps this replica's own generations apart, as the store has just given it. */
+  /** The number that keeps this replica's own generations apart, as just assigned by the store. */
   takeSeat(seat: number): void {
     this.#outage.takeSeat(seat);
     this.#leased.takeSeat(seat);
@@ -122,7 +125,7 @@ export class Renewer {
     grace.cancel();
   }
 
-  /** The longer of what this replica counts and what the store has last said. */
+  /** The longer of this replica's own count and what the store last said. */
   #budgetWait(
     merchant: string,
   ): { readonly retryInMs: number; readonly window?: CreateCallWindow | undefined } | undefined {
@@ -150,7 +153,7 @@ export class Renewer {
     }
   }
 
-  /** The wait for room at the gateway may have been long: everything is asked anew. */
+  /** The wait for room at the gateway may have been long: everything is checked again. */
   async #entered(request: RenewalRequest): Promise<RenewalResult> {
     const { merchants, held, tracing } = this.#context;
     const { merchant, newerThan } = request;
@@ -171,8 +174,8 @@ export class Renewer {
       return await this.#leased.renew({
         request,
         settings,
-        // It may have been the first answer after an outage: replicas that hold newer than the store have not been
-        // heard yet.
+        // It may have been the first answer after an outage: replicas that hold something newer than the store have not
+        // been heard yet.
         mayNotCall: () => this.#waitsForOthers(request) ?? (this.#isUnwanted(merchant) ? stopping : undefined),
         onIssued: (made) => this.#adopt(made),
         shutdown: this.#shutdown.signal,
@@ -187,18 +190,18 @@ export class Renewer {
     return this.#stopping || this.#context.merchants.settingsOf(merchant) === undefined;
   }
 
-  /** What is served is of no use to somebody: a renewal under way is then no planned one any more. */
+  /** Somebody cannot use what is served: a renewal under way is then no longer a planned one. */
   #cannotWait({ merchant, trigger }: RenewalRequest): boolean {
     return trigger === 'rejection' || this.#context.held.facts(merchant).freshMs <= 0;
   }
 
-  /** Serves what there is until its margin, then goes on alone if it may. A rejected session is of no use either. */
+  /** Serves what there is until its margin, then goes on alone if allowed. A rejected session is of no use either. */
   async #withoutStore(request: RenewalRequest, settings: SessionSettings): Promise<EndedAttempt | RenewalResult> {
     const { clock, held } = this.#context;
     const { merchant, trigger, coolDownMs } = request;
     if (trigger === 'operator') this.#outage.endBackOff(merchant);
     const isNeeded = trigger === 'rejection' || held.facts(merchant).freshMs <= 0;
-    // Nobody can be asked when the last one was created for a rejection: it is no older than this one at least.
+    // Nobody can be asked when one was last created for a rejection: it cannot have been later than this session.
     const coolsForMs = trigger === 'rejection' ? coolDownMs - held.ageMs(merchant) : 0;
     if (coolsForMs > 0) return { kind: 'cooled_down', retryInMs: coolsForMs };
     if (!isNeeded || !this.mayGoAlone(merchant)) return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
@@ -215,7 +218,7 @@ export class Renewer {
     return this.#holdOffs.find(request.merchant, request.coolDownMs > 0);
   }
 
-  /** This replica has just come to the store: what others hold may save a call, unless what is served may be dead. */
+  /** This replica has just reached the store: what others hold may save a call, unless what is served may be dead. */
   #waitsForOthers({ trigger, settles }: RenewalRequest): ClaimRefusal | undefined {
     if (trigger === 'rejection' || settles === true) return undefined;
     const retryInMs = this.#context.grace.leftMs();
@@ -237,7 +240,7 @@ export class Renewer {
     const { result } = ended;
     reportAttempt(events, request, ended);
     if (result.kind === 'alone') this.#adopt(result.made);
-    // The merchant was removed from the configuration meanwhile: nobody may read what came of it.
+    // The merchant was removed from the configuration in the meantime: nobody may read the result.
     if (merchants.settingsOf(merchant) === undefined) return stopping;
     switch (result.kind) {
       case 'unconfirmed':
@@ -261,7 +264,7 @@ export class Renewer {
     }
   }
 
-  /** From the gateway's answer on: the session before this one is dead, whatever the store says of it. */
+  /** From the gateway's answer on, the session before this one is dead, whatever the store says about it. */
   #adopt({ session, answeredAtMs }: UnpublishedSession): void {
     const { merchants, unshared, clock } = this.#context;
     if (merchants.settingsOf(session.merchant) === undefined) return;
@@ -271,7 +274,7 @@ export class Renewer {
   }
 }
 
-/** The window of this length; undefined where the budget was another one when the store refused. */
+/** The window of this length; undefined if the budget was a different one when the store refused. */
 function windowOf(budget: CreateCallBudget, perMs: number | undefined): CreateCallWindow | undefined {
   return budget.find((window) => window.perMs === perMs);
 }

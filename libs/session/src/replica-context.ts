@@ -19,8 +19,8 @@ import type { UnpublishedSessions } from './unpublished-sessions.js';
 import type { UnsharedSessions } from './unshared-sessions.js';
 
 /**
- * What the parts of one replica share: the ports, and the state that several of them look at. Each part names what it
- * uses of it.
+ * What the parts of one replica share: the ports, and the state that several of them look at. Each part declares what
+ * it uses of it.
  */
 export interface ReplicaContext {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */

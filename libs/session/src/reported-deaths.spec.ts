@@ -10,7 +10,7 @@ class Reported {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);
   configured = ['shop'];
-  /** What the store was told, and what becomes of it. */
+  /** What the store was told, and how it answers. */
   readonly told: DeathReport[] = [];
   telling: () => Promise<boolean> = async () => true;
   readonly events = new RecordedEvents();

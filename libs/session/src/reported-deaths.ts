@@ -6,12 +6,12 @@ import type { DeathReport, SessionStore } from './ports/session-store.js';
 import type { RenewalResult } from './renewal-result.js';
 import { isStoreOutage } from './store-outage.js';
 
-/** A session that a consumer has reported dead, and that no newer one has replaced. */
+/** A session that a consumer has reported dead and that no newer one has replaced. */
 export interface ReportedDeath {
   readonly generation: number;
-  /** Until then no call may be made for a report: the share of the budget that reports may spend is gone. */
+  /** Until then no call may be made for a report: the budget's share for reports is spent. */
   readonly shareSpentUntil?: Instant;
-  /** Until then a report of it changes nothing: it was created for one just before. */
+  /** Until then a report of it changes nothing: it was itself created for one just before. */
   readonly coolsDownUntil?: Instant;
 }
 
@@ -30,7 +30,10 @@ interface ReportedDeathsContext {
   readonly events: SessionEvents;
 }
 
-/** What keeps a session from being replaced. Any other end of a report is told by whoever is at it, or passes in a moment. */
+/**
+ * What keeps a session from being replaced. Any other outcome of a report is announced by whoever handles it, or passes
+ * in a moment.
+ */
 const LASTING: ReadonlySet<RenewalResult['kind']> = new Set([
   'budget_exhausted',
   'backing_off',
@@ -38,23 +41,30 @@ const LASTING: ReadonlySet<RenewalResult['kind']> = new Set([
   'failed',
   'store_down',
 ]);
-/** Whoever meets a dead session meets it again within this time, and then it is replaced: a report that stays alone was a slip. */
+/**
+ * Anyone who meets a dead session meets it again within this time, and then it is replaced: a single report was a
+ * mistake.
+ */
 const TOLD_AFTER_COOL_DOWN_MS = 300_000;
-/** Reports that go on are told anew after this share of a pause: where somebody else creates, two pauses without any are its end. */
+/**
+ * Reports that go on are passed on again after this share of a pause: if somebody else creates, two pauses without any
+ * mean that it is over.
+ */
 const SAID_AGAIN_PER_PAUSE = 0.5;
-/** An end that is later by no more than this is the same one, asked for twice. */
+/** An end later by no more than this is the same one, asked for twice. */
 const SAME_END_MS = 1_000;
 
 /**
- * The sessions that were reported dead to any replica and could not be replaced: they look fresh, and payments that use them
- * fail. One for each configured merchant at most, and only until a newer one is held. What is reported here is kept beside the session in
- * the store, where the others read it. A store that does not have it, because it was away or has lost it, is told with the next look at it.
+ * The sessions that were reported dead to any replica and could not be replaced: they look fresh, and payments that use
+ * them fail. At most one per configured merchant, and only until a newer one is held. What is reported here is kept
+ * with the session in the store, where the other replicas read it. A store that does not have it, because it was away
+ * or has lost it, is told the next time it is read.
  */
 export class ReportedDeaths {
   readonly #context: ReportedDeathsContext;
   readonly #deaths = new Map<string, KnownDeath>();
   readonly #telling = new Set<string>();
-  /** The newest session that was reported to this replica, of each merchant. */
+  /** The newest session reported to this replica, per merchant. */
   readonly #reportedHere = new Map<string, number>();
 
   constructor(context: ReportedDeathsContext) {
@@ -63,7 +73,7 @@ export class ReportedDeaths {
 
   /**
    * A consumer has reported it to this replica.
-   * @param result what became of the wish for a newer one
+   * @param result the result of the wish for a newer one
    */
   note(merchant: string, generation: number, result: RenewalResult | undefined): void {
     const { merchants, clock } = this.#context;
@@ -83,7 +93,7 @@ export class ReportedDeaths {
     this.#tell(merchant);
   }
 
-  /** The store was read: what it has of the session that is stored, which any replica may have been told of. */
+  /** The store was read: what it has on the stored session, which may have been reported to any replica. */
   see(merchant: string, report: DeathReport | undefined): void {
     const known = this.#deaths.get(merchant);
     if (report === undefined) {
@@ -95,7 +105,7 @@ export class ReportedDeaths {
     this.#tell(merchant);
   }
 
-  /** Of the session that is held; undefined when nobody has reported it, or it is not served any more. */
+  /** For the held session; undefined if nobody has reported it, or if it is no longer served. */
   of(merchant: string): ReportedDeath | undefined {
     const { held, clock } = this.#context;
     const death = this.#deaths.get(merchant)?.death;
@@ -104,7 +114,7 @@ export class ReportedDeaths {
       this.#deaths.delete(merchant);
       return undefined;
     }
-    // After its end a session is replaced like any other.
+    // After its end, a session is replaced like any other.
     if (held.facts(merchant).leftMs <= 0) return undefined;
     const { generation, shareSpentUntil, coolsDownUntil } = death;
     const now = clock.now();
@@ -116,7 +126,7 @@ export class ReportedDeaths {
     };
   }
 
-  /** Whether another replica alone was told, so that by whom is known there, and not here. */
+  /** Whether it was reported only to other replicas, so that they know by whom, and this one does not. */
   isReportedElsewhere(merchant: string): boolean {
     const reported = this.of(merchant);
     return reported !== undefined && reported.generation !== this.#reportedHere.get(merchant);
@@ -146,15 +156,15 @@ export class ReportedDeaths {
 
   #untold(merchant: string, error: unknown): void {
     this.#telling.delete(merchant);
-    // An outage is told by the store's witness.
+    // ObservedStore reports an outage.
     if (isStoreOutage(error)) return;
     this.#context.events.emit({ event: 'broken', activity: 'report of a dead session', error });
   }
 }
 
 /**
- * What is said again, or would end earlier, is none: replicas that are refused for different reasons, or count on their own, would tell each other
- * without end.
+ * A repetition or an earlier end is no news: replicas that are refused for different reasons, or count on their own,
+ * would tell each other without end.
  */
 function isNews(death: ReportedDeath, known: ReportedDeath): boolean {
   const [end, before] = [endOf(death), endOf(known)];
@@ -163,12 +173,12 @@ function isNews(death: ReportedDeath, known: ReportedDeath): boolean {
   return msBetween(before, end) > SAME_END_MS;
 }
 
-/** Whether what the store has is to replace what is known here: not what it is still to be told. */
+/** Whether what the store has replaces what is known here: not if the store is still to be told. */
 function isTheLastWord({ generation }: DeathReport, { death, isTold }: KnownDeath): boolean {
   return generation > death.generation || (generation === death.generation && isTold);
 }
 
-/** Of two reports of one session: the one that is held up for longer. */
+/** Of two reports of one session, the one held up for longer. */
 function laterOf(one: ReportedDeath, other: ReportedDeath): ReportedDeath {
   return (endOf(one) ?? 0) > (endOf(other) ?? 0) ? one : other;
 }
@@ -186,7 +196,7 @@ function reportOf({ death, reportedAt }: KnownDeath, now: Instant): DeathReport 
   return { ...report, heldUp: { by: shareSpentUntil === undefined ? 'cool_down' : 'budget', forMs } };
 }
 
-/** Never held up for longer than was said, however the store's clock was moved. */
+/** Never held up for longer than was reported, however the store's clock was moved. */
 function knownFrom({ generation, ageMs, heldUp }: DeathReport, now: Instant): KnownDeath {
   const reportedAt = plusMs(now, -Math.max(0, ageMs));
   if (heldUp === undefined) return { death: { generation }, reportedAt, isTold: true };

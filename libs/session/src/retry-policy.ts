@@ -3,19 +3,21 @@ import type { CreateCallBudget, CreateCallWindow } from './ports/session-store.j
 
 const FIRST_BOUND_MS = 2_000;
 const MIN_MS = 1_000;
-/** Between two attempts, before an outage is known for one, and a moment at which the session needs an attempt is near. */
+/**
+ * Between two attempts at most, until an outage is recognized as one, and when the session is about to need an attempt.
+ */
 export const MAX_USUAL_PAUSE_MS = 60_000;
-/** Without a connection nothing was asked of the gateway, so that trying again costs it nothing. */
+/** Without a connection nothing was asked of the gateway, so trying again costs it nothing. */
 const MAX_UNREACHED_MS = 3_000;
-/** For failures that only a person can mend; a `Retry-After` cannot ask for more either. */
+/** For failures that only a person can fix; a `Retry-After` cannot ask for more either. */
 const SLOW_RETRY_MS = 300_000;
 const SLOW_RETRY_JITTER = 0.1;
 /**
- * After so many failed calls in a row the pace slows down: a day's budget of 60 calls would be spent within the first hour of an
- * outage, and nobody could call when it is over.
+ * After this many failed calls in a row the pace slows down: otherwise a day's budget of 60 calls would be spent within
+ * the first hour of an outage, and nobody could call when it is over.
  */
 const FAILURES_OF_AN_OUTAGE = 24;
-/** What an outage has cost when its pauses are as long as they get: those failures, and six while they grow. */
+/** What an outage has cost by the time its pauses are longest: those failures, and six while they grow. */
 const CALLS_BEFORE_THE_LONGEST = FAILURES_OF_AN_OUTAGE + 6;
 const MIN_OUTAGE_RETRY_MS = 2 * MAX_USUAL_PAUSE_MS;
 const MAX_OUTAGE_RETRY_MS = 3_600_000;
@@ -23,8 +25,9 @@ const OUTAGE_RETRY_JITTER = 0.25;
 /** No attempt is ever put off for longer. */
 export const MAX_BACK_OFF_MS = MAX_OUTAGE_RETRY_MS;
 /**
- * Failures without a call count up to here: enough to be known as failing again and again, and too few for the pauses of an outage, which
- * save calls. A gateway that nobody could connect to for an hour is asked at the usual pace when it is reached.
+ * Failures without a call only count up to here: enough to be known as repeated failures, and too few for the pauses of
+ * an outage, which save calls. A gateway that nobody could connect to for an hour is asked at the usual pace once it
+ * can be reached.
  */
 export const MAX_UNREACHED_FAILURES = 10;
 
@@ -32,20 +35,20 @@ interface FailedAttempt {
   readonly kind: GatewayFailureKind;
   /** Failed attempts in a row before this one, as `failuresAfter` counts them. */
   readonly failures: number;
-  /** False when there was not even a connection. */
+  /** False if there was not even a connection. */
   readonly wasReached: boolean;
   /** What the gateway asked for. */
   readonly retryAfterMs: number | undefined;
   /**
-   * From now, when the session that is served has to be tried for, however long the outage lasts: its renewal, the last moment at which a
-   * newer one still comes in time, and its end. Those that have passed count for nothing.
+   * The moments, from now, at which the served session needs an attempt, however long the outage lasts: its renewal,
+   * the last moment at which a newer one still comes in time, and its end. Those that have passed do not count.
    */
   readonly needsInMs: readonly number[];
-  /** What the outage has to leave calls of. */
+  /** The budget of which the outage has to leave calls. */
   readonly budget: CreateCallBudget;
 }
 
-/** How many attempts in a row have failed with this one. */
+/** How many attempts in a row have failed, including this one. */
 export function failuresAfter(failures: number, wasReached: boolean): number {
   return wasReached || failures < MAX_UNREACHED_FAILURES ? failures + 1 : failures;
 }
@@ -71,8 +74,9 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
 }
 
 /**
- * In a long outage, a pause that grows with it: from two minutes, doubling up to what the budget asks for. What costs no call needs none. It never
- * lasts past a moment at which the session needs an attempt: one call more for each of them, and a session that did not have to end is not lost.
+ * In a long outage, a pause that grows with it: from two minutes, doubling up to what the budget demands. Failures that
+ * cost no call need none. It never lasts past a moment at which the session needs an attempt: that costs one more call
+ * for each, and no session ends that did not have to.
  */
 function outagePaceMs({ failures, wasReached, needsInMs, budget }: FailedAttempt, random: number): number {
   const doublings = failures - FAILURES_OF_AN_OUTAGE + 1;
@@ -82,13 +86,16 @@ function outagePaceMs({ failures, wasReached, needsInMs, budget }: FailedAttempt
   return Math.min(pauseMs, ...needsInMs.filter((needMs) => needMs > 0));
 }
 
-/** Such that an outage as long as a window of the budget leaves a call for its end; no longer, since a merchant waits for it. */
+/**
+ * Such that an outage as long as a window of the budget leaves a call for its end; no longer, since a merchant is
+ * waiting for it.
+ */
 export function longestOutagePauseMs(budget: CreateCallBudget): number {
   const longestMs = Math.max(MIN_OUTAGE_RETRY_MS, ...budget.map(sparingPauseMs));
   return Math.min(MAX_OUTAGE_RETRY_MS, longestMs);
 }
 
-/** Of a window too small for the beginning of an outage, half is kept for what comes after it. */
+/** Of a window too small for the beginning of an outage, half is kept for what comes afterwards. */
 function sparingPauseMs({ calls, perMs }: CreateCallWindow): number {
   const left = Math.max(calls - CALLS_BEFORE_THE_LONGEST, calls / 2, 1);
   return perMs / left / (1 - OUTAGE_RETRY_JITTER);

@@ -10,7 +10,7 @@ function slowRounds(): { rounds: Rounds; begun: () => number; endOne: () => Prom
   });
   const endOne = async (): Promise<void> => {
     ends.shift()?.();
-    // Whoever waits for the end of a round goes on within a few turns of the loop.
+    // Whoever waits for the end of a round continues within a few turns of the loop.
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
   };
   return { rounds, begun: () => begun, endOne };

@@ -1,6 +1,6 @@
 /**
- * Rounds of work that each look at all there is to do. One at a time; a request during a round gets one more round
- * after it, since what it is about may have been looked at already.
+ * Rounds of work that each look at everything there is to do. One at a time; a request during a round gets one more
+ * round after it, since what it concerns may have been looked at already.
  */
 export class Rounds {
   readonly #round: () => Promise<void>;
@@ -13,7 +13,7 @@ export class Rounds {
     this.#round = round;
   }
 
-  /** Resolves when nothing is left of what was asked for. */
+  /** Resolves when nothing that was asked for is left. */
   run(): Promise<void> {
     if (this.#closed) return this.#running ?? Promise.resolve();
     this.#isAskedAgain = this.#running !== undefined;

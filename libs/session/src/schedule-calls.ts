@@ -3,34 +3,37 @@ import type { CreateCallWindow } from './ports/session-store.js';
 import { renewalIntervalMs } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';
 
-/** A window of the budget that renewing on schedule exceeds, without one call that fails. */
+/** A window of the budget that renewing on schedule exceeds, even if no call fails. */
 export interface ExceededWindow extends CreateCallWindow {
   readonly needed: number;
 }
 
-/** What makes it certain that the schedule will be without a call, and its merchant without a session. */
+/** What makes it certain that the schedule will run out of calls, and its merchant out of sessions. */
 export interface BudgetShortfall {
   readonly lifetimeMs: number;
   readonly windows: readonly ExceededWindow[];
-  /** The setting that costs the calls; `bank`: none of ours does, the sessions are too short. */
+  /** The setting that costs the calls; `bank`: none of ours, the sessions are too short. */
   readonly mendedBy: 'renewEvery' | 'renewBefore' | 'bank';
 }
 
-/** A lead time as short as anybody should set: it costs as few calls as can be had. */
+/** A lead time as short as anybody should set: it costs as few calls as possible. */
 const SHORT_LEAD = { kind: 'share', share: 0.1 } as const;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
-/** A session lives for a second or two less than its gateway says, as nobody is to be late by any clock. */
+/**
+ * Sessions live a second or two less than their gateway says, so that nobody is late by any clock: from this lifetime
+ * on, they are given in minutes.
+ */
 const TOLD_IN_MINUTES_FROM_MS = 5 * MINUTE_MS;
 
-/** What renewing sessions of this life calls in a stretch of time, if no call fails. */
+/** How many calls renewing sessions of this lifetime takes in a stretch of time, if no call fails. */
 export function callsOnSchedule(lifetimeMs: number, settings: SessionSettings, perMs: number): number {
   return Math.ceil(perMs / Math.max(1, renewalIntervalMs(lifetimeMs, settings)));
 }
 
-/** Holds what the schedule calls against each window of the budget; undefined when it fits all of them. */
+/** Compares the calls of the schedule with each window of the budget; undefined if they fit all of them. */
 export function budgetShortfall(lifetimeMs: number, settings: SessionSettings): BudgetShortfall | undefined {
   const windows = exceededWindows(lifetimeMs, settings);
   return windows.length === 0 ? undefined : { lifetimeMs, windows, mendedBy: mendedBy(lifetimeMs, settings) };
@@ -49,7 +52,7 @@ function mendedBy(lifetimeMs: number, settings: SessionSettings): BudgetShortfal
   return fits({ renewEveryMs: undefined, renewBefore: SHORT_LEAD }) ? 'renewBefore' : 'bank';
 }
 
-/** Such as `renewing sessions of 15m takes about 124 create calls a day, and session.budget allows 60: …`. */
+/** For example `renewing sessions of 15m takes about 124 create calls a day, and session.budget allows 60: …`. */
 export function shortfallText({ lifetimeMs, windows }: BudgetShortfall): string {
   const needs = windows.map(({ needed, perMs }) => `${needed} ${inStretch(perMs)}`).join(' and ');
   const allowed = windows.map(({ calls }) => calls).join(' and ');
@@ -68,7 +71,7 @@ export function shortfallRemedy({ mendedBy: setting }: Pick<BudgetShortfall, 'me
   return `${OUR_SETTINGS[setting]}, ${ask} it allows so many calls, and raise session.budget then`;
 }
 
-/** By the window that leaves the least of its time. */
+/** By the window that loses the largest share of its time. */
 function lossText(windows: readonly ExceededWindow[]): string {
   const shares = windows.map(({ calls, needed, perMs }) => ({ perMs, lost: 1 - calls / needed }));
   const { perMs, lost } = shares.reduce((most, next) => (next.lost > most.lost ? next : most));
@@ -83,7 +86,7 @@ function inStretch(perMs: number): string {
 const lifeText = (lifetimeMs: number): string =>
   formatDuration(toWhole(lifetimeMs, lifetimeMs < TOLD_IN_MINUTES_FROM_MS ? SECOND_MS : MINUTE_MS));
 
-/** In one unit of which there are two at least. */
+/** In a unit of which there are at least two. */
 function spanText(durationMs: number): string {
   const unitMs = [HOUR_MS, MINUTE_MS].find((ms) => durationMs >= 2 * ms) ?? SECOND_MS;
   return formatDuration(toWhole(durationMs, unitMs)).replace('1d', '24h');

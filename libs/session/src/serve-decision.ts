@@ -1,6 +1,6 @@
 import { decide, type DecisionTable, otherwise } from './decision-table.js';
 
-/** What is known of the session in memory at the moment of a read. Durations in milliseconds. */
+/** What is known about the session in memory at the moment of a read. Durations in milliseconds. */
 export interface ServeFacts {
   readonly held: boolean;
   /** Until expiry; zero or less once it has passed. */
@@ -19,7 +19,7 @@ export const isMissing = ({ held }: ServeFacts): boolean => !held;
 export const isExpired = ({ leftMs }: ServeFacts): boolean => leftMs <= 0;
 export const isPastMargin = ({ freshMs }: ServeFacts): boolean => freshMs <= 0;
 
-/** A valid session is served whatever fails, an expired one is never served. */
+/** A valid session is served whatever fails; an expired one is never served. */
 const serving: DecisionTable<ServeFacts, ServeVerdict> = [
   [isMissing, { result: 'unavailable', reason: 'no_session' }],
   [isExpired, { result: 'unavailable', reason: 'expired' }],

@@ -26,7 +26,7 @@ class Watched {
     return this;
   }
 
-  /** A look every second, until nothing is left of the session of `merchant`, and a while longer. */
+  /** A look every second until nothing is left of the merchant's session, and for a while longer. */
   async untilItsEnd(merchant: string): Promise<void> {
     await this.passing(this.held.facts(merchant).leftMs + 20 * SECOND);
   }

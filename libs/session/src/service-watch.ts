@@ -6,7 +6,7 @@ import { reasonOfTrouble, type StoreTrouble } from './observed-store.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type { Session } from './session.js';
 
-/** What happens to thousands at about the same time is told in few events, and soon all the same. */
+/** What happens to thousands at about the same time is reported in few events, and soon all the same. */
 const BETWEEN_EVENTS_MS = 10_000;
 
 interface ServiceWatchContext {
@@ -22,12 +22,12 @@ interface ServiceWatchContext {
 type Told = 'renewal_blocked' | 'service_ended' | 'service_resumed';
 
 /**
- * Tells once of each session that it cannot be renewed although it is due, because of the store; that it has ended with nothing
+ * Reports once per session that it is due and cannot be renewed because of the store; that it has ended with nothing
  * newer, whatever the cause; and that its merchant is served again. A look costs what is due, not what is held.
  */
 export class ServiceWatch {
   readonly #context: ServiceWatchContext;
-  /** When something can have happened to a merchant, by the monotonic clock. */
+  /** When something may next have happened to a merchant, by the monotonic clock. */
   readonly #nextLooks = new Map<string, number>();
   readonly #blocked = new Set<string>();
   readonly #ended = new Set<string>();
@@ -70,7 +70,7 @@ export class ServiceWatch {
     this.#nextLooks.set(merchant, clock.monotonicMs() + Math.max(0, held.untilRenewalMs(merchant)));
     this.#blocked.delete(merchant);
     this.#untold.renewal_blocked.delete(merchant);
-    // Of an end that nobody was told of, nobody needs to be told that it is over.
+    // If nobody was told of an end, nobody needs to be told that it is over.
     if (this.#ended.delete(merchant) && !this.#untold.service_ended.delete(merchant)) {
       this.#untold.service_resumed.add(merchant);
     }
@@ -102,7 +102,7 @@ export class ServiceWatch {
     this.#untold.service_ended.add(merchant);
   }
 
-  /** The first at once, and those after it together. */
+  /** The first at once, those after it together. */
   #tell(what: Told, emit: (merchants: readonly string[]) => void): void {
     const untold = this.#untold[what];
     const nowMs = this.#context.clock.monotonicMs();
@@ -115,7 +115,7 @@ export class ServiceWatch {
 
   #blockedBy(merchants: readonly string[]): void {
     const trouble = this.#context.storeTrouble();
-    // The store is back: what was to be told is not so any more, and is looked at again.
+    // The store is back: what was to be reported is no longer true, and is looked at again.
     if (trouble === undefined) return this.#reconsider(merchants);
     const { page, runbook } = unavailableReasons[reasonOfTrouble[trouble]];
     this.#emit('renewal_blocked', merchants, { text: clause(page), runbook });
@@ -128,7 +128,7 @@ export class ServiceWatch {
     }
   }
 
-  /** Undefined where they differ, or where nobody knows. */
+  /** Undefined if they differ, or if nobody knows. */
   #sharedCause(merchants: readonly string[]): Cause | undefined {
     const [first, ...others] = merchants.map((merchant) => this.#context.causeFor(merchant));
     return others.every((cause) => cause?.text === first?.text) ? first : undefined;

@@ -61,7 +61,7 @@ describe('admitting what the gateway issued', () => {
 
 const YEAR_MS = 31_536_000_000;
 
-/** An answer of a gateway whose `Date` is so far ahead of ours, for a session that by our clock lives so long. */
+/** An answer of a gateway whose `Date` is this far ahead of ours, for a session that by our clock lives this long. */
 const datedAnswer = (aheadMs: number, lifetimeMs: number) =>
   anIssuedSession({ gatewayDate: plusMs(sentAt, aheadMs), expiresAt: plusMs(sentAt, lifetimeMs) });
 
@@ -194,7 +194,7 @@ describe('the skew between the clocks', () => {
         const receivedAt = plusMs(sent, out + back);
         const skew = measureSkew(anIssuedSession({ sentAt: sent, receivedAt, gatewayDate }));
         if (skew === undefined) return false;
-        // A clock of ours that is surely right within the tolerance, behind the gateway's: the moment itself is safe.
+        // The gateway's clock is behind ours, but within the tolerance: the moment is not moved later, and so is safe.
         if (!exceedsTolerance(skew) && aheadMs < 0) return toOurClock(sent, skew) <= sent;
         const gatewayExpiry = plusMs(stampedByGateway, 60_000);
         const trueExpiry = plusMs(gatewayExpiry, -aheadMs);

@@ -6,7 +6,7 @@ import { momentsOf } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session } from './session.js';
 
-/** What a session says of those before it. */
+/** What a session says about those before it. */
 export type SessionsBefore = Pick<Session, 'deathsBefore' | 'watchedSince'>;
 
 interface AdmissionFacts {
@@ -17,20 +17,20 @@ interface AdmissionFacts {
   readonly before?: SessionsBefore;
 }
 
-/** What an answer said of time and was not believed. `lifetime`: the end of the session; `skew`: the gateway's clock. */
+/** A time in an answer that was not believed. `lifetime`: the end of the session; `skew`: the gateway's clock. */
 export interface ImplausibleTime {
   readonly kind: 'lifetime' | 'skew';
   /** The lifetime that the answer states, or how far the gateway's clock seems to be ahead of ours. */
   readonly statedMs: number;
-  /** The setting that it exceeds. */
+  /** The setting it exceeds. */
   readonly mostMs: number;
 }
 
 /**
  * Turns what the gateway issued into a session, or refuses it. Nothing is replaced before this has passed. Expiry is
- * the gateway's moment translated to our clock or, where it gives none, the fallback lifetime from when the request was
+ * the gateway's moment translated to our clock or, if it gives none, the fallback lifetime from when the request was
  * sent (interface description, "Session"). It is never later than the longest lifetime that is believed.
- * @throws GatewayFailure `invalid_response` for a session that is past its expiry on arrival
+ * @throws GatewayFailure `invalid_response` for a session that has expired on arrival
  */
 export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
   const expiresAt = expiryByOurClock(issued, facts.settings);
@@ -59,9 +59,7 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
   };
 }
 
-/**
- * What a person should hear of an answer that was used all the same; empty when the times in it are as they should be.
- */
+/** What a person should hear about an answer that was used all the same; empty if its times are as they should be. */
 export function implausibleTimes(issued: IssuedSession, settings: SessionSettings): readonly ImplausibleTime[] {
   const { largestClockSkewMs, longestLifetimeMs } = settings;
   const found: ImplausibleTime[] = [];
@@ -84,7 +82,7 @@ function statedExpiry({ expiresAt, ...issued }: IssuedSession, settings: Session
   const skew = measureSkew(issued);
   const byGateway = toOurClock(expiresAt, skew);
   if (skew === undefined || !isImplausible(skew, settings.largestClockSkewMs)) return byGateway;
-  // One of the clocks is wrong: of the two readings that leave the session any life at all, the shorter one counts.
+  // One of the clocks is wrong: of the readings that leave the session any life at all, the shorter one counts.
   const [first, ...others] = [expiresAt, byGateway].filter((moment) => moment > issued.receivedAt);
   return first === undefined ? byGateway : earliest(first, ...others);
 }

@@ -83,7 +83,7 @@ describe('the moments of a session', () => {
 
   it('has a default lead of at most five minutes with quiet hours, and of two gateway timeouts at least', () => {
     const quietHours = { from: '03:00', to: '05:00', timeZone: 'UTC' };
-    // Too short for the night to come: it is renewed as late as safety allows, by the place of its merchant.
+    // Too short to reach the next night: it is renewed as late as safety allows, by its merchant's place.
     const leadMs = (settings: object): number =>
       leadAndMargin(3_600_000, someSettings({ quietHours, ...settings }), 0.9).leadMs;
     expect(leadMs({})).toBeGreaterThanOrEqual(300_000);

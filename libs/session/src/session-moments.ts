@@ -4,17 +4,20 @@ import { quietMoment } from './quiet-moment.js';
 import type { LeadTime, SessionSettings } from './session-settings.js';
 
 /**
- * Of a session's life: what is left at a renewal by default, and at most. A lead time as long as the lifetime would renew for ever, so renewal
- * never starts before half of it has passed.
+ * Shares of a session's lifetime that are left at a renewal: by default, and at most. A lead time as long as the
+ * lifetime would renew for ever, so renewal never starts before half of it has passed.
  */
 export const leadShares = { default: 0.2, longest: 0.5 } as const;
 const DEFAULT_RENEW_TIMEOUTS = 2;
-/** Between two nights lies a day: of a session that lives for one, each minute of lead is a minute that the nights miss. */
+/**
+ * There is a day between two nights: for a session that lives one day, each minute of lead is a minute by which it
+ * misses the next.
+ */
 const MAX_DEFAULT_LEAD_TO_QUIET_MS = 300_000;
 const DEFAULT_MARGIN_SHARE = 0.05;
 const MAX_DEFAULT_MARGIN_MS = 30_000;
 const JITTER_SHARE = 0.1;
-/** Attempts that should fit between renewAt and mustRenewAt, and the pause that lies between them. */
+/** Attempts that should fit between renewAt and mustRenewAt, and the pause between them. */
 const ATTEMPTS_TO_FIT = 2;
 const PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
 
@@ -35,8 +38,8 @@ interface MerchantChance {
 }
 
 /**
- * Derives when a session is renewed and when it stops being fresh, from its lifetime. Quiet hours choose among the moments
- * that safety allows: the renewal is never later for them.
+ * Derives from its lifetime when a session is renewed and when it stops being fresh. Quiet hours choose among the
+ * moments that safety allows: they never make the renewal later.
  */
 export function momentsOf(life: SessionLife, settings: SessionSettings, chance: MerchantChance): SessionMoments {
   const { latestAt, mustRenewAt } = limitsOf(life, settings, spreadOf(settings, chance));
@@ -46,7 +49,10 @@ export function momentsOf(life: SessionLife, settings: SessionSettings, chance: 
   return { renewAt: quietMoment(quietLife, quietHours) ?? latestAt, mustRenewAt };
 }
 
-/** With quiet hours a merchant's share of the jitter stays the same, as its moment in them does: its sessions live alike. */
+/**
+ * With quiet hours a merchant's share of the jitter stays the same, like its moment in them: its sessions live equally
+ * long.
+ */
 function spreadOf({ quietHours }: SessionSettings, { merchant, jitter }: MerchantChance): number {
   return JITTER_SHARE * (quietHours === undefined ? jitter : placeOf(merchant));
 }
@@ -62,7 +68,7 @@ function limitsOf(
   const marginMs = Math.min(safetyMarginMs(settings, lifetimeMs), leadMs);
   const bySafety = plusMs(expiresAt, -leadMs);
   const { renewEveryMs } = settings;
-  // Held to the same hour every day, sessions would wander through it if their age were spread, too.
+  // Held to the same hour every day, sessions would drift through it if their age were spread as well.
   const spreadMs = settings.quietHours === undefined ? spread * plainLeadMs : 0;
   const latestAt =
     renewEveryMs === undefined
@@ -72,8 +78,8 @@ function limitsOf(
 }
 
 /**
- * From one session of this life to the next by the schedule alone, where the jitter takes the most. Quiet hours can only make it
- * shorter, now and then: they are left out.
+ * From one session of this lifetime to the next by the schedule alone, with the most that jitter can take. Quiet hours
+ * can only shorten it now and then, and are left out.
  */
 export function renewalIntervalMs(lifetimeMs: number, settings: SessionSettings): number {
   const createdAt = instantFromEpochMs(0);
@@ -87,14 +93,14 @@ interface LeadTimeShortfall {
   readonly neededMs: number;
 }
 
-/** Holds the time between renewAt and mustRenewAt against attempts × timeout + back-off; undefined when it suffices. */
+/** Compares the time between renewAt and mustRenewAt with attempts × timeout + back-off; undefined if it suffices. */
 export function leadTimeShortfall(moments: SessionMoments, settings: SessionSettings): LeadTimeShortfall | undefined {
   const leadMs = msBetween(moments.renewAt, moments.mustRenewAt);
   const neededMs = ATTEMPTS_TO_FIT * settings.gatewayTimeoutMs + (ATTEMPTS_TO_FIT - 1) * PAUSE_BETWEEN_ATTEMPTS_MS;
   return leadMs < neededMs ? { leadMs, neededMs } : undefined;
 }
 
-/** The lead time that is planned with, as a share of the lifetime and before the jitter. */
+/** The planned lead time, as a share of the lifetime and before the jitter. */
 export function leadShareOf(lifetimeMs: number, settings: SessionSettings): number {
   return Math.min(leadShares.longest, renewLeadMs(settings, lifetimeMs) / lifetimeMs);
 }

@@ -11,7 +11,7 @@ const silent = new BrokerError('store_unavailable');
 const bug = new TypeError('not a function');
 const failed: RenewalResult = { kind: 'failed', because: 'transient', retryInMs: 1_500 };
 
-/** One replica's readers, and a renewer and a store that the test plays. */
+/** One replica's readers, with a renewer and a store played by the test. */
 class Reading {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);
@@ -58,18 +58,18 @@ class Reading {
     );
   }
 
-  /** The wall clock was set, and the store has not yet told which clock is right. */
+  /** The wall clock was set, and the store has not yet shown which clock is right. */
   async withClockSet(byMs: number): Promise<this> {
     this.clock.jumpWall(byMs);
     return this;
   }
 
-  /** What waits has to leave nothing behind. */
+  /** Waiting must leave nothing behind. */
   get left(): number {
     return this.clock.pendingTasks;
   }
 
-  /** What all who wait for a renewal now are told. */
+  /** The result for everyone who is waiting for a renewal now. */
   end(result: RenewalResult | Error): void {
     for (const end of this.#endings.splice(0)) end(result);
   }

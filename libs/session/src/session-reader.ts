@@ -12,7 +12,7 @@ import { type Explainer, sessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
-/** When nothing says when a session can be expected. */
+/** For when nothing tells when a session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
 
 export interface ReadWish {
@@ -21,7 +21,7 @@ export interface ReadWish {
   readonly minRemainingMs: number;
   /** How long the reader waits when there is nothing to serve. */
   readonly waitMs: number;
-  /** Whether to wait on although the attempt under way has failed. */
+  /** Whether to keep waiting although the attempt under way has failed. */
   readonly waitsThroughFailure: boolean;
   readonly signal: AbortSignal;
 }
@@ -37,8 +37,8 @@ export interface SessionReaderContext extends Pick<ReplicaContext, 'held' | 'fai
 }
 
 /**
- * Answers reads from memory. A read sets a renewal going when it finds nothing, or less than it wants; all who find
- * nothing at the same time wait for the same attempt. A valid session is never withheld because a renewal is slow.
+ * Answers reads from memory. A read starts a renewal if it finds nothing, or less than it wants; all who find nothing
+ * at the same time wait for the same attempt. A valid session is never withheld because a renewal is slow.
  */
 export class SessionReader {
   readonly #context: SessionReaderContext;
@@ -54,7 +54,7 @@ export class SessionReader {
     return verdict.result === 'unavailable' || session === undefined ? undefined : { session, verdict };
   }
 
-  /** Whether the merchant's session would be served now, and for what reason. */
+  /** Whether the merchant's session would be served now, and why. */
   verdict(merchant: string): ServeVerdict {
     return decideServing(this.#context.held.facts(merchant));
   }
@@ -79,7 +79,7 @@ export class SessionReader {
     return this.peek(wish.merchant) ?? this.#refuse(wish.merchant);
   }
 
-  /** Sets a renewal going when there is nothing to serve, for a caller who will hear what becomes of it. */
+  /** Starts a renewal if there is nothing to serve, for a caller who will hear the outcome. */
   demand(merchant: string): void {
     if (this.verdict(merchant).result !== 'unavailable') return;
     this.#confirmClock(merchant)
@@ -87,7 +87,9 @@ export class SessionReader {
       .catch((error: unknown) => this.#context.sync.reportBroken('demand', error));
   }
 
-  /** The first session of a generation above `generation`; undefined when none came within `waitMs` or on abort. */
+  /**
+   * The first session of a generation above `generation`; undefined if none came within `waitMs` or before an abort.
+   */
   async newerThan(
     generation: number,
     wish: Pick<ReadWish, 'merchant' | 'waitMs' | 'signal'>,
@@ -128,8 +130,8 @@ export class SessionReader {
   }
 
   /**
-   * A wall clock that jumped makes sessions look expired that are not: the store knows, and no session is created
-   * before it was asked.
+   * A wall clock that jumped makes valid sessions look expired: the store knows, and no session is created before it
+   * has been asked.
    */
   async #confirmClock(merchant: string): Promise<void> {
     if (this.#context.held.storeClock.driftMs === 0) return;
@@ -157,7 +159,7 @@ export class SessionReader {
     });
     try {
       const result = await Promise.race([this.#renewAndFollow(wish), change.ended]);
-      // No result: something changed, or the time is up. `held`: another replica is at it and will announce.
+      // No result: something changed, or the time is up. `held`: another replica is working on it and will announce it.
       if (result === undefined) return;
       if (waitsThroughFailure || result.kind === 'held') await change.ended;
     } finally {

@@ -12,7 +12,7 @@ import { type Rejection, SessionRejections, type SessionRejectionsContext } from
 const silent = new BrokerError('store_unavailable');
 const bug = new TypeError('not a function');
 
-/** One replica that is told of dead sessions, and a renewer and a store that the test plays. */
+/** One replica that receives reports of dead sessions, with a renewer and a store played by the test. */
 class Rejecting {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);
@@ -21,7 +21,7 @@ class Rejecting {
   readonly events = new RecordedEvents();
   readonly renewals: RenewalRequest[] = [];
   readonly aborting = new AbortController();
-  /** In turn; then nothing is heard of them. */
+  /** In turn; after the last one, attempts never end. */
   results: (() => RenewalResult)[] = [];
   refreshes = 0;
   refreshing: () => Promise<void> = async () => undefined;
@@ -61,7 +61,7 @@ class Rejecting {
     return this;
   }
 
-  /** What a report comes to within a second, or that it is open still. */
+  /** The outcome of a report within a second, or that it is still open. */
   async reject(generation: number, wish: Partial<Rejection> = {}): Promise<unknown> {
     const { signal } = this.aborting;
     let outcome: unknown = 'open';

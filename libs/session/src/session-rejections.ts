@@ -15,13 +15,13 @@ import { isStoreOutage } from './store-outage.js';
 
 type Rejected = Extract<SessionEvent, { event: 'session_rejected' }>;
 
-/** However often a merchant's sessions are rejected, no more than one per this time is created for it. */
+/** However often a merchant's sessions are rejected, at most one per this time is created because of it. */
 export const REJECTION_COOL_DOWN_MS = 10_000;
 
-/** When nothing says when a newer session can be expected. */
+/** For when nothing tells when a newer session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
 
-/** The attempt that a rejection joins may have been made for a lesser wish: then one of its own follows. */
+/** The attempt that a rejection joins may have been made for a lesser wish: then it makes one of its own. */
 const MAX_ATTEMPTS = 2;
 
 export interface Rejection {
@@ -37,13 +37,13 @@ export interface Rejection {
   readonly consumer?: string;
 }
 
-/** Each has a session newer than the rejected one, but for a cool-down, which has none yet. */
+/** Each has a session newer than the rejected one, except a cool-down, which has none yet. */
 export type RejectionAnswer =
   | { readonly kind: 'renewed' | 'already_newer'; readonly session: Session }
   | {
       readonly kind: 'cooled_down';
       readonly retryInMs: number;
-      /** Left out: one was created just now. */
+      /** Absent if a session was created just now. */
       readonly because?: 'foreign_authorizer';
     };
 
@@ -56,8 +56,8 @@ export interface SessionRejectionsContext
 }
 
 /**
- * Sessions that a consumer found dead before their time. A rejection names a generation: a late report is given what is
- * newer already, and all who report the same one share one renewal. It clears neither back-off nor budget.
+ * Sessions that a consumer found dead before their time. A rejection names a generation: a late report is given
+ * whatever is already newer, and all who report the same one share one renewal. It clears neither back-off nor budget.
  */
 export class SessionRejections {
   readonly #context: SessionRejectionsContext;
@@ -70,8 +70,8 @@ export class SessionRejections {
   }
 
   /**
-   * @throws BrokerError `invalid_request` for a generation that never was, `session_unavailable` when no newer session
-   *   came in time, `store_unavailable` when it cannot be told which of the two it is
+   * @throws BrokerError `invalid_request` for a generation that was never issued, `session_unavailable` if no newer
+   * session came in time, `store_unavailable` or `store_refused` if it cannot be told which of the two it is
    */
   async reject(rejection: Rejection): Promise<RejectionAnswer> {
     await this.#assertPlausible(rejection);
@@ -93,9 +93,9 @@ export class SessionRejections {
   }
 
   /**
-   * Whether anybody has issued this generation; to find out that nobody has costs one look at the store. A replica that knows none at all
-   * cannot judge: the generation of an earlier process is then as good as any.
-   * @throws BrokerError `store_unavailable` when the store would have to tell and does not answer
+   * Whether this generation was ever issued; to find out that it was not costs one look at the store. A replica that
+   * knows of none at all cannot judge: any generation may come from an earlier process.
+   * @throws BrokerError `store_unavailable` or `store_refused` if only the store could tell
    */
   async #isIssued(merchant: string, generation: number): Promise<boolean> {
     const { held } = this.#context;
@@ -110,7 +110,8 @@ export class SessionRejections {
   }
 
   /**
-   * The generation that a consumer has which says that it has this one: 0 where nobody has issued it. While nobody can tell, it is believed.
+   * The generation held by a consumer that claims to have this one: 0 if it was never issued. While nobody can tell, it
+   * is believed.
    */
   async generationHeld(merchant: string, generation: number): Promise<number> {
     try {
@@ -121,13 +122,13 @@ export class SessionRejections {
     }
   }
 
-  /** A generation that nobody has issued is a slip or an attack. */
+  /** A generation that was never issued is a mistake or an attack. */
   async #assertPlausible({ merchant, generation }: Rejection): Promise<void> {
     if (await this.#isIssued(merchant, generation)) return;
     throw new BrokerError('invalid_request', { publicDetail: 'generation: no session of this generation was issued' });
   }
 
-  /** A thousand who ask for the same merchant share one look. */
+  /** A thousand requests for the same merchant share one look. */
   #lookUp(merchant: string): Promise<void> {
     const underway = this.#lookups.get(merchant);
     if (underway !== undefined) return underway;
@@ -144,7 +145,7 @@ export class SessionRejections {
     const change = new ChangeWait(held, failures, awaited);
     try {
       const result = await Promise.race([this.#attempts(rejection, deadline.signal), change.ended]);
-      // `held`: another replica is at it, and announces what becomes of it.
+      // `held`: another replica is working on it, and announces the outcome.
       if (result?.kind === 'held') await change.ended;
       return result ?? undefined;
     } finally {
@@ -208,7 +209,7 @@ export class SessionRejections {
   }
 }
 
-/** Whether asking again at once could only be answered the same way. */
+/** Whether asking again at once could only get the same answer. */
 function isLastWord(result: RenewalResult): boolean {
   return !['renewed', 'already_newer', 'lost', 'not_due'].includes(result.kind);
 }

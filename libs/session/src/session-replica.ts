@@ -44,27 +44,26 @@ export interface ReplicaPorts {
   readonly gateway: SessionGateway;
   readonly events: SessionEvents;
   readonly clock: Clock;
-  /**
-   * Where this replica keeps its sessions, when others need that before there is a replica. Default: a place of its
-   * own.
-   */
+  /** Where this replica keeps its sessions, if others need that before the replica exists. Default: its own place. */
   readonly held?: HeldSessions;
   /** In [0, 1). */
   readonly random: () => number;
   /** Default: no tracing. */
   readonly tracing?: Tracing;
   /**
-   * After this replica has come to the store, at its start or after an outage, it claims nothing for this long: others
-   * that hold newer than the store are about to say so. Default: there are no others.
+   * After this replica has reached the store, at its start or after an outage, it claims nothing for this long: others
+   * that hold something newer than the store are about to say so. Default: there are no others.
    */
   readonly graceMs?: number;
 }
 
-/** How the configured merchants differ from those before, by id. */
+/** How the configured merchants differ from the previous ones, by id. */
 export interface MerchantsChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Configured before and after, with another serviceCode, other keys, another gateway or other session settings. */
+  /**
+   * Configured before and after, but with another serviceCode, other keys, another gateway or other session settings.
+   */
   readonly changed: readonly string[];
 }
 
@@ -157,7 +156,10 @@ export class SessionReplica {
     return this.#loop.tick();
   }
 
-  /** The store was found to refuse what replicas ask of it, until `resync` is called: told as the reason for what is not renewed. */
+  /**
+   * The store was found to refuse what replicas ask of it; until `resync` is called, this is the reason given for what
+   * is not renewed.
+   */
   storeRefuses(): void {
     this.#store.noteRefusal();
   }
@@ -171,9 +173,9 @@ export class SessionReplica {
   }
 
   /**
-   * To be called when `Merchants` answers otherwise than before. What is removed is forgotten, what is new is enrolled
-   * and read, and what was changed is tried at once if it has failed; no other merchant is affected. An attempt under
-   * way for a removed merchant ends, and its session is not kept. Never rejects.
+   * To be called when `Merchants` answers differently than before. What is removed is forgotten, what is new is
+   * enrolled and read, and what was changed is tried at once unless it is well; no other merchant is affected. An
+   * attempt under way for a removed merchant ends, and its session is not kept. Never rejects.
    */
   async merchantsChanged({ added, removed, changed }: MerchantsChange): Promise<void> {
     for (const merchant of removed) this.#forget(merchant);
@@ -190,62 +192,74 @@ export class SessionReplica {
     return this.#renewer.isRenewing(merchant);
   }
 
-  /** Whether somebody else creates sessions of the merchant, and with each ends ours. */
+  /** Whether somebody else creates sessions of the merchant, each of which ends ours. */
   hasForeignAuthorizer(merchant: string): boolean {
     return this.#earlyDeaths.areForeign(merchant);
   }
 
-  /** For a merchant that somebody else created for not long ago, and may still: how long no consumer has reported a dead session to this replica. */
+  /**
+   * For a merchant that somebody else recently created sessions for, and may still: how long no consumer has reported a
+   * dead session to this replica.
+   */
   quietMs(merchant: string): number | undefined {
     return this.#quietDuels.quietMs(merchant);
   }
 
   /**
-   * Of a merchant that somebody else created for, while nothing says that its newest session is dead: until when the next report would
-   * say that they go on.
+   * For a merchant that somebody else created sessions for, while nothing says that its newest session is dead: until
+   * when the next report would mean that they go on.
    */
   watchedUntil(merchant: string): Instant | undefined {
     if (this.isReportedDead(merchant) || this.isLikelyDead(merchant)) return undefined;
     return this.#earlyDeaths.overAt(merchant);
   }
 
-  /** Whether a consumer has reported the session that is served, to any replica, and nothing newer could be had. */
+  /** Whether a consumer has reported the served session, to any replica, and nothing newer could be had. */
   isReportedDead(merchant: string): boolean {
     return this.#reportedDeaths.of(merchant) !== undefined;
   }
 
-  /** Whether the gateway has made a session that is of no use to us, or to this replica, and with it has ended the one that is served. */
+  /**
+   * Whether the gateway has made a session that is of no use to us, or to this replica, and that has ended the served
+   * one.
+   */
   isLikelyDead(merchant: string): boolean {
     const { lostSession } = this.failures.get(merchant)?.trace ?? {};
     const isLost = lostSession === true || this.held.unopened(merchant) !== undefined;
     return isLost && this.#merchants.settingsOf(merchant)?.supersedes !== false;
   }
 
-  /** Whether this replica alone has the session that it serves, for as long as the store takes none: it has most likely ended those of the others. */
+  /**
+   * Whether only this replica has the session it serves, while the store takes none: it has most likely ended those of
+   * the others.
+   */
   isUnshared(merchant: string): boolean {
     const isKept = this.#store.trouble !== undefined && this.#unshared.has(merchant, this.held.generationOf(merchant));
     return isKept && this.#merchants.settingsOf(merchant)?.supersedes !== false;
   }
 
-  /** Of a merchant whose session is well again: another replica has ended one before it by another key than the newest of this one, and may do so again. */
+  /**
+   * For a merchant whose session is well again: another replica has ended an earlier one with a key other than this
+   * one's newest, and may do so again.
+   */
   strayKey(merchant: string): StrayKey | undefined {
     return this.#strayKeys.of(merchant);
   }
 
   /**
-   * Whether an attempt was due and finds no call left in the budget, or will find none before the session ends; or is due and has to wait for
-   * the store.
+   * Whether an attempt was due and finds no call left in the budget, or will find none before the session ends; or is
+   * due and has to wait for the store.
    */
   isHeldBack(merchant: string): boolean {
     const spent = this.#renewer.spentBudget(merchant);
     if (spent === undefined) return this.#isHeldBackByStore(merchant);
     if (this.#heldBack.has(merchant)) return true;
     const session = this.held.get(merchant);
-    // The call that is under way may be the one that has spent it.
+    // The call under way may be the one that spent it.
     return session !== undefined && spent.freeAt >= session.expiresAt && !this.isRenewing(merchant);
   }
 
-  /** When the next attempt can be made, where something holds it up; undefined where the schedule comes later by itself. */
+  /** When the next attempt can be made, if something holds it up; undefined if the schedule comes later anyway. */
   retryInMs(merchant: string): number | undefined {
     const keptForMs = this.wanted.keptForMs(merchant);
     if (keptForMs !== undefined) return keptForMs;
@@ -254,7 +268,7 @@ export class SessionReplica {
     return isWellUntilThen && this.held.untilRenewalMs(merchant) > (retryInMs ?? 0) ? undefined : retryInMs;
   }
 
-  /** Why no session of the merchant is served, or none newer than the one that was rejected. */
+  /** Why no session of the merchant is served, or none newer than the rejected one. */
   whyUnavailable(merchant: string): UnavailableReason {
     const reported = this.#reportedDeaths.of(merchant);
     return whyUnavailable({
@@ -266,12 +280,12 @@ export class SessionReplica {
     });
   }
 
-  /** What is the matter with the merchant, and where to read on; undefined while all is well. */
+  /** What is wrong with the merchant, and where to read on; undefined while all is well. */
   causeFor(merchant: string): Cause | undefined {
     return explain(this.#facts(merchant));
   }
 
-  /** What ended the last call since its last session, whichever replica made it. */
+  /** How the last call since the merchant's last session failed, whichever replica made it. */
   failureOf(merchant: string): ToldFailure | undefined {
     const failure = this.failures.get(merchant);
     const newestKey = this.#merchants.newestKeyOf?.(merchant);
@@ -299,7 +313,7 @@ export class SessionReplica {
     };
   }
 
-  /** Claims nothing any more, ends what is in flight within the grace period, frees leases and timers. */
+  /** Makes no more claims, ends what is in flight within the grace period, frees leases and timers. */
   async stop(graceMs: number): Promise<void> {
     this.wanted.close();
     await this.#loop.stop();
@@ -338,7 +352,10 @@ export class SessionReplica {
     this.failures.clear(merchant);
   }
 
-  /** A back-off came from what was configured before; what did not open may open now. A merchant that is well is left alone. */
+  /**
+   * The back-off came from the previous configuration; what did not open may open now. A merchant that is well is left
+   * alone.
+   */
   #tryAnew(merchant: string): void {
     this.#forecast.settingsChanged(merchant);
     const hasFailed = this.failures.get(merchant) !== undefined;
@@ -355,7 +372,7 @@ export class SessionReplica {
     if (answer.kind === 'refused') this.#sync.want([merchant]);
     const settings = this.#merchants.settingsOf(merchant);
     if (!answer.isContested || settings === undefined || settings.supersedes === false) return;
-    // A session that the store had lost was published once: whoever made a newer one knew of it.
+    // A session that the store had lost was published before: whoever made a newer one knew of it.
     if (known >= generation) return;
     const newest = Math.max(answer.generation, this.held.generationOf(merchant));
     this.#settlements.note(merchant, { newest, answeredAtMs, maxCallMs: leaseMsFor(settings) });

@@ -8,32 +8,30 @@ export type LeadTime =
 /** How one merchant's sessions are renewed. Durations in milliseconds. */
 export interface SessionSettings {
   /**
-   * Before expiry, from when a replica renews. `undefined`: the default, 20 % and at least two gateway timeouts; at most
-   * five minutes with quiet hours, which a session of a day reaches only with a short one.
+   * How long before expiry a replica renews. `undefined`: the default, 20 % and at least two gateway timeouts; at most
+   * five minutes with quiet hours, which a session of one day reaches only with a short lead time.
    */
   readonly renewBefore: LeadTime | undefined;
   /** A session is renewed at this age, however long it lives. `undefined`: only its expiry counts. */
   readonly renewEveryMs: number | undefined;
-  /** Where a session is renewed rather than between them. `undefined`: any hour is as good as another. */
+  /** Hours in which sessions are renewed rather than between them. `undefined`: any hour is as good as another. */
   readonly quietHours: DailyTimes | undefined;
-  /** Before expiry, from when a session is not handed out as fresh. `undefined`: 5 %, at most 30 s. */
+  /** How long before expiry a session stops being handed out as fresh. `undefined`: 5 %, at most 30 s. */
   readonly safetyMargin: LeadTime | undefined;
   /** Lifetime of a session whose answer names no expiry, counted from when the request was sent. */
   readonly fallbackLifetimeMs: number;
-  /** The whole create-session call, connect to last byte. */
+  /** For the whole create-session call, from connect to last byte. */
   readonly gatewayTimeoutMs: number;
   readonly budget: CreateCallBudget;
-  /** The longest life that is believed of a session, whatever its answer and the gateway's clock say. */
+  /** The longest lifetime that is believed of a session, whatever its answer and the gateway's clock say. */
   readonly longestLifetimeMs: number;
-  /** Beyond this the gateway's `Date` is not believed, and our own clock counts. */
+  /** Beyond this one of the clocks is wrong, and the shorter of the two readings of an expiry counts. */
   readonly largestClockSkewMs: number;
-  /** While somebody else creates sessions of the merchant, rejections create one in this time at most. */
+  /** While somebody else creates sessions of the merchant, rejections create at most one in this time. */
   readonly foreignAuthorizerPauseMs: number;
-  /**
-   * Whether a new session ends the one before it (published: it does). Anything but `false` is treated as if it did.
-   */
+  /** Whether a new session ends the one before (published: it does). Anything but `false` is treated as if it did. */
   readonly supersedes: boolean | 'unknown';
-  /** For so long at most a planned renewal waits for consumers that let their calls end; 0: it does not ask them. */
+  /** How long at most a planned renewal waits for consumers to let their calls end; 0: it does not ask them. */
   readonly handoverMs: number;
   /**
    * What happens past the margin while the store does not answer: `authorize`, each replica creates for itself within

@@ -9,7 +9,10 @@ import { SessionSync, type SessionSyncContext } from './session-sync.js';
 const stored = aRecordedFailure();
 const later = aRecordedFailure({ at: plusMs(stored.at, 1_000) });
 
-/** A replica that asks a store in which the last attempt has failed, and hears of something newer before the answer is there. */
+/**
+ * A replica that reads a store in which the last attempt has failed, and hears something newer before the answer
+ * arrives.
+ */
 class Overtaken {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);

@@ -15,7 +15,7 @@ const bug = new TypeError('not a function');
 
 type State = Partial<Omit<StoredState, 'merchant'>>;
 
-/** One replica's knowledge of the store, and a store and a renewer that the test plays. */
+/** One replica's knowledge of the store, with a store and a renewer played by the test. */
 class Syncing {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);
@@ -23,9 +23,9 @@ class Syncing {
   readonly watches = new MomentWatches(this.clock);
   readonly events = new RecordedEvents();
   configured: readonly string[] = ['shop'];
-  /** What the store has of each merchant; absent and due in an hour, if nothing is said. */
+  /** What the store has for each merchant; absent and due in an hour if nothing is set. */
   readonly states = new Map<string, State>();
-  /** What was asked and said, in order. */
+  /** What was asked and reported, in order. */
   readonly done: string[] = [];
   readonly reads: { readonly atMs: number; readonly wanted: readonly WantedState[] }[] = [];
   readonly renewals: RenewalRequest[] = [];
@@ -62,7 +62,7 @@ class Syncing {
     });
   }
 
-  /** A session that was answered so long ago. */
+  /** A session that was answered this long ago. */
   holding(generation: number, ageMs = 0): this {
     this.held.adopt(aSession({ generation }), ageMs);
     return this;
@@ -78,7 +78,7 @@ class Syncing {
     return this.clock.settle();
   }
 
-  /** When the merchant was read, in milliseconds from now on, within so long. */
+  /** When the merchant was read within this time, in milliseconds from now. */
   async readsWithin(ms: number): Promise<readonly number[]> {
     const fromMs = this.clock.monotonicMs();
     const before = this.reads.length;

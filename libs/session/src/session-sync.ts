@@ -12,15 +12,18 @@ import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 import { UnopenedRecords } from './unopened-records.js';
 
-/** A merchant without a session, or long overdue, is looked up this often, should its announcement be lost. */
+/** A merchant without a session, or long overdue, is looked up this often, in case its announcement was lost. */
 const MAX_RECHECK_MS = 15_000;
 const MAX_FIRST_LAG_MS = 2_000;
 const MIN_RECHECK_MS = 250;
-/** Keeps replicas from looking all at once. */
+/** Keeps replicas from all looking at once. */
 const RECHECK_JITTER = 0.2;
-/** A replica that starts without its store looks after its merchants from here on. */
+/** When a replica that starts without its store begins to look after its merchants. */
 const FIRST_RECHECK_IN_OUTAGE_MS = 1_000;
-/** By then those that hold what does not open here have written it again; nothing has been created by then for want of it. */
+/**
+ * By then replicas that hold what does not open here have written it again, and nothing has been created for want of
+ * it.
+ */
 const MENDED_WITHIN_MS = 1_000;
 
 export interface SessionSyncContext extends Omit<
@@ -32,8 +35,9 @@ export interface SessionSyncContext extends Omit<
 }
 
 /**
- * Keeps this replica's memory and the store equal, in both directions: what the store has newer is read, what this
- * replica has newer is offered. Announcements make it fast; a look at every session past its renewAt makes it certain.
+ * Keeps this replica's memory and the store in sync, in both directions: what is newer in the store is read, what is
+ * newer at this replica is offered. Announcements make it fast; a look at every session past its renewAt makes it
+ * certain.
  */
 export class SessionSync {
   readonly #context: SessionSyncContext;
@@ -47,7 +51,7 @@ export class SessionSync {
   readonly #endSubscriptions: (() => void)[];
   #complete = false;
   /**
-   * Counts the events that made what was known of the store worthless: a reading that began before one is not the last
+   * Counts the events that made our knowledge of the store worthless: a read that began before one is not the last
    * word.
    */
   #invalidations = 0;
@@ -91,7 +95,7 @@ export class SessionSync {
     this.#context.renewer.letOthersOffer();
   }
 
-  /** Enrols and reads merchants that are new in the configuration; in an outage, with all others once it is over. */
+  /** Enrols and reads newly configured merchants; in an outage, together with all others once it is over. */
   async add(merchants: readonly string[]): Promise<void> {
     try {
       await this.#enrolAndRead(merchants);
@@ -101,28 +105,28 @@ export class SessionSync {
     }
   }
 
-  /** One merchant, at random, shows whether the store still has what it had, and how its clock goes. */
+  /** One merchant, picked at random, shows whether the store still has what it had, and how its clock runs. */
   lookAtOne(): void {
     const merchants = this.#context.merchants.ids();
     const merchant = merchants[Math.floor(this.#context.random() * merchants.length)];
     if (merchant !== undefined) this.#following.want([merchant]);
   }
 
-  /** Something newer may be known of these merchants. */
+  /** Something newer may exist for these merchants. */
   want(merchants: readonly string[]): void {
     this.#following.want(merchants);
   }
 
   /**
    * A renewal has ended. Another replica's session is read at once. Our own is read as well, so that its due moment is
-   * watched: that is not urgent, and many are read with one question.
+   * watched: that is not urgent, and many are read with one query.
    */
   follow(merchant: string, result: RenewalResult): void {
     if (meansStoreIsAhead(result)) this.#following.want([merchant]);
     else if (result.kind === 'renewed') this.#following.wantSoon(merchant);
   }
 
-  /** The store answers again: what could not be read is read now. */
+  /** The store answers again: reads now what could not be read. */
   retryNow(): void {
     this.#following.retryNow();
   }
@@ -152,7 +156,7 @@ export class SessionSync {
     await this.#read([merchant]);
   }
 
-  /** Any failure but an outage is a bug of ours: it is reported once, and the replica goes on. */
+  /** Any failure but an outage is a bug of ours: it is reported once, and the replica carries on. */
   reportBroken(activity: string, error: unknown): void {
     if (!isStoreOutage(error)) this.#context.events.emit({ event: 'broken', activity, error });
   }
@@ -174,7 +178,7 @@ export class SessionSync {
     this.#unopened.answered(wanted);
     held.reconcile(held.storeClock.note(now, askedAtMs));
     for (const state of states) {
-      // What was noted while the answer was on its way, a failure or a session, is younger than the answer.
+      // What was noted while the answer was on its way, a failure or a session, is newer than the answer.
       const seen = failedBefore.get(state.merchant);
       const { failure, ...rest } = state;
       if (failure === undefined) failures.clearSeen(state.merchant, seen);
@@ -194,7 +198,7 @@ export class SessionSync {
       this.#context.earlyDeaths.noteReported(merchant, state.reportedDead.generation, state.reportedDead.ageMs);
     }
     this.#context.reportedDeaths.see(merchant, state.reportedDead);
-    // After the session: with a new one, the moment that was watched before is another's.
+    // After the session: with a new one, the moment watched before belongs to another session.
     if (dueInMs !== undefined && dueMark !== undefined) {
       this.#context.watches.see(merchant, 'due', { mark: dueMark, inMs: dueInMs });
     }
@@ -203,13 +207,13 @@ export class SessionSync {
     }
     this.#offerIfNewer(state);
     if (this.#rechecked.delete(merchant)) this.#renewIfDue(merchant);
-    // What is planned already is not put off by a look in between.
+    // What is already planned is not put off by a look in between.
     if (!this.#rechecks.has(merchant)) this.#rechecks.planIn(merchant, this.#untilRecheckMs(merchant, dueInMs));
   }
 
   #takeFailure({ merchant, failure, dueInMs = 0 }: StoredState): void {
     const { failures, renewer } = this.#context;
-    // Only what is news counts from now: the same back-off, seen again, has gone on meanwhile.
+    // Only news counts from now: the same back-off, seen again, has been running in the meantime.
     if (failure === undefined || !failures.note(merchant, failure)) return;
     this.#context.watches.forget(merchant, 'lease');
     if (dueInMs > 0) renewer.noteBackOff(merchant, Math.min(dueInMs, MAX_BACK_OFF_MS));
@@ -223,8 +227,8 @@ export class SessionSync {
   }
 
   /**
-   * The store was emptied, restored from an older copy, or lost writes in a failover: a replica that holds newer tells
-   * it.
+   * The store was emptied, restored from an older copy, or lost writes in a failover: a replica that holds something
+   * newer tells it.
    */
   #offerIfNewer({ merchant, stored }: StoredState): void {
     const { held, unpublished, clock, renewer } = this.#context;
@@ -246,7 +250,7 @@ export class SessionSync {
     this.#context.failures.clear(merchant);
     this.#context.renewer.forgetHoldOff(merchant);
     this.#looks.delete(merchant);
-    // What was watched belonged to the renewal that made it, or to the session before it.
+    // What was watched belonged to the renewal that made this session, or to the session before it.
     this.#context.watches.forget(merchant);
     this.#planRecheck(merchant);
   }
@@ -271,7 +275,10 @@ export class SessionSync {
     this.#following.want(merchants);
   }
 
-  /** The store was not heard. Past its margin a session is renewed even without it, if the merchant's settings allow it. */
+  /**
+   * The store did not answer. A session past its margin is renewed even without it, if the merchant's settings allow
+   * that.
+   */
   #unread(merchants: readonly string[], error: unknown): void {
     this.reportBroken('refresh', error);
     for (const merchant of merchants) {
@@ -282,7 +289,7 @@ export class SessionSync {
     }
   }
 
-  /** The due list shows what is due; should it fail to, the replicas that hold the session know as well. */
+  /** The due list shows what is due; if it fails to, the replicas that hold the session know as well. */
   #renewIfDue(merchant: string): void {
     const { held } = this.#context;
     if (held.untilRenewalMs(merchant) > 0) return;
@@ -306,7 +313,7 @@ export class SessionSync {
     this.#rechecks.planIn(merchant, this.#untilRecheckMs(merchant));
   }
 
-  /** Shortly after renewAt, then less and less often: whatever happens meanwhile is announced. */
+  /** Shortly after renewAt, then less and less often: whatever happens in between is announced. */
   #untilRecheckMs(merchant: string, dueInMs = Infinity): number {
     const { held, random } = this.#context;
     const session = held.get(merchant);
@@ -320,7 +327,7 @@ export class SessionSync {
     const lagMs = Math.min(MAX_RECHECK_MS, firstLagMs * 2 ** looks);
     const untilRenewalMs = held.untilRenewalMs(merchant);
     if (untilRenewalMs > 0) return untilRenewalMs + firstLagMs;
-    // The margin is a moment of its own: from then on a renewal does not wait for the schedule.
+    // The margin is a moment in its own right: from then on a renewal does not wait for the schedule.
     return freshMs > MIN_RECHECK_MS ? Math.min(lagMs * jitter, freshMs) : Math.max(MIN_RECHECK_MS, lagMs * jitter);
   }
 }

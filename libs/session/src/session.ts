@@ -1,6 +1,6 @@
 import type { Instant } from '#libs/clock';
 
-/** A public P-384 key as the gateway names it in a session: exactly these four members. */
+/** A public P-384 key as the gateway gives it in a session: exactly these four members. */
 export interface ServerPublicKey {
   readonly kty: 'EC';
   readonly crv: 'P-384';
@@ -14,7 +14,7 @@ export interface ServerPublicKey {
  */
 export interface Session {
   readonly merchant: string;
-  /** Only grows per merchant: across restarts, replicas and a wiped store. "Newer" is judged by nothing else. */
+  /** Only grows per merchant, even across restarts, replicas and a wiped store. "Newer" is judged by nothing else. */
   readonly generation: number;
   readonly authToken: string;
   readonly deviceId: string;
@@ -26,13 +26,14 @@ export interface Session {
   /** From the request to the complete answer; absent in what earlier versions stored. */
   readonly callMs?: number;
   /**
-   * How many sessions in a row before this one were found dead early, without our doing. Absent where a call of ours may
-   * end it or did end one of them (made alone, to settle, after a call that failed), and in what earlier versions have stored.
+   * How many sessions in a row before this one were found dead early, through no action of ours. Absent if a call of
+   * ours may end it or did end one of them (made alone, to settle, after a failed call), and in what earlier versions
+   * stored.
    */
   readonly deathsBefore?: number;
   /**
-   * When the first of the sessions was created that have been watched, and not reported, since somebody else created some; absent in that first
-   * one and wherever no duel was on.
+   * When the first of the sessions watched without a report since somebody else created some was created; absent in
+   * that first one and if there was no duel.
    */
   readonly watchedSince?: Instant;
   readonly expiresAt: Instant;
@@ -42,20 +43,20 @@ export interface Session {
   readonly mustRenewAt: Instant;
 }
 
-/** What the gateway issued, opened and checked, before the domain has given it a generation and its moments. */
+/** What the gateway issued, opened and checked, before the domain gives it a generation and its moments. */
 export interface IssuedSession {
   readonly authToken: string;
   readonly deviceId: string;
   readonly refreshToken?: string;
   readonly serverPublic: ServerPublicKey;
   readonly clientKeyThumbprint: string;
-  /** The earliest moment of expiry that the answer names, by the gateway's clock; absent when it names none. */
+  /** The earliest expiry that the answer names, by the gateway's clock; absent if it names none. */
   readonly expiresAt?: Instant;
   /** Our wall clock when the request was sent. */
   readonly sentAt: Instant;
   /** Our wall clock when the answer was complete. */
   readonly receivedAt: Instant;
-  /** The gateway's `Date` header (whole seconds), when there was one. */
+  /** The gateway's `Date` header (whole seconds), if there was one. */
   readonly gatewayDate?: Instant;
   readonly requestId?: string;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/clock';
 import type { HeldSessions } from './held-sessions.js';
 
-/** Two sessions of which one was offered: `newest` is the generation of the newer one. */
+/** Two sessions, one of which was offered: `newest` is the generation of the newer one. */
 interface Contest {
   readonly newest: number;
   /** When the gateway had answered with the offered one, by the monotonic clock. */
@@ -10,15 +10,15 @@ interface Contest {
   readonly maxCallMs: number;
 }
 
-/** A publication that was on its way for this long makes its session look that much younger than it is. */
+/** A publication that took this long to arrive makes its session look that much younger than it is. */
 const MAX_TRIP_MS = 250;
 
-/** The other session is read before it is judged; should it never come, its maker has died over it. */
+/** The other session is read before it is judged; if it never arrives, its maker died before publishing it. */
 const READ_WITHIN_MS = 15_000;
 
 /**
- * Merchants of which two sessions were made and nobody can tell which was created last: one more renewal, newer than
- * both, settles it. Kept until there is one, or until the other one turns out to have been asked for later.
+ * Merchants for which two sessions were made and nobody can tell which was created last: one more renewal, newer than
+ * both, settles it. Kept until there is one, or until the other session turns out to have been requested later.
  */
 export class Settlements {
   readonly #held: HeldSessions;
@@ -40,7 +40,7 @@ export class Settlements {
     this.#contests.delete(merchant);
   }
 
-  /** Those that want a renewal now, each with the generation that it has to exceed. */
+  /** Those that need a renewal now, each with the generation it has to exceed. */
   open(): readonly (readonly [merchant: string, newest: number])[] {
     const open: (readonly [string, number])[] = [];
     for (const [merchant, { newest, ...contest }] of this.#contests) {

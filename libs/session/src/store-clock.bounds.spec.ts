@@ -4,7 +4,7 @@ import { StoreClock } from './store-clock.js';
 
 const HOUR = 3_600_000;
 
-/** A store whose clock runs `aheadMs` ahead of real time, asked over a way that takes `wayMs`. */
+/** A store whose clock runs `aheadMs` ahead of real time, over a connection that takes `wayMs`. */
 function watched(): {
   clock: FakeClock;
   storeClock: StoreClock;

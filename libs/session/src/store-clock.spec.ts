@@ -4,13 +4,13 @@ import { StoreClock } from './store-clock.js';
 
 const startsAt = new FakeClock().now();
 
-/** A replica and a store whose clock runs as real time does, until somebody sets it. */
+/** A replica and a store whose clock keeps real time until somebody sets it. */
 class Watched {
   readonly clock = new FakeClock();
   readonly storeClock = new StoreClock(this.clock);
   #setByMs = 0;
 
-  /** The store answers in the middle of the time that the question takes. */
+  /** The store answers halfway through the request. */
   ask(tookMs = 0): ReturnType<StoreClock['note']> {
     const askedAtMs = this.clock.monotonicMs();
     this.clock.freeze(tookMs / 2);
@@ -34,7 +34,7 @@ class Watched {
     return this;
   }
 
-  /** To both our own clock and the store's, real time passed that our monotonic clock did not see. */
+  /** Real time passed on our wall clock and the store's, but not on our monotonic clock. */
   suspend(ms: number): this {
     return this.setWall(ms).setStore(ms);
   }

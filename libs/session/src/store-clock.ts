@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '#libs/clock';
 import { SKEW_TOLERANCE_MS } from './clock-skew.js';
 
-/** What became of this process's two clocks, judged by the store's as a third. */
+/** What happened to this process's two clocks, judged by the store's as a third. */
 export type ClockVerdict =
   | { readonly kind: 'agreed' }
   /** Our wall clock was set; real time went on as the monotonic clock says. */
@@ -27,13 +27,16 @@ export class StoreClock {
     this.#wallOffsetMs = this.#wallAheadMs();
   }
 
-  /** How far our wall clock has moved against our monotonic one since both were last confirmed; 0 within the tolerance. */
+  /** How far our wall clock has moved against our monotonic one since both were last confirmed; 0 within tolerance. */
   get driftMs(): number {
     const driftMs = this.#wallAheadMs() - this.#wallOffsetMs;
     return Math.abs(driftMs) > SKEW_TOLERANCE_MS ? driftMs : 0;
   }
 
-  /** The store's clock as one answer showed it, between the question and now. @returns what it proves of our own clocks */
+  /**
+   * The store's clock as one answer showed it, between the request and now.
+   * @returns what it proves about our own clocks
+   */
   note(storeNow: Instant, askedAtMs: number): ClockVerdict {
     const answeredAtMs = this.#clock.monotonicMs();
     const before = this.#offset;
@@ -48,9 +51,10 @@ export class StoreClock {
   }
 
   /**
-   * How old a session is that the store says is `storeAgeMs` old. The store's clock is believed for the time in which
-   * this process has watched it run evenly; before that, the older of what it and our wall clock say. The store counts
-   * from the arrival of the publication: while the wall clocks agree, the time that it was on its way counts as well.
+   * How old a session is that the store says is `storeAgeMs` old. The store's clock is believed for the time during
+   * which this process has watched it run evenly; before that, the older of what it and our wall clock say counts. The
+   * store counts from the arrival of the publication: while the wall clocks agree, the time it was on its way counts as
+   * well.
    */
   ageMs(storeAgeMs: number, createdAt: Instant): number {
     const watchedMs = this.#clock.monotonicMs() - this.#steadySinceMs;

@@ -87,7 +87,7 @@ describe('the silence of a store', () => {
     await clock.advance(10_000);
     for (const askedAtMs of [9_000, 8_000, 9_500]) silence.unanswered(askedAtMs);
     await clock.advance(1_499);
-    // The last one was asked at 9.5 s: what is asked within three seconds of it goes on with the count.
+    // The last one was sent at 9.5 s: one sent within three seconds of it continues the count.
     silence.unanswered(11_400);
     await clock.advance(2_501);
     expect(silence.isLasting).toBe(true);

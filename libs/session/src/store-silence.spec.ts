@@ -1,7 +1,7 @@
 import { FakeClock } from '#libs/testing';
 import { LASTING_SILENCE_MS, StoreSilence } from './store-silence.js';
 
-/** A question that nobody answered. */
+/** A query that nobody answered. */
 interface Unanswered {
   readonly atMs: number;
   readonly tookMs?: number;

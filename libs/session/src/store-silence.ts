@@ -1,13 +1,16 @@
 import type { Clock } from '#libs/clock';
 
-/** A store that has not answered for this long, although it was asked again, counts as gone. */
+/** A store that has not answered for this long, although asked again, counts as gone. */
 export const LASTING_SILENCE_MS = 5_000;
 const MIN_QUESTIONS = 3;
-/** A question that took this long, or came this long after the one before it, was asked by a process that was stalled itself. */
+/**
+ * A query that took this long, or came this long after the one before it, was sent by a process that was itself
+ * stalled.
+ */
 const STALLED_AFTER_MS = 3_000;
 
 /**
- * Whether the store is silent for good: only that lets a replica create a session alone. An answer, a refusal included,
+ * Whether the store's silence is lasting: only then may a replica create a session alone. An answer, even a refusal,
  * ends the silence; a stall of this process does not count as one.
  */
 export class StoreSilence {
@@ -39,7 +42,7 @@ export class StoreSilence {
       this.#unanswered = 0;
       return;
     }
-    // Asked before the store was heard last: it says nothing of what came after.
+    // Sent before the store was last heard: it says nothing about what came after.
     if (askedAtMs < this.#answeredAtMs) return;
     if (this.#unanswered === 0 || pausedMs > STALLED_AFTER_MS) this.#startCounting(askedAtMs);
     else this.#unanswered += 1;

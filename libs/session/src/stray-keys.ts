@@ -8,7 +8,7 @@ import type { RecordedFailure } from './ports/session-store.js';
 /** The replica with the other key makes its next attempt when a session falls due, or when its back-off is over. */
 const WATCHED_FOR_MS = 3_600_000;
 
-/** Another replica has asked the gateway with a key that is not the newest of ours, and has ended our session by it. */
+/** Another replica asked the gateway with a key that is not our newest, and thereby ended our session. */
 export interface StrayKey {
   readonly failure: ToldFailure;
   /** When that counts as over, unless it is seen again. */
@@ -23,8 +23,8 @@ interface StrayKeysParts {
 }
 
 /**
- * What is left of such an attempt once a session has been made with the right key: nothing keeps the next one from coming, and it ends
- * the new session as well.
+ * What remains of such an attempt once a session has been made with the right key: nothing keeps the next one from
+ * coming, and it would end the new session as well.
  */
 export class StrayKeys {
   readonly #parts: StrayKeysParts;
@@ -35,7 +35,7 @@ export class StrayKeys {
     parts.failures.onAnyFailure((merchant, failure) => this.#note(merchant, failure));
   }
 
-  /** @returns undefined where nothing of the kind was seen, or not for long, or no session has been made since */
+  /** @returns undefined if nothing of the kind was seen, or not recently, or if no session has been made since */
   of(merchant: string): StrayKey | undefined {
     const { merchants, held, failures } = this.#parts;
     const isReplaced = failures.get(merchant) === undefined && held.unopened(merchant) === undefined;

@@ -4,7 +4,7 @@ import { HeldSessions } from './held-sessions.js';
 import type { ReplicaSignal } from './ports/session-store.js';
 import { UnopenedRecords } from './unopened-records.js';
 
-/** One replica that holds a session of the generation, when it holds any. */
+/** One replica that holds a session of the generation, if it holds any. */
 class Opening {
   readonly held = new HeldSessions(new FakeClock());
   readonly events = new RecordedEvents();

@@ -6,14 +6,15 @@ interface UnopenedParts {
   readonly held: HeldSessions;
   readonly events: SessionEvents;
   readonly store: Pick<SessionStore, 'announce'>;
-  /** Nobody heard of it: the store failed, or a bug of ours. */
+  /** Nobody was told: the store failed, or there is a bug of ours. */
   readonly onUntold: (error: unknown) => void;
 }
 
 /**
  * Stored sessions that do not open here. A replica that holds the same generation is not sent the text again, and so
- * cannot see that it was damaged: whoever needs it says so, once for each generation, and whoever holds it then reads it in
- * full, and writes it again if it opens for nobody. A key that one replica lacks is no reason to write anything.
+ * cannot see that it was damaged: whoever needs it says so, once per generation, and whoever holds it then reads it in
+ * full, and writes it again if it does not open there either. A key that one replica lacks is no reason to write
+ * anything.
  */
 export class UnopenedRecords {
   readonly #parts: UnopenedParts;
@@ -24,18 +25,21 @@ export class UnopenedRecords {
     this.#parts = parts;
   }
 
-  /** What is asked of the store: a record that is in doubt in full, any other only if it is another one. */
+  /** What to ask the store for: a doubted record in full, any other only if it has changed. */
   wanted(merchants: readonly string[]): readonly WantedState[] {
     const { held } = this.#parts;
     return merchants.map((merchant) => ({ merchant, known: this.#doubted.has(merchant) ? 0 : held.known(merchant) }));
   }
 
-  /** The answer to that has come. A doubt about what was not asked for in full stays: it arose while that was on its way. */
+  /**
+   * That query was answered. A doubt about what was not asked for in full stays: it arose while the answer was on its
+   * way.
+   */
   answered(wanted: readonly WantedState[]): void {
     for (const { merchant, known } of wanted) if (known === 0) this.#doubted.delete(merchant);
   }
 
-  /** @returns whether others were asked to look, so that it is worth another look a little later */
+  /** @returns whether others were asked to look, so that another look a little later is worthwhile */
   found(merchant: string, generation: number): boolean {
     const { held, events, store, onUntold } = this.#parts;
     if (held.noteUnusable(merchant, generation)) events.emit({ event: 'record_unopenable', merchant, generation });
@@ -45,12 +49,12 @@ export class UnopenedRecords {
     return true;
   }
 
-  /** The merchant is looked at by plan: what did not open may have been written again. */
+  /** The merchant is looked at as planned: what did not open may have been written again. */
   looksAgain(merchant: string): void {
     if ((this.#told.get(merchant) ?? 0) > this.#parts.held.generationOf(merchant)) this.#doubted.add(merchant);
   }
 
-  /** @returns whether the record is to be read: this replica could write it again */
+  /** @returns whether to read the record: this replica could write it again */
   heard(merchant: string, generation: number): boolean {
     if (this.#parts.held.generationOf(merchant) !== generation) return false;
     this.#doubted.add(merchant);

@@ -15,7 +15,7 @@ interface Question {
   fail(error: unknown): void;
 }
 
-/** Sessions of one replica, and a store whose answers the test gives. */
+/** One replica's sessions, and a store whose answers are given by the test. */
 class Offerer {
   readonly clock = new FakeClock();
   readonly questions: Question[] = [];

@@ -3,36 +3,36 @@ import type { OfferResult, SessionStore } from './ports/session-store.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
-/** Offers under way at once: a store that was emptied is told of every merchant. */
+/** Offers in flight at once: a store that was emptied is told about every merchant. */
 const LANES = 8;
 
-/** A session that was refused is not offered again at once: whatever is newer is on its way. */
+/** A refused session is not offered again at once: whatever is newer is on its way. */
 const REFUSED_PAUSE_MS = 5_000;
-/** Nor is one that met a bug of ours twice: every look at the store still shows that it is without it. */
+/** Nor is one that hit a bug of ours twice: every look at the store still shows that it lacks it. */
 const BROKEN_PAUSE_MS = 1_000;
 
-/** A session that the gateway has made and the store has not. */
+/** A session that the gateway has made and the store does not have. */
 export interface UnpublishedSession {
   readonly session: Session;
   /** When the gateway's answer was complete, by the monotonic clock. */
   readonly answeredAtMs: number;
-  /** The highest generation that was known when it was made. */
+  /** The highest generation known when it was made. */
   readonly known: number;
 }
 
 interface UnpublishedParts {
   readonly store: SessionStore;
   readonly clock: Clock;
-  /** What the store said to an offer. */
+  /** The store's answer to an offer. */
   readonly onAnswer: (offered: UnpublishedSession, answer: OfferResult) => void;
   /** There is something to offer. */
   readonly onKept: () => void;
-  /** A bug of ours about one session; the others are offered all the same. */
+  /** A bug of ours concerning one session; the others are offered all the same. */
   readonly onBroken: (error: unknown) => void;
 }
 
 /**
- * Sessions that are newer than what the store has: made alone, made under a lease that ended meanwhile, or lost by the
+ * Sessions that are newer than what the store has: made alone, made under a lease that has ended since, or lost by the
  * store. They are offered until the store has taken or refused them; the fence decides.
  */
 export class UnpublishedSessions {
@@ -45,7 +45,7 @@ export class UnpublishedSessions {
     this.#parts = parts;
   }
 
-  /** One that is older than what is kept already is of no use. */
+  /** One that is older than what is already kept is of no use. */
   keep(unpublished: UnpublishedSession): void {
     const { merchant, generation } = unpublished.session;
     const kept = this.#kept.get(merchant);
@@ -92,7 +92,7 @@ export class UnpublishedSessions {
       if (isStoreOutage(error)) throw error;
       onBroken(error);
     }
-    // Another one may have been kept while the store was asked.
+    // Another one may have been kept in the meantime.
     if (this.#kept.get(session.merchant) === unpublished) this.#kept.delete(session.merchant);
     const { merchant, generation } = session;
     if (answer?.kind !== 'taken') {

@@ -1,8 +1,8 @@
 import type { Session } from './session.js';
 
 /**
- * Sessions that this replica has made and that the store has not taken: no other replica has them. One that the store has
- * lost is none of them, since the others have it.
+ * Sessions that this replica has made and the store has not taken: no other replica has them. One that the store has
+ * lost does not count, since the others have it.
  */
 export class UnsharedSessions {
   /** Generations, by merchant. */

@@ -14,10 +14,10 @@ import { type Explainer, sessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
-/** Two people who are called for the same merchant want one session: the second is told of it for this long. */
+/** Two people paged for the same merchant want one session: for this long, the second is given the one just created. */
 export const JUST_RENEWED_MS = 10_000;
 
-/** When nothing says when a newer session can be expected. */
+/** For when nothing tells when a newer session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
 
 export interface WantedRenewal {
@@ -31,7 +31,7 @@ export interface WantedRenewal {
 interface JustRenewed {
   readonly kind: 'just_renewed';
   readonly session: Session;
-  /** When another wish gets a newer one. */
+  /** When asking again gets a newer one. */
   readonly retryInMs: number;
 }
 
@@ -39,9 +39,9 @@ export type WantedRenewalAnswer = { readonly kind: 'renewed'; readonly session: 
 
 interface AnsweredWish {
   readonly merchant: string;
-  /** That was held when the wish came. */
+  /** The one known when the wish came. */
   readonly generation: number;
-  /** Whether an attempt that was under way before it has failed, and no other was made for it. */
+  /** Whether an attempt that was already under way has failed, and no other was made for the wish. */
   readonly isJoined: boolean;
 }
 
@@ -58,14 +58,14 @@ export interface WantedRenewalsContext
 }
 
 /**
- * Renewals that a person asks for, because the reason for the failures is gone: the back-off does not hold them up. Everything
- * else does: the budget, the lease, the ceiling of the replica. All who ask at once share one create call. A wish that the budget
- * alone refuses is kept by this replica, and made when a call is free.
+ * Renewals that a person asks for because the reason for the failures is gone: the back-off does not hold them up.
+ * Everything else does: the budget, the lease, the replica's ceiling. All who ask at once share one create call. A wish
+ * refused only by the budget is kept by this replica, and made when a call is free.
  */
 export class WantedRenewals {
   readonly #context: WantedRenewalsContext;
   readonly #underway = new Map<string, Promise<WantedResult>>();
-  /** Whose last attempt for a wish has begun: who asks now shares the end of it. */
+  /** Merchants whose last attempt for a wish has begun: whoever asks now shares its outcome. */
   readonly #calling = new Set<string>();
   readonly #kept: KeptWishes;
 
@@ -78,7 +78,7 @@ export class WantedRenewals {
     });
   }
 
-  /** Until a wish that the budget has refused is made after all; undefined where none is kept. */
+  /** Until a wish refused by the budget is made after all; undefined if none is kept. */
   keptForMs(merchant: string): number | undefined {
     return this.#kept.freeInMs(merchant);
   }
@@ -87,7 +87,7 @@ export class WantedRenewals {
     this.#kept.drop(merchant);
   }
 
-  /** What was kept is not made any more. */
+  /** Drops what is kept, and keeps nothing any more. */
   close(): void {
     this.#kept.close();
   }
@@ -103,7 +103,7 @@ export class WantedRenewals {
     try {
       const result = await Promise.race([this.#shared(merchant), aborted(deadline.signal)]);
       const known = failures.get(merchant);
-      // `held`: another replica is at it, and announces what becomes of it.
+      // `held`: another replica is working on it, and announces the outcome.
       if (result?.kind === 'held') await change.ended;
       const isJoined = (isShared && result?.kind === 'failed') || failures.get(merchant) !== known;
       return this.#answer({ merchant, generation, isJoined }, result);
@@ -121,7 +121,7 @@ export class WantedRenewals {
     return renewal;
   }
 
-  /** An attempt that began before the wish may have met what was mended since: then one of its own follows. */
+  /** An attempt that began before the wish may have failed on what has been fixed since: then another one follows. */
   async #renew(merchant: string): Promise<WantedResult> {
     const { renewer, held } = this.#context;
     await this.#lookUp(merchant);
@@ -136,7 +136,7 @@ export class WantedRenewals {
     return this.#attempt(merchant, newerThan).finally(() => this.#calling.delete(merchant));
   }
 
-  /** An attempt that is under way when a call is free is the one that was waited for, unless no call came of it. */
+  /** An attempt under way when a call becomes free is the one that was waited for, unless no call came of it. */
   async #makeKept(merchant: string, isStillKept: () => boolean): Promise<number | undefined> {
     await this.#lookUp(merchant);
     const newerThan = this.#context.held.known(merchant);
@@ -152,7 +152,7 @@ export class WantedRenewals {
     return renewAndFollow({ renewer, sync }, request);
   }
 
-  /** Nothing has failed since: what was created is as good as what would be. */
+  /** Nothing has failed since: the session just created is as good as a new one. */
   #justRenewed(merchant: string): JustRenewed | undefined {
     const { held, failures, reader } = this.#context;
     const session = held.get(merchant);
@@ -161,7 +161,10 @@ export class WantedRenewals {
     return reader.verdict(merchant).result === 'fresh' ? { kind: 'just_renewed', session, retryInMs } : undefined;
   }
 
-  /** What another replica has created meanwhile is no reason for another call. Without the store, what is known counts. */
+  /**
+   * A session that another replica has created in the meantime makes another call pointless. Without the store, what is
+   * known counts.
+   */
   async #lookUp(merchant: string): Promise<void> {
     try {
       await this.#context.sync.refresh(merchant);
@@ -176,7 +179,7 @@ export class WantedRenewals {
     if (result?.kind === 'just_renewed') return result;
     const session = reader.peek(merchant)?.session;
     if (session !== undefined && session.generation > generation) return { kind: 'renewed', session };
-    // One that was removed meanwhile was forgotten before this.
+    // A merchant that was removed in the meantime has already been forgotten, and nothing may be kept for it.
     if (result?.kind === 'budget_exhausted' && merchants.settingsOf(merchant) !== undefined) {
       this.#kept.keep({ merchant, newerThan: generation, freeInMs: result.retryInMs });
     }

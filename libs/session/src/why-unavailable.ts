@@ -4,15 +4,15 @@ import { type GatewayFailureKind, sharedFailureKinds } from './gateway-failure.j
 import type { StoreTrouble } from './observed-store.js';
 import type { ServeVerdict } from './serve-decision.js';
 
-/** What is known of a merchant while its reads are answered 503. */
+/** What is known about a merchant while its reads are answered with 503. */
 export interface UnavailabilityFacts {
-  /** Of it all, or of the share of it that may replace what a consumer has rejected. */
+  /** All of it, or the share that may replace what a consumer has rejected. */
   readonly isBudgetSpent: boolean;
   readonly store: StoreTrouble | undefined;
-  /** Of the last attempt, unless a session came after it. */
+  /** Of the last attempt, unless a session has come since. */
   readonly failure: GatewayFailureKind | undefined;
   readonly isRenewing: boolean;
-  /** Whether a session would be served: one that a consumer has rejected may live. */
+  /** Whether a session would be served: one that a consumer has rejected may still be alive. */
   readonly serving: ServeVerdict['reason'];
 }
 
@@ -25,7 +25,7 @@ const isRenewing: Check = (facts) => facts.isRenewing;
 const isExpired: Check = ({ serving }) => serving === 'expired';
 const isMissing: Check = ({ serving }) => serving === 'no_session';
 
-/** First what keeps anybody from trying, then what became of the last try. */
+/** First what keeps anybody from trying, then how the last attempt ended. */
 const table: DecisionTable<UnavailabilityFacts, UnavailableReason> = [
   [isBudgetSpent, 'budget_exhausted'],
   [isStoreSilent, 'store_silent'],
