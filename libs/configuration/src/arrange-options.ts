@@ -17,7 +17,7 @@ type Without<Configuration> = Omit<Configuration, 'files' | 'warnings'>;
 /** Before or after the files have been read. */
 type Either<Settings> = Settings | Loaded<Settings>;
 
-/** From settings without faults to options that name files. */
+/** Turns settings without faults into options that still name files. */
 export function toParsed(settings: BrokerSettings): Without<ParsedConfiguration> {
   return {
     ...settings,
@@ -29,7 +29,7 @@ export function toParsed(settings: BrokerSettings): Without<ParsedConfiguration>
   };
 }
 
-/** From settings without faults, with what their files hold, to the options that the program works by. */
+/** Turns settings without faults, with the contents of their files, into the options that the program works with. */
 export function toConfiguration(settings: Loaded<BrokerSettings>): Without<BrokerConfiguration> {
   const { jwt, ...auth } = settings.auth;
   return {
@@ -40,7 +40,7 @@ export function toConfiguration(settings: Loaded<BrokerSettings>): Without<Broke
   };
 }
 
-/** Whom the callers' tokens come from, and where its keys are. */
+/** Who issues the callers' tokens, and where its keys are. */
 export function jwtConfiguration({
   jwksUri,
   jwks,
@@ -90,7 +90,7 @@ export function storeOptions<Settings extends Either<StoreSettings>>(store: Sett
     : { ...rest, type, place: { kind: 'cluster', nodes: cluster } };
 }
 
-/** What the renewals of a merchant go by. */
+/** What governs the renewals of a merchant. */
 export function sessionOptions(
   { session, gateway }: Either<MerchantSettings>,
   { onStoreOutage }: Either<StoreSettings>,
@@ -108,12 +108,12 @@ export function sessionOptions(
   };
 }
 
-/** Only the members that are there. */
+/** Only the members that are set. */
 function given<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** The rules have proved it; this says so to the compiler, and to anyone who changes a rule. */
+/** The rules have already proved it; this tells the compiler, and anyone who changes a rule. */
 function assertSet<T>(value: T | undefined): T {
   if (value === undefined) throw new TypeError('a setting that the rules guarantee is not there');
   return value;

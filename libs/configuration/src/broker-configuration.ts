@@ -9,7 +9,7 @@ import type { GatewaySettings, MerchantSettings } from './settings/merchant-sett
 import type { StoreSettings } from './settings/store-settings.js';
 import type { HostAndPort } from './value-rule.js';
 
-/** The file, checked in itself and across its settings; the files that it names have not been looked at. Frozen. */
+/** The file, checked in itself and across its settings; the files that it names have not been read. Frozen. */
 export interface ParsedConfiguration extends Omit<BrokerSettings, 'store' | 'merchants'>, Findings {
   readonly store: ParsedStore;
   readonly merchants: readonly ParsedMerchant[];
@@ -22,10 +22,10 @@ export interface BrokerConfiguration extends Omit<Loaded<BrokerSettings>, 'auth'
   readonly merchants: readonly MerchantConfiguration[];
 }
 
-/** PEM texts. `clientCa`: who signs certificates of callers. */
+/** PEM texts. `clientCa`: who signs the callers' certificates. */
 export type HttpTls = Loaded<HttpTlsSettings>;
 
-/** `tokenFile`: an absolute path, to be read at each request, because its content is rotated. */
+/** `tokenFile`: an absolute path, read at each request, because its content is rotated. */
 export interface JwtConfiguration extends Pick<JwtSettings, 'issuer' | 'audience' | 'types' | 'clockToleranceMs'> {
   readonly keys:
     | { readonly kind: 'set'; readonly set: JsonWebKeySet }

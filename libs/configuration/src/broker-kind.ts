@@ -38,7 +38,7 @@ function betweenFiles(
       'http.tls.keyFile',
       'names a key that does not belong to the certificate',
     ),
-    // The check of the file alone cannot see what stands in a `serviceCodeFile`.
+    // The check of the file alone cannot see the contents of a `serviceCodeFile`.
     ...repeats(
       merchants,
       (merchant) => merchant?.serviceCode?.toLowerCase(),
@@ -60,7 +60,7 @@ function betweenFiles(
   ];
 }
 
-/** One for each key, where its second merchant names it: of a thousand merchants with one key, all would say the same. */
+/** One per key, at the second merchant that names it: with a thousand merchants on one key, all would say the same. */
 function sharedKeyWarnings(merchants: NonNullable<Loaded<Loose<BrokerSettings>>['merchants']>): Warning[] {
   const uses = new Map<string, { readonly merchant: number; readonly path: string }[]>();
   for (const [merchant, settings] of merchants.entries()) {
@@ -109,7 +109,7 @@ function openApiWarnings({ host, tls }: Loose<BrokerSettings['http']> = {}): War
   ];
 }
 
-/** Replicas that create for themselves end each other's sessions, and payments made with one of those are refused. */
+/** Replicas that create on their own end each other's sessions, and payments made with an ended one are refused. */
 function outageWarnings(
   store: Loose<BrokerSettings>['store'],
   merchants: NonNullable<Loose<BrokerSettings>['merchants']>,
@@ -123,7 +123,7 @@ function accessWarnings(auth: Loose<AuthSettings> = {}): CrossFault[] {
   const { tokens, policies, jwt, mtls, disabled } = auth;
   if (tokens === undefined || policies === undefined) return [];
   const permitted = new Set(policies.map((policy) => policy?.caller));
-  // A policy whose caller could not be read may be the one.
+  // The missing policy may be one whose caller could not be read.
   const idle = tokens.flatMap((token, index) =>
     token?.caller === undefined || permitted.has(token.caller) || permitted.has(undefined)
       ? []

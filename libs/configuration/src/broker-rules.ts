@@ -13,8 +13,8 @@ function isOpenToNetwork(http: Loose<BrokerSettings>['http']): boolean {
 }
 
 /**
- * Whether callers are named by anything but this file. What could not be read counts: its own fault is reported
- * already.
+ * Whether callers can be named by anything other than this file. A setting that could not be read counts: its own fault
+ * has already been reported.
  */
 function hasCallersFromOutside({ jwt, mtls }: Loose<AuthSettings>): boolean {
   return jwt !== undefined || mtls !== false;
@@ -27,14 +27,14 @@ export function serviceCodeRepeated(index: number, first: number): Fault {
   };
 }
 
-/** The client keys of a merchant: by their files' names before these are read, by their thumbprints after. */
+/** The client keys of a merchant: by file name before the files are read, by thumbprint afterwards. */
 interface KeysInUse {
   readonly environment: 'production' | 'test' | undefined;
   readonly keys: readonly (string | undefined)[];
 }
 
 /**
- * A key of a production merchant must not be a test merchant's too: the test-only helper requests send the private key
+ * A production merchant and a test merchant must not share a key: the test-only helper requests send the private key
  * away (interface description, "Test-only helper requests").
  */
 export function keysSharedWithTest(merchants: readonly KeysInUse[]): readonly Fault[] {
@@ -89,9 +89,9 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
     ),
   policiesNameCallers: ({ auth = {} }) => {
     const callers = new Set(auth.tokens?.map((token) => token?.caller));
-    // An issuer or an authority names callers that are not in this file.
+    // An issuer or a certificate authority names callers that are not in this file.
     if (hasCallersFromOutside(auth)) return [];
-    // A caller that could not be read may be the very one that a policy names.
+    // A caller that could not be read may be the one that a policy names.
     if (auth.disabled === true || auth.tokens === undefined || callers.has(undefined)) return [];
     return (auth.policies ?? []).flatMap((policy, index) =>
       faultIf(
@@ -111,7 +111,7 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
     ),
   policiesNameMerchants: ({ auth, merchants }) => {
     const ids = merchants?.map((merchant) => merchant?.id) ?? [undefined];
-    // Of two merchants with one id, one may be the very one that a policy names.
+    // If two merchants have the same id, one of them may be meant to have the id that a policy names.
     if (ids.includes(undefined) || new Set(ids).size < ids.length) return [];
     const known = new Set<string | undefined>([...ids, EVERY_MERCHANT, undefined]);
     return (auth?.policies ?? []).flatMap((policy, index) =>
@@ -177,7 +177,7 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
     ),
   serviceCodesDiffer: ({ merchants }) =>
     repeats(merchants, (merchant) => merchant?.serviceCode?.toLowerCase(), serviceCodeRepeated),
-  /** Known before any of the files is read: what `--structure` can say of it. */
+  /** Known before any file is read, so that `--structure` can report it too. */
   serviceCodeFilesDiffer: ({ merchants }) =>
     repeats(
       merchants,
@@ -198,5 +198,5 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
   merchantFaults,
 };
 
-/** What settings that are right by themselves say against each other. */
+/** Contradictions between settings that are each correct on their own. */
 export const crossFaults: Rule<BrokerSettings> = (settings) => Object.values(rules).flatMap((rule) => rule(settings));

@@ -7,7 +7,7 @@ export interface CertificateLife {
   readonly endsAt: Instant;
 }
 
-/** Whether it has been, is, or is yet to be valid. */
+/** Whether a certificate has expired, is valid, or is not valid yet. */
 export type CertificateState = 'expired' | 'valid' | 'early';
 
 export function certificateState({ startsAt, endsAt }: CertificateLife, now: Instant): CertificateState {
@@ -15,7 +15,9 @@ export function certificateState({ startsAt, endsAt }: CertificateLife, now: Ins
   return startsAt > now ? 'early' : 'valid';
 }
 
-/** @param pem the first certificate in it counts: a server's own comes before those of its authorities (RFC 8446 section 4.4.2) */
+/**
+ * @param pem its first certificate counts: a server's own precedes those of its authorities (RFC 8446 section 4.4.2)
+ */
 export function certificateLife(pem: string): CertificateLife {
   const { validFromDate, validToDate } = new X509Certificate(pem);
   return {

@@ -14,7 +14,9 @@ interface CertificateFiles {
 const DAY_MS = 86_400_000;
 const WARN_BELOW_DAYS = 14;
 
-/** Of certificates that have expired, soon will, or are not valid yet: once for each content, where it is named first. */
+/**
+ * Warns of certificates that have expired, soon will, or are not valid yet: once per content, where it is first named.
+ */
 export function certificateWarnings({ files, contents, now }: CertificateFiles): Warning[] {
   const seen = new Set<string>();
   return files.flatMap(({ path, content }) => {
@@ -27,16 +29,16 @@ export function certificateWarnings({ files, contents, now }: CertificateFiles):
   });
 }
 
-/** Authorities that follow each other stand in one file, and one that is valid is enough. */
+/** A file may hold an authority and its successor, and one that is valid is enough. */
 function longestLife(pem: string): CertificateLife {
   const lives = pemCertificates(pem).map(certificateLife);
   return lives.reduce((longest, life) => (life.endsAt > longest.endsAt ? life : longest), certificateLife(pem));
 }
 
-/** Those that are shown to callers, of a broker and of an egress. */
+/** The certificates that broker and egress present to callers. */
 const SERVED = ['http.tls.certFile', 'egress.listen.tls.certFile'];
 
-/** A start takes what a reload would not: whoever looks why a change is refused reads this. */
+/** A start accepts what a reload would not: this is read by whoever looks into why a change was refused. */
 function ofReload(path: string, life: CertificateLife, now: Instant): string {
   if (!SERVED.includes(path)) return '';
   const state = certificateState(life, now);

@@ -15,7 +15,7 @@ import { type Loaded, type NamedFile, readFiles, withContents } from './named-fi
 import { examine } from './parse-configuration.js';
 import type { UnsetVariable, YamlContent } from './read-yaml.js';
 
-/** What is right of a configuration, and what could not be looked at. */
+/** What is known to be correct in a configuration, and what could not be checked. */
 export type PartlyChecked = Looked &
   (
     | { readonly kind: 'broker'; readonly known: BrokerParts }
@@ -24,29 +24,29 @@ export type PartlyChecked = Looked &
   );
 
 interface Looked {
-  /** Settings that need a variable which is not set, in the order of the file. */
+  /** Settings that need a variable that is not set, in the order of the file. */
   readonly unset: readonly UnsetVariable[];
   /** Every file that is named. */
   readonly files: readonly NamedFile[];
-  /** Files that were named and not read. */
+  /** Files that were named but not read. */
   readonly unread: readonly NamedFile[];
-  /** Of what could be looked at. */
+  /** About what could be checked. */
   readonly warnings: readonly Warning[];
 }
 
 interface CheckOptions {
   readonly environment: Environment;
-  /** By which certificates are valid or not. */
+  /** Decides which certificates are valid. */
   readonly clock: Pick<Clock, 'now'>;
-  /** False: the structure alone. */
+  /** False: check the structure alone. */
   readonly readsFiles: boolean;
 }
 
 /**
- * Checks a configuration file as far as that is possible without variables that are not set and, where it is so wished,
- * without the files that it names: a machine that builds has none of the secrets.
- * @throws ConfigurationError with every fault of what could be looked at, and with the variables that are not set, unless
- *   nothing but the structure is asked for
+ * Checks a configuration file as far as possible without variables that are not set and, if requested, without the
+ * files that it names: a build machine has none of the secrets.
+ * @throws ConfigurationError with every fault in what could be checked and, unless only the structure is checked, the
+ * variables that are not set
  */
 export async function checkConfiguration(file: string, options: CheckOptions): Promise<PartlyChecked> {
   const content = await readYamlFile(file, options.environment);
@@ -67,15 +67,15 @@ export async function checkConfiguration(file: string, options: CheckOptions): P
   };
 }
 
-/** What can be known of a configuration where settings or files are at fault, or variables not set. */
+/** What can be known of a configuration with faulty settings or files, or unset variables. */
 export type KnownInPart = Pick<Looked, 'files'> & {
-  /** Settings that are right in themselves and whose files are at fault. */
+  /** Settings that are correct in themselves but whose files are faulty. */
   readonly faulty: readonly string[];
 } & (
     { readonly kind: 'broker'; readonly known: BrokerParts } | { readonly kind: 'egress'; readonly known: EgressParts }
   );
 
-/** @throws ConfigurationError where the file is no YAML, or so much is wrong that it was not looked at to its end */
+/** @throws ConfigurationError if the file is not YAML, or so much is wrong that checking stopped before the end */
 export async function knownInPart(file: string, environment: Environment): Promise<KnownInPart> {
   const content = await readYamlFile(file, environment);
   const folder = dirname(resolve(file));
@@ -119,13 +119,13 @@ async function inPart<Settings extends object>(
 
 interface Found<Settings> {
   readonly settings: Loaded<Loose<Settings>>;
-  /** Of the configuration itself. */
+  /** In the configuration itself. */
   readonly faults: readonly Fault[];
   readonly ofFiles: readonly Fault[];
   /** Those that only say that a variable is not set. */
   readonly ofUnset: readonly Fault[];
   readonly named: readonly NamedFile[];
-  /** What can be told of the rest beside the faults. */
+  /** Warnings about everything that is free of faults. */
   readonly warnings: (now: Instant) => readonly Warning[];
   readonly places: ReadonlyMap<string, Place>;
   readonly isCutShort: boolean;

@@ -6,7 +6,7 @@ import { type SettingsClass, type Shape, shapesOf } from './setting.js';
 import { isPathByName } from './shown-path.js';
 import type { Single } from './value-rule.js';
 
-/** Every member may be missing, at any depth: what is there is right in itself, and what was wrong is left out. */
+/** Every member may be missing, at any depth: what is there is correct in itself, and what was wrong is left out. */
 export type Loose<T> = T extends Single
   ? T
   : T extends readonly (infer Item)[]
@@ -16,17 +16,17 @@ export type Loose<T> = T extends Single
 interface CheckedSettings<T> {
   /** Plain objects with every default filled in; complete when there are no faults. */
   readonly settings: Loose<T>;
-  /** Every file that is named by a setting that is right in itself. */
+  /** Every file that is named by a setting that is correct in itself. */
   readonly files: readonly FileSetting[];
   readonly faults: readonly Fault[];
-  /** Something with settings or files of its own could not be looked at. */
+  /** Something that has settings or files within it could not be checked. */
   readonly hasMore: boolean;
 }
 
 /**
- * Checks the file's content against the settings classes: unknown settings, a mapping where a sequence is due, and each
- * value by its own rule. Text from a placeholder becomes a number or a flag where the setting is one: the environment
- * knows text only. No other type is converted, so a port in quotes stays the wrong type.
+ * Checks the file's content against the settings classes: unknown settings, a mapping where a sequence is required, and
+ * each value by its own rule. Text from a placeholder becomes a number or a flag if the setting is one, because the
+ * environment only holds text. No other type is converted, so a port in quotes stays the wrong type.
  */
 export function checkSettings<T extends object>(
   tree: Tree,
@@ -62,7 +62,7 @@ class SettingsChecker {
     return Object.fromEntries(found.filter(([, value]) => value !== undefined));
   }
 
-  /** @returns the settings that were meant */
+  /** @returns the settings that were probably meant */
   #unknown(
     tree: Readonly<Record<string, Tree>>,
     shapes: ReadonlyMap<string, Shape>,
@@ -81,7 +81,7 @@ class SettingsChecker {
   }
 
   #given(value: Tree, shape: Shape, path: string): unknown {
-    // What could not be read has been reported by the reader.
+    // The reader has already reported what could not be read.
     if (value === undefined) return this.#unread(shape);
     if (shape.kind === 'section') return this.section(value, shape.of, path);
     if (shape.kind === 'list' || shape.kind === 'texts') return this.#items(value, shape, path);
@@ -100,7 +100,7 @@ class SettingsChecker {
     this.#fault(path, isValue ? `is missing: it must be ${shape.allowed}` : 'is missing');
   }
 
-  /** An item that does not fit keeps its place, so that the paths of the others stay true. */
+  /** An item that does not fit keeps its place, so that the paths of the others stay correct. */
   #items(value: Tree, shape: Extract<Shape, { readonly least: number }>, path: string): unknown {
     const { example, most = Infinity } = (shape.kind === 'list' ? shape.described : undefined) ?? {};
     if (!Array.isArray(value)) {
@@ -117,7 +117,7 @@ class SettingsChecker {
     });
   }
 
-  /** What is shown is a word that the setting knows, or what can be nothing but a path: anything else may be a secret. */
+  /** Shows only a word that the setting knows, or something that can only be a path: anything else may be a secret. */
   #inBrackets(value: Tree, shape: Shape, path: string): string {
     if (shape.kind !== 'texts' || typeof value !== 'string' || shape.problemOf(value) !== undefined) return '';
     const isTold = shape.rule?.words !== undefined || (shape.rule?.content !== undefined && isPathByName(value));
@@ -152,7 +152,7 @@ class SettingsChecker {
   }
 }
 
-/** What YAML reads as that very text inside brackets. */
+/** Text that YAML reads unchanged inside brackets. */
 const PLAIN = /^[A-Za-z./][\w./-]*$/;
 
 function adviceOn(meant: ReturnType<typeof meantSetting>, place: string | undefined): string {
@@ -161,13 +161,13 @@ function adviceOn(meant: ReturnType<typeof meantSetting>, place: string | undefi
   return near === undefined ? '' : ` is ${near} meant?`;
 }
 
-/** Settings of its own, or files. */
+/** Whether it has settings within it, or names files. */
 function hasParts(shape: Shape): boolean {
   if (shape.kind === 'section' || shape.kind === 'list') return true;
   return 'rule' in shape && shape.rule?.content !== undefined;
 }
 
-/** The one section that has a setting of this name, which was written beside it instead of within it. */
+/** The only section with a setting of this name, which was written next to that section instead of inside it. */
 function placeWithin(shapes: ReadonlyMap<string, Shape>, name: string): string | undefined {
   const sections = [...shapes].filter(([, shape]) => shape.kind === 'section' && shapesOf(shape.of).has(name));
   const [only, another] = sections;

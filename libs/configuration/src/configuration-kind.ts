@@ -7,24 +7,24 @@ import type { Rule } from './rule.js';
 export interface Findings {
   /** Every file that is named anywhere in the configuration. */
   readonly files: readonly NamedFile[];
-  /** What does not stop the start but should be mended, e.g. a key file that others can read. */
+  /** Does not stop the start but should be fixed, e.g. a key file that others can read. */
   readonly warnings: readonly Warning[];
 }
 
-/** A kind of configuration file: which settings it has, what they say against each other, what is made of them. */
+/** A kind of configuration file: its settings, the rules between them, and the options made from them. */
 export interface ConfigurationKind<Settings extends object, Parsed, Configuration> {
   /** The whole file. */
   readonly settings: new () => Settings;
-  /** What settings that are right by themselves say against each other. */
+  /** Contradictions between settings that are each correct on their own. */
   readonly rule: Rule<Settings>;
-  /** Where the contents of files contradict each other, as far as they could be read. */
+  /** Contradictions between the contents of files, as far as they could be read. */
   readonly betweenFiles: (settings: Loaded<Loose<Settings>>, named: Loose<Settings>) => readonly Fault[];
-  /** What does not stop the start, of settings that are right by themselves. */
+  /** Problems that do not stop the start, in settings that are each correct on their own. */
   readonly warningsOf: (settings: Loose<Settings>) => readonly CrossFault[];
-  /** What the contents of files say against each other without stopping the start. */
+  /** Problems between the contents of files that do not stop the start. */
   readonly warningsBetweenFiles?: (settings: Loaded<Loose<Settings>>) => readonly Warning[];
-  /** From settings without faults to options that name files. */
+  /** Turns settings without faults into options that still name files. */
   readonly toParsed: (settings: Settings) => Parsed;
-  /** From settings without faults, with what their files hold, to the options that the program works by. */
+  /** Turns settings without faults, with the contents of their files, into the options that the program works with. */
   readonly toConfiguration: (settings: Loaded<Settings>) => Configuration;
 }

@@ -14,7 +14,7 @@ import type { YamlContent } from './read-yaml.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { EgressDocument } from './settings/egress-settings.js';
 
-/** Equal to no stamp: whatever is found next counts as changed. */
+/** Equals no stamp, so whatever is found next counts as changed. */
 const NOTHING = '';
 
 /** A configuration that is read again while the program runs, when its file or one that it names has changed. */
@@ -22,7 +22,7 @@ abstract class SourceOf<Settings extends object, Configuration> {
   readonly #kind: ConfigurationKind<Settings, unknown, Configuration>;
   readonly #file: string;
   readonly #surroundings: Surroundings;
-  /** The file itself, and those that it named when it could last be understood. */
+  /** The file itself, and those that it named when it could last be read. */
   #files: readonly string[];
   #loadedStamp = NOTHING;
   #hasLoaded = false;
@@ -34,17 +34,19 @@ abstract class SourceOf<Settings extends object, Configuration> {
     this.#files = [this.#file];
   }
 
-  /** Of the files as they are now. It differs from `loadedStamp` when something has changed since the last `load`. */
+  /** The stamp of the files now. It differs from `loadedStamp` if something has changed since the last `load`. */
   stamp(): Promise<string> {
     return stampOf(this.#files);
   }
 
-  /** Of the files before the last `load` read them: what changed while it was reading counts as changed after it. */
+  /**
+   * The stamp of the files before the last `load` read them: a change made during the reading counts as made after it.
+   */
   get loadedStamp(): string {
     return this.#loadedStamp;
   }
 
-  /** @throws ConfigurationError with every fault at once; what is mended afterwards shows in `stamp` */
+  /** @throws ConfigurationError with every fault at once; what is fixed afterwards shows in `stamp` */
   async load(): Promise<Configuration & Findings> {
     const before = await stampOf([this.#file]);
     this.#loadedStamp = await this.stamp();
@@ -61,7 +63,7 @@ abstract class SourceOf<Settings extends object, Configuration> {
   }
 }
 
-/** A process that runs cannot be given another variable: its faults say so, and do not ask for what is impossible. */
+/** A running process cannot be given another variable, so its faults say that instead of asking for the impossible. */
 function withVariablesOfStart(content: YamlContent): YamlContent {
   const names = Map.groupBy(content.unset, ({ path }) => path);
   const faults = content.faults.map((fault) => {
@@ -89,9 +91,9 @@ export class EgressConfigurationSource extends SourceOf<EgressDocument, Omit<Egr
 }
 
 /**
- * What is known of files without reading them, in one text that differs as soon as any of them does: replaced, written
- * to, made readable, gone. Links are followed, so that Kubernetes' exchange of a volume's `..data` link shows at each
- * file below it.
+ * What is known of files without reading them, as one text that changes as soon as any of them is replaced, written to,
+ * made readable or removed. Links are followed, so that when Kubernetes swaps a volume's `..data` link, this shows in
+ * every file below it.
  */
 async function stampOf(files: readonly string[]): Promise<string> {
   const stamp = createHash('sha256');
@@ -104,8 +106,7 @@ async function lineOf(file: string): Promise<string> {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
     return `${file}\0${dev}\0${ino}\0${size}\0${mtimeNs}\0${ctimeNs}\n`;
   } catch (error) {
-    // A file that is not there, or cannot be looked at, is a state like any other: reading it says what is wrong with
-    // it.
+    // A file that is missing or cannot be inspected is a state like any other: reading it will say what is wrong.
     if (typeof error === 'object' && error !== null && 'code' in error) return `${file}\0${String(error.code)}\n`;
     throw error;
   }

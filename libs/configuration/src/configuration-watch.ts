@@ -4,29 +4,29 @@ import type { ConfigurationSource } from './configuration-source.js';
 interface WatchParts {
   readonly source: Pick<ConfigurationSource, 'stamp' | 'loadedStamp'>;
   readonly clock: Clock;
-  /** As the configuration in force has it. */
+  /** From the configuration in force. */
   readonly pace: () => { readonly watch: boolean; readonly everyMs: number };
-  /** Reads the configuration and takes it, or says why not. Does not throw. */
+  /** Reads the configuration and applies it, or says why not. Does not throw. */
   readonly take: () => Promise<void>;
-  /** The files could not even be looked at. */
+  /** The files could not even be inspected. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Several files change one after the other: they are read when nothing has happened for this long. */
+/** Several files change one after the other: they are read once nothing has happened for this long. */
 const SETTLED_AFTER_MS = 1_000;
 
 /**
- * Notices changed files. It looks at them at a steady pace instead of being told: that works on every file system and
- * through every link, and costs a `stat` of each.
+ * Notices changed files by polling instead of notifications: that works on every file system and through every link,
+ * and costs one `stat` per file.
  */
 export class ConfigurationWatch {
   readonly #parts: WatchParts;
   #look: ScheduledTask | undefined;
-  /** A state of the files that was seen once: it counts when it is seen again. */
+  /** A state of the files that was seen once: it counts once it is seen again. */
   #seen: string | undefined;
   #running: Promise<void> | undefined;
   #again = false;
-  /** When files that have not changed are worth another reading. */
+  /** When to read again even if no file has changed. */
   #dueAt: Instant | undefined;
   #closed = false;
 
@@ -42,25 +42,27 @@ export class ConfigurationWatch {
     this.#lookIn(this.#parts.pace().everyMs);
   }
 
-  /** Reads the files now, changed or not. One reading at a time; a wish during one is followed by another. */
+  /**
+   * Reads the files now, changed or not. One reading at a time; a request during a reading causes another one after it.
+   */
   reload(): Promise<void> {
     this.#again = this.#running !== undefined;
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
     return this.#running;
   }
 
-  /** What was refused now can be taken then, though no file changes. Counts until the next reading. */
+  /** What is refused now can be accepted then, even if no file changes. Counts until the next reading. */
   readAgainAt(moment: Instant): void {
     this.#dueAt = moment;
   }
 
-  /** Looks no more. A reading that is under way has to ask whether it still counts. */
+  /** Stops looking. A reading that is under way has to check whether it still counts. */
   close(): void {
     this.#closed = true;
     this.#look?.cancel();
   }
 
-  /** One look is planned at a time: the last wish counts. */
+  /** Only one look is scheduled at a time: the latest request wins. */
   #lookIn(delayMs: number): void {
     if (this.#closed) return;
     this.#look?.cancel();

@@ -47,7 +47,7 @@ const validMerchant = fc.record(
   },
   { requiredKeys: ['gateway', 'clientKeyFiles'] },
 );
-/** Accepted as it is, whatever is drawn. */
+/** Accepted as it is, whatever values are generated. */
 export const validConfiguration = fc
   .record(
     {
@@ -101,5 +101,5 @@ const PIECES = [
   '\\',
 ];
 
-/** Texts of the syntax of YAML and of placeholders, in any order. */
+/** Fragments of YAML and placeholder syntax, in any order. */
 export const piecesOfYaml = fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((parts) => parts.join(''));

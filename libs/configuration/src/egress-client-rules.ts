@@ -11,9 +11,9 @@ function hasAlias(client: Client): boolean {
   return client?.serviceCodeAlias !== undefined || client?.serviceCodeAliasFile !== undefined;
 }
 
-/** Of one client; paths are relative to it. */
+/** Rules for one client; paths are relative to it. */
 const rulesOfOne: Readonly<Record<string, Rule<EgressClientSettings>>> = {
-  /** A fault of `formerToken` says already that `token` is missing. */
+  /** A fault of `formerToken` already says that `token` is missing. */
   hasCredential: (client) =>
     client.formerToken !== undefined || CREDENTIALS.some((setting) => client[setting] !== undefined)
       ? []
@@ -54,7 +54,7 @@ const rulesOfOne: Readonly<Record<string, Rule<EgressClientSettings>>> = {
         ],
 };
 
-/** Where a token stands, with its hash. */
+/** Where each token is written, with its hash. */
 function tokensOf(clients: readonly Client[]): { readonly path: string; readonly sha256: string | undefined }[] {
   return clients.flatMap((client, index) =>
     (['token', 'formerToken'] as const).map((setting) => ({
@@ -64,7 +64,7 @@ function tokensOf(clients: readonly Client[]): { readonly path: string; readonly
   );
 }
 
-/** Between the clients, and with the rest; paths are relative to `egress`. */
+/** Rules between the clients, and with the other settings; paths are relative to `egress`. */
 const rulesOfAll: Readonly<Record<string, Rule<EgressSettings>>> = {
   namesDiffer: ({ clients }) =>
     repeats(
@@ -115,7 +115,7 @@ const rulesOfAll: Readonly<Record<string, Rule<EgressSettings>>> = {
   },
 };
 
-/** @param setting that holds the alias of the later one */
+/** @param setting that holds the alias of the later client */
 export function aliasRepeated(
   setting: 'serviceCodeAlias' | 'serviceCodeAliasFile',
 ): (index: number, first: number) => Fault {
@@ -125,7 +125,7 @@ export function aliasRepeated(
   });
 }
 
-/** The faults of each client by itself, and of all of them together. */
+/** The faults of each client on its own, and of all of them together. */
 export const clientFaults: Rule<EgressSettings> = (settings) => [
   ...(settings.clients ?? []).flatMap((client, index) => rulesAt(`clients[${index}]`, rulesOfOne)(client ?? {})),
   ...Object.values(rulesOfAll).flatMap((rule) => rule(settings)),

@@ -3,12 +3,12 @@ import type { HttpTls } from './broker-configuration.js';
 import type { Warning } from './fault.js';
 import type { NamedFile } from './named-files.js';
 
-/** Who may use the egress, and as what. At least one of token, certificate and serviceCodeAlias is there. */
+/** Who may use the egress, and as which merchant. At least one of token, certificate and serviceCodeAlias is set. */
 export interface EgressClient {
   /** Unique; for logs, metrics and the audit. */
   readonly name: string;
   readonly merchant: string;
-  /** SHA-256 of the bearer token and, while it is being replaced, of the one before it; lower-case hexadecimal. */
+  /** SHA-256 of the bearer token and, while it is being replaced, of the previous one; lower-case hexadecimal. */
   readonly tokenDigests: readonly string[];
   /** The name of its client certificate: URI SAN, DNS SAN or CN. */
   readonly certificate?: string;
@@ -20,11 +20,11 @@ export interface EgressRoute {
   /** `/ecom/execute_request/hpp/**`: `*` is one part of a path, `**` at the end is one or more. */
   readonly path: string;
   readonly body: 'clear' | 'sealed';
-  /** Members of a sealed body that are JWEs of their own: anything else in them is refused. */
+  /** Members of a sealed body that are JWEs themselves: anything else in them is refused. */
   readonly encrypted: readonly string[];
-  /** Members of a sealed body that are not looked at for card numbers. */
+  /** Members of a sealed body that are not searched for card numbers. */
   readonly notCards: readonly string[];
-  /** The longest body, either way. Sealed ones: 64 KiB at most. */
+  /** The longest body in either direction. Sealed ones: 64 KiB at most. */
   readonly maxBytes: number;
 }
 
@@ -39,7 +39,7 @@ export interface EgressConfiguration {
   readonly management: { readonly host: string; readonly port: number; readonly hosts: readonly string[] };
   readonly broker: {
     readonly url: URL;
-    /** An absolute path, read anew when it changes. */
+    /** An absolute path, read again when it changes. */
     readonly tokenFile?: string;
     readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   };
@@ -51,7 +51,7 @@ export interface EgressConfiguration {
     readonly tls: { readonly ca?: string; readonly pins: readonly string[] };
     readonly proxy?: URL;
   };
-  /** The egress's own, newest first: alias sessions are made from them. Never a merchant's. */
+  /** The egress's own keys, newest first, from which alias sessions are made. Never a merchant's. */
   readonly aliasKeys: readonly ClientKey[];
   readonly clients: readonly EgressClient[];
   readonly routes: readonly EgressRoute[];

@@ -17,7 +17,7 @@ import {
 } from './settings/egress-settings.js';
 import { isLoopback, isLoopbackUrl } from './value-rule.js';
 
-/** The file of an egress, checked in itself and across its settings; the files that it names have not been looked at. */
+/** The file of an egress, checked in itself and across its settings; the files that it names have not been read. */
 export type ParsedEgressConfiguration = EgressSettings & Findings;
 
 export const egressKind: ConfigurationKind<
@@ -77,7 +77,7 @@ function betweenFiles(
   const found = [
     ...pairFault('listen.tls.keyFile', listen?.tls),
     ...pairFault('broker.tls.keyFile', broker?.tls),
-    // The check of the file alone cannot see what stands in a `serviceCodeAliasFile`.
+    // The check of the file alone cannot see the contents of a `serviceCodeAliasFile`.
     ...repeats(
       clients,
       (client) => client?.serviceCodeAlias?.toLowerCase(),
@@ -115,7 +115,7 @@ function pairFault(path: string, { cert, key }: Pair = {}): readonly Fault[] {
 }
 
 function warningsOf({ listen, broker, gateway, clients = [], aliasKeyFiles = [] }: Settings = {}): CrossFault[] {
-  // A client that could not be read may be the one.
+  // The client with an alias may be one that could not be read.
   const hasAlias = clients.some(
     (client) => client === undefined || (client.serviceCodeAlias ?? client.serviceCodeAliasFile) !== undefined,
   );

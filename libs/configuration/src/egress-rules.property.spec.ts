@@ -6,7 +6,7 @@ const CANARY = 'Zk7canaryQ';
 const ALIASES = ['337d9304-0368-11ed-b939-0242ac120002', '437d9304-0368-11ed-b939-0242ac120002'];
 const TOKENS = ['ab'.repeat(32), 'cd'.repeat(32)];
 
-/** Everything is right in itself, and little enough to contradict something else. */
+/** Each value is correct on its own, and there are few enough of them to cause contradictions. */
 const name = fc.constantFrom(CANARY, `${CANARY}2`, 'shop');
 const token = fc.record({ sha256: fc.constantFrom(...TOKENS) });
 const client = fc.record(

@@ -96,5 +96,5 @@ const rules: Readonly<Record<string, Rule<EgressSettings>>> = {
   clientFaults,
 };
 
-/** What the settings of an egress that are right by themselves say against each other. */
+/** Contradictions between settings of an egress that are each correct on their own. */
 export const egressFaults: Rule<EgressDocument> = ({ egress = {} }) => rulesAt('egress', rules)(egress);

@@ -1,30 +1,33 @@
 import { BrokerError } from '#libs/errors';
 
 /**
- * One thing that is wrong. Neither member quotes a value: a value may be a secret. What is told is how a number with a
- * unit, or the address of a gateway, would be right, and where a file was looked for by what is a path (`shownPath`).
+ * One thing that is wrong. Neither member quotes a value, because a value may be a secret. It may say how to correct a
+ * number that needs a unit, or the address of a gateway, and where a file was looked for if the text is clearly a path
+ * (`shownPath`).
  */
 export interface Fault {
   /** Where in the file, e.g. `merchants[0].gateway.baseUrl`; `(file)` for the file as a whole. */
   readonly path: string;
-  /** What is wrong there and what to do about it, to be read behind the path. */
+  /** What is wrong there and what to do about it, to be read after the path. */
   readonly problem: string;
-  /** Of the configuration file, from 1; absent where no line of it is to blame. */
+  /** The line of the configuration file, from 1; absent if no line is to blame. */
   readonly line?: number;
 }
 
-/** Where something stands in the configuration file. */
+/** The position of something in the configuration file. */
 export interface Place {
   /** Counts up with the file. */
   readonly order: number;
   readonly line: number | undefined;
 }
 
-/** What settings say against each other. */
+/** A contradiction between settings. */
 export interface CrossFault extends Fault {
-  /** Settings one of which would be enough: if any of them has a fault of its own, this one only follows from it. */
+  /**
+   * Settings of which any one would be enough: if one of them has a fault of its own, this fault only follows from it.
+   */
   readonly unlessFaulty?: readonly string[];
-  /** How it is told where a setting that it is about is not written in the file, but stands at its default. */
+  /** The wording to use if the setting in question is not written in the file, but has its default. */
   readonly ofDefault?: { readonly path: string; readonly problem: string };
 }
 
@@ -33,12 +36,12 @@ export type Warning = Fault;
 
 export const WHOLE_FILE = '(file)';
 
-/** More than a person reads in one go; a file of nonsense would otherwise answer with as much nonsense. */
+/** More than anyone reads in one go; a file full of nonsense would otherwise produce just as much nonsense in reply. */
 const MAX_FAULTS = 200;
 
 /**
- * More than a person will ever see, and no reason to look any further: each fault is weighed against the others, and a
- * long list of what is no setting would keep the event loop busy with them.
+ * More than anyone will ever see, so there is no reason to look further: each fault is compared with the others, and a
+ * long list of things that are not settings would block the event loop.
  */
 export const MAX_FAULTS_FOUND = 10 * MAX_FAULTS;
 
@@ -50,9 +53,9 @@ interface BesideFaults {
 /** The configuration cannot be used. Carries every fault that was found, in the order of the file. */
 export class ConfigurationError extends BrokerError {
   readonly faults: readonly Fault[];
-  /** Not all was looked at, or told: more may be found once these are fixed. */
+  /** Not everything was checked or reported: more may be found once these are fixed. */
   readonly hasMore: boolean;
-  /** What could be told beside them; empty where nobody asked. */
+  /** Warnings reported along with the faults; empty if nobody asked for them. */
   readonly warnings: readonly Warning[];
 
   constructor(faults: readonly Fault[], { hasMore = false, warnings = [] }: BesideFaults = {}) {
@@ -64,7 +67,7 @@ export class ConfigurationError extends BrokerError {
   }
 }
 
-/** How many faults there are, and the setting that the first of them is about, such as `http.tls.certFile`. */
+/** The number of faults, and the setting that the first one is about, such as `http.tls.certFile`. */
 export function faultsText({ faults, firstFault }: { readonly faults: number; readonly firstFault?: string }): string {
   const count = faults === 1 ? '1 fault' : `${faults} faults`;
   if (firstFault === undefined) return count;
@@ -85,7 +88,7 @@ export function withoutFollowers(faults: readonly Fault[]): Fault[] {
   return [...first.values()].filter((fault) => !ancestorsOf(fault.path).some((ancestor) => paths.has(ancestor)));
 }
 
-/** The faults that are neither at nor below the path of one of `causes`, and do not follow from one otherwise. */
+/** The faults that are neither at nor below the path of one of `causes`, and do not follow from one in another way. */
 export function notCausedBy(causes: readonly Fault[], faults: readonly CrossFault[]): Fault[] {
   const paths = new Set(causes.map((cause) => cause.path));
   const isFaulty = (path: string): boolean => [path, ...ancestorsOf(path)].some((each) => paths.has(each));
@@ -94,7 +97,7 @@ export function notCausedBy(causes: readonly Fault[], faults: readonly CrossFaul
     .map(({ path, problem }) => ({ path, problem }));
 }
 
-/** Sorts by where the paths stand in the file; what is missing comes where the section that lacks it begins. */
+/** Sorts by where the paths are in the file; a missing setting sorts to the start of the section that lacks it. */
 export function inOrderOf<Item extends { readonly path: string }>(
   places: ReadonlyMap<string, Place>,
   items: readonly Item[],
@@ -105,7 +108,7 @@ export function inOrderOf<Item extends { readonly path: string }>(
     .map(({ item }) => item);
 }
 
-/** In the order of the file, each with its line; what is missing has the line where the section that lacks it begins. */
+/** In file order, each with its line; a missing setting gets the line where the section that lacks it begins. */
 export function located<Item extends Fault>(places: ReadonlyMap<string, Place>, faults: readonly Item[]): Item[] {
   return inOrderOf(places, faults).map((fault) => {
     const line = placeOf(fault.path, places)?.line;

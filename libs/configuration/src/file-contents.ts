@@ -9,10 +9,10 @@ import { type ContentRule, fileName, type Fit, type TextRule, uuid } from './val
 
 declare const content: unique symbol;
 
-/** The name of a file that holds such a content. */
+/** The name of a file with such content. */
 export type FileName<Content> = string & { readonly [content]: Content };
 
-/** RFC 7517 section 5. What its keys are is for the user of each to judge. */
+/** RFC 7517 section 5. Checking the individual keys is left to whoever uses them. */
 export interface JsonWebKeySet {
   readonly keys: readonly object[];
 }
@@ -26,14 +26,14 @@ const MAX_TEXT_BYTES = 1_024;
 const MAX_KEY_SET_BYTES = 262_144;
 const MAX_CERTIFICATES_BYTES = 1_048_576;
 
-/** A private key, or a public one with the token that has its private half. */
+/** A private key, or a public one with the token that holds its private half. */
 export const clientKey: ContentRule<ClientKey> = {
   kind: 'secret',
   maxBytes: MAX_KEY_BYTES,
   read: (text, file) => imported({ text, file }, (jwk) => (namesToken(jwk) ? openTokenKey(jwk) : importClientKey(jwk))),
 };
 
-/** The egress opens with its own keys, which are nobody's at the bank. */
+/** The egress decrypts with its own keys, which are not registered at the bank. */
 export const aliasKey: ContentRule<ClientKey> = {
   kind: 'secret',
   maxBytes: MAX_KEY_BYTES,
@@ -48,7 +48,7 @@ export const recipientKey: ContentRule<RecipientKey> = {
 
 export const serviceCode = secretOf(uuid);
 
-/** A secret beside which the file holds nothing. */
+/** A file that holds one secret and nothing else. */
 export function secretOf({ accepts, expects }: TextRule): ContentRule<string> {
   return {
     kind: 'secret',
@@ -58,7 +58,7 @@ export function secretOf({ accepts, expects }: TextRule): ContentRule<string> {
   };
 }
 
-/** Without the line feed at its end, which editors add. */
+/** Without the trailing line feed that editors add. */
 export const password: ContentRule<string> = {
   kind: 'secret',
   maxBytes: MAX_TEXT_BYTES,
@@ -68,7 +68,10 @@ export const password: ContentRule<string> = {
   },
 };
 
-/** @param without what does not work before the file is there: something else than an operator may write it. One that is there holds a token */
+/**
+ * @param without what does not work until the file exists, because something other than an operator may write it. If it
+ * exists, it must hold a token
+ */
 export const bearerToken = (without: string): ContentRule<string> => ({
   kind: 'secret',
   maxBytes: MAX_KEY_BYTES,
@@ -115,12 +118,13 @@ export const keySet: ContentRule<JsonWebKeySet> = {
   },
 };
 
-/** A certificate with the key of another one is found now, and not at the first connection. */
+/** A certificate paired with the wrong key is found now, not at the first connection. */
 export function isPair(cert: string, key: string): boolean {
   try {
     return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch {
-    // OpenSSL's own words are of no help here, and may quote the key: what it cannot read is not the certificate's key.
+    // OpenSSL's own words do not help here, and may quote the key: if it cannot read it, it is not the certificate's
+    // key.
     return false;
   }
 }

@@ -3,7 +3,7 @@ import { nearestName } from './nearest-name.js';
 import { faultIf, type Rule } from './rule.js';
 import type { GatewaySettings } from './settings/merchant-settings.js';
 
-/** What every section `gateway` has, of a merchant as of the egress. */
+/** What every `gateway` section has, a merchant's as well as the egress's. */
 export interface WithGateway {
   readonly gateway: Pick<GatewaySettings, 'baseUrl' | 'environment' | 'tls'>;
 }
@@ -12,10 +12,12 @@ export interface WithGateway {
 const OPERATION =
   /^(.*?)\/(?:api-gateway\/authorize_virtual_device|ecom\/execute_request(?:\/.*)?|cipher\/\w+_by_jwk)\/*$/;
 
-/** Parts of those paths that hardly any other path has. */
+/** Parts of those paths that hardly any other path contains. */
 const OPERATION_PARTS = ['api-gateway', 'authorize_virtual_device', 'execute_request'];
 
-/** A path that has part of an operation's in it, or nearly so: it may be right, behind a proxy of one's own. */
+/**
+ * Warns of a path that contains part of an operation's path, or nearly so: it may be correct behind one's own proxy.
+ */
 export function operationWarnings(
   path: string,
   { baseUrl }: { readonly baseUrl?: URL | undefined } = {},

@@ -1,4 +1,4 @@
-/** How many files are open, or looked at, at a time. */
+/** How many files are open, or inspected, at a time. */
 const BATCH = 32;
 
 /** Does something with each file, a batch at a time; the results are in the order of the files. */

@@ -9,8 +9,8 @@ type Interpolation =
 const PLACEHOLDER = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]{0,127})(?::-([^}]*))?\}|\$\{/g;
 
 /**
- * Puts the environment's values in place of `${NAME}` and `${NAME:-default}`; the default also stands for a variable
- * that is empty. `$${` is a literal `${`. What a variable holds is never searched for placeholders again.
+ * Replaces `${NAME}` and `${NAME:-default}` by the environment's values; the default also replaces a variable that is
+ * empty. `$${` is a literal `${`. The value of a variable is never searched for placeholders again.
  */
 export function interpolate(text: string, environment: Environment): Interpolation {
   let problem: string | undefined;
@@ -21,7 +21,7 @@ export function interpolate(text: string, environment: Environment): Interpolati
       problem = 'has a "${" that starts neither ${NAME} nor ${NAME:-default}; write $${ for a literal one';
       return '';
     }
-    // Own members only: ${constructor} must not find what every object has.
+    // Own members only: ${constructor} must not find what every object inherits.
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (fallback !== undefined) return value === undefined || value === '' ? fallback : value;
     if (value === undefined) unset.add(name);
@@ -32,14 +32,14 @@ export function interpolate(text: string, environment: Environment): Interpolati
   return { kind: 'text', text: result, wholePlaceholder: /^\$\{[^}]*\}$/.test(text) };
 }
 
-/** No default is advised: most of what comes from the environment is a secret, and a default of one would be in the file. */
+/** Does not suggest a default: most values from the environment are secrets, and the default would be in the file. */
 function unsetProblem(names: readonly string[]): string {
   return names.length === 1
     ? `needs the environment variable ${names[0]}, which is not set; set it`
     : `needs the environment variables ${names.join(', ')}, which are not set; set them`;
 }
 
-/** @returns what is said in the place of a variable that is not set to a process that runs: it has those of its start */
+/** @returns the wording for an unset variable in a running process, which only has the variables of its start */
 export function unsetAtStartProblem(names: readonly string[]): string {
   const advice = 'set when this process started; restart it, or write the value';
   return names.length === 1

@@ -12,51 +12,51 @@ import type { EgressClientSettings, EgressDocument, EgressSettings } from './set
 import type { MerchantSettings } from './settings/merchant-settings.js';
 import type { StoreSettings } from './settings/store-settings.js';
 
-/** What can be known of a broker's configuration where variables are not set, or settings or files at fault. */
+/** What can be known of a broker's configuration with unset variables, or faulty settings or files. */
 export interface BrokerParts {
-  /** Whose tokens callers have, and where its keys are; undefined: nobody's. */
+  /** Who issues the callers' tokens, and where its keys are; undefined: nobody. */
   readonly issuer: Part<Pick<JwtConfiguration, 'issuer' | 'keys'> | undefined>;
   readonly store: Part<StoreConfiguration>;
   readonly merchants: Part<readonly MerchantParts[]>;
 }
 
 export interface MerchantParts {
-  /** Where it stands in the file: `merchants[0]`. */
+  /** Where it is in the file: `merchants[0]`. */
   readonly path: string;
-  /** Absent: it is not known. */
+  /** Absent if it is not known. */
   readonly id?: string;
   readonly clientKeys: Part<MerchantConfiguration['clientKeys']>;
-  /** How it is reached: what create calls hold beside that is no part of it, nor what becomes of sessions. */
+  /** How it is reached: without what create calls contain in addition to that, and without what happens to sessions. */
   readonly gateway: Part<Omit<MerchantConfiguration['gateway'], 'requestData' | 'supersedes'>>;
 }
 
-/** What can be known of an egress' configuration where variables are not set, or settings or files at fault. */
+/** What can be known of an egress's configuration with unset variables, or faulty settings or files. */
 export interface EgressParts {
   readonly broker: Part<EgressConfiguration['broker']>;
   readonly gateway: Part<EgressConfiguration['gateway']>;
   readonly management: Part<EgressConfiguration['management']>;
-  /** Of each client that of its merchant. */
+  /** The merchant of each client. */
   readonly merchants: Part<readonly ClientMerchant[]>;
   /** Whether any route is sealed, so that answers have to be opened. */
   readonly hasSealed: Part<boolean>;
-  /** What the keys of the egress and of its clients are. */
+  /** The keys of the egress and of its clients. */
   readonly keys: Part<Pick<EgressConfiguration, 'aliasKeys' | 'clients'>>;
 }
 
 interface ClientMerchant {
-  /** Where the client stands in the file: `egress.clients[0]`. */
+  /** Where the client is in the file: `egress.clients[0]`. */
   readonly path: string;
   readonly merchant: Part<string>;
 }
 
-/** Settings that are not needed to reach what their section leads to. */
+/** Settings that are not needed to reach what their section points to. */
 const NOT_OF_THE_STORE = ['onStoreOutage'];
 const NOT_OF_THE_ISSUER = ['audience', 'types', 'clockTolerance'];
 const NOT_OF_THE_WAY = ['requestData', 'supersedes', 'largestClockSkew'];
-/** Settings of a client that say how it is known, and nothing of its keys. */
+/** Settings of a client that identify it, but say nothing about its keys. */
 const NOT_OF_THE_KEYS = ['token', 'formerToken', 'certificate'];
 
-/** @param settings without what is lacking, with what their files hold */
+/** @param settings without anything that is lacking, with the contents of their files */
 export function brokerParts(
   { auth, store, merchants }: Loaded<Loose<BrokerSettings>>,
   lacking: readonly Lacking[],
@@ -82,7 +82,7 @@ export function brokerParts(
   };
 }
 
-/** @param settings without what is lacking, with what their files hold */
+/** @param settings without anything that is lacking, with the contents of their files */
 export function egressParts({ egress }: Loaded<Loose<EgressDocument>>, lacking: readonly Lacking[]): EgressParts {
   const settings = (egress ?? {}) as Loaded<EgressSettings>;
   const { clients } = egress ?? {};
@@ -123,7 +123,7 @@ function listed<Item, Content>(
   return { known: items.map((item, index) => read(item, childPath(path, index))) };
 }
 
-/** What two merchants have as their id says of neither which one it is. */
+/** An id that two merchants share identifies neither of them. */
 function repeatedIn(ids: readonly (string | undefined)[]): ReadonlySet<string | undefined> {
   return new Set(ids.filter((id, index) => ids.indexOf(id) < index));
 }

@@ -3,16 +3,16 @@ import { meantSetting } from './meant-setting.js';
 import type { UnsetVariable } from './read-yaml.js';
 import { type SettingsClass, shapesOf } from './setting.js';
 
-/** What a part of a configuration lacks. */
+/** Something that a part of a configuration lacks. */
 export type Lack =
-  /** A variable of the environment, which is not set. */
+  /** An environment variable that is not set. */
   | { readonly variable: string }
-  /** What is in the file that this setting names. */
+  /** The content of the file that this setting names. */
   | { readonly fileOf: string }
-  /** This setting, which is at fault itself. */
+  /** This setting, which is faulty itself. */
   | { readonly setting: string };
 
-/** A part of a configuration, or what it needs and is not there. */
+/** A part of a configuration, or what is missing for it to be known. */
 export type Part<Content> = { readonly known: Content } | { readonly lacks: readonly Lack[] };
 
 /** A setting or section that is not known, and why. */
@@ -24,23 +24,23 @@ export interface Lacking {
 export const lackingVariables = (unset: readonly UnsetVariable[]): readonly Lacking[] =>
   unset.map(({ path, variable }) => ({ path, lack: { variable } }));
 
-/** @param read what is at the place; asked for only when nothing of it is lacking */
+/** @param read returns the part at the place; only called if nothing of it is lacking */
 export function part<Content>(lacking: readonly Lacking[], place: string, read: () => Content): Part<Content> {
   const lacks = lacksAt(lacking, place);
   return lacks.length === 0 ? { known: read() } : { lacks };
 }
 
-/** What is lacking at the place, within it, or around it. */
+/** What is lacking at the place, inside it, or around it. */
 export function lacksAt(lacking: readonly Lacking[], place: string): readonly Lack[] {
   return lacking.filter(({ path }) => isWithin(path, place) || isWithin(place, path)).map(({ lack }) => lack);
 }
 
-/** Without what is lacking in these members of the place. */
+/** Leaves out what is lacking in these members of the place. */
 export function exceptIn(lacking: readonly Lacking[], place: string, members: readonly string[]): readonly Lacking[] {
   return lacking.filter(({ path }) => !members.some((member) => isWithin(path, childPath(place, member))));
 }
 
-/** Whether a path is that of the place, or of something within it. */
+/** Whether a path is that of the place, or of something inside it. */
 export function isWithin(path: string, place: string): boolean {
   return path === place || path.startsWith(`${place}.`) || path.startsWith(`${place}[`);
 }
@@ -51,8 +51,8 @@ interface Document {
 }
 
 /**
- * Adds what a setting that does not exist may have been meant for. Of a misspelt `store` the default is not what somebody wanted,
- * and no more is a gateway without the `proxy` that was written beside it.
+ * Adds the settings that an unknown setting may have been meant for. If `store` is misspelt, its default is not what
+ * was intended, and neither is a gateway without the `proxy` that was written next to it.
  */
 export function withWhatWasMeant(lacking: readonly Lacking[], document: Document): readonly Lacking[] {
   return lacking.flatMap(({ path, lack }) =>
@@ -72,7 +72,7 @@ function meantBy(path: string, { settings, isWritten }: Document): readonly stri
   });
 }
 
-/** The settings of the section at a path; undefined where there is none. */
+/** The settings of the section at a path; undefined if there is none. */
 function shapesAt(settings: SettingsClass, path: string): ReturnType<typeof shapesOf> | undefined {
   let found: SettingsClass | undefined = settings;
   for (const name of path === '' ? [] : path.replace(/\[\d+\]/g, '').split('.')) {

@@ -42,7 +42,7 @@ describe('loadConfiguration', () => {
   const merchant = (changes: Raw = {}): Raw => ({
     id: 'shop',
     serviceCode: CODE,
-    // Not written, but it has its place before the keys when a test gives it.
+    // Not written unless a test sets it, but it comes before the keys.
     serviceCodeFile: undefined,
     clientKeyFiles: ['shop.jwk.json'],
     gateway: { baseUrl: 'https://gateway.example' },

@@ -15,11 +15,11 @@ import { type Examined, examine, parsedOf } from './parse-configuration.js';
 import { readTextFile } from './read-file.js';
 import { MAX_FILE_BYTES, readYaml, type YamlContent } from './read-yaml.js';
 
-/** What a configuration is read with besides its files. */
+/** What is needed to read a configuration, besides its files. */
 export interface Surroundings {
   /** Where `${NAME}` is taken from. */
   readonly environment: Environment;
-  /** By which certificates are valid or not. */
+  /** Decides which certificates are valid. */
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -38,12 +38,12 @@ export async function loadEgressConfiguration(file: string, surroundings: Surrou
   return await load(egressKind, await readSettings(file, surroundings));
 }
 
-/** A configuration with what it is for. */
+/** A configuration with its kind. */
 export type AnyConfiguration =
   | { readonly kind: 'broker'; readonly configuration: BrokerConfiguration }
   | { readonly kind: 'egress'; readonly configuration: EgressConfiguration };
 
-/** `loadConfiguration` or `loadEgressConfiguration`, as the file itself says by its root member `egress`. */
+/** `loadConfiguration` or `loadEgressConfiguration`, depending on whether the file has the root member `egress`. */
 export async function loadAnyConfiguration(file: string, surroundings: Surroundings): Promise<AnyConfiguration> {
   const read = await readSettings(file, surroundings);
   return isEgressFile(read.content)
@@ -51,7 +51,7 @@ export async function loadAnyConfiguration(file: string, surroundings: Surroundi
     : { kind: 'broker', configuration: await load(brokerKind, read) };
 }
 
-/** Whether a file says by its root member that it is for an egress, misspelt or not. */
+/** Whether the root member of a file, misspelt or not, says that it is for an egress. */
 export function isEgressFile({ tree }: YamlContent): boolean {
   if (typeof tree !== 'object') return false;
   if (Object.hasOwn(tree, ROOT_OF_EGRESS)) return true;
@@ -61,7 +61,9 @@ export function isEgressFile({ tree }: YamlContent): boolean {
 
 const ROOT_OF_EGRESS = 'egress';
 
-/** Whose file it is, by a root member that only one of them has; undefined where there is neither, or nothing can be read. */
+/**
+ * The kind of a file, by a root member that only that kind has; undefined if it has neither, or nothing can be read.
+ */
 export async function configurationKindOf(
   file: string,
   environment: Environment,
@@ -73,7 +75,7 @@ export async function configurationKindOf(
   return typeof content.tree === 'object' && Object.hasOwn(content.tree, 'merchants') ? 'broker' : undefined;
 }
 
-/** @throws ConfigurationError when the file cannot be read; what is wrong in it is not thrown yet */
+/** @throws ConfigurationError if the file cannot be read; faults in its content are not thrown yet */
 export async function readYamlFile(file: string, environment: Environment): Promise<YamlContent> {
   return readYaml(await textOf(file), environment);
 }
@@ -84,8 +86,9 @@ interface Reading extends Pick<Surroundings, 'clock'> {
 }
 
 /**
- * Reads every file that an examined configuration names, even when there are faults in it already.
- * @throws ConfigurationError with the faults of all of them and of the configuration, in the order of its file
+ * Reads every file that an examined configuration names, even if it already has faults.
+ * @throws ConfigurationError with the faults of all files and of the configuration, in the order of the configuration
+ * file
  */
 export async function loadExamined<Settings extends object, Parsed, Configuration>(
   kind: ConfigurationKind<Settings, Parsed, Configuration>,
@@ -123,7 +126,7 @@ async function load<Settings extends object, Parsed, Configuration>(
 async function textOf(file: string): Promise<string> {
   const content = await readTextFile(file, MAX_FILE_BYTES);
   if (content.kind === 'fault') {
-    // From another folder than the reader thinks, a relative name leads elsewhere.
+    // A relative name leads elsewhere if the process runs in another folder than the reader thinks.
     const place = isAbsolute(file) ? file : `${file} (${resolve(file)})`;
     throw new ConfigurationError([{ path: WHOLE_FILE, problem: `${place} ${content.problem}` }]);
   }

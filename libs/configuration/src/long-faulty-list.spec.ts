@@ -12,7 +12,7 @@ function toldOf(text: string): ConfigurationError {
   throw new Error('the configuration was taken');
 }
 
-/** More would only be weighed against each other, on the event loop, and never be shown. */
+/** More faults would only be compared with each other, on the event loop, and never be shown. */
 describe('a long list of what is no setting', () => {
   const lists: Record<string, string> = {
     'mappings without a known setting': '- {a: 1}\n',

@@ -3,16 +3,16 @@ import { nearestName } from './nearest-name.js';
 interface Meant {
   /** The setting that was probably meant. */
   readonly name: string;
-  /** The value was written where the name of a file with it belongs. */
+  /** The value was written where the name of a file that holds it belongs. */
   readonly isOfFile: boolean;
 }
 
-/** Shorter than this, a name is the beginning of too many. */
+/** A shorter name is a prefix of too many others. */
 const MIN_LENGTH = 3;
 
 /**
- * The setting that a name which is none was probably meant for: one that is nearly the same, `passwordFile` where `password`
- * is written, or the only one that begins with it.
+ * The setting that an unknown name was probably meant for: one with nearly the same name, `passwordFile` for
+ * `password`, or the only one that begins with the name.
  */
 export function meantSetting(name: string, known: readonly string[]): Meant | undefined {
   const near = nearestName(name, known);

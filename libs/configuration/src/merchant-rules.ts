@@ -17,7 +17,7 @@ const TAKEN_NAMES = {
 const DEFAULT_RENEW_BEFORE: LeadTime = { kind: 'share', share: 0.2 };
 const DEFAULT_SAFETY_MARGIN: LeadTime = { kind: 'share', share: 0.05 };
 
-/** Compared where the comparison holds for every lifetime: two shares, or two durations. */
+/** Compares only if the result holds for every lifetime: two shares, or two durations. */
 function isLonger(margin: LeadTime, lead: LeadTime): boolean {
   if (margin.kind === 'share' && lead.kind === 'share') return margin.share >= lead.share;
   if (margin.kind === 'duration' && lead.kind === 'duration') return margin.durationMs >= lead.durationMs;
@@ -80,7 +80,7 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
       ? [{ path: 'session.renewBefore', problem: 'must be more than safetyMargin (5% by default)' }]
       : [{ path: 'session.safetyMargin', problem: 'must be less than renewBefore (20% by default)' }];
   },
-  /** Otherwise a session that names no expiry would be due for renewal, or not servable, from its first moment. */
+  /** Otherwise a session without an expiry would be due for renewal, or not servable, from its first moment. */
   leadTimesInsideFallback: ({ session = {} }) =>
     (['renewBefore', 'safetyMargin'] as const).flatMap((setting) => {
       const lead = session[setting];
@@ -90,7 +90,7 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
         'must be shorter than session.fallbackLifetime; shorten it, or raise that',
       );
     }),
-  /** Of two windows of one length, the one that allows more never refuses anything: one of them is a slip. */
+  /** Of two windows of the same length, the more generous one never refuses anything, so one of them is a mistake. */
   windowsDiffer: ({ session: { budget } = {} }) =>
     repeats(
       budget,
@@ -101,7 +101,7 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
       }),
     ),
   ...momentRules,
-  /** A session that names no expiry would be cut to less than what was configured for it. */
+  /** Otherwise a session without an expiry would be cut short of the lifetime that was configured for it. */
   fallbackInsideLongest: ({ session: { fallbackLifetimeMs = 0, longestLifetimeMs } = {} }) =>
     faultIf(
       fallbackLifetimeMs > (longestLifetimeMs ?? Infinity),
@@ -110,6 +110,6 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
     ),
 };
 
-/** The faults of each merchant by itself, with full paths. */
+/** The faults of each merchant on its own, with full paths. */
 export const merchantFaults: Rule<BrokerSettings> = ({ merchants = [] }) =>
   merchants.flatMap((merchant, index) => rulesAt(`merchants[${index}]`, rules)(merchant ?? {}));

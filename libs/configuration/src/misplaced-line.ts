@@ -2,15 +2,15 @@ import type { ParsedYaml } from './parse-yaml.js';
 
 /** A line that begins where it does not belong. */
 export interface MisplacedLine {
-  /** From 1, as the others. */
+  /** From 1, as in all other places. */
   readonly line: number;
   readonly column: number;
   readonly problem: string;
-  /** The whole text with this one line where it fits. */
+  /** The whole text, with this one line moved to where it fits. */
   readonly mended: string;
 }
 
-/** Where the parser stumbles: lines from 1, both included. */
+/** Where the parser fails: lines from 1, both included. */
 export interface Stumble {
   readonly first: number;
   readonly last: number;
@@ -19,24 +19,24 @@ export interface Stumble {
 interface Place {
   readonly at: number;
   readonly indent: number;
-  /** The last line that moves with it: the same one, or that of an item as a whole. */
+  /** The last line that moves with it: the line itself, or the last line of a whole item. */
   readonly last: number;
 }
 
-/** What is read again to see whether a line fits. */
+/** What is parsed again to see whether a line fits. */
 interface Surroundings {
-  /** The lines, from 0, in their order. */
+  /** The lines, from 0, in order. */
   readonly kept: readonly number[];
-  /** Where the parser stumbled first; what is wrong above has other causes. */
+  /** Where the parser first failed; errors above it have other causes. */
   readonly first: number;
 }
 
-/** @returns undefined where the text cannot be read, or not any more */
+/** @returns undefined if the text cannot be parsed, or the limit on parsing is reached */
 export type Parse = (text: string) => ParsedYaml | undefined;
 
 const LINES_ABOVE = 60;
 const LINES_AROUND = 12;
-/** Few first: another fault further down must not hide this one, and what fits nothing here is not tried any further. */
+/** Few at first: a fault further down must not hide this one, and a move that fits nothing here is tried no further. */
 const LINES_BELOW = [2, 8, 40];
 const MAX_SURROUNDINGS = 16_384;
 export const TAB_AS_INDENTATION = 'a tab stands where the line is indented; put spaces there';
@@ -46,16 +46,16 @@ const BELONGS_ELSEWHERE = 'the line begins further to the left or right than the
 const ONE_OF = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const ALL_OF = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
-/** An item whose dash is taken for part of its first name. */
+/** An item whose dash is read as part of its first name. */
 const BARE_DASH = /^\s*-[A-Za-z]/;
 
-/** A line whose beginning says that it is a name, an item, or the end of brackets; all others may be part of a text. */
+/** A line that starts like a name, an item, or the end of brackets; any other may be part of a text. */
 const BEGINS = /^\s*(?:-(?:\s|$)|[\]}]|["']?[\w.-]+["']?:(?:\s|$))/;
 
 /**
- * Looks for the one line that, indented otherwise, leaves nothing wrong around it. The place at which the parser stumbles
- * does not tell: it is that line, the one above or any below. So the parser is asked again, with each line moved.
- * @returns undefined where no single line is to blame
+ * Looks for the one line that, if indented differently, leaves no errors around it. The place at which the parser fails
+ * does not say which: it may be that line, the one above or any below. So the parser runs again with each line moved.
+ * @returns undefined if no single line is to blame
  */
 export function misplacedLine(text: string, stumble: Stumble, parse: Parse): MisplacedLine | undefined {
   const lines = text.split('\n');
@@ -83,7 +83,7 @@ export function misplacedLine(text: string, stumble: Stumble, parse: Parse): Mis
   return mend && told(lines, fitting, mend);
 }
 
-/** An item that was pasted stands wrong with all of its lines. */
+/** A pasted item is misplaced with all of its lines. */
 function wholeItems(lines: readonly string[], places: readonly Place[]): Place[] {
   return places.flatMap((place) => {
     const { at } = place;
@@ -147,21 +147,21 @@ function indentsAt(fitting: readonly Place[], at: number): string {
   return ONE_OF.format(indents.sort((left, right) => left - right).map(String));
 }
 
-/** The lines that the parser names, those beside them, and those which are still open above. */
+/** The lines that the parser names, the line after them, and those above that are still open. */
 function suspects(lines: readonly string[], named: readonly number[]): number[] {
   const [first = 0, last = 0] = [named[0], named.at(-1)];
   return [...new Set([...named, ...openAbove(lines, first), writtenFrom(lines, last + 1)])];
 }
 
-/** The first line from there on that is neither empty nor a comment; the last one where there is none. */
+/** The first line from there on that is neither empty nor a comment; the last line if there is none. */
 function writtenFrom(lines: readonly string[], from: number): number {
   const found = lines.findIndex((line, at) => at >= from && isWritten(line));
   return found < 0 ? lines.length - 1 : found;
 }
 
 /**
- * From below: the line above, and each line further up that begins further to the left than all between; the name of a
- * list may stand right above its dashes.
+ * From the bottom up: the line above, and each line further up that begins further left than all those in between; the
+ * name of a list may be directly above its dashes, at the same indentation.
  */
 function openAbove(lines: readonly string[], below: number): number[] {
   const open: number[] = [];
@@ -182,12 +182,12 @@ function beginsItem(line = ''): boolean {
   return /^\s*-(?:\s|$)/.test(line);
 }
 
-/** The end of brackets belongs to the line that opens them, wherever that begins. */
+/** Closing brackets belong to the line that opens them, wherever that begins. */
 function opensBrackets(lines: readonly string[], at: number, end: number): boolean {
   return /^\s*[\]}]/.test(lines[end] ?? '') && /[[{]\s*$/.test(lines[at] ?? '');
 }
 
-/** Where the lines around begin, and so far from there that the first name of an item stands below theirs. */
+/** Where the surrounding lines begin, and the indents at which the first name of an item lines up with theirs. */
 function indentsThatMayFit(lines: readonly string[], at: number, around: readonly number[]): number[] {
   const dashes = contentOf(lines[at]) - indentOf(lines[at]);
   const now = hasTab(lines[at]) ? undefined : indentOf(lines[at]);
@@ -235,7 +235,7 @@ function indentOf(line = ''): number {
   return line.length - line.trimStart().length;
 }
 
-/** Where the first name stands, behind the dashes of items. */
+/** Where the first name begins, after the dashes of items. */
 function contentOf(line = ''): number {
   return /^\s*(?:- +)*/.exec(line)?.[0].length ?? 0;
 }

@@ -19,20 +19,20 @@ export interface NamedFile {
   readonly content: ContentRule<unknown>['kind'];
 }
 
-/** A file with what it must hold. */
+/** A file with the rule for its content. */
 export interface FileSetting extends Omit<NamedFile, 'content'> {
   readonly content: ContentRule<unknown>;
 }
 
 interface ReadFiles {
-  /** What is in each file, by the path of its setting; undefined where there is a fault. */
+  /** The content of each file, by the path of its setting; undefined if there is a fault. */
   readonly contents: ReadonlyMap<string, unknown>;
   readonly faults: readonly Fault[];
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Settings with what their files hold in place of the files' names: `certFile` has become `cert`, `clientKeyFiles`
+ * Settings with the contents of files in place of their names: `certFile` becomes `cert`, `clientKeyFiles` becomes
  * `clientKeys`.
  */
 export type Loaded<T> =
@@ -56,7 +56,7 @@ export async function readFiles(files: readonly FileSetting[], folder: string): 
   };
 }
 
-/** @param settings of which the paths in `contents` tell */
+/** @param settings that the paths in `contents` refer to */
 export function withContents<T>(settings: T, contents: ReadFiles['contents']): Loaded<T> {
   return replaced(settings, contents, '') as Loaded<T>;
 }
@@ -99,7 +99,7 @@ async function readOne({ path, file, content: rule }: FileSetting, folder: strin
   return { path, ...(await rule.read(found.text, name)), ...(readers === undefined ? {} : { warning }) };
 }
 
-/** Of most files the mode alone tells that nobody else reads them. */
+/** For most files, the mode alone shows that nobody else can read them. */
 async function readersOf(name: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>): Promise<string | undefined> {
   const us = process.getuid?.();
   const isOwn = uid === us;

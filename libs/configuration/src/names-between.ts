@@ -1,6 +1,6 @@
 import { isSame } from './is-same.js';
 
-/** What a changed list has and lacks, by name. */
+/** What a changed list has gained and lost, by name. */
 export interface NamesBetween {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -17,7 +17,9 @@ interface Told<One> {
   readonly settingsBetween: (before: One, after: One) => readonly string[];
 }
 
-/** Those that both lists have, and of which anything differs: by name, and told with what does, such as `shop (required)`. */
+/**
+ * The items that are in both lists but differ: by name, and with the settings that differ, such as `shop (required)`.
+ */
 export function changedBetween<One>(
   before: readonly One[],
   after: readonly One[],

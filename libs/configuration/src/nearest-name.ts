@@ -1,10 +1,11 @@
-/** More slips of the hand than this, and nobody knows what was meant. */
+/** With more typing errors than this, nobody knows what was meant. */
 const MAX_SLIPS = 2;
 const MAX_LENGTH = 64;
 
 /**
- * The name that was probably meant: the same but for a slip or two, or the last part of it, such as the city of a zone.
- * What is returned is one of the names and says of the text only that it looks like that one.
+ * The name that was probably meant: the same but for one or two typing errors, or one whose last part is this text,
+ * such as the city of a time zone. The result is always one of the names, and reveals about the text only that it looks
+ * like that name.
  */
 export function nearestName(text: string, names: readonly string[]): string | undefined {
   if (text.length > MAX_LENGTH) return undefined;
@@ -20,7 +21,7 @@ export function nearestName(text: string, names: readonly string[]): string | un
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '_');
 
-/** Characters that were added, left out or replaced (Levenshtein), as far as they matter here. */
+/** Characters added, left out or replaced (Levenshtein), as far as they matter here. */
 function slipsBetween(text: string, name: string): number {
   if (Math.abs(text.length - name.length) > MAX_SLIPS) return Infinity;
   let above = Array.from({ length: name.length + 1 }, (_, index) => index);

@@ -10,8 +10,8 @@ export interface Ownership {
 }
 
 /**
- * Who may open a secret file besides the broker, in words; undefined when nobody may. The group of another user's file
- * is the broker's own way to it: this is how Kubernetes mounts a Secret with `fsGroup`. Who may write it is another
+ * Who else may open a secret file, in words; undefined if nobody. If the file belongs to another user, its group is the
+ * broker's own way to read it: this is how Kubernetes mounts a Secret with `fsGroup`. Who may write it is a separate
  * matter.
  */
 export function otherReaders({ mode, isOwn }: Ownership): string | undefined {

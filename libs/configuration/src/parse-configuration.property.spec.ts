@@ -15,7 +15,7 @@ const kinds: [string, SettingsClass, typeof parseConfiguration | typeof parseEgr
   ['egress', EgressDocument, parseEgressConfiguration],
 ];
 
-/** The configuration, or undefined when it was refused in the one way in which it may be. */
+/** The configuration, or undefined if it was refused in the only permitted way. */
 function parsedOrRefused(text: string, environment = {}): ParsedConfiguration | undefined {
   return resultOrRefused(() => parseConfiguration(text, environment));
 }

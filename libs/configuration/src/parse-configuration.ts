@@ -17,16 +17,16 @@ export interface Examined<Settings> {
   /** The files that correct settings name, in the order of the file. */
   readonly files: readonly FileSetting[];
   readonly faults: readonly Fault[];
-  /** Every path of the file, with its place in it. */
+  /** Every path in the file, with its place. */
   readonly places: ReadonlyMap<string, Place>;
-  /** There is so much wrong that it was not looked at to its end. */
+  /** So much is wrong that checking stopped before the end. */
   readonly isCutShort: boolean;
-  /** Something was not looked at because of a fault in what it is part of. */
+  /** Something was not checked because what it is part of is faulty. */
   readonly hasMore: boolean;
 }
 
 /**
- * Checks the content of a configuration file: structure, each value, and the rules between settings. Looks at no other
+ * Checks the content of a configuration file: structure, each value, and the rules between settings. Reads no other
  * file.
  */
 export function examine<Settings extends object>(
@@ -39,7 +39,7 @@ export function examine<Settings extends object>(
   const checked = checkSettings(tree, settings, placeholders);
   const own = withoutFollowers([...faults, ...checked.faults]);
   const isCutShort = Math.max(own.length, checked.faults.length) >= MAX_FAULTS_FOUND;
-  // What settings say against each other follows from what was left out.
+  // Contradictions between settings would only follow from what was left out.
   const crossed = own.length < MAX_FAULTS_FOUND ? rule(checked.settings).map((fault) => asWritten(fault, places)) : [];
   const between = notCausedBy([...own, ...unset], crossed);
   return {
@@ -58,7 +58,7 @@ function asWritten(fault: CrossFault, places: ReadonlyMap<string, Place>): Cross
 }
 
 /**
- * Reads and checks the text of a broker's configuration file: syntax, placeholders, and all that `examine` does.
+ * Reads and checks the text of a broker's configuration file: syntax, placeholders, and all that `examine` checks.
  * @param environment where `${NAME}` is taken from
  * @returns frozen options with every default filled in
  * @throws ConfigurationError with every fault at once, each with its path; never with a value
@@ -82,7 +82,7 @@ function parse<Settings extends object, Parsed, Configuration>(
   return parsedOf(kind, examined);
 }
 
-/** @param examined without faults */
+/** @param examined must have no faults */
 export function parsedOf<Settings extends object, Parsed, Configuration>(
   { toParsed, warningsOf }: ConfigurationKind<Settings, Parsed, Configuration>,
   { settings, files }: Examined<Settings>,

@@ -16,7 +16,7 @@ const withAlias = { serviceCodeAlias: ALIAS, publicKeyFile: 'shop.pub.jwk.json' 
 const tls = { certFile: 'tls.crt', keyFile: 'tls.key' };
 
 const parse = (changes: Raw = {}): ParsedEgressConfiguration => {
-  // What stands here stands first in the file as well.
+  // The order here is also the order in the file.
   const minimal = {
     broker: { url: 'http://127.0.0.1:8080' },
     gateway: { baseUrl: 'https://gateway.example' },

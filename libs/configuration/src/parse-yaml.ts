@@ -6,13 +6,13 @@ export interface ParsedYaml {
 }
 
 /**
- * Strict YAML 1.2, core schema. What is wrong with it stands in the document.
- * @returns undefined where it is nested too deeply to be read
+ * Strict YAML 1.2, core schema. Errors are in the document.
+ * @returns undefined if it is nested too deeply to be read
  */
 export function parseYaml(text: string): ParsedYaml | undefined {
   const lines = new LineCounter();
   try {
-    // Repeated keys are looked for elsewhere, since the parser's own check compares every key with every other.
+    // Repeated keys are detected elsewhere, since the parser's own check compares every key with every other.
     const checks = { strict: true, uniqueKeys: false, merge: false, schema: 'core', resolveKnownTags: false } as const;
     const said = { prettyErrors: false, logLevel: 'error', lineCounter: lines } as const;
     return { document: parseDocument(text, { ...checks, ...said, version: '1.2' }), lines };

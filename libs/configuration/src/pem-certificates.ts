@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 
-/** @returns the certificates of a PEM file, one by one, each with its lines as they stand there */
+/** @returns the certificates of a PEM file, one by one, each with its lines as they are in the file */
 export function pemCertificates(pem: string): readonly string[] {
   return pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
 }
@@ -10,7 +10,7 @@ export function isCertificate(pem: string): boolean {
   try {
     return new X509Certificate(pem).raw.length > 0;
   } catch {
-    // OpenSSL's own reasons are of no help here: what does not parse is damaged.
+    // OpenSSL's own reasons do not help here: what does not parse is damaged.
     return false;
   }
 }

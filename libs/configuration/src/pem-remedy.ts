@@ -1,13 +1,13 @@
 import { pemKindOf } from '#libs/jwe';
 
-/** Nothing in it means anything to a shell. */
+/** Contains nothing that is special to a shell. */
 const PLAIN = /^[\w./@%+:,-]+$/;
 
 const quoted = (name: string): string => (PLAIN.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);
 
 /**
- * What to do about a file that holds a key in PEM where a JWK is due, with the command that converts it.
- * @param file its name, from anywhere
+ * What to do about a file that holds a PEM key where a JWK is required, with the command that converts it.
+ * @param file its name, usable from any folder
  * @returns undefined for any other content
  */
 export function pemRemedy(text: string, file: string): string | undefined {

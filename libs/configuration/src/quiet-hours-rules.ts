@@ -6,12 +6,15 @@ import { faultIf, type Rule } from './rule.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
 
 const DAY_MS = 86_400_000;
-/** A failed renewal is repeated for minutes, and a fleet is spread over the window: less holds neither. */
+/**
+ * A failed renewal is retried for minutes, and a fleet is spread over the window: a shorter window has room for
+ * neither.
+ */
 const MIN_ADVISABLE_MS = 1_800_000;
-/** As the renewer applies it when `renewBefore` is left out. */
+/** As applied by the renewer if `renewBefore` is not set. */
 const DEFAULT_LEAD_TIMEOUTS = 2;
 
-/** Rules between the settings that choose the moment of renewal; paths are relative to the merchant. */
+/** Rules between the settings that determine the moment of renewal; paths are relative to the merchant. */
 export const momentRules: Readonly<Record<string, Rule<MerchantSettings>>> = {
   quietHoursHaveLength: ({ session: { quietHours } = {} }) =>
     faultIf(
@@ -19,7 +22,10 @@ export const momentRules: Readonly<Record<string, Rule<MerchantSettings>>> = {
       'session.quietHours.to',
       'must be another time than from',
     ),
-  /** A share of a lifetime is not a fixed time: the renewer sees that none is renewed in its first half for quiet hours. */
+  /**
+   * A share of a lifetime is not a fixed time: the renewer makes sure that no session is renewed in the first half of
+   * its life because of quiet hours.
+   */
   ageBeyondLead: ({ session: { renewEveryMs, renewBefore } = {}, gateway: { timeoutMs } = {} }) => {
     const lead = renewBefore ?? { kind: 'duration', durationMs: DEFAULT_LEAD_TIMEOUTS * (timeoutMs ?? 0) };
     return faultIf(
@@ -30,7 +36,7 @@ export const momentRules: Readonly<Record<string, Rule<MerchantSettings>>> = {
   },
 };
 
-/** What lets the quiet hours of a merchant do less than their name says. */
+/** Settings that make the quiet hours of a merchant less effective than their name suggests. */
 export function quietHoursWarnings(merchants: readonly (Loose<MerchantSettings> | undefined)[]): Warning[] {
   return merchants.flatMap((merchant, index) => {
     const { quietHours, renewBefore, longestLifetimeMs, renewEveryMs } = merchant?.session ?? {};

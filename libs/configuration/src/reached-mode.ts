@@ -11,10 +11,10 @@ const OTHERS = 0o007;
 const ROOT = 0;
 
 /**
- * What of a file's mode anybody can use who gets past all folders on the way to it. To the file, the members of the group that gets past a folder may
- * be others.
+ * The part of a file's mode that is usable by whoever can pass all folders on the way to it. To the file, members of a
+ * folder's group may count as others, so the bits for others are then those of the group.
  * @param file its path; links are followed
- * @param us the user who looks; undefined where the platform knows no users
+ * @param us the user of this process; undefined if the platform has no users
  */
 export async function reachedMode(
   file: string,
@@ -28,7 +28,8 @@ export async function reachedMode(
 
 /**
  * @param real the path of the file without links
- * @param owners users who may read the file anyway; the folder of anybody else closes nothing, since that user can open it
+ * @param owners users who may read the file anyway; a folder that belongs to anybody else keeps nobody out, since that
+ * user can open it
  */
 async function passersTo(real: string, owners: readonly (number | undefined)[]): Promise<Passers> {
   let passers: Passers = 'everyone';

@@ -8,14 +8,14 @@ type FileContent =
 
 /**
  * Reads a regular file of UTF-8 text. Devices and pipes are refused and the size is bounded, so that a wrong path can
- * neither hang the start nor fill the memory. A link is followed: Kubernetes mounts secrets as links.
- * @returns the text, mode and owner of the file, or what is wrong with it, to be read after its name; no content is
- * quoted
+ * neither hang the start nor fill the memory. Links are followed, because Kubernetes mounts secrets as links.
+ * @returns the text, mode and owner of the file, or what is wrong with it, to be read after its name; never quotes the
+ * content
  */
 export async function readTextFile(path: string, maxBytes: number): Promise<FileContent> {
   let handle: FileHandle | undefined;
   try {
-    // Without blocking: opening a pipe that nobody writes to would wait for ever.
+    // Non-blocking: opening a pipe that nobody writes to would wait forever.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await handle.stat();
     const problem = unusable(stats, maxBytes);
@@ -33,7 +33,7 @@ function unusable(stats: Stats, maxBytes: number): string | undefined {
   return stats.size > maxBytes ? `is larger than ${maxBytes} bytes` : undefined;
 }
 
-/** What `stat` says of the size need not hold while the file is read. */
+/** The size reported by `stat` may change while the file is being read. */
 async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Buffer> {
   const buffer = Buffer.alloc(maxBytes);
   let length = 0;
@@ -47,7 +47,7 @@ async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Buffer> {
 function decode(bytes: Buffer, stats: Stats, maxBytes: number): FileContent {
   if (bytes.length > maxBytes) return { kind: 'fault', problem: `is larger than ${maxBytes} bytes` };
   if (!isUtf8(bytes)) return { kind: 'fault', problem: 'is not UTF-8 text' };
-  // A decoder and not toString: it removes the byte order mark that some editors write.
+  // A decoder rather than toString: it removes the byte order mark that some editors write.
   const text = new TextDecoder().decode(bytes);
   bytes.fill(0);
   return { kind: 'text', text, stats };
@@ -62,7 +62,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'has a path that is too long',
 };
 
-/** A file that cannot be read is the operator's to mend, whatever the reason; anything else is a fault of ours. */
+/** A file that cannot be read is for the operator to fix, whatever the reason; anything else is a bug of ours. */
 function faultOf(error: unknown): FileContent {
   const code: unknown = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   if (typeof code !== 'string' || !/^E[A-Z0-9]{1,20}$/.test(code)) throw error;

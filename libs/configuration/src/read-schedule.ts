@@ -7,20 +7,20 @@ import { readYamlFile } from './load-configuration.js';
 import { examine } from './parse-configuration.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 
-/** What of a broker's configuration decides when it renews. */
+/** The part of a broker's configuration that determines when it renews. */
 export interface Schedule {
   readonly store: Pick<BrokerSettings['store'], 'type'>;
   readonly merchants: readonly { readonly id: string; readonly session: SessionSettings }[];
 }
 
-/** Paths without which there is no schedule; every other value may be left to a variable that is not set. */
+/** Paths without which there is no schedule; every other value may depend on a variable that is not set. */
 const DECISIVE =
   /^(?:store(?:\.(?:type|onStoreOutage))?|merchants(?:\[\d+\](?:\.(?:id|session.*|gateway(?:\.(?:timeout|largestClockSkew|supersedes))?))?)?)$/;
 
 /**
- * Reads from the configuration file of a broker what decides its renewals: no secret is needed for it, and no other file
- * is looked at.
- * @throws ConfigurationError with every fault of the file, and with those variables that decide something and are not set
+ * Reads the settings that determine a broker's renewals from its configuration file: this needs no secret and reads no
+ * other file.
+ * @throws ConfigurationError with every fault of the file, and with the unset variables that affect the schedule
  */
 export async function readSchedule(file: string, environment: Environment): Promise<Schedule> {
   const content = await readYamlFile(file, environment);

@@ -22,29 +22,29 @@ const MAX_ALIASES = 1_000;
 const MAX_TEXT_LENGTH = 8_192;
 const MAX_TEXT_IN_ALL = 4 * MAX_FILE_BYTES;
 
-/** A value of the file: text, number, flag, or mappings and sequences of them. Nothing else leaves this file. */
+/** A value of the file: text, number, flag, or mappings and sequences of them. No other type leaves this module. */
 export type Tree = string | number | boolean | Tree[] | { [key: string]: Tree | undefined } | undefined;
 
 export interface YamlContent {
   readonly tree: Tree;
-  /** Paths of values that are one placeholder and nothing else: text that may stand for a number or a flag. */
+  /** Paths of values that consist of exactly one placeholder: text that may stand for a number or a flag. */
   readonly placeholders: ReadonlySet<string>;
-  /** Every path of the file, with its place in it. */
+  /** Every path in the file, with its place. */
   readonly places: ReadonlyMap<string, Place>;
   readonly faults: readonly Fault[];
-  /** Values that need a variable which is not set; each is among the faults, too. */
+  /** Values that need a variable that is not set; each is also among the faults. */
   readonly unset: readonly UnsetVariable[];
 }
 
-/** A value that could not be looked at, and why. */
+/** A value that could not be checked, and why. */
 export interface UnsetVariable extends Fault {
   readonly variable: string;
 }
 
 /**
- * Reads strict YAML 1.2, core schema: one document, no tags, no merge keys, no repeated keys, keys that are text; size,
- * depth, number of values and aliases are bounded. Placeholders are filled from the environment after parsing, so
- * that nothing in a variable can become structure. The parser's own messages quote the file and are not passed on.
+ * Reads strict YAML 1.2, core schema: one document, no tags, no merge keys, no repeated keys, only text as keys; size,
+ * depth, number of values and aliases are bounded. Placeholders are filled from the environment after parsing, so that
+ * nothing in a variable can become structure. The parser's own messages quote the file and are not passed on.
  */
 export function readYaml(text: string, environment: Environment): YamlContent {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) return refused('is larger than 1 MiB');
@@ -67,7 +67,7 @@ function nothing(faults: readonly Fault[]): YamlContent {
   return { tree: undefined, placeholders: new Set(), places: new Map(), faults, unset: [] };
 }
 
-/** Turns the parsed nodes into plain values; everything that YAML can say and a setting cannot be is a fault. */
+/** Turns the parsed nodes into plain values; everything that YAML can express but a setting cannot be is a fault. */
 class TreeReader {
   readonly faults: Fault[] = [];
   readonly unset: UnsetVariable[] = [];
@@ -140,7 +140,7 @@ class TreeReader {
     return tree;
   }
 
-  /** What is no name may be a name with its value, where the space between them is missing. */
+  /** A key that is not a name may be a name and a value without the space between them. */
   #nameless(name: unknown, key: unknown, path: string): void {
     const meant = typeof name === 'string' ? nameBeforeColon(name) : undefined;
     const problem = meant === undefined ? 'is not the name of a setting' : `needs a space after "${meant}:"`;
@@ -172,7 +172,7 @@ class TreeReader {
     return `line ${line}, column ${col}`;
   }
 
-  /** Notes where a path stands: at its name, or at the start of the item. @returns the path */
+  /** Records where a path is: at its name, or at the start of the item. @returns the path */
   #placed(path: string, node: unknown): string {
     const offset = isNode(node) ? node.range?.[0] : undefined;
     const line = offset === undefined ? undefined : this.#lines.linePos(offset).line;
@@ -186,7 +186,7 @@ class TreeReader {
   }
 }
 
-/** Where a further line of a plain value begins with a dash, as an item does: nobody means that to be text. */
+/** Where a later line of a plain value begins with a dash, like an item: nobody intends that to be text. */
 function itemWithin(node: unknown, text: string): number | undefined {
   if (!isScalar(node) || node.type !== 'PLAIN' || !node.range) return undefined;
   const [start, end] = node.range;

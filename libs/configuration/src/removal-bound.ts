@@ -1,20 +1,20 @@
 import { someOf } from '#libs/errors';
 import { ConfigurationError } from './fault.js';
 
-/** In one sentence; the audit has their number. */
+/** In one sentence; the audit has the total number. */
 const MAX_NAMED = 5;
 
-/** What a changed configuration takes away. */
+/** What a changed configuration removes. */
 interface Removal {
-  /** Where the list stands in the file. */
+  /** Where the list is in the file. */
   readonly path: string;
   readonly names: readonly string[];
   readonly maxRemoved: number;
 }
 
-/** A changed configuration that may have been cut off. */
+/** A changed configuration whose file may be truncated. */
 export class TooManyRemoved extends ConfigurationError {
-  /** How many it would take away. */
+  /** How many items it would remove. */
   readonly removed: number;
 
   constructor({ path, names, maxRemoved }: Removal) {
@@ -27,7 +27,7 @@ export class TooManyRemoved extends ConfigurationError {
 }
 
 /**
- * A file that ends too early is a configuration without a fault when it ends between two items of its last list.
+ * A file that ends too early has no faults if it is cut off between two items of its last list.
  * @throws TooManyRemoved
  */
 export function assertFewRemoved(removal: Removal): void {

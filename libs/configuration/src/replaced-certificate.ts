@@ -3,22 +3,22 @@ import { certificateLife, type CertificateLife, type CertificateState, certifica
 import { ConfigurationError, type Warning } from './fault.js';
 import type { NamedFile } from './named-files.js';
 
-/** The certificate that a server shows, before and after a change; PEM, where there is one. */
+/** The certificate that a server presents, before and after a change; PEM, if there is one. */
 interface Replacement {
   /** The setting that names its file, such as `http.tls.certFile`. */
   readonly path: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** Those of the changed configuration. */
+  /** The files of the changed configuration. */
   readonly files: readonly NamedFile[];
-  /** Those of the changed configuration: such a certificate has one, which knows the line. */
+  /** The warnings of the changed configuration: an unusable certificate has one, which knows the line. */
   readonly warnings: readonly Warning[];
   readonly now: Instant;
 }
 
 /** A changed configuration whose server certificate nobody would accept. */
 export class UnusableCertificate extends ConfigurationError {
-  /** When it can be taken after all; absent where it has expired. */
+  /** When it can be accepted after all; absent if it has expired. */
   readonly usableFrom?: Instant;
 
   constructor(
@@ -41,7 +41,7 @@ export class UnusableCertificate extends ConfigurationError {
 type UnusableLife = CertificateLife & { readonly state: Exclude<CertificateState, 'valid'> };
 
 /**
- * Everybody who verifies a certificate turns away from one that has expired, and the one in use would have done.
+ * Everybody who verifies certificates rejects one that has expired, but would still have accepted the one in use.
  * @throws UnusableCertificate unless the one in use is no better
  */
 export function assertCertificateUsable({ before, after, now, ...named }: Replacement): void {

@@ -7,7 +7,7 @@ const pattern = fc
   .tuple(fc.array(fc.constantFrom('a', 'b', '*'), { maxLength: 3 }), fc.constantFrom(['**'], ['a'], ['*']))
   .map((parts) => `/${parts.flat().join('/')}`);
 
-/** Written as a regular expression, which is another way than that of the code. */
+/** Implemented as a regular expression, independently of the code under test. */
 const matches = (route: string, given: string): boolean =>
   new RegExp(`^${route.replaceAll(/\*\*|\*/g, (star) => (star === '*' ? '[^/]+' : '.+'))}$`).test(given);
 

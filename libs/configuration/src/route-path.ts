@@ -2,7 +2,9 @@ import type { TextRule } from './value-rule.js';
 
 const MAX_LENGTH = 512;
 
-/** RFC 3986 `pchar` without escapes and without `*`: a path that needs more can be written in two ways, or is a trap. */
+/**
+ * RFC 3986 `pchar` without escapes and without `*`: a path that needs more can be written in two ways, or is a trap.
+ */
 const LITERAL_PART = /^(?!\.{1,2}$)[\w.~!$&'()+,;=:@-]+$/;
 const ONE = '*';
 const REST = '**';
@@ -22,14 +24,14 @@ export const routePath: TextRule = {
   rewritten: (text) => REMEDIES.find(({ mend }) => text.length < MAX_LENGTH && routePath.accepts(mend(text)))?.said,
 };
 
-/** For paths with one slash too many or too few. They are not repeated: what stands there may be anything. */
+/** For paths with one slash too many or too few. They are not quoted, because they may be anything. */
 const REMEDIES: readonly { readonly mend: (text: string) => string; readonly said: string }[] = [
   { mend: (text) => text.replace(/\/$/, ''), said: 'it without the slash at its end' },
   { mend: (text) => text.replaceAll(/\/{2,}/g, '/'), said: 'it with one slash for each //' },
   { mend: (text) => `/${text}`, said: 'it with a slash in front' },
 ];
 
-/** Whether every path of `later` is one of `earlier` too. Both are accepted by `routePath`. */
+/** Whether every path of `later` is also one of `earlier`. Both are accepted by `routePath`. */
 export function covers(earlier: string, later: string): boolean {
   const [wide, narrow] = [partsOf(earlier), partsOf(later)];
   for (const [index, part] of wide.entries()) {

@@ -1,10 +1,12 @@
 import type { Loose } from './check-settings.js';
 import type { CrossFault, Fault } from './fault.js';
 
-/** A rule between settings. It sees what is right in itself; what is missing or wrong has been reported already. */
+/**
+ * A rule between settings. It sees only what is correct in itself; what is missing or wrong has already been reported.
+ */
 export type Rule<Settings> = (settings: Loose<Settings>) => readonly CrossFault[];
 
-/** The rules as one, of settings that stand at a path; each rule knows its own part of the path only. */
+/** Combines rules for the settings at a path; each rule knows only its own part of the path. */
 export function rulesAt<Settings>(path: string, rules: Readonly<Record<string, Rule<Settings>>>): Rule<Settings> {
   return (settings) =>
     faultsAt(
@@ -13,7 +15,7 @@ export function rulesAt<Settings>(path: string, rules: Readonly<Record<string, R
     );
 }
 
-/** The faults of settings that stand at a path, with that path before their own. */
+/** The faults of the settings at a path, with that path prepended to their own. */
 export function faultsAt(parent: string, faults: readonly CrossFault[]): readonly CrossFault[] {
   const at = (path: string): string => `${parent}.${path}`;
   return faults.map(({ path, problem, unlessFaulty = [], ofDefault }) => ({
@@ -28,7 +30,7 @@ export function faultIf(isWrong: boolean, path: string, problem: string): readon
   return isWrong ? [{ path, problem }] : [];
 }
 
-/** A fault for each item whose key was there before; items without a key are passed over. */
+/** A fault for each item whose key occurred before; items without a key are skipped. */
 export function repeats<Item>(
   items: readonly Item[] | undefined,
   keyOf: (item: Item) => string | undefined,

@@ -2,17 +2,17 @@ import { oneWordOf, type TextRule } from './value-rule.js';
 
 export type SettingsClass = new () => object;
 
-/** What a reader is told of a setting. docs/configuration.md is written from it: `npm run reference`. */
+/** What a reader is told about a setting. docs/configuration.md is generated from it: `npm run reference`. */
 interface Described {
   /** Markdown, on one line. */
   readonly meaning: string;
-  /** In the words of the fault for everything else: it finishes the sentence "must be …". */
+  /** In the words of the fault for any other value: it completes the sentence "must be …". */
   readonly allowed: string;
 }
 
 /** A value, or each item of a sequence of texts. */
 interface Checked {
-  /** What is wrong with a value that is there, if anything. */
+  /** What is wrong with a given value, if anything. */
   readonly problemOf: (value: unknown) => string | undefined;
   readonly rule?: TextRule;
 }
@@ -23,7 +23,7 @@ type Kind =
   | { readonly kind: 'section'; readonly of: SettingsClass }
   | { readonly kind: 'list'; readonly of: SettingsClass; readonly least: number; readonly described?: DescribedList };
 
-/** A sequence that means something as a whole, and not by its items alone. */
+/** A sequence that means something as a whole, not only through its items. */
 interface DescribedList {
   /** Markdown, on one line. */
   readonly meaning: string;
@@ -33,7 +33,7 @@ interface DescribedList {
 }
 
 interface SettingOptions {
-  /** May be left out without having a default. */
+  /** May be omitted without having a default. */
   readonly optional?: boolean;
 }
 
@@ -42,12 +42,12 @@ export type Shape = Kind & SettingOptions & { readonly property: string };
 
 const shapes = new Map<object, Map<string, Shape>>();
 
-/** The settings of a class by their names in the file, in the order of their declaration. */
+/** The settings of a class by their names in the file, in the order of declaration. */
 export function shapesOf(settings: SettingsClass): ReadonlyMap<string, Shape> {
   return shapes.get(settings.prototype as object) ?? new Map<string, Shape>();
 }
 
-/** A duration is text in the file, and milliseconds in the program: the property `everyMs` is the setting `every`. */
+/** A duration is text in the file and milliseconds in the program: the property `everyMs` is the setting `every`. */
 function setting(kind: Kind, options?: SettingOptions): PropertyDecorator {
   return (target, key) => {
     const property = String(key);
@@ -56,7 +56,7 @@ function setting(kind: Kind, options?: SettingOptions): PropertyDecorator {
   };
 }
 
-/** A text, or what the rule makes of one: a URL, milliseconds, an address. */
+/** A text, or what the rule converts it to: a URL, milliseconds, an address. */
 export function text(meaning: string, rule: TextRule, options?: SettingOptions): PropertyDecorator {
   return setting({ kind: 'text', meaning, allowed: rule.expects, ...textBy(rule) }, options);
 }

@@ -32,7 +32,7 @@ async function written(document: string, page: keyof typeof pages = 'configurati
   return format(withSettingsTable(document, pages[page]), { ...(await resolveConfig(file)), filepath: file });
 }
 
-/** The settings without a description, or with one that no row of a table can hold. */
+/** The settings without a description, or with one that does not fit in a table row. */
 function unexplained(settings: SettingsClass): string[] {
   return [...shapesOf(settings)].flatMap(([name, shape]) => {
     if (shape.kind === 'section' || shape.kind === 'list') return unexplained(shape.of);

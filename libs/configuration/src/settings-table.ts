@@ -11,9 +11,9 @@ const COLUMNS = ['setting', 'type', 'default', 'allowed', 'meaning'] as const;
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
 /**
- * The document with the table of all settings between its two markers; the rest of it stays as it is. The table is not
- * laid out: prettier does that.
- * @throws TypeError when the markers are not there, once each and in their order
+ * The document with the table of all settings between its two markers; the rest stays as it is. The table is not
+ * aligned: prettier does that.
+ * @throws TypeError unless each marker occurs exactly once, in the right order
  */
 export function withSettingsTable(document: string, settings: SettingsClass): string {
   const begin = document.indexOf(BEGIN);
@@ -48,7 +48,7 @@ function rowsOf(settings: SettingsClass, parent: string): Row[] {
   });
 }
 
-/** Only what means something as a whole: of any other sequence its items say all. */
+/** Only if the sequence means something as a whole: any other is fully described by its items. */
 function rowOfList(path: string, { least, described }: Extract<Shape, { readonly kind: 'list' }>): Row[] {
   if (described === undefined) return [];
   const { meaning, most, example } = described;
@@ -63,7 +63,10 @@ function rowOfList(path: string, { least, described }: Extract<Shape, { readonly
   ];
 }
 
-/** What has no initial value is required if its absence is a fault: asked of the check itself, which cannot be outdated. */
+/**
+ * A setting without an initial value is required if its absence is a fault; the check itself decides, so this cannot be
+ * out of date.
+ */
 function defaultOf(settings: SettingsClass, name: string, { kind, property }: Shape): string {
   const value = (new settings() as Record<string, unknown>)[property];
   if (value === undefined) {
@@ -73,7 +76,7 @@ function defaultOf(settings: SettingsClass, name: string, { kind, property }: Sh
   return `\`${isDuration ? formatDuration(value) : typeof value === 'string' ? value : JSON.stringify(value)}\``;
 }
 
-/** The words of a fault are plain text: `'*'` and `_` are themselves there. */
+/** The words of a fault are plain text, in which `'*'` and `_` have no special meaning. */
 function asMarkdown(plain: string): string {
   return plain.replace(/[\\`*_[\]<>]/g, '\\$&');
 }

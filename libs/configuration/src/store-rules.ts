@@ -3,7 +3,7 @@ import { faultIf, type Rule } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { StoreSettings } from './settings/store-settings.js';
 
-/** The ways to say where Redis is; exactly one of them is given. */
+/** The ways to say where Redis is; exactly one must be given. */
 function addressesOf({ url, sentinels, cluster }: Loose<StoreSettings>): string[] {
   return Object.entries({ url: url !== undefined, sentinels: sentinels?.length, cluster: cluster?.length })
     .filter(([, isGiven]) => Boolean(isGiven))
@@ -41,7 +41,7 @@ const redisRules: Readonly<Record<string, Rule<StoreSettings>>> = {
         ? 'is missing: it is the name under which the sentinels watch the primary'
         : 'has no effect without store.sentinels; remove it',
     ),
-  /** One place for each credential, and none that is sent in clear unless the configuration says so. */
+  /** One place for each credential, and none is sent in the clear unless the configuration says so. */
   credentialsFit: ({ url = '', username, passwordFile, tls }) => [
     ...faultIf(
       username !== undefined && passwordFile === undefined,

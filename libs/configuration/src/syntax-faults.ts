@@ -7,7 +7,7 @@ import { type ParsedYaml, parseYaml } from './parse-yaml.js';
 const COLON_INSIDE =
   'the value holds ": ", which YAML takes for a name with a value of its own; put the value in quotes, or each name on a line of its own';
 
-/** What YAML takes for something else than the beginning of a value. */
+/** Characters that YAML does not read as the beginning of a plain value. */
 const RESERVED: Readonly<Record<string, string>> = {
   '*': '"*" stands for an anchor that has a name; where it is the value itself, put it in quotes',
   '&': '"&" names an anchor; where it is the value itself, put it in quotes',
@@ -31,21 +31,21 @@ const HINTS: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'something does not belong here; check brackets and quotes, here and above',
 };
 
-/** What the parser says of a name and a value without a space between them. */
+/** The parser's errors for a name and a value without a space between them. */
 const OF_A_BARE_NAME: ReadonlySet<string> = new Set(['MULTILINE_IMPLICIT_KEY', 'MISSING_CHAR']);
 const PLACEHOLDER_HINT = '"${" does not belong here; inside { } and [ ] put "${NAME}" in quotes';
 const STOPPED = 'reading stopped there: fix this, and check again';
 
-/** Whoever waits for the file does nothing else meanwhile: about as long again as the largest one takes by itself. */
+/** Parsing blocks everything else, so this allows about as much time again as the largest file takes on its own. */
 const MAX_CHARACTERS_READ_AGAIN = 1_048_576;
-/** Each is a search around the line. */
+/** Each one is a search around the line. */
 const MAX_SOUGHT = 3;
 
 /**
- * What is wrong with the file as YAML, one fault a line. A line that begins where it does not belong is told, and the
- * rest is read as if it stood where it belongs. After anything else that does not belong where it is, the parser finds
- * fault with all that follows: of that only other placeholders without quotes are told. The parser's own messages quote
- * the file and are not passed on.
+ * What is wrong with the file as YAML, one fault per line. A misplaced line is reported, and the rest is read as if
+ * that line were in its right place. After anything else that does not belong where it is, the parser finds fault with
+ * everything that follows: of that, only other placeholders without quotes are reported. The parser's own messages
+ * quote the file and are not passed on.
  */
 export function syntaxFaults(parsed: ParsedYaml, text: string): Fault[] {
   if (parsed.document.directives?.yaml.version !== '1.2') {
@@ -73,7 +73,7 @@ function allTold(misplaced: ReadonlyMap<number, FaultOfLine>, beside: readonly F
     .map(({ line, fault }) => (line === end ? { ...fault, problem: `${fault.problem}; ${STOPPED}` } : fault));
 }
 
-/** Reads texts as long as that does not take too long altogether. */
+/** Parses texts as long as that does not take too long altogether. */
 class Rereading {
   #left = MAX_CHARACTERS_READ_AGAIN;
 
@@ -147,7 +147,7 @@ function faultsOf(errors: readonly YAMLError[], text: string, lines: LineCounter
   return [...faults.values()];
 }
 
-/** Where the quote opens that is closed nowhere: the parser names the end of the file, up to which it has read. */
+/** Where an unclosed quote opens: the parser only names the end of the file, up to which it has read. */
 function openQuote(document: Document, errors: readonly YAMLError[]): number | undefined {
   const missing = errors.find(({ code, message }) => code === 'MISSING_CHAR' && /^Missing closing ["']/.test(message));
   if (missing === undefined) return undefined;
@@ -168,8 +168,8 @@ interface Indented {
 }
 
 /**
- * A name that stands further to the right than the one above is taken for more of the value above, and the parser blames
- * that one.
+ * A name indented further than the one above is read as a continuation of the value above, and the parser blames that
+ * one.
  */
 function indentedTooFar(error: YAMLError, errors: readonly YAMLError[], text: string): Indented | undefined {
   const whole = errors.find(({ code, pos }) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === error.pos[0]);
@@ -197,7 +197,10 @@ function hintOf(error: YAMLError, text: string): string {
   return HINTS[code] ?? 'this is not valid YAML; check indentation, quotes and brackets, here and above';
 }
 
-/** Between brackets YAML takes the `{` of a placeholder for the start of a mapping: one that does not belong there, or, in a list, the next item. */
+/**
+ * In flow collections, YAML reads the `{` of a placeholder as the start of a mapping: one that does not belong there
+ * or, in a list, the next item.
+ */
 function isBarePlaceholder({ code, pos: [offset] }: YAMLError, text: string): boolean {
   return (code === 'UNEXPECTED_TOKEN' || code === 'MISSING_CHAR') && text.slice(offset - 1, offset + 1) === '${';
 }

@@ -1,7 +1,7 @@
-/** RFC 6750 section 2.1. A token of another form cannot stand in a request. */
+/** RFC 6750 section 2.1. A token of any other form cannot be sent in a request. */
 const TOKEN = /^[\w.~+/-]+=*$/;
 
-/** Why a text is no bearer token, to be read behind the name of its file; undefined for one. The text itself is not told. */
+/** Why a text is not a bearer token, to be read after its file's name; undefined if it is one. Never quotes it. */
 export function tokenFault(text: string): string | undefined {
   if (TOKEN.test(text)) return undefined;
   return `holds no token: ${whatInstead(text)}`;

@@ -3,23 +3,24 @@ import { formatDuration, isTimeZone, parseDurationMs, parseTimeOfDayMs, timeZone
 import type { LeadTime } from '#libs/session';
 import { nearestName } from './nearest-name.js';
 
-/** What a text setting must look like. `expects` finishes the sentence "must be …" and never depends on the value. */
+/** What a text setting must look like. `expects` completes the sentence "must be …" and never depends on the value. */
 export interface TextRule {
   readonly expects: string;
   readonly accepts: (text: string) => boolean;
   /**
-   * The allowed name that the refused text is probably a slip of, if there is one: never anything else of that text.
+   * The allowed name that the refused text is probably a misspelling of, if there is one: never anything else from that
+   * text.
    */
   readonly nearest?: (text: string) => string | undefined;
-  /** How a text is written here that says the same in another way. */
+  /** How to write correctly what the text says in another form. */
   readonly rewritten?: (text: string) => string | undefined;
-  /** All that it may be, where that is a closed list. */
+  /** All allowed values, if they are a closed list. */
   readonly words?: readonly string[];
-  /** How a number is written here that was meant to have a unit, if it was: never anything but that number. */
+  /** How to write a number that was meant to have a unit, if it was: never anything but that number. */
   readonly withUnit?: (number: number) => string | undefined;
-  /** Turns an accepted text into what the program works with. */
+  /** Converts an accepted text into what the program works with. */
   readonly convert?: (text: string) => Single | HostAndPort;
-  /** What is in the file, if the text is the name of one. */
+  /** The rule for the content of the file, if the text is a file name. */
   readonly content?: ContentRule<unknown>;
 }
 
@@ -28,18 +29,24 @@ export interface ContentRule<Content> {
   /** `secret`: nobody else should read it. */
   readonly kind: 'secret' | 'certificates' | 'public';
   readonly maxBytes: number;
-  /** Absent: only its absolute path is needed, because its content changes and is read at each use. */
+  /** Absent: only the absolute path is needed, because the content changes and is read at each use. */
   readonly read?: (text: string, file: string) => Promise<Fit<Content>> | Fit<Content>;
-  /** Of a file without `read`, which may come later: what does not work until it is there. */
+  /** For a file without `read`, which may appear later: what does not work until it exists. */
   readonly without?: string;
-  /** Of a file without `read`: why what is there will not do, read behind the path of the setting; undefined where it will. */
+  /**
+   * For a file without `read`: why its current content will not do, to be read after the path of the setting; undefined
+   * if it will.
+   */
   readonly judge?: (text: string) => string | undefined;
 }
 
-/** `problem` is read behind the path of the setting, and never quotes the file: any may be a secret in the wrong place. */
+/**
+ * `problem` is read after the path of the setting, and never quotes the file: any file may be a secret in the wrong
+ * place.
+ */
 export type Fit<Content> = { readonly content: Content } | { readonly problem: string };
 
-/** What a setting holds as one value. */
+/** A setting's value, if it is a single one. */
 export type Single = string | number | boolean | URL | LeadTime;
 
 export interface HostAndPort {
@@ -51,7 +58,7 @@ export function matching(pattern: RegExp, expects: string): TextRule {
   return { expects, accepts: (text) => pattern.test(text) };
 }
 
-/** Shorter than this, a text is as near to one word as to another. */
+/** A shorter text is as close to one word as to another. */
 const MIN_WORD_LENGTH = 4;
 
 export function oneWordOf(words: readonly string[]): TextRule {
@@ -82,19 +89,19 @@ export const serviceCodeAlias: TextRule = {
   expects: 'a UUID, made for this client alone',
 };
 
-/** What ids of merchants look like, as the source of a regular expression. */
+/** What merchant ids look like, as the source of a regular expression. */
 export const MERCHANT_ID = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$';
 
 export const merchantId = matching(new RegExp(MERCHANT_ID), '1 to 63 lower-case letters, digits and inner hyphens');
 
-/** Whether a caller's name that comes from outside is one that a policy could have. */
+/** Whether a caller name from outside is one that a policy could have. */
 export function isCallerName(text: string): boolean {
   return callerName.accepts(text);
 }
 
 export const callerName = matching(/^[\w.:/@-]{1,128}$/, '1 to 128 letters, digits and . _ : / @ -');
 
-/** A label of metrics; those that stand for no client begin with `_`. */
+/** A label of metrics; labels that do not stand for a client begin with `_`. */
 export const clientName = matching(
   /^[A-Za-z0-9][\w.:/@-]{0,63}$/,
   '1 to 64 letters, digits and . _ : / @ -, beginning with a letter or digit',
@@ -111,7 +118,7 @@ export const redisUrl: TextRule = {
   },
 };
 
-/** The port must be given: 6379, 26379 and 7000 are all common somewhere. */
+/** The port must be given: 6379, 26379 and 7000 are all common. */
 export const hostAndPort: TextRule = {
   expects: 'host:port, such as redis-0.redis:26379',
   accepts: (text) => {
@@ -153,21 +160,23 @@ export const memberName = matching(/^[A-Za-z_][\w-]{0,63}$/, '1 to 64 letters, d
 
 export const baseUrl: TextRule = {
   expects: 'an http or https URL without user, query and fragment',
-  // An empty user, query or fragment vanishes when the URL is parsed, so their marks are looked for in the text.
+  // An empty user, query or fragment vanishes when the URL is parsed, so the text is searched for their delimiters.
   accepts: (text) => httpUrl(text) !== undefined && !/[?#]/.test(text) && !/^https?:\/\/[^/]*@/i.test(text),
   rewritten: withScheme,
   convert: toUrl,
 };
 
-/** A name of several labels that ends in letters, as no secret does, with a port or without, and a path of plain words. */
+/**
+ * A name of several labels that ends in letters, as no secret does, with or without a port, and a path of plain words.
+ */
 const BARE_HOST =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:\/[a-z][a-z0-9-]{0,31}){0,6}\/?$/;
 const BARE_LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}):\d{1,5}(?:\/[a-z][a-z0-9-]{0,31}){0,6}\/?$/;
-/** With a port or a path, so that it is an address, whatever it is. */
+/** With a port or a path, so it must be an address of some kind. */
 const BARE_ADDRESS = /^[\w.-]+(?::\d{1,5}(?:\/[^?#\s@]*)?|\/[^?#\s@]*)$/;
 const MAX_HOST_LENGTH = 253;
 
-/** An address whose scheme is missing. What may be anything else is not repeated. */
+/** An address whose scheme is missing. A text that may be anything else is not quoted. */
 function withScheme(text: string): string | undefined {
   if (text.length > MAX_HOST_LENGTH) return undefined;
   if (BARE_LOOPBACK.test(text)) return `http://${text}`;
@@ -175,7 +184,7 @@ function withScheme(text: string): string | undefined {
   return BARE_ADDRESS.test(text) ? 'it with https:// in front' : undefined;
 }
 
-/** Compared with the `iss` of a token character by character; a URL by custom. */
+/** Compared with the `iss` of a token character by character; by convention a URL. */
 export const issuer = matching(
   /^[\x21-\x7e]{1,512}$/,
   '1 to 512 printable characters without blanks, as in the tokens',
@@ -186,13 +195,13 @@ export const audience = matching(
   '1 to 256 printable characters without blanks, as in the tokens',
 );
 
-/** With or without `application/`, as RFC 7515 section 4.1.9 has it. */
+/** With or without `application/`, as in RFC 7515 section 4.1.9. */
 export const mediaType = matching(
   /^(?:application\/)?[A-Za-z0-9][\w.+-]{0,63}$/,
   "a type of tokens, such as 'at+jwt' or 'application/at+jwt'",
 );
 
-/** Anybody who can change the keys on their way can pose as any caller: http is for this machine only. */
+/** Anybody who can change the keys in transit can pose as any caller: http is for this machine only. */
 export const jwksUri: TextRule = {
   expects: 'an https URL without user and fragment (http only on a loopback address)',
   accepts: (text) => {
@@ -203,7 +212,7 @@ export const jwksUri: TextRule = {
   convert: toUrl,
 };
 
-/** Only names and addresses that can mean nothing but this machine: what a resolver makes of others is not known. */
+/** Only names and addresses that can mean nothing but this machine: how a resolver answers for others is not known. */
 export function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith('127.');
   return host === '::1' || host.toLowerCase() === 'localhost';
@@ -231,14 +240,14 @@ function httpUrl(text: string): URL | undefined {
   return URL.parse(text) ?? undefined;
 }
 
-/** Milliseconds of a duration that is written here, e.g. a default. */
+/** Milliseconds of a duration in the code, e.g. a default. */
 export function durationMs(text: string): number {
   const ms = parseDurationMs(text);
   if (ms === undefined) throw new TypeError(`no duration: ${text}`);
   return ms;
 }
 
-/** In seconds, as most write them; in milliseconds, where so many seconds are too long. */
+/** In seconds, as usually meant; in milliseconds, if that many seconds would be too long. */
 function withUnit(number: number, accepts: TextRule['accepts']): string | undefined {
   const isLength = Number.isSafeInteger(number) && number > 0;
   return isLength ? [`${number}s`, formatDuration(number)].find(accepts) : undefined;
@@ -252,7 +261,7 @@ const UNIT_WORDS = [
   ['d', /^(?:d|days?)$/],
 ] as const;
 
-/** Such as `5sec`, `5 s` or `1m30s`, in one number and one unit. */
+/** Such as `5sec`, `5 s` or `1m30s`, rewritten as one number and one unit. */
 function rewrittenDuration(text: string, accepts: TextRule['accepts']): string | undefined {
   if (!/^(?:\d{1,9} ?[a-z]{1,12} ?){1,5}$/.test(text)) return undefined;
   const parts = [...text.matchAll(/(\d+) ?([a-z]+)/g)].map(([, number = '', word = '']) => {
@@ -291,7 +300,7 @@ export const timeZone: TextRule = {
   nearest: (text) => nearestName(text, timeZoneNames().filter(isTimeZone)),
 };
 
-/** More than half of a life would renew twice as often as anyone needs, and each create call can break payments. */
+/** More than half of a lifetime would renew twice as often as anyone needs, and each create call can break payments. */
 const MAX_SHARE = 0.5;
 
 export const leadTime: TextRule = {
@@ -302,7 +311,7 @@ export const leadTime: TextRule = {
   convert: (text) => parseLeadTime(text) ?? text,
 };
 
-/** A fraction was meant as a share; a whole number may be a share or a length of time. */
+/** A fraction was meant as a share; a whole number may be a share or a duration. */
 function leadTimeOf(number: number): string | undefined {
   const isLeadTime = (text: string): boolean => parseLeadTime(text) !== undefined;
   if (number > 0 && number < 1) return [`${Number((number * 100).toFixed(4))}%`].find(isLeadTime);
@@ -310,7 +319,7 @@ function leadTimeOf(number: number): string | undefined {
   return texts.length === 0 ? undefined : texts.join(' or ');
 }
 
-/** Reads `20%` or `90s`; undefined when it is neither, is nothing at all, or is more than half of the lifetime. */
+/** Parses `20%` or `90s`; undefined if it is neither, is zero, or is more than half of the lifetime. */
 function parseLeadTime(text: string): LeadTime | undefined {
   const percentage = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(text)?.[1];
   if (percentage !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * As it stands in a URL: an IPv6 address in brackets, since its last group could be taken for the port otherwise.
+ * As written in a URL: an IPv6 address is in brackets, since its last group could otherwise be mistaken for the port.
  */
 export function writtenAddress({ host, port }: { readonly host: string; readonly port: number }): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -33,7 +33,7 @@ const policyMerchant: TextRule = {
   accepts: (value) => value === EVERY_MERCHANT || merchantId.accepts(value),
 };
 
-/** TLS of what is served, and the authorities whose client certificates name callers. */
+/** TLS of the server side, and the authorities whose client certificates name callers. */
 export class HttpTlsSettings {
   @text(
     'PEM certificate that is served, with its chain; a `tls` section turns TLS 1.2 and 1.3 on.',
@@ -49,7 +49,7 @@ export class HttpTlsSettings {
 }
 
 /**
- * A static bearer token, known to the broker by its hash alone. A caller may have several while one is being replaced.
+ * A static bearer token, known to the broker only by its hash. A caller may have several while one is being replaced.
  */
 class TokenSettings {
   @text('Name of the caller, as policies and logs use it.', callerName)

@@ -5,7 +5,7 @@ import { MerchantSettings } from './merchant-settings.js';
 import { LogSettings, MANAGEMENT_HOSTS, ReloadSettings } from './process-settings.js';
 import { StoreSettings } from './store-settings.js';
 
-/** Of each caller on one replica, for the routes that cost more than a read: rejections and payloads. */
+/** Per caller on one replica, for the routes that cost more than a read: rejections and payloads. */
 class RateLimitSettings {
   @wholeNumber('Rejections and payloads of each caller per second on one replica, in the long run …', 1, 1_000_000)
   readonly perSecond: number = 500;
@@ -14,7 +14,7 @@ class RateLimitSettings {
   readonly burst: number = 2_000;
 }
 
-/** Everybody who connects is counted, known or not: followers, waiting readers, and whoever says nothing. */
+/** Everybody who connects is counted, known or not: followers, waiting readers, and those who send nothing. */
 class HttpConnectionSettings {
   @wholeNumber('Most connections to the API of one replica; more are closed at once.', 1, 1_000_000)
   readonly max: number = 12_000;
@@ -23,7 +23,7 @@ class HttpConnectionSettings {
   readonly perAddress: number = 11_000;
 }
 
-/** Where the API is served. Loopback unless said otherwise: a broker must not be open to a network by accident. */
+/** Where the API is served. Loopback by default: a broker must not be open to a network by accident. */
 class HttpSettings {
   @text('Address of the API. Anything but a loopback address needs a token, `auth.jwt` or `auth.mtls`.', hostName)
   readonly host: string = '127.0.0.1';
@@ -87,7 +87,7 @@ class AuditSettings {
   readonly readEvery: number = 1_000;
 }
 
-/** The whole file. A default is where it belongs: the initial value of its setting. */
+/** The whole file. Each default is the initial value of its setting. */
 export class BrokerSettings {
   @section(HttpSettings) readonly http: HttpSettings = new HttpSettings();
   @section(ManagementSettings) readonly management: ManagementSettings = new ManagementSettings();

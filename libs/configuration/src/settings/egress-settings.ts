@@ -33,7 +33,7 @@ import { LogSettings, MANAGEMENT_HOSTS, ReloadSettings } from './process-setting
 export const MAX_SEALED_BYTES = 65_536;
 const MAX_CLEAR_BYTES = 67_108_864;
 
-/** Of sealed and clear bodies, where a route does not say it. */
+/** For sealed and clear bodies, if a route does not set it. */
 export const DEFAULT_MAX_BYTES = { sealed: MAX_SEALED_BYTES, clear: 1_048_576 } as const;
 
 /** Everybody who connects is counted, known or not. */
@@ -45,7 +45,7 @@ class ListenConnectionSettings {
   readonly perAddress: number = 3_072;
 }
 
-/** Where clients call. Loopback unless said otherwise: whoever may use it can make payments. */
+/** Where clients connect. Loopback by default: whoever may use it can make payments. */
 class ListenSettings {
   @text('Address for the clients.', hostName)
   readonly host: string = '127.0.0.1';
@@ -121,14 +121,14 @@ class ClientTokenSettings {
   readonly sha256!: string;
 }
 
-/** Still accepted while the client is given another one. */
+/** Still accepted while the client switches to a new one. */
 class FormerTokenSettings {
   /** In lower case. */
   @text('SHA-256 of the token before it, while the client changes over.', sha256Hex)
   readonly sha256!: string;
 }
 
-/** Who may use the egress, and as what. */
+/** Who may use the egress, and as which merchant. */
 export class EgressClientSettings {
   @text('Unique. For logs, metrics and the audit.', clientName)
   readonly name!: string;
@@ -240,7 +240,7 @@ export class EgressSettings {
   @section(LogSettings) readonly log: LogSettings = new LogSettings();
 }
 
-/** The whole file: one member, so that it cannot be taken for the broker's. */
+/** The whole file: a single root member, so that it cannot be mistaken for a broker's. */
 export class EgressDocument {
   @section(EgressSettings) readonly egress!: EgressSettings;
 }

@@ -27,7 +27,7 @@ class RequestDataSettings {
   readonly recipientKeyFile?: FileName<RecipientKey>;
 }
 
-/** Whom to believe at the gateway's end. Nothing here can switch verification off. */
+/** Whom to trust as the gateway. Nothing here can switch verification off. */
 export class GatewayTlsSettings {
   @text('PEM certificates to trust in place of the built-in authorities.', fileOf(certificates), { optional: true })
   readonly caFile?: FileName<string>;
@@ -66,7 +66,7 @@ export class GatewaySettings {
   readonly proxy?: URL;
 }
 
-/** A hard stop: a short window against storms, a long one against a mistake that is repeated all day. */
+/** A hard stop: a short window against storms, a long one against a mistake that repeats all day. */
 class BudgetWindowSettings {
   @wholeNumber('At most this many create calls …', 1, 1_000)
   readonly calls!: number;
@@ -77,7 +77,7 @@ class BudgetWindowSettings {
 
 const renewalAge = durationBetween('1m', '365d');
 
-/** The hours in which a renewal disturbs the fewest. */
+/** The hours in which a renewal disturbs the least. */
 class QuietHoursSettings {
   @text('When they begin, by the clocks of the zone.', timeOfDay)
   readonly from!: string;
