@@ -2,10 +2,10 @@ import type { Announcement } from '#libs/session';
 
 type Listener = (announcement: Announcement) => void;
 
-/** Receives what a listener threw: a fault of our own code, which must not keep other listeners from being told. */
+/** Receives what a listener threw: a bug in our own code, which must not keep other listeners from being notified. */
 export type ListenerErrorHandler = (error: unknown) => void;
 
-/** Nobody asked to be told, so the fault surfaces as what it is: an uncaught exception. */
+/** Nobody asked for it, so the bug surfaces as what it is: an uncaught exception. */
 const surface: ListenerErrorHandler = (error) => {
   queueMicrotask(() => {
     throw error;
@@ -25,7 +25,9 @@ export class Announcer {
     return this.#listeners.size;
   }
 
-  /** @returns a function that ends the subscription; an announcement on its way is then no longer delivered */
+  /**
+   * @returns a function that ends the subscription; an announcement already under way is then not delivered any more
+   */
   subscribe(listener: Listener): () => void {
     const subscription = Symbol('subscription');
     this.#listeners.set(subscription, listener);

@@ -2,8 +2,8 @@ import { BrokerError } from '#libs/errors';
 import type { Lease, Session } from '#libs/session';
 
 /**
- * The fence is the generation, and even: to publish a session of another merchant or generation under this lease, or
- * one that was made alone, is a mistake of ours. What was made alone can only be offered.
+ * The fence is the generation, and even: publishing a session of another merchant or generation under this lease, or
+ * one that was made without a lease, is a bug of ours. A session made without a lease can only be offered.
  * @throws BrokerError `internal_error`
  */
 export function assertPublishable(lease: Lease, session: Session): void {

@@ -1,8 +1,8 @@
 import { type CreateCallBudget, longestWindowMs, type MomentMark, waitForBudget } from '#libs/session';
 
-/** One create call that was taken from the budget: known by its identity, since a fence does not name a call. */
+/** One create call taken from the budget: identified by reference, since a fence does not identify a call. */
 export interface TakenCall {
-  /** Moved to the present when it turns out to lie in the future. */
+  /** Moved to the present if it turns out to be in the future. */
   atMs: number;
 }
 
@@ -10,11 +10,11 @@ export interface TakenCall {
 export class CallLog {
   #calls: TakenCall[] = [];
 
-  /** How long until a call may be taken; undefined when one may be taken now. */
+  /** How long until a call may be taken; undefined if one may be taken now. */
   wait(nowMs: number, budget: CreateCallBudget): { retryInMs: number; mark: MomentMark; perMs: number } | undefined {
     const maxMs = longestWindowMs(budget);
     this.#calls = this.#calls.filter((call) => call.atMs + maxMs > nowMs);
-    // Calls in the future were made before the clock was set back: they count from now.
+    // Calls in the future were made before the clock was set back: they count from now on.
     for (const call of this.#calls) call.atMs = Math.min(call.atMs, nowMs);
     const callsAtMs = this.#calls.map(({ atMs }) => atMs);
     const wait = waitForBudget(callsAtMs, budget, nowMs);

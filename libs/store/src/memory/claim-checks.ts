@@ -22,7 +22,7 @@ const leased: ClaimCheck = (request, { record, nowMs }) => {
   const leftMs = remainingMs(lease.end, nowMs);
   const { merchant, owner, floor, watched } = request;
   if (lease.owner === owner) {
-    // At or below the floor a call was made under it: the next call needs a number of its own.
+    // If the fence is at or below the floor, a call has already been made under it: the next call needs its own number.
     if (lease.fence <= believedFloor(floor)) return undefined;
     const { fence } = lease;
     return { kind: 'claimed', lease: { merchant, owner, fence, remainingMs: leftMs, failures: record.failures } };
@@ -50,13 +50,14 @@ const budgetSpent: ClaimCheck = (request, { record, nowMs }) => {
 };
 
 /**
- * The order is part of the contract, the same in every adapter (rules.md, "Order of checks"), and the first that answers
- * decides: a pointless claim is refused before all else, because every create call that was not needed can end a
- * session that payments use; the own lease comes before every reason to wait, because those came with that lease.
+ * The order is part of the contract, the same in every adapter (rules.md, "Order of checks"), and the first check that
+ * answers decides. A pointless claim is refused before anything else, because every unnecessary create call can end a
+ * session that payments use. The claimant's own lease comes before every reason to wait, because those reasons came
+ * with that lease.
  */
 const claimChecks: readonly ClaimCheck[] = [alreadyNewer, leased, waiting, coolingDown, budgetSpent];
 
-/** @returns the answer when no new lease is to be granted; undefined when one is */
+/** @returns the answer if no new lease is to be granted; undefined if one is */
 export function answerWithoutGrant(request: ClaimRequest, facts: ClaimFacts): ClaimResult | undefined {
   for (const check of claimChecks) {
     const answer = check(request, facts);

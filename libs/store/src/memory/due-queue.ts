@@ -9,11 +9,14 @@ interface Entry {
 
 interface DueListing {
   readonly merchants: readonly string[];
-  /** The moment of the next merchant after these; it may have passed if the limit cut the list short. */
+  /** The moment of the next merchant after these; it may be in the past if the limit cut the list short. */
   readonly next: StoreMoment | undefined;
 }
 
-/** One due moment per merchant, in order. Listing costs what is listed; moving one shifts the others, which is fast in memory. */
+/**
+ * One due moment per merchant, in order. Listing costs only what is listed; moving one shifts the others, which is fast
+ * in memory.
+ */
 export class DueQueue {
   readonly #current = new Map<string, Entry>();
   readonly #sorted: Entry[] = [];
@@ -32,8 +35,8 @@ export class DueQueue {
   }
 
   /**
-   * Up to `limit` merchants whose moment is `nowMs` or before, those that have been due longest first. They stay in the
-   * queue.
+   * Up to `limit` merchants whose moment is `nowMs` or earlier, those that have been due longest first. They stay in
+   * the queue.
    */
   list(nowMs: number, limit: number): DueListing {
     const merchants: string[] = [];
@@ -44,7 +47,7 @@ export class DueQueue {
     return { merchants, next: this.#sorted[merchants.length]?.due };
   }
 
-  /** How many entries come before it. */
+  /** The number of entries before it. */
   #placeOf({ due, order }: Entry): number {
     let from = 0;
     let to = this.#sorted.length;

@@ -12,7 +12,7 @@ import {
 } from '#libs/testing';
 import { MemorySessionStore } from './memory-session-store.js';
 
-/** The clock of a store, which somebody can set: its moments are counted by that one alone. */
+/** The clock of a store, which can be set: it is the only clock that the store's moments are counted by. */
 class StoreClock extends FakeClock {
   aheadMs = 0;
 

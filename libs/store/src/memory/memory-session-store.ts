@@ -27,13 +27,13 @@ import type { StoreTime } from './store-moment.js';
 
 interface MemorySessionStoreOptions {
   readonly clock: Clock;
-  /** Default: what a listener threw surfaces as an uncaught exception. */
+  /** By default, what a listener throws surfaces as an uncaught exception. */
   readonly onListenerError?: ListenerErrorHandler;
 }
 
 /**
- * The store of a broker that runs alone: it lives and dies with the process. One instance may serve several replicas of
- * one process. Each operation runs to its end without yielding, which is what makes it atomic.
+ * The store of a broker that runs alone: it lives and dies with the process. One instance may serve several replicas in
+ * one process. Each operation runs to its end without yielding, which makes it atomic.
  */
 export class MemorySessionStore implements SessionStore, Sightings {
   readonly #clock: Clock;

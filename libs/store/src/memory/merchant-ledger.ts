@@ -20,7 +20,7 @@ import { type KeptSession, liveLease, type MerchantRecord, newMerchantRecord } f
 import { decideOffer } from './offer-decision.js';
 import { remainingMs, type StoreMoment, type StoreTime } from './store-moment.js';
 
-/** What was decided, and whether that changed what others see: only then is it announced. */
+/** What was decided, and whether that changed what others see: it is announced only if it did. */
 export interface Outcome<Result> {
   readonly result: Result;
   readonly hasChanged: boolean;
@@ -131,7 +131,7 @@ export class MerchantLedger {
     const { merchant, owner, leaseMs } = request;
     const fence = nextFence(record, wall, request.floor);
     const endsAtMs = monotonicMs + leaseMs;
-    // The end of the lease and the due moment are one moment: a replica that has watched the one need not watch the
+    // The end of the lease and the due moment are the same moment: a replica that has watched one need not watch the
     // other.
     const end: StoreMoment = { mark: `lease:${fence}:${endsAtMs}`, endsAtMs, lengthMs: leaseMs };
     const coolsDown = request.coolDownMs > 0;

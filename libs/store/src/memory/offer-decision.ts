@@ -1,7 +1,9 @@
 import type { Offer, OfferResult } from '#libs/session';
 import { liveLease, type MerchantRecord } from './merchant-record.js';
 
-/** The lease that goes on beside an offer: it is its maker's own only when the session was made under it. */
+/**
+ * Whether a lease continues alongside an offer: it is the offering replica's own only if the session was made under it.
+ */
 function foreignLease(record: MerchantRecord, generation: number, nowMs: number): boolean {
   const lease = liveLease(record, nowMs);
   return lease !== undefined && lease.fence !== generation;
@@ -9,12 +11,12 @@ function foreignLease(record: MerchantRecord, generation: number, nowMs: number)
 
 interface OfferDecision {
   readonly result: OfferResult;
-  /** Whether anything is to be written: not if the offer is refused, or stored already. */
+  /** Whether anything has to be written: not if the offer is refused or already stored. */
   readonly isNew: boolean;
   readonly keepsLease: boolean;
 }
 
-/** Whether a session without a lease becomes the store's, and whether another one was or is being made beside it. */
+/** Whether a session without a lease becomes the store's, and whether another one was or is being made alongside it. */
 export function decideOffer(offer: Offer, record: MerchantRecord, nowMs: number): OfferDecision {
   const { generation } = offer.session;
   const stored = record.stored?.session.generation ?? 0;

@@ -1,11 +1,11 @@
 import type { Sighting } from '#libs/session';
 
-/** Memory is not to grow with what is sent to the broker: beyond this the oldest is forgotten. */
+/** Memory must not grow with what is sent to the broker: above this number, the oldest is forgotten. */
 export const MAX_SIGHTINGS = 65_536;
 
-/** What was seen, of all merchants, until its time is over. */
+/** What was seen, for all merchants, until its time is over. */
 export class RememberedSightings {
-  /** In the order in which they were seen: when each is over. */
+  /** In the order in which they were seen: when each one expires. */
   readonly #endsAtMs = new Map<string, number>();
 
   firstSeen({ merchant, names, forMs }: Sighting, nowMs: number): boolean {

@@ -1,12 +1,12 @@
-/** Generations that are made alone are kept apart by this many residue classes. */
+/** Generations that are made without a lease are kept apart by this many residue classes. */
 export const SEAT_COUNT = 1_024;
 
-/** The seats of the replicas: one each, the same for as long as it is remembered. */
+/** The replicas' seats: one each, the same one for as long as it is remembered. */
 export class Seats {
-  /** In the order of their last use: the owner that has been unused longest comes first. */
+  /** In the order of their last use: the owner that has not used its seat for longest comes first. */
   readonly #seats = new Map<string, number>();
 
-  /** When every seat is taken, the one that has been unused longest changes its owner. */
+  /** If every seat is taken, the one that has been unused for longest changes its owner. */
   seatOf(owner: string): number {
     const seat = this.#seats.get(owner) ?? this.#freeSeat(owner);
     this.#seats.delete(owner);
@@ -30,7 +30,7 @@ export class Seats {
   }
 }
 
-/** A store that has forgotten everything gives most owners the seats that they had. */
+/** Gives most owners their previous seats again after the store has forgotten everything. */
 function preferredBy(owner: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < owner.length; at += 1) hash = Math.imul(hash ^ owner.charCodeAt(at), 0x01000193) >>> 0;

@@ -1,7 +1,7 @@
 import type { Instant } from '#libs/clock';
 import type { MomentMark } from '#libs/session';
 
-/** One reading of both clocks: durations are judged by the monotonic one, fences are seeded from the wall. */
+/** One reading of both clocks: durations are measured by the monotonic one, fences are seeded from the wall clock. */
 export interface StoreTime {
   readonly monotonicMs: number;
   readonly wall: Instant;
@@ -9,10 +9,10 @@ export interface StoreTime {
 
 /** A moment that the store has set. */
 export interface StoreMoment {
-  /** Names this moment until it is set anew. */
+  /** Identifies this moment until it is set again. */
   readonly mark: MomentMark;
   readonly endsAtMs: number;
-  /** How far ahead it was when it was set: never more than this remains of it. */
+  /** How far ahead it was when it was set: what remains of it is never more than this. */
   readonly lengthMs: number;
 }
 
@@ -20,7 +20,7 @@ export function remainingMs({ endsAtMs, lengthMs }: StoreMoment, nowMs: number):
   return Math.max(0, Math.min(endsAtMs - nowMs, lengthMs));
 }
 
-/** A moment is over when its time has come, or when the claimant has watched it stand for its whole length. */
+/** A moment is over when its time has come, or when the claimant has watched it unchanged for its whole length. */
 export function isOver(moment: StoreMoment, nowMs: number, watched: MomentMark | undefined): boolean {
   return moment.mark === watched || remainingMs(moment, nowMs) === 0;
 }

@@ -8,7 +8,7 @@ import {
   type ReplicaSignal,
 } from '#libs/session';
 
-/** Replicas of this version listen to a part of what earlier versions need: the messages keep their shape for those. */
+/** Replicas of this version use only a part of what earlier versions need: the messages keep their shape for those. */
 export function encodePublished(merchant: string, generation: number): string {
   return JSON.stringify({ kind: 'published', merchant, generation });
 }
@@ -17,17 +17,17 @@ export function encodeFailed(merchant: string, failure: RecordedFailure, retryIn
   return JSON.stringify({ kind: 'failed', merchant, failure, retryInMs });
 }
 
-/** Replicas of versions that do not know the signal pass over it. */
+/** Replicas of versions that do not know the signal ignore it. */
 export function encodeSignal(signal: ReplicaSignal): string {
   return JSON.stringify(signal);
 }
 
-/** Those before this version pass it over. */
+/** Versions before this one ignore it. */
 export function encodeCondemned(merchant: string): string {
   return JSON.stringify({ kind: 'condemned', merchant });
 }
 
-/** Those before this version pass it over. */
+/** Versions before this one ignore it. */
 export function encodeReportedDead(merchant: string): string {
   return JSON.stringify({ kind: 'reported_dead', merchant });
 }
@@ -44,8 +44,8 @@ const KINDS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Anybody with access to the channel can send anything, a later version of ours included: a message names a merchant
- * whose state may have changed, and nothing else of it is used but the generation.
+ * Anybody with access to the channel can send anything, including a later version of ours: a message names a merchant
+ * whose state may have changed, and apart from that only the generation is used.
  * @returns undefined for what this version does not know
  */
 export function decodeAnnouncement(text: string): Announcement | undefined {
@@ -59,7 +59,7 @@ export function decodeAnnouncement(text: string): Announcement | undefined {
   return { kind: 'changed', merchant, generation };
 }
 
-/** Consumers hold payments for it: nobody who can write to the channel can make it longer than this. */
+/** Consumers hold payments during a hand-over: nobody who can write to the channel can make that longer than this. */
 const MAX_HOLD_MS = 10_000;
 const MAX_PARTICIPANTS = 100_000;
 const PARTICIPANT = /^[\w-]{1,64}$/;
@@ -94,8 +94,8 @@ const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
 const failureKinds: ReadonlySet<unknown> = new Set(gatewayFailureKinds);
 
 /**
- * Reads a failure from a record that others can write to: it is shown to operators and consumers, and so is checked
- * like what a gateway sends.
+ * Reads a failure from a record that others can write to: it is shown to operators and consumers, so it is checked like
+ * what a gateway sends.
  * @param nowMs the store's clock: a failure lies within ten years of it
  * @returns undefined for what this version does not know
  */
@@ -111,7 +111,7 @@ export function decodeFailure(text: string, nowMs: number): RecordedFailure | un
   };
 }
 
-/** The rule by which the gateway's codes are let in. */
+/** The same rule that the gateway's codes must meet. */
 const isCode = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(value);
 
 function parseObject(text: string): Record<string, unknown> | undefined {

@@ -1,7 +1,7 @@
-/** Keeps a single script from holding the server up for long. */
+/** Keeps a single script from blocking the server for long. */
 const MAX_BATCH = 100;
 
-/** Groups items by `keyOf`, each group cut into batches, items in the order given. */
+/** Groups items by `keyOf` and cuts each group into batches, with the items in the order given. */
 export function batchesBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): readonly [Key, Item[]][] {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {
@@ -21,7 +21,7 @@ function cut<Item>(items: readonly Item[]): readonly Item[][] {
 /** Keeps a batch from waiting behind so many others that its command times out before the server has seen it. */
 const BATCHES_IN_FLIGHT = 4;
 
-/** Works through the batches, a few at a time; ends with the first failure. */
+/** Works through the batches, a few at a time; rejects with the first failure. */
 export async function inTurn<Batch>(batches: readonly Batch[], work: (batch: Batch) => Promise<void>): Promise<void> {
   const waiting = batches.values();
   const lane = async (): Promise<void> => {

@@ -7,10 +7,10 @@ export interface RedisTimeouts {
   /** One command, from the call to its reply. */
   readonly commandMs: number;
   readonly connectMs: number;
-  /** Silence on a connection that owes a reply: it is half-open, and given up. */
+  /** Silence on a connection with a reply outstanding: it is half-open, and given up. */
   readonly silenceMs: number;
   /**
-   * The longest pause between two attempts to connect: whatever a fault leaves behind has to be over within a second.
+   * The longest pause between two attempts to connect: the after-effects of any fault have to be over within a second.
    */
   readonly maxReconnectMs: number;
 }
@@ -22,7 +22,7 @@ export const DEFAULT_REDIS_TIMEOUTS: RedisTimeouts = {
   maxReconnectMs: 500,
 };
 
-/** Replies keep one shape on both protocol versions. */
+/** Replies have the same shape on both protocol versions. */
 interface LegacyReplies {
   readonly replyMapping: 'legacy';
 }
@@ -31,24 +31,27 @@ type NodesOptions = ClusterOptions & { readonly redisOptions: ServerOptions };
 
 const KEEP_ALIVE_MS = 5_000;
 const FIRST_RECONNECT_MS = 50;
-/** Replies of a server that cannot do what we need but may hand over to one that can: a new connection finds it. */
+/**
+ * Replies of a server that cannot do what we need but may hand over to one that can: a new connection finds that one.
+ */
 const WRONG_SERVER = /^(READONLY|LOADING|MASTERDOWN)\b/;
 
-/** Whether a reply, or its code, is one after which the connection is made anew. */
+/** Whether a reply, or its code, is one after which the connection is re-established. */
 export const comesFromWrongServer = (reply: string): boolean => WRONG_SERVER.test(reply);
 
-/** Full jitter under an exponential bound, so that the replicas do not come back all at once. */
+/** Full jitter under an exponential bound, so that the replicas do not all come back at once. */
 export function reconnectDelayMs(attempt: number, maxMs: number, random: () => number): number {
   const boundMs = Math.min(maxMs, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20));
   return Math.ceil(random() * boundMs);
 }
 
 /**
- * A server that is still loading says so to each command: the library's ready check would keep that to itself. It is
- * needed only with Sentinel, where it also tells whether a primary was found.
+ * A server that is still loading replies so to each command, while the library's ready check would hide it. That check
+ * is needed only with Sentinel, where it also shows whether a primary was found.
  *
- * Decided, not inherited: a command ends in time or fails; nothing waits for a connection and nothing is sent twice,
- * because a claim or a publication that is repeated behind our back is one that we did not decide to make.
+ * These are deliberate choices, not defaults: a command ends in time or fails; nothing waits for a connection and
+ * nothing is sent twice, because a claim or a publication that is repeated behind our back is one that we did not
+ * decide to make.
  */
 function sharedOptions(timeouts: RedisTimeouts): ServerOptions {
   return {
@@ -61,7 +64,7 @@ function sharedOptions(timeouts: RedisTimeouts): ServerOptions {
     autoResendUnfulfilledCommands: false,
     // Pending commands fail when the connection does, instead of when they time out.
     maxRetriesPerRequest: 0,
-    // The probe subscribes: nobody would hear of a failure of the library's own attempt.
+    // The probe subscribes: a failure of the library's own attempt would go unnoticed.
     autoResubscribe: false,
     disableClientInfo: true,
     // 1: reconnect and fail the command; 2 would send it again.
@@ -111,7 +114,7 @@ export function clusterOptions(
   timeouts: RedisTimeouts,
 ): NodesOptions {
   return {
-    // Connected before the first command needs it: a second one would find it half connected, and be refused.
+    // Connected before the first command needs it: a second command would find it half connected, and be refused.
     redisOptions: {
       ...sharedOptions(timeouts),
       ...accessOptions(connection),
@@ -119,16 +122,16 @@ export function clusterOptions(
       enableReadyCheck: false,
     },
     enableOfflineQueue: false,
-    // The library's check asks a node that may be half connected, and starts all over; our probe asks every shard.
+    // The library's check asks a node that may be half connected, and then starts all over; our probe asks every shard.
     enableReadyCheck: false,
     clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt, timeouts.maxReconnectMs, Math.random),
-    // A command that was in flight when its node went away may have been done: never sent again.
+    // A command that was in flight when its node went away may have been executed: never sent again.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     maxRedirections: 5,
     slotsRefreshTimeout: timeouts.connectMs,
     slotsRefreshInterval: 10_000,
-    // Host names are not resolved here, so that TLS verifies what was configured.
+    // Host names are not resolved here, so that TLS verifies the configured names.
     dnsLookup: (address, callback) => callback(null, address),
   };
 }
@@ -140,6 +143,6 @@ function accessOptions({ credentials, tls }: { credentials?: RedisCredentials; t
 }
 
 function tlsOptions(tls: RedisTls): NonNullable<RedisOptions['tls']> {
-  // Said explicitly: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
+  // Set explicitly: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
   return { ...tls, rejectUnauthorized: true, ...TLS_TERMS };
 }

@@ -8,12 +8,12 @@ import { dueScript } from './scripts/due.lua.js';
 import { enrolScript } from './scripts/enrol.lua.js';
 import { settleScript } from './scripts/settle.lua.js';
 
-/** One question looks at an index that is full of foreign entries no more often than this; the next one goes on. */
+/** One request looks at an index full of foreign entries at most this often; the next request continues. */
 const MAX_LOOKS = 8;
 const MAX_PAGE = 4_000;
-/** When to look again at an index that was not put right in one go: soon, but not at once time and again. */
+/** When to look again at an index that could not be repaired in one go: soon, but not immediately again and again. */
 const LOOK_AGAIN_MS = 250;
-/** How often an index with fewer entries than merchants were enrolled is made anew. */
+/** How often an index with fewer entries than there are enrolled merchants is rebuilt. */
 const REBUILD_AFTER_MS = 10_000;
 
 export interface DueIndexOptions {
@@ -23,8 +23,8 @@ export interface DueIndexOptions {
 }
 
 /**
- * The sorted sets that say who is due. They are an index of what the merchants' hashes say: each entry is checked
- * against its hash, what does not belong there is removed, and what is missing is put back.
+ * The sorted sets that say who is due. They are an index of the merchants' hashes: each entry is checked against its
+ * hash, entries that do not belong there are removed, and missing ones are put back.
  */
 export class DueIndex {
   readonly #options: DueIndexOptions;
@@ -75,7 +75,7 @@ export class DueIndex {
     return readDueReply(await scripts.run(dueScript, { keys: [keys.due(shard)], args: [size] }));
   }
 
-  /** Those of the entries that are due by their hashes as well; the index of the others is put right. */
+  /** The entries that are also due according to their hashes; the index of the others is corrected. */
   async #settle(shard: number, entries: readonly DueEntry[]): Promise<readonly DueEntry[]> {
     const named = entries.filter(({ merchant }) => merchant !== '');
     if (named.length === 0) return [];
@@ -89,7 +89,7 @@ export class DueIndex {
   }
 
   /**
-   * The index was removed, or some entries of it. A store that was emptied has no hashes either: nothing is due then.
+   * The index or some of its entries were removed. A store that was emptied has no hashes either: then nothing is due.
    */
   async #rebuiltWhereMissing(shard: number, { size }: DuePage): Promise<boolean> {
     const enrolled = this.#enrolledIn(shard);

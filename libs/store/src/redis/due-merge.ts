@@ -2,11 +2,11 @@ import type { DueMerchants } from '#libs/session';
 
 export interface DueEntry {
   readonly merchant: string;
-  /** 0 or less: due, and for that long. */
+  /** 0 or less: due, and for how long. */
   readonly dueInMs: number;
 }
 
-/** One shard's index: its earliest entries, and how many it has in all. */
+/** One shard's index: its earliest entries, and how many it has in total. */
 export interface DuePage {
   readonly size: number;
   readonly entries: readonly DueEntry[];
@@ -21,7 +21,7 @@ export function readDueReply(reply: unknown): DuePage {
   return { size, entries };
 }
 
-/** One list of the shards' lists, each of which holds its `limit` + 1 earliest. Shards are compared by time left. */
+/** Merges the shards' lists, each of which holds its `limit` + 1 earliest. Shards are compared by time left. */
 export function mergeDue(shards: readonly (readonly DueEntry[])[], limit: number): DueMerchants {
   const inOrder = shards.flat().sort((a, b) => a.dueInMs - b.dueInMs);
   const due = inOrder.slice(0, limit).filter(({ dueInMs }) => dueInMs <= 0);

@@ -37,7 +37,7 @@ async function aKey(): Promise<{ key: ClientKey; scalar: string }> {
   return { key: await importClientKey(privateJwk), scalar: privateJwk['d'] ?? '' };
 }
 
-/** One key twice: from its file, and as if it were in a token. */
+/** The same key twice: from its file, and as if it were in a token. */
 async function keyInBoth(): Promise<{ file: ClientKey; token: ClientKey }> {
   const { privateJwk } = await generateClientKey();
   const file = await importClientKey(privateJwk);
@@ -47,7 +47,7 @@ async function keyInBoth(): Promise<{ file: ClientKey; token: ClientKey }> {
   return { file, token: await clientKeyInCustody(file.publicJwk, new FileClientKeys(agreement)) };
 }
 
-/** The text itself, and what is left of it in base64 wherever in a longer text it begins. */
+/** The text itself, and what remains of it in base64 at any offset within a longer text. */
 function writings(secret: string): readonly string[] {
   const encoded = [0, 1, 2].map((offset) =>
     Buffer.from(`${'x'.repeat(offset)}${secret}`)

@@ -8,7 +8,7 @@ import { claimScript } from './scripts/claim.lua.js';
 import { readScript } from './scripts/read.lua.js';
 
 const TEN_YEARS_MS = 315_576_000_000;
-/** The highest number that leaves room for those to come. */
+/** The highest number that leaves room for those that follow. */
 const MAX_GENERATION = 2 ** 53 - 2 ** 20;
 const fresh = serverWithStores('belief', () => RedisProcess.start());
 
@@ -27,7 +27,7 @@ const claim = (overrides: Partial<ClaimRequest> = {}): ReturnType<SessionStore['
 
 const stateOf = (known = 0): Promise<StoredState> => stateIn(store, 'shop', known);
 
-/** What read.lua says itself: what the store makes of it hides differences. */
+/** The raw reply of read.lua: the store's interpretation of it hides differences. */
 async function reply(known: number): Promise<unknown> {
   const wanted = [keys.due, keys.hashOf('shop'), 'shop', known];
   const [, state] = (await keys.client.eval(readScript.lua, 2, ...wanted)) as unknown[];
@@ -162,7 +162,7 @@ describeWith('redis-server', 'calls', () => {
   });
 
   it('grow by one even where the call of this number and owner is there already', async () => {
-    // Two calls like the one that the claim is about to count.
+    // Two calls with the same name as the one that the claim is about to count.
     const twice = `for turn = 0, 1 do
       redis.call('ZADD', KEYS[2], whole(now), whole(ARGV[6] + 2) .. ':' .. ARGV[2] .. ':' .. turn)
     end
@@ -180,7 +180,7 @@ describeWith('redis-server', 'calls', () => {
 });
 
 describeWith('redis-server', 'what a read is answered', () => {
-  /** Neither a due moment nor a session that died early. Where none is reported dead, there is nothing behind these. */
+  /** Neither a due moment nor a condemned session. If none is reported dead, nothing follows these. */
   const nothing = ['', '', ''];
 
   it.each<[string, () => Promise<unknown>]>([

@@ -7,10 +7,10 @@ import { BrokerError } from '#libs/errors';
 export interface RedisTls {
   /** PEM; default: the authorities that Node trusts. */
   readonly ca?: string;
-  /** PEM of our own certificate and key, when the server asks for one. */
+  /** PEM of our own certificate and key, if the server asks for one. */
   readonly cert?: string;
   readonly key?: string;
-  /** The name to verify when it is not the host's. */
+  /** The name to verify if it is not the host's. */
   readonly servername?: string;
 }
 
@@ -20,7 +20,7 @@ export interface RedisAddress {
 }
 
 export interface RedisCredentials {
-  /** ACL user; without one, `password` is that of the default user. */
+  /** ACL user; without one, `password` belongs to the default user. */
   readonly username?: string;
   readonly password?: string;
 }

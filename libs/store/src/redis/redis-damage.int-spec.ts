@@ -15,7 +15,7 @@ import type { KeysInRedis } from './redis-keys-fixture.js';
 import { type OpenedStore, serverWithStores } from './redis-store-fixture.js';
 
 const HOUR_MS = 3_600_000;
-/** As a writer who means harm would choose it: the next number is the same number. */
+/** What a malicious writer would choose: the next number is the same number. */
 const LAST_SAFE = String(2 ** 53 - 1);
 
 const fresh = serverWithStores('damage', () => RedisProcess.start());
@@ -29,7 +29,7 @@ beforeEach(async () => {
   ({ keys, store, said } = await fresh());
   client = keys.client;
 });
-// Nothing that a merchant's keys hold is a failure of the store.
+// Nothing in a merchant's keys counts as a failure of the store.
 afterEach(() => {
   expect(said()).toEqual(['answers']);
 });
@@ -318,7 +318,7 @@ describeWith('redis-server', 'seats', () => {
   });
 
   it('are given on after a week without use, or when there are no others: the longest unused first', async () => {
-    // Read once: a clock that ticks between two seats makes them equally long unused.
+    // Read once: if the clock ticked between two seats, they would have been unused for equally long.
     const lastUsed = Date.now() - 10_000;
     const taken = Object.fromEntries(
       Array.from({ length: 1_024 }, (_, seat) => [String(seat), `${lastUsed - seat} sitter-${seat}`]),

@@ -5,11 +5,11 @@ import { isRefusedHandshake, refusedHandshake } from './tls-alert.js';
 /** `refused`: the server was there and said no, or it is one that we do not trust. `silent`: no answer. */
 export interface RedisVerdict {
   readonly kind: 'refused' | 'silent';
-  /** In words that can be logged: a reply's code (`NOPERM`, `OOM`, `READONLY`, ...) when there was a reply. */
+  /** In words that can be logged: a reply's code (`NOPERM`, `OOM`, `READONLY`, ...) if there was a reply. */
   readonly reason: string;
 }
 
-/** What the library says when a command had no connection: it does not say why. */
+/** The library's messages for a command without a connection, which do not say why. */
 export const WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
   'not connected',
   'the connection was closed',
@@ -26,26 +26,26 @@ const libraryMessages: Readonly<Record<string, string>> = {
   'None of startup nodes is available': 'no node of the cluster can be reached',
 };
 
-/** Replies whose first word tells less than is known. */
+/** Replies whose first word says less than is known. */
 const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR max number of clients/, 'MAXCLIENTS'],
   [/^-?ERR The user executing the script can't/, 'NOPERM'],
   [/^-?ERR (AUTH|Client sent AUTH|invalid password)/, 'WRONGPASS'],
 ];
 
-/** Of a server that has no such database: not so many, or, as a node of a cluster, database 0 alone. */
+/** From a server without such a database: it has fewer or, as a node of a cluster, only database 0. */
 const DATABASE_REFUSED = /^-?ERR (DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode)/;
-/** The reason then. */
+/** The reason in that case. */
 export const NO_DATABASE = /^no database (?:\d+|of that number)$/;
 
-/** The reason where something answers that does not speak the protocol. */
+/** The reason if something answers that does not speak the protocol. */
 export const NOT_REDIS = 'what answers is not Redis';
 
-/** A certificate that does not verify: there was an answer, and a person has to mend it. */
+/** A certificate that does not verify: there was an answer, and a person has to fix it. */
 const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_|INVALID_|PATH_LENGTH_)/;
 
 /**
- * What went wrong. The client library hangs a command's arguments (sessions, passwords) on its errors, and a server
+ * What went wrong. The client library attaches a command's arguments (sessions, passwords) to its errors, and a server
  * quotes them in its messages, so neither is ever passed on.
  */
 export function judgeRedisError(error: unknown): RedisVerdict {
@@ -58,7 +58,7 @@ export function judgeRedisError(error: unknown): RedisVerdict {
   return { kind: isUntrusted(reason) || isRefusedHandshake(reason) ? 'refused' : 'silent', reason };
 }
 
-/** Whether a reason is that a certificate, or TLS as a whole, is not what it should be. */
+/** Whether the reason is that a certificate, or TLS as a whole, is wrong. */
 export const isUntrusted = (reason: string): boolean => UNTRUSTED.test(reason);
 
 /** The reason alone, one line free of secrets. */
@@ -73,7 +73,7 @@ function replyReason(error: Error): string | undefined {
   return known?.[1] ?? /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(message)?.[1] ?? 'ERR';
 }
 
-/** The library hangs the command on its error: of this one the number alone is read. */
+/** The library attaches the command to its error: only the number is read from it. */
 function chosenDatabase(error: Error): string {
   const { args } = ('command' in error ? error.command : {}) as { readonly args?: readonly unknown[] };
   const number = Number(args?.[0] ?? NaN);
@@ -97,7 +97,7 @@ function systemCode(error: Error): string | undefined {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_/]{2,60}$/.test(code) ? code : undefined;
 }
 
-/** The error every operation of the store throws when Redis does not do it. It has no cause on purpose. */
+/** The error that every operation of the store throws if Redis fails it. It deliberately has no cause. */
 export function storeFailure(operation: string, { kind, reason }: RedisVerdict): BrokerError {
   const code = kind === 'refused' ? 'store_refused' : 'store_unavailable';
   return new BrokerError(code, { detail: `${operation}: ${reason}` });

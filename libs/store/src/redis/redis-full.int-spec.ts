@@ -31,21 +31,21 @@ const setTo = async (setting: string, value: string): Promise<void> =>
   void (await keys.client.config('SET', setting, value));
 const fill = (): Promise<void> => setTo('maxmemory', '1');
 const giveMemory = (): Promise<void> => setTo('maxmemory', '0');
-/** Redis writes only while enough replicas follow it, and none does. */
+/** Redis then accepts writes only while enough replicas follow it, and none does. */
 const demandReplicas = (): Promise<void> => setTo('min-replicas-to-write', '1');
 const refusedWith = (code: string): object => ({
   code: 'store_refused',
   detail: expect.stringContaining(code) as string,
 });
 
-/** Refused as a whole: all that the merchant has in Redis is as it was before. */
+/** Refused as a whole: everything that the merchant has in Redis is as before. */
 async function expectRefused(operation: () => Promise<unknown>, code = 'OOM'): Promise<void> {
   const before = { ...(await keys.of('shop')), callsEndInMs: ANY_NUMBER };
   await expect(operation()).rejects.toMatchObject(refusedWith(code));
   expect(await keys.of('shop')).toEqual(before);
 }
 
-/** A merchant that has had everything once: a call that counts, a failure, and no lease now. */
+/** A merchant that has had everything once: a call that counts, a failure, and currently no lease. */
 async function withHistory(): Promise<Lease> {
   const leased = await leaseIn(store);
   await store.release(leased, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });

@@ -30,7 +30,7 @@ class Bench {
     this.outcome = () => Promise.resolve();
   }
 
-  /** Answering, as far as is known. */
+  /** The store answers, as far as is known. */
   async answering(): Promise<void> {
     this.health.probeNow();
     await this.clock.advance(0);

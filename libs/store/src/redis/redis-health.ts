@@ -5,48 +5,49 @@ import { type RedisVerdict, WITHOUT_CONNECTION } from './redis-failure.js';
 export type StoreHealthState = 'answers' | 'refuses' | 'silent';
 
 /**
- * Called once per change, once for the first verdict, and once more when it is learned why a store that is silent does not answer,
- * or when another reason has lasted; `detail` is one line with the reason, free of secrets.
+ * Called once per change, once for the first verdict, and again when the reason for a store's silence becomes known or
+ * a different reason has lasted; `detail` is one line with the reason, free of secrets.
  */
 export type StateChangeHandler = (state: StoreHealthState, detail: string) => void;
 
 interface RedisHealthOptions {
   readonly clock: Clock;
-  /** Does everything that the store needs of Redis, end to end; rejects when any of it fails. */
+  /** Does everything that the store needs from Redis, end to end; rejects if any of it fails. */
   readonly probe: () => Promise<void>;
   readonly judge: (error: unknown) => RedisVerdict;
-  /** A probe that took longer than this was made by a process that was stalled, and tells nothing of the store. */
+  /** A probe that took longer than this ran in a stalled process, and says nothing about the store. */
   readonly stalledAfterMs: number;
   readonly onStateChange: StateChangeHandler;
 }
 
-/** While the store answers, a silent connection is noticed this soon even when nobody asks for anything. */
+/** While the store answers, a silent connection is noticed this soon even if there are no requests. */
 const PROBE_WHEN_ANSWERING_MS = 2_000;
 /**
- * Otherwise a way back is looked for this often, which bounds how long an outage seems to last. Early probes keep this
- * distance, too.
+ * Otherwise the store is probed this often, which bounds how long an outage seems to last. Probes that are brought
+ * forward keep this interval, too.
  */
 const PROBE_SOON_MS = 250;
-/** Another reason is told once it has lasted this long: reasons that take turns would be told without an end. */
+/** A different reason is reported once it has lasted this long: alternating reasons would be reported endlessly. */
 const REASON_LASTS_MS = 2_500;
 
 interface Verdict {
   readonly state: StoreHealthState;
   readonly sinceMs: number;
-  /** As it was told. */
+  /** As it was reported. */
   readonly detail: string;
 }
 
 /**
- * Whether the store can be used. Only a probe tells, which does all that the store does: so a store that does some things
- * and not others refuses and goes on refusing instead of flapping, and one command that fails brings a probe forward.
+ * Whether the store can be used. Only a probe decides, because it does everything that the store does: so a store that
+ * does some things and not others refuses and keeps refusing instead of flapping. A single command that fails brings a
+ * probe forward.
  */
 export class RedisHealth {
   readonly #options: RedisHealthOptions;
   readonly #firstVerdict: Promise<void>;
   #decided: () => void = () => undefined;
   #current: Verdict | undefined;
-  /** A reason that is not the one that was told, and since when it is found. */
+  /** A reason that differs from the one reported, and since when it has been seen. */
   #otherReason: Pick<Verdict, 'detail' | 'sinceMs'> | undefined;
   readonly #alarm: Alarm;
   #lastProbeEndedAtMs = -Infinity;
@@ -71,19 +72,19 @@ export class RedisHealth {
     return this.#firstVerdict;
   }
 
-  /** Gives the connections `graceMs` to come up before silence is taken for an answer. */
+  /** Gives the connections `graceMs` to come up before silence counts as an answer. */
   start(graceMs: number): void {
     this.#probeIn(graceMs);
   }
 
-  /** Something failed: a probe finds out what it means. However much fails, probes keep their distance. */
+  /** Something failed: a probe finds out what it means. However much fails, probes keep their interval. */
   failed(): void {
     if (this.#probing) return;
     const sinceLastMs = this.#options.clock.monotonicMs() - this.#lastProbeEndedAtMs;
     this.#probeIn(Math.max(0, PROBE_SOON_MS - sinceLastMs));
   }
 
-  /** There is a connection (again): finds out at once whether it is of use. */
+  /** There is a connection (again): finds out at once whether it is usable. */
   probeNow(): void {
     if (this.#probing) this.#probeAgain = true;
     else this.#probeIn(0);
@@ -127,7 +128,10 @@ export class RedisHealth {
     this.#decided();
   }
 
-  /** A connection that has just ended has no reason yet: the attempts to connect again find it. What hangs first may be gone later. */
+  /**
+   * A connection that has just ended has no reason yet: the attempts to reconnect find it. A server that only hangs at
+   * first may be gone later.
+   */
   #explain(current: Verdict, detail: string): void {
     if (WITHOUT_CONNECTION.has(detail)) return;
     if (detail === current.detail) {

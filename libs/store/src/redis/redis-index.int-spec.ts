@@ -37,7 +37,9 @@ const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn
 
 const stateOf = (): Promise<StoredState> => stateIn(store);
 
-/** As left by a replica that writes due moments to the index alone: the fence goes on, and the hash names the old one. */
+/**
+ * As left by a replica that writes due moments only to the index: the fence advances, and the hash names the old one.
+ */
 async function leftByOlderVersion(dueInMs: number, fields: Record<string, string> = {}): Promise<number> {
   const dueAtMs = Date.now() + dueInMs;
   await keys.client.zadd(keys.due, dueAtMs, 'shop');

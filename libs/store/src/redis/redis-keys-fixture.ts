@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 
-/** One merchant's part of a store, as it is found by looking into Redis. */
+/** One merchant's part of a store, as found by looking into Redis. */
 interface StoredKeys {
   readonly hash: Readonly<Record<string, string>>;
   readonly calls: readonly (readonly [member: string, atMs: number])[];
-  /** Until the calls are forgotten; below 0 without calls. */
+  /** Time until the calls are forgotten; below 0 if there are no calls. */
   readonly callsEndInMs: number;
   readonly dueAtMs: number | undefined;
 }
@@ -48,14 +48,14 @@ export class KeysInRedis {
     };
   }
 
-  /** The clock of the server before and after what is done, in whole milliseconds as scripts read it. */
+  /** The server's clock before and after the action, in whole milliseconds as scripts read it. */
   async during(act: () => Promise<unknown>): Promise<readonly [beganMs: number, endedMs: number]> {
     const beganMs = await this.#now();
     await act();
     return [beganMs, await this.#now()];
   }
 
-  /** The store is empty then, for every user of the prefix. */
+  /** Leaves the store empty for every user of the prefix. */
   async deleteAll(): Promise<void> {
     for (const name of await this.client.keys(`${this.#prefix}:*`)) await this.client.del(name);
   }

@@ -10,10 +10,10 @@ const SEATS = 1_024;
 /** No configured merchant can have this name. */
 export const PROBE_MERCHANT = '~probe';
 
-/** How many hash tags the keys of a store have. */
+/** How many hash tags the keys of a store use. */
 export const shardsOf = ({ kind }: RedisConnection): number => (kind === 'cluster' ? CLUSTER_SHARDS : 1);
 
-/** Keys of a merchant: in one hash slot, as every script needs them together. */
+/** Keys of a merchant: in one hash slot, since every script needs them together. */
 interface MerchantKeys {
   readonly merchant: string;
   readonly calls: string;
@@ -21,8 +21,8 @@ interface MerchantKeys {
 }
 
 /**
- * Names of keys. A merchant belongs to one shard for ever, and the shard is the hash tag of its keys, so that they and
- * the shard's due moments lie together in a cluster while the shards spread over its nodes.
+ * Names of keys. A merchant always belongs to the same shard, and the shard is the hash tag of its keys: so in a
+ * cluster they are stored together with the shard's due moments, while the shards spread over the nodes.
  */
 export class RedisKeys {
   readonly #prefix: string;
@@ -55,12 +55,12 @@ export class RedisKeys {
     return `${this.#prefix}:{${shard}}:due`;
   }
 
-  /** The numbers of the replicas lie in one place. */
+  /** The seats of all replicas are in one place. */
   get seats(): string {
     return `${this.#prefix}:{${SEATS_SHARD}}:seats`;
   }
 
-  /** Where an owner begins to look for a number: the same in a store that was emptied. */
+  /** Where an owner begins to look for a seat: the same one again in a store that was emptied. */
   preferredSeatOf(owner: string): number {
     return fnv1a(owner) % SEATS;
   }
@@ -74,12 +74,12 @@ export class RedisKeys {
     return this.inShard(this.shardOf(merchant), merchant);
   }
 
-  /** Something of a merchant that was seen, by a name that says nothing of it. */
+  /** Something about a merchant that was seen, by a name that reveals nothing about it. */
   sighting(merchant: string, name: string): string {
     return `${this.#prefix}:{${this.shardOf(merchant)}}:seen:${merchant}:${name}`;
   }
 
-  /** The keys that a merchant would have in a shard, where somebody may have put one that does not belong there. */
+  /** The keys that a merchant would have in a shard, in which somebody may have put one that does not belong there. */
   inShard(shard: number, merchant: string): MerchantKeys {
     return {
       merchant: `${this.#prefix}:{${shard}}:merchant:${merchant}`,

@@ -7,7 +7,7 @@ import { operationScripts } from './scripts/probe.lua.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/redis.md'), 'utf8');
 
-/** The rows of the table below a heading, each as its cells without code marks around names. */
+/** The rows of the table below a heading, each as its cells, with names stripped of code marks. */
 function tableBelow(heading: string): string[][] {
   const [, rest = ''] = page.split(`\n## ${heading}\n`);
   const lines = /(?:^\|.*\n)+/m.exec(rest)?.[0].trimEnd().split('\n') ?? [];
@@ -17,7 +17,7 @@ function tableBelow(heading: string): string[][] {
   });
 }
 
-/** The calls of a command in a script, with their whole lists of parameters. */
+/** The calls of a command in a script, with their complete parameter lists. */
 function callsOf(command: string, lua: string): string[] {
   return lua
     .split(`redis.call('${command}'`)
@@ -32,12 +32,12 @@ function callsOf(command: string, lua: string): string[] {
     });
 }
 
-/** The words in quotes that are names of fields, and not values such as '1'. */
+/** The quoted words that are names of fields, not values such as '1'. */
 const namesIn = (text: string): string[] => [...text.matchAll(/'([A-Za-z]\w*)'/g)].map(([, name]) => name ?? '');
 
 const dueFields = namesIn(callsOf('HSET', prelude).join());
 
-/** What a script sets in the hash of a merchant, by itself or by a function that all scripts have. */
+/** What a script sets in the hash of a merchant, by itself or through a function that all scripts share. */
 function setBy({ body }: { readonly body: string }): string[] {
   return [...callsOf('HSET', body).flatMap(namesIn), ...(body.includes('fall_due(') ? dueFields : [])];
 }

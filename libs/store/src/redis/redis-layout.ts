@@ -8,11 +8,11 @@ interface LayoutField {
   readonly holds: string;
   /** The scripts that set it. */
   readonly setBy: readonly string[];
-  /** Longer than a name: read by itself, and only where it is wanted. */
+  /** Longer than a name: read separately, and only if it is needed. */
   readonly isText?: true;
 }
 
-/** Everything that the store has in Redis. A test holds the tables of docs/redis.md equal to this page. */
+/** Everything that the store keeps in Redis. A test keeps the tables of docs/redis.md equal to this. */
 export const layoutKeys = {
   ':{n}:merchant:<id>': { type: 'hash', holds: 'the truth about a merchant, in the fields below' },
   ':{n}:calls:<id>': {
@@ -38,8 +38,8 @@ export const layoutKeys = {
 } as const satisfies Record<string, LayoutKey>;
 
 /**
- * The fields of a merchant's hash. Moments and durations are in ms, by the clock of the server. The scripts read them as
- * `prelude.lua.ts` says: whatever is not as this store writes it is absent.
+ * The fields of a merchant's hash. Moments and durations are in ms, by the server's clock. The scripts read them as
+ * described in `prelude.lua.ts`: whatever is not as this store writes it counts as absent.
  */
 export const merchantFields: Readonly<Record<string, LayoutField>> = {
   fence: { holds: 'the number of the newest lease: the generation that it may publish', setBy: ['claim'] },
@@ -73,7 +73,9 @@ export const merchantFields: Readonly<Record<string, LayoutField>> = {
   },
 };
 
-/** What whoever can read Redis learns, and from which keys and fields. All but the session is in clear. */
+/**
+ * What anyone who can read Redis learns, and from which keys and fields. Everything but the session is in the clear.
+ */
 export const inClear: Readonly<Record<string, readonly string[]>> = {
   'the ids of merchants': [':{n}:merchant:<id>', ':{n}:due', 'sealed'],
   'the thumbprint of the client key under which a session is sealed (`kid`, RFC 7638)': ['sealed'],

@@ -24,14 +24,14 @@ interface RedisLinksOptions {
 
 const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', ...WITHOUT_CONNECTION]);
 
-/** The part of a cluster client that listens. */
+/** The part of a cluster client that subscribes. */
 interface ClusterListener {
   readonly getInstance: () => Redis | null;
 }
 
 /**
- * The connections of one replica: one for commands and one for announcements alone, so that neither is held up by the
- * other. The client library reconnects them; what it has given up is started again here.
+ * The connections of one replica: one for commands and one only for announcements, so that neither holds up the other.
+ * The client library reconnects them; where it has given up, it is restarted here.
  */
 export class RedisLinks {
   readonly commands: RedisClient;
@@ -50,7 +50,7 @@ export class RedisLinks {
       const nodes = [...connection.nodes];
       const profile = clusterOptions(connection, timeouts);
       this.commands = this.#followCluster(new Cluster(nodes, profile));
-      // It listens on a connection of its own, so those to the other nodes can stay closed.
+      // It subscribes on a connection of its own, so those to the other nodes can stay closed.
       this.subscriber = new Cluster(nodes, {
         ...profile,
         redisOptions: { ...profile.redisOptions, lazyConnect: true },
@@ -62,7 +62,7 @@ export class RedisLinks {
     for (const client of this.#clients()) this.#follow(client);
   }
 
-  /** What an operation's failure means: if there was no connection because it was turned down, it is a refusal. */
+  /** What an operation's failure means: if there was no connection because it was refused, it is a refusal. */
   judge(error: unknown): RedisVerdict {
     const verdict = judgeRedisError(error);
     if (verdict.kind === 'refused') this.#noteTurnedAway(verdict);
@@ -71,8 +71,8 @@ export class RedisLinks {
   }
 
   /**
-   * The connection that announcements come in on, to be compared with nothing but itself. In a cluster the library
-   * replaces it, and subscribes anew, without telling anybody: its end is watched here.
+   * The connection on which announcements arrive, only to be compared with itself. In a cluster, the library replaces
+   * it and resubscribes without telling anybody, so its end is watched here.
    */
   listeningConnection(): object | undefined {
     if (this.subscriber instanceof Redis) return this.subscriber.stream;
@@ -106,7 +106,7 @@ export class RedisLinks {
     return cluster.on('-node', () => this.#options.onChanged());
   }
 
-  /** One node or one sentinel that fails is no event here: commands and the probe tell whether it matters. */
+  /** A single node or sentinel that fails is not an event here: commands and the probe show whether it matters. */
   #follow(client: RedisClient): void {
     client.on('ready', () => {
       this.#lastFailures.delete(client);
@@ -124,17 +124,16 @@ export class RedisLinks {
 
   #failed(client: RedisClient, error: unknown): void {
     const verdict = judgeRedisError(error);
-    // A server that turns a connection down closes it as well, and the next attempt, or its greeting, may see no more than that.
+    // A server that refuses a connection also closes it, and the next attempt, or its greeting, may see nothing but
+    // that.
     const isEcho = CLOSED.has(verdict.reason) && this.#lastFailures.get(client)?.kind === 'refused';
     if (!isEcho) this.#lastFailures.set(client, verdict);
     this.#lost();
   }
 
-  /**
-   * It is our own doing that there is no connection after such a reply: until there is one, the reply is the reason.
-   */
+  /** After such a reply it is we who close the connection: until there is a new one, the reply is the reason. */
   #noteTurnedAway(verdict: RedisVerdict): void {
-    // A cluster does not tell when one of its nodes is connected again.
+    // A cluster does not report when one of its nodes is connected again.
     if (this.commands instanceof Redis && comesFromWrongServer(verdict.reason))
       this.#lastFailures.set(this.commands, verdict);
   }
@@ -143,7 +142,7 @@ export class RedisLinks {
     if (!this.#closed) this.#options.onLost();
   }
 
-  /** The library stops for good when an attempt fails before there is a socket; we never stop. */
+  /** The library stops for good if an attempt fails before there is a socket; we never stop. */
   #restart(client: RedisClient): void {
     if (this.#closed) return;
     const { clock, timeouts } = this.#options;

@@ -20,7 +20,7 @@ import { openedByTests, type OpenedStore } from './redis-store-fixture.js';
 
 /** Short enough to wait for, and long enough for a Redis that answers to a busy machine. */
 const SHORT = { commandMs: 3_000, silenceMs: 5_000 };
-/** One operation: the command's own time-out, a second command when the script was unknown, and a busy machine. */
+/** One operation: the command's own timeout, a second command if the script was unknown, and a busy machine. */
 const OPERATION_WITHIN_MS = 20_000;
 const HEALED_WITHIN_MS = 20_000;
 const NOTICED_WITHIN_MS = 30_000;
@@ -28,7 +28,7 @@ const NOTICED_WITHIN_MS = 30_000;
 const { open, started, closeAfterTest } = openedByTests();
 
 interface Replica extends OpenedStore {
-  /** Resolves at the next report that the store answers, or at once when the last one said so. */
+  /** Resolves at the next report that the store answers, or at once if the last report said so. */
   readonly up: () => Promise<void>;
   readonly silent: () => Promise<void>;
   readonly refuses: () => Promise<void>;
@@ -82,7 +82,7 @@ async function expectUnavailable(store: SessionStore): Promise<void> {
   expect(await elapsedMs(work)).toBeLessThan(OPERATION_WITHIN_MS);
 }
 
-/** Why a store is silent may be learned after that it is. */
+/** Why a store is silent may become known later than the fact that it is. */
 const statesOf = (changes: OpenedStore['changes']): readonly string[] =>
   changes.map(({ state }) => state).filter((state, index, states) => state !== states[index - 1]);
 
@@ -151,7 +151,7 @@ describeWith('redis-server', 'when Redis is frozen', () => {
     redis.thaw();
     expect(await elapsedMs(up)).toBeLessThan(HEALED_WITHIN_MS);
     expect(statesOf(changes)).toEqual(['answers', 'silent', 'answers']);
-    // The claim that timed out was applied after the thaw: asking again as its owner gives that same lease.
+    // The claim that timed out was applied after the thaw: a repeated claim by the same owner gets that same lease.
     const leased = await lease(store);
     expect(await store.release(leased, { called: false, nextDueInMs: 0 })).toBe(true);
   });
@@ -230,7 +230,7 @@ describeWith('redis-server', 'when Redis refuses', () => {
     const { store, changes, up } = await openReplica(redis.address, {});
     redis.cli('replicaof', '127.0.0.1', String(primary.port));
     const failedBefore = failedCalls(redis);
-    // The connection is made anew after each refusal: who asks in between is told that there is none.
+    // The connection is re-established after each refusal: a request in between finds none.
     await eventually(async () => {
       const failure = await failureOf(store.enrol(['shop']));
       expect(failure.detail).toMatch(/^enrol: (READONLY|LOADING|MASTERDOWN|not connected)$/);
@@ -264,7 +264,7 @@ describeWith('redis-server', 'with very many merchants', () => {
     const everyone = merchants.map((merchant) => ({ merchant, known: 0 }));
     const patient = await openReplica(redis.address, { commandMs: 60_000 });
     await patient.store.enrol(merchants);
-    // A part of what this machine takes for all of them now, however busy it is; one batch takes a fiftieth.
+    // A part of the time that this machine now takes for all of them, however busy it is; one batch takes a fiftieth.
     const allMs = await elapsedMs(() => patient.store.read(everyone));
     const { store, changes } = await openReplica(redis.address, { commandMs: Math.ceil((allMs * 2) / 3) });
     const { states } = await store.read(everyone);

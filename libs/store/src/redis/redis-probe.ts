@@ -4,7 +4,7 @@ import type { RedisLinks } from './redis-links.js';
 import { runScript } from './redis-script.js';
 import { PROBE_ANSWER, probeScript } from './scripts/probe.lua.js';
 
-/** No announcement: replicas of every version pass over what they do not know. */
+/** Not an announcement: replicas of every version ignore what they do not know. */
 const PROBE_MESSAGE = '{}';
 
 /** The server answered, but not as it must: this counts as a refusal. */
@@ -20,13 +20,13 @@ interface RedisProbeOptions {
   readonly keys: RedisKeys;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Hints were lost: the subscription is on another connection than it was. */
+  /** Hints were lost: the subscription is on another connection than before. */
   readonly onGap: () => void;
 }
 
 /**
- * Asks of Redis what the store asks of it: every operation in every shard, and the subscription, which is asked for anew
- * each time because that also brings it back after a reconnect.
+ * Asks of Redis everything that the store asks of it: every operation in every shard, and the subscription, which is
+ * requested again each time because that also restores it after a reconnect.
  */
 export class RedisProbe {
   readonly #options: RedisProbeOptions;
@@ -45,7 +45,7 @@ export class RedisProbe {
     const deadline = new Deadline(clock, timeoutMs);
     try {
       const subscribed = Promise.race([this.#subscribe(), failedBy(deadline.signal)]);
-      // All are waited for: a failure of one must not leave another's unheard.
+      // All are awaited: the failure of one must not leave the failure of another unhandled.
       const outcomes = await Promise.allSettled([...operations, subscribed]);
       if (deadline.expired) links.reconnectSubscriber();
       const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -58,7 +58,7 @@ export class RedisProbe {
   async #operate(shard: number): Promise<void> {
     const { links, keys } = this.#options;
     const { merchant, calls, due } = keys.probe(shard);
-    // Every node of a cluster passes announcements on to all: one shard at a time is enough.
+    // Every node of a cluster forwards announcements to all others: one shard at a time is enough.
     const message = this.#round % keys.shards().length === shard ? PROBE_MESSAGE : '';
     const answer = await runScript(links.commands, probeScript, {
       keys: [merchant, calls, due],

@@ -20,22 +20,24 @@ const REPLICAS = 8;
 const LEASE_MS = 12;
 const WINDOW = { calls: 8, perMs: 100 };
 const BUDGET = aBudget(WINDOW);
-/** The store counts whole milliseconds, and reads its clock at some moment between question and answer. */
+/** The store counts whole milliseconds, and reads its clock at some moment between request and answer. */
 const ROUNDING_MS = 2;
 
-/** What one replica saw of one lease; moments are of this process, which all replicas share. */
+/** What one replica saw of one lease; moments are those of this process, which all replicas share. */
 interface Tenure {
   readonly fence: number;
   readonly owner: string;
   readonly askedAtMs: number;
   readonly grantedAtMs: number;
-  /** When the replica began to give the lease up; it may have ended before. */
+  /** When the replica began to give the lease up; the lease may have ended before. */
   givingUpAtMs: number;
   called: boolean;
   publishedAtMs: number | undefined;
 }
 
-/** How the replica that holds a lease behaves: it may work, fail, dawdle past the end, or never be heard of again. */
+/**
+ * How the replica that holds a lease behaves: it may succeed, fail, dawdle past the end, or never be heard of again.
+ */
 const behaviour = fc.record({
   ends: fc.constantFrom('publishes', 'publishes', 'fails', 'gives up uncalled', 'is never heard of again'),
   takesMs: fc.constantFrom(0, 0, 1, 5, 10, 20),
@@ -90,7 +92,7 @@ async function giveUp(replica: Replica, lease: Lease, ends: string): Promise<Par
   return released ? { givingUpAtMs, called } : { givingUpAtMs };
 }
 
-/** A replica that asks again while it holds the lease gets the same one: that is one tenure, not two. */
+/** A replica that claims again while it holds the lease gets the same one: that is one tenure, not two. */
 function tenureOf({ tenures, owner }: Replica, lease: Lease, askedAtMs: number): Tenure {
   const known = tenures.find(({ fence }) => fence === lease.fence);
   if (known?.owner === owner) return known;
@@ -126,7 +128,7 @@ async function live(replica: Replica, lives: readonly Behaviour[]): Promise<void
   }
 }
 
-/** While a replica knew that it held a lease, nobody else was granted one. */
+/** While a replica knew that it held a lease, no other was granted one. */
 function checkExclusion(tenures: readonly Tenure[]): void {
   const inOrder = [...tenures].sort((a, b) => a.fence - b.fence);
   for (const [index, tenure] of inOrder.entries()) {
@@ -137,7 +139,7 @@ function checkExclusion(tenures: readonly Tenure[]): void {
   }
 }
 
-/** No fence has two owners, and nothing is published once a newer fence was known to be granted. */
+/** No fence has two owners, and nothing is published once a newer fence is known to have been granted. */
 function checkFencing(tenures: readonly Tenure[]): void {
   for (const tenure of tenures) {
     const { fence, publishedAtMs, givingUpAtMs } = tenure;

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { prelude } from './scripts/prelude.lua.js';
 
-/** What commands are sent to: one server (found directly or by Sentinel), or a cluster. */
+/** Where commands are sent: one server (found directly or through Sentinel), or a cluster. */
 export type RedisClient = Redis | Cluster;
 
-/** A Lua script, known to the server by its SHA-1. */
+/** A Lua script, which the server knows by its SHA-1. */
 export interface RedisScript {
   readonly name: string;
   /** The text without the prelude that all scripts begin with. */

@@ -25,7 +25,7 @@ interface Address {
 /** Fields of a merchant's hash that are moments. */
 const MOMENTS = ['leaseEndsAt', 'publishedAt', 'cooledDownAt', 'dueAt'];
 
-/** What a clock that was set back finds: every moment that was kept lies so much further ahead. */
+/** What a clock that was set back finds: every stored moment is that much further ahead. */
 async function keptAhead({ host, port }: Address, prefix: string, byMs: number): Promise<void> {
   const plain = new Redis(port, host);
   for (const key of await plain.keys(`${prefix}:*`)) {
@@ -41,7 +41,7 @@ async function keptAhead({ host, port }: Address, prefix: string, byMs: number):
   plain.disconnect();
 }
 
-/** Each test has a prefix of its own, so it begins with nothing. */
+/** Each test has its own prefix, so it begins with an empty store. */
 async function underTest(connection: RedisConnection, nodes: readonly Address[]): Promise<StoreUnderTest> {
   tests += 1;
   const keyPrefix = `test-${tests}`;

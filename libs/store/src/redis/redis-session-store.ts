@@ -62,14 +62,14 @@ export interface RedisSessionStoreOptions {
   readonly keysOf: KeysOf;
   readonly clock: Clock;
   readonly onStateChange: StateChangeHandler;
-  /** Default: what a listener threw surfaces as an uncaught exception. */
+  /** By default, what a listener throws surfaces as an uncaught exception. */
   readonly onListenerError?: ListenerErrorHandler;
   readonly timeouts?: Partial<RedisTimeouts>;
 }
 
 const whole = (durationMs: number): number => Math.ceil(durationMs);
 
-/** The store that replicas share. Each operation is one Lua script a shard; all time is the server's. */
+/** The store that replicas share. Each operation is one Lua script per shard; all time is the server's. */
 export class RedisSessionStore implements SessionStore, Sightings {
   readonly #keysOf: KeysOf;
   readonly #keys: RedisKeys;
@@ -79,7 +79,9 @@ export class RedisSessionStore implements SessionStore, Sightings {
   readonly #scripts: ScriptRunner;
   readonly #index: DueIndex;
 
-  /** Connects, and resolves once it is known whether Redis answers; it need not. What is down is reconnected. */
+  /**
+   * Connects, and resolves once it is known whether Redis answers, even if it does not. Lost connections are restored.
+   */
   static async open(options: RedisSessionStoreOptions): Promise<RedisSessionStore> {
     const store = new RedisSessionStore(options);
     await store.#health.settled();
@@ -204,7 +206,7 @@ export class RedisSessionStore implements SessionStore, Sightings {
 
   async read(wanted: readonly WantedState[]): Promise<StoredStates> {
     const states = new Map<WantedState, StoredState>();
-    // Shards are asked one after the other, and answer by one clock: the earliest reading holds for all of them.
+    // Shards are read at different moments, but the result has one clock reading: the earliest holds for all of them.
     let nowMs = Infinity;
     const batches = batchesBy(wanted, ({ merchant }) => this.#keys.shardOf(merchant));
     await inTurn(batches, async ([shard, batch]) => {
@@ -228,7 +230,7 @@ export class RedisSessionStore implements SessionStore, Sightings {
     return this.#announcer.subscribe(listener);
   }
 
-  /** Ends at once: what is still under way fails as `store_unavailable`. */
+  /** Ends at once: operations still under way fail with `store_unavailable`. */
   close(): Promise<void> {
     this.#health.close();
     this.#links.close();
@@ -250,7 +252,7 @@ export class RedisSessionStore implements SessionStore, Sightings {
     return { states: await Promise.all(states), nowMs };
   }
 
-  /** No merchant was asked for, but the clock is, all the same. */
+  /** The clock is needed even if no merchant was asked for. */
   async #instant(nowMs: number): Promise<Instant> {
     if (nowMs !== Infinity) return instantFromEpochMs(nowMs);
     return instantFromEpochMs((await this.#readBatch(0, [])).nowMs);

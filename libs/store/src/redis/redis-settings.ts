@@ -1,6 +1,6 @@
 import { parseRedisUrl, type RedisAddress, type RedisConnection, type RedisTls } from './redis-connection.js';
 
-/** Where Redis is and how it is entered, as a configuration says it. */
+/** Where Redis is and how to access it, as given in a configuration. */
 interface RedisSettings {
   readonly place:
     | { readonly kind: 'url'; readonly url: string }
@@ -12,8 +12,8 @@ interface RedisSettings {
 }
 
 /**
- * The connection that the settings describe. A password beside a URL replaces what the URL says of credentials.
- * @throws BrokerError `configuration_invalid` for something that is not such a URL; it is not quoted
+ * The connection that the settings describe. A password next to a URL replaces the URL's credentials.
+ * @throws BrokerError `configuration_invalid` if the text is not such a URL; it is not quoted
  */
 export function redisConnection({ place, username, password, tls }: RedisSettings): RedisConnection {
   const access = {

@@ -5,14 +5,14 @@ import { KeysInRedis } from './redis-keys-fixture.js';
 import type { StoreHealthState } from './redis-health.js';
 import { RedisSessionStore, type RedisSessionStoreOptions } from './redis-session-store.js';
 
-/** One replica's store, with all that it has said and heard. */
+/** One replica's store, with everything that it has reported and heard. */
 export interface OpenedStore {
   readonly store: RedisSessionStore;
   readonly changes: readonly { readonly state: StoreHealthState; readonly detail: string }[];
   /** The changes in short: `answers`, or another state and why. */
   readonly said: () => readonly string[];
   readonly isUp: () => boolean;
-  /** Resolves at the next report of that state, or at once when it was the last one. */
+  /** Resolves at the next report of that state, or at once if it was the last one reported. */
   readonly becomes: (state: StoreHealthState) => Promise<void>;
   readonly heard: readonly Announcement[];
 }
@@ -22,14 +22,14 @@ type Choices = Pick<RedisSessionStoreOptions, 'connection'> & Partial<RedisSessi
 /** A busy machine may keep a command waiting: only a test of how soon one is given up chooses other time-outs. */
 export const PATIENT_TIMEOUTS = { commandMs: 30_000, silenceMs: 30_000 };
 
-/** What a test opens: it is closed after the test, the last one first. */
+/** What a test opens: it is closed after the test, in reverse order. */
 interface OpenedByTests {
   readonly open: (choices: Choices) => Promise<OpenedStore>;
   readonly started: <Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>) => Promise<Fixture>;
   readonly closeAfterTest: (close: () => unknown) => void;
 }
 
-/** For the specs of this folder, called once in each: stores with one key between them, on a real Redis. */
+/** For the specs of this folder, called once in each: stores that share one key, on a real Redis. */
 export function openedByTests(): OpenedByTests {
   const closers: (() => unknown)[] = [];
   let key: ClientKey;
@@ -54,14 +54,14 @@ export function openedByTests(): OpenedByTests {
   };
 }
 
-/** What a test has of the one server: a key prefix that no other test has, and a store opened with it. */
+/** What a test has on the shared server: a key prefix that no other test has, and a store opened with it. */
 interface FreshStore extends OpenedStore {
   readonly keys: KeysInRedis;
-  /** One more replica's store over the same keys. */
+  /** Another replica's store over the same keys. */
   readonly another: () => Promise<OpenedStore>;
 }
 
-/** A server of a test: a fixture is no spec, and is given the one that specs have. */
+/** A test's server: this fixture is not a spec, so it is given the one that the spec started. */
 interface TestServer {
   readonly address: { readonly host: string; readonly port: number };
   readonly stop: () => Promise<void>;
@@ -69,7 +69,7 @@ interface TestServer {
 
 /**
  * For the specs of this folder, called once in each: one Redis for the whole file, stopped after it.
- * @returns what each test opens for itself, over keys of its own
+ * @returns a function with which each test opens its own store, over its own keys
  */
 export function serverWithStores(name: string, start: () => Promise<TestServer>): () => Promise<FreshStore> {
   const { open, closeAfterTest } = openedByTests();

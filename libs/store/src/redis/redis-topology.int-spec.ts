@@ -23,7 +23,7 @@ const { open: openWith, started } = openedByTests();
 const open = (connection: RedisConnection, keyPrefix = 'broker'): Promise<OpenedStore> =>
   openWith({ connection, keyPrefix });
 
-/** Everything the store does, once, between two replicas. */
+/** Everything that the store does, once, between two replicas. */
 async function expectToWork(connection: RedisConnection): Promise<void> {
   const [{ store, said }, { store: other }] = [await open(connection), await open(connection)];
   expect(said()).toEqual(['answers']);
@@ -57,7 +57,7 @@ describeWith('redis-server', 'Sentinel', () => {
     await eventually(() => changes.length > 1);
     await replica.untilSays('role:master', 'info', 'replication');
     await eventually(isUp);
-    // Sentinels end the connections of what they promote, now and then once more after the first that was made.
+    // Sentinels end the connections of the server that they promote, sometimes once more after a new one was made.
     let after: Lease | undefined;
     await eventually(async () => {
       after = await lease(store, { floor: before.fence }).catch((error: unknown) => {
@@ -78,7 +78,7 @@ describeWith('redis-server', 'Cluster', () => {
     const { nodes } = await started(startRedisCluster());
     const connection: RedisConnection = { kind: 'cluster', nodes: nodes.map(({ address }) => address) };
     await expectToWork(connection);
-    // Without this a cluster that misses slots refuses everything.
+    // Without this, a cluster with missing slots refuses everything.
     for (const node of nodes) node.cli('config', 'set', 'cluster-require-full-coverage', 'no');
     const { store, isUp } = await open(connection);
     const merchants = Array.from({ length: 48 }, (_, index) => `merchant-${index}`);
@@ -120,7 +120,7 @@ describeWith('redis-server', 'Cluster', () => {
 });
 
 describeWith('redis-server', 'access', () => {
-  /** The line that operators copy: rights that are missing there fail here. */
+  /** The line that operators copy: if it lacks rights, this fails. */
   function documentedRights(): string[] {
     const guide = readFileSync(new URL('../../../../docs/redis.md', import.meta.url), 'utf8');
     const rights = /^ACL SETUSER session-broker on >password (.*)$/m.exec(guide)?.[1];

@@ -27,8 +27,8 @@ function setUser(redis: RedisProcess, rights: readonly string[]): void {
 }
 
 /**
- * `SELECT` and `PING` only some connections need, and `INFO` and `HELLO` the client library does without. `SET` notes
- * what was seen: sessions do not depend on it.
+ * Only some connections need `SELECT` and `PING`, and the client library can do without `INFO` and `HELLO`. `SET`
+ * records what was seen: sessions do not depend on it.
  */
 const spared = new Set(['+set', '+hello', '+auth', '+select', '+ping', '+info', '+eval']);
 
@@ -51,7 +51,7 @@ describeWith('redis-server', 'a user that lacks one right', () => {
 });
 
 describeWith('redis-server', 'a server that is there and takes no commands', () => {
-  /** Beside the store, and connected before it. */
+  /** A connection in addition to the store's, opened before it. */
   async function operator(redis: RedisProcess): Promise<Redis> {
     const client = new Redis(redis.port, '127.0.0.1', { disableClientInfo: true });
     closeAfterTest(() => client.disconnect());

@@ -16,7 +16,7 @@ import { encodeFailure } from './announcement-codec.js';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { serverWithStores } from './redis-store-fixture.js';
 
-/** The length of a lease that is only taken in passing. */
+/** The length of a lease that only serves as set-up. */
 const LEASE_MS = 60_000;
 const fresh = serverWithStores('writes', () => RedisProcess.start());
 
@@ -29,7 +29,10 @@ beforeEach(async () => {
 
 const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn(store, overrides);
 
-/** Everything that a merchant's hash can have, once: a failure, a cool-down that stands, a contested session. */
+/**
+ * Everything that a merchant's hash can have, once: a failure, a cool-down that was not given back, a contested
+ * session.
+ */
 async function withHistory(): Promise<Lease> {
   const first = await lease({ coolDownMs: 1 });
   await store.release(first, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });

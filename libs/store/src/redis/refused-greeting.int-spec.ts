@@ -6,7 +6,7 @@ import type { RedisConnection } from './redis-connection.js';
 import { RedisInspection } from './inspection/redis-inspection.js';
 import { openedByTests } from './redis-store-fixture.js';
 
-/** What Redis 8 says in protected mode to whoever comes from another machine, before it closes the connection. */
+/** What Redis 8 in protected mode sends to clients from another machine before it closes the connection. */
 const DENIED =
   '-DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the ' +
   'default user. In this mode connections are only accepted from the loopback interface.\r\n';

@@ -1,15 +1,15 @@
 import type { Redis } from 'ioredis';
 import { judgeRedisError } from './redis-failure.js';
 
-/** Protected mode: the server takes nobody from another machine. */
+/** Protected mode: the server accepts no clients from another machine. */
 const TURNED_AWAY = 'DENIED';
 
-/** Whoever is not known is told so in reply to the greeting: what follows from it says less. */
+/** Unknown clients already get these in reply to the greeting: what follows from it says less. */
 const NOT_KNOWN: ReadonlySet<string> = new Set(['NOAUTH', 'WRONGPASS', TURNED_AWAY]);
 
 /**
- * What a server refuses of the first commands on a connection, reported like every other refusal: its greeting in
- * protected mode, and the choice of a database.
+ * Makes refusals of the first commands on a connection reported like every other refusal: of the greeting, in protected
+ * mode, and of the choice of a database.
  * @returns the same client
  */
 export function reportingRefusedGreeting(client: Redis): Redis {
@@ -17,9 +17,9 @@ export function reportingRefusedGreeting(client: Redis): Redis {
 }
 
 /**
- * A server in protected mode says why it turns a connection down, and the words "no password is set" are among them.
- * The client library takes any such reply to its greeting for advice: it writes a line of its own to the console, of a
- * password that nobody gave, and keeps the reason to itself. Here the reply reaches it as its code alone.
+ * A server in protected mode says why it refuses a connection, in words that include "no password is set". The client
+ * library mistakes any such reply to its greeting for advice: it writes its own line to the console, about a password
+ * that nobody gave, and keeps the reason to itself. Here, only the code of the reply reaches it.
  */
 function greetingOf(client: Redis): (...words: readonly unknown[]) => Promise<unknown> {
   const greet = client.hello.bind(client) as (...words: readonly unknown[]) => Promise<unknown>;
@@ -31,8 +31,8 @@ function greetingOf(client: Redis): (...words: readonly unknown[]) => Promise<un
 }
 
 /**
- * When its choice of a database is refused, the client library reports that, and goes on in database 0, which may be
- * somebody else's. Here such a connection ends before anything else is sent on it, and is tried anew like any other.
+ * If its choice of a database is refused, the client library reports that and continues in database 0, which may belong
+ * to somebody else. Here such a connection ends before anything else is sent on it, and is retried like any other.
  */
 function choiceOf(client: Redis): (database: number | string) => Promise<'OK'> {
   const select: (database: number | string) => Promise<'OK'> = client.select.bind(client);

@@ -8,7 +8,7 @@ interface ScriptRunnerOptions {
   readonly onFailure: () => void;
 }
 
-/** Runs the operations of the store, and turns whatever Redis makes of them into the errors of the port. */
+/** Runs the operations of the store, and turns failures of Redis into the errors of the port. */
 export class ScriptRunner {
   readonly #options: ScriptRunnerOptions;
 
@@ -17,15 +17,15 @@ export class ScriptRunner {
   }
 
   /**
-   * @throws BrokerError `store_refused` for an error reply, `store_unavailable` when there was none: the script may have
-   * run then
+   * @throws BrokerError `store_refused` for an error reply, `store_unavailable` if there was none: the script may have
+   * run in that case
    */
   run(script: RedisScript, call: ScriptCall): Promise<unknown> {
     return this.#ask(script.name, () => runScript(this.#options.client, script, call));
   }
 
   /**
-   * @returns how many listen; undefined on a cluster, whose nodes know their own listeners only
+   * @returns the number of subscribers; undefined on a cluster, whose nodes know only their own subscribers
    * @throws as `run`
    */
   publish(channel: string, message: string): Promise<number | undefined> {

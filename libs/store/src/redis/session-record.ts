@@ -4,17 +4,17 @@ import { type ClientKey, openAtRest, sealAtRest } from '#libs/jwe';
 import type { Session } from '#libs/session';
 
 /**
- * The client keys of a merchant, the newest first: that one seals, and all of them open. Empty for a merchant without
+ * The client keys of a merchant, newest first: that one seals, and all of them open. Empty for a merchant without
  * configured keys.
  */
 export type KeysOf = (merchant: string) => readonly ClientKey[];
 
-/** A later layout takes another number; a replica that does not know it treats the record as absent. */
+/** A later layout uses another number; a replica that does not know it treats the record as absent. */
 const LAYOUT = 1;
 
 /**
  * Seals a session for the store, bound to its merchant and generation.
- * @throws BrokerError `internal_error` when the merchant has no key: nobody could have created its session
+ * @throws BrokerError `internal_error` if the merchant has no key: nobody could have created its session
  */
 export async function sealSession(session: Session, keysOf: KeysOf): Promise<string> {
   const { merchant, generation } = session;
@@ -28,7 +28,7 @@ export async function sealSession(session: Session, keysOf: KeysOf): Promise<str
   return sealAtRest(plaintext, newest, { merchant, generation });
 }
 
-/** @returns undefined when no configured key opens the record, or when what is in it has a layout of another version */
+/** @returns undefined if no configured key opens the record, or its content has the layout of another version */
 export async function openSession(
   sealed: string,
   binding: { readonly merchant: string; readonly generation: number },
@@ -36,7 +36,7 @@ export async function openSession(
 ): Promise<Session | undefined> {
   const plaintext = await openAtRest(sealed, keysOf(binding.merchant), binding);
   if (plaintext === undefined) return undefined;
-  // It was sealed with the merchant's private key, and so by `sealSession`: the layout tells its shape.
+  // It was sealed with the merchant's private key, and so by `sealSession`: the layout determines its shape.
   const record = JSON.parse(Buffer.from(plaintext).toString('utf8')) as { layout: unknown; session: Session };
   return record.layout === LAYOUT ? revived(record.session) : undefined;
 }

@@ -2,7 +2,7 @@ import type { DeathReport, StoredSession, StoredState } from '#libs/session';
 import { decodeFailure } from './announcement-codec.js';
 import { type KeysOf, openSession } from './session-record.js';
 
-/** What read.lua returns for one merchant; what is absent is empty. */
+/** What read.lua returns for one merchant; absent values are empty. */
 export type ReadReply = readonly [
   kind: string,
   generation: string,
@@ -42,7 +42,7 @@ export async function storedState(reply: ReadReply, reading: StateReading): Prom
 
 const holdUps: ReadonlySet<string> = new Set<NonNullable<DeathReport['heldUp']>['by']>(['budget', 'cool_down']);
 
-/** What a later version may name as well is shown as a report that is held up by nothing in particular. */
+/** A hold-up that only a later version knows is shown as a report without one. */
 function reportedDead(reply: ReadReply): Pick<StoredState, 'reportedDead'> {
   const [, generation, , , , , , , ageMs, by = '', forMs] = reply;
   if (ageMs === undefined) return {};

@@ -1,6 +1,6 @@
 /**
- * What OpenSSL calls an alert that the other side sent. None of them is about that side's certificate: it is ours that is missing or not taken, or
- * TLS itself that the two do not agree on.
+ * OpenSSL's codes for alerts sent by the other side. None of them is about that side's certificate: either ours is
+ * missing or not accepted, or the two sides do not agree on TLS itself.
  */
 const ALERT = /^ERR_SSL_(?:TLSV1|TLSV13|SSLV3|SSL\/TLS)_ALERT_([A-Z_]{1,40})$/;
 
@@ -14,7 +14,7 @@ interface Refusal {
 
 const handshakeRefused: Refusal = {
   reason: 'Redis refuses the TLS handshake',
-  // With TLS 1.2 the alert is the same for a certificate that was not given and for ciphers that the other side does not have.
+  // With TLS 1.2 the alert is the same for a missing certificate and for ciphers that the other side does not have.
   remedy:
     'without store.tls.certFile and store.tls.keyFile it most likely asks for a certificate of the broker; with them, compare versions and ciphers of TLS',
 };
@@ -38,7 +38,10 @@ const refusals: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** Why a server ended the handshake, of the code of an error: one of a few constant texts; undefined where it sent no alert. */
+/**
+ * Why a server ended the handshake, from the code of an error: one of a few constant texts; undefined if it sent no
+ * alert.
+ */
 export function refusedHandshake(code: string): string | undefined {
   const alert = ALERT.exec(code)?.[1];
   return alert === undefined ? undefined : (refusals[alert] ?? handshakeRefused).reason;
@@ -50,5 +53,5 @@ const remedies: ReadonlyMap<string, string> = new Map(
 
 export const isRefusedHandshake = (reason: string): boolean => remedies.has(reason);
 
-/** What mends a handshake that was refused for that reason; undefined for every other reason of the store. */
+/** How to fix a handshake that was refused for that reason; undefined for every other reason of the store. */
 export const remedyOfHandshake = (reason: string): string | undefined => remedies.get(reason);

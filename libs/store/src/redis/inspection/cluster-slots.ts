@@ -5,15 +5,17 @@ const ALL_SLOTS = 16_384;
 
 export interface ClusterSlots {
   readonly primaries: readonly RedisAddress[];
-  /** Primaries that nobody stands in for. */
+  /** Primaries without a replica that could replace them. */
   readonly withoutReplica: number;
   /** Slots that no node serves: the merchants in them have no store. */
   readonly unservedSlots: number;
-  /** Whether the nodes told at all; else the rest is empty. */
+  /** Whether the nodes gave the information at all; if not, `primaries` is only the node that was asked. */
   readonly told: boolean;
 }
 
-/** Reads `CLUSTER SLOTS`: ranges as `[first, last, [host, port, id, …] of the primary, [host, port, …] of replicas…]`. */
+/**
+ * Reads `CLUSTER SLOTS`: ranges as `[first, last, [host, port, id, …] of the primary, [host, port, …] of replicas…]`.
+ */
 export function readClusterSlots(reply: InspectedReply, asked: RedisAddress): ClusterSlots {
   const ranges = reply.kind === 'value' && Array.isArray(reply.value) ? (reply.value as unknown[][]) : undefined;
   if (ranges === undefined) return { primaries: [asked], withoutReplica: 0, unservedSlots: 0, told: false };

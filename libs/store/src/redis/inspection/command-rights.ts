@@ -1,6 +1,6 @@
 import type { RedisKeys } from '../redis-keys.js';
 
-/** One right that the store needs, and a way to ask for it that changes nothing. */
+/** One right that the store needs, and a way to check for it without changing anything. */
 export interface CommandRight {
   readonly command: string;
   readonly args: readonly string[];
@@ -12,9 +12,10 @@ const NOBODY = 'session-broker-doctor';
 const NO_NUMBER = 'not-a-number';
 
 /**
- * Every command that the store's scripts and its probe run, on the very keys that they run it on. Redis judges rights
- * before it reads operands and before it sends a client to another node of a cluster, so commands that write are given
- * operands that they refuse, or members or keys that are not there: the answer tells the right, and nothing is changed.
+ * Every command that the store's scripts and its probe run, on the very keys that they run it on. Redis checks rights
+ * before it reads operands and before it redirects a client to another node of a cluster, so write commands get
+ * operands that they refuse, or members or keys that do not exist: the answer reveals the right, and nothing is
+ * changed.
  */
 export function rightsOn(keys: RedisKeys, merchant: string): readonly CommandRight[] {
   const { merchant: record, calls, due } = keys.of(merchant);
@@ -50,12 +51,12 @@ export function rightsOn(keys: RedisKeys, merchant: string): readonly CommandRig
     on(seats, 'HSTRLEN', NOBODY),
     on(seats, 'HMGET', NOBODY),
     on(seats, 'HSET', NOBODY, '1', NOBODY),
-    // With NX and XX both, it is no command: nothing is set.
+    // NX and XX together are a syntax error: nothing is set.
     on(keys.sighting(merchant, NOBODY), 'SET', '', 'NX', 'XX'),
-    // Outside of a script the keys of the probe are never there.
+    // Outside a script, the probe's keys never exist.
     on(probe.merchant, 'UNLINK'),
     on(probe.calls, 'UNLINK'),
-    // No announcement: replicas pass over what they do not know.
+    // Not an announcement: replicas ignore what they do not know.
     on(keys.channel, 'PUBLISH', '{}'),
   ];
 }
@@ -67,7 +68,7 @@ export const CLUSTER_RIGHTS: readonly CommandRight[] = [
   { command: 'ASKING', args: [] },
 ];
 
-/** Comes last: a connection that listens does nothing else. */
+/** Comes last: a connection that is subscribed can do nothing else. */
 export const subscription = (keys: RedisKeys): CommandRight => ({
   command: 'SUBSCRIBE',
   args: [keys.channel],

@@ -7,18 +7,20 @@ import { reportingRefusedGreeting } from '../refused-greeting.js';
 import { NO_TLS, StoreInspectionFailure } from './inspection-failure.js';
 import { isOpenPort } from './open-port.js';
 
-/** What a command was answered with; an error only by its code (`NOPERM`, `MOVED`, …) and what it is about. */
+/** The answer to a command; an error only by its code (`NOPERM`, `MOVED`, …) and what it is about. */
 export type InspectedReply =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'error'; readonly code: string; readonly lacks: 'command' | 'key' | 'channel' | undefined };
 
-/** Where the server's clock stood against ours: the truth lies between the two. Positive: it is ahead. */
+/** The server's clock relative to ours: the true difference lies between the two. Positive: it is ahead. */
 interface ClockDifference {
   readonly leastMs: number;
   readonly mostMs: number;
 }
 
-/** The facts about one server that decide whether it can be the store; absent: it does not tell this user. */
+/**
+ * The facts about one server that decide whether it can be the store; a fact is absent if it is not shown to this user.
+ */
 export interface ServerFacts {
   readonly address: string;
   readonly version?: string;
@@ -26,13 +28,13 @@ export interface ServerFacts {
   readonly clusterEnabled?: boolean;
   readonly evictionPolicy?: string;
   readonly clock?: ClockDifference;
-  /** When the certificate that the server showed ends. */
+  /** When the certificate that the server presented ends. */
   readonly certificateEndsAt?: Instant;
 }
 
 /**
- * One connection that is made once, is never made again by itself, and asks nothing that it was not told to ask: the
- * ready check of the library would need rights of its own.
+ * A single connection that is never re-established by itself and asks only what it is told to ask: the ready check of
+ * the library would need additional rights.
  */
 export class InspectedServer {
   readonly name: string;
@@ -61,7 +63,7 @@ export class InspectedServer {
     this.#client = reportingRefusedGreeting(client);
   }
 
-  /** @throws StoreInspectionFailure when there is no answer at all; an error reply is an answer */
+  /** @throws StoreInspectionFailure if there is no answer at all; an error reply is an answer */
   async ask(command: string, ...args: readonly string[]): Promise<InspectedReply> {
     try {
       return { kind: 'value', value: await this.#client.call(command, ...args) };
@@ -88,13 +90,13 @@ export class InspectedServer {
   }
 
   close(): void {
-    // Disconnecting what is closed would leave a timer of the library running.
+    // Disconnecting a closed client would leave a timer of the library running.
     if (this.#client.status !== 'end') this.#client.disconnect();
   }
 
   async #open(): Promise<void> {
     let first: unknown;
-    // The library tells the reason by an event, and rejects with no more than "closed".
+    // The library reports the reason through an event, and rejects with nothing more than "closed".
     this.#client.on('error', (error: unknown) => (first ??= error));
     try {
       await this.#client.connect();
@@ -107,7 +109,7 @@ export class InspectedServer {
     throw new StoreInspectionFailure(this.name, isSilent ? Object.assign(new Error(NO_TLS), { code: NO_TLS }) : first);
   }
 
-  /** Redis waits for the rest of what it takes for a command: to a client, that looks as if nobody were there. */
+  /** Redis waits for the rest of what it takes to be a command: to a client, it looks as if nobody were there. */
   async #speaksNoTls(error: unknown): Promise<boolean> {
     const { tls } = this.#profile;
     if (tls === undefined || describeRedisError(error) !== 'ETIMEDOUT') return false;

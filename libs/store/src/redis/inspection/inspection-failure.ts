@@ -3,18 +3,20 @@ import { causeOf } from '#libs/session';
 import { isRefusedHandshake } from '../tls-alert.js';
 import { isUntrusted, judgeRedisError, NO_DATABASE, NOT_REDIS } from '../redis-failure.js';
 
-/** `refused`: a person has to mend rights, passwords, certificates or the address. `unreachable`: it may pass by itself. */
+/**
+ * `refused`: a person has to fix rights, passwords, certificates or the address. `unreachable`: it may resolve itself.
+ */
 type InspectionFailureKind = 'refused' | 'unreachable';
 
-/** The mark of a port that takes connections and no TLS. */
+/** The mark of a port that accepts connections but does not speak TLS. */
 export const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
-/** A server of the store could not be looked at. */
+/** A server of the store could not be inspected. */
 export class StoreInspectionFailure extends BrokerError {
   readonly kind: InspectionFailureKind;
-  /** The code of a reply or of the system, or a few words of ours: what a remedy can be chosen by. */
+  /** The code of a reply or of the system, or a few words of ours: used to choose a remedy. */
   readonly mark: string;
-  /** Host and port, where there are any; behind them may stand what was asked. */
+  /** Host and port, if there are any, possibly followed by what was asked. */
   readonly place: string;
 
   constructor(place: string, error: unknown) {
@@ -36,7 +38,7 @@ const said: Readonly<Record<string, (place: string) => string>> = {
   MAXCLIENTS: (place) => `it has as many clients as it takes (MAXCLIENTS from ${place})`,
 };
 
-/** In the words of the gateway's failures, where those say more than a code. */
+/** Uses the words of the gateway's failures if they say more than a code. */
 function detailOf(place: string, reason: string): string {
   const own = said[reason]?.(place);
   if (own !== undefined) return own;

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { ServerOptions } from '../connection-profile.js';
 import type { RedisAddress } from '../redis-connection.js';
 
-/** Whether something takes connections there, whatever it speaks. Nobody is told who asks. */
+/** Whether something accepts connections there, whatever protocol it speaks. Does not reveal who is asking. */
 export async function isOpenPort(address: RedisAddress, { connectTimeout = 0 }: ServerOptions): Promise<boolean> {
   const client = new Redis({
     ...address,
@@ -21,7 +21,7 @@ export async function isOpenPort(address: RedisAddress, { connectTimeout = 0 }: 
     });
     client.connect().then(resolve, () => resolve());
   });
-  // Disconnecting what is closed would leave a timer of the library running.
+  // Disconnecting a closed client would leave a timer of the library running.
   if (client.status !== 'end') client.disconnect();
   return isOpen;
 }

@@ -19,7 +19,7 @@ import { RedisInspection, type RightsFound } from './redis-inspection.js';
 import { StoreInspectionFailure } from './inspection-failure.js';
 
 const PASSWORD = 'canary-password-of-the-store';
-/** As docs/redis.md names them. */
+/** As listed in docs/redis.md. */
 const DOCUMENTED = (
   '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +hstrlen +hmget +hset +hdel ' +
   '+set +zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire'
@@ -49,7 +49,7 @@ const asUser = (redis: RedisProcess): RedisConnection => ({
   credentials: { username: 'broker', password: PASSWORD },
 });
 
-/** A user that may do these commands, on these keys and channels. */
+/** A user with the right to these commands, on these keys and channels. */
 function setUser(
   redis: RedisProcess,
   commands: readonly string[],

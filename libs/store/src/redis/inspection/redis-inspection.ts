@@ -21,12 +21,12 @@ interface RedisInspectionOptions {
   readonly timeouts?: Partial<RedisTimeouts>;
 }
 
-/** Something that the store's user may not do although the broker does it. */
+/** Something that the broker does but that the store's user is not allowed to do. */
 export interface MissingRight {
   readonly server: string;
   readonly command: string;
   readonly lacks: 'command' | 'key' | 'channel';
-  /** The key or channel, where the right to it is what is missing. */
+  /** The key or channel, if what is missing is the right to it. */
   readonly target?: string;
 }
 
@@ -34,7 +34,7 @@ export interface RightsFound {
   /** Commands, on each server: one that is needed on several keys counts once. */
   readonly asked: number;
   readonly missing: readonly MissingRight[];
-  /** Servers that take no writes whoever asks, with the code of their refusal: `READONLY`, `OOM`, `MISCONF`, … */
+  /** Servers that accept no writes from anybody, with the code of their refusal: `READONLY`, `OOM`, `MISCONF`, … */
   readonly unwritable: readonly { readonly server: string; readonly code: string }[];
 }
 
@@ -43,7 +43,7 @@ export type StoreShape =
   | { readonly kind: 'sentinel'; readonly sentinels: readonly SentinelView[] }
   | ({ readonly kind: 'cluster' } & ClusterSlots);
 
-/** Looks at the store as the broker's own user and with the broker's own connection settings, and changes nothing. */
+/** Inspects the store as the broker's own user and with the broker's own connection settings, and changes nothing. */
 export class RedisInspection {
   readonly #options: RedisInspectionOptions;
   readonly #timeouts: RedisTimeouts;
@@ -51,8 +51,9 @@ export class RedisInspection {
   #shape: StoreShape = { kind: 'single' };
 
   /**
-   * Connects to every server that takes commands: the one, the primary that the sentinels name, or every primary.
-   * @throws StoreInspectionFailure; the caller closes what it is given
+   * Connects to every server that accepts commands: the single one, the primary that the sentinels name, or every
+   * primary.
+   * @throws StoreInspectionFailure; the caller must close what is returned
    */
   static async open(options: RedisInspectionOptions): Promise<RedisInspection> {
     const inspection = new RedisInspection(options);
@@ -79,8 +80,8 @@ export class RedisInspection {
   }
 
   /**
-   * Asks for every right on the keys of these merchants, on every server; once per shard, whose merchants have alike keys.
-   * Announcements are asked for last: afterwards the connections are good for nothing else.
+   * Asks for every right on the keys of these merchants, on every server; once per shard, since the keys of its
+   * merchants are alike. Announcements come last: after that, the connections can do nothing else.
    */
   async rights(merchants: readonly string[]): Promise<RightsFound> {
     const { connection, keyPrefix } = this.#options;
@@ -115,7 +116,7 @@ export class RedisInspection {
     }
   }
 
-  /** The sentinels are asked one by one, so that one that is wrong among three that answer is seen. */
+  /** Asks each sentinel separately, so that a wrong one among three that answer is noticed. */
   async #connectSentinel(connection: Extract<RedisConnection, { kind: 'sentinel' }>): Promise<void> {
     const sentinels = await Promise.all(
       connection.sentinels.map((address) => viewOfSentinel(connection, { address, timeouts: this.#timeouts })),
@@ -183,5 +184,5 @@ async function askAll(server: InspectedServer, wanted: readonly CommandRight[]):
   return { missing: [...missing.values()], unwritable: [...unwritable.values()] };
 }
 
-/** Of a cluster: another node has the key, and the right was granted. `ERR`: the operands, as they were meant to be. */
+/** In a cluster: another node has the key, and the right was granted. `ERR`: because of the operands, as intended. */
 const NO_REFUSALS: ReadonlySet<string> = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'ERR', 'WRONGTYPE']);

@@ -3,13 +3,13 @@ import type { RedisAddress, SentinelRedis } from '../redis-connection.js';
 import { InspectedServer, nameOf } from './inspected-server.js';
 import { StoreInspectionFailure } from './inspection-failure.js';
 
-/** What one sentinel says of the primary. */
+/** What one sentinel says about the primary. */
 export interface SentinelView {
   readonly sentinel: string;
   readonly primary?: RedisAddress;
-  /** False: it sees too few of its kind to have the primary replaced. Absent: it does not tell this user. */
+  /** False: it sees too few other sentinels to have the primary replaced. Absent: it does not show this user. */
   readonly quorum?: boolean;
-  /** It could not be asked. */
+  /** Why it could not be asked. */
   readonly failure?: StoreInspectionFailure;
 }
 

@@ -1,6 +1,6 @@
 import { defineScript } from '../redis-script.js';
 
-/** Grants a lease, or says why not. The order of checks is that of the README and of the memory adapter. */
+/** Grants a lease, or says why not. The order of checks is that of rules.md and of the memory adapter. */
 export const claimScript = defineScript(
   'claim',
   String.raw`
@@ -13,7 +13,7 @@ export const claimScript = defineScript(
 -- returns  { 'claimed', fence, remaining ms, failures } | { 'already_newer', generation }
 --          | { 'held' | 'not_due' | 'backing_off' | 'cooled_down', retry in ms, mark }
 --          | { 'budget_exhausted', retry in ms, mark, ms of the window }
--- It leads to a call, also where it grants once more what it has granted before.
+-- It leads to a call, even if it only repeats a lease that was already granted.
 begin_if_memory_is_left(KEYS[3])
 local merchant, owner, mode, watched = ARGV[1], ARGV[2], ARGV[4], ARGV[8]
 local length, newer_than, floor = tonumber(ARGV[3]), tonumber(ARGV[5]), floor_of(ARGV[6])
@@ -55,18 +55,18 @@ if cool_down > 0 and record.cooled_down_at then
   if cooled.at > now and watched ~= mark then return wait('cooled_down', cooled) end
 end
 
--- No budget has this many: it is not ours.
+-- No budget has this many calls: the set is not ours.
 local MAX_CALLS = 10000
 if present(KEYS[2], 'zset') then
   if redis.call('ZCARD', KEYS[2]) > MAX_CALLS then redis.call('UNLINK', KEYS[2]) end
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now - longest))
-  -- Calls of the future were made before the clock was set back: they count from now.
+  -- Calls in the future were made before the clock was set back: they count from now on.
   for _, call in ipairs(redis.call('ZRANGE', KEYS[2], '(' .. whole(now), '+inf', 'BYSCORE')) do
     redis.call('ZADD', KEYS[2], whole(now), call)
   end
 end
 
--- Until the window lets another call through, when it does not: the call that has to leave it is the calls-th newest.
+-- When the window lets another call through, if it does not now: once the calls-th newest has left it.
 local function refusal_of(window)
   local made_at = now
   if window.calls >= 1 then
@@ -88,8 +88,8 @@ if spent then return { 'budget_exhausted', whole(left_of(spent)), spent.mark, wh
 local fence = math.max(record.fence + 1, record.generation + 1, floor + 1, now)
 fence = fence + fence % 2
 
--- One member for each call, even where a store that lost its records grants one number twice. No longer than 64 octets,
--- so that Redis keeps them in half the memory.
+-- One member per call, even if a store that lost its records grants the same number twice. At most 64 octets, so that
+-- Redis keeps them in half the memory.
 local turn = 0
 local call
 repeat
@@ -97,7 +97,7 @@ repeat
   turn = turn + 1
 until not redis.call('ZSCORE', KEYS[2], call)
 
--- The hash first: where a write of it is refused, a script ends without having counted a call that is not made.
+-- The hash first: if writing it is refused, the script ends without having counted a call that will not be made.
 redis.call('HSET', KEYS[1], 'fence', whole(fence), 'owner', owner, 'leaseEndsAt', whole(now + length),
   'leaseMs', whole(length), 'leaseCools', cool_down > 0 and '1' or '0', 'leaseCall', call)
 if cool_down > 0 then redis.call('HSET', KEYS[1], 'cooledDownAt', whole(now)) end

@@ -1,6 +1,6 @@
 import { defineScript } from '../redis-script.js';
 
-/** Remembers that the stored session was found dead, where nothing of ours can have ended it. */
+/** Remembers that the stored session was found dead although nothing of ours can have ended it. */
 export const condemnScript = defineScript(
   'condemn',
   String.raw`
@@ -11,7 +11,7 @@ local generation = tonumber(ARGV[1])
 local record = record_of(KEYS[1], generation)
 if record.generation ~= generation or record.fence > generation or record.contested then return 0 end
 if record.condemned ~= generation then
-  -- What became of a session that was made is for all replicas to know: one short field.
+  -- All replicas need to know what became of a session that was made, and it is only one short field.
   begin_although_full(KEYS[1])
   redis.call('HSET', KEYS[1], 'condemned', whole(generation))
   announce(ARGV[2], ARGV[3])

@@ -1,6 +1,6 @@
 import { defineScript } from '../redis-script.js';
 
-/** Makes merchants known, and the index of due moments what their hashes say. */
+/** Makes merchants known, and updates the index of due moments from their hashes. */
 export const enrolScript = defineScript(
   'enrol',
   String.raw`

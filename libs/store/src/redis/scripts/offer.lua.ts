@@ -20,11 +20,11 @@ local is_contested = keeps_lease or (is_repeated and record.contested)
   or is_unknown(record.generation) or is_unknown(math.max(record.fence, record.generation))
 local contested = is_contested and 1 or 0
 
--- Both ways of writing it begin although the server is full: the session is there, and a replica that alone knew it would
--- go on alone.
+-- Both ways of writing it proceed even if the server is full: the session exists, and a replica that alone knew it
+-- would continue alone.
 if is_repeated then
   begin_although_full(KEYS[1])
-  -- It costs nothing to write it again, and mends a text that was damaged.
+  -- Writing it again costs nothing, and repairs a damaged text.
   redis.call('HSET', KEYS[1], 'sealed', ARGV[3])
   if not record.published_at then redis.call('HSET', KEYS[1], 'publishedAt', whole(math.max(0, now - ARGV[4]))) end
   return { 'taken', whole(generation), contested }

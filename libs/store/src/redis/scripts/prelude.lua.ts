@@ -5,10 +5,10 @@ const shortFields = Object.entries(merchantFields)
   .join(', ');
 
 /**
- * What every script begins with. The content of a merchant's keys is untrusted input: whatever is not as this store
- * writes it counts as absent, for that merchant alone, and no script fails because of it.
- * What the fields hold stands in `redis-layout.ts`. A replica of a version that knew no dueAt changes the fence, and then
- * only the due set has the moment.
+ * The beginning of every script. The content of a merchant's keys is untrusted input: whatever is not as this store
+ * writes it counts as absent, for that merchant only, and makes no script fail.
+ * What the fields hold is described in `redis-layout.ts`. A replica of a version without dueAt changes the fence, and
+ * then only the due set has the moment.
  */
 export const prelude = String.raw`
 local time = redis.call('TIME')
@@ -18,7 +18,7 @@ local NAME_BYTES, TEXT_BYTES = 1024, 65536
 
 local function whole(number) return string.format('%.0f', number) end
 
--- The number that a text is, unless this store cannot have written it: far ahead of its clock and of what is known.
+-- The number in a text, unless this store cannot have written it: far ahead of its clock and of what is known.
 local function believed(text, known)
   if type(text) ~= 'string' or not string.find(text, '^%d+$') then return nil end
   local number = tonumber(text)
@@ -31,7 +31,7 @@ local function floor_of(text)
   return floor <= MAX_GENERATION and floor or 0
 end
 
--- Whether the key is there. One of another type is none of ours: it makes way.
+-- Whether the key exists. If it has another type, it is not ours and is removed.
 local function present(key, kind)
   local found = redis.call('TYPE', key).ok
   local is_foreign = found ~= kind and found ~= 'none'
@@ -39,7 +39,7 @@ local function present(key, kind)
   return found == kind, is_foreign
 end
 
--- The named fields of a hash; false for those that it has not, nothing for those that are too long to be ours.
+-- The named fields of a hash; false for missing ones, nothing for those that are too long to be ours.
 local function short_fields(key, names, longest)
   local short, found = {}, {}
   for _, name in ipairs(names) do
@@ -52,7 +52,7 @@ end
 
 local NAMES = { ${shortFields} }
 
--- What is left of a moment: never more than the length for which it was set, however the clock was moved.
+-- What is left of a moment: never more than the length for which it was set, however the clock was changed.
 local function left_of(moment)
   return math.min(moment.at - now, moment.length or moment.at)
 end
@@ -67,7 +67,7 @@ local function lease_in(fields, fence, usual_length)
   }
 end
 
--- The due moment: that of the hash, or else that of the index (absent when the index is not asked).
+-- The due moment from the hash or, failing that, from the index (absent if the index is not asked).
 local function due_in(fields, lease, indexed)
   local at, length = believed(fields.dueAt), believed(fields.dueMs)
   local is_own = at and (fields.dueFence or '') == (fields.fence or '')
@@ -76,13 +76,13 @@ local function due_in(fields, lease, indexed)
     if not at then return nil end
   end
   local mark = 'due:' .. whole(at) .. ':' .. (fields.dueFence or '')
-  -- The end of a lease is its merchant's due moment: whoever has watched the one has watched the other.
+  -- The end of a lease is its merchant's due moment: whoever has watched one has watched the other.
   if lease and lease.at == at then mark = lease.mark end
   return { at = at, length = length, mark = mark, is_own = is_own }
 end
 
--- A merchant as its hash tells it. known: a number that was seen, so those about it are believed. indexed: the due set
--- and the merchant's name there, if that is to be asked where the hash has no due moment.
+-- A merchant according to its hash. known: a number that was seen, so numbers near it are believed. indexed: the due
+-- set and the merchant's name in it, if that is to be asked when the hash has no due moment.
 local function record_of(key, known, indexed, usual_length)
   local is_there, was_damaged = present(key, 'hash')
   local fields = short_fields(key, NAMES, NAME_BYTES)
@@ -99,7 +99,7 @@ local function record_of(key, known, indexed, usual_length)
   }
 end
 
--- Sets the due moment in the hash, and in the index of it.
+-- Sets the due moment in the hash and in its index.
 local function fall_due(key, index, merchant, length, fence_text)
   redis.call('HSET', key, 'dueAt', whole(now + length), 'dueMs', whole(length), 'dueFence', fence_text)
   redis.call('ZADD', index, whole(now + length), merchant)
@@ -109,19 +109,20 @@ local function end_lease(key)
   redis.call('HDEL', key, 'owner', 'leaseEndsAt', 'leaseMs', 'leaseCools', 'leaseCall')
 end
 
--- A server asks whether it may write at the first write of a script, and at none after it: whether it has memory left only
--- where that write can take some (its flag denyoom), whether it is a primary, can save and has replicas enough at any. So
--- each script that writes begins with one of these two, which change nothing; what follows is done as a whole.
+-- A server checks whether a script may write at its first write, and at none after that: whether it has memory left
+-- only if that write can take some (its flag denyoom); whether it is a primary, can save and has enough replicas at any
+-- write. So each script that writes begins with one of these two, which change nothing; what follows is done as a
+-- whole.
 
--- For what precedes a call. No session may be made that replicas cannot agree on: while the server is full nothing begins.
--- WRONGTYPE comes after the question for memory: what makes way for this store is none of ours.
+-- For what precedes a call. No session may be made that replicas cannot agree on, so nothing begins while the server is
+-- full. WRONGTYPE comes after the check for memory: the key is not ours, and will be removed.
 local function begin_if_memory_is_left(index)
   local answer = redis.pcall('ZADD', index, 'XX', 'GT', '-inf', '')
   if type(answer) == 'table' and answer.err and not string.find(answer.err, 'WRONGTYPE', 1, true) then error(answer) end
 end
 
--- For what tells of a call that was made: replicas have to know it, the more so while the server is full. It takes little,
--- and no more with every call, since none begins.
+-- For what reports on a call that was made: replicas have to know it, all the more while the server is full. It takes
+-- little memory, and not more with every call, since no call begins.
 local function begin_although_full(hash)
   redis.call('HDEL', hash, '')
 end

@@ -29,14 +29,14 @@ export const operationScripts: readonly RedisScript[] = [
 const asFunction = ({ name, body }: RedisScript): string => `local function ${name}(KEYS, ARGV)\n${body}\nend\n`;
 
 /**
- * Runs the very scripts of all operations, one after the other, for a merchant that is gone again at the end: whatever
- * a server would refuse the store, it refuses this.
+ * Runs the actual scripts of all operations, one after the other, for a merchant that is gone again at the end:
+ * whatever a server would refuse the store, it refuses this.
  */
 export const probeScript = defineScript(
   'probe',
   operationScripts.map(asFunction).join('') +
     String.raw`
--- KEYS     1 merchant (hash; for a moment seats, since those of the replicas are no more than there are), 2 its create
+-- KEYS     1 merchant (hash; briefly used as seats, since the replicas' seats are limited in number), 2 its create
 --          calls, 3 due moments
 -- ARGV     1 merchant, 2 channel, 3 announcement (empty: none)
 -- returns  what the operations answered, in one line
@@ -54,7 +54,7 @@ end
 
 -- A server that refuses what precedes a call refuses the probe, since that comes first.
 enrol({ index, record }, { '1', merchant })
--- Given back, then not, then published: like this, all that a claim looks at is there once.
+-- Released uncalled, then called, then published: this way everything that a claim checks exists once.
 for called = 0, 1 do
   local args = { merchant, 'probe', claimed(), '0', whole(called), 'failed', channel, announcement }
   table.insert(answers, release({ record, calls, index }, args))
@@ -76,5 +76,5 @@ return table.concat(answers, ' ')
 `,
 );
 
-/** What the probe returns where every operation did what it should. */
+/** What the probe returns if every operation worked as it should. */
 export const PROBE_ANSWER = 'claimed 1 claimed 1 claimed published 1 1 taken session 1 0';

@@ -12,11 +12,11 @@ export const publishScript = defineScript(
 local fence = tonumber(ARGV[3])
 present(KEYS[2], 'zset')
 local record = record_of(KEYS[1], fence)
--- The same once more: nothing is done.
+-- Already published: nothing to do.
 if record.generation == fence then return 'published' end
 if math.max(record.fence, record.generation) > fence then return 'fenced' end
 
--- The session is there: a replica that alone knew it would go on alone.
+-- The session exists: a replica that alone knew it would continue alone.
 begin_although_full(KEYS[1])
 redis.call('HSET', KEYS[1], 'generation', whole(fence), 'sealed', ARGV[4],
   'publishedAt', whole(math.max(0, now - ARGV[5])))

@@ -8,13 +8,13 @@ export const readScript = defineScript(
 -- KEYS[i+1]  the i-th merchant (hash)
 -- ARGV       per merchant: name, generation that the reader has (0: none)
 -- returns    { now in ms, per merchant { kind (absent | session | unchanged | unopenable), generation, sealed session,
---            age ms, failure, due in ms, due mark, condemned generation } }; what is absent is empty. Behind these,
---            only where there is one, the report that it is dead: age ms, what held up a newer one then, for how many ms
--- A full server is still read: no write here takes memory, and sessions go on being served.
+--            age ms, failure, due in ms, due mark, condemned generation } }; absent values are empty. After these,
+--            only if there is one, the report that it is dead: age ms, what held up a newer one then, for how many ms
+-- A full server can still be read: no write here takes memory, and sessions continue to be served.
 present(KEYS[1], 'zset')
 local states = { whole(now) }
 
--- Of a merchant without a session nothing can be reported: a start with very many of them asks for no more than it needs.
+-- Nothing can be reported of a merchant without a session, so a start with very many of them asks for less.
 local WITH_SESSION, WITHOUT = { 'sealed', 'failure', 'reportedDead' }, { 'sealed', 'failure' }
 
 local function stored(key, record, known, texts)
@@ -31,7 +31,7 @@ local function stored(key, record, known, texts)
   return { 'session', whole(record.generation), texts.sealed, age, failure }
 end
 
--- What consumers report of the stored session; nothing where the report is of another one, or not as report.lua writes it.
+-- What consumers report of the stored session; nothing if the report is of another one, or not as report.lua writes it.
 local function reported(record, text)
   if not text or #text > NAME_BYTES then return nil end
   local generation, at, held_by, held = string.match(text, '^(%d+) (%d+) ([%a_-]+) (%d+)$')

@@ -10,13 +10,13 @@ export const releaseScript = defineScript(
 -- KEYS[3]  due moments (sorted set: merchant -> ms)
 -- ARGV     1 merchant, 2 owner, 3 fence, 4 next due in ms, 5 called (1 | 0), 6 failure (empty: none),
 --          7 channel, 8 announcement of the failure
--- returns  1: released; 0: the lease had ended or is somebody else's
+-- returns  1: released; 0: the lease had ended or is another one
 local fence = tonumber(ARGV[3])
 present(KEYS[3], 'zset')
 local record = record_of(KEYS[1], fence)
 if not record.is_leased or record.lease.owner ~= ARGV[2] or record.fence ~= fence then return 0 end
 
--- The call was made, or is not going to be: the failure and the back-off are for all replicas, and the lease takes memory.
+-- The call was made or will not be: all replicas need the failure and the back-off, and the lease takes memory.
 begin_although_full(KEYS[1])
 if ARGV[5] == '0' then
   if present(KEYS[2], 'zset') and record.lease.call then redis.call('ZREM', KEYS[2], record.lease.call) end

@@ -1,8 +1,8 @@
 import { defineScript } from '../redis-script.js';
 
 /**
- * Gives an owner a number of its own. Owners sit at the first free number from the one that they prefer on, so they are
- * found without looking through all of them; a number is given to another owner, but never freed.
+ * Gives each owner its own number. Owners take the first free number at or after the one that they prefer, so they are
+ * found without searching all of them; a number can pass to another owner, but is never freed.
  */
 export const seatScript = defineScript(
   'seat',
@@ -14,7 +14,7 @@ local SEATS, WEEK = 1024, 604800000
 local owner, preferred = ARGV[1], tonumber(ARGV[2])
 present(KEYS[1], 'hash')
 
--- What cannot be read is nobody's, and unused for ever.
+-- An unreadable seat belongs to nobody, and counts as never used.
 local function sitter_of(number)
   local field = whole(number)
   if redis.call('HSTRLEN', KEYS[1], field) == 0 then return nil end
@@ -23,7 +23,7 @@ local function sitter_of(number)
   return { owner = name, used_at = math.min(now, believed(used_at) or 0) }
 end
 
--- It leads to calls, those that are made alone: a full server refuses HSET, the first write of it.
+-- It leads to calls that are made without a lease: a full server refuses HSET, the first write here.
 local function take(number)
   redis.call('HSET', KEYS[1], whole(number), whole(now) .. ' ' .. owner)
   return number
