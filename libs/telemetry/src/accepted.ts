@@ -11,10 +11,10 @@ const VERSIONS: Readonly<Record<Dialect, { readonly name: string; readonly versi
   text: { name: 'text/plain', version: '0.0.4' },
   openmetrics: { name: 'application/openmetrics-text', version: '1.0.0' },
 };
-/** Long enough for any scraper; what comes after is not looked at. */
+/** Enough for any scraper; whatever follows is ignored. */
 const MAX_CHOICES = 20;
 
-/** The text that a scraper would rather have: OpenMetrics only if it asks for it, the older one in every other case. */
+/** The format that a scraper prefers: OpenMetrics only if it asks for it, the older text in every other case. */
 export function dialectFor(accept: string | undefined): Dialect {
   const choices = choicesOf(accept);
   const openmetrics = weight(choices, [(choice) => isOurs(choice, 'openmetrics')]);
@@ -37,7 +37,7 @@ function isOurs({ name, version }: Choice, dialect: Dialect): boolean {
   return name === ours.name && (version === undefined || version === ours.version);
 }
 
-/** Of the most specific choice that fits: what is refused by name is not taken by a wildcard. */
+/** The weight of the most specific choice that fits: what is refused by name is not accepted by a wildcard. */
 function weight(choices: readonly Choice[], fromSpecific: readonly ((choice: Choice) => boolean)[]): number {
   for (const fits of fromSpecific) {
     const fitting = choices.filter(fits).map(({ q }) => q);
@@ -58,7 +58,7 @@ function valueOf(parameters: readonly string[], name: string): string | undefine
   return parameter?.slice(name.length + 1).replace(/^"(.*)"$/, '$1');
 }
 
-/** What cannot be read counts as a refusal. */
+/** An unreadable value counts as a refusal. */
 function qualityOf(q: string | undefined): number {
   if (q === undefined) return 1;
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(q) ? Number(q) : 0;

@@ -11,24 +11,24 @@ export interface AuditRecord {
   readonly merchant?: string | undefined;
   readonly generation?: number | undefined;
   readonly requestId?: string | undefined;
-  /** The gateway's code that a consumer names, or the code of a refusal. */
+  /** The gateway's code that a consumer gave, or the code of a refusal. */
   readonly reason?: string | undefined;
   readonly bytes?: number | undefined;
   /** The configured pattern of a path, never the path. */
   readonly route?: string | undefined;
-  /** What became of a payment that was sent on. */
+  /** What became of a payment that was forwarded. */
   readonly result?: EgressOutcome | undefined;
-  /** Of the answer that the caller got; undefined where it was gone before. */
+  /** The status of the answer that the caller got; undefined if the caller was gone before. */
   readonly status?: number | undefined;
-  /** How many of the same kind this record stands for; left out when it stands for itself. */
+  /** How many of the same kind this record stands for; left out if it stands for one. */
   readonly count?: number | undefined;
-  /** Merchants, or clients of an egress, that a changed configuration has and the one before it had not … */
+  /** Merchants, or clients of an egress, that a changed configuration has and the previous one did not … */
   readonly added?: number | undefined;
   /** … and those that it lacks. */
   readonly removed?: number | undefined;
 }
 
-/** Append-only, one JSON line a record, numbered without a gap for the life of the process. */
+/** Append-only, one JSON line per record, numbered without a gap for the life of the process. */
 export interface AuditLog {
   append(record: AuditRecord): void;
 }
@@ -58,7 +58,7 @@ export function createAuditLog({ destination, clock, onFailure }: AuditLogOption
   };
 }
 
-/** Written at once: a record that a crash could lose would be missing just when it matters. */
+/** Written at once: a record lost in a crash would be missing just when it matters. */
 function fileAt(dest: string, onFailure: (error: unknown) => void): { write(line: string): unknown } {
   const file = pino.destination({ dest, append: true, mkdir: false, mode: OWNER_ONLY, sync: true });
   return file.on('error', onFailure);

@@ -4,12 +4,15 @@ import type { Logger } from './logger.js';
 const REPEATED_AFTER_MS = 600_000;
 /** If there are more different complaints than this, they are the same one with a counter in it. */
 const MAX_REMEMBERED = 50;
-/** The beginning tells one complaint from another; what follows is addresses, counts and stacks. */
+/** The beginning distinguishes complaints; addresses, counts and stacks follow it. */
 const TELLING = 60;
 
 type Level = 'debug' | 'warn' | 'error';
 
-/** The library's own complaints, through our logger and its redaction: each once in ten minutes, not with every batch. */
+/**
+ * The library's own complaints, sent through our logger and its redaction: each once in ten minutes, not with every
+ * batch.
+ */
 export class Complaints {
   readonly #logger: Logger;
   readonly #clock: Clock;

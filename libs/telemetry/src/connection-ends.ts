@@ -1,6 +1,6 @@
 import type { Meter } from '@opentelemetry/api';
 
-/** Connections that a bound has ended or refused since the start. */
+/** Connections ended or refused because of a bound since the start. */
 export interface CountedConnectionEnd {
   readonly port: string;
   readonly reason: string;
@@ -8,13 +8,13 @@ export interface CountedConnectionEnd {
 }
 
 interface CountedEnds {
-  /** Of the names of the program's metrics. */
+  /** Prefix of the program's metric names. */
   readonly prefix: string;
-  /** Asked at each scrape. */
+  /** Called at each scrape. */
   readonly read: () => Iterable<CountedConnectionEnd>;
 }
 
-/** The same counter for each program that takes connections. To be called once. */
+/** The same counter for each program that accepts connections. To be called once. */
 export function observeConnectionEnds(meter: Meter, { prefix, read }: CountedEnds): void {
   meter
     .createObservableCounter(`${prefix}ended_connections`, {

@@ -27,7 +27,7 @@ describe('the metrics of the egress', () => {
     telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
     instruments = createEgressInstruments(telemetry.meter, clock);
     server = await LoopbackServer.http((request, response) => {
-      // On a busy machine a connection that is kept may be closed in the moment in which it is used again.
+      // On a busy machine, a kept-alive connection may be closed at the moment it is reused.
       response.setHeader('connection', 'close');
       telemetry.scrape(request, response);
     });
@@ -37,7 +37,7 @@ describe('the metrics of the egress', () => {
     await telemetry.shutdown();
   });
 
-  /** The samples of ours, without what describes them. */
+  /** Our samples, without the lines that describe them. */
   const samples = async (): Promise<string[]> => {
     const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
     return text.split('\n').filter((line) => line.startsWith('session_egress_'));

@@ -3,71 +3,71 @@ import type { Clock } from '#libs/clock';
 import { type CountedConnectionEnd, observeConnectionEnds } from './connection-ends.js';
 
 /**
- * What became of a request: `answered` by the gateway, whatever it says; `refused` for what the caller sent; `unknown`
- * when nobody can say whether the gateway has it; `failed` by a fault of ours.
+ * What became of a request: `answered` by the gateway, whatever it says; `refused` because of what the caller sent;
+ * `unknown` if nobody can say whether the gateway has it; `failed` by a fault of ours.
  */
 export type EgressOutcome =
   'answered' | 'refused' | 'no_session' | 'unreachable' | 'unknown' | 'unopened' | 'client_gone' | 'failed';
 
-/** What a request is counted by: names of the configuration, and nothing that a caller can choose. */
+/** The labels by which a request is counted: names from the configuration, and nothing that a caller can choose. */
 export interface EgressRequestFacts {
   /** `_unknown` before it is known. */
   readonly client: string;
   readonly merchant: string;
-  /** The configured pattern of the path; `_create` for the create call, `_none` where no route matched. */
+  /** The configured pattern of the path; `_create` for the create call, `_none` if no route matched. */
   readonly route: string;
   readonly form: 'plain' | 'alias';
   readonly outcome: EgressOutcome;
 }
 
-/** A client of the configuration. */
+/** A client in the configuration. */
 export interface EgressClientNames {
   readonly client: string;
   readonly merchant: string;
-  /** `alias` where the client authorizes for itself. */
+  /** `alias` if the client authorizes for itself. */
   readonly form: EgressRequestFacts['form'];
 }
 
-/** The session of one merchant as it is at a scrape. */
+/** The session of one merchant at the time of a scrape. */
 export interface EgressSessionGauges {
   readonly merchant: string;
   readonly generation: number | undefined;
   readonly expiresAtMs: number | undefined;
-  /** Whether newer sessions come by themselves from the broker. */
+  /** Whether newer sessions arrive from the broker without being asked for. */
   readonly isFollowing: boolean;
 }
 
-/** The egress's own metrics, by the names of the design. Counters get `_total` from the exporter. */
+/** The egress's own metrics, named as in the design. The exporter adds `_total` to counters. */
 export interface EgressInstruments {
   request(facts: EgressRequestFacts, seconds: number): void;
   inFlight(change: 1 | -1): void;
-  /** A request was sent a second time, under the session that followed a dead one. */
+  /** A request was sent a second time, with the session that replaced a dead one. */
   repeat(merchant: string): void;
-  /** @param code of the closed list, or `http_401` */
+  /** @param code one of the closed list, or `http_401` */
   deadSession(merchant: string, code: string): void;
   /** Requests that waited for a hand-over to end. */
   held(merchant: string, requests: number): void;
   aliasSession(client: string, result: 'given' | 'refused'): void;
-  /** The files of the configuration were read again. @param isTaken false: the configuration before it stays in force */
+  /** The configuration files were read again. @param isTaken false: the previous configuration stays in force */
   reloaded(isTaken: boolean): void;
   /**
-   * What is counted of clients begins at zero, so that the first event is seen as a change. Repeated for a configuration
-   * that has changed.
+   * Counters by client begin at zero, so that the first event is seen as a change. Called again for a changed
+   * configuration.
    */
   begin(clients: readonly EgressClientNames[], routes: readonly string[]): void;
-  /** Asked at each scrape, so that a merchant that is gone leaves no series behind. To be called once. */
+  /** Called at each scrape, so that a removed merchant leaves no series behind. To be called once. */
   observeSessions(read: () => Iterable<EgressSessionGauges>): void;
-  /** Asked at each scrape. To be called once. */
+  /** The callback is called at each scrape. To be called once. */
   observeConnectionEnds(read: () => Iterable<CountedConnectionEnd>): void;
 }
 
 type Add = (attributes: Attributes, value?: number) => void;
 
 const PREFIX = 'session_egress_';
-/** What becomes of requests in health, and what nobody may miss: the rest begins with its first request. */
+/** The outcomes in normal operation, and those that nobody may miss: the others begin with their first request. */
 const OUTCOMES_AT_ZERO: readonly EgressOutcome[] = ['answered', 'unknown', 'unopened'];
 const MS_PER_S = 1_000;
-/** From what the egress refuses by itself to a gateway that runs into the longest timeout. */
+/** From a request that the egress refuses itself to a gateway that runs into the longest timeout. */
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 export function createEgressInstruments(meter: Meter, clock: Clock): EgressInstruments {
@@ -118,8 +118,8 @@ export function createEgressInstruments(meter: Meter, clock: Clock): EgressInstr
 }
 
 /**
- * Every payment passes here: it is counted where it happens and collected at a scrape, which costs a quarter of what a
- * counter of the library does.
+ * Every payment passes through here: it is counted where it happens and collected at a scrape, which costs a quarter of
+ * what a counter of the library does.
  */
 class RequestCounts {
   readonly #counts = new Map<string, { readonly facts: EgressRequestFacts; count: number }>();
@@ -168,7 +168,9 @@ interface ReloadParts {
   readonly failures: Add;
 }
 
-/** One that is not taken goes on to be so until the files are right, so its last state is shown beside the count. */
+/**
+ * A refused reload stays refused until the files are corrected, so its last state is shown in addition to the count.
+ */
 function countReloads({ meter, clock, failures }: ReloadParts): { begin(): void; reloaded(isTaken: boolean): void } {
   let isLastTaken = true;
   let loadedAtMs = clock.now();

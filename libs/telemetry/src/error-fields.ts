@@ -25,9 +25,9 @@ export function isError(value: unknown): value is Error {
 }
 
 /**
- * What may be printed of an error: an allow-list, because libraries hang commands, bodies and headers on their errors.
- * A foreign error's message is left out too (a JSON parser quotes its input in it); name, code and stack remain.
- * `detail` is taken from our own errors only, which promise to keep secrets out of it.
+ * What may be printed of an error: an allow-list, because libraries attach commands, bodies and headers to their
+ * errors. The message of a foreign error is left out too (a JSON parser quotes its input in it); name, code and stack
+ * remain. `detail` is taken only from our own errors, which promise to keep secrets out of it.
  */
 export function errorFields(error: Error, depth = 0): ErrorFields {
   const fields: ErrorFields = { name: identifier(read(error, 'name')) ?? 'Error' };
@@ -56,7 +56,7 @@ function related(value: unknown, depth: number): ErrorFields | string | undefine
   return isError(value) ? errorFields(value, depth + 1) : '[not an Error]';
 }
 
-/** An error may carry getters of its own making; one that throws must not take the log line with it. */
+/** An error may have its own getters; one that throws must not take the log line with it. */
 function read(error: Error, key: string): unknown {
   try {
     return (error as unknown as Record<string, unknown>)[key];
@@ -80,8 +80,8 @@ function statusOf(value: unknown): number | undefined {
 const FRAME = /^ {4}at (?:[^\n]{0,256} \()?(?:file:\/\/|node:|\/|[A-Za-z]:\\|<anonymous>|native)[^\n()]{0,512}\)?$/;
 
 /**
- * The frames alone. The header of a stack repeats the message, which may hold data and lines that look like frames, so
- * it is cut off by the message with which it must start; a stack that starts otherwise cannot be taken apart, and is
+ * Only the frames. The header of a stack repeats the message, which may contain data and lines that look like frames,
+ * so it is cut off using the message that it must start with; a stack that starts differently cannot be split, and is
  * left out.
  */
 function framesOf(stack: unknown, message: unknown): string | undefined {

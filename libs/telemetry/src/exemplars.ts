@@ -1,7 +1,7 @@
 import { type Attributes, context, type SpanContext, trace, TraceFlags } from '@opentelemetry/api';
 import type { Clock } from '#libs/clock';
 
-/** One measurement, with the trace that it was made in. */
+/** One measurement, with the trace in which it was made. */
 export interface Exemplar {
   readonly traceId: string;
   readonly spanId: string;
@@ -14,15 +14,15 @@ const MS_PER_S = 1_000;
 const activeSpan = (): SpanContext | undefined => trace.getSpanContext(context.active());
 
 /**
- * The last measurement of each bucket that was made within a recorded trace: the library's metrics keep none. There is
- * at most one for each bucket of each series.
+ * The last measurement in each bucket that was made within a recorded trace, because the library's metrics keep none.
+ * There is at most one for each bucket of each series.
  */
 export class Exemplars {
   readonly #clock: Clock;
   readonly #span: () => SpanContext | undefined;
   readonly #bySeries = new Map<string, (Exemplar | undefined)[]>();
 
-  /** @param span in which a measurement is made */
+  /** @param span the one in which a measurement is made */
   constructor(clock: Clock, span = activeSpan) {
     this.#clock = clock;
     this.#span = span;
@@ -45,7 +45,7 @@ export class Exemplars {
     this.#bySeries.set(series, buckets);
   }
 
-  /** By bucket, with holes. */
+  /** By bucket, with gaps. */
   of(name: string, attributes: Attributes): readonly (Exemplar | undefined)[] {
     return this.#bySeries.get(seriesOf(name, attributes)) ?? [];
   }

@@ -10,8 +10,8 @@ interface Exports {
 type Signal = 'TRACES' | 'METRICS';
 
 /**
- * Nothing is exported unless it is asked for: by the exporter of a signal (`OTEL_TRACES_EXPORTER=otlp`), or, where that
- * is absent, by an endpoint. This is where we differ from the standard, whose default is to export.
+ * Nothing is exported unless requested: by the exporter of a signal (`OTEL_TRACES_EXPORTER=otlp`) or, if that is
+ * absent, by an endpoint. This differs from the standard, whose default is to export.
  */
 export function exportsOf(environment: TelemetryEnvironment): Exports {
   if (environment['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return { traces: false, metrics: false };

@@ -9,18 +9,18 @@ import {
 import type { Exemplar, Exemplars } from './exemplars.js';
 import { familyOf, nameOf, unitOf } from './prometheus-names.js';
 
-/** The two texts that Prometheus reads. */
+/** The two text formats that Prometheus reads. */
 export type Dialect = 'text' | 'openmetrics';
 
 interface Writing {
   readonly dialect: Dialect;
-  /** Absent while nothing is traced. */
+  /** Absent if there is no tracing. */
   readonly exemplars?: Exemplars | undefined;
 }
 
 type Type = 'counter' | 'gauge' | 'histogram';
 
-/** What has been collected, as Prometheus reads it. Exemplars are in OpenMetrics only: the older text has none. */
+/** The collected metrics in Prometheus format. Only OpenMetrics has exemplars; the older text has none. */
 export function exposition({ scopeMetrics }: Pick<ResourceMetrics, 'scopeMetrics'>, writing: Writing): string {
   const lines: string[] = [];
   const families = Map.groupBy(
@@ -66,7 +66,7 @@ interface Described {
   readonly dialect: Dialect;
 }
 
-/** OpenMetrics names a counter without its `_total` and knows units; the older text names the samples. */
+/** OpenMetrics names a counter without its `_total` and knows units; the older text uses the names of the samples. */
 function describe(lines: string[], { first, type, family, sample, dialect }: Described): void {
   const { description, unit } = first.descriptor;
   const named = dialect === 'openmetrics' ? family : sample;
@@ -117,7 +117,7 @@ function noted(exemplar: Exemplar | undefined): string {
   return ` # {trace_id="${traceId}",span_id="${spanId}"} ${value} ${seconds}`;
 }
 
-/** Written the same way in both texts: another spelling of a bound is another series. */
+/** Written the same way in both texts: a different spelling of a bound is a different series. */
 function boundOf(bound: number | undefined): string {
   if (bound === undefined) return '+Inf';
   return Number.isInteger(bound) ? `${bound}.0` : String(bound);

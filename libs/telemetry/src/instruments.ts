@@ -2,11 +2,11 @@ import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
 import { type CountedConnectionEnd, observeConnectionEnds } from './connection-ends.js';
 import type { Exemplars } from './exemplars.js';
 
-/** @param events one unless told; none makes the series begin */
+/** @param events one by default; zero makes the series begin */
 type Count = (attributes: Attributes, events?: number) => void;
 type Record = (value: number, attributes: Attributes) => void;
 
-/** What one merchant looks like at the moment of a scrape. Moments in seconds since the epoch; absent: not known. */
+/** What one merchant looks like at the time of a scrape. Moments in seconds since the epoch; absent: not known. */
 export interface MerchantGauges {
   readonly merchant: string;
   readonly generation?: number;
@@ -15,7 +15,7 @@ export interface MerchantGauges {
   readonly lastSuccessSeconds?: number;
   readonly nextAttemptSeconds?: number;
   readonly clockSkewSeconds?: number;
-  /** Whether somebody else creates sessions of the merchant. */
+  /** Whether somebody else creates sessions for the merchant. */
   readonly foreignAuthorizer?: 0 | 1;
 }
 
@@ -28,7 +28,7 @@ export interface CountedRead {
   readonly count: number;
 }
 
-/** Renewals that one consumer caused by its report and no other one confirmed. */
+/** Renewals that one consumer caused by its report and no other consumer confirmed. */
 export interface CountedRejection {
   readonly merchant: string;
   readonly consumer: string;
@@ -37,13 +37,13 @@ export interface CountedRejection {
 
 /** The state of this replica's configuration. */
 export interface ConfigurationGauges {
-  /** When the one in force was read, in seconds since the epoch. */
+  /** When the configuration in force was read, in seconds since the epoch. */
   readonly loadedSeconds: number;
-  /** Whether the files, when they were last read, could be taken. */
+  /** Whether the files could be accepted when they were last read. */
   readonly isTaken: boolean;
 }
 
-/** Asked at each scrape, so that moments are exact and a merchant that is gone leaves no series behind. */
+/** Called at each scrape, so that moments are exact and a removed merchant leaves no series behind. */
 export interface GaugeSource {
   merchants(): Iterable<MerchantGauges>;
   reads(): Iterable<CountedRead>;
@@ -57,7 +57,7 @@ export interface GaugeSource {
   endedConnections(): Iterable<CountedConnectionEnd>;
 }
 
-/** The product's own metrics, by the names of the design. Counters get `_total` from the exporter. */
+/** The product's own metrics, named as in the design. The exporter adds `_total` to counters. */
 export interface Instruments {
   readonly renewals: Count;
   readonly renewalSeconds: Record;
@@ -81,10 +81,10 @@ export interface Instruments {
 const PREFIX = 'session_broker_';
 /** From an instant gateway to one that runs into the longest timeout. */
 const RENEWAL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-/** From nobody who takes part to the longest hand-over. */
+/** From a hand-over without participants to the longest one. */
 const HANDOVER_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** @param exemplars where renewals are kept with their traces, if there are any */
+/** @param exemplars where renewals are kept with their traces, if at all */
 export function createInstruments(meter: Meter, exemplars?: Exemplars): Instruments {
   const counter = (name: string, description: string): Count => {
     const instrument = meter.createCounter(PREFIX + name, { description, valueType: ValueType.INT });

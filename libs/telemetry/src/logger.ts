@@ -8,7 +8,7 @@ import { standardOutput } from './standard-output.js';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Structured log lines. Fields and message are redacted on their way out; nothing else has to be done by the caller. */
+/** Structured log lines. Fields and message are redacted on output, so the caller need not do anything else. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -20,7 +20,7 @@ export interface Logger {
 
 /** The logger of a program. */
 interface RootLogger extends Logger {
-  /** For every line from here on, including those of its children. */
+  /** Applies to every line from now on, including those of its children. */
   setLevel(level: LogLevel): void;
 }
 
@@ -29,12 +29,15 @@ interface LoggerOptions {
   readonly name: string;
   /** The lowest level that is written. Default `info`. */
   readonly level?: LogLevel;
-  /** Takes whole lines, each with its line feed. Default: standard output. */
+  /** Receives whole lines, each with its line feed. Default: standard output. */
   readonly destination?: { write(line: string): void };
   readonly clock?: Clock;
 }
 
-/** What pino itself writes: a field of such a name would appear twice in the line, and readers would take the last. */
+/**
+ * Names that pino itself writes: a field with such a name would appear twice in the line, and readers would use the
+ * last.
+ */
 const RESERVED = new Set(['level', 'time', 'name', 'msg']);
 
 /** JSON lines: level as a word, time as RFC 3339 in UTC, name, the fields, and the message under `msg`. */
@@ -54,13 +57,13 @@ export function createLogger(options: LoggerOptions): RootLogger {
   return { ...loggerWith(lines, {}), setLevel: (level) => void (lines.level = level) };
 }
 
-/** Which trace a line belongs to, where one is recorded (OpenTelemetry, trace context in non-OTLP log formats). */
+/** The trace that a line belongs to, if one is recorded (OpenTelemetry, trace context in non-OTLP log formats). */
 function traceFields(): object {
   const span = trace.getSpanContext(context.active());
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
 
-/** Bindings are kept here and not in a pino child: pino would print a field twice that a line sets again. */
+/** Bindings are kept here rather than in a pino child: if a line sets such a field again, pino would print it twice. */
 function loggerWith(lines: pino.Logger, bindings: object): Logger {
   const write =
     (level: LogLevel) =>

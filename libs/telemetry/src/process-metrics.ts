@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type Meter, type Observable } from '@opentelemetry/api';
 import type { Clock } from '#libs/clock';
 
-/** What the process has used so far, and what it holds. Absent: this system does not tell. */
+/** What the process has used so far, and what it holds. Absent: not available on this system. */
 interface ProcessFacts {
   readonly userSeconds: number;
   readonly systemSeconds: number;
@@ -30,7 +30,7 @@ const BYTES: readonly (readonly [name: string, description: string, pick: Number
   ['process_heap_bytes', 'Data that is private to the process', (of) => of.dataBytes],
 ];
 
-/** `process_*` by the names that dashboards for Prometheus know. Everything is looked up when it is asked for. */
+/** `process_*` metrics with the names that Prometheus dashboards know. All values are read on demand. */
 export function observeProcess(meter: Meter, clock: Clock): void {
   const watched: { observable: Observable; pick: NumberOf }[] = [
     ...COUNTERS.map(([name, description, pick]) => ({
@@ -88,7 +88,7 @@ function kilobytes<Name extends string>(name: Name, found: RegExpExecArray | nul
   return found === null ? {} : ({ [name]: Number(found[1]) * BYTES_PER_KB } as { readonly [N in Name]?: number });
 }
 
-/** The one through which the list itself is read is not counted. */
+/** Does not count the descriptor through which the list itself is read. */
 function openFiles(): { readonly openFiles?: number } {
   try {
     return { openFiles: readdirSync('/proc/self/fd').length - 1 };
@@ -102,7 +102,7 @@ function mostOpenFiles(): number | undefined {
   return most === undefined ? undefined : Number(most);
 }
 
-/** Empty where there is no such file: only Linux has them. */
+/** Empty if there is no such file: only Linux has them. */
 function told(path: string): string {
   try {
     return readFileSync(path, 'utf8');

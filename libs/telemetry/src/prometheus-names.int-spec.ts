@@ -16,7 +16,7 @@ interface Declared {
   readonly kind: Kind;
 }
 
-/** A meter that notes what is declared on it. */
+/** A meter that records what is declared on it. */
 function notedMeter(declared: Declared[]): Meter {
   const meter = new MeterProvider().getMeter('a');
   const noted =
@@ -35,8 +35,9 @@ function notedMeter(declared: Declared[]): Meter {
 }
 
 /**
- * What Prometheus makes of a name that comes by OTLP, by the rules that OpenTelemetry publishes for both: words of letters
- * and digits, the unit after them unless it is one of them, `total` last for what only grows, `ratio` for a gauge of one.
+ * The name that Prometheus gives a metric received through OTLP, by the rules that OpenTelemetry publishes for both:
+ * words of letters and digits, the unit after them unless it is one of them, `total` last for counters, `ratio` for a
+ * gauge with unit 1.
  */
 function translated({ name, unit, kind }: Declared): string {
   const units: Readonly<Record<string, string>> = { s: 'seconds', ms: 'milliseconds', By: 'bytes', '%': 'percent' };

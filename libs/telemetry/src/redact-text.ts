@@ -2,7 +2,7 @@ import { isSecretName, isWholeLineSecret } from './secret-names.js';
 
 export const REDACTED = '[redacted]';
 
-/** Longer text is cut before it is searched: it bounds both the line and the work. */
+/** Longer text is cut before it is searched, which bounds both the line and the work. */
 export const MAX_TEXT_LENGTH = 4_096;
 
 type Replacement = (match: string, name: string, rest: string) => string;
@@ -20,7 +20,7 @@ const CREDENTIALS: Rule = [/\b(Bearer|Basic|DPoP|Negotiate)\s+[^\s,;"']+/gi, `$1
 /** Compact JWS and JWE (RFC 7515, RFC 7516): the first part is the base64url of a JSON object, so `ey…` or `ew…`. */
 const COMPACT_JOSE: Rule = [/eyJ[\w-]{6,}(?:\.[\w-]*){0,4}|(?<![\w-])e[wy][\w-]{10,}(?:\.[\w-]*){2,4}/g, REDACTED];
 
-/** Five dotted parts of which the first is long, whatever the header's first bytes are. */
+/** Five dotted parts with a long first one, whatever the first bytes of the header are. */
 const FIVE_PARTS: Rule = [/(?<![\w.-])[\w-]{16,}(?:\.[\w-]*){4}/g, REDACTED];
 
 /** The private part of a P-384 key is 64 base64url characters; a thumbprint (43) and a UUID (36) stay readable. */
@@ -34,7 +34,7 @@ const URL_TEXT: Rule = [
 const PATH_QUERY: Rule = [/(\/[^\s?"'<>]{0,256})\?[^\s"'<>]+/g, `$1?${REDACTED}`];
 
 const QUOTED_NAME = /(\\{0,8}["'])([^"'\\]{1,256})\1\s*[:=]\s*/g;
-/** The end of a nested value cannot be found without a parser: everything after its start is removed. */
+/** The end of a nested value cannot be found without a parser, so everything after its start is removed. */
 const QUOTED_VALUE =
   /"(?:[^"\\]|\\[\s\S])*(?:"|$)|'(?:[^'\\]|\\[\s\S])*(?:'|$)|\\+["'][\s\S]*?(?:\\+["'](?=\s*[,}\]])|$)|[[{][\s\S]*|[^\s,}\]]+/y;
 
@@ -43,7 +43,7 @@ const WHOLE_LINE: Rule = [
   (match, name, separator) => (isWholeLineSecret(name) ? name + separator + REDACTED : match),
 ];
 
-/** `name=value`, `name:value`, and `name: value` where the value is quoted or looks generated (it has a digit). */
+/** `name=value`, `name:value`, and `name: value` if the value is quoted or looks generated (it contains a digit). */
 const BARE_PAIR: Rule = [
   /(?<![\w-])([a-z][\w-]{2,64})(=|:(?! )|: (?="|'|[^\s,;]{0,64}\d))("[^"]*"?|'[^']*'?|[^\s,;&"'{}[\]]+)/gi,
   (match, name, separator) => (isSecretName(name) ? name + separator + REDACTED : match),
@@ -61,8 +61,8 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * Without userinfo, query and fragment. A password may hold a bare `/`, so everything up to the last `@` is removed;
- * files have none.
+ * A URL without userinfo, query and fragment. A password may contain a bare `/`, so everything up to the last `@` is
+ * removed; file URLs have none.
  */
 function bareUrl(scheme: string, rest: string): string {
   const [location = ''] = rest.split(/[?#]/, 1);
@@ -73,8 +73,9 @@ function bareUrl(scheme: string, rest: string): string {
 }
 
 /**
- * A text without what looks like a credential, a key, a JWE or a JWT, and with every URL stripped of userinfo and
- * query. This is the second net: a secret that looks like nothing (a UUID) is caught by the name of its key only.
+ * A text without anything that looks like a credential, a key, a JWE or a JWT, and with every URL stripped of userinfo
+ * and query. This is the second safety net: a secret without a recognisable form (a UUID) is only caught by the name of
+ * its key.
  */
 export function redactText(text: string): string {
   const bounded = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
@@ -85,7 +86,7 @@ export function redactText(text: string): string {
   );
 }
 
-/** `"name": value` as in JSON, in JSON inside JSON, and as Node inspects objects. */
+/** `"name": value` as in JSON, in JSON inside JSON, and as printed by Node's `inspect`. */
 function withoutQuotedPairs(text: string): string {
   let kept = '';
   let keptUpTo = 0;

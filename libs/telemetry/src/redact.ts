@@ -11,7 +11,7 @@ const MAX_KEY_LENGTH = 128;
 /** Members that only a private JWK has (RFC 7518, sections 6.2.2, 6.3.2 and 6.4.1). */
 const PRIVATE_JWK_MEMBERS = ['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
 
-/** Keys under which a list of pairs keeps a name, with the secret beside it under `value`. */
+/** Keys under which a list of pairs stores a name, with the secret next to it under `value`. */
 const NAME_KEYS = ['name', 'key', 'header', 'property', 'field'];
 
 interface Walk {
@@ -22,10 +22,10 @@ interface Walk {
 type Fields = Record<string, unknown>;
 
 /**
- * A copy of `value` that is fit to be printed: plain data without secrets, at most 8 deep, 64 wide, 2 000 values and 4
- * 096 characters per text. What is stored under a secret name is replaced as a whole, at any depth; texts lose what
- * looks like a credential; errors go through their allow-list; binary data and class instances are named, never shown.
- * No getter and no `toJSON` of the value runs. It never throws and never changes `value`.
+ * A copy of `value` that is fit to print: plain data without secrets, at most 8 deep, 64 wide, 2 000 values and 4 096
+ * characters per text. Whatever is stored under a secret name is replaced as a whole, at any depth; texts lose anything
+ * that looks like a credential; errors go through their allow-list; binary data and class instances are named, never
+ * shown. No getter or `toJSON` of the value runs. It never throws and never changes `value`.
  */
 export function redact(value: unknown): unknown {
   return walk(value, { ancestors: new Set(), valuesLeft: MAX_VALUES });
@@ -59,7 +59,7 @@ function walkObject(value: object, state: Walk): unknown {
   try {
     return copyOf(value, state);
   } catch {
-    // A proxy or an exotic object may throw whatever it likes when it is looked at: the line is still written.
+    // A proxy or an exotic object may throw anything when it is inspected: the line is still written.
     return '[unreadable]';
   } finally {
     state.ancestors.delete(value);
@@ -78,7 +78,7 @@ function copyOf(value: object, state: Walk): unknown {
   return isPlain(value) ? copyOfEntries(dataEntries(value), state) : `[${classNameOf(value)}]`;
 }
 
-/** Also for objects of another realm: the prototype of a plain object is nobody's child. */
+/** Also true for objects of another realm: the prototype of a plain object has no prototype itself. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -108,7 +108,7 @@ function copyOfEntries(entries: readonly (readonly [unknown, unknown])[], state:
   return copy;
 }
 
-/** In a flat list of names and values, as `rawHeaders` is one, the value after a secret name is removed as well. */
+/** In a flat list of names and values, such as `rawHeaders`, the value after a secret name is removed as well. */
 function copyOfList(items: readonly unknown[], state: Walk): unknown {
   const copy = Array.from({ length: Math.min(items.length, WIDEST) }, (_, index) => {
     const item = elementOf(items, index);
@@ -126,7 +126,7 @@ function isSecretText(value: unknown): boolean {
   return typeof value === 'string' && isSecretName(value);
 }
 
-/** It is no secret that there is nothing, and saying otherwise would mislead the reader of the line. */
+/** The absence of a value is not a secret, and hiding it would mislead whoever reads the line. */
 function withheld(value: unknown): unknown {
   return value === undefined || value === null ? value : REDACTED;
 }

@@ -1,6 +1,6 @@
 import { context, type Context, type Link, ROOT_CONTEXT, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 
-/** Each renewal as a span with its steps below it: the domain's port, by its shape. */
+/** Each renewal as a span with its steps below it: matches the shape of the domain's port. */
 export interface RenewalTracing {
   renewal<Result extends { readonly kind: string }>(
     renewal: { readonly merchant: string; readonly trigger: string },
@@ -10,8 +10,8 @@ export interface RenewalTracing {
 }
 
 /**
- * A renewal is a trace of its own, because many wait for it and it outlives each of them; the request that set it going
- * is linked to it.
+ * A renewal is its own trace, because many requests wait for it and it outlives each of them; the request that
+ * triggered it is linked to it.
  */
 export function createRenewalTracing(tracer: Tracer): RenewalTracing {
   return {
@@ -31,7 +31,7 @@ export function createRenewalTracing(tracer: Tracer): RenewalTracing {
   };
 }
 
-/** Only the name of an error is recorded: a message is written for the log, which is redacted, and a trace is not. */
+/** Only the name of an error is recorded: messages are written for the log, which is redacted, and a trace is not. */
 async function inside<Result>(own: Context, run: () => Promise<Result>): Promise<Result> {
   const span = trace.getSpan(own);
   try {

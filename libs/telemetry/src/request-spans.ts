@@ -11,34 +11,34 @@ import {
 
 export interface TracedRequest {
   readonly method: string;
-  /** The pattern of the path, never the path itself: what is in it may be somebody's secret, and is unbounded. */
+  /** The pattern of the path, never the path itself, which may contain a secret and is unbounded. */
   readonly route: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** What was found out about a request: names of the configuration and of ours, never what a caller sent. */
+/** What was learned about a request: names from the configuration and our own, never what a caller sent. */
 export type SpanFacts = Readonly<Record<string, string>>;
 
 /** The span of a call that is made on behalf of a request. */
 export interface CallSpan {
-  /** The context to send on, in the place of the caller's: `traceparent` and what goes with it. */
+  /** The context to send on, in place of the caller's: `traceparent` and what goes with it. */
   readonly headers: Readonly<Record<string, string>>;
-  /** @param status of the answer; undefined when there was none */
+  /** @param status of the answer; undefined if there was none */
   end(status: number | undefined): void;
 }
 
 /** The span of a request that is being served. */
 export interface RequestSpan {
-  /** Runs what belongs to the request, so that renewals, log lines and spans below it know it. */
+  /** Runs the work of the request, so that renewals, log lines and spans below it know about it. */
   within(run: () => void): void;
-  /** Begins a call to somebody else, as a child of the request; each repetition is a call of its own. */
+  /** Begins a call to another service, as a child of the request; each repetition is a separate call. */
   call(method: string): CallSpan;
   end(status: number, facts?: SpanFacts): void;
 }
 
 /**
- * A span for a request, by the semantic conventions of HTTP servers; sampled as its caller wants, or as the settings
- * here say.
+ * A span for a request, according to the semantic conventions of HTTP servers; sampled as its caller wants, or as the
+ * settings here say.
  */
 export function startRequestSpan(tracer: Tracer, { method, route, headers }: TracedRequest): RequestSpan {
   const parent = propagation.extract(ROOT_CONTEXT, headers);
@@ -57,7 +57,9 @@ export function startRequestSpan(tracer: Tracer, { method, route, headers }: Tra
   };
 }
 
-/** By the semantic conventions of HTTP clients, but without an address: what is in a path may be somebody's secret. */
+/**
+ * According to the semantic conventions of HTTP clients, but without an address, because a path may contain a secret.
+ */
 function startCallSpan(tracer: Tracer, method: string, request: Context): CallSpan {
   const attributes = { 'http.request.method': method };
   const span = tracer.startSpan(method, { kind: SpanKind.CLIENT, attributes }, request);

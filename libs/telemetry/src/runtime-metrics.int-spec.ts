@@ -4,7 +4,7 @@ import { describeWith, toolPath } from '#libs/testing';
 import { createLogger } from './logger.js';
 import { startTelemetry, type Telemetry } from './telemetry.js';
 
-/** Gauges whose names end so because dashboards have known them so for years. */
+/** Gauges whose names have this ending because dashboards have used them for years. */
 const KNOWN_COMPLAINTS = ['handles', 'requests', 'resources'].map(
   (what) => `nodejs_active_${what}_total non-counter metrics should not have "_total" suffix`,
 );

@@ -26,7 +26,9 @@ const LAGS: readonly (readonly [name: string, what: string, pick: (lag: Lag) => 
   ['p99_', 'The 99th percentile', (lag) => lag.percentile(99)],
 ];
 
-/** `nodejs_*` by the names that dashboards for Prometheus know. It has to be ended, since it listens to the runtime. */
+/**
+ * `nodejs_*` metrics with the names that Prometheus dashboards know. Must be ended, since it subscribes to the runtime.
+ */
 export function observeRuntime(meter: Meter): { end(): void } {
   observeVersion(meter);
   observeHeap(meter);
@@ -42,7 +44,7 @@ function observeVersion(meter: Meter): void {
     .addCallback((result) => result.observe(1, { version: process.version, major, minor, patch }));
 }
 
-/** Of the last turns of the loop, since the last time that somebody asked. No timer: each turn is a sample. */
+/** About the turns of the event loop since it was last read. No timer: each turn is a sample. */
 function observeEventLoop(meter: Meter): () => void {
   const lag = monitorEventLoopDelay({ samplePerIteration: true });
   lag.enable();
@@ -109,7 +111,9 @@ function observeHeap(meter: Meter): void {
   );
 }
 
-/** Dashboards ask for handles and requests, which the runtime no longer tells apart: a request is one by its name. */
+/**
+ * Dashboards ask for handles and requests, which the runtime no longer separates: a request is recognised by its name.
+ */
 function observeActive(meter: Meter): void {
   const kinds = [
     { ...activeGauges(meter, 'resources', 'What keeps the event loop alive'), has: () => true },

@@ -7,7 +7,7 @@ import { isGauge } from './current-gauges.js';
 import type { Exemplars } from './exemplars.js';
 import { type Dialect, exposition } from './exposition.js';
 
-/** What is looked at of a request. */
+/** The part of a request that is read. */
 export interface ScrapeRequest {
   readonly headers: {
     readonly accept?: string | undefined;
@@ -15,7 +15,7 @@ export interface ScrapeRequest {
   };
 }
 
-/** What is used of a response. */
+/** The part of a response that is used. */
 export interface ScrapeResponse {
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
   end(body?: string | Uint8Array): unknown;
@@ -28,7 +28,7 @@ const CONTENT_TYPES: Readonly<Record<Dialect, string>> = {
 const VARY = 'accept, accept-encoding';
 const compressed = promisify(gzip);
 
-/** Answers scrapes with what has been counted, and with the gauges of this moment. */
+/** Answers scrapes with the counts so far, and with the gauges as they are now. */
 export class ScrapeReader extends MetricReader {
   readonly #exemplars: Exemplars | undefined;
   #isBound = false;
@@ -41,7 +41,7 @@ export class ScrapeReader extends MetricReader {
     this.#exemplars = exemplars;
   }
 
-  /** Answers one scrape; a fault is answered with a 500, so that the scraper takes nothing for the truth. */
+  /** Answers one scrape; if it fails, the answer is a 500, so that the scraper does not record false values. */
   async answer({ headers }: ScrapeRequest, response: ScrapeResponse): Promise<void> {
     try {
       const dialect = dialectFor(headers.accept);
@@ -72,7 +72,7 @@ export class ScrapeReader extends MetricReader {
 
   protected override async onShutdown(): Promise<void> {}
 
-  /** Nothing at all while telemetry is switched off. */
+  /** Empty while telemetry is switched off. */
   async #text(dialect: Dialect): Promise<string> {
     const { resourceMetrics, errors } = this.#isBound
       ? await this.collect()

@@ -1,6 +1,6 @@
 /**
  * Words that make a key secret wherever they appear in it, so that `x-device_id`, `newAuthToken` and `Set-Cookie` are
- * caught by the same entry. Written folded: lower case, letters and digits only.
+ * caught by the same entry. Written in folded form: lower case, letters and digits only.
  */
 const SECRET_WORDS = [
   'token',
@@ -24,10 +24,10 @@ const SECRET_WORDS = [
   'cvc',
 ] as const;
 
-/** Too short to be looked for inside other words: private members of a JWK (RFC 7518, section 6) and card data. */
+/** Too short to be searched for inside other words: private members of a JWK (RFC 7518, section 6) and card data. */
 const SECRET_EXACTLY = new Set(['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'pan', 'pwd']);
 
-/** A key that speaks *about* a secret: these endings say that the value is a name, a size or a moment. */
+/** A key that is *about* a secret: these endings say that the value is a name, a size or a moment. */
 const HARMLESS_ENDING =
   /(?:thumbprint|thumbprints|file|files|expiration|expirationdatetime|expiry|expiresat|count|length|bytes|size)$/;
 
@@ -37,7 +37,7 @@ function fold(key: string): string {
   return key.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** True when whatever stands under this key must not be printed, at any depth and in any spelling. */
+/** True if nothing under this key may be printed, at any depth and in any spelling. */
 export function isSecretName(key: string): boolean {
   if (key.length > MAX_KEY_LENGTH) return true;
   const folded = fold(key);

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { FakeClock } from '#libs/testing';
 import { StandardOutput } from './standard-output.js';
 
-/** A pipe whose reader stalls and reads on when the test says so. */
+/** A pipe whose reader stalls and continues when the test says so. */
 class Pipe extends Writable {
   text = '';
   #isStalled = false;

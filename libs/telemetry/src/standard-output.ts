@@ -1,22 +1,22 @@
 import type { Writable } from 'node:stream';
 import { type Clock, Deadline, SystemClock, toRfc3339 } from '#libs/clock';
 
-/** What is kept for a reader that has stalled: thousands of lines. */
+/** How much is kept for a stalled reader: thousands of lines. */
 const MAX_UNREAD_BYTES = 4_194_304;
 
 /**
- * Lines for whoever reads this program's standard output. One that reads has each line at once, so that a crash loses none. One that has
- * stalled holds up nothing: a write to a full pipe that waited would stop the whole program, reads and health included. What it leaves unread
- * is kept up to a bound, and lines beyond that are lost, and counted.
+ * Lines for whoever reads this program's standard output. A reader that keeps up gets each line at once, so that a
+ * crash loses none. A stalled reader holds up nothing: a blocking write to a full pipe would stop the whole program,
+ * including reads and health. Unread lines are kept up to a bound; lines beyond that are lost and counted.
  */
 export class StandardOutput {
   readonly #stream: Writable;
   #lost = 0;
 
-  /** @param onLost told how many lines were lost, once the reader reads again */
+  /** @param onLost called with the number of lost lines once the reader reads again */
   constructor(stream: Writable, onLost: (count: number) => void) {
     this.#stream = stream;
-    // A reader that has gone: nobody is there to be told, and the program serves all the same.
+    // The reader is gone: there is nobody to tell, and the program continues to serve.
     stream.on('error', () => (this.#lost += 1));
     stream.on('drain', () => {
       const lost = this.#lost;
@@ -30,7 +30,7 @@ export class StandardOutput {
     else this.#stream.write(line);
   }
 
-  /** Resolves when all has been read, or the time is up. */
+  /** Resolves once everything has been read, or the time is up. */
   async written(clock: Clock, limitMs: number): Promise<void> {
     if (this.#stream.writableLength === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ export class StandardOutput {
 
 let own: StandardOutput | undefined;
 
-/** The one of this process, which log and audit share. */
+/** The instance of this process, shared by log and audit. */
 export function standardOutput(): StandardOutput {
   own ??= new StandardOutput(process.stdout, tellLoss);
   return own;

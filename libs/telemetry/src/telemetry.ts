@@ -14,7 +14,7 @@ import { type RequestSpan, startRequestSpan, type TracedRequest } from './reques
 import { observeRuntime } from './runtime-metrics.js';
 import { ScrapeReader, type ScrapeRequest, type ScrapeResponse } from './scrape-reader.js';
 
-/** What is recorded of requests and renewals; absent while traces go nowhere. */
+/** What is recorded of requests and renewals; absent if traces are not exported. */
 interface Traces {
   readonly renewals: RenewalTracing;
   startRequest(request: TracedRequest): RequestSpan;
@@ -23,13 +23,13 @@ interface Traces {
 export interface Telemetry {
   readonly meter: Meter;
   readonly traces?: Traces;
-  /** Where measurements are kept with their traces; absent while traces go nowhere. */
+  /** Where measurements are kept with their traces; absent if traces are not exported. */
   readonly exemplars?: Exemplars;
-  /** Notes how long a request took, in seconds. */
+  /** Records how long a request took, in seconds. */
   readonly requestSeconds: (seconds: number, request: ServedRequest) => void;
-  /** Answers a scrape with everything that has been counted, in the text that it asks for. */
+  /** Answers a scrape with everything that has been counted, in the format that it asks for. */
   readonly scrape: (request: ScrapeRequest, response: ScrapeResponse) => void;
-  /** Flushes and ends exporters, in a bounded time: a collector that does not answer holds nobody up. */
+  /** Flushes and ends exporters within a bounded time: a collector that does not answer holds nobody up. */
   shutdown(): Promise<void>;
 }
 
@@ -38,27 +38,27 @@ interface TelemetryOptions {
   readonly serviceName: string;
   readonly serviceVersion: string;
   readonly logger: Logger;
-  /** Where the OTEL_* variables are; the library reads those of the process itself. */
+  /** The source of the OTEL_* variables; the library itself reads those of the process. */
   readonly environment?: TelemetryEnvironment;
   readonly clock?: Clock;
 }
 
 const SCOPE = 'session-broker';
-/** Of one metric: the most merchants that may have series of their own, with a few labels each. */
+/** Per metric: enough for the largest number of merchants with separate series, with a few labels each. */
 const MAX_SERIES = 1_000_000;
-// The library's own bound is 2 000 for each metric: five hundred merchants with some outcomes each are more.
+// The library's own bound is 2 000 per metric: five hundred merchants with a few outcomes each exceed it.
 const views = ['session_broker_*', 'session_egress_*'].map((instrumentName) => ({
   instrumentName,
   aggregationCardinalityLimit: MAX_SERIES,
 }));
 const MAX_FLUSH_MS = 3_000;
-/** As the standard has them. */
+/** Defaults of the standard. */
 const DEFAULT_PUSH_INTERVAL_MS = 60_000;
 const DEFAULT_PUSH_TIMEOUT_MS = 30_000;
 
 /**
- * Starts OpenTelemetry: metrics for a scrape, and what the standard OTEL_* variables ask for besides. To be called
- * before anything that it observes is loaded. Nothing leaves the process by default but the answer to a scrape.
+ * Starts OpenTelemetry: metrics for a scrape, and whatever else the standard OTEL_* variables ask for. To be called
+ * before anything that it observes is loaded. By default, nothing leaves the process except the answer to a scrape.
  */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { serviceVersion, logger, environment = {}, clock = new SystemClock() } = options;
@@ -85,8 +85,8 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
 }
 
 /**
- * The library's whole SDK knows every exporter that there is, for 5 MiB. It is loaded where something is exported, or
- * where its own variable may switch it off.
+ * The library's whole SDK includes every exporter, for 5 MiB. It is loaded only if something is exported, or if its own
+ * variable may switch it off.
  */
 async function startSdk(
   { serviceName, environment = {} }: TelemetryOptions,
@@ -111,14 +111,14 @@ async function startSdk(
   return sdk;
 }
 
-/** What runs: constantly one, with the information in its labels. */
+/** The running version: constantly one, with the information in its labels. */
 function tellBuild(meter: Meter, version: string): void {
   meter
     .createObservableGauge('session_broker_build_info', { description: 'What runs' })
     .addCallback((result) => result.observe(1, { version, node: process.version }));
 }
 
-/** The library reads interval and timeout only for readers of its own making. */
+/** The library reads interval and timeout only for readers that it creates itself. */
 function pushingReader(environment: TelemetryEnvironment): PeriodicExportingMetricReader {
   const intervalMs = positive(environment['OTEL_METRIC_EXPORT_INTERVAL']) ?? DEFAULT_PUSH_INTERVAL_MS;
   const timeoutMs = positive(environment['OTEL_METRIC_EXPORT_TIMEOUT']) ?? DEFAULT_PUSH_TIMEOUT_MS;
@@ -140,7 +140,7 @@ function tracesOf(tracer: Tracer): Traces {
   };
 }
 
-/** What could not be flushed is lost, which is logged: telemetry is never worth a process that does not end. */
+/** What could not be flushed is lost, and this is logged: telemetry is never a reason for a process not to end. */
 async function within(clock: Clock, flush: Promise<void>, complaints: Complaints): Promise<void> {
   const deadline = new Deadline(clock, MAX_FLUSH_MS);
   const ended = new Promise<'late'>((resolve) => deadline.signal.addEventListener('abort', () => resolve('late')));

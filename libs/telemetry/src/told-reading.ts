@@ -1,14 +1,14 @@
 import { someOf } from '#libs/errors';
 import type { Logger } from './logger.js';
 
-/** What followed from reading changed files, all of it by name, never by value. */
+/** The consequences of reading changed files, by name only, never by value. */
 export interface ToldReading {
-  /** What came into force: names by what happened to them, such as `added` or `settings`. */
+  /** What came into force: names grouped by what happened to them, such as `added` or `settings`. */
   readonly inForce: Readonly<Record<string, readonly string[]>>;
   /** Settings that differ from those in force until the next start. */
   readonly waiting: {
     readonly settings: readonly string[];
-    /** Since they were last told: each set of them is told once, not with every file that changes afterwards. */
+    /** Changes since the last report: each set is reported once, not with every file that changes afterwards. */
     readonly change: { readonly added: readonly string[]; readonly removed: readonly string[] };
     /** The page of docs/runbooks that says what to do. */
     readonly runbook: string;
@@ -18,7 +18,7 @@ export interface ToldReading {
 
 const WAIT = 'take effect with the next start';
 
-/** Says in one line what of a changed configuration is in force now, and what is not. */
+/** Reports in one line which parts of a changed configuration are in force now, and which are not. */
 export function tellReading(logger: Logger, { inForce, waiting, wasRefused }: ToldReading): void {
   const { settings, change, runbook } = waiting;
   if (change.removed.length > 0) {
