@@ -13,7 +13,7 @@ export function answerProblem(request: IncomingMessage, response: ServerResponse
     'content-type': PROBLEM_CONTENT_TYPE,
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
-    // A body that nobody wants is not waited for.
+    // Does not wait for a body that nobody wants.
     connection: 'close',
   });
   response.end(body);

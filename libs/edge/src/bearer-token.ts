@@ -4,12 +4,12 @@ import { hash } from 'node:crypto';
 const MAX_HEADER_LENGTH = 8_192;
 const BEARER = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** The token of an Authorization header (RFC 6750 section 2.1); undefined when there is none, or it is too long. */
+/** The token of an Authorization header (RFC 6750 section 2.1); undefined if there is none, or it is too long. */
 export function bearerTokenOf(authorization: string): string | undefined {
   return authorization.length > MAX_HEADER_LENGTH ? undefined : BEARER.exec(authorization)?.[1];
 }
 
-/** What tokens are known by: stealing our memory or our configuration yields none of them. */
+/** Tokens are identified by this digest: stealing our memory or our configuration yields none of them. */
 export function digestOf(token: string): string {
   return hash('sha256', token, 'hex');
 }

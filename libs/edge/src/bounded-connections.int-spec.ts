@@ -147,7 +147,7 @@ describe('a server whose connections are bounded', () => {
     handler = (_request, response) => void response.end();
     other.write(TINY);
     await eventually(() => answeredIn(text()) === 1);
-    // The rest waits in buffers of the system, and there is an end to those: the client waits as well.
+    // The rest waits in buffers of the system, which are limited: the client waits as well.
     const [read] = await connected;
     expect(read?.bytesRead).toBeLessThan(1_000_000);
     expect(socket.writableLength).toBeGreaterThan(0);
@@ -244,7 +244,7 @@ describe('a server whose connections are bounded', () => {
     unread.socket.write(TINY);
     await eventually(() => handled.length === 2);
     const [stream, stuck] = answers;
-    // What the system takes in is read, as far as anybody can see.
+    // What the system buffers counts as read, as far as anybody can see.
     let before = -1;
     await eventually(() => {
       const now = stuck?.socket?.bytesWritten ?? 0;

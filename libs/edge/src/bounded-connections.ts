@@ -7,7 +7,7 @@ import { FloodAlarm } from './flood-alarm.js';
 import { type Handler, RequestSequence, RequestTurns } from './request-turns.js';
 import { returnMemory } from './return-memory.js';
 
-/** How many connections a port takes. */
+/** How many connections a port accepts. */
 export interface ConnectionBounds {
   readonly max: number;
   /** Behind a proxy or a balancer all callers come from one address. */
@@ -21,18 +21,20 @@ export interface BoundParts {
   readonly bounds: ConnectionBounds;
   readonly clock: Clock;
   readonly ended: EndedConnections;
-  /** What to do once a flood of requests is over; left out: its memory is given back. */
+  /** Called once a flood of requests is over; by default, gives back its memory. */
   readonly onCalm?: () => void;
 }
 
 const SWEEP_MS = 1_000;
-/** A client that takes not one octet of what waits for it in this time is gone, or never meant to read. */
+/**
+ * A client that does not read a single octet of what is waiting for it in this time is gone, or never meant to read.
+ */
 const MAX_UNREAD_MS = 20_000;
 
 /**
- * Bounds what connections can take of a server, whoever opens them: their number, in all and of one address, the
- * requests that each has under way, and how long an answer waits to be read. To be called once all handlers of
- * requests are there, before the server listens.
+ * Bounds what connections can use of a server, whoever opens them: their number, in total and per address, the requests
+ * that each has under way, and how long an answer waits to be read. To be called once all request handlers are
+ * registered, before the server listens.
  */
 export function boundConnections(server: Server, { bounds, clock, ended, onCalm = returnMemory }: BoundParts): void {
   server.maxConnections = bounds.max;
@@ -80,7 +82,7 @@ interface Unread {
   readonly sinceMs: number;
 }
 
-/** Ends connections whose answers nobody reads: unread, they would be kept for as long as the client likes. */
+/** Ends connections whose answers nobody reads: otherwise these would be kept for as long as the client likes. */
 class UnreadAnswers {
   readonly #clock: Clock;
   readonly #ended: EndedConnections;

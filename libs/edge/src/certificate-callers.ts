@@ -8,7 +8,7 @@ export interface CertifiedCaller {
   readonly name: string;
   /** When the certificate ends. */
   readonly validUntil: Instant;
-  /** Its thumbprint, as `x5t#S256` of RFC 8705 has it. */
+  /** Its thumbprint, as in `x5t#S256` of RFC 8705. */
   readonly certificate: string;
 }
 
@@ -19,7 +19,7 @@ interface KnownCertificate {
   readonly validUntil: Instant;
 }
 
-/** Tells who calls by the certificate of the connection, which is looked at once per connection. */
+/** Identifies callers by the certificate of the connection, which is inspected once per connection. */
 export class CertificateCallers {
   readonly #clock: Clock;
   readonly #authorities: readonly X509Certificate[] | undefined;
@@ -27,7 +27,7 @@ export class CertificateCallers {
 
   /**
    * @param authorities PEM of those that are trusted now; a connection may have begun when there were others. Absent:
-   *   those that the connection began with.
+   * those that the connection began with.
    */
   constructor(clock: Clock, authorities?: string) {
     this.#clock = clock;
@@ -42,12 +42,12 @@ export class CertificateCallers {
     return { name, validUntil, certificate };
   }
 
-  /** Thumbprint of the connection's certificate, when an authority vouches for that; whether it names anybody or not. */
+  /** Thumbprint of the connection's certificate if an authority vouches for it, whether it names anybody or not. */
   thumbprintOf(socket: Socket): string | undefined {
     return this.#good(socket)?.thumbprint;
   }
 
-  /** Whether one was presented, good or not. */
+  /** Whether a certificate was presented, valid or not. */
   isPresented(socket: Socket): boolean {
     return socket instanceof TLSSocket && socket.getPeerX509Certificate() !== undefined;
   }
@@ -76,7 +76,7 @@ export class CertificateCallers {
   }
 }
 
-/** The certificate and those that vouch for it, as far as they were sent or the handshake knew them. */
+/** The certificate and those that vouch for it, as far as they were sent or known to the handshake. */
 function chainOf(socket: TLSSocket): readonly X509Certificate[] {
   const chain = new Map<string, X509Certificate>();
   let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
@@ -88,7 +88,7 @@ function chainOf(socket: TLSSocket): readonly X509Certificate[] {
   return [...chain.values()];
 }
 
-/** By the authority's name and key: its certificate may be another one by now. */
+/** Compares the authority's name and key: its certificate may have been replaced in the meantime. */
 function isFrom(certificate: X509Certificate, authority: X509Certificate): boolean {
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
 }
@@ -98,12 +98,12 @@ function certificatesOf(pem: string): readonly X509Certificate[] {
 }
 
 /**
- * The first URI of the subject's alternative names (a SPIFFE id is one); without any, the first DNS name; without either,
- * the common name. A name that no caller can have is nobody, and no other one takes its place: an authority that writes
- * URIs means them, and may leave the rest to whoever asks for the certificate.
+ * The first URI of the subject's alternative names (a SPIFFE id is one); without any, the first DNS name; without
+ * either, the common name. A name that no caller can have identifies nobody, and no other name takes its place: an
+ * authority that writes URIs means them, and may leave the rest to whoever requests the certificate.
  */
 export function nameOf(certificate: Pick<X509Certificate, 'subjectAltName' | 'subject'>): string | undefined {
-  // Node puts names with odd characters in quotes and escapes their commas: none of them can look like two.
+  // Node puts names with odd characters in quotes and escapes their commas, so that none can look like two.
   const alternatives = (certificate.subjectAltName ?? '').split(', ');
   const commonNames = certificate.subject.split('\n');
   const name = withPrefix(alternatives, 'URI:') ?? withPrefix(alternatives, 'DNS:') ?? withPrefix(commonNames, 'CN=');

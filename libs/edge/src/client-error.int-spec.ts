@@ -87,7 +87,7 @@ describe('what is no HTTP, behind a request', () => {
     started.add(socket, async (it) => void it.destroy());
     socket.write('CONNECT bank.example:443 HTTP/1.1\r\nHost: bank.example:443\r\n\r\n');
     const [, taken] = (await once(servers[0] as Server, 'connect')) as [unknown, Socket];
-    // The runtime takes its own listeners away; an error that nobody listens to would end the process.
+    // The runtime removes its own listeners; an error without a listener would end the process.
     expect(() => taken.emit('error', new Error('write EPIPE'))).not.toThrow();
     expect(taken.destroyed).toBe(true);
   });

@@ -13,7 +13,7 @@ const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** As Node.js tells of it. */
+/** As reported by Node.js. */
 type ParserError = Error & { readonly code?: string; readonly rawPacket?: unknown };
 
 /** RFC 9112 section 3: any method, a target, and a version of ours. */
@@ -21,10 +21,9 @@ const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 const UNREADABLE = 'this cannot be read as HTTP: is there a line break in a header, or does the client speak TLS here?';
 const MAX_LOOKED_AT = 2_048;
 
-/** Answers what is not an HTTP request at all, or has headers that are too large: no route ever sees it. */
+/** Answers input that is not an HTTP request at all, or has headers that are too large: no route ever sees it. */
 export function answerClientError(error: ParserError, socket: Socket): void {
-  // Anything but a fault of the parser or the timeout of a request, such as a failed handshake, cannot be answered in
-  // HTTP.
+  // Anything but a parser error or a request timeout, such as a failed handshake, cannot be answered in HTTP.
   const isHttp = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || error.code?.startsWith('HPE_') === true;
   if (!isHttp || socket.destroyed || !socket.writable) {
     socket.destroy();
@@ -34,7 +33,7 @@ export function answerClientError(error: ParserError, socket: Socket): void {
 }
 
 function refusalOf({ code = '', rawPacket }: ParserError): BrokerError {
-  // To the parser any octets that are no HTTP are a method that it does not know.
+  // To the parser, any octets that are not HTTP are a method that it does not know.
   const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, MAX_LOOKED_AT) : '';
   const isRequest = code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(start);
   if (isRequest) return new BrokerError('method_not_implemented');
@@ -45,8 +44,8 @@ function refusalOf({ code = '', rawPacket }: ParserError): BrokerError {
 }
 
 /**
- * Answers with a problem document where there is no response to answer with, and ends the connection. Behind an answer
- * that has begun nothing is written: what has been goes out, and that is the end.
+ * Answers with a problem document if there is no response to answer with, and ends the connection. If an answer has
+ * begun, nothing more is written: what has been written goes out, and the connection ends.
  */
 export function answerRaw(socket: Socket, error: BrokerError): void {
   if (endBehindAnswer(socket)) return;

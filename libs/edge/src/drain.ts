@@ -4,16 +4,15 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 
 const SWEEP_MS = 20;
 
-/** By now every request that was under way has been answered: what is left never asked for anything. */
+/** By then every request that was under way has been answered: the remaining connections never sent one. */
 const MAX_DRAIN_MS = 2_000;
 
 const connections = new WeakMap<Server, Set<Socket>>();
-/** Connections, as requests know them, that end with their next answer. */
+/** Connections, as seen by requests, that end with their next answer. */
 const ending = new WeakSet<Socket>();
 
 /**
- * Keeps an eye on every connection of a server: the server itself knows nothing of those in the middle of a TLS
- * handshake.
+ * Tracks every connection of a server: the server itself does not know about those in the middle of a TLS handshake.
  */
 export function watchConnections(server: Server): void {
   const open = new Set<Socket>();
@@ -22,14 +21,14 @@ export function watchConnections(server: Server): void {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
-  // A request over TLS knows a different socket from the one that was connected.
+  // A request over TLS has a different socket from the one that was connected.
   server.on('secureConnection', (socket: Socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
 }
 
-/** Ends every connection that exists by now: idle ones at once, the others with their next answer. */
+/** Ends every connection that exists now: idle ones at once, the others with their next answer. */
 export function endConnections(server: Server): void {
   connections.get(server)?.forEach((socket) => ending.add(socket));
   server.closeIdleConnections();
@@ -41,8 +40,8 @@ export function isEnding(socket: Socket): boolean {
 }
 
 /**
- * Closes a server within a bounded time. A connection that becomes idle after the server stopped listening, and one
- * that was opened and never used, would otherwise keep the process alive for as long as its client likes.
+ * Closes a server within a bounded time. A connection that becomes idle after the server stopped listening, or one that
+ * was opened and never used, would otherwise keep the process alive for as long as its client likes.
  */
 export async function drain(
   server: Server,

@@ -10,7 +10,7 @@ export function requestIdOf(request: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** A browser is to do nothing with an answer: not to guess what it is, not to show it, not to lend it to another page. */
+/** A browser must do nothing with an answer: not guess its type, not show it, and not give it to another page. */
 const HEADERS_OF_CAUTION = {
   'x-content-type-options': 'nosniff',
   // The last three have no other source to fall back on.
@@ -19,7 +19,7 @@ const HEADERS_OF_CAUTION = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-/** What every answer carries, whoever makes it: the id of its request, and protective headers. */
+/** What every answer carries, whatever produced it: the id of its request, and protective headers. */
 export function edgeHeaders(requestId: string): Readonly<Record<string, string>> {
   return { [REQUEST_ID_HEADER]: requestId, ...HEADERS_OF_CAUTION };
 }

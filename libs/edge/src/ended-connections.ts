@@ -1,8 +1,8 @@
 import type { Clock } from '#libs/clock';
 
 /**
- * Why a connection was ended, or never taken: too many in all, too many of one address, answers that nobody reads, or
- * requests in advance that would fill the memory.
+ * Why a connection was ended or refused: too many in total, too many from one address, answers that nobody reads, or
+ * requests sent in advance that would fill the memory.
  */
 export type ConnectionEnd = 'all' | 'address' | 'unread' | 'pipelined';
 
@@ -11,10 +11,10 @@ const CONNECTION_ENDS: readonly ConnectionEnd[] = ['all', 'address', 'unread', '
 /** A flood of connections must not become a flood of lines. */
 const MIN_REPORT_MS = 60_000;
 
-/** The port for callers, and the one for those who run the program. */
+/** The port for callers, and the one for those who operate the program. */
 export type Port = 'api' | 'management';
 
-/** Connections that a bound has ended or refused since the start. */
+/** Connections ended or refused because of a bound since the start. */
 export interface CountedEnd {
   readonly port: Port;
   readonly reason: ConnectionEnd;
@@ -23,16 +23,16 @@ export interface CountedEnd {
 
 interface EndFacts {
   readonly port: Port;
-  /** Of the last one. */
+  /** The reason of the latest one. */
   readonly reason: ConnectionEnd;
-  /** How many since it was told before. */
+  /** How many since the previous report. */
   readonly connections: number;
 }
 
-/** Told at most once a minute for each port. */
+/** Called at most once a minute per port. */
 export type EndReport = (facts: EndFacts) => void;
 
-/** Connections of one port that a bound has ended, by reason: counted from zero. */
+/** Connections of one port that were ended because of a bound, by reason: counted from zero. */
 export class EndedConnections {
   readonly #counts = new Map<ConnectionEnd, number>(CONNECTION_ENDS.map((reason) => [reason, 0]));
   readonly #clock: Clock;
@@ -60,7 +60,7 @@ export class EndedConnections {
   }
 }
 
-/** The same of both ports of a program. */
+/** The same for both ports of a program. */
 export class EndsOfPorts {
   readonly api: EndedConnections;
   readonly management: EndedConnections;

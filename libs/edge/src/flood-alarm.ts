@@ -1,12 +1,12 @@
 import type { Server } from 'node:http';
 import type { Clock, ScheduledTask } from '#libs/clock';
 
-/** For so long after requests in advance were last seen, no connection is trusted. */
+/** No connection is trusted for this long after requests sent in advance were last seen. */
 const ALARM_MS = 30_000;
-/** So many sights of them, on all connections, are a flood, and what it took of the memory is worth giving back. */
+/** This many sightings on all connections are a flood, and the memory that it took is worth giving back. */
 const MIN_FLOOD_SIGHTS = 1_000;
 
-/** A connection that can be read with care, from any moment on. */
+/** A connection that can be switched to careful reading at any moment. */
 export interface TrustedConnection {
   readInTurns(): void;
 }
@@ -18,9 +18,9 @@ interface AlarmParts {
 }
 
 /**
- * Whether somebody sends requests in advance. The parser reads a connection with less work where nobody stands between,
- * but takes in whatever comes. So it may do until somebody sends in advance; then no connection is trusted for a while, and
- * those that are open never again.
+ * Whether anybody sends requests in advance. Without anything in between, the parser reads a connection with less work,
+ * but takes in everything that arrives. It may do so until somebody sends in advance; then no connection is trusted for
+ * a while, and those that are open during that time never again.
  */
 export class FloodAlarm {
   readonly #clock: Clock;
@@ -50,7 +50,10 @@ export class FloodAlarm {
     this.#trusted.delete(connection);
   }
 
-  /** Somebody sends in advance. All connections are looked at before what has come for them is parsed. */
+  /**
+   * Somebody sends in advance. All connections switch to careful reading before anything that has arrived on them is
+   * parsed.
+   */
   raise(): void {
     this.#sights += 1;
     this.#lastSightMs = this.#clock.monotonicMs();

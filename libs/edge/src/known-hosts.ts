@@ -7,11 +7,11 @@ import type { Handler } from './request-turns.js';
 const AUTHORITY = /^(?:\[(?<v6>[\da-f:.]+)\]|(?<name>[^:[\]]+))(?::\d{1,5})?$/i;
 
 /**
- * Refuses requests to names that are not ours, before anything else sees them. Where no credential is asked for, a page
- * of anybody could have its own name resolved to our address (DNS rebinding): to the browser it is then the page's own
- * origin, and what it reads is the page's to have. Nobody can have an address resolved to another one, and `localhost`
- * is never asked of a resolver.
- * @param hosts further names, asked for with every request
+ * Refuses requests to names that are not ours, before anything else sees them. If no credential is required, anybody's
+ * page could have its own name resolved to our address (DNS rebinding): to the browser that is then the page's own
+ * origin, and the page may read the answers. Nobody can have an address resolved to another one, and `localhost` is
+ * never sent to a resolver.
+ * @param hosts further names, read with every request
  */
 export function refuseOtherHosts(server: Server, hosts: () => readonly string[]): void {
   const handlers = server.listeners('request') as Handler[];
@@ -22,7 +22,7 @@ export function refuseOtherHosts(server: Server, hosts: () => readonly string[])
   });
 }
 
-/** Without `Host`, as in HTTP/1.0, no browser asks. */
+/** A request without `Host`, as in HTTP/1.0, does not come from a browser. */
 export function isKnownHost(
   { headers: { host } }: Pick<IncomingMessage, 'headers'>,
   hosts: readonly string[],
@@ -34,7 +34,7 @@ export function isKnownHost(
   return isIP(asked) === 4 || asked === 'localhost' || hosts.some((each) => plain(each) === asked);
 }
 
-/** Names are the same in any case, and with the dot of the root behind them. */
+/** Names are equal regardless of case, and with or without the trailing dot of the root. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }

@@ -26,13 +26,13 @@ export async function listen(
 
 /**
  * Opens a bare server.
- * @returns where it can be reached, an IPv6 address in brackets
+ * @returns where it can be reached, with an IPv6 address in brackets
  * @throws BrokerError `address_in_use` naming the address and what to do
  */
 export function openServer(server: Server, address: Address, scheme: 'http' | 'https' = 'http'): Promise<string> {
   return listen(address, async (free) => {
     server.listen(free);
-    // Rejects with what the server emits as an error.
+    // Rejects with the error that the server emits.
     await once(server, 'listening');
     return urlOf(server, scheme);
   });
@@ -44,7 +44,7 @@ function urlOf(server: Server, scheme: string): string {
   return `${scheme}://${writtenAddress({ host: opened.address, port: opened.port })}`;
 }
 
-/** Of an error of the system, from whichever realm it comes. */
+/** The code of a system error, from whichever realm. */
 function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }

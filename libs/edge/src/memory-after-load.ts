@@ -3,11 +3,11 @@ import { returnMemory } from './return-memory.js';
 
 const MIB = 1_048_576;
 const LOOK_MS = 15_000;
-/** Below it, nothing is worth a collection. */
+/** If less is left behind, it is not worth a collection. */
 const MIN_LEFT_BEHIND_BYTES = 16 * MIB;
-/** Of one processor's time between two looks: whoever is held up by the collection is one of few. */
+/** Share of one processor's time between two looks: the collection then holds up only a few. */
 const MAX_IDLE_SHARE = 0.02;
-/** Load that comes and goes is no reason to collect each time that it goes. */
+/** Load that comes and goes is no reason to collect each time it goes. */
 const MIN_BETWEEN_MS = 300_000;
 
 export interface ProcessUsage {
@@ -23,8 +23,9 @@ interface MemoryParts {
 }
 
 /**
- * Gives back what a time of load has left behind, once there is next to nothing to do. Made when all is loaded, it
- * measures by what the process takes then. What a collection cannot free is needed, and is measured by from then on.
+ * Gives back the memory that a period of load has left behind, once there is next to nothing to do. Created when
+ * everything is loaded, it compares with what the process uses then. What a collection cannot free is needed, and
+ * becomes the new baseline.
  */
 export class MemoryAfterLoad {
   readonly #clock: Clock;

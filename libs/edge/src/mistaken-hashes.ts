@@ -1,6 +1,6 @@
 import { digestOf } from './bearer-token.js';
 
-/** A hash of the configuration, where it stands, and who is let in by its token. */
+/** A hash in the configuration, where it is, and who its token lets in. */
 export interface ConfiguredHash {
   /** Such as `auth.tokens[0].sha256`. */
   readonly setting: string;
@@ -10,11 +10,11 @@ export interface ConfiguredHash {
 }
 
 /**
- * Notices a token that is, character by character, what a setting holds as the hash of one: a token of 64 hexadecimal
- * digits has the shape of a SHA-256, and nothing else tells that the two were mistaken for each other.
+ * Notices a token that is, character by character, what a setting holds as the hash of a token: a token of 64
+ * hexadecimal digits has the form of a SHA-256, and nothing else shows that the two were confused.
  */
 export class MistakenHashes {
-  /** By a digest of the hash: what an attacker presents is looked up by something that cannot be steered byte by byte. */
+  /** By a digest of the hash: the lookup key for what an attacker presents cannot be steered byte by byte. */
   readonly #hashes: ReadonlyMap<string, ConfiguredHash>;
   readonly #told = new Set<string>();
 
@@ -24,7 +24,7 @@ export class MistakenHashes {
 
   /**
    * @param token one that was refused
-   * @returns whose hash it is; once for each owner
+   * @returns whose hash it is; once per owner
    */
   noticedFirst(token: string): ConfiguredHash | undefined {
     const mistaken = this.#hashes.get(digestOf(token.toLowerCase()));
@@ -34,7 +34,7 @@ export class MistakenHashes {
   }
 }
 
-/** What to do about it, as the message of a log line. Which of the two it is, nobody can tell from here. */
+/** What to do about it, as the message of a log line. Which of the two mistakes it is cannot be known here. */
 export const HASH_PRESENTED =
   'a token was refused that is the very text which this setting holds as the hash of one: if the token was written there, ' +
   'make a new one, since it stood in the file, write the hash of that there, and give it to the caller; ' +

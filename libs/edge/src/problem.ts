@@ -1,6 +1,9 @@
 import { type BrokerError, type ErrorCode, errorCodes, type UnavailableReason, unavailableReasons } from '#libs/errors';
 
-/** Problem details (RFC 9457) with members of ours: `code`, stable, `requestId`, and why there is no session; `cause` for people. */
+/**
+ * Problem details (RFC 9457) with our own members: `code`, which is stable, `requestId`, and why there is no session;
+ * `cause` for people.
+ */
 export interface Problem {
   readonly type: string;
   readonly title: string;

@@ -7,14 +7,14 @@ import { answerRaw } from './client-error.js';
 import { isEnding } from './drain.js';
 import type { Handler } from './request-turns.js';
 
-/** Requests whose client sends its body once it is told to, and whether their connection may be used again then. */
+/** Requests whose client sends its body only when told to, and whether their connection may be reused after that. */
 const unsentBodies = new WeakMap<IncomingMessage, boolean>();
 
 /**
- * Refuses with a problem document what a server of Node.js refuses with a bare status, or lets pass: no `Host` or several
- * (RFC 9112 section 3.2), an expectation that nobody knows (RFC 9110 section 10.1.1), and CONNECT. A client that asks whether to send
- * its body is answered by `wantBody`. To be called once all handlers of requests are there; the server is to be made with
- * `requireHostHeader: false`, since the check is here.
+ * Refuses with a problem document what a Node.js server refuses with a bare status, or lets pass: no `Host` or several
+ * (RFC 9112 section 3.2), an unknown expectation (RFC 9110 section 10.1.1), and CONNECT. A client that asks whether to
+ * send its body is answered by `wantBody`. To be called once all request handlers are registered; the server must be
+ * created with `requireHostHeader: false`, since the check is here.
  */
 export function refuseImproperRequests(server: Server): void {
   const handlers = server.listeners('request') as Handler[];
@@ -34,13 +34,13 @@ export function refuseImproperRequests(server: Server): void {
     answerProblem(request, response, new BrokerError('expectation_failed'));
   });
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // The runtime has taken its own listener away: a client that has gone would otherwise end the process.
+    // The runtime has removed its own listener: otherwise a client that disconnects would end the process.
     socket.on('error', () => socket.destroy());
     answerRaw(socket, new BrokerError('method_not_implemented'));
   });
 }
 
-/** Has the client send the body that it holds back, now that it is known to be wanted. */
+/** Tells the client to send the body that it holds back, now that it is known to be wanted. */
 export function wantBody(request: IncomingMessage, response: ServerResponse): void {
   const mayStay = unsentBodies.get(request);
   if (mayStay === undefined) return;
@@ -63,7 +63,7 @@ function isProper(request: IncomingMessage, response: ServerResponse): boolean {
   return false;
 }
 
-/** Every request passes here: names of another length are not looked at. */
+/** Every request passes through here, so names of any other length are skipped. */
 function hostsIn(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

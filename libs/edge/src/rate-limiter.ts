@@ -12,7 +12,7 @@ interface Bucket {
 
 const MS_PER_S = 1_000;
 
-/** A token bucket for each key: as many at once as `burst`, and `perSecond` in the long run. */
+/** A token bucket per key: at most `burst` at once, and `perSecond` in the long run. */
 export class RateLimiter {
   readonly #rate: Rate;
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** @returns 0 when one more may be done, and was counted; else the milliseconds after which it may */
+  /** @returns 0 if one more is allowed, which is then counted; otherwise the milliseconds after which it is */
   take(key: string): number {
     const { perSecond, burst } = this.#rate;
     const nowMs = this.#clock.monotonicMs();

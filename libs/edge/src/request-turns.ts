@@ -9,17 +9,19 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /**
  * The parser takes in all requests of what it is given, and each costs some kilobytes: it is given no more than this at
- * a time, where a read from the network brings 64 KiB.
+ * a time, while a read from the network brings 64 KiB.
  */
 const MAX_PARSED_BYTES = 512;
-/** Requests sent in advance, on all connections: those that are parsed, and those that still are octets. */
+/** Requests sent in advance, on all connections: those that are parsed, and those that are still octets. */
 const MAX_WAITING_REQUESTS = 4_096;
 const MAX_HELD_BYTES = 16_777_216;
-/** This little is the next request of a client that was quicker than the end of an answer, and need not wait for a turn. */
+/**
+ * This little is the next request of a client that was quicker than the end of an answer; it need not wait for a turn.
+ */
 const MAX_PROMPT_BYTES = 4_096;
-/** So many requests in advance are chance; one more, and what comes is read with care. */
+/** This many requests in advance are coincidence; after one more, the connection is read with care. */
 const MAX_TRUSTED_REQUESTS = 4;
-/** What waited goes on at this pace, so that a flood of it leaves most of the processor to everyone else. */
+/** Waiting requests proceed at this pace, so that a flood of them leaves most of the processor to everyone else. */
 const TURN_MS = 2;
 const MAX_PER_TURN = 1;
 
@@ -29,7 +31,7 @@ interface TurnParts {
   readonly alarm: FloodAlarm;
 }
 
-/** The requests that wait on all connections of a server for the answer before them, in turn. */
+/** The requests on all connections of a server that wait for the answer to the previous one, in turn. */
 export class RequestTurns {
   waitingRequests = 0;
   heldBytes = 0;
@@ -48,7 +50,7 @@ export class RequestTurns {
     return this.waitingRequests >= MAX_WAITING_REQUESTS || this.heldBytes > MAX_HELD_BYTES;
   }
 
-  /** To be called once for each turn that is wanted. A turn comes to a connection that is gone, too. */
+  /** To be called once for each turn that is wanted. A connection that is gone gets its turn, too. */
   enter(sequence: RequestSequence): void {
     this.#queue.push(sequence);
     if (this.#queue.length === 1) this.#schedule();
@@ -67,20 +69,20 @@ export class RequestTurns {
 }
 
 /**
- * One connection: its next request is handled when the one before it has been answered, and no more is read meanwhile.
- * HTTP allows requests in advance, and answers have to be sent in order: to work on several at once would only fill
- * the memory with answers that cannot go yet.
+ * One connection: its next request is handled once the previous one has been answered, and nothing more is read in the
+ * meantime. HTTP allows requests in advance, and answers have to be sent in order: working on several at once would
+ * only fill the memory with answers that cannot be sent yet.
  */
 export class RequestSequence implements TrustedConnection {
   readonly #socket: Socket;
   readonly #turns: RequestTurns;
   #parse: ((chunk: Buffer) => void) | undefined;
   readonly #waiting: (() => void)[] = [];
-  /** The request that was parsed last: while its body comes, it has to be read on. */
+  /** The request that was parsed last: while its body arrives, reading has to continue. */
   #last: IncomingMessage | undefined;
   #isAnswering = false;
   #heldBytes = 0;
-  /** Octets that are the body of the last request for sure, and may be parsed at once. */
+  /** Octets that certainly belong to the body of the last request, and may be parsed at once. */
   #bodyBytes = 0;
   readonly #answered = (): void => {
     this.#isAnswering = false;
@@ -96,20 +98,20 @@ export class RequestSequence implements TrustedConnection {
     turns.alarm.trust(this);
   }
 
-  /** From now on the parser gets what comes on the connection little by little, and no more than can be answered. */
+  /** From now on the parser gets the incoming data little by little, and no more than can be answered. */
   readInTurns(): void {
     const socket = this.#socket;
     if (socket.destroyed || this.#parse !== undefined) return;
-    // The server's own listener reads the connection with a parser; it gets what comes in turn instead of at once.
+    // The server's own listener feeds a parser; it now gets the data in turn instead of at once.
     const [parse] = socket.listeners('data') as ((chunk: Buffer) => void)[];
     if (parse === undefined) throw new Error('the server does not read its connections by events');
     this.#parse = parse;
     socket.removeListener('data', parse);
-    // Node.js takes the connection out of the parser's hands as soon as anybody else listens.
+    // Node.js takes the connection away from the parser as soon as anybody else listens.
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
   }
 
-  /** Handles the request now, or after the one before it. */
+  /** Handles the request now, or after the previous one. */
   add(request: IncomingMessage, response: ServerResponse, handle: Handler): void {
     this.#last = request;
     this.#bodyBytes = Number(request.headers['content-length'] ?? 0);
@@ -125,10 +127,11 @@ export class RequestSequence implements TrustedConnection {
     this.#setHeld(0);
     const socket = this.#socket;
     for (let at = 0; at < chunk.length;) {
-      // An answer that ends the connection has been written, to this or to what is no HTTP: nothing after it counts.
+      // An answer that ends the connection has been written, to this request or to input that is not HTTP: nothing
+      // after it counts.
       if (socket.destroyed || socket.writableEnded) return;
       if (this.#mustWait) return this.#hold(at === 0 ? chunk : chunk.subarray(at));
-      // The server itself reads no more for now; it goes on when it likes.
+      // The server itself has paused reading; it resumes when it is ready.
       if (socket.isPaused()) return void socket.unshift(chunk.subarray(at));
       const end = Math.min(chunk.length, at + Math.max(MAX_PARSED_BYTES, this.#bodyBytes));
       this.#parse?.(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
@@ -139,7 +142,7 @@ export class RequestSequence implements TrustedConnection {
   }
 
   takeTurn(): void {
-    // What was read in between is being answered already; the turn after that answer comes by itself.
+    // A request read in the meantime is already being answered; the turn after that answer comes by itself.
     if (this.#socket.destroyed || this.#isAnswering) return;
     const handle = this.#waiting.shift();
     if (handle !== undefined) {

@@ -3,12 +3,13 @@ import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** A year, and names below ours as well (RFC 6797 section 6.1). */
+/** A year, including names below ours (RFC 6797 section 6.1). */
 export const STRICT_TRANSPORT = 'max-age=31536000; includeSubDomains';
 
 /**
- * Has every answer of a server with TLS say that its name is to be asked by TLS alone; one without TLS says nothing, since
- * browsers do not believe it then. To be called last, so that it comes before what refuses a request.
+ * Makes every answer of a server with TLS say that its name must only be requested over TLS; one without TLS says
+ * nothing, since browsers do not believe it then. To be called last, so that it comes before anything that refuses a
+ * request.
  */
 export function demandTls(server: Server): void {
   if (!(server instanceof TlsServer)) return;
@@ -19,7 +20,7 @@ export function demandTls(server: Server): void {
   server.prependListener('checkExpectation', demand);
 }
 
-/** The same for an answer that is written to the connection itself. */
+/** The same for an answer that is written directly to the connection. */
 export function isByTls(socket: Socket): boolean {
   return socket instanceof TLSSocket;
 }

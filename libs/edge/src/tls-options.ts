@@ -6,8 +6,8 @@ import { TLS_TERMS } from '#libs/tls';
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 /**
- * TLS of the API. A client certificate is asked for but not demanded, so that the answer to a caller without one says
- * what is wrong; it is judged anew for each connection, and never carried over from an earlier one.
+ * TLS of the API. A client certificate is requested but not required, so that the answer to a caller without one says
+ * what is wrong; it is judged again for each connection, and never carried over from an earlier one.
  */
 export function tlsOptions({ cert, key, clientCa }: HttpTls): ServerOptions {
   const own: ServerOptions = { cert, key, ...TLS_TERMS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
