@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { conditionColours, conditionWord, merchantConditions } from '#libs/session';
 import type { StatusMerchant } from './status-document.js';
 
-/** The page's files are checked as a program of a browser: here they are imported by a name that the compiler does not follow. */
+/**
+ * The page's files are checked as a browser program, so they are imported here by a name that the compiler does not
+ * follow.
+ */
 const PAGE: string = './page/condition.js';
 interface PageWords {
   readonly conditions: readonly string[];
@@ -23,13 +26,13 @@ const expired: StatusMerchant = {
   renewals: [],
 };
 
-/** The page begins a line with it. */
+/** As the page writes it at the beginning of a line. */
 function titleOf(condition: keyof typeof conditionColours, reason?: 'expired'): string {
   const word = conditionWord(condition, reason);
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** What the page calls them: by the condition of which they are. */
+/** The page's name for each colour: a condition that has it. */
 const tones = { red: 'unavailable', yellow: 'failing', blue: 'renewing', green: 'fresh' } as const;
 
 describe('the words for the condition of a merchant', () => {

@@ -2,9 +2,9 @@ import type { SessionEvent, SessionEvents } from '#libs/session';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
-/** As many names as one reads; the log has the rest. */
+/** As many names as anyone reads; the log has the rest. */
 export const MAX_CONSUMERS = 5;
-/** What a consumer passes on is what the gateway told it, or anything else: it is shown where it looks like a code. */
+/** A consumer may pass on what the gateway told it, or anything else: it is shown only if it looks like a code. */
 export const MAX_REASONS = 3;
 const CODE = /^[\w.-]{1,64}$/;
 
@@ -14,9 +14,9 @@ interface ReportedSession {
   readonly reasons: Set<string>;
 }
 
-/** What consumers of this replica reported of sessions that are dead. */
+/** What consumers of this replica reported about dead sessions. */
 export class DeathReports implements SessionEvents {
-  /** The newest that was reported, of each merchant that has one. */
+  /** The newest reported session of each merchant that has one. */
   readonly #reported = new Map<string, ReportedSession>();
 
   emit(event: SessionEvent): void {
@@ -24,12 +24,12 @@ export class DeathReports implements SessionEvents {
     if (event.event === 'session_adopted') this.#adopted(event);
   }
 
-  /** Who has reported this session; a bounded number of them. */
+  /** Who has reported this session; a bounded number of consumers. */
   consumersOf(merchant: string, generation: number | undefined): readonly string[] {
     return [...(this.#reportOf(merchant, generation)?.consumers ?? [])];
   }
 
-  /** With which codes of the gateway they did; a bounded number of them. */
+  /** The gateway codes with which they reported it; a bounded number of them. */
   reasonsOf(merchant: string, generation: number | undefined): readonly string[] {
     return [...(this.#reportOf(merchant, generation)?.reasons ?? [])];
   }
@@ -40,7 +40,7 @@ export class DeathReports implements SessionEvents {
   }
 
   #rejected({ merchant, generation, result, consumer, reason }: Named<'session_rejected'>): void {
-    // A late report of one that was replaced says nothing of those after it.
+    // A late report about a replaced session says nothing about those that followed.
     if (result === 'already_newer') return;
     const known = this.#reportOf(merchant, generation);
     const reported = known ?? { generation, consumers: new Set<string>(), reasons: new Set<string>() };

@@ -14,7 +14,7 @@ export class EventLoopLag {
     this.#clock = clock;
   }
 
-  /** Until it is closed. */
+  /** Runs until it is closed. */
   start(): void {
     this.#wait();
   }

@@ -10,11 +10,11 @@ import type { StatusFailure, StatusGateway, StatusGatewayHealth } from './status
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
-/** A gateway is judged by this many create calls, */
+/** A gateway is judged by this many create calls, … */
 const MAX_ATTEMPTS = 20;
-/** none of them older than this, */
+/** … none of them older than this; … */
 const ATTEMPT_COUNTS_FOR_MS = 900_000;
-/** is down when this many in a row have failed, and well again when as many in a row were answered. */
+/** … it is down if this many in a row have failed, and well again once as many in a row were answered. */
 const IN_A_ROW = 3;
 
 export const MAX_GATEWAYS = 12;
@@ -41,8 +41,8 @@ interface Watched {
 }
 
 /**
- * What each outcome says of the gateway. One that refuses a merchant or has revoked its access has answered; a result that
- * came after its lease had ended says nothing of the kind, and neither does a key of ours that cannot be used.
+ * What each outcome says about the gateway. A gateway that refuses a merchant or has revoked its access has answered; a
+ * result that came after its lease had ended says nothing, and neither does a key of ours that cannot be used.
  */
 const endOf: Readonly<Record<RenewalOutcome, CallEnd | undefined>> = {
   success: 'success',
@@ -55,13 +55,16 @@ const endOf: Readonly<Record<RenewalOutcome, CallEnd | undefined>> = {
   lease_lost: undefined,
 };
 
-/** As the replicas share it. */
+/** As shared by the replicas. */
 export interface FailureElsewhere {
   readonly merchant: string;
   readonly failure: RecordedFailure;
 }
 
-/** How each gateway has answered create calls lately: those of this replica, and those of others that gave it a session. */
+/**
+ * How each gateway has recently answered create calls: those of this replica, and those of others that yielded a
+ * session.
+ */
 export class GatewayHealth implements SessionEvents {
   readonly #hostOf: (merchant: string) => string | undefined;
   readonly #clock: Clock;
@@ -79,8 +82,8 @@ export class GatewayHealth implements SessionEvents {
   }
 
   /**
-   * The worst first.
-   * @param merchants how many each host has; only these hosts are told of
+   * The worst come first.
+   * @param merchants how many each host has; only these hosts are reported
    * @param elsewhere failures of calls that this replica has not made
    */
   describe(merchants: ReadonlyMap<string, number>, elsewhere: readonly FailureElsewhere[] = []): StatusGateway[] {
@@ -105,7 +108,10 @@ export class GatewayHealth implements SessionEvents {
     });
   }
 
-  /** News of the gateway only where this replica has called it for the merchant: at a start, what the store has may be old. */
+  /**
+   * News about the gateway only if this replica has called it for the merchant: at a start, what the store has may be
+   * old.
+   */
   #renewedElsewhere({ merchant, ageMs }: Named<'session_adopted'>): void {
     const at = plusMs(this.#clock.now(), -Math.round(ageMs));
     this.#of(merchant, ({ attempts }) => {
@@ -148,12 +154,12 @@ export class GatewayHealth implements SessionEvents {
   }
 }
 
-/** A failure with its code, where there is one. */
+/** A failure with its code, if there is one. */
 export function failureOf({ at, kind }: Pick<StatusFailure, 'at' | 'kind'>, code: string | undefined): StatusFailure {
   return { at, kind, ...(code === undefined ? {} : { code }) };
 }
 
-/** Whether a failure says anything of the gateway: a key of ours that cannot be used does not. */
+/** Whether a failure says anything about the gateway: a key of ours that cannot be used does not. */
 export function isOfGateway({ kind }: RecordedFailure): boolean {
   return kind !== 'key_unavailable' && kind !== 'aborted';
 }
@@ -175,21 +181,24 @@ function healthOf(recent: readonly Attempt[]): StatusGatewayHealth {
   return isMended || recent.every(({ end }) => end !== 'failed') ? 'answering' : 'degraded';
 }
 
-/** When it was first answered after the last failure; undefined where there was none, or while the last call for a merchant failed. */
+/**
+ * When it first answered after the last failure; undefined if there was none, or while the last call for a merchant
+ * failed.
+ */
 function answersSinceOf(recent: readonly Attempt[]): number | undefined {
   if (!lastWordsOf(recent).every(isAnswer)) return undefined;
   const lastFailed = recent.findLastIndex(({ end }) => !isAnswer(end));
   return lastFailed < 0 ? undefined : recent[lastFailed + 1]?.at;
 }
 
-/** The last word to each merchant counts: what was mended is no refusal any more. */
+/** Only the last result for each merchant counts: a refusal whose cause was fixed is no longer one. */
 function lastWordsOf(recent: readonly Attempt[]): readonly Word[] {
   return [...new Map(recent.map(({ merchant, end }) => [merchant, end])).values()];
 }
 
 const isAnswer = (end: Word): boolean => end === 'success' || end === 'refused' || end === 'elsewhere';
 
-/** In the order in which the gateway answered: of a session of another replica this one may learn late. */
+/** In the order in which the gateway answered: this replica may learn late of a session of another one. */
 function remember(attempts: Attempt[], attempt: Attempt): void {
   const later = attempts.findIndex(({ at }) => at > attempt.at);
   attempts.splice(later < 0 ? attempts.length : later, 0, attempt);

@@ -50,7 +50,7 @@ export function merchantStatus(
   };
 }
 
-/** While replicas have different keys, none is to be compared with that of the bank. */
+/** While replicas have different keys, none of them should be compared with the bank's. */
 function keysOf(
   replica: MerchantStatusParts['replica'],
   id: string,

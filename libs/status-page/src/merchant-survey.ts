@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import { conditionOf, merchantConditions, type SessionReplica } from '#libs/session';
 import type { StatusCondition, StatusCounts } from './status-document.js';
 
-/** However many viewers look and search, every merchant is looked at once in this time. */
+/** However many viewers look and search, every merchant is looked at only once in this time. */
 const GOOD_FOR_MS = 1_000;
 
 interface SurveyedMerchant {
@@ -13,8 +13,9 @@ interface SurveyedMerchant {
 /** The state of all merchants at one moment. */
 interface Survey {
   /**
-   * Those that need attention come first: by condition, and the one that expires first before the others. Among them are those
-   * that look well after a duel that has gone quiet, or while the store keeps anybody from renewing them. Those that are well follow in the order of the configuration, so that they do not change places with each renewal.
+   * Those that need attention come first: by condition, and within it the one that expires first. They include
+   * merchants that look well but had a duel that has gone quiet, or that nobody can renew while the store is away.
+   * Those that are well follow in the order of the configuration, so that they do not change places with each renewal.
    */
   readonly merchants: readonly SurveyedMerchant[];
   readonly counts: StatusCounts;
@@ -44,7 +45,7 @@ interface SurveyParts {
   readonly clock: Clock;
 }
 
-/** Looks at every merchant, at a bounded pace: with ten thousand of them a look costs milliseconds. */
+/** Looks at every merchant, at a bounded pace: with ten thousand merchants, one look takes milliseconds. */
 export class MerchantSurvey {
   readonly #parts: SurveyParts;
   #latest: { readonly survey: Survey; readonly atMs: number } | undefined;

@@ -22,14 +22,14 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 /** A page for the person on call: as it is in the repository, and for a browser. */
 export interface Runbook extends PageFile {
-  /** The build makes it. Where the sources run by themselves there is none, and a browser is given the text. */
+  /** Made by the build. If the sources run directly there is none, and a browser gets the text. */
   readonly html?: PageFile;
 }
 
 const DOCS = folderOfDocs();
 const RUNBOOKS = join(DOCS, 'runbooks');
 
-/** What the runbooks send their reader to: with them in reach and these not, the way ends at night. */
+/** The pages to which the runbooks send their reader: without them, the person on call would be stuck at night. */
 const LINKED = [
   'authentication.md',
   'command-line.md',
@@ -46,8 +46,8 @@ const LINKED = [
 const FOLDER = join(import.meta.dirname, 'page');
 
 /**
- * The files that the page is made of, read once: what a request names is looked up among them and never in the file
- * system. In the build they lie beside this file as they do in the source.
+ * The files of the page, read once: the name in a request is looked up among them and never in the file system. In the
+ * build they are next to this file, as in the source.
  */
 export function readPageFiles(): readonly PageFile[] {
   return readdirSync(FOLDER).flatMap((name) => {
@@ -56,7 +56,10 @@ export function readPageFiles(): readonly PageFile[] {
   });
 }
 
-/** The runbooks, read once, so that nobody has to look for them elsewhere. The build has them where the source has them. */
+/**
+ * The runbooks, read once, so that nobody has to look for them elsewhere. In the build they are in the same place as in
+ * the source.
+ */
 export function readRunbooks(): readonly Runbook[] {
   const names = readdirSync(RUNBOOKS).filter((name) => extname(name) === '.md');
   return names.map((name) => runbook(RUNBOOKS, name));
@@ -67,13 +70,15 @@ export function readLinkedPages(): readonly Runbook[] {
   return LINKED.map((name) => runbook(DOCS, name));
 }
 
-/** What gives the runbooks their look in a browser. The build puts it beside them. */
+/** The styles of the runbooks in a browser. The build puts them next to the runbooks. */
 export function readRunbookStyles(): readonly PageFile[] {
   const names = readdirSync(RUNBOOKS).filter((name) => extname(name) === '.css');
   return names.map((name) => pageFile(RUNBOOKS, name, AS_CSS));
 }
 
-/** A bundle has all its files beside it; the sources, and what is compiled of each alone, have documents where the repository has them. */
+/**
+ * A bundle has all its files next to it; the sources, and files compiled one by one, use the repository's documents.
+ */
 function folderOfDocs(): string {
   const beside = join(import.meta.dirname, 'docs');
   return existsSync(beside) ? beside : join(import.meta.dirname, '..', '..', '..', 'docs');

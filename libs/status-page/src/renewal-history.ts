@@ -7,7 +7,7 @@ type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: 
 /** As many as the page draws. */
 export const MAX_RENEWALS = 12;
 
-/** More than a broker is built for: beyond it, the merchant that has gone longest without news is forgotten. */
+/** More than a broker is built for: above this, the merchant without news for longest is forgotten. */
 export const MAX_MERCHANTS = 20_000;
 
 interface Remembered {
@@ -17,11 +17,11 @@ interface Remembered {
 
 const NOTHING: Remembered = { renewals: [], budgetSpent: false };
 
-/** The last renewals of each merchant as this replica saw them. In memory only, and bounded both ways. */
+/** The last renewals of each merchant as this replica saw them. In memory only, and bounded in both dimensions. */
 export class RenewalHistory implements SessionEvents {
   readonly #clock: Clock;
   readonly #maxMerchants: number;
-  /** In the order of their last news. */
+  /** In the order of their latest news. */
   readonly #merchants = new Map<string, Remembered>();
 
   constructor(clock: Clock, maxMerchants: number = MAX_MERCHANTS) {
@@ -44,12 +44,12 @@ export class RenewalHistory implements SessionEvents {
     }
   }
 
-  /** The oldest first. */
+  /** The oldest come first. */
   of(merchant: string): readonly StatusRenewal[] {
     return (this.#merchants.get(merchant) ?? NOTHING).renewals;
   }
 
-  /** Whether a call of this replica has ended without a session then, or later. */
+  /** Whether a call of this replica has ended without a session at or after that moment. */
   hasFailedSince(merchant: string, at: number): boolean {
     const isFailed = ({ outcome }: StatusRenewal): boolean => outcome !== 'success' && outcome !== 'adopted';
     return this.of(merchant).some((renewal) => isFailed(renewal) && renewal.at >= at);
@@ -71,7 +71,7 @@ export class RenewalHistory implements SessionEvents {
     };
   }
 
-  /** What this replica has made itself is shown as the renewal that it was. */
+  /** A session that this replica has made itself is already shown as its renewal. */
   #adopted({ merchant, source, generation }: Named<'session_adopted'>): void {
     if (source === 'own') return;
     this.#noteBudget(merchant, false);

@@ -5,25 +5,29 @@
  * epoch.
  */
 export interface StatusDocument {
-  /** This replica's wall clock when the document was made: the page corrects its own clock by it. */
+  /** This replica's wall clock when the document was made: the page corrects its own clock with it. */
   readonly at: number;
   readonly replica: StatusReplica;
   readonly store: StatusStore;
-  /** The worst first, a bounded number of them. */
+  /** The worst come first; a bounded number of them. */
   readonly gateways: readonly StatusGateway[];
   /** How many gateways are not listed. */
   readonly furtherGateways: number;
-  /** Of all configured merchants, whatever is searched for. */
+  /** For all configured merchants, whatever is searched for. */
   readonly counts: StatusCounts;
-  /** How many merchants match what is searched for; without a search all of them. */
+  /** How many merchants match the search; all of them if there is none. */
   readonly matching: number;
-  /** The worst first, a bounded number of those that match. */
+  /** The worst come first; a bounded number of those that match. */
   readonly merchants: readonly StatusMerchant[];
 }
 
 /**
- * The state of a merchant, the worst first: nothing to serve; somebody else creates sessions
- * and ends ours; a consumer has reported the session dead and it could not be replaced; the bank has made a session that is of no use to us and ends ours; somebody else created sessions, and nobody has reported the newest of ours dead; past the safety margin; its renewal is due and the create-call budget is spent, or is spent until after its end; the last attempt failed while the session is good; its renewal is due or under way; all is well.
+ * The state of a merchant, the worst first: nothing to serve; somebody else creates sessions and ends ours; a consumer
+ * has reported the session dead and it could not be replaced; the bank has made a session that is of no use to us and
+ * ends ours; only this replica has its newest session, since the store did not accept it; somebody else created
+ * sessions, and nobody has reported our newest one dead; past the safety margin; its renewal is due, but the
+ * create-call budget is spent or the store is away, or the budget is spent until after its end; the last attempt failed
+ * while the session is good; its renewal is due or under way; all is well.
  */
 export type StatusCondition =
   | 'unavailable'
@@ -41,48 +45,59 @@ export type StatusCondition =
 export type StatusCounts = Readonly<Record<StatusCondition, number>>;
 
 export interface StatusReplica {
-  /** The name of the host, which is the pod's in Kubernetes; elsewhere with the port of the API, because replicas may share a host. */
+  /**
+   * The name of the host, which is the pod's in Kubernetes; elsewhere with the port of the API, because replicas may
+   * share a host.
+   */
   readonly name: string;
   readonly version: string;
   readonly startedAt: number;
   readonly ready: boolean;
-  /** Whether the store has answered since the start: before that this replica creates nothing and is not ready. */
+  /** Whether the store has answered since the start: before that, this replica creates nothing and is not ready. */
   readonly storeReached: boolean;
   readonly shuttingDown: boolean;
-  /** Since when changed files are refused, and how many faults they have and which is the first (`text`); absent while they say what is in force. */
+  /**
+   * Since when changed files have been refused, how many faults they have and which is the first (`text`); absent while
+   * the files match what is in force.
+   */
   readonly refusedChange?: { readonly since: number; readonly faults: number; readonly text: string };
-  /** Settings that have changed and take effect with the next start; absent while there are none. */
+  /** Settings that have changed and take effect at the next start; absent if there are none. */
   readonly awaitingRestart?: readonly string[];
-  /** Since when there are any. */
+  /** Since when there have been any. */
   readonly awaitingSince?: number;
   /** What to do about them. */
   readonly restartAdvice?: StatusCause;
-  /** Consumers that follow sessions by events. */
+  /** Consumers that follow sessions through events. */
   readonly watchers: number;
   /** Open status pages. */
   readonly viewers: number;
   readonly residentBytes: number;
-  /** How late the event loop came to a timer: the last time, and the worst time in the last minute. */
+  /** How late the event loop ran a timer: the last time, and at worst in the last minute. */
   readonly eventLoopLagMs: { readonly latest: number; readonly worst: number };
 }
 
 export interface StatusStore {
   readonly type: 'memory' | 'redis';
-  /** `refuses`: it answers that it will not. Absent until the first connection has succeeded or failed. */
+  /**
+   * `refuses`: it answers, but will not do what it is asked. Absent until the first connection has succeeded or failed.
+   */
   readonly condition?: 'answers' | 'refuses' | 'silent';
-  /** Since when it answers, or has not worked, however that has changed meanwhile. */
+  /** Since when it has answered, or has not worked, however its state has changed meanwhile. */
   readonly since?: number;
-  /** Why it does not answer: the code of a refusal such as `NOPERM`, or what became of the connection. */
+  /** Why it does not answer: the code of a refusal such as `NOPERM`, or what happened to the connection. */
   readonly reason?: string;
-  /** What a refusal means, as what follows `the store`, and what to do about it; absent where the reason says no more than itself. */
+  /**
+   * What a refusal means, as a continuation of `the store`, and what to do about it; absent if only the reason is
+   * known.
+   */
   readonly refusal?: { readonly is: string; readonly remedy: string };
-  /** Of one that answers: what was asked of it last and not done, in words, until something is done again. */
+  /** For a store that answers: the last request that it did not fulfil, in words, until it fulfils one again. */
   readonly failing?: { readonly work: string; readonly at: number };
 }
 
 /**
- * `refusing`: it answers, and its last word to a merchant was a refusal. `untrusted`: what listens there was not asked, because its
- * certificate is not trusted.
+ * `refusing`: it answers, and its last answer for a merchant was a refusal. `untrusted`: it was not called, because the
+ * certificate of what listens there is not trusted.
  */
 export type StatusGatewayHealth = 'unknown' | 'answering' | 'refusing' | 'untrusted' | 'degraded' | 'down';
 
@@ -90,19 +105,25 @@ export interface StatusGateway {
   readonly host: string;
   readonly merchants: number;
   readonly health: StatusGatewayHealth;
-  /** Create calls of this replica that are young enough to judge by, at most twenty. */
+  /** Create calls of this replica that are recent enough to judge by, at most twenty. */
   readonly attempts: number;
-  /** Those among them that were not answered, or not with what an answer is. */
+  /** Those of them that were not answered, or not with a valid answer. */
   readonly failed: number;
-  /** Those among them that were answered with a refusal. */
+  /** Those of them that were answered with a refusal. */
   readonly refused: number;
   /** Of those that were answered. */
   readonly medianMs?: number;
-  /** The first answer after the last failure among those calls; absent while the last call for one of the merchants failed. */
+  /**
+   * The first answer after the last failure among those calls; absent while the last call for one of the merchants
+   * failed.
+   */
   readonly answersSince?: number;
-  /** When another replica last renewed one of the merchants that this one has called for. */
+  /** When another replica last renewed one of the merchants for which this one has called. */
   readonly answeredOthersAt?: number;
-  /** The last failure of another replica that still stands for one of the merchants; its kind is `refused`, `not trusted` or `failed`. */
+  /**
+   * The last failure of another replica that is still current for one of the merchants; its kind is `refused`, `not
+   * trusted` or `failed`.
+   */
   readonly othersFailure?: StatusFailure;
   readonly lastAnswerAt?: number;
   readonly lastFailure?: StatusFailure;
@@ -113,7 +134,7 @@ export interface StatusGateway {
 export interface StatusFailure {
   readonly at: number;
   readonly kind: string;
-  /** The gateway's own code, or that of the network or of TLS where it gave none, each in a safe form. */
+  /** The gateway's own code or, if it gave none, that of the network or of TLS, each in a safe form. */
   readonly code?: string;
 }
 
@@ -124,27 +145,35 @@ export interface StatusMerchant {
   readonly condition: StatusCondition;
   /** Why it is served or not, in the words of the API. */
   readonly reason: 'current' | 'foreign_authorizer' | 'past_margin' | 'no_session' | 'expired';
-  /** For one that is not well: what is the matter, as a part of a sentence, and the runbook to go on with. */
+  /**
+   * For a merchant that is not well: what is the matter, as part of a sentence, and the runbook with which to continue.
+   */
   readonly cause?: StatusCause;
-  /** While the bank seals to another key: the thumbprint of the key with which a replica asked, to be compared with that of the bank's. */
+  /**
+   * While the bank seals to another key: the thumbprint of the key with which a replica asked, to be compared with the
+   * bank's.
+   */
   readonly ownKey?: string;
-  /** `lacking`: a newer session opens with no key of this replica. `differing`: another one asked with a key that is not the newest of this one. */
+  /**
+   * `lacking`: no key of this replica opens a newer session. `differing`: another replica asked with a key that is not
+   * the newest of this one.
+   */
   readonly keys?: 'lacking' | 'differing';
-  /** The consumers that have reported its session dead to this replica, a bounded number of them. */
+  /** The consumers that have reported its session dead to this replica; a bounded number of them. */
   readonly reportedBy?: readonly string[];
-  /** The codes of the gateway that they gave as their reason, each in a safe form, a bounded number of them. */
+  /** The gateway codes that they gave as their reason, each in a safe form; a bounded number of them. */
   readonly reportedAs?: readonly string[];
   /**
-   * Somebody else created its sessions not long ago, and may still do so: since when no consumer has reported a dead one to
-   * this replica.
+   * Somebody else created its sessions not long ago, and may still do so: since when no consumer has reported a dead
+   * one to this replica.
    */
   readonly quietSince?: number;
   readonly session?: StatusSession;
   /** Whether this replica is creating the next session right now. */
   readonly renewing: boolean;
-  /** When the next attempt may be made, after one that failed or while the create-call budget is spent. */
+  /** When the next attempt may be made, after a failed one or while the create-call budget is spent. */
   readonly retryAt?: number;
-  /** The store is away, and nobody may go on without it: nothing is renewed. */
+  /** The store is away, and nobody may continue without it: nothing is renewed. */
   readonly renewalBlocked: boolean;
   /** The last claim found no create call left in the budget. */
   readonly budgetSpent: boolean;
@@ -157,7 +186,10 @@ export interface StatusMerchant {
 export interface StatusCause {
   readonly text: string;
   readonly runbook: string;
-  /** What is left of `text` beside the sentence of the headline, nothing of which counts down; absent where that is all of it. */
+  /**
+   * The part of `text` that adds to the sentence of the headline, without anything that counts down; absent if that is
+   * all of `text`.
+   */
   readonly inHeadline?: string;
 }
 

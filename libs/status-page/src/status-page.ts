@@ -20,7 +20,7 @@ import { StatusViewers } from './status-viewers.js';
 import { StoreHealth } from './store-health.js';
 
 interface ShownReplica {
-  /** What people know it by. */
+  /** The name by which people know it. */
   readonly name: string;
   readonly clock: Clock;
 }
@@ -29,7 +29,7 @@ interface ShownReplica {
 export class StatusPage implements SessionEvents {
   readonly files: readonly PageFile[] = readPageFiles();
   readonly runbooks: readonly Runbook[] = readRunbooks();
-  /** Served beside the runbooks. */
+  /** Served next to the runbooks. */
   readonly runbookStyles: readonly PageFile[] = readRunbookStyles();
   /** Served one folder above the runbooks. */
   readonly linked: readonly Runbook[] = readLinkedPages();
@@ -41,7 +41,7 @@ export class StatusPage implements SessionEvents {
   readonly #lag: EventLoopLag;
   readonly #reporter: StatusReporter;
 
-  /** Looks at the event loop from now on, until it is closed. */
+  /** Watches the event loop from now on, until it is closed. */
   constructor(source: StatusSource, { name, clock }: ShownReplica) {
     const hostOf = (id: string): string | undefined => source.merchant(id)?.gatewayHost;
     this.#history = new RenewalHistory(clock);
@@ -84,7 +84,7 @@ export class StatusPage implements SessionEvents {
     this.noteNews();
   }
 
-  /** Something has changed that is not an event of the domain. */
+  /** Something has changed that is not a domain event. */
   noteNews(): void {
     this.viewers.noteNews();
   }
@@ -93,7 +93,7 @@ export class StatusPage implements SessionEvents {
     return this.#reporter.report(search);
   }
 
-  /** Ends what is open, and takes nothing new. */
+  /** Ends what is open, and accepts nothing new. */
   close(): void {
     this.viewers.close();
     this.#lag.close();

@@ -10,7 +10,7 @@ import type { StatusDocument } from './status-document.js';
 import { MAX_LISTED, StatusReporter, type StatusSearch } from './status-reporter.js';
 import { StoreHealth } from './store-health.js';
 
-/** A replica as far as the page looks at it, with sessions put into its memory by hand. */
+/** The parts of a replica that the page looks at, with sessions put into its memory by hand. */
 class Rig {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);

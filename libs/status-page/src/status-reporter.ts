@@ -7,10 +7,10 @@ import type { StatusCondition, StatusDocument, StatusReplica } from './status-do
 import type { ReplicaCondition } from './status-source.js';
 import type { StoreHealth } from './store-health.js';
 
-/** Merchants in one document: more than a person reads, and a bound on what every viewer is sent each second. */
+/** Merchants in one document: more than anyone reads, and a bound on what every viewer is sent each second. */
 export const MAX_LISTED = 100;
 
-/** What this replica says of itself without being asked. */
+/** What this replica says about itself without being asked. */
 interface ReplicaFacts {
   readonly name: string;
   readonly startedAt: number;
@@ -28,14 +28,14 @@ interface ReporterParts extends MerchantStatusParts {
   readonly facts: ReplicaFacts;
 }
 
-/** What a viewer looks for; an absent member matches everything. */
+/** What a viewer searches for; an absent member matches everything. */
 export interface StatusSearch {
   /** A part of the merchant's id. */
   readonly text?: string;
   readonly condition?: StatusCondition;
 }
 
-/** Writes the state of this replica down, as far as everyone who reaches the management port may know it. */
+/** Describes the state of this replica, as far as everyone who can reach the management port may know it. */
 export class StatusReporter {
   readonly #parts: ReporterParts;
 
@@ -63,15 +63,15 @@ export class StatusReporter {
   }
 
   /**
-   * Of the merchants that are worst off: failures that stand, and that no call of this replica has met. One that stood at its
-   * start may be of the process before it.
+   * For the merchants that are worst off: failures that are still current and did not happen to a call of this replica.
+   * A failure from before its start may have happened to the previous process.
    */
   #failuresElsewhere(merchants: readonly { readonly id: string }[]): readonly FailureElsewhere[] {
     const { replica, history, facts } = this.#parts;
     return merchants.slice(0, MAX_LISTED).flatMap(({ id }) => {
       const failure = replica.failureOf(id);
       if (failure === undefined || failure.at < facts.startedAt || !isOfGateway(failure)) return [];
-      // Of a call that is under way, what it met is written down before it is told.
+      // If a call is under way, its failure is recorded before it is reported.
       const isOwn = replica.isRenewing(id) || history.hasFailedSince(id, failure.at);
       return isOwn ? [] : [{ merchant: id, failure }];
     });

@@ -1,14 +1,14 @@
 import type { SessionReplica } from '#libs/session';
 import type { StatusMerchant, StatusReplica, StatusStore } from './status-document.js';
 
-/** A merchant as it is configured. */
+/** A merchant as configured. */
 export interface ConfiguredMerchant {
   readonly required: boolean;
   readonly environment: StatusMerchant['environment'];
   readonly gatewayHost: string;
 }
 
-/** What this replica says of itself. */
+/** What this replica says about itself. */
 export type ReplicaCondition = Pick<
   StatusReplica,
   | 'version'
@@ -25,7 +25,7 @@ export type ReplicaCondition = Pick<
 /** The state of the store, as far as its connection knows. */
 export type StoreConnection = Omit<StatusStore, 'failing' | 'refusal'>;
 
-/** All that the page is written from: to be provided by the app that shows a page. */
+/** Everything that the page is made from: to be provided by the app that shows a page. */
 export interface StatusSource {
   readonly replica: Pick<
     SessionReplica,
@@ -47,10 +47,10 @@ export interface StatusSource {
   >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];
-  /** Undefined for one that is no longer configured. */
+  /** Undefined for a merchant that is no longer configured. */
   merchant(id: string): ConfiguredMerchant | undefined;
   store(): StoreConnection;
-  /** Whether nothing is renewed because of the store, by the merchant's setting for an outage. */
+  /** Whether nothing is renewed because of the store, given the merchant's setting for an outage. */
   isRenewalBlocked(id: string): boolean;
   condition(): ReplicaCondition;
 }

@@ -1,7 +1,7 @@
 import { FakeClock } from '#libs/testing';
 import { HEARTBEAT_MS, MAX_VIEWERS, PACE_MS, StatusViewers, type ViewerSink } from './status-viewers.js';
 
-/** A page's stream that takes nothing while it is stalled. */
+/** A page's stream that accepts nothing while it is stalled. */
 class Stream implements ViewerSink {
   readonly frames: string[] = [];
   writableLength = 0;

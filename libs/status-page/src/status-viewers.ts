@@ -1,22 +1,22 @@
 import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 
-/** Status pages that are open at once on one replica: people, and the screens on their walls. */
+/** Status pages that can be open at once on one replica: people, and the screens on their walls. */
 export const MAX_VIEWERS = 20;
 
-/** News is sent no more often than this, however much of it there is, */
+/** News is sent at most this often, however much of it there is, … */
 export const PACE_MS = 1_000;
-/** and the state this often even without any, so that silence means that the connection is lost. */
+/** … and the state this often even without news, so that silence means that the connection is lost. */
 export const HEARTBEAT_MS = 5_000;
 
-/** A viewer that has left a document unread for this long does not read. */
+/** A viewer that has left a document unread for this long is not reading. */
 const MAX_LAG_MS = 15_000;
 
 const RETRY_AFTER_MS = 5_000;
 
-/** What a viewer is written to: the response, as far as it matters here. */
+/** Where a viewer's frames are written: the response, as far as it matters here. */
 export interface ViewerSink {
-  /** Bytes that were written and that the system has not taken yet. */
+  /** Bytes that were written but that the system has not accepted yet. */
   readonly writableLength: number;
   write(chunk: Uint8Array): unknown;
   end(): unknown;
@@ -30,11 +30,11 @@ interface Viewer {
 
 interface ViewerParts {
   readonly clock: Clock;
-  /** The whole state as one event: each makes those before it pointless, so that leaving one out loses nothing. */
+  /** The whole state as one event: each one supersedes those before it, so that leaving one out loses nothing. */
   readonly frame: () => Uint8Array;
 }
 
-/** The open status pages. One frame is made for all of them; without any nothing is made and no timer runs. */
+/** The open status pages. One frame is made for all of them; without viewers, nothing is made and no timer runs. */
 export class StatusViewers {
   readonly #parts: ViewerParts;
   readonly #viewers = new Set<Viewer>();
@@ -51,7 +51,7 @@ export class StatusViewers {
     return this.#viewers.size;
   }
 
-  /** @throws BrokerError `overloaded` when there are as many as a replica takes, `shutting_down` */
+  /** @throws BrokerError `overloaded` if there are already as many as a replica accepts, `shutting_down` */
   assertRoom(): void {
     if (this.#closed) throw new BrokerError('shutting_down');
     if (this.#viewers.size < MAX_VIEWERS) return;
@@ -77,7 +77,7 @@ export class StatusViewers {
     this.#hasNews = true;
   }
 
-  /** Ends every stream and takes no new one. */
+  /** Ends every stream and accepts no new one. */
   close(): void {
     this.#closed = true;
     this.#stop();
@@ -103,7 +103,7 @@ export class StatusViewers {
     for (const viewer of this.#viewers) this.#send(viewer, frame);
   }
 
-  /** At most one document waits for a viewer: the next one says all that a left-out one said. */
+  /** At most one document waits for a viewer: the next one contains everything that a left-out one said. */
   #send(viewer: Viewer, frame: Uint8Array): void {
     const nowMs = this.#parts.clock.monotonicMs();
     if (viewer.sink.writableLength === 0) {

@@ -5,7 +5,7 @@ import type { StatusStore } from './status-document.js';
 import type { StoreConnection } from './status-source.js';
 import { storeWork } from './store-work.js';
 
-/** Whether the store can be used: by its connection, and by what became of the operations on it. */
+/** Whether the store can be used: judged by its connection, and by how the operations on it ended. */
 export class StoreHealth implements SessionEvents {
   readonly #connection: () => StoreConnection;
   readonly #clock: Clock;
@@ -32,7 +32,8 @@ export class StoreHealth implements SessionEvents {
       // There is nothing to explain about a store that answers.
       ...(reason === undefined || condition === 'answers' ? {} : { reason }),
       ...(refusal === undefined ? {} : { refusal }),
-      // One that refuses or is silent is asked nothing any more: what was wanted of it last says nothing of what it cannot do.
+      // Nothing more is asked of a store that refuses or is silent: the last request says nothing about what it cannot
+      // do.
       ...(this.#failing === undefined || isAway ? {} : { failing: this.#failing }),
     };
   }

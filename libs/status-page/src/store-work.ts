@@ -1,4 +1,4 @@
-/** What is asked of the store, as the person on call would say it. */
+/** What is asked of the store, in the words of the person on call. */
 const works: ReadonlyMap<string, string> = new Map([
   ['enrol', 'entering the merchants'],
   ['seat', 'taking a number for this replica'],

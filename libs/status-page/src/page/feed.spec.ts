@@ -2,7 +2,7 @@ import type { StatusDocument } from '../status-document.js';
 import { Feed, type FeedState } from './feed.js';
 import { PlayedTime } from './played-time.js';
 
-/** A browser's stream of events whose other end is in the test's hands. */
+/** A browser's event stream whose other end is controlled by the test. */
 class Source extends EventTarget {
   closed = false;
 

@@ -1,4 +1,4 @@
-/** Time for the page's tests: it passes when it is told to, and the browser's own is not needed. */
+/** Time for the page's tests: it passes only when told to, and the browser's own is not needed. */
 export class PlayedTime {
   #nowMs = 0;
   readonly #waiting = new Set<{ readonly atMs: number; readonly task: () => void }>();
