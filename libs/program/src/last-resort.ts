@@ -3,14 +3,14 @@ import { inSource } from './source-place.js';
 const MAX_FRAMES = 6;
 
 /**
- * Hears what nobody caught, in callbacks and in promises alike. By default Node.js would print the error with its message and all of its
- * members, any of which may hold a secret, and leave callers in the middle of their answers.
- * @param end called once: nobody knows what was left half done, so the program is to end in order
+ * Handles errors that nobody caught, in callbacks and in promises alike. By default Node.js would print the error with
+ * its message and all of its members, any of which may hold a secret, and leave callers in the middle of their answers.
+ * @param end called for each such error: nobody knows what was left half done, so the program must end in order
  */
 export function catchTheRest(end: () => void): void {
   process.on('uncaughtException', (error: unknown) => {
     process.stderr.write(`nobody caught: ${placeOf(error)}\n`);
-    // For an error that comes while the program loads, when nobody waits to be told that it is to end.
+    // For an error while the program is still loading, when nothing waits yet to be told to end.
     process.exitCode = 1;
     end();
   });

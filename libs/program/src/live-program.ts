@@ -9,10 +9,10 @@ export interface RunningProgram {
 }
 
 interface ProgramLife {
-  /** In the line that says why it could not start or end. */
+  /** For the line that says why it could not start or end. */
   readonly name: string;
   readonly signals: ProgramSignals;
-  /** @returns undefined when it is to end before anything of it runs */
+  /** @returns undefined if it is to end before anything of it runs */
   readonly start: () => Promise<RunningProgram | undefined>;
 }
 
@@ -21,8 +21,8 @@ const FAILED = 1;
 
 /**
  * The life of a program, from its configuration to its last log line.
- * @returns its exit code: 0 when it has ended in order, 1 when it could not start or end or nobody caught an error, with one line
- *   on stderr
+ * @returns its exit code: 0 if it ended in order, 1 if it could not start or end or nobody caught an error, with one
+ * line on stderr
  */
 export async function liveProgram({ name, signals, start }: ProgramLife): Promise<number> {
   try {

@@ -1,20 +1,20 @@
-/** As package.json demands it ("engines"). */
+/** As required by package.json ("engines"). */
 export const OLDEST_NODE = '24.11.1';
 
-/** Libraries fail on it while they are loaded, in words that say nothing of the version. */
+/** On such a version, libraries fail while they are loaded, in words that do not mention the version. */
 export function isTooOld(version: string): boolean {
   return isOlder(version, OLDEST_NODE);
 }
 
-/** Docs/command-line.md has the same line. */
+/** The same line is in docs/command-line.md. */
 const OF_THE_CLONE = 'a clone has one of its own: in its folder, export PATH="$PWD/node_modules/.bin:$PATH"';
 
-/** @returns why nothing of ours runs on that version; undefined where it does */
+/** @returns why nothing of ours runs on that version; undefined if it does */
 export function refusedNode(version: string): string | undefined {
   return isTooOld(version) ? `Node.js ${version} is too old: run at least ${OLDEST_NODE}; ${OF_THE_CLONE}` : undefined;
 }
 
-/** Ends the process with one line on stderr where its Node.js is too old. To be called before more is loaded than this. */
+/** Ends the process with one line on stderr if its Node.js is too old. To be called before anything else is loaded. */
 export function demandNode(name: string): void {
   const refusal = refusedNode(process.versions.node);
   if (refusal === undefined) return;

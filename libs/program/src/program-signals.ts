@@ -2,21 +2,23 @@ import { catchTheRest } from './last-resort.js';
 
 /** What a program is told from outside. */
 export interface ProgramSignals {
-  /** Aborted once, when the program is to end; it may be before it has started. */
+  /** Aborted once, when the program is to end; possibly before it has started. */
   readonly stopping: AbortSignal;
-  /** Whether it is to end because of an error that nobody caught. */
+  /** Whether it is to end because of an uncaught error. */
   readonly hasFailed: () => boolean;
-  /** Told once what to do when the configuration is to be read again; before that it is about to be read anyway. */
+  /**
+   * Called once with what to do when the configuration is to be read again; before that, it is about to be read anyway.
+   */
   readonly onHangUp: (reload: () => void) => void;
 }
 
-/** Asked to end for the second time: no longer in good order, but now. */
+/** Exit code after the second request to end: immediately, no longer in good order. */
 const ENDED_AT_ONCE = 1;
 
 /**
- * Hears the signals of the process from now on: one that comes while nobody listens ends the process, or is lost where the
- * process is the first of its container. The first asks for an end in order, however far the start has come; the second
- * ends the process at once.
+ * Handles the signals of the process from now on: a signal without a listener ends the process, or is lost if the
+ * process is the first in its container. The first signal asks for an orderly end, however far the start has come; the
+ * second ends the process at once.
  */
 export function hearSignals(): ProgramSignals {
   const stopping = new AbortController();

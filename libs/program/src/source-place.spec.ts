@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inSource } from './source-place.js';
 
-/** One segment: the first column of the first line is that of line 5 of the source. */
+/** One segment: it maps the first column of the first line to line 5 of the source. */
 const map = { version: 3, sources: ['../../apps/broker/src/broker.ts'], names: [], mappings: 'AAIA' };
 
 describe('the place of a frame in the sources', () => {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 
-/** Where the engine says that a frame is: in a file that was put together from others. */
+/** Where the engine says that a frame is: in a file that was bundled from others. */
 const PLACE = /(file:\/\/\S+\.js):(\d+):(\d+)/;
 
 /**
- * A frame of a stack with its place in the sources, where the file that it names has a map beside it; any other frame as it is.
- * The map is read now: a process that has maps at hand from its start on keeps 6 MiB of them. Never throws.
+ * A stack frame with its place in the sources, if the file that it names has a map next to it; any other frame
+ * unchanged. The map is read only now: a process that loads maps at its start keeps 6 MiB of them. Never throws.
  */
 export function inSource(frame: string): string {
   const [place, url, line, column] = PLACE.exec(frame) ?? [];
@@ -18,7 +18,7 @@ export function inSource(frame: string): string {
     const file = origin.fileName.replace(/^(?:\.\.\/)+/, '');
     return frame.replace(place, `${file}:${origin.lineNumber}:${origin.columnNumber}`);
   } catch {
-    // There is no such map, or it is not one. Whoever reads the frame is no worse off.
+    // There is no such map, or it is not valid. Whoever reads the frame is no worse off.
     return frame;
   }
 }

@@ -1,4 +1,5 @@
 /**
- * The version of package.json, which a build without that file beside it must know as well. A test keeps the two equal.
+ * The version in package.json, which a build without that file next to it must know as well. A test keeps the two
+ * equal.
  */
 export const VERSION = '0.1.0';
