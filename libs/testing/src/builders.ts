@@ -63,12 +63,12 @@ export function aClaim(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
   };
 }
 
-/** A session for the store, answered just now; the next one is wanted in a minute. */
+/** A session for the store, answered just now; the next one is due in a minute. */
 export function aPublication(session: Session = aSession(), overrides: Partial<Publication> = {}): Publication {
   return { session, ageMs: 0, nextDueInMs: 60_000, ...overrides };
 }
 
-/** A session that was made alone, by a replica that knew of no earlier one. */
+/** A session that was made without a lease, by a replica that knew of no earlier one. */
 export function anOffer(session: Session = aSession(), overrides: Partial<Offer> = {}): Offer {
   return { ...aPublication(session), known: 0, ...overrides };
 }
@@ -82,7 +82,7 @@ export function aDeathReport(overrides: Partial<DeathReport> = {}): DeathReport 
   return { generation: 1, ageMs: 0, heldUp: { by: 'cool_down', forMs: 10_000 }, ...overrides };
 }
 
-/** Settings as a merchant without any of its own has them. */
+/** The settings of a merchant that configures none of its own. */
 export function someSettings(overrides: Partial<SessionSettings> = {}): SessionSettings {
   return {
     renewBefore: undefined,

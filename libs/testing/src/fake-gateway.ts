@@ -22,18 +22,18 @@ export interface FakeGatewayOptions {
   readonly latencyMs?: number;
 }
 
-/** Issues sessions in virtual time, keeps a log of its calls, and fails as it is told. */
+/** Issues sessions in virtual time, keeps a log of its calls, and fails when told to. */
 export class FakeGateway implements SessionGateway {
   readonly calls: GatewayCall[] = [];
   lifetimeMs: number;
   latencyMs: number;
   /** The most calls that were ever in flight at once for one merchant. */
   mostInFlight = 0;
-  /** The same for all of them together. */
+  /** The same for all merchants together. */
   mostInFlightInAll = 0;
   /** Whether answers carry a `Date`, in whole seconds as gateways do. */
   datesAnswers = false;
-  /** Whether a session names its end; the fallback lifetime counts otherwise. */
+  /** Whether a session states its end; otherwise the fallback lifetime applies. */
   namesExpiry = true;
   readonly #clock: Clock;
   readonly #inFlight = new Map<string, number>();
@@ -48,17 +48,17 @@ export class FakeGateway implements SessionGateway {
     this.latencyMs = options.latencyMs ?? 0;
   }
 
-  /** The next calls are answered like this, one each; then as usual. */
+  /** Answers the next calls like this, one each; then as usual. */
   answerNext(...answers: GatewayAnswer[]): void {
     this.#next.push(...answers);
   }
 
-  /** Every call is answered like this, until `undefined` is given. */
+  /** Answers every call like this, until `undefined` is given. */
   answerAlways(answer: GatewayAnswer | undefined): void {
     this.#always = answer;
   }
 
-  /** The token of the session that was created last: it ended the one before it. */
+  /** The token of the session that was created last, which ended the one before it. */
   liveToken(merchant: string): string | undefined {
     return this.#live.get(merchant);
   }

@@ -2,7 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that Linux gives to outgoing connections (32768 and up), any of which could take a port before it is listened on. */
+/**
+ * Below the ports that Linux gives to outgoing connections (32768 and up), any of which could take a port before it is
+ * used.
+ */
 const FIRST_PORT = 15_000;
 const END_OF_PORTS = 32_000;
 const MAX_TRIES = 1_000;
@@ -10,8 +13,8 @@ const MAX_TRIES = 1_000;
 const given = new Set<number>();
 
 /**
- * A port of the loopback interface that nobody listens on, for a program that has to be told its port. No two calls of a
- * process get the same one.
+ * A port of the loopback interface that nobody listens on, for a program that has to be told its port. No two calls in
+ * one process get the same port.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {

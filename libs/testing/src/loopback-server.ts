@@ -6,7 +6,7 @@ import type { TestCertificate } from './test-certificates.js';
 
 /** A server on 127.0.0.1 that a test scripts, watches and closes. */
 export class LoopbackServer {
-  /** Connections that were ever opened. */
+  /** Connections opened so far. */
   connections = 0;
   readonly port: number;
   readonly #server: Server;
@@ -19,12 +19,12 @@ export class LoopbackServer {
       this.connections += 1;
       this.#open.add(socket);
       socket.on('close', () => this.#open.delete(socket));
-      // A peer that goes away in the middle is what many of the tests are about.
+      // Many of the tests are about a peer that goes away in the middle.
       socket.on('error', () => socket.destroy());
     });
   }
 
-  /** @param port of one that has been closed before; a free one by default */
+  /** @param port of a server that was closed before; a free one by default */
   static http(listener: RequestListener, port = 0): Promise<LoopbackServer> {
     return LoopbackServer.#listen(createHttpServer(listener), port);
   }
@@ -33,7 +33,7 @@ export class LoopbackServer {
     return LoopbackServer.#listen(createHttpsServer({ cert: certificate.cert, key: certificate.key }, listener));
   }
 
-  /** Bytes and nothing else, for answers that no HTTP server would give. */
+  /** Only raw bytes, for answers that no HTTP server would give. */
   static tcp(listener: (socket: Socket) => void): Promise<LoopbackServer> {
     return LoopbackServer.#listen(createTcpServer(listener));
   }
@@ -53,7 +53,7 @@ export class LoopbackServer {
     await Promise.all([...this.#open].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
   }
 
-  /** Closes every connection and resolves once they are closed; goes on listening. */
+  /** Closes every connection and resolves once they are closed; continues to listen. */
   async dropConnections(): Promise<void> {
     const gone = this.idle();
     for (const socket of this.#open) socket.end();

@@ -3,11 +3,11 @@ import { fail } from 'node:assert/strict';
 /** Something that a suite needs and a clean clone does not have, beyond what tools/test-tools.json lists. */
 export interface Requirement {
   readonly name: string;
-  /** What is missing and how to get it, or undefined when it is there. */
+  /** What is missing and how to get it, or undefined if it is there. */
   readonly missing: () => string | undefined;
 }
 
-/** A name of tools/test-tools.json, or a requirement of the suite's own. */
+/** A name in tools/test-tools.json, or a requirement of the suite itself. */
 type Need = string | Requirement;
 
 interface FoundTool {
@@ -18,12 +18,12 @@ interface FoundTool {
 /** What jest.config.mjs has looked for, once for all suites. */
 declare const testTools: Readonly<Record<string, FoundTool>>;
 
-/** Jest gives every file of tests a copy of this module, so these are the names of one file. */
+/** Jest gives every test file its own copy of this module, so these are the names of one file. */
 const named = new Set<string>();
 
 /**
- * A `describe` that says what it needs. Where that is missing its tests are skipped, under a title that the report at
- * the end of a run counts by; in CI they fail, since a skip would hide that nothing was shown.
+ * A `describe` that says what it needs. If that is missing, its tests are skipped, under a title by which the report at
+ * the end of a run counts them; in CI they fail, since a skip would hide that nothing was proven.
  */
 export function describeWith(needs: Need | readonly Need[], title: string, body: () => void): void {
   const all = typeof needs === 'string' || 'missing' in needs ? [needs] : needs;
@@ -44,8 +44,8 @@ export function describeWith(needs: Need | readonly Need[], title: string, body:
 }
 
 /**
- * Where a command of a tool is, for a suite that said that it needs the tool; outside of tests the command as it is.
- * @throws Error when the suite did not say so: on a machine without the tool it would fail, where it should be skipped
+ * Where a command of a tool is, for a suite that declared that it needs the tool; outside tests, the command as it is.
+ * @throws Error if the suite did not declare it: on a machine without the tool, it would fail instead of being skipped
  */
 export function toolPath(tool: string, command = tool): string {
   if (!('describe' in globalThis)) return command;
@@ -59,7 +59,7 @@ function stateOf(need: Need): { readonly name: string; readonly why: string | un
   return { name: need, why: tool.missing };
 }
 
-/** Some suites make their list of tests from what is missing. Those count as one. */
+/** Some suites generate their list of tests from what is missing. Those count as one. */
 function listed(body: () => void): void {
   try {
     body();

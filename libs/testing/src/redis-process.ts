@@ -10,7 +10,7 @@ import { startedWhole } from './started.js';
 const READY_WITHIN_MS = 15_000;
 
 interface RedisProcessOptions {
-  /** More command-line options, e.g. `['--requirepass', 'x']`. They may use `dir`, a folder of this process alone. */
+  /** More command-line options, e.g. `['--requirepass', 'x']`. They may use `dir`, a folder for this process only. */
   readonly args?: (facts: { readonly port: number; readonly dir: string }) => readonly string[];
   /** No plain port: `args` opens one for TLS. */
   readonly tlsOnly?: boolean;
@@ -18,7 +18,7 @@ interface RedisProcessOptions {
   readonly sentinel?: readonly string[];
 }
 
-/** One redis-server of a test, on a loopback port of its own, keeping nothing on disk. Stop it when done. */
+/** One redis-server for a test, on its own loopback port, keeping nothing on disk. Stop it when done. */
 export class RedisProcess {
   readonly port: number;
   readonly #dir = mkdtempSync(join(tmpdir(), 'redis-test-'));
@@ -70,7 +70,7 @@ export class RedisProcess {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
-  /** One command by redis-cli, on the plain port; its output. */
+  /** Runs one command with redis-cli, on the plain port; returns its output. */
   cli(...command: readonly string[]): string {
     return execFileSync(
       toolPath('redis-server', 'redis-cli'),
@@ -125,7 +125,7 @@ function untilReady(child: ChildProcess): Promise<void> {
     const timer = setTimeout(() => fail('was not ready in time'), READY_WITHIN_MS);
     const listen = (chunk: Buffer): void => {
       output += chunk.toString('utf8');
-      // A sentinel says nothing about connections; its monitor line is its last at start.
+      // A sentinel says nothing about connections; its monitor line is the last one at start.
       if (!/Ready to accept connections|\+monitor/.test(output)) return;
       clearTimeout(timer);
       resolve();

@@ -4,7 +4,7 @@ import { freePort } from './free-port.js';
 import { toolPath } from './needed-tools.js';
 import { RedisProcess } from './redis-process.js';
 
-/** A node that a busy machine holds up for a second is not dead to the others. */
+/** A node that a busy machine holds up for a second must not be considered dead by the others. */
 const NODE_TIMEOUT_MS = '5000';
 
 interface RedisClusterFixture {

@@ -1,6 +1,6 @@
 import type { Sighting, Sightings } from '#libs/session';
 
-/** One adapter over data of its own, empty at first. */
+/** One adapter over its own data, empty at first. */
 export interface SightingsUnderTest {
   /** Two replicas' views of the same data. */
   readonly replicas: readonly [Sightings, Sightings];

@@ -1,16 +1,16 @@
-/** What a test has started. All of it is ended, the last first, also when the next one did not start. */
+/** What a test has started. All of it is ended, in reverse order, even if the next one failed to start. */
 export class Started {
   readonly #ends: (() => unknown)[] = [];
 
-  /** Notes how something that has started is ended. @returns what has started */
+  /** Records how something that has started is ended. @returns what has started */
   add<Thing>(thing: Thing, end: (thing: Thing) => unknown): Thing {
     this.#ends.push(() => end(thing));
     return thing;
   }
 
   /**
-   * Ends everything, and goes on where something does not end well.
-   * @throws AggregateError of what did not
+   * Ends everything, and continues if something fails to end.
+   * @throws AggregateError of the failures
    */
   async end(): Promise<void> {
     const failures: unknown[] = [];
@@ -39,7 +39,10 @@ export function endedAfterEach(limitMs?: number): Started {
   return started;
 }
 
-/** Starts something of several parts: if one of them does not start, those that have are ended before that is told. */
+/**
+ * Starts something that has several parts: if one of them fails to start, those that have started are ended before the
+ * error is thrown.
+ */
 export async function startedWhole<Thing>(
   thing: Thing,
   { start, end }: { readonly start: (thing: Thing) => Promise<unknown>; readonly end: (thing: Thing) => unknown },

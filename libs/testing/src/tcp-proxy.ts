@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { LoopbackServer } from './loopback-server.js';
 
-/** What is let through: everything, nothing (a cut cable: no end, no reset), or only what the client sends. */
+/** What gets through: everything, nothing (a cut cable: no end, no reset), or only what the client sends. */
 export type Passage = 'open' | 'cut' | 'requests-only';
 
 /** The network between a client and a server on the loopback interface. */
@@ -25,7 +25,7 @@ export class TcpProxy {
     return { host: '127.0.0.1', port: this.#server?.port ?? 0 };
   }
 
-  /** Connections that clients have ever opened. */
+  /** Connections that clients have opened so far. */
   get connections(): number {
     return this.#server?.connections ?? 0;
   }
@@ -54,7 +54,7 @@ export class TcpProxy {
 
   #follow(socket: Socket, peer: Socket): void {
     this.#sockets.add(socket);
-    // A reset is one of the things that this proxy is for; the peer learns of it by its own end.
+    // A reset is one of the things that this proxy is for; the peer notices it through its own end.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       this.#sockets.delete(socket);

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A certificate and its private key, PEM, as TLS servers take them. */
+/** A certificate and its private key in PEM, as TLS servers accept them. */
 export interface TestCertificate {
   readonly cert: string;
   readonly key: string;
@@ -11,15 +11,15 @@ export interface TestCertificate {
 export interface CertificateWish {
   /** DNS names, IPv4 addresses and URIs that the certificate is for. */
   readonly names: readonly string[];
-  /** Of the subject; by default the first of the names. */
+  /** The subject's common name; by default the first of the names. */
   readonly commonName?: string;
   readonly notBefore?: Date;
   readonly notAfter?: Date;
 }
 
 /**
- * An authority made in memory for one test (X.509 version 3, ECDSA on P-256). Written out in DER, so that a clean
- * machine needs no openssl and no package for it.
+ * An authority made in memory for one test (X.509 version 3, ECDSA on P-256). Encoded in DER by hand, so that a clean
+ * machine needs neither openssl nor a package for it.
  */
 export class TestAuthority {
   readonly cert: string;
@@ -35,7 +35,7 @@ export class TestAuthority {
     this.cert = this.renewed();
   }
 
-  /** Another certificate of the same authority: its name and its key, and a serial number of its own. */
+  /** Another certificate of the same authority: with its name and its key, but a new serial number. */
   renewed(): string {
     const extensions = [extension(OID.basicConstraints, sequence(BOOLEAN_TRUE), true)];
     return this.#sign({ subject: this.#name, publicKey: this.#publicKey, extensions, ...YEARS_AROUND });
@@ -105,7 +105,7 @@ const OID = {
 } as const;
 const ECDSA_WITH_SHA256 = sequence(OID.ecdsaWithSha256);
 
-/** UTCTime, which serves until 2049 (RFC 5280 section 4.1.2.5.1). */
+/** UTCTime, which is valid until 2049 (RFC 5280 section 4.1.2.5.1). */
 const time = (at: Date): Buffer => {
   const digits = at.toISOString().replace(/[-:T]/g, '').slice(2, 14);
   return der(0x17, Buffer.from(`${digits}Z`, 'ascii'));

@@ -28,7 +28,8 @@ const signings: Readonly<Record<SigningAlgorithm, Signing>> = {
 };
 
 /**
- * An issuer that signs JSON Web Tokens (RFC 7519) with one key: written out, so that no library checks its own work.
+ * An issuer that signs JSON Web Tokens (RFC 7519) with one key: implemented by hand, so that no library checks its own
+ * work.
  */
 export class TestIssuer {
   static readonly ISSUER = 'https://issuer.example';
@@ -49,8 +50,8 @@ export class TestIssuer {
   }
 
   /**
-   * @param epochMs when it is issued; it is good for ten minutes, unless the claims say otherwise. A claim that is
-   *   undefined is left out.
+   * @param epochMs when it is issued; it is valid for ten minutes, unless the claims say otherwise. A claim that is
+   * undefined is left out.
    */
   token(epochMs: number, claims: object = {}, header: object = {}): string {
     const now = Math.floor(epochMs / 1_000);

@@ -5,7 +5,7 @@ import { type Bench, failOnce, giveUp, lease, LONG_MS, publicationOf, publishOnc
 const isOf = (announcement: Announcement, merchant: string): boolean =>
   announcement.kind === 'changed' && announcement.merchant === merchant;
 
-/** The next announcement of this merchant, whatever it takes to get here. */
+/** The next announcement about this merchant, however long it takes to arrive. */
 export function nextOf(store: SessionStore, merchant: string): Promise<Announcement> {
   return new Promise((resolve) => {
     const end = store.onAnnouncement((announcement) => {
@@ -16,7 +16,7 @@ export function nextOf(store: SessionStore, merchant: string): Promise<Announcem
   });
 }
 
-/** The next thing that a replica says to the others. */
+/** The next signal from a replica to the others. */
 function nextSignal(store: SessionStore): Promise<Announcement> {
   return new Promise((resolve) => {
     const end = store.onAnnouncement((announcement) => {
@@ -27,7 +27,7 @@ function nextSignal(store: SessionStore): Promise<Announcement> {
   });
 }
 
-/** Everything that is announced of `shop` until a publication of another merchant, which is the last of all. */
+/** Everything that is announced about `shop` until a publication of another merchant, which is the last of all. */
 async function heardDuring(store: SessionStore, act: () => Promise<void>): Promise<readonly Announcement[]> {
   const heard: Announcement[] = [];
   const end = store.onAnnouncement((announcement) => {

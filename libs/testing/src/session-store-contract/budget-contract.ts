@@ -12,7 +12,7 @@ import {
 } from './store-under-test.js';
 
 const HOUR_MS = 3_600_000;
-/** Asked about in its middle: half of it is what a busy machine may take for one question. */
+/** Requests are made in its middle: a busy machine may take half of it for one request. */
 const WINDOW_MS = 2_000;
 
 export function describeBudget(bench: Bench): void {
@@ -147,7 +147,8 @@ export function describeBudget(bench: Bench): void {
       }
       const refused = await store.claim(aClaim({ mode: 'when_wanted', budget: aBudget({ calls: 1, perMs }) }));
       expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, perMs - 200);
-      // The newest call decides, and not the oldest: a store that is slow by less than their distance is no fault.
+      // The newest call decides, not the oldest: a store that is slower by less than the gap between them is no
+      // failure.
       expect('retryInMs' in refused && refused.retryInMs > perMs - 600 + 1).toBe(true);
     });
   });

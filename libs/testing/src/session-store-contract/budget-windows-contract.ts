@@ -15,7 +15,7 @@ export function describeBudgetWindows(bench: Bench): void {
       expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', SHORT_MS);
       await advance(SHORT_MS + 20);
       await giveUp(store, { budget });
-      // The short window has room for one more; the long one has seen all three.
+      // The short window has room for one more call; the long one has seen all three.
       expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', LONG_MS - SHORT_MS);
     });
 

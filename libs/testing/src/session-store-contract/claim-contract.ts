@@ -121,7 +121,7 @@ export function describeClaim(bench: Bench): void {
 
   describe('claim: order of checks', () => {
     const spent = { budget: aBudget({ calls: 1, perMs: LONG_MS }), coolDownMs: LONG_MS };
-    /** Every later reason applies in each row, so that the order decides. */
+    /** In each row every later reason applies too, so that the order decides. */
     const rows: Record<string, (bench: StoreUnderTest) => Promise<ClaimResult>> = {
       'already_newer before its own lease': async ({ replicas: [store] }) => {
         await publishOnce(store);

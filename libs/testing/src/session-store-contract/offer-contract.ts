@@ -15,10 +15,10 @@ import {
   stateOf,
 } from './store-under-test.js';
 
-/** A session that was made alone by a replica that knew of `known` and of nothing after it. */
+/** A session that was made without a lease by a replica that knew of `known` and of nothing after it. */
 const madeAlone = (known: number): Offer => anOffer(aSession({ generation: known + 1 }), { known });
 
-/** A session that was made under a lease, and could not be published. */
+/** A session that was made under a lease but could not be published. */
 const madeUnder = (leased: Lease, known = 0): Offer => ({ ...publicationOf(leased), known });
 
 export function describeOffer(bench: Bench): void {

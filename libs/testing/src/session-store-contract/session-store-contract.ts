@@ -14,9 +14,9 @@ import type { MakeStore, StoreUnderTest } from './store-under-test.js';
 import { describeWatchedMoments } from './watched-contract.js';
 
 /**
- * What every adapter of the session store port must do. It runs on virtual time and on a real store alike: order and
- * bounds are asserted, exact milliseconds never. `makeStore` gives each test an empty store; errors of listeners must
- * be taken by the adapter's own handler there, since one test throws in a listener.
+ * What every adapter of the session store port must do. It runs both on virtual time and on a real store: order and
+ * bounds are asserted, exact milliseconds never. `makeStore` gives each test an empty store, whose adapter must handle
+ * listener errors with its own handler, since one test throws in a listener.
  */
 export function describeSessionStoreContract(name: string, makeStore: MakeStore): void {
   describe(`${name} as a session store`, () => {

@@ -11,30 +11,30 @@ import type {
 } from '#libs/session';
 import { aClaim, aPublication, aRecordedFailure, aSession } from '../builders.js';
 
-/** One adapter over data of its own, empty at first. */
+/** One adapter over its own data, empty at first. */
 export interface StoreUnderTest {
-  /** Two replicas' views of the same data; an adapter that lives in one process gives the same instance twice. */
+  /** Two replicas' views of the same data; an adapter that lives in one process returns the same instance twice. */
   readonly replicas: readonly [SessionStore, SessionStore];
   /** Lets the store's clock run: virtual time, or a real wait. */
   readonly advance: (durationMs: number) => Promise<void>;
-  /** The store's clock is set back: from then on, whatever moment it has kept lies further ahead. */
+  /** Sets the store's clock back: from then on, every moment that it has stored is further ahead. */
   readonly setBack: (byMs: number) => Promise<void>;
   readonly dispose: () => Promise<void>;
 }
 
 export type MakeStore = () => Promise<StoreUnderTest>;
 
-/** Gives the store of the running test. */
+/** Returns the store of the running test. */
 export type Bench = () => StoreUnderTest;
 
 /** Long enough for a few operations on a real store, short enough to wait for. */
 export const SHORT_MS = 400;
 /** Does not end within a test. */
 export const LONG_MS = 60_000;
-/** Real stores count in whole milliseconds and answer after a while: what is asserted as "about" is within this. */
+/** Real stores count in whole milliseconds and answer with a delay: "about" means within this. */
 export const SLACK_MS = 350;
 
-/** Waits until what was to last `SHORT_MS` is over. */
+/** Waits until something that was to last `SHORT_MS` is over. */
 export function letPass({ advance }: StoreUnderTest): Promise<void> {
   return advance(SHORT_MS + 20);
 }
@@ -54,7 +54,7 @@ export async function lease(store: SessionStore, overrides: Partial<ClaimRequest
   return result.lease;
 }
 
-/** A claim of another replica that does not wait for the due moment. */
+/** A claim by another replica that does not wait for the due moment. */
 export const byOther = (overrides: Partial<ClaimRequest> = {}): ClaimRequest =>
   aClaim({ mode: 'when_wanted', leaseMs: LONG_MS, owner: 'replica-2', ...overrides });
 
@@ -66,14 +66,14 @@ export function publicationOf(leased: Lease, overrides: Partial<Publication> = {
   return aPublication(sessionOf(leased), { nextDueInMs: LONG_MS, ...overrides });
 }
 
-/** Claims, publishes and lets the merchant rest; the generation that is then stored. */
+/** Claims, publishes and lets the merchant rest; returns the generation that is then stored. */
 export async function publishOnce(store: SessionStore, merchant = 'shop'): Promise<number> {
   const leased = await lease(store, { merchant });
   await store.publish(leased, publicationOf(leased));
   return leased.fence;
 }
 
-/** Claims and gives the lease up again. The gateway was called and the merchant is due at once, unless told otherwise. */
+/** Claims and gives the lease up again. By default, the gateway was called and the merchant is due at once. */
 export async function giveUp(
   store: SessionStore,
   claim: Partial<ClaimRequest> = {},
@@ -84,7 +84,7 @@ export async function giveUp(
   return leased;
 }
 
-/** One attempt that failed, and the back-off after it. */
+/** One failed attempt, and the back-off after it. */
 export async function failOnce(store: SessionStore, nextDueInMs: number): Promise<void> {
   await giveUp(store, {}, { nextDueInMs, failure: aRecordedFailure() });
 }
@@ -96,7 +96,7 @@ export async function stateOf(store: SessionStore, merchant = 'shop', known = 0)
   return state;
 }
 
-/** The wait of a refusal, whose kind and rough length are asserted, and the mark that names what is waited for. */
+/** Asserts the kind and rough length of a refusal's wait, and returns the mark that identifies what is waited for. */
 export function expectRefusal(result: ClaimResult, kind: ClaimResult['kind'], expectedMs: number): MomentMark {
   expect(result.kind).toBe(kind);
   if (!('retryInMs' in result) || result.mark === undefined) throw new Error('a refusal names what is waited for');
