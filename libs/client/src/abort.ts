@@ -2,8 +2,8 @@ import { CallAborted, SessionBrokerError } from './errors.js';
 import type { Time, TimerOptions } from './time.js';
 
 /**
- * The outcome of `work`, or an error of the signal as soon as it aborts, even when the work itself takes no notice. What
- * the work does after that concerns nobody.
+ * Settles as `work` does, or rejects with the signal's error as soon as it aborts, even if the work ignores the signal.
+ * What the work does after that is ignored.
  */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
@@ -34,7 +34,7 @@ export function pause(time: Time, delayMs: number, { signal, ...options }: Pause
   });
 }
 
-/** An end of our own, such as of a time, is its reason; whatever else is a caller's, who may abort with any value. */
+/** Our own aborts, such as timeouts, carry their error as the reason; a caller's reason can be anything. */
 export function reasonOf(signal: AbortSignal): SessionBrokerError {
   const reason: unknown = signal.reason;
   return reason instanceof SessionBrokerError ? reason : CallAborted.by(reason);

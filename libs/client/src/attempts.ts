@@ -8,21 +8,21 @@ import type { Time } from './time.js';
 export interface AttemptsOptions {
   readonly time: Time;
   readonly random: () => number;
-  /** For all attempts of one piece of work together. */
+  /** For all attempts at one piece of work together. */
   readonly timeoutMs: number;
   /** Aborts when the client is closed. */
   readonly closed: AbortSignal;
-  /** For messages: who was asked. */
+  /** For messages: which broker was asked, for which merchant. */
   readonly place: Place;
   readonly onEvent: ClientEventListener | undefined;
 }
 
-/** The broker lets a plain read wait for the gateway's timeout, 5 s by default, and a little more. */
+/** The broker lets a plain read wait slightly longer than the gateway timeout, which is 5 s by default. */
 const MAX_ATTEMPT_MS = 8_000;
 const BASE_MS = 200;
 const CAP_MS = 2_000;
 
-/** Work that somebody waits for: tried again while the broker is away, restarts or is busy, until its time is up. */
+/** Work that a caller waits for: retried while the broker is unreachable, restarting or busy, until its time is up. */
 export class Attempts {
   readonly #options: AttemptsOptions;
   readonly #attemptMs: number;
@@ -31,25 +31,27 @@ export class Attempts {
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
-    // A connection to a replica that vanished takes one attempt, not all of the time.
+    // A connection to a replica that has vanished uses up one attempt, not all of the time.
     this.#attemptMs = Math.min(MAX_ATTEMPT_MS, Math.ceil(options.timeoutMs / 2));
   }
 
-  /** What the last attempt has met, since there was last nothing to do; undefined after one that succeeded. */
+  /**
+   * The failure of the most recent attempt; undefined if it succeeded. Reset when work starts while none is running.
+   */
   get lastFailure(): SessionBrokerError | undefined {
     return this.#lastFailure;
   }
 
   /**
    * @param once must be safe to repeat
-   * @throws the last whole failure when the time is up; any other error of `once`, or that of a signal, at once
+   * @throws the last complete failure when the time is up; any other error, from `once` or a signal, immediately
    */
   async run<T>(once: (signal: AbortSignal) => Promise<T>, signals: readonly (AbortSignal | undefined)[]): Promise<T> {
     const { time, random, timeoutMs, closed, place } = this.#options;
     const whole = new Deadline(time, { ms: timeoutMs, parents: [closed, ...signals] });
     const backOff = new BackOff({ baseMs: BASE_MS, capMs: CAP_MS, random });
     let last: BrokerUnavailable | undefined;
-    // An old failure says nothing of how it is now.
+    // An old failure says nothing about the current state.
     if (this.#running === 0) this.#lastFailure = undefined;
     this.#running += 1;
     try {
@@ -59,7 +61,7 @@ export class Attempts {
           return await this.#attempt(once, whole);
         } catch (error) {
           if (!(error instanceof BrokerUnavailable)) throw placed(error, place);
-          // "The time is up" says less than what went wrong before.
+          // "The time is up" is less useful than what went wrong before.
           if (error === whole.signal.reason) throw placed(last ?? error, place);
           last = error;
           this.#lastFailure = placed(error, place) as BrokerUnavailable;

@@ -6,8 +6,8 @@ export interface BackOffOptions {
 }
 
 /**
- * Exponential back-off with full jitter: a broker that comes back is not met by all of its clients at once. The first
- * wait is drawn from [0, base), the next from [0, 2 base), and so on up to the cap.
+ * Exponential back-off with full jitter, so that a broker that comes back is not hit by all its clients at once. The
+ * first wait is drawn from [0, base), the next from [0, 2 base), and so on up to the cap.
  */
 export class BackOff {
   readonly #options: BackOffOptions;
@@ -23,7 +23,7 @@ export class BackOff {
     return this.#failures;
   }
 
-  /** @param atLeastMs what the broker asked for; the jitter then comes on top of it */
+  /** @param atLeastMs what the broker asked for; the jitter is added to it */
   nextMs(atLeastMs = 0): number {
     const { capMs, random } = this.#options;
     // 2 ** 30 keeps the product finite however long a broker is away.
@@ -32,7 +32,7 @@ export class BackOff {
     return atLeastMs + random() * span;
   }
 
-  /** The broker may ask for another pace (the `retry` field of an event stream). */
+  /** The broker may ask for a different pace (the `retry` field of an event stream). */
   setBaseMs(baseMs: number): void {
     this.#baseMs = Math.min(baseMs, this.#options.capMs);
   }

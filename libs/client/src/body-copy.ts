@@ -6,19 +6,19 @@ import type { Time } from './time.js';
 
 /** The gateway's errors are a few hundred octets. */
 export const MAX_BODY_OCTETS = 65_536;
-/** A body that does not come says nothing; who waits for it is a payment. */
+/** A body that does not arrive tells us nothing, and a payment is waiting for it. */
 const MAX_READ_MS = 2_000;
 
 /**
- * The beginning of an answer's body, read from a copy: the answer itself can still be read by its owner.
- * @returns what could be read, which may be nothing; never throws
+ * The start of an answer's body, read from a copy so that the owner can still read the original.
+ * @returns what could be read, possibly nothing; never throws
  */
 export async function bodyCopyOf(answer: object, time: Time): Promise<string> {
   const deadline = new Deadline(time, { ms: MAX_READ_MS, parents: [], background: true });
   try {
     return await readStart((answer as { clone(): { body: FetchBody | null } }).clone().body, deadline.signal);
   } catch {
-    // Read by somebody meanwhile, broken off, too slow, or no answer of a fetch at all.
+    // Already read by someone else, cut off, too slow, or not a fetch answer at all.
     return '';
   } finally {
     deadline.close();
@@ -39,7 +39,7 @@ async function readStart(body: FetchBody | null, signal: AbortSignal): Promise<s
     }
     return text;
   } finally {
-    // Cancelling a copy ends only when its original ends too, so that nobody waits for it.
+    // Cancelling a copy completes only when the original ends too, so this does not wait for it.
     discard(reader);
   }
 }

@@ -23,19 +23,19 @@ export interface BrokerHttpOptions {
   readonly auth: TokenSource | undefined;
   readonly fetch: Fetch;
   readonly time: Time;
-  /** Headers for calls that somebody waits for, such as `traceparent`. */
+  /** Headers such as `traceparent`, for calls that a caller waits for. */
   readonly traceHeaders: TraceHeaders | undefined;
 }
 
 export interface BrokerCall {
-  /** Below the merchant, such as `/session`. */
+  /** Relative to the merchant's URL, such as `/session`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Makes it a POST. */
   readonly body?: object;
-  /** Nobody waits for it: it belongs to nobody's trace. */
+  /** No caller waits for it, so it belongs to no trace. */
   readonly background?: boolean;
-  /** Ends the call, its body included. */
+  /** Ends the call, including the reading of its body. */
   readonly signal: AbortSignal;
 }
 
@@ -46,10 +46,10 @@ const CLASS_NAME = /^[A-Z][A-Za-z0-9_]{0,59}$/;
 
 const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
 
-/** One exchange with the broker: the credential, the status, the bounds. It repeats nothing, except once after a 401. */
+/** One exchange with the broker: credential, status, limits. It never retries, except once after a 401. */
 export class BrokerHttp {
   readonly #options: BrokerHttpOptions;
-  /** Then the scheme of its URL is right, however a later connection ends. */
+  /** Once true, the scheme of the URL is known to be right, however a later connection ends. */
   #hasAnswered = false;
 
   constructor(options: BrokerHttpOptions) {
@@ -57,8 +57,8 @@ export class BrokerHttp {
   }
 
   /**
-   * The answer's JSON object, undefined for 204 and 304.
-   * @throws SessionBrokerError; that of the call's signal when it aborts
+   * The answer's JSON object; undefined for 204 and 304.
+   * @throws SessionBrokerError; the signal's error when the call's signal aborts
    */
   async json(call: BrokerCall): Promise<{ answer: FetchAnswer; document: JsonObject | undefined }> {
     const answer = await this.open(call, 'application/json');
@@ -70,8 +70,8 @@ export class BrokerHttp {
   }
 
   /**
-   * An answer of 200, 204 or 304 whose body is still to be read.
-   * @throws SessionBrokerError; that of the call's signal when it aborts
+   * An answer of 200, 204 or 304 whose body has not been read yet.
+   * @throws SessionBrokerError; the signal's error when the call's signal aborts
    */
   async open(call: BrokerCall, accept: string): Promise<FetchAnswer> {
     const authorization = await this.#authorization(false, call.signal);
@@ -91,7 +91,7 @@ export class BrokerHttp {
     } catch (error) {
       if (signal.aborted) throw reasonOf(signal);
       if (error instanceof SessionBrokerError) throw error;
-      // The source of the tokens puts what it likes into its errors, so none of that is passed on.
+      // The token source may put anything into its errors, so none of that is passed on.
       const what = `${classOf(error)}${because(error)}`;
       throw new BrokerUnavailable(
         'token_unavailable',
@@ -119,7 +119,7 @@ export class BrokerHttp {
     throw errorOf(answer, problem, { nowMs: this.#options.time.now(), secret });
   }
 
-  /** The problem document, or undefined where the body is none: the status says enough. */
+  /** The problem document, or undefined if the body is not one: the status says enough. */
   async #problemOf(answer: FetchAnswer, signal: AbortSignal): Promise<JsonObject | undefined> {
     if (answer.headers.get('content-type')?.includes('json') !== true) {
       discard(answer.body);
@@ -160,8 +160,8 @@ function requestOf(call: BrokerCall, accept: string, authorization: string | und
 }
 
 /**
- * A fetch fails with errors from many sources, some of which quote the request: only their system code is kept.
- * @param url where nothing has answered yet
+ * Fetch errors come from many sources, and some quote the request, so only their system code is kept.
+ * @param url only while nothing has answered yet
  */
 export function networkError(error: unknown, signal: AbortSignal, url?: string): Error {
   if (signal.aborted) return reasonOf(signal);
@@ -174,14 +174,14 @@ function schemeHint(error: unknown, url: string | undefined): string {
   return `; does its URL begin with ${/^https:/i.test(url) ? 'http' : 'https'}://?`;
 }
 
-/** Of the class, not the error: what an error says of itself can be anything. */
+/** Taken from the class rather than the error: what an error says about itself can be anything. */
 function classOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return `no error but ${error === null ? 'null' : typeof error}`;
   const made: unknown = (Object.getPrototypeOf(error) as object | null)?.constructor;
   return typeof made === 'function' && CLASS_NAME.test(made.name) ? made.name : 'an error';
 }
 
-/** What fetch says in words alone. */
+/** For errors that fetch describes only in words. */
 function textOf(error: unknown): string | undefined {
   if (isUnexplained(error)) return UNEXPLAINED;
   return isBadPort(error) ? BAD_PORT : undefined;

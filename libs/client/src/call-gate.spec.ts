@@ -22,7 +22,7 @@ class Call {
       return generation;
     };
     this.paid = broker.withSession(run, { signal });
-    // Looked at by those tests that expect a failure.
+    // Tests that expect a failure check for it themselves.
     this.paid.catch(() => undefined);
   }
 

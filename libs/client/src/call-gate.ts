@@ -4,14 +4,14 @@ import type { HandoverNotice, HoldEnd } from './handover-notice.js';
 import type { SessionShelf } from './session-shelf.js';
 import type { Time, Timer } from './time.js';
 
-/** Whatever somebody says: no call is held for longer. */
+/** No call is held for longer, whatever the broker asks for. */
 const MAX_HOLD_MS = 10_000;
 
 export interface CallGateParts {
   readonly shelf: SessionShelf;
   readonly time: Time;
   readonly onEvent: ClientEventListener | undefined;
-  /** How long a call may take in all: none is held for longer. */
+  /** How long a call may take in total; no call is held for longer. */
   readonly timeoutMs: number;
   /** Tells the broker that no call is running. Must not throw. */
   readonly ready: (handover: Required<HandoverNotice>) => void;
@@ -28,14 +28,14 @@ interface Hold {
 }
 
 /**
- * Counts the calls that run with a session, and holds new ones while the session is about to be replaced, so that none
- * is under way at the moment at which the gateway ends it.
+ * Counts the calls that are running with a session, and holds new ones while the session is about to be replaced, so
+ * that none is in progress when the gateway ends it.
  */
 export class CallGate {
   readonly #parts: CallGateParts;
   #running = 0;
   #hold: Hold | undefined;
-  /** The newest that was heard of: word of an older one comes too late. */
+  /** The newest generation announced so far; notices about it or an older one are ignored. */
   #latest = 0;
 
   constructor(parts: CallGateParts) {
@@ -43,7 +43,7 @@ export class CallGate {
     parts.shelf.onNewer(() => this.#release('session'));
   }
 
-  /** A call begins, unless calls are held. @returns whether it did; it then leaves once */
+  /** Begins a call, unless calls are held. @returns whether it began; if so, it must leave exactly once */
   enter(): boolean {
     if (this.#hold !== undefined) return false;
     this.#running += 1;
@@ -63,7 +63,7 @@ export class CallGate {
     await orAborted(hold.ended, signal);
   }
 
-  /** The broker says that a session is about to be replaced, or that it is not. */
+  /** The broker announces that a session is about to be replaced, or that it will not be after all. */
   notice(notice: HandoverNotice): void {
     if (notice.holdForMs === 0) return this.#giveUp(notice.generation);
     if (notice.generation <= this.#latest) return;
@@ -75,7 +75,7 @@ export class CallGate {
     this.#release('closed');
   }
 
-  /** One that follows another goes on with what that one holds. */
+  /** A new hold takes over the calls that the previous one holds. */
   #begin(notice: HandoverNotice): void {
     const { shelf, time, timeoutMs, onEvent } = this.#parts;
     const before = this.#hold;
@@ -86,7 +86,7 @@ export class CallGate {
     this.#hold = { ...(before ?? newHold(time)), notice, timer, isReported: false };
     tell(onEvent, { type: 'holding', generation: notice.generation, running: this.#running });
     this.#report();
-    // What was to come is here already.
+    // The announced session is already here.
     if (shelf.newest >= notice.generation) this.#release('session');
   }
 

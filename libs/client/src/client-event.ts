@@ -3,21 +3,21 @@ import type { SessionBrokerError } from './errors.js';
 import type { FollowMode } from './follow-policy.js';
 import type { SessionSource } from './session-shelf.js';
 
-/** What happens inside, for logs and metrics. No event carries a secret. */
+/** What happens inside the client, for logs and metrics. No event carries a secret. */
 export type ClientEvent =
-  /** A newer session is there. */
+  /** A newer session has arrived. */
   | {
       readonly type: 'session';
       readonly generation: number;
       readonly expiresAt: string;
       readonly source: SessionSource;
     }
-  /** Newer sessions now come by themselves. */
+  /** Newer sessions now arrive on their own. */
   | { readonly type: 'following'; readonly mode: FollowMode }
   /**
-   * They do not; the next try is in `retryInMs`. The session that is held goes on being served while it is valid. What a
-   * person has to mend (a refused token, a merchant that is removed or not this caller's) is told once, and asked again
-   * every few seconds to half a minute.
+   * Newer sessions no longer arrive on their own; the next try is in `retryInMs`. The current session is still served
+   * while it is valid. A problem that a person has to fix (a refused token, a merchant that was removed or that this
+   * caller may not use) is reported once, and retried every few seconds to half a minute.
    */
   | {
       readonly type: 'interrupted';
@@ -25,16 +25,16 @@ export type ClientEvent =
       readonly retryInMs: number;
       readonly error: SessionBrokerError | undefined;
     }
-  /** A call that somebody waits for has failed so many times, and is tried again in `retryInMs`. */
+  /** A call that a caller waits for has failed `attempt` times, and is retried in `retryInMs`. */
   | {
       readonly type: 'retrying';
       readonly attempt: number;
       readonly retryInMs: number;
       readonly error: SessionBrokerError;
     }
-  /** A session is about to be replaced: new calls wait for the next one, and so many run to their end. */
+  /** A session is about to be replaced: new calls wait for the next one, and the `running` ones are left to finish. */
   | { readonly type: 'holding'; readonly generation: number; readonly running: number }
-  /** Calls go on; so many were held. */
+  /** Calls continue; `held` of them had been waiting. */
   | {
       readonly type: 'resumed';
       readonly generation: number;
@@ -42,15 +42,13 @@ export type ClientEvent =
       readonly held: number;
       readonly heldMs: number;
     }
-  /** A dead session is reported to the broker. */
+  /** A dead session is being reported to the broker. */
   | { readonly type: 'rejection'; readonly generation: number; readonly reason: string };
 
-/** Called at once and never awaited: hand over what takes time. */
+/** Called synchronously and never awaited: do slow work elsewhere. */
 export type ClientEventListener = (event: ClientEvent) => void;
 
-/**
- * Tells the listener. What that throws disturbs nothing here, and shows as a warning of the process, by its name only.
- */
+/** Calls the listener. An error that it throws has no effect here, and only its name is shown, in a process warning. */
 export function tell(listener: ClientEventListener | undefined, event: ClientEvent): void {
   try {
     listener?.(event);

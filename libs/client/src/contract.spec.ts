@@ -13,7 +13,7 @@ interface Contract {
 
 const contract = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8')) as Contract;
 
-/** Formats say how a text is meant; what the client makes of them is its own tests' matter. */
+/** Formats only say how a string is meant; how the client handles them is covered by its own tests. */
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(contract, 'contract');
 

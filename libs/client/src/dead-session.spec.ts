@@ -13,7 +13,7 @@ const DEAD = [
   'b_session_doesnt_exists',
 ];
 
-/** A body as the gateway writes its errors. */
+/** An error body as the gateway writes it. */
 const body = (msgCode: string): object => ({
   requestId: 'a1',
   serviceId: 'ecom',
@@ -28,7 +28,7 @@ const body = (msgCode: string): object => ({
 type Shape = (status: number, msgCode: string) => unknown;
 const errorWith = (members: object, message = 'Request failed'): Error => Object.assign(new Error(message), members);
 
-/** Where clients of the gateway put an answer of an error. */
+/** Where clients of the gateway keep an error answer. */
 const shapes: Readonly<Record<string, Shape>> = {
   'a Response of fetch': (status, code) => Response.json(body(code), { status }),
   'a Response in an error': (status, code) => errorWith({ response: Response.json(body(code), { status }) }),
@@ -59,7 +59,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   'an error that is the cause of another': (status, code) =>
     new Error('the payment failed', { cause: errorWith({ response: { status, data: body(code) } }) }),
 };
-/** What says nothing of a status. */
+/** Failures that carry no status. */
 const bodies: Readonly<Record<string, (msgCode: string) => unknown>> = {
   'a body': body,
   'a body as text': (code) => JSON.stringify(body(code)),

@@ -14,25 +14,28 @@ const DEAD: ReadonlySet<string> = new Set([
   'b_session_doesnt_exists',
 ]);
 
-/** Access revoked: only the bank restores it, and no newer session does. */
+/** Access was revoked: only the bank can restore it, a newer session cannot. */
 const REVOKED = 'b_auth_token_expired';
 
 /**
- * Whether a failure means that the session is dead: create another one, and repeat. Takes what a client of the gateway
- * has in its hands: a `Response` of fetch (a copy of its body is read, never the body itself), an error of fetch, undici,
- * axios or a merchant SDK, or a body, as an object, text or octets. The gateway's code decides first, under whatever
- * status, then HTTP 401. Access that was revoked (`b_auth_token_expired`) is not a dead session, even under 401.
+ * Whether a failure means that the session is dead, so that the request has to be repeated with another one. Accepts
+ * whatever a client of the gateway has: a `Response` of fetch (a copy of its body is read, never the body itself), an
+ * error from fetch, undici, axios or a merchant SDK, or a body as an object, text or octets. The gateway's code decides
+ * first, under any status, then HTTP 401. Revoked access (`b_auth_token_expired`) is not a dead session, even under
+ * 401.
  *
- * Always a promise, because a `Response` may lie in any of them. It looks at 64 KiB at most and waits two seconds at most.
- * @throws GatewayUnreachable `not_the_gateway` when it is an egress that knows no such session: its URL stands where the gateway's should; nothing else
+ * Always returns a promise, because any of them may contain a `Response`. It reads at most 64 KiB of a body and waits
+ * at most two seconds.
+ * @throws GatewayUnreachable `not_the_gateway` when an egress that knows no such session answered, because its URL is
+ * set where the gateway's should be; throws nothing else
  */
 export async function isDeadSession(failure: unknown): Promise<boolean> {
   return (await deadSessionCode(failure)) !== undefined;
 }
 
 /**
- * `isDeadSession` with the reason: the gateway's code, or `http_401` where it gave none; undefined for every other
- * failure.
+ * Like `isDeadSession`, but gives the reason: the gateway's code, or `http_401` if it gave none; undefined for any
+ * other failure.
  * @throws GatewayUnreachable as isDeadSession
  */
 export function deadSessionCode(failure: unknown): Promise<string | undefined> {
@@ -43,20 +46,20 @@ export async function deadSessionCodeIn(failure: unknown, time: Time): Promise<s
   return verdictOn(ofTheGateway(await wholeEvidence(failure, time), failure));
 }
 
-/** What the function given to `withSession` threw, and what its caller says of such errors. */
+/** What the function given to `withSession` threw, and how its caller judges such errors. */
 export interface ThrownFailure {
   readonly error: unknown;
   readonly isRejection?: RejectionPredicate | undefined;
 }
 
 type Verdict = boolean | string | undefined;
-/** Of an error of the function: the gateway's code or true where it rejected the session; false or undefined otherwise. */
+/** For an error of the function: the gateway's code or true if it rejected the session, else false or undefined. */
 export type RejectionPredicate = (error: unknown) => Verdict | Promise<Verdict>;
 
 /**
- * The reason to report, or undefined when the error is no rejection. Access that was revoked is none, whatever the
- * caller says: it would be reported and repeated for nothing. Nor is a payment that the bank has or may have.
- * @throws GatewayUnreachable `not_the_gateway` when an egress refused the session, which is none of its own
+ * The reason to report, or undefined if the error is not a rejection. Revoked access is not one, whatever the caller
+ * says: reporting and repeating would achieve nothing. Nor is a payment that the bank has or may have.
+ * @throws GatewayUnreachable `not_the_gateway` when an egress refused the session because it is not one of its own
  */
 export async function rejectionReason({ error, isRejection }: ThrownFailure, time: Time): Promise<string | undefined> {
   const evidence = await wholeEvidence(error, time);
@@ -76,7 +79,7 @@ async function wholeEvidence(failure: unknown, time: Time): Promise<FailureEvide
   return { ...evidence, codes, ownAnswer: [evidence, ...read].find(({ ownAnswer }) => ownAnswer)?.ownAnswer };
 }
 
-/** A newer session would be refused there as well, and each would cost a create call. */
+/** An egress would refuse a newer session as well, and each would cost a create call. */
 function ofTheGateway(evidence: FailureEvidence, cause: unknown): FailureEvidence {
   const { ownAnswer } = evidence;
   if (ownAnswer === 'an egress' && verdictOn(evidence) !== undefined) throw notTheGateway(ownAnswer, cause);
@@ -85,7 +88,7 @@ function ofTheGateway(evidence: FailureEvidence, cause: unknown): FailureEvidenc
 
 function verdictOn({ codes, rejection, isUnauthorized, ownAnswer }: FailureEvidence): string | undefined {
   if (codes.includes(REVOKED)) return undefined;
-  // A problem may be of a call to the broker, made after the payment: it is no reason to repeat that.
+  // A problem may come from a call to the broker made after the payment, which is no reason to repeat the payment.
   const isBareUnauthorized = isUnauthorized && ownAnswer !== 'a broker or an egress';
   return codes.find((code) => DEAD.has(code)) ?? rejection ?? (isBareUnauthorized ? BARE_UNAUTHORIZED : undefined);
 }

@@ -4,15 +4,15 @@ import type { Time, Timer, TimerOptions } from './time.js';
 
 export interface DeadlineOptions extends TimerOptions {
   readonly ms: number;
-  /** What the message says of the time, behind it. */
+  /** Appended to the time in the message. */
   readonly says?: string;
   /** Signals that may also end the work; undefined ones are ignored. */
   readonly parents: readonly (AbortSignal | undefined)[];
 }
 
 /**
- * One end for a piece of work of several steps: a signal that aborts with `BrokerUnavailable` when the time is up, and
- * with the reason of a parent when that aborts. The owner closes it, so that neither timer nor listener is left.
+ * One deadline for work in several steps: a signal that aborts with `BrokerUnavailable` when the time is up, or with a
+ * parent's reason when that parent aborts. The owner closes it, so that no timer or listener is left behind.
  */
 export class Deadline {
   readonly #time: Time;

@@ -4,47 +4,47 @@ import { isAnswer, printedError } from './printed-answer.js';
 export interface ErrorFacts {
   /** HTTP status of the broker's answer, when there was one. */
   readonly status?: number | undefined;
-  /** When to try again, in milliseconds from now, where the broker said so. */
+  /** When to try again, in milliseconds from now, if the broker said so. */
   readonly retryAfterMs?: number | undefined;
-  /** The broker's id of the request: with it, the request can be found in the broker's log. */
+  /** The broker's id of the request, by which it can be found in the broker's log. */
   readonly requestId?: string | undefined;
-  /** What is the matter, in the broker's sentence for people, where it knows. */
+  /** What is wrong, in the broker's own human-readable sentence, if it knows. */
   readonly brokerCause?: string | undefined;
   readonly rejection?: Rejection | undefined;
   readonly cause?: unknown;
 }
 
-/** That the gateway did not accept a session: its generation, and the gateway's code; or `http_401`, where it gave none. */
+/** A session that the gateway did not accept: its generation, and the gateway's code, or `http_401` if it gave none. */
 export interface Rejection {
   readonly generation: number;
   readonly reason: string;
 }
 
-/** Shared by all copies of this package in a process: one of its two module formats may meet errors of the other. */
+/** Shared by all copies of this package in a process: one of its two module formats may see errors of the other. */
 const KINDS = Symbol.for('@session-broker/client/error-kinds');
 
 /**
- * The base of every error that this package makes. `code` is stable: the broker's own code where the broker answered
+ * The base of every error that this package makes. `code` is stable: it is the broker's own code if the broker answered
  * with one. No token, key, JWE or plaintext is ever in the message or in any member.
  */
 export abstract class SessionBrokerError extends Error {
-  /** Stable: the broker's own code, `http_` with a status, or one of this package; docs/errors.md has each with what to do. */
+  /** Stable: the broker's own code, `http_` with a status, or this package's own. docs/errors.md explains each. */
   readonly code: string;
   /** HTTP status of the broker's answer, when there was one. */
   readonly status: number | undefined;
-  /** When to try again, in milliseconds from then, where the broker said so. */
+  /** When to try again, in milliseconds from the time of the error, if the broker said so. */
   readonly retryAfterMs: number | undefined;
-  /** By which the request is found in the broker's log. */
+  /** Identifies the request in the broker's log. */
   readonly requestId: string | undefined;
-  /** What is the matter, in the broker's sentence for people, where it knows. */
+  /** What is wrong, in the broker's own human-readable sentence, if it knows. */
   readonly brokerCause: string | undefined;
-  /** A request was sent and refused with its session, so that the bank has not carried it out; no newer session came. */
+  /** A request was sent and refused with its session, so the bank has not carried it out; no newer session came. */
   readonly rejection: Rejection | undefined;
 
-  /** Its name and those of its bases, also where a bundler has shortened the names of classes. */
+  /** Its name and those of its base classes, which stay the same when a bundler shortens class names. */
   static readonly kinds: readonly string[] = ['SessionBrokerError'];
 
-  /** Knows errors of another copy of this package too. */
+  /** Also recognizes errors from another copy of this package. */
   static override [Symbol.hasInstance](this: { readonly kinds: readonly string[] }, value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false;
     const kinds: unknown = (value as Readonly<Record<symbol, unknown>>)[KINDS];
@@ -54,7 +54,7 @@ export abstract class SessionBrokerError extends Error {
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
     const { cause } = facts;
     super(message, cause === undefined || isAnswer(cause) ? undefined : { cause });
-    // Of a getter Node.js prints no value, also where an error ends a process, which asks no error how to print it.
+    // Node.js prints no value for a getter, not even when an error ends the process, which skips custom inspection.
     if (isAnswer(cause))
       Object.defineProperty(this, 'cause', { get: () => cause, enumerable: false, configurable: true });
     const { kinds } = new.target;
@@ -68,27 +68,27 @@ export abstract class SessionBrokerError extends Error {
     this.rejection = facts.rejection;
   }
 
-  /** For logs: an error of the platform has no message in JSON. Of causes only those of this package hold no secret. */
+  /** For logs: JSON drops an error's message. Only causes from this package are known to hold no secret. */
   toJSON(): object {
     const { name, message, cause } = this;
     return { ...this, name, message, ...(cause instanceof SessionBrokerError ? { cause } : {}) };
   }
 
-  /** For `console.error`: of an answer that is the cause, status and content type alone; `cause` is the answer itself. */
+  /** For `console.error`: shows only the status and content type of an answer as the cause; `cause` has the answer. */
   [Symbol.for('nodejs.util.inspect.custom')](): object {
     return printedError(this);
   }
 }
 
-/** Which broker was asked, and for whom: a service may have several of both. */
+/** Which broker was asked, and for which merchant: a service may have several of both. */
 export interface Place {
   readonly brokerUrl: string;
   readonly merchant: string;
 }
 
 /**
- * The same error for whoever had sent a request already: without this, one whose session was refused looks like one that
- * was never sent. Its cause is that refusal; several callers may share the error.
+ * The same error, for a caller that had already sent a request: without this, a request whose session was refused looks
+ * like one that was never sent. The cause is that refusal; several callers may share the original error.
  */
 export function afterRejection(error: unknown, rejection: Rejection, cause: unknown): unknown {
   if (!isRemade(error)) return error;
@@ -97,7 +97,7 @@ export function afterRejection(error: unknown, rejection: Rejection, cause: unkn
   return remade(error, `${error.message}. ${sent}`, { rejection, cause });
 }
 
-/** The same error with a message that says which broker was asked, and for whom. */
+/** The same error with a message that says which broker was asked, and for which merchant. */
 export function placed(error: unknown, place: Place): unknown {
   if (!isRemade(error) || error instanceof ClientClosed || error instanceof CallAborted) return error;
   return remade(error, error.message + nameOf(place), { cause: error.cause });
@@ -108,13 +108,13 @@ const nameOf = ({ brokerUrl, merchant }: Place): string => ` (${brokerUrl}, merc
 const isRemade = (error: unknown): error is SessionBrokerError =>
   error instanceof SessionBrokerError && !(error instanceof SessionRejected);
 
-/** The same error for whoever wanted to send a request, and did not come to it. */
+/** The same error, for a caller that never got to send its request. */
 export function notSent(error: unknown): unknown {
   if (!isRemade(error)) return error;
   return remade(error, `${error.message}. This call has sent nothing to the gateway`, { cause: error.cause });
 }
 
-/** Made anew rather than changed: what is printed of an error is its stack, which keeps the first message. */
+/** Recreated rather than changed: what is printed is the error's stack, which keeps the original message. */
 function remade(error: SessionBrokerError, message: string, changed: ErrorFacts): SessionBrokerError {
   const { code, status, retryAfterMs, requestId, brokerCause } = error;
   const Same = error.constructor as new (code: string, message: string, facts: ErrorFacts) => SessionBrokerError;
@@ -126,7 +126,7 @@ export class BrokerUnavailable extends SessionBrokerError {
   static override readonly kinds = ['BrokerUnavailable', ...SessionBrokerError.kinds];
 }
 
-/** The broker does not accept the credential (401), not even one that was fetched anew. */
+/** The broker does not accept the credential (401), not even a freshly fetched one. */
 export class Unauthenticated extends SessionBrokerError {
   static override readonly kinds = ['Unauthenticated', ...SessionBrokerError.kinds];
 }
@@ -137,27 +137,27 @@ export class Forbidden extends SessionBrokerError {
 }
 
 /**
- * The broker refuses this very request (other 4xx), for example a notification of no form: sending it again is no use.
+ * The broker refuses this particular request (other 4xx), for example a malformed notification: retrying does not help.
  */
 export class RequestRefused extends SessionBrokerError {
   static override readonly kinds = ['RequestRefused', ...SessionBrokerError.kinds];
 }
 
-/** What the broker says to a caller that may see every merchant; to all others an unknown one is forbidden. */
+/** The broker's answer to a caller that may see every merchant; for all others, an unknown merchant is forbidden. */
 export const NO_MERCHANT = 'merchant_not_found';
 
-/** The broker refuses this caller or merchant, and goes on doing so until a person changes something. */
+/** The broker refuses this caller or merchant, and will keep doing so until a person changes something. */
 export function isLasting(error: unknown): error is SessionBrokerError {
   if (error instanceof Unauthenticated || error instanceof Forbidden) return true;
   return error instanceof RequestRefused && error.code === NO_MERCHANT;
 }
 
-/** The answer is not what the contract says: something else listens there, or there is a proxy in between. */
+/** The answer does not match the contract: something else is listening there, or a proxy is in between. */
 export class ProtocolError extends SessionBrokerError {
   static override readonly kinds = ['ProtocolError', ...SessionBrokerError.kinds];
 }
 
-/** What was given to this package cannot be used: an option, a key, a payload that is too long. */
+/** Input that this package cannot use: an option, a key, a payload that is too long. */
 export class InvalidInput extends SessionBrokerError {
   static override readonly kinds = ['InvalidInput', ...SessionBrokerError.kinds];
 }
@@ -171,7 +171,7 @@ export class ClientClosed extends SessionBrokerError {
   }
 }
 
-/** A caller's own signal has ended the call; `cause` is the signal's reason, as it is. */
+/** The caller's own signal ended the call; `cause` is the signal's reason, unchanged. */
 export class CallAborted extends SessionBrokerError {
   static override readonly kinds = ['CallAborted', ...SessionBrokerError.kinds];
 
@@ -180,29 +180,29 @@ export class CallAborted extends SessionBrokerError {
   }
 }
 
-/** The reason of a 401 without a code: by the gateway's interface the session is dead, whoever has answered. */
+/** The reason for a 401 without a code: by the gateway's interface, the session is dead, whoever answered. */
 export const BARE_UNAUTHORIZED = 'http_401';
 const OF_ANYBODY =
   '; the answer had no code of the bank for a dead session, and may come from something in between, such as a proxy or a firewall';
 
-/** What a refusal says of the payment, as the end of a sentence. */
+/** What a refusal means for the payment, as the end of a sentence. */
 function meaningOf(reason: string): string {
   if (reason !== BARE_UNAUTHORIZED) return ', so that the bank has not carried it out';
   return `${OF_ANYBODY}: that the bank has not carried it out is what the gateway's interface says of a 401`;
 }
 
-/** A reason as the broker takes it; anything else could carry a secret into its log. */
+/** A reason in the form that the broker accepts; anything else could carry a secret into its log. */
 const REASON = /^[A-Za-z0-9_.-]{1,64}$/;
 export const UNSPECIFIED_REASON = 'unspecified';
 
 /**
- * To be thrown by the function given to `withSession`, when the gateway says that the session is dead.
+ * Throw this in the function given to `withSession` when the gateway says that the session is dead.
  * @example throw new SessionRejected('b_expired_token');
  */
 export class SessionRejected extends SessionBrokerError {
   static override readonly kinds = ['SessionRejected', ...SessionBrokerError.kinds];
 
-  /** The gateway's code, such as `b_expired_token`; `unspecified` when what was given is not a code. */
+  /** The gateway's code, such as `b_expired_token`; `unspecified` if the given reason is not a code. */
   readonly reason: string;
 
   constructor(reason: string, { message, ...facts }: RejectedFacts = {}) {
@@ -215,14 +215,14 @@ export class SessionRejected extends SessionBrokerError {
 
 interface RejectedFacts {
   readonly cause?: unknown;
-  /** Of `withSession`, where the next session was rejected, too. */
+  /** From `withSession`, when the next session was rejected too. */
   readonly message?: string;
   readonly rejection?: Rejection;
 }
 
 /**
- * The error of a payment whose second session was rejected, too: two sessions die together more seldom than a URL or an
- * environment is mistaken.
+ * The error of a payment whose second session was rejected too: a wrong URL or environment is more likely than two dead
+ * sessions in a row.
  */
 export function rejectedTwice(rejection: Rejection, cause: unknown, place: Place): SessionRejected {
   const { reason } = rejection;

@@ -6,18 +6,18 @@ const PIECES = [
   ...['x', 'é', '😀', '\0', '1', '\uFEFF'],
 ];
 
-/** Texts of the syntax of event streams, in any order. */
+/** Pieces of event stream syntax, in any order. */
 export const piecesOfEventStream = fc
   .array(fc.constantFrom(...PIECES), { maxLength: 120 })
   .map((pieces) => pieces.join(''));
 
-/** The octets in pieces that end at these places; what is no place in them is left out. */
+/** The octets cut into pieces that end at these positions; positions beyond the end are ignored. */
 export function cutAt(octets: Uint8Array, places: readonly number[]): Uint8Array[] {
   const ends = [...places.filter((end) => end < octets.length).sort((a, b) => a - b), octets.length];
   return ends.map((end, index) => octets.subarray(ends[index - 1] ?? 0, end));
 }
 
-/** The standard's words, over a whole text at once: another way to the same events. */
+/** The standard's wording applied to the whole text at once: an independent way to the same events. */
 export function readAtOnce(text: string): ServerSentEvent[] {
   const events: ServerSentEvent[] = [];
   let id = '';

@@ -4,36 +4,36 @@ import { isOfMisdirectedPayment, type OwnAnswer, ownAnswerOf } from './own-answe
 import { mayBeCarriedOut } from './payment-errors.js';
 import { isError } from './platform-errors.js';
 
-/** What was found in a failure, wherever its maker put it. */
+/** What was found in a failure, wherever a library put it. */
 export interface FailureEvidence {
-  /** The gateway's codes, and whatever else stands where they stand. */
+  /** The gateway's codes, and anything else found in the same places. */
   readonly codes: readonly string[];
-  /** Those of them under the gateway's own name of a code: no other service is likely to call one so. */
+  /** Those found under the gateway's own member name for a code, which no other service is likely to use. */
   readonly msgCodes: readonly string[];
   readonly isUnauthorized: boolean;
-  /** Why somebody has said already that the session is dead. */
+  /** The reason of a `SessionRejected`, if there is one. */
   readonly rejection: string | undefined;
-  /** The bank has the request, or may have it: nothing may lead to a repetition. */
+  /** The bank has the request, or may have it: nothing may cause it to be repeated. */
   readonly mayBeCarriedOut: boolean;
-  /** It was no gateway that answered. */
+  /** Set when it was not a gateway that answered. */
   readonly ownAnswer: OwnAnswer | undefined;
-  /** It answered to a payment, and not to another call. */
+  /** That answer was to a payment, not to another call. */
   readonly isMisdirected: boolean;
-  /** Of answers and errors, whatever their makers mean by them. */
+  /** From answers and errors, whatever their libraries mean by them. */
   readonly statuses: readonly number[];
-  /** It has an answer in it, so that something was sent. */
+  /** It contains an answer, so something was sent. */
   readonly isAnswered: boolean;
-  /** The failure and the errors that it wraps, the nearest first. */
+  /** The failure and the errors that it wraps, nearest first, except those of this package. */
   readonly errors: readonly unknown[];
-  /** Those of this package among them. */
+  /** The errors of this package that were found. */
   readonly judged: readonly SessionBrokerError[];
-  /** Answers of a fetch whose body nobody has read yet. */
+  /** Fetch answers whose body nobody has read yet. */
   readonly unread: readonly object[];
 }
 
 /** Where libraries keep the answer, or the error that they wrap: both have an HTTP status. */
 const CARRIERS = ['response', 'originalError', 'cause', 'error'];
-/** Where they keep the body of the answer, as text, octets or an object; an SDK has been seen to put it in `message`. */
+/** Where they keep the answer's body, as text, octets or an object; one SDK has been seen to put it in `message`. */
 const CONTENTS = ['body', 'data', 'text', 'raw', 'message'];
 const MSG_CODE = 'msgCode';
 const CODES = [MSG_CODE, 'code'];
@@ -51,11 +51,11 @@ const BARE_CODE = /^\s{0,8}b_[a-z_]{1,64}\s{0,8}$/;
 interface Place {
   readonly value: unknown;
   readonly depth: number;
-  /** An error or an answer, with a status of HTTP. What a body calls its status is another matter. */
+  /** An error or an answer, which has an HTTP status. What a body calls its status is something else. */
   readonly isCarrier: boolean;
 }
 
-/** Looks through whatever was thrown, answered or read. Throws nothing, calls nothing that is not a getter, and ends. */
+/** Searches whatever was thrown, answered or read. It never throws, calls nothing but getters, and always ends. */
 export function evidenceIn(failure: unknown): FailureEvidence {
   const search = new Search();
   search.look({ value: failure, depth: 0, isCarrier: typeof failure !== 'string' });
@@ -80,7 +80,7 @@ class Search implements FailureEvidence {
 
   look(first: Place): void {
     const places = [first];
-    // A list is walked on to what is added meanwhile: what lies nearest comes first.
+    // The loop also visits what is added meanwhile, so what is nearest comes first.
     for (const place of places) {
       if (this.#seen.size >= MAX_VALUES) return;
       if (place.depth <= MAX_DEPTH && !this.#seen.has(place.value)) places.push(...this.#visit(place));
@@ -99,7 +99,7 @@ class Search implements FailureEvidence {
   #visitObject(value: object, { depth, isCarrier }: Place): readonly Place[] {
     if (isInstance(value, SessionRejected)) this.#heed(value.reason);
     if (attempt(() => mayBeCarriedOut(value)) === true) this.mayBeCarriedOut = true;
-    // The broker's own refusals say nothing of the gateway, whatever their status.
+    // The broker's own refusals say nothing about the gateway, whatever their status.
     if (isInstance(value, SessionBrokerError)) {
       this.judged.push(value);
       return [];
@@ -133,7 +133,7 @@ class Search implements FailureEvidence {
     this.codes.push(reason);
   }
 
-  /** The objects that a text is, or has in it. */
+  /** The objects that a text consists of or contains. */
   #parsed(text: string): readonly unknown[] {
     if (text.length > MAX_BODY_OCTETS || text.length > this.#textLeft) return [];
     this.#textLeft -= text.length;
@@ -149,7 +149,7 @@ class Search implements FailureEvidence {
   }
 }
 
-/** What is looked at may be anything, a Proxy or a getter that throws too: what cannot be read is not there. */
+/** The value may be anything, even a Proxy or a throwing getter; what cannot be read counts as absent. */
 function attempt<Result>(look: () => Result): Result | undefined {
   try {
     return look();
@@ -174,7 +174,7 @@ function isUnreadAnswer(value: object): boolean {
   return read(value, 'bodyUsed') === false && typeof read(value, 'clone') === 'function';
 }
 
-/** Octets of a body that was read as such. */
+/** For a body that was read as octets. */
 function textOf(value: unknown): string | undefined {
   if (!isInstance(value, Uint8Array) && !isInstance(value, ArrayBuffer)) return undefined;
   return attempt(() => (value.byteLength > MAX_BODY_OCTETS ? '' : new TextDecoder().decode(value)));

@@ -1,20 +1,20 @@
 /**
- * What this package needs of `fetch`, and no more, so that the platform's and undici's both fit, whatever the version
+ * What this package needs from `fetch`, and no more, so that both the platform's and undici's fit, whatever the version
  * of their types.
  */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 
-/** What this package asks of a `fetch`. */
+/** What this package passes to `fetch`. */
 export interface FetchInit {
   readonly method: 'GET' | 'POST';
   readonly headers: Record<string, string>;
   readonly body?: string;
-  /** A redirect would carry the credential elsewhere: it is reported, never followed. */
+  /** A redirect would send the credential elsewhere, so it is reported and never followed. */
   readonly redirect: 'manual';
   readonly signal: AbortSignal;
 }
 
-/** What it reads of an answer: a `Response` of the platform or of undici fits. */
+/** What this package reads from an answer: a `Response` of the platform or of undici fits. */
 export interface FetchAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -27,7 +27,7 @@ export interface FetchBody {
   cancel(): Promise<void>;
 }
 
-/** Its reader. */
+/** The reader of a `FetchBody`. */
 export interface BodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;

@@ -6,9 +6,9 @@ import { systemTime, type Time } from './time.js';
 import { shownTokenPath } from './token-path.js';
 import { tokenFault, type TokenFunction } from './token-source.js';
 
-/** Of `fileToken`. */
+/** Options of `fileToken`. */
 export interface FileTokenOptions {
-  /** How old a reading may be, in milliseconds; 10 s by default. After a 401 the file is read in any case. */
+  /** How long a reading is used, in milliseconds; 10 s by default. After a 401 the file is read in any case. */
   readonly maxAgeMs?: number | undefined;
   /** For tests. */
   readonly time?: Time | undefined;
@@ -16,7 +16,7 @@ export interface FileTokenOptions {
 
 const DEFAULT_MAX_AGE_MS = 10_000;
 const NOT_SHOWN = 'its path is not shown, as it may be the token itself: write a path as ./name';
-/** What the codes of the system mean to somebody who does not know them. */
+/** The system's error codes in plain words. */
 const CODES: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   ENOTDIR: 'something on the way is no folder',
@@ -31,9 +31,9 @@ interface Reading {
 }
 
 /**
- * The token in a file that is rotated from outside, such as a projected service account token of Kubernetes. It is read
- * again when the last reading is too old, and after the broker has refused it. While the file cannot be read, for
- * example in the middle of a rotation, the last token is used.
+ * The token in a file that something else rotates, such as a projected service account token in Kubernetes. The file is
+ * read again when the last reading is older than `maxAgeMs`, and after the broker has refused the token. While the file
+ * cannot be read, for example in the middle of a rotation, the last token is used.
  * @throws InvalidInput `option_invalid`; the function rejects with `token_unreadable` or `token_invalid`
  */
 export function fileToken(path: string, options: FileTokenOptions = {}): TokenFunction {

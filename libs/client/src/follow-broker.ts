@@ -18,30 +18,30 @@ export interface FollowParts {
   readonly time: Time;
   readonly merchant: string;
   readonly closed: AbortSignal;
-  /** Told of a session that is about to be replaced; undefined for clients that take no part in it. */
+  /** Called when a session is about to be replaced; undefined for clients that take no part in hand-overs. */
   readonly onHandover: ((notice: HandoverNotice) => void) | undefined;
 }
 
-/** How the stream reports on itself while it lasts. */
+/** Reports on a stream while it lasts. */
 export interface StreamWatch {
   /** The answer is an event stream. */
   opened(): void;
-  /** A whole line came: the other end is alive. */
+  /** A whole line arrived: the other end is alive. */
   alive(retryMs: number | undefined): void;
 }
 
-/** Until the headers of a stream, or beyond the time for which a long poll was asked to wait. */
+/** How long the headers of a stream may take, or how far a long poll may exceed the requested wait. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** The broker sends a comment every 15 s: when two and a half of them are missing, the other end is gone. */
+/** The broker sends a comment every 15 s: when two and a half of them have been missed, the other end is gone. */
 const SILENCE_MS = 40_000;
 /** A session takes about 600 characters. */
 const MAX_EVENT_LENGTH = 65_536;
-/** Shorter than the idle time of the usual proxies, and than the longest time that the broker lets a request wait. */
+/** Shorter than the idle timeout of common proxies, and than the longest wait that the broker allows. */
 export const POLL_WAIT_S = 30;
 
 /**
- * Follows the events of the broker until their stream ends, and puts every session on the shelf.
- * @throws SessionBrokerError when it cannot be opened, breaks, falls silent or makes no sense
+ * Follows the broker's events until their stream ends, and puts every session on the shelf.
+ * @throws SessionBrokerError when the stream cannot be opened, breaks, falls silent or makes no sense
  */
 export async function followEvents(parts: FollowParts, watch: StreamWatch): Promise<void> {
   const { http, shelf, time, closed, onHandover } = parts;
@@ -91,7 +91,7 @@ async function readEvents(parts: FollowParts, stream: OpenStream): Promise<void>
     const { done, value } = await orAborted(reader.read(), deadline.signal);
     if (done) return;
     const events = value === undefined ? [] : parser.push(value);
-    // Whole lines count, not octets: a stream that drips without end delivers nothing.
+    // Whole lines count, not octets: a stream that trickles without ever ending a line delivers nothing.
     if (parser.lines > lines) {
       lines = parser.lines;
       deadline.restart(SILENCE_MS);
@@ -115,7 +115,7 @@ function tellOf({ onHandover }: FollowParts, data: string): void {
 }
 
 /**
- * One read that waits at the broker until there is a session newer than the one on the shelf.
+ * One read that the broker holds until there is a session newer than the one on the shelf.
  * @returns whether a newer one came
  * @throws SessionBrokerError
  */

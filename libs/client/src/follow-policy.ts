@@ -5,11 +5,11 @@ export type FollowMode = 'events' | 'poll';
 
 /** How one turn of following ended. */
 export type Turn =
-  /** A stream that was open; `error` when it broke rather than ended. */
+  /** A stream was open; `error` is set if it broke rather than ended. */
   | { readonly kind: 'stream'; readonly lastedMs: number; readonly wasAlive: boolean; readonly error?: unknown }
-  /** A long poll that was answered; `waited` when that took about as long as was asked for. */
+  /** A long poll was answered; `waited` if that took about as long as requested. */
   | { readonly kind: 'polled'; readonly newer: boolean; readonly waited: boolean }
-  /** There was neither. */
+  /** Neither. */
   | { readonly kind: 'failed'; readonly error: unknown };
 
 export interface NextTurn {
@@ -19,7 +19,7 @@ export interface NextTurn {
 
 const BASE_MS = 1_000;
 const CAP_MS = 30_000;
-/** What is refused now will be refused in a second, too: a person has to change something. */
+/** What is refused now will still be refused in a second: a person has to change something. */
 const REFUSED_WAIT_MS = 5_000;
 /** A stream that is cut sooner is not worth its connection. */
 const HEALTHY_MS = 5_000;
@@ -27,10 +27,10 @@ const BAD_STREAMS_UNTIL_POLLING = 2;
 const EVENTS_AGAIN_AFTER_MS = 60_000;
 
 /**
- * Decides how the broker is followed next: by events; by long poll for a minute when what stands between lets no
- * stream through; after a wait with full jitter whenever a turn did not go well.
+ * Decides how to follow the broker next: by events; by long poll for a minute if something in between lets no stream
+ * through; after a wait with full jitter whenever a turn went badly.
  *
- *     events --- refused, no stream, or twice cut young or silent ---> poll
+ *     events --- refused, no stream, or cut early or silent twice ---> poll
  *       ^------------------- after a minute ----------------------------'
  */
 export class FollowPolicy {
@@ -66,8 +66,8 @@ export class FollowPolicy {
       case 'stream':
         return this.#afterStream(turn, nowMs);
       case 'polled':
-        // Long polls that end at once, as from a replica that shuts down or through a proxy that knows no preferences,
-        // would otherwise become a loop without a pause.
+        // Long polls that end at once, for example from a replica that is shutting down or through a proxy that ignores
+        // `Prefer`, would otherwise become a loop without a pause.
         if (!turn.newer && !turn.waited) return this.#backOff.nextMs();
         this.#backOff.reset();
         return 0;
@@ -88,7 +88,7 @@ export class FollowPolicy {
   #afterFailure(error: unknown, nowMs: number): number {
     if (isLasting(error)) return this.#backOff.nextMs(REFUSED_WAIT_MS);
     if (error instanceof BrokerUnavailable) {
-      // A proxy that waits for the end of the body lets not even the headers of a stream through.
+      // A proxy that waits for the end of the body does not even let the headers of a stream through.
       if (this.#mode === 'events' && error.code === 'timeout') this.#countBadStream(nowMs);
       return this.#backOff.nextMs(error.retryAfterMs);
     }

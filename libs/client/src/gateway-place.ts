@@ -1,13 +1,13 @@
 import { isError } from './platform-errors.js';
 
-/** As a host is written, and nothing that a message should not repeat. */
+/** The form of a host name, and nothing that a message should not repeat. */
 const HOST = /^[A-Za-z0-9._:-]{1,253}$/;
 const MAX_DEPTH = 5;
 
-/** Scheme, host and port of whatever has a URL, such as a request or the answer to it. The rest of one may hold a secret. */
+/** Scheme, host and port of anything with a URL, such as a request or its answer. The rest may hold a secret. */
 export const originOf = (asked: unknown): string | undefined => urlOf(asked)?.origin;
 
-/** Whether it asks for an order of the hosted page. */
+/** Whether it asks for a hosted page order. */
 export const isOfOrder = (asked: unknown): boolean => urlOf(asked)?.pathname.endsWith('/create-order') === true;
 
 function urlOf(asked: unknown): URL | undefined {
@@ -23,7 +23,7 @@ interface FailedConnection {
   readonly port?: unknown;
 }
 
-/** Which address was tried, as far as the system says so in its errors: its host alone where no name was found. */
+/** The address that was tried, as far as the system's errors say; only the host if the name was not resolved. */
 export function addressIn(failures: readonly unknown[]): string | undefined {
   return failures.map((failure) => addressOf(failure)).find((address) => address !== undefined);
 }

@@ -1,6 +1,6 @@
 import type { ServerPublicKey, Session } from './session.js';
 
-/** A session as the gateway itself writes it, which is what merchant SDKs take. */
+/** A session in the gateway's own form, which is what merchant SDKs accept. */
 export interface GatewaySession {
   readonly authToken: string;
   readonly refreshToken?: string;
@@ -10,11 +10,11 @@ export interface GatewaySession {
   readonly tokenExpirationDateTime: string;
   /** The same moment as `YYYY-MM-DD HH:MM:SS.fff+00:00`. */
   readonly tokenExpiration: string;
-  /** The same again: some SDKs demand all three. */
+  /** The same again: some SDKs require all three. */
   readonly sessionExpiration: string;
 }
 
-/** The session in the gateway's own form, for a merchant SDK that would otherwise create one for itself. */
+/** Converts a session to the gateway's own form, for a merchant SDK that would otherwise create one itself. */
 export function toGatewaySession(session: Session): GatewaySession {
   const { authToken, refreshToken, deviceId, serverPublic, expiresAt } = session;
   const [seconds, milliseconds] = partsOf(expiresAt);
@@ -24,9 +24,9 @@ export function toGatewaySession(session: Session): GatewaySession {
     ...(refreshToken === undefined ? {} : { refreshToken }),
     deviceId,
     serverPublic,
-    // Milliseconds are written in four digits with a zero before them, as the gateway has been seen to do. A reader that
-    // takes them for a decimal fraction ends the session less than a second early; with the zero behind them, one that
-    // takes them for milliseconds would end it late.
+    // Milliseconds are written as four digits with a leading zero, as the gateway has been seen to do. A reader that
+    // takes them as a decimal fraction ends the session less than a second early; with a trailing zero instead, a
+    // reader that takes them as milliseconds would end it late.
     tokenExpirationDateTime: `${seconds}.0${milliseconds} +0000`,
     tokenExpiration: expiration,
     sessionExpiration: expiration,

@@ -1,4 +1,4 @@
-// For what lies in this repository; those who install the package have entries/.
+// For code in this repository; users of the published package get entries/.
 export type * from './entries/main.js';
 export {
   BrokerUnavailable,

@@ -25,11 +25,11 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** The broker's largest answer is an opened payload of 64 KiB in JSON, in the worst case six characters an octet. */
+/** The broker's largest answer is an opened payload of 64 KiB in JSON, at worst six characters per octet. */
 const MAX_ANSWER_BYTES = 524_288;
 
 /**
- * Reads a body of UTF-8 as a whole.
+ * Reads a whole UTF-8 body.
  * @throws ProtocolError when it is longer than any answer of the broker
  */
 export async function readText(body: FetchBody | null, signal: AbortSignal): Promise<string> {
@@ -53,7 +53,7 @@ export async function readText(body: FetchBody | null, signal: AbortSignal): Pro
   }
 }
 
-/** Gives up a body that nobody will read, so that its connection is freed. */
+/** Cancels a body that nobody will read, so that its connection is freed. */
 export function discard(body: { cancel(): Promise<void> } | null): void {
   // A body that has failed by itself cannot be cancelled, and needs no cancelling.
   body?.cancel().catch(() => undefined);

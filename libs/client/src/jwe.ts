@@ -2,7 +2,7 @@ import type { webcrypto } from 'node:crypto';
 
 type CryptoKey = webcrypto.CryptoKey;
 
-/** A public key on P-384, in its two coordinates. */
+/** A public P-384 key, as its two coordinates. */
 export interface Point {
   readonly x: string;
   readonly y: string;
@@ -23,14 +23,14 @@ const utf8 = new TextEncoder();
 export const base64url = (octets: ArrayBuffer | Uint8Array): string =>
   Buffer.from(octets instanceof Uint8Array ? octets : new Uint8Array(octets)).toString('base64url');
 
-/** @throws whatever the platform says of a point that is not on the curve */
+/** @throws the platform's error for a point that is not on the curve */
 export function importPoint({ x, y }: Point): Promise<CryptoKey> {
   return subtle.importKey('jwk', { kty: 'EC', crv: 'P-384', x, y }, CURVE, false, []);
 }
 
-/** A compact JWE (RFC 7516) with the protected header {alg, enc, epk}, to a public key of `importPoint`. */
+/** A compact JWE (RFC 7516) with the protected header {alg, enc, epk}, sealed to a public key from `importPoint`. */
 export async function sealedTo(recipient: CryptoKey, octets: Uint8Array): Promise<string> {
-  // Used once: who knew it could read this one payload.
+  // Used once: knowing it would reveal only this one payload.
   const ephemeral = await subtle.generateKey(CURVE, false, ['deriveBits']);
   const { x, y } = await subtle.exportKey('jwk', ephemeral.publicKey);
   const header = { alg: KEY_MANAGEMENT, enc: CONTENT_ENCRYPTION, epk: { kty: 'EC', crv: 'P-384', x, y } };
@@ -45,7 +45,7 @@ export async function sealedTo(recipient: CryptoKey, octets: Uint8Array): Promis
   return [protectedHeader, ...[wrapped, iv, text, tag].map((part) => base64url(part))].join('.');
 }
 
-/** The key that wraps the content's key (RFC 7518 section 4.6.2): one round of the Concat KDF gives all of it. */
+/** The key that wraps the content key (RFC 7518 section 4.6.2): one round of the Concat KDF yields all of it. */
 export async function wrappingKey(own: CryptoKey, other: CryptoKey): Promise<CryptoKey> {
   const shared = await subtle.deriveBits({ name: 'ECDH', public: other }, own, SHARED_BITS);
   const material = Buffer.concat([

@@ -26,7 +26,7 @@ describe('what goes wrong', () => {
     broker = new SessionBroker({ ...fixed, ...virtual, onEvent: (event) => void events.push(event), ...options });
     return broker;
   };
-  /** What a log shows of the failure of a read, when all tries are over. */
+  /** The failure of a read as a log shows it, after all retries. */
   const failure = async (): Promise<SessionBrokerError> => {
     const failed = broker.session().catch((error: unknown) => error as SessionBrokerError);
     await clock.advance(20_000);

@@ -5,23 +5,23 @@ import type { FetchAnswer } from './fetch.js';
 import { isJsonObject, type JsonObject } from './json.js';
 import { requestIdOf } from './problem.js';
 
-/** A notification as it came to the URL that the payment named. */
+/** A notification as received at the URL that the payment named. */
 export interface ReceivedNotification {
-  /** Names in any case; what `request.headers` of Node.js or `Object.fromEntries(request.headers)` gives. */
+  /** Names in any case: pass `request.headers` of Node.js, or `Object.fromEntries(request.headers)`. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The body as text, not parsed. */
   readonly body: string;
 }
 
-/** What a notification says. Sealed or not, nothing in it proves who sent it: ask the gateway before goods leave. */
+/** What a notification says. Sealed or not, nothing in it proves who sent it: ask the gateway before shipping goods. */
 export interface OpenedNotification {
   /** `hosted_page`: an order with its `operation`. `direct_payment`: the members of an operation. */
   readonly kind: 'hosted_page' | 'direct_payment';
-  /** Whether it came as a JWE, and not as JSON in clear. */
+  /** Whether it came as a JWE rather than as plain JSON. */
   readonly sealed: boolean;
   /**
-   * Whether one about the same operation and status was opened within a day, by any replica; undefined when that cannot be
-   * said. It does not mean that whoever opened it has acted on it.
+   * Whether a notification about the same operation and status was already opened within a day, by any replica;
+   * undefined if that is not known. It does not mean that whoever opened it has acted on it.
    */
   readonly repeated: boolean | undefined;
   /** The gateway's own members, such as `operation` with its `status`. */
@@ -33,7 +33,7 @@ interface NotificationsParts {
   readonly attempts: Attempts;
 }
 
-/** Has notifications opened by the broker, which alone holds the merchant's private key. */
+/** Has the broker open notifications, as only the broker holds the merchant's private key. */
 export class Notifications {
   readonly #parts: NotificationsParts;
 
@@ -51,7 +51,7 @@ export class Notifications {
         const call = { path: '/notifications/open', body: { headers, body }, signal: attempt };
         const { answer, document } = await http.json(call);
         const opened = readOpened(document, answer);
-        // An attempt whose answer was lost may have been the first: that of this very call.
+        // The earlier opening may have been an attempt of this very call whose answer was lost.
         return opened.repeated === true && tries > 1 ? { ...opened, repeated: undefined } : opened;
       },
       [signal],

@@ -11,7 +11,7 @@ export interface OpeningParts {
 const utf8 = new TextEncoder();
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Has payloads opened by the broker, which alone has the merchant's private key. */
+/** Has the broker open payloads, as only the broker holds the merchant's private key. */
 export class Opening {
   readonly #parts: OpeningParts;
 
@@ -35,7 +35,7 @@ export class Opening {
   }
 }
 
-/** What is not UTF-8 comes in base64, and the answer says so. */
+/** A plaintext that is not UTF-8 comes in base64, and the answer says so. */
 function octetsOf(plaintext: unknown, encoding: unknown): Uint8Array | undefined {
   if (typeof plaintext !== 'string') return undefined;
   if (encoding === undefined || encoding === 'utf-8' || encoding === 'utf8') return utf8.encode(plaintext);

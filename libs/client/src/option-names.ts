@@ -1,6 +1,6 @@
 import { InvalidInput } from './errors.js';
 
-/** What other clients call the same, and we do not. */
+/** What other clients call options that have a different name here. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   token: 'auth',
   bearertoken: 'auth',
@@ -22,23 +22,23 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   dispatcher: 'fetch',
 };
 
-/** How far a name may be from the one that was meant: a letter too many and two that were swapped. */
+/** How far a name may be from the one meant: one extra letter and two swapped ones. */
 const MAX_DISTANCE = 3;
 const MAX_NAME_LENGTH = 40;
 
-/** What is missing was most often to come from there. */
+/** A missing value was usually meant to come from one. */
 export const IS_IT_SET = 'is its environment variable set?';
 
 interface NamesMessage {
-  /** What the names are of; `option` by default. */
+  /** What kind of name it is; `option` by default. */
   readonly kind?: string;
-  /** Where nothing near was found; all that there are by default. */
+  /** What to say if no name is close; the list of all names by default. */
   readonly otherwise?: string;
 }
 
 /**
- * A name that is not known is a setting that has no effect, which nobody notices.
- * @throws InvalidInput `option_invalid`, which says what may have been meant
+ * A setting with an unknown name would have no effect, and nobody would notice.
+ * @throws InvalidInput `option_invalid`, which suggests what may have been meant
  */
 export function demandKnownNames(
   given: readonly string[],
@@ -55,8 +55,8 @@ export function demandKnownNames(
 }
 
 /**
- * `demandKnownNames` of an object's members, where there is one.
- * @param unnamed are taken, too, and appear in no message
+ * `demandKnownNames` for an object's members, if there is an object.
+ * @param unnamed are accepted too, but appear in no message
  * @throws InvalidInput `option_invalid`
  */
 export function demandKnownOptions(options: unknown, known: readonly string[], unnamed: readonly string[] = []): void {
@@ -80,7 +80,7 @@ function meantBy(name: string, known: readonly string[]): string | undefined {
   return nearest?.one;
 }
 
-/** Letters that have to be put in, taken out or changed (Levenshtein). */
+/** The number of letters to insert, remove or change (Levenshtein). */
 function distance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, column) => column);
   for (const [index, letter] of [...left].entries()) {

@@ -6,31 +6,31 @@ import { demandKnownOptions, IS_IT_SET } from './option-names.js';
 import { demandToken, type TokenSource } from './token-source.js';
 import type { TraceHeaders } from './trace-headers.js';
 
-/** What `new SessionBroker` takes: `url` and `merchant`, and `auth` unless a client certificate names the caller. */
+/** Options of `new SessionBroker`: `url`, `merchant`, and `auth` unless a client certificate identifies the caller. */
 export interface SessionBrokerOptions {
-  /** Where the broker is: `https://broker.internal:8080`, with a path where it lies below one. */
+  /** The broker's URL, such as `https://broker.internal:8080`, with a path if it is served under one. */
   readonly url: string;
   /** The merchant's id in the broker's configuration, such as `shop`. */
   readonly merchant: string;
-  /** The bearer token. Not needed where a client certificate names the caller. */
+  /** The bearer token. Not needed if a client certificate identifies the caller. */
   readonly auth?: TokenSource | undefined;
-  /** The platform's by default. Bring one for mutual TLS, a proxy or a private CA. */
+  /** The platform's by default. Pass your own for mutual TLS, a proxy or a private CA. */
   readonly fetch?: Fetch | undefined;
   /**
-   * How newer sessions come: `events` (the default; falls back to long poll), `poll`, or `none`. With `none` nothing
-   * is done between calls: for programs that read one session and end.
+   * How newer sessions arrive: `events` (the default; falls back to long poll), `poll`, or `none`. With `none`, nothing
+   * happens between calls: for programs that read one session and exit.
    */
   readonly follow?: 'events' | 'poll' | 'none' | undefined;
   /**
-   * Whether `withSession` holds new calls for a moment while the broker replaces the session, so that none of them is
-   * refused; true by default. It needs `follow: 'events'`.
+   * Whether `withSession` briefly holds new calls while the broker replaces the session, so that none of them is
+   * refused; true by default. Requires `follow: 'events'`.
    */
   readonly handover?: boolean | undefined;
-  /** What a session that is handed out should have left, in milliseconds; 0 by default. Each call may ask for more. */
+  /** The remaining lifetime that a session should have, in milliseconds; 0 by default. Each call can override it. */
   readonly minRemainingMs?: number | undefined;
-  /** How long a call may take in all, with its repetitions, in milliseconds; 15 s by default. */
+  /** How long a call may take in total, including retries, in milliseconds; 15 s by default. */
   readonly timeoutMs?: number | undefined;
-  /** Headers that pass a trace on: `() => { const headers = {}; propagation.inject(context.active(), headers); return headers; }` */
+  /** Headers that propagate a trace: `() => { const headers = {}; propagation.inject(context.active(), headers); return headers; }` */
   readonly traceHeaders?: TraceHeaders | undefined;
   /** For logs and metrics. */
   readonly onEvent?: ClientEventListener | undefined;
@@ -67,7 +67,7 @@ const OPTIONS: readonly (keyof SessionBrokerOptions)[] = [
   'traceHeaders',
   'onEvent',
 ];
-/** Taken, and named to nobody: a service has no use for them. */
+/** Accepted, but named in no message: a service has no use for them. */
 const FOR_TESTS: readonly (keyof SessionBrokerOptions)[] = ['time', 'random'];
 const FOLLOW = ['events', 'poll', 'none'];
 const BEYOND_THE_BROKER = /\/v1(?:\/merchants(?:\/.*)?)?\/*$/;
@@ -128,12 +128,12 @@ function demandFunctions(settings: Pick<Settings, (typeof FUNCTIONS)[number]>): 
 
 type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
 
-/** What is given as undefined is ignored, so that it does not hide a default. */
+/** Members given as undefined are dropped, so that they do not hide a default. */
 function definedOf<T extends object>(given: T): Defined<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
-/** The broker takes at most an hour. @throws InvalidInput `option_invalid` */
+/** The broker accepts at most an hour. @throws InvalidInput `option_invalid` */
 export function demandMinRemaining(ms: number): void {
   if (!(ms >= 0 && ms <= 3_600_000)) throw invalid('minRemainingMs must be from 0 to an hour');
 }

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from './json.js';
 
-/** As the egress of the session broker names itself, where the gateway would name one of its services. */
+/** How the egress names itself where the gateway would name one of its services. */
 const EGRESS = 'session-egress';
-/** By which a problem is known to be of this product, of the broker or the egress. */
+/** Marks a problem document as coming from this product, the broker or the egress. */
 const PROBLEM_TYPE = 'urn:session-broker:problem:';
 const NO_RESOURCE = 'route_not_found';
 const PAYMENT_AT_BROKER = 'this is a broker: ';
 
-/** Who answered, where it was somebody of this product and no gateway. */
+/** Who answered, if it was part of this product and not a gateway. */
 export type OwnAnswer = 'an egress' | 'a broker or an egress';
 
 export function isOfAnEgress(document: unknown): boolean {
@@ -19,8 +19,9 @@ export function isProblemOfOurs(document: unknown): document is JsonObject {
 }
 
 /**
- * By what only something that is no call of theirs meets, such as a payment: no resource, or a broker that names the egress
- * beside its 401. Any other problem may be of a call to the broker that came after the payment, such as to open its answer.
+ * Recognizes problems that only a misdirected request, such as a payment, can get: no such resource, or a broker's 401
+ * that refers to the egress. Any other problem may come from a call to the broker made after the payment, such as to
+ * open its answer.
  */
 export function isOfMisdirectedPayment(document: unknown): boolean {
   if (!isProblemOfOurs(document)) return false;
@@ -28,7 +29,7 @@ export function isOfMisdirectedPayment(document: unknown): boolean {
   return code === NO_RESOURCE || (typeof detail === 'string' && detail.startsWith(PAYMENT_AT_BROKER));
 }
 
-/** Who made a document that was to be the gateway's; undefined for everybody else's. */
+/** Which part of this product made a document expected from the gateway; undefined for anyone else's. */
 export function ownAnswerOf(document: unknown): OwnAnswer | undefined {
   if (isProblemOfOurs(document)) return 'a broker or an egress';
   return isOfAnEgress(document) ? 'an egress' : undefined;

@@ -3,33 +3,34 @@ import { originOf } from './gateway-place.js';
 import type { OwnAnswer } from './own-answer.js';
 import { answerTexts, isAnswer } from './printed-answer.js';
 
-/** What is right after both: a payment that is repeated under another id is a second payment. */
+/** Applies to both errors below: a payment that is repeated under another id is a second payment. */
 export const NO_OTHER_ID = 'Keep the merchantRequestId and send it under no other:';
 export const WHO_TELLS = 'a notification or the bank tells what became of it';
 export const NOT_SENT = 'The request was not sent, and may be sent again with the same merchantRequestId';
 
 /**
- * The gateway has answered, so that the bank has the request, but the broker did not open the answer in time or at all;
- * `cause` says why. Sending the payment again is no remedy: a notification or the bank tells what became of it.
+ * The gateway has answered, so the bank has the request, but the broker did not open the answer in time or at all;
+ * `cause` says why. Sending the payment again does not help: a notification or the bank tells what became of it.
  */
 export class AnswerUnopened extends SessionBrokerError {
   static override readonly kinds = ['AnswerUnopened', ...SessionBrokerError.kinds];
 }
 
 /**
- * The request was on its way to the gateway, and no answer that can be used came back: nobody knows whether the bank has
- * it. Of an order without its id the same request, sent again under the same merchantRequestId, tells; else a notification or the bank.
+ * The request was on its way to the gateway, but no usable answer came back: nobody knows whether the bank has it. For
+ * an order without its id, sending the same request again under the same merchantRequestId tells; otherwise a
+ * notification or the bank does.
  */
 export class AnswerLost extends SessionBrokerError {
   static override readonly kinds = ['AnswerLost', ...SessionBrokerError.kinds];
 }
 
-/** There was no connection to the gateway, so that nothing was sent: the request may be sent again. */
+/** There was no connection to the gateway, so nothing was sent: the request may be sent again. */
 export class GatewayUnreachable extends SessionBrokerError {
   static override readonly kinds = ['GatewayUnreachable', ...SessionBrokerError.kinds];
 }
 
-/** Of a URL of this product where that of the gateway should stand; the answer to a fetch, as its cause, names it. */
+/** For a URL of this product used in place of the gateway's; a cause that is an answer to a fetch tells which. */
 export function notTheGateway(who: OwnAnswer, cause: unknown): GatewayUnreachable {
   const place = originOf(cause);
   const there = place === undefined ? 'there' : `at ${place}`;
@@ -38,7 +39,7 @@ export function notTheGateway(who: OwnAnswer, cause: unknown): GatewayUnreachabl
   return new GatewayUnreachable('not_the_gateway', `${says} ${NOT_SENT}`, { cause });
 }
 
-/** What kept an answer from being opened, the caller's own signal too, as the error of a payment. */
+/** Turns what kept an answer from being opened, even the caller's own signal, into the error of a payment. */
 export function unopened(cause: unknown): unknown {
   if (!(cause instanceof SessionBrokerError) || cause instanceof AnswerUnopened) return cause;
   const { status, retryAfterMs, requestId, brokerCause } = cause;
@@ -50,7 +51,7 @@ export function unopened(cause: unknown): unknown {
   );
 }
 
-/** Whether the bank has the request, or may have it, by what this package says of it. */
+/** Whether the bank has the request, or may have it, according to this package's own errors. */
 export function mayBeCarriedOut(error: unknown): boolean {
   return error instanceof AnswerUnopened || error instanceof AnswerLost;
 }

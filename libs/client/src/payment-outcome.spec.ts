@@ -33,7 +33,7 @@ const thrownBy = (lose: () => never): unknown => {
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
 const page400 = (type: string): object => ({ status: 400, headers: new Headers({ 'content-type': type }) });
-/** The answer itself, or where there is none the request. */
+/** The answer itself, or the request if there is none. */
 const about = (failure: unknown, scheme = 'http:'): { status: number; url: string } | { url: string } => {
   const url = `${scheme}//gateway.test/pay`;
   return failure instanceof Error ? { url } : { ...(failure as { status: number }), url };

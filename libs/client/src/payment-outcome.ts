@@ -28,8 +28,8 @@ import {
 /** An order by itself moves no money. */
 const ORDER_TELLS = '; an order of the hosted page without its hppOrderId is sent again with the same one, which tells';
 /**
- * Of making a connection alone: before there is one, nothing can be sent. With TLS that is before the certificate of the
- * other side has been found good.
+ * Codes that occur only while connecting: before there is a connection, nothing can be sent. With TLS that means before
+ * the other side's certificate has been accepted.
  */
 const NO_CONNECTION: readonly unknown[] = [
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'],
@@ -37,16 +37,16 @@ const NO_CONNECTION: readonly unknown[] = [
   ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
   ...['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_REVOKED', 'CERT_UNTRUSTED', 'CERT_REJECTED', 'CERT_SIGNATURE_FAILURE'],
   ...['CERT_CHAIN_TOO_LONG', 'PATH_LENGTH_EXCEEDED', 'INVALID_CA', 'INVALID_PURPOSE', 'HOSTNAME_MISMATCH'],
-  // Of a handshake. On a connection that has had its own, fetch says UND_ERR_SOCKET instead.
+  // From a handshake. On a connection whose handshake is done, fetch says UND_ERR_SOCKET instead.
   ...['ERR_SSL_UNSUPPORTED_PROTOCOL', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'],
   ...['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE'],
 ];
-/** As Node.js says it of a connection that ended in the handshake, with the code of any connection that ended. */
+/** What Node.js says when a connection ends during the handshake; the code is that of any connection that ended. */
 const ENDED_IN_HANDSHAKE = 'Client network socket disconnected before secure TLS connection was established';
 /** The gateway itself refuses in JSON. */
 const PAGES: readonly string[] = ['text/html', 'text/plain'];
 const IS_IT_TLS = ' (does its URL begin with https://?)';
-/** By what fetch says of a request that it never sends. */
+/** What fetch says about requests that it never sends. */
 const NEVER_FETCHED: readonly { readonly says: RegExp; readonly why: string }[] = [
   { says: /^unknown scheme$/, why: 'its URL has to begin with http:// or https://.' },
   {
@@ -60,7 +60,7 @@ const NEVER_FETCHED: readonly { readonly says: RegExp; readonly why: string }[] 
   { says: /^Request with GET\/HEAD method cannot have body\.$/, why: 'a GET has no body.' },
 ];
 const NO_URL = 'ERR_INVALID_URL';
-/** Of the platform's own errors; any other name could be anything. */
+/** Names of the platform's own errors; any other name could be anything. */
 const NAMES: Readonly<Record<string, string>> = {
   AbortError: 'the caller aborted it (AbortError)',
   TimeoutError: "the time of the caller's signal was up (TimeoutError)",
@@ -68,40 +68,41 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const MAX_DEPTH = 5;
 
-/** As the gateway writes its codes. */
+/** The form of the gateway's codes. */
 const MSG_CODE = /^b_[a-z_]{1,64}$/;
-/** In capitals, as of `VALIDATION_ERROR`: any other text under that name could be anything. */
+/** In capitals, like `VALIDATION_ERROR`: any other text under that name could be anything. */
 const CODE_IN_CAPITALS = /^[A-Z]{2,30}(?:_[A-Z]{2,30}){1,4}$/;
-/** The gateway's own word for not knowing what became of it. */
+/** The gateway's own code for not knowing what became of the request. */
 const UNKNOWN_ERROR = 'b_unknown_error';
-/** Its word for a request in which a member is missing or wrong, which it does not begin with `b_`. */
+/** Its code for a request with a missing or wrong member; this one does not begin with `b_`. */
 const NOT_VALID = 'VALIDATION_ERROR';
 
-/** As fetch gives it, and others whose answers are of its form; status, content type and the URL's origin are read, and no more. */
+/** An answer of fetch, or of a client with the same form. Only status, content type and the URL's origin are read. */
 export interface GatewayAnswer {
   readonly status: number;
   readonly headers?: { get(name: string): unknown } | undefined;
   readonly url?: string | undefined;
 }
 
-/** A request that no answer came to. Its path, its query and what stands before an `@` are repeated nowhere. */
+/** A request that got no answer. Its path, its query and anything before an `@` are never repeated. */
 export interface GatewayRequest {
   readonly url: string;
 }
 
-/** Statuses by which broker and egress refuse a request before anything else is done with it. */
+/** Statuses with which the broker and the egress refuse a request before doing anything else with it. */
 const REFUSED_AT_ONCE: readonly number[] = [401, 404, 405, 415];
 
 /**
- * For what happens to a request that may have reached the gateway: give it to the `catch` of the fetch, and with the
- * answer to that of reading it; or call it with what was read and the answer, where that is no JWE and no sure refusal:
- * a `msgCode` under 5xx or `b_unknown_error` is none. The fetch must
- * follow no redirect (`redirect: 'error'`): behind one, a connection that was refused says nothing of what was sent before.
- * It looks through what another client, such as a merchant SDK, wraps its failure in (`cause`, `originalError`): outside of
- * `withSession`, `.catch(answerLost)` gives the error of this package, and a refusal of the gateway as the client threw it.
- * @param about the answer; or where none came the request, so that the message of GatewayUnreachable names the gateway
- * @param signal that of the fetch: with it, the message says that its caller has aborted it, whatever the reason
- * @throws AnswerLost; GatewayUnreachable when a connection could not be made; an error of this package, and a refusal, as it is
+ * Judges what happened to a request that may have reached the gateway. Use it in the `catch` of the fetch and, with the
+ * answer, in the `catch` of reading the body. Or call it with what was read and the answer, if that is neither a JWE
+ * nor a certain refusal; a `msgCode` under 5xx or `b_unknown_error` is not a certain one. The fetch must not follow
+ * redirects (`redirect: 'error'`): after one, a refused connection says nothing about what was sent before. It looks
+ * inside what another client, such as a merchant SDK, wraps its failure in (`cause`, `originalError`): outside
+ * `withSession`, `.catch(answerLost)` gives the error of this package, or a refusal of the gateway as the client threw
+ * it.
+ * @param about the answer, or the request if none came, so that the message of GatewayUnreachable names the gateway
+ * @param signal that of the fetch: with it, the message says that the caller aborted it, whatever the reason
+ * @throws AnswerLost; GatewayUnreachable when there was no connection; an error of this package or a refusal, unchanged
  * @example const response = await fetch(url, { ...request, redirect: 'error' }).catch((error) => answerLost(error, { url }));
  * const body = await response.json().catch((error) => answerLost(error, response));
  */
@@ -126,28 +127,28 @@ export function answerLost(cause: unknown, about?: GatewayAnswer | GatewayReques
 
 const whoTells = (asked: unknown): string => (isOfOrder(asked) ? WHO_TELLS + ORDER_TELLS : WHO_TELLS);
 
-/** Every path that is documented is there, where the gateway is. */
+/** The gateway has every documented path, so a 404 suggests that this is not the gateway. */
 const placeOf = (statuses: readonly number[]): string => (statuses.includes(404) ? ' (is its URL right?)' : '');
 
-/** What came of a request without TLS, as far as it is known. */
+/** How a request without TLS ended, as far as it is known. */
 interface Outcome {
   readonly given: GatewayAnswer | undefined;
   readonly failures: readonly unknown[];
   readonly statuses: readonly number[];
 }
 
-/** As servers that speak nothing but TLS treat who does not: some cut the connection off, some have a page for it. */
+/** How servers that speak only TLS treat a client that does not: some cut the connection, some answer with a page. */
 function speaksTls({ given, failures, statuses }: Outcome, asked: unknown): boolean {
   if (originOf(asked)?.startsWith('http:') !== true) return false;
   if (given !== undefined) return given.status === 400 && PAGES.includes(mediaTypeOf(given.headers) ?? '');
-  // With an answer that another client has kept, HTTP is spoken there.
+  // If another client has kept an answer, HTTP is spoken there.
   return statuses.length === 0 && failures.some(isEndedByTls);
 }
 
-/** What may be said of a request of which nobody knows. */
+/** What may be said about a request whose outcome nobody knows. */
 interface Unknown {
   readonly failures: readonly unknown[];
-  /** Of the answer, in words that cannot quote it. */
+  /** About the answer, in words that cannot quote it. */
   readonly facts: readonly string[];
   readonly statuses: readonly number[];
 }
@@ -158,7 +159,7 @@ const answeredBy = (answer: GatewayAnswer, cause: unknown): Unknown => ({
   statuses: [answer.status],
 });
 
-/** The failure and the errors that it wraps. @throws what is certain of them */
+/** The failure and the errors that it wraps. @throws if they make the outcome certain */
 function unansweredIn(cause: unknown, request: unknown): Unknown {
   const wrapped = isError(cause) ? evidenceIn(cause) : undefined;
   if (wrapped !== undefined) throwWhatIsKnown(wrapped, cause);
@@ -171,8 +172,8 @@ function unansweredIn(cause: unknown, request: unknown): Unknown {
 }
 
 /**
- * What an error of another client, such as a merchant SDK, wraps: an error of this package that has judged already, or a
- * refusal of the gateway, which is thrown as it came.
+ * Throws what an error of another client, such as a merchant SDK, makes certain: an error of this package that it
+ * wraps, or a refusal of the gateway, which is thrown as it came.
  */
 function throwWhatIsKnown(evidence: FailureEvidence, cause: unknown): void {
   const { judged } = evidence;
@@ -182,14 +183,14 @@ function throwWhatIsKnown(evidence: FailureEvidence, cause: unknown): void {
   if (isRefusal(evidence)) throw cause;
 }
 
-/** A code of the gateway is a sure refusal under a status below 500 alone; VALIDATION_ERROR, which is a word of many, under 4xx. */
+/** A gateway code is a certain refusal only below 500; VALIDATION_ERROR, which others use too, only under 4xx. */
 function isRefusal({ codes, msgCodes, statuses, ownAnswer }: FailureEvidence): boolean {
   if (ownAnswer !== undefined || statuses.length === 0 || codes.includes(UNKNOWN_ERROR)) return false;
   if (codes.some((code) => MSG_CODE.test(code))) return statuses.every((status) => status < 500);
   return msgCodes.includes(NOT_VALID) && statuses.every((status) => status >= 400 && status < 500);
 }
 
-/** Why nothing was sent, as the end of a sentence; undefined where that is not certain. */
+/** Why nothing was sent, as the end of a sentence; undefined if that is not certain. */
 function whyNotSent(failures: readonly unknown[]): string | undefined {
   const code = firstCodeOf(failures);
   if (code === NO_URL) return `${code}, its URL has to begin with http:// or https://; ${IS_IT_SET}`;
@@ -203,23 +204,23 @@ function whyNotSent(failures: readonly unknown[]): string | undefined {
 const firstCodeOf = (failures: readonly unknown[]): string | undefined =>
   failures.map(systemCodeOf).find((code) => code !== undefined);
 
-/** A parser quotes what it read, and that may be anybody's page; what was read is not for logs at all. */
+/** A parser quotes what it read, which may be anyone's page; what was read must not be logged at all. */
 const isShown = (cause: unknown, given: GatewayAnswer): boolean =>
   given === cause || (isError(cause) && !isOfParser(cause));
 
 const isOfParser = (failure: unknown): boolean => isError(failure) && failure.name === 'SyntaxError';
 
-/** Of the platform's TypeErrors alone; what they quote is not repeated. */
+/** Only of the platform's TypeErrors; what they quote is not repeated. */
 function textsOf(cause: unknown): readonly string[] {
   if (!isError(cause) || cause.name !== 'TypeError') return [];
   return isError(cause.cause) ? [cause.cause.message] : [cause.message];
 }
 
-/** The system names the call that failed: in that of a connection, nothing was sent. */
+/** The system names the call that failed: if that was `connect`, nothing was sent. */
 function isOfConnecting(error: unknown, depth = 0): boolean {
   if (!isError(error) || depth > MAX_DEPTH) return false;
   const { syscall, errors, cause } = error as ConnectionFailure;
-  // One for each address that the name has.
+  // One error for each address of the name.
   if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => isOfConnecting(each, depth + 1));
   return syscall === 'connect' || error.message === ENDED_IN_HANDSHAKE || isOfConnecting(cause, depth + 1);
 }
@@ -230,7 +231,7 @@ interface ConnectionFailure {
   readonly cause?: unknown;
 }
 
-/** Not an error that has a status as well: such are of many makers, and mean many things. */
+/** Errors do not count, even those with a status: they come from many libraries and mean many things. */
 function isAnswer(value: unknown): value is GatewayAnswer {
   if (typeof value !== 'object' || value === null || isError(value)) return false;
   return 'status' in value && typeof value.status === 'number';
@@ -238,13 +239,16 @@ function isAnswer(value: unknown): value is GatewayAnswer {
 
 type Told = Pick<FailureEvidence, 'statuses' | 'codes' | 'msgCodes'>;
 
-/** Of what an SDK has kept of the answer. */
+/** From what an SDK kept of the answer. */
 function factsOf({ statuses, codes, msgCodes }: Told = { statuses: [], codes: [], msgCodes: [] }) {
   const code = [...codes.filter((one) => MSG_CODE.test(one)), ...msgCodes.filter(isShownCode)];
   return { facts: [...statuses.slice(0, 1).map((one) => `status ${one}`), ...code.slice(0, 1)], statuses };
 }
 
-/** Only what cannot quote the request, here and below. Fetch rejects with the signal's reason itself; that of a time-out tells by its name what it is. */
+/**
+ * Here and below, only texts that cannot quote the request. Fetch rejects with the signal's reason itself; a timeout's
+ * reason is recognized by its name.
+ */
 function endTexts(failures: readonly unknown[], signal: AbortSignal | undefined): readonly string[] {
   if (signal?.aborted === true && failures.includes(signal.reason) && !isTimeout(signal.reason)) {
     return [`the caller aborted it (${abortReason(signal.reason)})`];
@@ -270,7 +274,7 @@ function msgCodeOf(body: unknown): readonly string[] {
 
 const isShownCode = (code: string): boolean => MSG_CODE.test(code) || CODE_IN_CAPITALS.test(code);
 
-/** Fetch refuses to follow with this text and no code, and tells no status. */
+/** Fetch refuses to follow a redirect with this text, and gives neither code nor status. */
 function isRedirect(error: Error): boolean {
   return isError(error.cause) && error.cause.message === 'unexpected redirect';
 }

@@ -1,4 +1,4 @@
-/** A type and nothing behind it: a parameter could be anything. */
+/** A media type without its parameters, which could be anything. */
 const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
 
 interface Headed {
@@ -9,7 +9,7 @@ interface Answer extends Headed {
   readonly headers: { get(name: string): unknown };
 }
 
-/** What may be said of any answer, in words that cannot quote the request. */
+/** What may be said about any answer, in words that cannot quote the request. */
 export function answerTexts({ status, headers }: Headed): readonly string[] {
   const media = mediaTypeOf(headers);
   return media === undefined ? [`status ${status}`] : [`status ${status}`, media];
@@ -22,8 +22,8 @@ export function mediaTypeOf(headers: Headed['headers']): string | undefined {
 }
 
 /**
- * An error as it is to be printed: of an answer to a fetch that is its cause, Node.js prints a page, with headers that
- * are not for logs, such as cookies. The error itself keeps the answer.
+ * An error as it should be printed: if its cause is an answer to a fetch, Node.js prints a page of it, with headers
+ * that do not belong in logs, such as cookies. The error itself keeps the answer.
  */
 export function printedError(error: Error): Error {
   const { cause } = error;
@@ -31,7 +31,7 @@ export function printedError(error: Error): Error {
   const contentType = mediaTypeOf(cause.headers);
   const shown = { status: cause.status, ...(contentType === undefined ? {} : { contentType }) };
   const members = Object.entries(Object.getOwnPropertyDescriptors(error)).filter(([, it]) => it.value !== undefined);
-  // An error made anew, since of another object with the same prototype Node.js prints no stack.
+  // A new error, as Node.js prints no stack for any other object with the same prototype.
   const printed = Object.setPrototypeOf(new Error(error.message), Object.getPrototypeOf(error) as object) as Error;
   return Object.defineProperties(printed, {
     ...Object.fromEntries(members),
@@ -40,7 +40,7 @@ export function printedError(error: Error): Error {
   });
 }
 
-/** As fetch gives it, of any realm and maker. */
+/** An answer as fetch gives it, from any realm and any implementation. */
 export function isAnswer(value: unknown): value is Answer {
   if (typeof value !== 'object' || value === null || !('status' in value) || !('headers' in value)) return false;
   const { status, headers } = value;

@@ -21,14 +21,14 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 const MAX_TEXT_LENGTH = 300;
 /** Nothing that would break a line of a log. */
 const TEXT = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
-/** What a server says of a path that it does not have. */
+/** What a server answers for a path that it does not have. */
 const NOT_HERE: readonly number[] = [404, 405];
 
 const AN_EGRESS =
   "It is an egress that answers there: url is the broker's, and payments go to the egress without this client";
 const NO_AUTH = 'The broker asks for a credential, and no auth was given (401)';
 const REFUSED = 'The broker does not accept the credential (401)';
-// The broker tells a stranger as little of a merchant that is there as of one that is not.
+// The broker does not let a stranger find out whether a merchant exists.
 const FORBIDDEN = 'The broker does not allow this caller to do that, or there is no such merchant (403)';
 const NOT_KNOWN = 'The broker does not know this merchant (404): is its id right, or was it removed?';
 const NO_PATH = 'The broker has no such path (404)';
@@ -36,13 +36,13 @@ const WHICH_PATH = 'is the path of the URL right, which ends before /v1?';
 
 export interface AnswerFacts {
   readonly nowMs: number;
-  /** What the request was sent with, and no message may repeat. */
+  /** The credential that the request was sent with, which no message may repeat. */
   readonly secret: string | undefined;
 }
 
 /**
- * The error that an answer stands for. Of the problem's texts, those of the broker are taken over; whatever else
- * answers there could quote the request with its credential.
+ * The error for an answer. Only the texts of the broker's own problems are included; anything else that answers there
+ * could quote the request with its credential.
  */
 export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }: AnswerFacts): SessionBrokerError {
   const { status } = answer;
@@ -82,15 +82,15 @@ interface Refusal {
   readonly detail: string | undefined;
 }
 
-/** In the words of somebody who asked by a URL and a merchant. */
+/** Worded for someone who set a URL and a merchant. */
 function refusedText({ status, code, says, detail }: Refusal): string {
   if (code === NO_MERCHANT) return NOT_KNOWN;
-  // The detail names whose port or path it is, where the broker can tell.
+  // The detail says whose port or path it is, if the broker can tell.
   if (code === 'route_not_found') return `${NO_PATH}: ${detail ?? WHICH_PATH}`;
   return `The broker refused the request: ${status} (${code})${says}`;
 }
 
-/** A proxy in front of the broker says some of these too, while the URL is right. */
+/** A proxy in front of the broker may answer with some of these too, even if the URL is right. */
 const notOurs = (status: number): string =>
   `This ${status} is not the broker's, but that of a proxy or of somebody else${status === 401 ? ' who does not accept the credential' : ''}: is the URL right?`;
 
@@ -105,7 +105,7 @@ export function brokerTimeMs({ headers }: FetchAnswer): number | undefined {
   return Number.isNaN(moment) ? undefined : moment;
 }
 
-/** Those members of a problem that are fit to be shown. */
+/** The given members of a problem, as far as they are fit to be shown. */
 function textsOf(problem: unknown, members: readonly string[], secret: string | undefined): readonly string[] {
   if (!isProblemOfOurs(problem)) return [];
   const token = secret?.replace(/^Bearer /, '');
@@ -117,7 +117,7 @@ function textsOf(problem: unknown, members: readonly string[], secret: string | 
     .map((text) => text.slice(0, MAX_TEXT_LENGTH));
 }
 
-/** A sentence of the broker may be the beginning of a later one, which may say "the merchant" where it says "this". */
+/** A sentence may be the start of a later one, which may say "the merchant" where it says "this merchant". */
 function withoutRepetition(texts: readonly string[]): readonly string[] {
   const plain = texts.map((text) => text.toLowerCase().replace(/\bthis\b/g, 'the'));
   return texts.filter((_, place) => !plain.slice(place + 1).some((later) => later.startsWith(plain[place] ?? '')));

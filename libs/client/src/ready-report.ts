@@ -9,7 +9,7 @@ interface ReadyReportParts {
   readonly closed: AbortSignal;
 }
 
-/** Tells the broker that no call is running, once: where that fails, the broker waits as long as it would have anyway. */
+/** Tells the broker, once, that no call is running: if that fails, the broker waits as long as it would have anyway. */
 export function reportReady(
   { http, time, closed }: ReadyReportParts,
   { generation, participant, holdForMs }: Required<HandoverNotice>,

@@ -14,8 +14,7 @@ export interface RejectionsParts {
 }
 
 /**
- * Tells the broker of dead sessions, and brings the newer ones. One report per generation, however many callers find
- * out.
+ * Reports dead sessions to the broker, and gets the newer ones. One report per generation, however many callers notice.
  */
 export class Rejections {
   readonly #parts: RejectionsParts;
@@ -33,7 +32,7 @@ export class Rejections {
     return this.#reports.join(rejection.generation, (shared) => this.#replace(rejection, shared), signal);
   }
 
-  /** The outcome of the report that is under way, if one is. */
+  /** The outcome of the report in progress, if there is one. */
   underway(generation: number, signal?: AbortSignal): Promise<Session> | undefined {
     return this.#reports.joinUnderway(generation, signal);
   }

@@ -4,7 +4,7 @@ import { importPoint, KEY_MANAGEMENT, sealedTo } from './jwe.js';
 
 type PublicKey = Awaited<ReturnType<typeof importPoint>>;
 
-/** 48 octets: RFC 7518 section 6.2.1.2 demands all of them. */
+/** 48 octets: RFC 7518 section 6.2.1.2 requires all of them. */
 const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
 const MAX_PAYLOAD_BYTES = 65_536;
 /** The session's key, the one before it, and a few payment keys. */
@@ -12,7 +12,7 @@ const KEYS_KEPT = 16;
 
 const utf8 = new TextEncoder();
 
-/** Seals payloads in this process: only the holder of the recipient's private key can read what is in them. */
+/** Seals payloads in this process: only the holder of the recipient's private key can read them. */
 export class Sealing {
   readonly #keys = new Map<string, Promise<PublicKey>>();
 
@@ -41,7 +41,7 @@ export class Sealing {
   }
 }
 
-/** @throws InvalidInput when there is nothing that can be sealed: to whoever asks, before anything else is done */
+/** @throws InvalidInput when the payload cannot be sealed, so that the caller is told before anything else is done */
 export function octetsOf(payload: unknown): Uint8Array {
   const octets = typeof payload === 'string' ? utf8.encode(payload) : payload;
   if (!ArrayBuffer.isView(octets)) {
@@ -59,7 +59,7 @@ async function imported(x: string, y: string): Promise<PublicKey> {
   try {
     return await importPoint({ x, y });
   } catch {
-    // The platform's own error names no member; what is left that can be wrong is the point.
+    // The platform's own error names no member, but only the point can still be wrong.
     throw new InvalidInput('jwk_invalid', '"x" and "y" are not a point on P-384');
   }
 }

@@ -28,49 +28,49 @@ import { SessionFollower } from './session-follower.js';
 import { SessionReader } from './session-reader.js';
 import { type HeldSession, SessionShelf } from './session-shelf.js';
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   /** Ends the call with `CallAborted`, whose cause is the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Of `session`. */
+/** Options of `session`. */
 export interface SessionOptions extends CallOptions {
-  /** What the session should have left, in milliseconds. The broker renews it first if it can. */
+  /** The lifetime the session should have left, in milliseconds. If it has less, the broker renews it if it can. */
   readonly minRemainingMs?: number | undefined;
 }
 
-/** Of `withSession`. */
+/** Options of `withSession`. */
 export interface WithSessionOptions extends CallOptions {
   /**
-   * Whether an error of the function means that the gateway rejected the session: true, or better the gateway's code.
-   * `isDeadSession` by default. `SessionRejected` always does, and access that was revoked never.
+   * Whether an error of the function means that the gateway rejected the session: return true, or better, the gateway's
+   * code. `isDeadSession` by default. `SessionRejected` always counts as a rejection, revoked access never.
    */
   readonly isRejection?: RejectionPredicate | undefined;
 }
 
-/** Of `encrypt`. */
+/** Options of `encrypt`. */
 export interface EncryptOptions extends CallOptions {
-  /** The session that the payload is for, within `withSession`; the current one by default. */
+  /** The session that the payload is for, when called inside `withSession`; the current one by default. */
   readonly session?: Session | undefined;
 }
 
-/** What `encrypt` gives. */
+/** What `encrypt` returns. */
 export interface SealedPayload {
-  /** The body of the request, as `text/plain`. */
+  /** The request body, to be sent as `text/plain`. */
   readonly jwe: string;
-  /** Of the session whose key it was sealed to: send it with that session and no other. */
+  /** The session to whose key it was sealed: send it with that session and no other. */
   readonly generation: number;
 }
 
-/** The broker has no part in it, so that it is not named. */
+/** The broker is not involved, so the message does not name it. */
 const NO_JWE = "There is no JWE: the gateway's answer was probably an error; look at its msgCode";
 const CALL_OPTIONS: readonly string[] = ['signal'] satisfies (keyof CallOptions)[];
 const SESSION_OPTIONS: readonly string[] = ['signal', 'minRemainingMs'] satisfies (keyof SessionOptions)[];
 const WITH_SESSION_OPTIONS: readonly string[] = ['signal', 'isRejection'] satisfies (keyof WithSessionOptions)[];
 const ENCRYPT_OPTIONS: readonly string[] = ['signal', 'session'] satisfies (keyof EncryptOptions)[];
 
-/** One merchant's session, from the broker: in memory, and kept fresh until `close`. */
+/** One merchant's session from the broker, held in memory and kept fresh until `close`. */
 export class SessionBroker {
   readonly #settings: Settings;
   readonly #closing = new AbortController();
@@ -110,8 +110,8 @@ export class SessionBroker {
   }
 
   /**
-   * The current session: from memory while it is valid, else from the broker. Never one past its expiry.
-   * @throws SessionBrokerError, which is CallAborted when the signal aborts
+   * The current session, from memory while it is valid, otherwise from the broker. Never one past its expiry.
+   * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   session(options?: SessionOptions): Promise<Session> {
     const wantedMs = options?.minRemainingMs ?? this.#settings.minRemainingMs;
@@ -120,27 +120,27 @@ export class SessionBroker {
   }
 
   /**
-   * The session that is in memory, if there is one that is valid; asks nobody. It is there once `session()` has given
-   * one, and from then on as long as the client follows the broker.
+   * The session in memory, if it is valid, without asking the broker. There is one once `session()` has returned one,
+   * and from then on as long as the client follows the broker.
    */
   current(): Session | undefined {
     return this.#shelf.valid()?.session;
   }
 
   /**
-   * What the last try has met since the first of the calls that are waiting now, or of the last that waited; undefined
-   * when it succeeded, or none has ended yet. For a probe that waits no longer than a moment.
+   * The failure of the last attempt made for the calls that are waiting now or, if none is, for the last ones that
+   * waited; undefined if it succeeded or none has ended yet. For a probe that can wait only a moment.
    */
   lastFailure(): SessionBrokerError | undefined {
     return this.#attempts.lastFailure;
   }
 
   /**
-   * Runs `fn` with the session. When `fn` throws because the gateway rejected it, the broker is told, and `fn` runs
-   * once more with a newer one, never a third time. Whatever was sealed to the session has to be sealed anew, so do
-   * that within `fn`. While the broker replaces the session, a call waits for the next one before it begins.
-   * @throws whatever `fn` throws; SessionRejected, whose cause that is, where the gateway rejected the second session, too;
-   * SessionBrokerError with a `rejection`, whose cause is what `fn` threw, when there is no newer session
+   * Runs `fn` with the session. If `fn` throws because the gateway rejected it, the broker is told, and `fn` runs once
+   * more with a newer one, never a third time. Anything sealed to the session has to be sealed again, so do that inside
+   * `fn`. While the broker replaces the session, a call waits for the next one before it begins.
+   * @throws whatever `fn` throws; SessionRejected, with that as its cause, if the gateway rejected the second session
+   * too; SessionBrokerError with a `rejection`, whose cause is what `fn` threw, if there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
     this.#named(() => demandFunction(fn));
@@ -161,7 +161,7 @@ export class SessionBroker {
 
   /**
    * Seals a payload to the session's server key, in this process: the broker never sees it.
-   * @throws SessionBrokerError, which is CallAborted when the signal aborts
+   * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
     this.#named(() => demandKnownOptions(options, ENCRYPT_OPTIONS));
@@ -182,10 +182,9 @@ export class SessionBroker {
   }
 
   /**
-   * Opens a JWE that the gateway sealed to the merchant's key, in the broker; tried again until the call's time is up.
-   * @throws AnswerUnopened: who has a JWE of the gateway has its answer, so that the bank has the request; its cause is
-   * what the broker said (`jwe_not_opened` and the like as RequestRefused), or CallAborted. InvalidInput where there is no
-   * JWE
+   * Has the broker open a JWE that the gateway sealed to the merchant's key; retried until the call's time is up.
+   * @throws AnswerUnopened: a JWE from the gateway is its answer, so the bank has the request; its cause is what the
+   * broker said (`jwe_not_opened` and the like as RequestRefused), or CallAborted. InvalidInput if there is no JWE
    */
   async decrypt(jwe: string, options: CallOptions = {}): Promise<Uint8Array> {
     this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
@@ -200,22 +199,23 @@ export class SessionBroker {
   }
 
   /**
-   * `decrypt`, for what is UTF-8.
-   * @throws as decrypt; AnswerUnopened by ProtocolError `not_text` when it is not
+   * `decrypt`, for UTF-8 text.
+   * @throws as decrypt; AnswerUnopened, caused by ProtocolError `not_text`, if it is not UTF-8
    */
   async decryptText(jwe: string, options: CallOptions = {}): Promise<string> {
     const octets = await this.decrypt(jwe, options);
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
     } catch {
-      // The decoder has one way to fail.
+      // The decoder can fail in only one way.
       throw unopened(placed(new ProtocolError('not_text', 'What the JWE holds is not UTF-8'), this.#settings));
     }
   }
 
   /**
-   * What a notification of the gateway says: opened in the broker where it is sealed, and held against the gateway's forms.
-   * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused), which is CallAborted when the signal aborts
+   * What a notification of the gateway says: the broker opens it if it is sealed, and checks its form.
+   * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused); CallAborted when the signal
+   * aborts
    */
   async openNotification(received: ReceivedNotification, options: CallOptions = {}): Promise<OpenedNotification> {
     this.#demandOpen();
@@ -258,7 +258,7 @@ export class SessionBroker {
     }
   }
 
-  /** Counts the call in the same step as it finds that none is held: between the two, a hand-over could begin. */
+  /** Counts the call in the step that finds that calls are not held: between two steps, a hand-over could begin. */
   async #enter(signal: AbortSignal | undefined): Promise<Session> {
     for (;;) {
       const session = await this.session({ signal });
@@ -285,12 +285,12 @@ export class SessionBroker {
     try {
       return await this.#orHeld(this.#reader.read(wantedMs, signal));
     } finally {
-      // After the first answer, to which it can then refer; whatever that was, the next one may be better.
+      // After the first answer, whose session it can then refer to; even if that was a failure, the next may be better.
       if (!this.#closing.signal.aborted) this.#follower?.follow();
     }
   }
 
-  /** A session that is valid is better than none, even if it was reported, or has less left than was wanted. */
+  /** A valid session is better than none, even if it was reported or has less time left than wanted. */
   async #orHeld(wanted: Promise<Session>): Promise<Session> {
     try {
       return await wanted;
@@ -327,7 +327,7 @@ export class SessionBroker {
     return orAborted(sealing, signal).catch((error: unknown) => this.#named(() => raise(error)));
   }
 
-  /** What is wrong with the input of a call is told with whose call it was. */
+  /** Adds the broker and the merchant to an error in a call's input. */
   #named<T>(check: () => T): T {
     try {
       return check();
@@ -341,7 +341,7 @@ export class SessionBroker {
   }
 }
 
-/** One that a session in memory can answer without a closer look. */
+/** Whether a session in memory can answer the call without a closer look. */
 function isOrdinary(options: SessionOptions | undefined): boolean {
   if (options === undefined) return true;
   if (typeof options !== 'object' || options === null) return false;

@@ -8,20 +8,20 @@ export interface FollowerParts extends FollowParts {
   readonly random: () => number;
   readonly onEvent: ClientEventListener | undefined;
   readonly start: FollowMode;
-  /** For messages: who was asked. */
+  /** For messages: which broker was asked, for which merchant. */
   readonly place: Place;
 }
 
-/** The broker counts whole seconds of a wait: a little less than was asked for is not early. */
+/** The broker counts a wait in whole seconds: slightly less than requested is not early. */
 const WAITED_MS = POLL_WAIT_S * 1_000 - 1_000;
 
-/** Keeps the shelf fresh in the background, from `follow` to the client's end. */
+/** Keeps the shelf fresh in the background, from `follow` until the client is closed. */
 export class SessionFollower {
   readonly #parts: FollowerParts;
   readonly #policy: FollowPolicy;
   #running: Promise<void> | undefined;
   #isLive = false;
-  /** The code of a refusal that was told, and lasts. */
+  /** The code of a lasting refusal that was already reported. */
   #refusal: string | undefined;
 
   constructor(parts: FollowerParts) {
@@ -29,7 +29,7 @@ export class SessionFollower {
     this.#policy = new FollowPolicy({ start: parts.start, random: parts.random });
   }
 
-  /** Whether newer sessions come by themselves at the moment. */
+  /** Whether newer sessions currently arrive on their own. */
   get isLive(): boolean {
     return this.#isLive;
   }
@@ -39,7 +39,7 @@ export class SessionFollower {
     this.#running ??= this.#run();
   }
 
-  /** Resolves once the following has ended, as it does when the client is closed. */
+  /** Resolves once following has ended, which it does when the client is closed. */
   async ended(): Promise<void> {
     await this.#running;
   }

@@ -19,7 +19,7 @@ export interface SessionReaderParts {
   readonly closed: AbortSignal;
 }
 
-/** `Retry-After` can be minutes. For no longer than this, calls fail without the broker being asked again. */
+/** `Retry-After` can be minutes. Calls fail without asking the broker again for at most this long. */
 const MAX_REFUSAL_MS = 5_000;
 const REFRESH_TIMEOUT_MS = 8_000;
 const REFRESH_PACE = { baseMs: 1_000, capMs: 15_000 };
@@ -29,7 +29,7 @@ interface Refusal {
   readonly untilMs: number;
 }
 
-/** Plain reads: the first session, and those that the follower does not bring. */
+/** Plain reads: the first session, and those that the follower does not deliver. */
 export class SessionReader {
   readonly #parts: SessionReaderParts;
   readonly #reads = new SingleFlight<number, Session>();
@@ -43,16 +43,16 @@ export class SessionReader {
   }
 
   /**
-   * A session from the broker, or a newer one if that comes by another way first. All who ask for the same share one
-   * request.
-   * @param minRemainingMs what the broker is asked for; less is taken when it has nothing better
+   * A session from the broker, or a newer one if that arrives another way first. Callers that ask for the same share
+   * one request.
+   * @param minRemainingMs what the broker is asked for; less is accepted if it has nothing better
    * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   read(minRemainingMs: number, signal?: AbortSignal): Promise<Session> {
     return this.#reads.join(minRemainingMs, (shared) => this.#firstOf(minRemainingMs, shared), signal);
   }
 
-  /** Looks for a newer session in the background, at a bounded pace; what fails leaves everything as it is. */
+  /** Looks for a newer session in the background, at a bounded pace; a failure changes nothing. */
   refresh(): void {
     const { time, shelf, closed } = this.#parts;
     if (time.monotonicMs() < this.#refreshNotBeforeMs) return;
@@ -65,7 +65,7 @@ export class SessionReader {
       this.#refreshNotBeforeMs = time.monotonicMs() + this.#refreshPace.nextMs(REFRESH_PACE.baseMs);
     };
     const headers = { 'if-none-match': `"${held}"` };
-    // Nobody waits for it: a failure shows to the next caller after the session that is held has ended.
+    // Nobody waits for it: a failure becomes visible only to the next caller after the held session has ended.
     this.#ask({ path: '/session', headers, background: true, signal: deadline.signal }).then(rest, rest);
   }
 
@@ -97,8 +97,7 @@ export class SessionReader {
     }
     const held = shelf.valid();
     if (held !== undefined) return held.session;
-    // A replica that lags behind, or a clock of this machine that is ahead: both pass by themselves, or a person has to
-    // know.
+    // A replica lags behind, or this machine's clock is ahead: either this passes by itself, or a person has to know.
     throw new BrokerUnavailable('session_outdated', 'The broker gave a session that is past its expiry or replaced', {
       requestId: requestIdOf(answer),
     });

@@ -12,19 +12,19 @@ export interface Arrival {
 
 export interface HeldSession {
   readonly session: Session;
-  /** Resolved for good, so that a warm read allocates nothing. */
+  /** Already resolved, so that a warm read allocates nothing. */
   readonly promise: Promise<Session>;
   /** Its end on each clock; whichever comes first counts. */
   readonly endsAtWallMs: number;
   readonly endsAtMonotonicMs: number;
-  /** From here on a newer one should have come. */
+  /** From then on, a newer one should have arrived. */
   readonly overdueAtMonotonicMs: number;
 }
 
-/** A renewal takes the broker a moment: before that has passed, nothing is late. */
+/** A renewal takes the broker a moment: until that has passed, nothing is late. */
 const RENEWAL_GRACE_MS = 2_000;
 
-/** Where the newest session lies. Its generation never goes back, and past its expiry it is not given out. */
+/** Holds the newest session. Its generation never goes back, and it is not handed out past its expiry. */
 export class SessionShelf {
   readonly #time: Time;
   readonly #listeners = new Set<(session: Session, arrival: Arrival) => void>();
@@ -36,14 +36,14 @@ export class SessionShelf {
     this.#time = time;
   }
 
-  /** The generation of the newest session that was ever here, expired or not; 0 before the first. */
+  /** The generation of the newest session ever held, expired or not; 0 before the first. */
   get newest(): number {
     return this.#newest;
   }
 
   /**
-   * Takes a session if it is not older than any before it and not past its expiry. One that is held already is only
-   * measured anew: a clock may have been set since.
+   * Takes a session if it is not older than any before it and not past its expiry. One that is already held is only
+   * measured again, as a clock may have been set since.
    * @returns whether it is newer than every one before it
    */
   offer(session: Session, arrival: Arrival): boolean {
@@ -63,7 +63,7 @@ export class SessionShelf {
     return held !== undefined && this.remainingMs(held) > 0 ? held : undefined;
   }
 
-  /** The held session when there is nothing to consider: it lasts for `wantedMs`, is not late and not suspected. */
+  /** The held session, if there is nothing to consider: it lasts for `wantedMs`, is not late and not suspected. */
   untroubled(wantedMs: number): HeldSession | undefined {
     const held = this.#held;
     if (held === undefined || held.session.generation <= this.#suspected) return undefined;
@@ -74,7 +74,7 @@ export class SessionShelf {
     return lasts && this.#time.now() + wantedMs < held.endsAtWallMs ? held : undefined;
   }
 
-  /** How long it is still valid, by the clock that gives it less time. */
+  /** How long it is still valid, by whichever clock gives it less time. */
   remainingMs(held: HeldSession): number {
     return Math.min(held.endsAtWallMs - this.#time.now(), held.endsAtMonotonicMs - this.#time.monotonicMs());
   }
@@ -83,25 +83,25 @@ export class SessionShelf {
     return this.#time.monotonicMs() >= held.overdueAtMonotonicMs;
   }
 
-  /** Somebody says that the gateway no longer takes it: reads then look twice. */
+  /** Someone says that the gateway no longer accepts it: reads then look twice. */
   suspect(generation: number): void {
     this.#suspected = Math.max(this.#suspected, generation);
   }
 
-  /** The suspicion did not lead anywhere. */
+  /** The suspicion led nowhere. */
   acquit(generation: number): void {
     if (this.#suspected === generation) this.#suspected = 0;
   }
 
-  /** @returns what ends the listening */
+  /** @returns a function that stops listening */
   onNewer(listener: (session: Session, arrival: Arrival) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /**
-   * The outcome of `work`, or the first newer session that is enough, whichever comes first; the work's signal aborts
-   * when it has been overtaken.
+   * The outcome of `work`, or the first newer session that is good enough, whichever comes first; the work's signal
+   * aborts when it has been overtaken.
    */
   async orArrival(
     isEnough: (held: HeldSession) => boolean,
@@ -131,7 +131,7 @@ export class SessionShelf {
   #measure(session: Session, brokerTimeMs: number | undefined): HeldSession {
     const [now, monotonic] = [this.#time.now(), this.#time.monotonicMs()];
     // A wall clock that is behind the broker's would keep a session past its end. One that is ahead ends it early,
-    // which is harmless. `Date` has whole seconds, so that this errs by less than one.
+    // which is harmless. `Date` has whole seconds, so the error is less than one second.
     const behindMs = brokerTimeMs === undefined ? 0 : Math.max(0, brokerTimeMs - now);
     const endsAtWallMs = Date.parse(session.expiresAt) - behindMs;
     const overdueInMs = Date.parse(session.renewAt) - behindMs - now + RENEWAL_GRACE_MS;

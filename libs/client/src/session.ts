@@ -10,41 +10,41 @@ export interface ServerPublicKey {
 }
 
 /**
- * A technical session of the gateway, as the broker gives it. Its parts belong together: take them from one object,
- * and never mix those of two generations. Times are RFC 3339 in UTC. It prints without its secrets; `JSON.stringify`
- * writes them.
+ * A technical session of the gateway, as the broker hands it out. Its parts belong together: take them from one object,
+ * and never mix those of two generations. Times are RFC 3339 in UTC. Printing it hides its secrets, but
+ * `JSON.stringify` includes them.
  */
 export interface Session {
   /** The merchant's id in the broker. */
   readonly merchant: string;
-  /** Only grows; names the session to the broker. */
+  /** Only ever increases; identifies the session to the broker. */
   readonly generation: number;
   /** Secret. */
   readonly authToken: string;
   /** Secret. */
   readonly deviceId: string;
-  /** Secret. One of the two session forms of the gateway has none. */
+  /** Secret. One of the gateway's two session forms has none. */
   readonly refreshToken?: string;
   /** Encrypt request bodies to this key. */
   readonly serverPublic: ServerPublicKey;
   /** RFC 7638 thumbprint of the merchant's key that opens the answers of this session. */
   readonly clientKeyThumbprint: string;
-  /** When the broker had it created. */
+  /** When it was created. */
   readonly createdAt: string;
-  /** The gateway takes it until then. */
+  /** The gateway accepts it until then. */
   readonly expiresAt: string;
-  /** A newer session can be expected from here on. */
+  /** A newer session can be expected from then on. */
   readonly renewAt: string;
 }
 
 const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
-/** A document with neither is none of the broker's. */
+/** A document with neither did not come from the broker. */
 const MEMBERS_OF_ALL = ['merchant', 'generation'];
 const MAX_TEXT_LENGTH = 4_096;
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
 /**
- * Reads a session document, and ignores what it does not know.
+ * Reads a session document, ignoring members that it does not know.
  * @throws ProtocolError naming the member at fault, never its value
  */
 export function readSession(document: JsonObject, merchant: string): Session {
@@ -66,7 +66,7 @@ export function readSession(document: JsonObject, merchant: string): Session {
   return Object.freeze(session);
 }
 
-/** What a log may say of a session. */
+/** What a log may show of a session. */
 function shownOf({ merchant, generation, expiresAt, renewAt }: Session): object {
   return { merchant, generation, expiresAt, renewAt, secrets: '[hidden]' };
 }

@@ -7,18 +7,18 @@ interface Flight<T> {
 }
 
 /**
- * Work that many want and that is done once per key at a time. Each may leave by its own signal without disturbing the
- * rest; when the last has left, the work is aborted.
+ * Work that many callers want and that runs once per key at a time. Each caller may leave through its own signal
+ * without disturbing the rest; when the last one has left, the work is aborted.
  */
 export class SingleFlight<Key, T> {
   readonly #flights = new Map<Key, Flight<T>>();
 
-  /** Joins the work that is under way, or starts it. */
+  /** Joins the work in progress, or starts it. */
   join(key: Key, start: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#await(key, this.#flights.get(key) ?? this.#launch(key, start), signal);
   }
 
-  /** Joins the work that is under way; undefined when there is none. */
+  /** Joins the work in progress; undefined when there is none. */
   joinUnderway(key: Key, signal?: AbortSignal): Promise<T> | undefined {
     const flight = this.#flights.get(key);
     return flight === undefined ? undefined : this.#await(key, flight, signal);
@@ -39,7 +39,7 @@ export class SingleFlight<Key, T> {
     const flight: Flight<T> = { outcome: start(controller.signal), controller, waiters: 0 };
     this.#flights.set(key, flight);
     const land = (): void => this.#land(key, flight);
-    // Those who wait are told of a failure; this branch only keeps the books, and so must not fail.
+    // The waiters get any failure; this branch is only for bookkeeping, so it must not fail.
     flight.outcome.then(land, land);
     return flight;
   }

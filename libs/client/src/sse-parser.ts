@@ -4,12 +4,12 @@ export interface ServerSentEvent {
   /** `message` when the stream names none. */
   readonly type: string;
   readonly data: string;
-  /** The last id that the stream has given, '' before the first. */
+  /** The last id that the stream gave; '' before the first. */
   readonly id: string;
 }
 
 export interface SseLimits {
-  /** Characters of one line, and of the data of one event. */
+  /** The limit for one line, and for the data of one event. */
   readonly maxCharacters: number;
 }
 
@@ -36,7 +36,7 @@ export class SseParser {
     this.#maxCharacters = maxCharacters;
   }
 
-  /** Whole lines so far, comments included: they prove that the sender is alive, where single octets prove nothing. */
+  /** Whole lines so far, comments included: they prove that the sender is alive, while single octets prove nothing. */
   get lines(): number {
     return this.#lines;
   }

@@ -1,4 +1,4 @@
-/** A task that waits for its moment. */
+/** A scheduled task. */
 export interface Timer {
   /** Idempotent; does nothing once the task has run. */
   cancel(): void;

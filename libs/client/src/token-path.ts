@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { dirname, extname, parse, resolve } from 'node:path';
 
-/** Of files that hold a token, or that somebody may take for one. */
+/** Of files that hold a token, or that someone may take for such a file. */
 const EXTENSIONS: readonly string[] = ['.jwt', '.key', '.secret', '.token', '.txt'];
-/** How PEM begins, and JSON, and what has several lines: no path, wherever a slash or a dot stands in it. */
+/** Signs of PEM, of JSON or of several lines: not a path, even if it contains a slash or a dot. */
 const CONTENT = /-----|[{}"\p{Cc}]/u;
 const BESIDE_OR_ABOVE = /^\.\.?[\\/]/;
 const SEPARATOR = /[\\/]/;
@@ -11,9 +11,9 @@ const MAX_PLAIN_LENGTH = 20;
 const KINDS_OF_CHARACTERS = [/[a-z]/, /[A-Z]/, /\d/];
 
 /**
- * Where a token file was looked for, from the root on. Undefined where the text may be the token itself, pasted in the
- * place of its path, which no message may repeat: a path is known by its beginning, by the extension of a file, by
- * something that is there on its way, or by folders whose names nobody would have drawn by lot.
+ * The absolute path where a token file was looked for. Undefined if the text may be the token itself, pasted in place
+ * of its path, which no message may repeat: a path is recognized by how it begins, by a file extension, by something
+ * that exists along it, or by folders whose names do not look random.
  */
 export async function shownTokenPath(file: string): Promise<string | undefined> {
   if (CONTENT.test(file)) return undefined;
@@ -30,7 +30,7 @@ function isPlain(name: string): boolean {
   return name.length <= MAX_PLAIN_LENGTH && !KINDS_OF_CHARACTERS.every((kind) => kind.test(name));
 }
 
-/** Every text leads through the root, or through the folder in which the process runs: neither is a sign. */
+/** Every text leads through the root, or through the process's working directory: neither is a sign. */
 async function leadsSomewhere(file: string): Promise<boolean> {
   const path = resolve(file);
   const outside = [parse(path).root, resolve()];
@@ -43,6 +43,6 @@ async function leadsSomewhere(file: string): Promise<boolean> {
 const isThere = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
-    // Whatever hides it: what is not known to be there is no sign.
+    // Whatever the reason: what is not known to exist is no sign.
     () => false,
   );

@@ -1,20 +1,20 @@
 import { InvalidInput } from './errors.js';
 
-/** What a function that gives tokens is told. */
+/** What a token function is given. */
 export interface TokenRequest {
-  /** The broker has just refused the last one: look again before answering. */
+  /** The broker has just refused the last token: get a fresh one before answering. */
   readonly refresh: boolean;
   /** Aborts when nobody waits for the token any more. */
   readonly signal: AbortSignal;
 }
 
-/** Gives the bearer token for the next request. It is asked before every request: keep what is costly to get. */
+/** Returns the bearer token for the next request. Called before every request: cache what is costly to get. */
 export type TokenFunction = (request: TokenRequest) => string | Promise<string>;
 
-/** A token that stays, or a function; `fileToken` makes one for a file. */
+/** A fixed token, or a function; `fileToken` makes one for a file. */
 export type TokenSource = string | TokenFunction;
 
-/** `b64token` of RFC 6750 section 2.1. Anything else would break the header, and a fetch quotes what breaks it. */
+/** `b64token` of RFC 6750 section 2.1. Anything else would break the header, and fetch errors quote what breaks it. */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const MAX_TOKEN_LENGTH = 16_384;
 
@@ -23,7 +23,7 @@ interface TokenFault {
   readonly says: string;
 }
 
-// The first that is found is told: what people do most comes first.
+// Only the first fault found is reported, so the most common ones come first.
 const faults: readonly TokenFault[] = [
   { isPresent: (token) => token === '', says: 'it is empty' },
   {
@@ -40,7 +40,7 @@ const faults: readonly TokenFault[] = [
   { isPresent: (token) => !BEARER_TOKEN.test(token), says: 'it has characters that no token has' },
 ];
 
-/** Why it is no bearer token, in words that do not quote it. */
+/** Why it is not a bearer token, in words that do not quote it. */
 export function tokenFault(token: string): string | undefined {
   return faults.find(({ isPresent }) => isPresent(token))?.says;
 }
@@ -57,7 +57,7 @@ function noToken(why: string): InvalidInput {
   return new InvalidInput('token_invalid', `That is no bearer token (RFC 6750, section 2.1): ${why}`);
 }
 
-/** The value of `Authorization`, or undefined without a source: mutual TLS then names the caller. */
+/** The value of `Authorization`, or undefined without a source: mutual TLS then identifies the caller. */
 export async function authorizationFrom(
   source: TokenSource | undefined,
   request: TokenRequest,

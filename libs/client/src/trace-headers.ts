@@ -1,15 +1,15 @@
 /**
- * Gives the headers that pass a trace on, such as `traceparent`. It is asked when a request begins, in the context of
- * whoever waits for it.
+ * Returns the headers that propagate a trace, such as `traceparent`. Called when a request begins, in the context of
+ * its caller.
  */
 export type TraceHeaders = () => Readonly<Record<string, string>>;
 
 const NAME = /^[A-Za-z0-9-]{1,64}$/;
 const VALUE = /^[\x20-\x7e]{0,8192}$/;
-/** What names the caller or frames the request is not tracing's to say. */
+/** Headers that identify the caller or frame the request are not for tracing to set. */
 const OURS: ReadonlySet<string> = new Set(['authorization', 'host', 'content-length', 'content-type', 'connection']);
 
-/** No payment fails for its trace: what throws or cannot be sent is left out, and shows as a warning of the process. */
+/** No payment fails because of its trace: unsendable headers are left out, and an error is only a process warning. */
 export function traceHeadersFrom(source: TraceHeaders | undefined): Record<string, string> {
   if (source === undefined) return {};
   try {

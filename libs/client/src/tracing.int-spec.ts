@@ -4,7 +4,7 @@ import { endedAfterAll, eventually } from '../../testing/src/index.js';
 import { SessionBroker } from './session-broker.js';
 import { FakeBroker } from './testing/fake-broker.js';
 
-/** Spans have a context that is recorded as soon as anybody may want them. */
+/** With any span processor at all, spans have a context that is recorded. */
 type SpanProcessor = NonNullable<NodeSDKConfiguration['spanProcessors']>[number];
 const anybody: SpanProcessor = {
   onStart: () => undefined,
@@ -13,7 +13,7 @@ const anybody: SpanProcessor = {
   shutdown: () => Promise.resolve(),
 };
 
-/** As the manual has it. */
+/** As the manual shows it. */
 function traceHeaders(): Record<string, string> {
   const headers: Record<string, string> = {};
   propagation.inject(context.active(), headers);

@@ -13,7 +13,7 @@ describe('work with a session whose errors nobody explains', () => {
   const reasons = (): unknown[] =>
     server.seen('rejections').map(({ body }) => (JSON.parse(body ?? '') as { reason: unknown }).reason);
 
-  /** Fails with what is given as long as the session is the first one. */
+  /** Fails with the given failure as long as the session is the first one. */
   const run = (failure: unknown, options?: WithSessionOptions): Promise<string> =>
     broker.withSession(({ generation }) => {
       if (generation === 1) throw failure;

@@ -13,7 +13,7 @@ describe('work with a session', () => {
   let broker: SessionBroker;
   let events: ClientEvent[];
 
-  /** What the gateway would do: it takes sessions from this generation on. */
+  /** Acts as the gateway: it accepts sessions from this generation on. */
   const gateway = (from: number) => {
     const seen: number[] = [];
     const pay = (session: Session): string => {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { AnswerLost, answerLost, AnswerUnopened, BrokerUnavailable, GatewayUnreachable } from './entries/main.js';
 
-/** As the error of a merchant SDK, which wraps what it has met and gives each failure the same code. */
+/** An error as a merchant SDK makes it: it wraps the original, and every failure has the same code. */
 function ofSdk(message: string, originalError: unknown): Error {
   return Object.assign(new Error(`[500] ERROR | 500: ${message}`), { code: '500', originalError });
 }

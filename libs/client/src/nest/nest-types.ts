@@ -1,6 +1,6 @@
 /**
- * What this package needs of the types of Nest, and no more: nothing of Nest is imported, so that one build of this
- * package fits Nest 10 to 12, in both module formats.
+ * Only the types of Nest that this package needs. Nothing is imported from Nest, so that one build of this package fits
+ * Nest 10 to 12, in both module formats.
  */
 export type NestToken = string | symbol | (abstract new (...parts: never[]) => unknown);
 

@@ -5,16 +5,16 @@ import type { SessionBroker } from '../session-broker.js';
 import type { Session } from '../session.js';
 import { systemTime } from '../time.js';
 
-/** As `@nestjs/terminus` has it. No member is a secret. */
+/** In the form that `@nestjs/terminus` expects. No member is a secret. */
 export type SessionBrokerHealthResult = Record<
   string,
   { status: 'up' | 'down'; generation?: number; expiresAt?: string; code?: string; message?: string }
 >;
 
-/** Probes are given up after a second or so; a session that is in memory is told at once. */
+/** Probes give up after a second or so; a session in memory is reported at once. */
 const MAX_LOOK_MS = 1_000;
 
-/** Tells whether there is a session that is valid now, for `@nestjs/terminus`. */
+/** Health indicator for `@nestjs/terminus`: whether there is a session that is valid now. */
 export class SessionBrokerHealth {
   readonly #broker: SessionBroker;
 
@@ -34,20 +34,20 @@ export class SessionBrokerHealth {
     }
   }
 
-  /** For Terminus 10, which takes whatever is returned as healthy. @throws what it knows as a failed check */
+  /** For Terminus 10, which treats any result as healthy. @throws an error that it recognizes as a failed check */
   async demandHealthy(key = 'session'): Promise<SessionBrokerHealthResult> {
     const result = await this.isHealthy(key);
     if (result[key]?.status === 'up') return result;
     throw Object.assign(new Error(result[key]?.message), { isHealthCheckError: true, causes: result });
   }
 
-  /** Also what begins the following in a service that has not yet asked for a session. */
+  /** Also makes a service that has not asked for a session yet start following the broker. */
   async #firstLook(): Promise<Session> {
     const deadline = new Deadline(systemTime, { ms: MAX_LOOK_MS, parents: [], background: true });
     try {
       return await orAborted(this.#broker.session({ signal: deadline.signal }), deadline.signal);
     } catch (error) {
-      // "The time is up" says less than what went wrong before.
+      // "The time is up" is less useful than what went wrong before.
       throw error === deadline.signal.reason ? (this.#broker.lastFailure() ?? error) : error;
     } finally {
       deadline.close();

@@ -5,21 +5,21 @@ import { SessionBroker } from '../session-broker.js';
 import type { NestClass, NestDynamicModule, NestProvider, NestToken } from './nest-types.js';
 import { SessionBrokerHealth } from './session-broker-health.js';
 
-/** What the module takes besides the options of the client. */
+/** What the module accepts in addition to the client's options. */
 export interface SessionBrokerModuleOptions {
-  /** Whether every module may inject it without an import; true by default. */
+  /** Whether every module can inject the client without importing this module; true by default. */
   readonly isGlobal?: boolean | undefined;
   /** For several merchants in one service: inject with `@Inject(sessionBrokerToken(name))`. */
   readonly name?: string | undefined;
 }
 
-/** Of `forRootAsync`. */
+/** Options of `forRootAsync`. */
 export interface SessionBrokerAsyncOptions<Parts extends unknown[]> extends SessionBrokerModuleOptions {
-  /** Modules that have what is injected, where those are not global. */
+  /** Modules that provide what is injected, if they are not global. */
   readonly imports?: readonly unknown[] | undefined;
-  /** What `useFactory` is given, in this order, such as `[ConfigService]`. */
+  /** What `useFactory` receives, in this order, such as `[ConfigService]`. */
   readonly inject?: NestProvider['inject'] | undefined;
-  /** Gives the options of the client. */
+  /** Returns the client's options. */
   readonly useFactory: (...parts: Parts) => SessionBrokerOptions | Promise<SessionBrokerOptions>;
 }
 
@@ -38,12 +38,12 @@ interface Tokens {
   readonly shutdown: NestToken;
 }
 
-/** By which the client of a named merchant is injected. */
+/** The token for injecting the client of a named merchant. */
 export function sessionBrokerToken(name: string): string {
   return `SESSION_BROKER:${name}`;
 }
 
-/** By which its health indicator is. */
+/** The token for injecting the health indicator of a named merchant. */
 export function sessionBrokerHealthToken(name: string): string {
   return `SESSION_BROKER_HEALTH:${name}`;
 }
@@ -58,16 +58,16 @@ function tokensOf(name: string | undefined): Tokens {
   };
 }
 
-/** A client for Nest: `SessionBroker` and `SessionBrokerHealth` to inject, closed with the application. */
+/** The client for Nest: provides `SessionBroker` and `SessionBrokerHealth`, and closes with the application. */
 export class SessionBrokerModule {
-  /** @throws InvalidInput when there are no options; what is wrong in them is told when the application starts */
+  /** @throws InvalidInput when there are no options; invalid ones are reported when the application starts */
   static forRoot(options: SessionBrokerOptions & SessionBrokerModuleOptions): NestDynamicModule & NestModule {
     told('forRoot', () => demandObject(options));
     const { isGlobal, name, ...client } = options;
     return SessionBrokerModule.#moduleOf({ isGlobal, name, useFactory: () => client }, 'forRoot');
   }
 
-  /** @throws InvalidInput as forRoot */
+  /** @throws InvalidInput for an unknown name or without `useFactory`; what that returns is checked as by forRoot */
   static forRootAsync<Parts extends unknown[]>(
     options: SessionBrokerAsyncOptions<Parts>,
   ): NestDynamicModule & NestModule {
@@ -84,7 +84,7 @@ export class SessionBrokerModule {
     return {
       module: SessionBrokerModule,
       global: isGlobal,
-      // Nest looks at them itself; here they only pass through.
+      // Nest checks these itself; here they are only passed through.
       imports: [...imports] as NestClass[],
       providers: [
         { provide: tokens.options, useFactory: useFactory as NestProvider['useFactory'], inject },
@@ -99,7 +99,7 @@ export class SessionBrokerModule {
   }
 }
 
-/** Nest says only that a provider has failed: which module has it, and by which call, is for us to say. */
+/** Nest only says that a provider failed, so the message names the module's call that it came from. */
 function told<T>(where: string, make: () => T): T {
   try {
     return make();
@@ -131,7 +131,7 @@ const made = (provide: NestToken, part: NestToken, useFactory: (part: unknown) =
   inject: [part],
 });
 
-/** After the last request has been answered: it may still have needed the session. */
+/** Only after the last request has been answered, which may still have needed the session. */
 function shutdownOf(broker: SessionBroker): { onApplicationShutdown(): Promise<void> } {
   return { onApplicationShutdown: () => broker.close() };
 }

@@ -4,13 +4,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export type FakeRoute =
   'read' | 'events' | 'rejections' | 'handovers' | 'encrypt' | 'decrypt' | 'notifications' | 'clientKey' | 'other';
 
-/** A request that the fake broker has got. */
+/** A request that the fake broker received. */
 export interface FakeRequest {
   readonly route: FakeRoute;
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** JSON, parsed; undefined where there is none. */
+  /** Parsed JSON; undefined if there is none. */
   readonly body: unknown;
 }
 
@@ -33,7 +33,7 @@ const ROUTES: Readonly<Record<string, FakeRoute>> = {
 
 export const FAKE_ROUTES: readonly FakeRoute[] = [...Object.values(ROUTES), 'other'];
 
-/** Those that the real broker says. */
+/** The titles that the real broker uses. */
 const TITLES: Readonly<Record<string, string>> = {
   invalid_request: 'The request is not valid',
   unauthenticated: 'The credential is missing, unknown or not valid',
@@ -60,7 +60,7 @@ export function unavailable(): FakeAnswer {
   return { ...answer, headers: { ...answer.headers, 'retry-after': RETRY_AFTER_S } };
 }
 
-/** @returns the merchant of a path as well, where it has one */
+/** @returns also the merchant, if the path has one */
 export function routeOf({ method = '', url = '' }: IncomingMessage): {
   route: FakeRoute;
   merchant: string | undefined;
@@ -71,7 +71,7 @@ export function routeOf({ method = '', url = '' }: IncomingMessage): {
   return { route, merchant: merchant === undefined ? undefined : decodeURIComponent(merchant) };
 }
 
-/** @returns undefined for what is no JSON */
+/** @returns undefined for a body that is too long or not JSON */
 export async function bodyOf(request: IncomingMessage): Promise<unknown> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) {
@@ -81,7 +81,7 @@ export async function bodyOf(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    // No JSON is what many tests are about, and a GET has none.
+    // Many tests send something that is not JSON on purpose.
     return undefined;
   }
 }

@@ -18,11 +18,11 @@ import { demandFakeOptions, demandStarted } from './fake-options.js';
 import { FakePayloads } from './fake-payloads.js';
 import { FakeSessions, type FakeRejection } from './fake-sessions.js';
 
-/** Of `FakeBroker.start`. */
+/** Options of `FakeBroker.start`. */
 export interface FakeBrokerOptions {
   /** `shop` by default. */
   readonly merchant?: string | undefined;
-  /** The bearer token that it takes; `token-of-the-fake` by default. */
+  /** The bearer token that it accepts; `token-of-the-fake` by default. */
   readonly token?: string | undefined;
   /** How long its sessions live, in milliseconds; 15 minutes by default. */
   readonly lifetimeMs?: number | undefined;
@@ -31,13 +31,13 @@ export interface FakeBrokerOptions {
 type Handler = (request: FakeRequest, gone: AbortSignal) => Promise<FakeAnswer> | FakeAnswer;
 
 /**
- * A broker in this process for tests of a service: it speaks HTTP as the real one does, on a free port of 127.0.0.1, so
- * that the service's own client is tested too. It creates a session when it starts, and others when it is told to.
+ * An in-process broker for a service's tests: it speaks HTTP as the real one does, on a free port of 127.0.0.1, so that
+ * the service's own client is tested too. It creates a session when it starts, and more when told to.
  */
 export class FakeBroker {
-  /** The one merchant that it has. */
+  /** Its only merchant. */
   readonly merchant: string;
-  /** The bearer token that it takes. */
+  /** The bearer token that it accepts. */
   readonly token: string;
   /** Where it listens. */
   readonly url: string;
@@ -84,7 +84,7 @@ export class FakeBroker {
     return new FakeBroker(server, sessions, token);
   }
 
-  /** What a `SessionBroker` of this broker is constructed with. */
+  /** The options of a `SessionBroker` that talks to this broker. */
   get options(): Pick<SessionBrokerOptions, 'url' | 'merchant'> & { readonly auth: string } {
     return { url: this.url, merchant: this.merchant, auth: this.token };
   }
@@ -102,22 +102,22 @@ export class FakeBroker {
     return counts;
   }
 
-  /** All requests, in their order. */
+  /** All requests, in order. */
   get requests(): readonly FakeRequest[] {
     return this.#requests;
   }
 
-  /** The rejections that it has taken, in their order. */
+  /** The rejections that it accepted, in order. */
   get rejections(): readonly FakeRejection[] {
     return this.#sessions.rejections;
   }
 
-  /** Replaces the session, and tells all who follow. */
+  /** Replaces the session, and tells all followers. */
   renew(): Promise<Session> {
     return this.#sessions.renew();
   }
 
-  /** Has no session to serve from now on, until `renew()` or a rejection: 503 `session_unavailable`. */
+  /** From now on, there is no session to serve (503 `session_unavailable`), until `renew()` or a rejection. */
   endSession(): void {
     this.#sessions.end();
   }
@@ -135,22 +135,22 @@ export class FakeBroker {
     this.#failures.clear();
   }
 
-  /** Ends the event streams, as a broker that is updated does. */
+  /** Ends the event streams, as a broker does when it is updated. */
   dropStreams(): void {
     this.#sessions.dropStreams();
   }
 
-  /** What the service has sealed to the session: now or earlier; undefined when it was not sealed to any of them. */
+  /** The content of a JWE that the service sealed to the current or an earlier session; undefined if it did neither. */
   opened(jwe: string): Promise<string | undefined> {
     return this.#payloads.openedByGateway(jwe);
   }
 
-  /** A JWE as the gateway answers it: sealed to the merchant's key, which `decrypt` of the client opens. */
+  /** A JWE as the gateway answers it: sealed to the merchant's key, so that the client's `decrypt` opens it. */
   sealedAnswer(content: string | object): Promise<string> {
     return this.#payloads.sealedAnswer(typeof content === 'string' ? content : JSON.stringify(content));
   }
 
-  /** Ends it, with its connections. */
+  /** Stops it, and closes its connections. */
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');

@@ -1,4 +1,4 @@
-/** The codes that broker and egress answer with, and the status of each: those of docs/errors.md, held equal by a test. */
+/** The codes that broker and egress answer with, and the status of each. A test keeps them equal to docs/errors.md. */
 export const FAKE_STATUSES: Readonly<Record<string, number>> = {
   invalid_request: 400,
   unauthenticated: 401,

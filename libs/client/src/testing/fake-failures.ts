@@ -5,9 +5,9 @@ import { demandFakeFailure } from './fake-options.js';
 export interface FakeFailure {
   /** Which requests fail; all of them by default. */
   readonly route?: FakeRoute | undefined;
-  /** How many; 1 by default. `Infinity` until `recover()`. */
+  /** How many requests fail; 1 by default. `Infinity` means until `recover()`. */
   readonly times?: number | undefined;
-  /** A status and a code; or no answer at all: the connection is cut, or nothing is ever said. */
+  /** A status and a code; or no answer at all: the connection is cut, or nothing is ever sent. */
   readonly with:
     { readonly status: number; readonly code: string; readonly retryAfterS?: number } | 'disconnect' | 'silence';
 }
@@ -17,7 +17,7 @@ interface Pending {
   left: number;
 }
 
-/** Failures that are still to come, in the order in which they were asked for. */
+/** The failures still to come, in the order in which they were requested. */
 export class FakeFailures {
   #pending: Pending[] = [];
 

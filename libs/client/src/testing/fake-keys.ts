@@ -5,7 +5,7 @@ import type { ServerPublicKey } from '../session.js';
 const { subtle } = crypto;
 const utf8 = new TextEncoder();
 
-/** A pair of keys on P-384 that opens what is sealed to its public half. It protects nothing: it is for tests. */
+/** A P-384 key pair that opens what is sealed to its public key. It protects nothing: it is for tests. */
 export class FakeKey {
   private constructor(
     readonly publicJwk: ServerPublicKey,
@@ -26,12 +26,12 @@ export class FakeKey {
     return sealedTo(await importPoint(this.publicJwk), utf8.encode(text));
   }
 
-  /** @returns undefined for whatever this key does not open */
+  /** @returns undefined if this key does not open it */
   async open(jwe: string): Promise<Uint8Array | undefined> {
     try {
       return await this.#opened(jwe.split('.'));
     } catch {
-      // Made up, cut off or sealed to another key: to a test they are the same.
+      // Made up, truncated or sealed to another key: to a test it is all the same.
       return undefined;
     }
   }

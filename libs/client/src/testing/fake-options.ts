@@ -5,10 +5,10 @@ import { demandToken } from '../token-source.js';
 import { FAKE_ROUTES } from './fake-answers.js';
 import { FAKE_CODES, FAKE_STATUSES } from './fake-codes.js';
 
-/** The broker refuses with these; a failure that is a success would be taken for an answer. */
+/** The statuses with which the broker refuses; a failure with a success status would pass for an answer. */
 const MIN_STATUS = 400;
 const MAX_STATUS = 599;
-/** As a timer of Node.js takes it; anything longer would fire at once. */
+/** The longest delay of a Node.js timer; anything longer would fire at once. */
 const MAX_LIFETIME_MS = 2 ** 31 - 1;
 const MAX_RETRY_AFTER_S = 86_400;
 
@@ -17,7 +17,7 @@ const isIntegerWithin = (value: unknown, least: number, most: number): boolean =
   typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
 
 /**
- * A test that asks for what there is not proves nothing, and JavaScript has no compiler that says so.
+ * A test that asks for something that does not exist proves nothing, and JavaScript has no compiler to say so.
  * @throws InvalidInput `option_invalid`
  */
 export function demandFakeOptions(options: object): void {
@@ -33,7 +33,7 @@ export function demandFakeOptions(options: object): void {
 }
 
 /**
- * The constructor is private for those who have a compiler; the others learn it here.
+ * The constructor is private for those who have a compiler; everyone else finds out here.
  * @throws InvalidInput `option_invalid`
  */
 export function demandStarted(server: unknown): void {
@@ -41,7 +41,7 @@ export function demandStarted(server: unknown): void {
 }
 
 /**
- * As `demandFakeOptions`, for a failure that is asked for.
+ * Like `demandFakeOptions`, for a requested failure.
  * @throws InvalidInput `option_invalid`
  */
 export function demandFakeFailure(failure: object): void {

@@ -3,13 +3,13 @@ import { importPoint, type Point, sealedTo } from '../jwe.js';
 import { type FakeAnswer, NO_STORE, problem, unavailable } from './fake-answers.js';
 import type { FakeSessions } from './fake-sessions.js';
 
-/** Five parts, of which the second and the third may be anything at all. */
+/** Five parts, of which the second and the fourth may be empty. */
 const COMPACT = /^[\w-]+\.[\w-]*\.[\w-]+\.[\w-]*\.[\w-]+$/;
-/** What makes a notification one, in an operation and in an order. */
+/** The members that make it a notification, in an operation and in an order. */
 const OF_OPERATION = ['ecomOperationId', 'type', 'status', 'coinAmount', 'merchantId'];
 const OF_ORDER = ['ecomOrderId', 'coinAmount', 'merchantId', 'hppOrderId', 'merchantRequestId', 'orderStatus'];
 
-/** What the fake broker seals and opens, with keys that are made for it. */
+/** Seals and opens payloads for the fake broker, with keys made for it. */
 export class FakePayloads {
   readonly #sessions: FakeSessions;
   readonly #seen = new Set<string>();
@@ -88,7 +88,7 @@ function contentOf(text: string): JsonObject | undefined {
     const content: unknown = JSON.parse(text);
     return isJsonObject(content) ? content : undefined;
   } catch {
-    // Whatever is no notification is answered as one that is invalid.
+    // Anything that is not a notification is answered as an invalid one.
     return undefined;
   }
 }

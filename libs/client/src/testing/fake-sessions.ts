@@ -5,7 +5,7 @@ import { type FakeAnswer, type FakeRequest, problem, unavailable } from './fake-
 import { FakeKey } from './fake-keys.js';
 import { aSession } from './fixtures.js';
 
-/** A rejection that the fake broker has taken. */
+/** A rejection that the fake broker accepted. */
 export interface FakeRejection {
   readonly generation: number;
   readonly reason: string;
@@ -16,10 +16,10 @@ const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000,
 const MAX_WAIT_S = 60;
 const MAX_REMAINING_MS = 3_600_000;
 
-/** The sessions of the fake broker, and who waits for the next one. */
+/** The sessions of the fake broker, and the requests that wait for the next one. */
 export class FakeSessions {
   readonly rejections: FakeRejection[] = [];
-  /** The keys of all sessions so far: what was sealed to an older one can be told from what was not sealed at all. */
+  /** The keys of all sessions so far, to tell what was sealed to an older one from what was not sealed at all. */
   readonly serverKeys: FakeKey[] = [];
   readonly #streams = new Set<ServerResponse>();
   readonly #waiting = new Set<() => void>();
@@ -48,7 +48,7 @@ export class FakeSessions {
     this.#current = undefined;
   }
 
-  /** One at a time: all who ask meanwhile get the same. */
+  /** One at a time: callers that ask meanwhile get the same session. */
   renew(): Promise<Session> {
     this.#renewal ??= this.#create().finally(() => (this.#renewal = undefined));
     return this.#renewal;
@@ -111,7 +111,7 @@ export class FakeSessions {
     return session;
   }
 
-  /** Resolves with the next session, when the time is up, or when nobody waits any more. */
+  /** Resolves when the next session is there, when the time is up, or when nobody waits any more. */
   #next(ms: number, gone: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {

@@ -2,7 +2,7 @@ import { demandKnownNames } from '../option-names.js';
 import { readSession, type ServerPublicKey, type Session } from '../session.js';
 import { systemTime } from '../time.js';
 
-/** A point on P-384 whose private half nobody kept. */
+/** A P-384 point whose private key was not kept. */
 const SOME_POINT: ServerPublicKey = {
   kty: 'EC',
   crv: 'P-384',
@@ -10,12 +10,12 @@ const SOME_POINT: ServerPublicKey = {
   y: 'PFQGZA48J5kQ9m7rzTZk405DaS4Xd3yhGv8RWnS1bNef48dG3HoFyM_4Ln7rY5wK',
 };
 const DEFAULT_LIFETIME_MS = 900_000;
-/** Of its lifetime, as in the broker. */
+/** As a fraction of its lifetime, as in the broker. */
 const RENEWED_AFTER = 0.8;
 
-/** What a session of `aSession` should have. */
+/** What a session from `aSession` should have. */
 export interface SessionWish extends Partial<Session> {
-  /** From now on; 15 minutes by default. */
+  /** In milliseconds from now; 15 minutes by default. */
   readonly lifetimeMs?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ const WISHES: readonly string[] = [
 ] satisfies (keyof SessionWish)[];
 
 /**
- * A session as the broker gives it, valid from now on, with the members that are wished for.
+ * A session as the broker hands it out, valid from now on, with the given members.
  * @throws InvalidInput for a member that no session has, ProtocolError for one that is not valid
  */
 export function aSession(wish: SessionWish = {}): Session {
@@ -59,13 +59,13 @@ export function aSession(wish: SessionWish = {}): Session {
   return readSession(session, merchant);
 }
 
-/** The gateway's answer to a request with a dead session, for a fake of the gateway. */
+/** The gateway's answer to a request with a dead session, for a fake gateway. */
 export function aDeadSessionAnswer(msgCode = 'b_session_doesnt_exist', status = 401): Response {
   const body = { requestId: 'request-1', msgCode, msgType: 'ERROR', msgText: 'The session is dead', msgAttrs: {} };
   return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
 }
 
-/** What the gateway notifies of, about a payment on its hosted page; give it to `sealedAnswer` for a sealed one. */
+/** A notification of the gateway, about a payment on its hosted page; pass it to `sealedAnswer` for a sealed one. */
 export function aNotification(operation: object = {}, order: object = {}): Readonly<Record<string, unknown>> {
   const both = { coinAmount: 12_500, merchantId: 'terminal-1' };
   const told = { ...both, type: 'PURCHASE', ecomOperationId: 'operation-1', status: 'SUCCESS', ...operation };
