@@ -24,8 +24,8 @@ interface BodyReading {
 
 /**
  * Reads the answer to the create-session call: `{"jwe": …}` under a 2xx status, whatever its media type, is a session;
- * everything else is a failure, also under HTTP 200 (interface description, "Errors"). A jwe under another status is a
- * failure too: a gateway that reports an error has not said that the session in it holds.
+ * everything else is a failure, even under HTTP 200 (interface description, "Errors"). A jwe under another status is a
+ * failure too: a gateway that reports an error has not said that the session in it is valid.
  * @throws GatewayFailure classified, with the gateway's code, status, request id and Retry-After
  */
 export function readAnswer(answer: GatewayAnswer): SealedSession {
@@ -38,7 +38,7 @@ export function readAnswer(answer: GatewayAnswer): SealedSession {
 }
 
 /**
- * Reads the answer of a helper request: text, unless the status or an error body says that it failed.
+ * Reads the answer to a helper request: text, unless the status or an error body says that it failed.
  * @throws GatewayFailure classified
  */
 export function readText(answer: GatewayAnswer): string {
@@ -49,7 +49,7 @@ export function readText(answer: GatewayAnswer): string {
   return text;
 }
 
-/** Whether what came is a page, whoever sent it. */
+/** Whether the answer is an HTML page, whoever sent it. */
 export const isHtmlPage = (answer: GatewayAnswer): boolean => readBody(answer).instead === 'html_page';
 
 const isSuccess = (httpStatus: number): boolean => httpStatus >= 200 && httpStatus < 300;
@@ -74,7 +74,7 @@ function marksOf({ httpStatus, headers }: GatewayAnswer, fields: BodyReading['fi
   return { httpStatus, ...(requestId === undefined ? {} : { requestId }) };
 }
 
-/** The gateway's clock as its answer shows it; undefined when it does not. */
+/** The gateway's clock according to the answer; undefined if it does not say. */
 export function dateOf({ headers }: Pick<GatewayAnswer, 'headers'>): Instant | undefined {
   const date = headerOf(headers, 'date');
   return date === undefined ? undefined : parseHttpDate(date);
@@ -101,7 +101,7 @@ function readBody(answer: GatewayAnswer): BodyReading {
   return { fields: {}, lack: 'the answer is not a JSON object', ...(instead === undefined ? {} : { instead }) };
 }
 
-/** A page is known by what it says it is, or by its first sign: no JSON text begins with it. */
+/** A page is recognized by its media type, or by its first character: no JSON text begins with `<`. */
 function insteadOfJson(answer: GatewayAnswer, bytes: Uint8Array): NoAnswerReason | undefined {
   const start = new TextDecoder().decode(bytes.subarray(0, MAX_START_BYTES)).trimStart();
   if (start === '' && bytes.length <= MAX_START_BYTES) return 'empty_answer';
@@ -116,7 +116,7 @@ function textOf(body: AnswerBody): string | undefined {
   return new TextDecoder().decode(body.bytes);
 }
 
-/** The parser's own error is dropped: it quotes the text. Nesting is no danger, V8 parses without recursion. */
+/** The parser's own error is dropped, as it quotes the text. Deep nesting is no danger: V8 parses without recursion. */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = textOf({ kind: 'complete', bytes });
   try {

@@ -33,8 +33,8 @@ interface HelperKey {
 
 /**
  * The two helper requests of the gateway's test environment (interface description, "Test-only helper requests"). They
- * send a private key or a plaintext over the wire, so they are for tests of an integration and nothing else: nothing in
- * the product calls them, and every call that has to do with production is refused.
+ * send a private key or a plaintext over the wire, so they are only for testing an integration: nothing in the product
+ * calls them, and every call that involves production is refused.
  */
 export class CipherHelpers {
   readonly #options: CipherHelperOptions;

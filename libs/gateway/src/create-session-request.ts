@@ -5,7 +5,7 @@ import type { MerchantGateway } from './merchant-gateway.js';
 
 const DEVICE_TYPE = 'ECOM_MERCHANT_SERVICE_DEVICE';
 
-/** Headers of every request. A compressed body could be small on the wire and huge in memory: none is accepted. */
+/** Headers of every request. A compressed body could be small on the wire and huge in memory, so none is accepted. */
 export const COMMON_HEADERS = {
   accept: 'application/json, */*;q=0.1',
   'accept-encoding': 'identity',
@@ -14,8 +14,8 @@ export const COMMON_HEADERS = {
 } as const;
 
 /**
- * Writes the create-session request (interface description, "Create a technical session"): the serviceCode, and, where
- * it is configured, the session request data as a JWE in a body field or a header.
+ * Writes the create-session request (interface description, "Create a technical session"): the serviceCode and, if
+ * configured, the session request data as a JWE in a body field or a header.
  */
 export async function createSessionRequest(
   gateway: MerchantGateway,
@@ -35,12 +35,12 @@ export async function createSessionRequest(
   };
 }
 
-/** `baseUrl` may have a path of its own; every call goes below it. */
+/** `baseUrl` may have a path, and every call goes below it. */
 export function target(baseUrl: URL, path: string): Pick<GatewayRequest, 'origin' | 'path'> {
   return { origin: baseUrl.origin, path: `${baseUrl.pathname.replace(/\/+$/, '')}${path}` };
 }
 
-/** Names the newest client key, the one the answer is to be sealed to. */
+/** Names the newest client key, which the answer is to be sealed to. */
 async function sealRequestData({ requestData, clientKeys }: MerchantGateway): Promise<string> {
   const newest = clientKeys[0];
   if (requestData.attach === 'none' || newest === undefined) throw new TypeError('there is no request data to seal');

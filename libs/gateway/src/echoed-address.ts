@@ -5,7 +5,7 @@ import type { GatewayAnswer } from './gateway-answer.js';
 import { callGateway, type CallTools } from './gateway-call.js';
 import type { GatewayPlace } from './merchant-gateway.js';
 
-/** Our address as a server on the other side saw it. */
+/** Our address as a remote server saw it. */
 export interface EchoedAddress {
   readonly address: string;
   readonly version: 4 | 6;
@@ -15,10 +15,11 @@ export interface EchoedAddress {
 const MAX_ADDRESS_BYTES = 64;
 
 /**
- * Asks a server that answers with the caller's address as plain text, by the same proxy as the merchant's calls go. The
- * server is none of the bank's: neither the private authorities nor the pins of the gateway are meant for it, nor that
- * production is called over https only, since it is told nothing.
- * @throws GatewayFailure with the echo as its peer; `invalid_response` for everything but one IP address, of which nothing is repeated
+ * Asks a server that answers with the caller's address as plain text, through the same proxy as the merchant's calls.
+ * The server is not the bank's, so the gateway's private authorities and pins do not apply to it. Nor does the rule
+ * that production is called over https only, since the server is told nothing.
+ * @throws GatewayFailure with the echo server as its peer; `invalid_response`, which repeats nothing, for anything but
+ * one IP address
  */
 export async function echoedAddress(
   tools: CallTools,

@@ -8,7 +8,7 @@ export interface EntryPoint {
   readonly via: 'gateway' | 'proxy';
 }
 
-/** The place that has to be reached first. Credentials in a proxy's URL are left behind. */
+/** The place that has to be reached first. Credentials in a proxy's URL are left out. */
 export function entryPointOf({ baseUrl, proxy }: Pick<GatewayPlace, 'baseUrl' | 'proxy'>): EntryPoint {
   const url = proxy ?? baseUrl;
   return {

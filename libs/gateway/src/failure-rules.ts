@@ -1,12 +1,12 @@
 import type { GatewayFailureKind, NoAnswerReason } from '#libs/session';
 
-/** What is known of an answer that holds no session. */
+/** What is known about an answer that holds no session. */
 interface FailedAnswer {
   readonly httpStatus: number;
   /** The gateway's code, already reduced to what a log may show. */
   readonly msgCode: string | undefined;
   readonly msgType: 'ERROR' | 'VALIDATION_ERROR' | undefined;
-  /** What it is instead of an answer of the gateway, if it is none at all. */
+  /** What it is instead, if it is not an answer of the gateway at all. */
   readonly instead: NoAnswerReason | undefined;
   /** Why there is no session in it, for the log. */
   readonly lack: string;
@@ -28,8 +28,9 @@ const verdicts = {
     detail: 'the gateway refuses the request; compare serviceCode and client key with what the bank has registered',
   },
   /**
-   * The create call presents no session, so it cannot have been a dead one of ours: the gateway looks at one that it no longer
-   * has, and the published advice is to create again. Under 400, too, where the status by itself would be a refusal.
+   * The create call presents no session, so a dead one of ours cannot be the cause: the gateway looks at one that it no
+   * longer has, and the published advice is to create again. This holds under 400 too, where the status alone would be
+   * a refusal.
    */
   deadSession: {
     kind: 'transient',
@@ -41,14 +42,14 @@ const verdicts = {
 
 const HTML_INSTEAD = { instead: 'html_page' } as const;
 
-/** Somebody before the gateway has answered: a firewall, a proxy, a maintenance page. Nothing of the page is passed on. */
+/** Something in front of the gateway answered: a firewall, a proxy, a maintenance page. Nothing of it is passed on. */
 const htmlVerdicts = {
   transient: {
     ...HTML_INSTEAD,
     kind: 'transient',
     detail: 'the answer was HTML: a firewall or proxy answers in place of the gateway',
   },
-  /** Calls that a firewall does not let in get no better by their number, and a person has to ask the bank. */
+  /** Repeating a call that a firewall does not let in does not help; a person has to ask the bank. */
   refused: {
     ...HTML_INSTEAD,
     kind: 'refused',
@@ -57,7 +58,7 @@ const htmlVerdicts = {
   },
 } as const satisfies Record<string, FailureVerdict>;
 
-/** Codes that are observed or published (interface description, "Errors"). They outrank the HTTP status, which varies. */
+/** Observed or published codes (interface description, "Errors"). They outrank the HTTP status, which varies. */
 const verdictOfCode: ReadonlyMap<string | undefined, FailureVerdict> = new Map<string, FailureVerdict>([
   ['b_server_is_overloaded', verdicts.transient],
   ['b_overload_error', verdicts.transient],
@@ -112,7 +113,7 @@ const UNKNOWN: FailureVerdict = {
   detail: 'the gateway reports something that its description does not name; treated as passing',
 };
 
-/** Classifies an answer without a session, in this order; the first verdict counts. */
+/** Classifies an answer without a session by these rules, in order; the first verdict counts. */
 export function classifyFailure(answer: FailedAnswer): FailureVerdict {
   for (const rule of rules) {
     const found = rule(answer);

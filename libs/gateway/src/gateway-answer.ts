@@ -9,7 +9,7 @@ export type AnswerBody =
   /** Deliberately not read to its end. */
   | { readonly kind: 'refused'; readonly reason: 'too_large' | 'encoded' };
 
-/** What came back over the wire, within bounds, before anything has looked into it. */
+/** What came back over the wire, within bounds, before anything has examined it. */
 export interface GatewayAnswer {
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
@@ -18,7 +18,7 @@ export interface GatewayAnswer {
   readonly receivedAt: Instant;
 }
 
-/** What a failure may quote of an answer: reduced to a safe character set and length. */
+/** What a failure may quote from an answer: reduced to a safe character set and length. */
 export interface AnswerMarks {
   readonly httpStatus: number;
   readonly requestId?: string;

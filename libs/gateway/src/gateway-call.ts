@@ -16,7 +16,7 @@ export interface CallTools {
 export interface GatewayCall {
   readonly gateway: GatewayPlace;
   readonly request: GatewayRequest;
-  /** Ends the call early; its own deadline applies besides. */
+  /** Ends the call early; the call's own deadline applies as well. */
   readonly signal: AbortSignal;
 }
 
@@ -56,7 +56,7 @@ function endedBy(deadline: Deadline, gateway: GatewayPlace): GatewayFailure {
     : new GatewayFailure({ kind: 'aborted', detail: 'the call was ended from outside' });
 }
 
-/** The configuration refuses this already; a slip there must still not send anything in clear or unpinned. */
+/** The configuration already refuses this; a slip there must still not send anything in clear text or unpinned. */
 function assertProtected(gateway: GatewayPlace, request: GatewayRequest): void {
   if (request.origin.startsWith('https:')) return;
   if (gateway.environment === 'production' || gateway.tls.pins.length > 0) {

@@ -78,7 +78,7 @@ describe('connections to the gateway', () => {
     server = await LoopbackServer.tcp((socket) => {
       socket.on('data', (chunk) => {
         posts += chunk.toString('latin1').split('POST /').length - 1;
-        // The first call on a connection is answered; a second one finds the connection gone under its feet.
+        // The first call on a connection is answered; a second one finds the connection gone.
         if (posts === 1) socket.write(head + body);
         else socket.resetAndDestroy();
       });
@@ -86,7 +86,7 @@ describe('connections to the gateway', () => {
     await create();
     await expect(create()).rejects.toMatchObject({ kind: 'transient' });
     expect(posts).toBe(2);
-    // The second one is the handshake that shows whether TLS is what is spoken there.
+    // The second one is the handshake that finds out whether TLS is spoken there.
     expect(server.connections).toBe(2);
   });
 

@@ -29,7 +29,7 @@ export async function aParty(): Promise<TestParty> {
   return { key: await importClientKey(privateJwk), privateJwk, publicJwk, seal };
 }
 
-/** What keeps the private key of a party, for whoever asks it for agreements. */
+/** Custody of a party's private key. */
 export async function custodyOf({ privateJwk }: TestParty): Promise<ClientKeys> {
   const { kty, crv, x, y, d } = privateJwk;
   const jwk = { kty, crv, x, y, d } as webcrypto.JsonWebKey;
@@ -39,7 +39,7 @@ export async function custodyOf({ privateJwk }: TestParty): Promise<ClientKeys> 
   return new FileClientKeys(agreement);
 }
 
-/** The four members that the gateway sends of its key. */
+/** The four members of its key that the gateway sends. */
 export function serverPublicOf({ publicJwk }: TestParty): Readonly<Record<string, unknown>> {
   const { kty, crv, x, y } = publicJwk;
   return { kty, crv, x, y };

@@ -11,7 +11,7 @@ import type { GatewayPlace } from './merchant-gateway.js';
 import { networkFailure } from './network-failure.js';
 import { pinOf, trustOptions } from '#libs/outbound';
 
-/** A certificate that was shown and verified. */
+/** A certificate that was presented and verified. */
 interface ShownCertificate {
   readonly endsAt: Instant;
   /** In the form of the setting `tls.pins`. */
@@ -20,7 +20,7 @@ interface ShownCertificate {
 
 export interface Handshake {
   readonly protocol: string;
-  /** The gateway's own first, up to the authority that is trusted. */
+  /** The gateway's own certificate first, up to the trusted authority. */
   readonly chain: readonly ShownCertificate[];
 }
 
@@ -49,8 +49,8 @@ export async function reach(entry: EntryPoint, bounds: TimedBounds): Promise<voi
 }
 
 /**
- * Shakes hands as every call does, and sends nothing. Not possible behind a proxy: there the handshake is part of a
- * call.
+ * Makes a TLS handshake as every call does, and sends nothing. Not possible behind a proxy, where the handshake is part
+ * of a call.
  * @throws GatewayFailure `refused` for a certificate that is not trusted
  */
 export async function shakeHands(gateway: GatewayPlace, bounds: Bounds): Promise<Handshake> {
@@ -64,15 +64,15 @@ export async function shakeHands(gateway: GatewayPlace, bounds: Bounds): Promise
 
 export interface PlainAnswer {
   readonly httpStatus: number;
-  /** A page for people, as a firewall, a proxy or a web site answers. */
+  /** An HTML page, such as a firewall, a proxy or a web site sends. */
   readonly isHtml: boolean;
   /** Absent when the answer had no usable `Date`. */
   readonly skew?: ClockSkew;
 }
 
 /**
- * Asks the gateway by a GET without a body, which creates nothing: any answer shows that HTTP comes through.
- * @param call with the address to ask; the base path when it is absent
+ * Sends the gateway a GET without a body, which creates nothing: any answer shows that HTTP gets through.
+ * @param call with the address to ask; the base path if it is absent
  * @throws GatewayFailure
  */
 export async function askPlainly(
@@ -99,7 +99,7 @@ interface Opening<Seen> {
   readonly look: () => Seen;
 }
 
-/** What `look` sees once the event has come. The socket is gone afterwards, whatever came. */
+/** What `look` returns once the event has fired. The socket is gone afterwards, whatever happened. */
 export async function opened<Seen>({ entry, socket, event, look }: Opening<Seen>, bounds: TimedBounds): Promise<Seen> {
   const deadline = new Deadline(bounds.clock, bounds.timeoutMs, bounds.signal);
   try {

@@ -115,7 +115,7 @@ describe('TLS to the gateway', () => {
   });
 
   it('is verified even if the environment of the process says otherwise', () => {
-    // The test runner hides the process environment from Node's TLS, so the setting that outranks it is looked at.
+    // The test runner hides the process environment from Node's TLS, so this checks the setting that outranks it.
     expect(trustOptions({ pins: [] }).rejectUnauthorized).toBe(true);
   });
 

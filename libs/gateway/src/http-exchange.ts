@@ -48,14 +48,15 @@ export async function exchange(request: GatewayRequest, options: ExchangeOptions
   );
   const body = await readBounded(response);
   const receivedAt = clock.now();
-  // Not read from the wall clock: one that is set while the call is under way would look like a skew of the gateway's.
+  // Not read from the wall clock: setting that during the call would look like skew of the gateway's clock.
   const sentAt = plusMs(receivedAt, -Math.ceil(clock.monotonicMs() - sentAtMs));
   return { httpStatus: response.statusCode, headers: response.headers, body, sentAt, receivedAt };
 }
 
 /**
- * undici heeds the signal only once it has a connection: a gateway that takes the TCP connection and never shakes hands
- * would outlast the deadline. The request it holds back is dropped, unsent, when the connection comes after all.
+ * undici respects the signal only once it has a connection: a gateway that accepts the TCP connection and never
+ * completes the TLS handshake would outlast the deadline. The request is held back meanwhile, and dropped unsent if the
+ * connection is made after all.
  */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -2,8 +2,8 @@ import type { ClientKey, RecipientKey } from '#libs/jwe';
 import type { TlsTrust } from '#libs/outbound';
 
 /**
- * How the session request data travels with the create-session call. The interface description leaves it open; no
- * published client attaches it, so `none` is the default of the configuration.
+ * How the session request data travels with the create-session call. The interface description leaves this open; no
+ * published client attaches it, so the configuration defaults to `none`.
  */
 export type RequestData =
   | { readonly attach: 'none' }
@@ -12,11 +12,11 @@ export type RequestData =
 /** Where a gateway is and how it is reached, whoever calls it. */
 export type GatewayPlace = Pick<MerchantGateway, 'baseUrl' | 'environment' | 'timeoutMs' | 'tls' | 'proxy'>;
 
-/** One merchant as its gateway calls need it. Plain, checked data: the app fills it from its configuration. */
+/** What the gateway calls of one merchant need. Plain, checked data: the app fills it from its configuration. */
 export interface MerchantGateway {
   readonly merchant: string;
   readonly serviceCode: string;
-  /** Newest first. The newest is the one named to the gateway; the rest only open. */
+  /** Newest first. The newest is the one named to the gateway; the others only open answers. */
   readonly clientKeys: readonly ClientKey[];
   readonly baseUrl: URL;
   readonly environment: 'production' | 'test';

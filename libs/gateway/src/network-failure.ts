@@ -22,10 +22,10 @@ const verdicts: Readonly<Record<ExchangeEnd['kind'], FailureVerdict>> = {
 const PROXY_TLS = 'UND_ERR_PRX_TLS';
 
 /**
- * Classifies what ended an exchange before there was an answer. A certificate that is not trusted is `refused`: trying
- * again soon mends nothing, and a person has to look at it.
+ * Classifies what ended an exchange before there was an answer. An untrusted certificate is `refused`: retrying soon
+ * does not help, and a person has to look at it.
  * @param entry where the connection went
- * @param gateway whose certificate it was, where a proxy is in front of it
+ * @param gateway whose certificate it was, if a proxy is in front of it
  */
 export function networkFailure(error: unknown, entry: EntryPoint, gateway: EntryPoint = entry): GatewayFailure {
   const end = exchangeEndOf(error);

@@ -6,7 +6,7 @@ import { entryPointOf } from './entry-point.js';
 import { type Bounds, opened } from './gateway-reach.js';
 import type { GatewayPlace } from './merchant-gateway.js';
 
-/** A certificate that was shown, whoever made it: its names are what its maker wrote, as printable text of bounded length. */
+/** A presented certificate, whoever issued it: its names are the issuer's, as printable text of limited length. */
 export interface PresentedCertificate {
   readonly subject: string;
   readonly issuer: string;
@@ -17,12 +17,13 @@ export interface PresentedCertificate {
 }
 
 const MAX_NAME_LENGTH = 120;
-/** What is sent by a server that means ill has no end. */
+/** A malicious server could send an endless chain. */
 const MAX_CHAIN = 10;
 
 /**
- * What listens there shows this chain, trusted or not: for a person who looks for what was changed, and never to be believed. Nothing is sent.
- * @throws GatewayFailure where there is no handshake at all
+ * The chain that the server presents, trusted or not: for a person who looks for what changed, never to be relied on.
+ * Nothing is sent.
+ * @throws GatewayFailure when there is no handshake at all
  */
 export async function presentedChain(gateway: GatewayPlace, bounds: Bounds): Promise<readonly PresentedCertificate[]> {
   const entry = entryPointOf(gateway);

@@ -5,7 +5,7 @@ const MAX_MS = 3_600_000;
 
 /**
  * Reads `Retry-After` (RFC 9110 section 10.2.3): delta seconds or an HTTP date.
- * @param asOf the clock of the sender of the header, so that its date is taken as it was meant
+ * @param asOf the clock of the header's sender, so that its date is read as it was meant
  * @returns milliseconds from 0 to an hour, or undefined when the text is neither
  */
 export function parseRetryAfterMs(text: string, asOf: Instant): number | undefined {

@@ -9,20 +9,20 @@ import { openAnswer, readOpened } from './undici-session-gateway.js';
 /** Which of the two forms of the interface description (section "Session") a session has. */
 export type SessionForm = 'full' | 'short' | 'mixed';
 
-/** What one create-session call brought: names and moments, never the value of a field. */
+/** What one create-session call returned: names and moments, never the value of a field. */
 export interface SessionInspection {
   readonly form: SessionForm;
-  /** Names of the fields, as they came. */
+  /** Names of the fields, as received. */
   readonly fields: readonly string[];
-  /** Fields whose names are none that could be shown. */
+  /** How many fields have a name that cannot be shown. */
   readonly unnamed: number;
-  /** The session, or why it is not usable although it was opened. */
+  /** The session, or why it is not usable although it could be opened. */
   readonly session: IssuedSession | GatewayFailure;
 }
 
 /**
- * Makes exactly one create-session call, as the broker would, and looks at the form of what comes.
- * @throws GatewayFailure when nothing comes that could be opened
+ * Makes exactly one create-session call, as the broker would, and looks at the form of the answer.
+ * @throws GatewayFailure when there is no answer that can be opened
  */
 export async function inspectSession(
   tools: CallTools,

@@ -6,13 +6,13 @@ import { parseJson } from './answer-reader.js';
 import { readExpiry } from './expiry.js';
 import { type AnswerMarks, invalidResponse } from './gateway-answer.js';
 
-/** What an opened session says. */
+/** The content of an opened session. */
 interface SessionContent {
   readonly authToken: string;
   readonly deviceId: string;
   readonly refreshToken?: string;
   readonly serverPublic: ServerPublicKey;
-  /** The earliest moment of expiry that it names, by the gateway's clock. */
+  /** The earliest expiry that it names, by the gateway's clock. */
   readonly expiresAt?: Instant;
 }
 

@@ -6,15 +6,16 @@ import type { GatewayAnswer } from './gateway-answer.js';
 import type { GatewayPlace } from './merchant-gateway.js';
 
 const BAD_REQUEST = 400;
-/** What nginx answers to one who speaks no TLS at a port with TLS, in a page of its own. */
+/** What nginx says, in a page of its own, to a plain HTTP request on a TLS port. */
 const NGINX_WORDS = /plain HTTP request was sent to HTTPS port/i;
 const MAX_PAGE_BYTES = 1_024;
-/** Whoever waits for the call waits for this as well. */
+/** Whoever waits for the call also waits for this. */
 const HANDSHAKE_LIMIT_MS = 1_000;
 
 /**
- * The failure of a call by an address with http where the answer says that TLS is spoken there: by itself it looks like that of a firewall.
- * Nothing of the page is in it. Undefined for any other answer; behind TLS the same page tells of a fault on the far side.
+ * The failure of a call to an http address if the answer says that TLS is spoken there; by itself, that answer looks
+ * like a firewall's. Nothing of the page is in it. Undefined for any other answer; over TLS, the same page points to a
+ * fault on the far side.
  */
 export function tlsWanted({ httpStatus, body }: GatewayAnswer, { baseUrl }: GatewayPlace): GatewayFailure | undefined {
   if (baseUrl.protocol !== 'http:' || httpStatus !== BAD_REQUEST || body.kind !== 'complete') return undefined;
@@ -28,8 +29,9 @@ interface Bounds {
 }
 
 /**
- * The same of a call that broke off, as servers end what is no TLS: most hang up without a word. A handshake shows it, and nothing else is
- * sent. Behind a proxy the port is not the gateway's, and by an address with https there is nothing to find out.
+ * The same for a call that broke off, which is how most servers end what is not TLS: they hang up without a word. A
+ * handshake finds out, and nothing else is sent. Behind a proxy the port is not the gateway's, and for an https address
+ * there is nothing to find out.
  */
 export async function tlsSpoken(
   error: unknown,

@@ -27,7 +27,7 @@ import { UndiciSessionGateway } from './undici-session-gateway.js';
 const TIMEOUT_MS = 5_000;
 const CANARY = 'canary-7f3a';
 
-/** The headers are in, and nothing of an answer has been sent. */
+/** The request's headers have arrived, and none of the answer has been sent. */
 const accepted = (socket: Socket): Promise<unknown> => once(socket, 'data');
 
 describe('the create-session call', () => {
@@ -73,7 +73,7 @@ describe('the create-session call', () => {
     return new UndiciSessionGateway({ merchants, connections, clock }).createSession({ merchant: 'shop', signal });
   };
 
-  /** How a call fails: once, after exactly one request, and saying nothing of what the gateway sent. */
+  /** How a call fails: once, after exactly one request, and without repeating anything that the gateway sent. */
   const failure = async (call = create()): Promise<GatewayFailure> => {
     const outcome: unknown = await call.catch((error: unknown) => error);
     if (!(outcome instanceof GatewayFailure)) throw new Error('the call was expected to fail');
@@ -283,7 +283,7 @@ describe('the create-session call', () => {
     await serve((_request, response) => pour(response));
     expect(await failure()).toMatchObject({ kind: 'invalid_response', httpStatus: 200 });
     await server.idle();
-    // What lies in the socket buffers of both sides is out of our hands; it is a few megabytes at most.
+    // We do not control what is in the socket buffers of both sides; it is a few megabytes at most.
     expect(written).toBeGreaterThan(MAX_BODY_BYTES);
     expect(written).toBeLessThan(20_000_000);
   });

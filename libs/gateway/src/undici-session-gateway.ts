@@ -23,7 +23,7 @@ interface SessionGatewayOptions extends CallTools {
   readonly tracing?: Tracing;
 }
 
-/** The create-session call over HTTP. One call is one request: repeating is the renewer's decision alone. */
+/** The create-session call over HTTP. One call is one request: whether to repeat it is up to the renewer alone. */
 export class UndiciSessionGateway implements SessionGateway {
   readonly #options: SessionGatewayOptions;
 
@@ -31,7 +31,7 @@ export class UndiciSessionGateway implements SessionGateway {
     this.#options = options;
   }
 
-  /** @throws GatewayFailure classified; nothing of the answer is in it but its code, status and request id */
+  /** @throws GatewayFailure classified; of the answer it has only the code, status, request id and Retry-After */
   async createSession({ merchant, signal }: CreateSessionRequest): Promise<IssuedSession> {
     const gateway = this.#options.merchants(merchant);
     if (gateway === undefined) {
@@ -46,7 +46,7 @@ export class UndiciSessionGateway implements SessionGateway {
 }
 
 /**
- * A call whose answer cannot be opened would end the session that is served and give none: it is not made.
+ * A call whose answer could not be opened would end the current session without giving a new one, so it is not made.
  * @throws GatewayFailure `key_unavailable`
  */
 async function assertOpenable({ clientKeys }: Pick<MerchantGateway, 'clientKeys'>): Promise<void> {
