@@ -23,7 +23,7 @@ beforeAll(async () => {
   record = await sealAtRest(RECORD, key, BINDING);
 });
 
-/** The derivation, done by another function of the runtime. */
+/** The same derivation by another function of the runtime. */
 const derived = (merchant: string, generation: number): Uint8Array =>
   new Uint8Array(
     hkdfSync('sha256', scalar, '', JSON.stringify(['session-broker/at-rest/v1', merchant, generation]), 32),

@@ -12,10 +12,10 @@ interface AtRestBinding {
 }
 
 const DIRECT = 'dir';
-/** Names purpose and version of the derivation: a later scheme takes another label and cannot be confused with it. */
+/** The purpose and version of the derivation: a later scheme uses another label and cannot be confused with it. */
 const LABEL = 'session-broker/at-rest/v1';
 
-/** A session is about 1 KiB; what is sealed must stay within what is opened again. */
+/** A session is about 1 KiB; whatever is sealed must be short enough to be opened again. */
 const MAX_RECORD_BYTES = DEFAULT_MAX_JWE_BYTES / 2;
 
 const ONLY_AT_REST = {
@@ -26,7 +26,8 @@ const ONLY_AT_REST = {
 
 /**
  * Seals a record for the store: JWE `dir` with A256GCM under a key that HKDF-SHA-256 (RFC 5869) derives for this
- * merchant and generation from the private scalar, or from one agreement of a key that is kept elsewhere. The header repeats the binding and names the key by thumbprint.
+ * merchant and generation from the private scalar or, for a key kept elsewhere, from one agreement. The header repeats
+ * the binding and names the key by thumbprint.
  * @throws BrokerError `jwe_too_large` when the record is longer than 32 KiB
  */
 export async function sealAtRest(plaintext: Uint8Array, key: ClientKey, binding: AtRestBinding): Promise<string> {
@@ -40,8 +41,8 @@ export async function sealAtRest(plaintext: Uint8Array, key: ClientKey, binding:
 
 /**
  * Opens a record from the store with whichever of `keys` sealed it.
- * @returns undefined when it is damaged, bound to something else, or sealed under a key that is not given: for the
- *   caller such a record is absent
+ * @returns undefined if it is damaged, bound to something else, or sealed under a key that is not given: to the caller,
+ * such a record is absent
  */
 export async function openAtRest(
   jwe: string,
@@ -49,7 +50,7 @@ export async function openAtRest(
   binding: AtRestBinding,
 ): Promise<Uint8Array | undefined> {
   const header = readHeader(jwe);
-  // The same key may be given twice while it moves from a file into a token: each of the two has a root of its own.
+  // The same key may be given twice while it moves from a file into a token: each of the two has its own root.
   for (const key of keys.filter((candidate) => isHeaderOf(header, candidate, binding))) {
     const { atRest, atRestOfToken } = clientHandlesOf(key);
     const opened = (await openUnder(jwe, atRest, binding)) ?? (await openUnder(jwe, await atRestOfToken?.(), binding));
@@ -67,7 +68,7 @@ async function openUnder(
   try {
     return (await compactDecrypt(jwe, await recordKey(root, binding, 'decrypt'), ONLY_AT_REST)).plaintext;
   } catch {
-    // The tag does not fit: the record was not written with the key. What exactly is wrong is never said.
+    // The tag does not match: the record was not written with this key. What exactly is wrong is never revealed.
     return undefined;
   }
 }
@@ -105,7 +106,7 @@ async function recordKey(
   { merchant, generation }: AtRestBinding,
   usage: webcrypto.KeyUsage,
 ): Promise<webcrypto.CryptoKey> {
-  // JSON quotes the merchant id, so no two bindings can run together into the same octets.
+  // JSON quotes the merchant id, so no two bindings can produce the same octets.
   const info = Buffer.from(JSON.stringify([LABEL, merchant, generation]), 'utf8');
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info };
   return crypto.subtle.deriveKey(derivation, root, { name: 'AES-GCM', length: 256 }, false, [usage]);

@@ -2,7 +2,7 @@
 const CANONICAL_END = { 0: /^/, 2: /[AQgw]$/, 3: /[AEIMQUYcgkosw048]$/ } as const;
 
 /**
- * Whether `text` is base64url as JOSE wants it (RFC 7515 section 2): no padding, no white space, none of `+/`, and
+ * Whether `text` is base64url as JOSE requires it (RFC 7515 section 2): no padding, no white space, none of `+/`, and
  * unused bits zero (RFC 4648 section 3.5), so that no two texts mean the same octets.
  */
 export function isBase64url(text: string): boolean {

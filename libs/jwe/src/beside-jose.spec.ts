@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 const octets = fc.uint8Array({ maxLength: 2_000 });
 const party = fc.option(fc.uint8Array({ minLength: 1, maxLength: 60 }), { nil: undefined });
-/** They are distinct, or jose seals nothing (RFC 7518 section 4.6.2). */
+/** They must differ, or jose does not seal (RFC 7518 section 4.6.2). */
 const parties = fc
   .tuple(party, party)
   .filter(([apu, apv]) => apu === undefined || apv === undefined || Buffer.compare(apu, apv) !== 0);

@@ -16,7 +16,7 @@ const away = new BrokerError('client_key_unavailable', { detail: 'token_absent' 
 const BINDING = { merchant: 'shop', generation: 7 };
 const RECORD = Buffer.from('a session');
 
-/** Has the private key, and notes what it is asked. */
+/** Holds the private key, and records what it is asked. */
 class NotedKeys implements ClientKeys {
   readonly peers: PublicJwk[] = [];
   isAway = false;

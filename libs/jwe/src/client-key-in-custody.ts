@@ -5,16 +5,16 @@ import { refuseJwk } from './jwk-rules.js';
 import { COORDINATE_BYTES, NODE_CURVE } from './profile.js';
 import { type PublicJwk, pointOf } from './public-jwk.js';
 
-/** Names purpose and version of the point and of the root: another scheme takes other labels. */
+/** The purpose and version of the point and of the root: another scheme uses other labels. */
 const POINT_LABEL = 'session-broker/at-rest/point/v1';
 const ROOT_LABEL = 'session-broker/at-rest/agreement/v1';
 const ROOT_BYTES = 32;
-/** Every second try is on the curve: so many that are not would be a fault of the hash. */
+/** Every second try is on the curve on average: this many misses would mean that the hash is broken. */
 const MAX_TRIES = 256;
 
 /**
- * A client key whose private half stays where it is. It is asked twice: once for the secret that records at rest are sealed
- * under, and once to prove that it belongs to the public half.
+ * A client key whose private half stays where it is. Its custody is asked twice: once for the secret that records at
+ * rest are sealed under, and once to prove that it belongs to the public half.
  * @throws BrokerError `jwk_invalid` when it does not, `client_key_unavailable` when it cannot be asked
  */
 export async function clientKeyInCustody(publicJwk: PublicJwk, custody: ClientKeys): Promise<ClientKey> {
@@ -23,8 +23,8 @@ export async function clientKeyInCustody(publicJwk: PublicJwk, custody: ClientKe
 }
 
 /**
- * The root of the keys at rest that takes no scalar: the key's own agreement with a point whose logarithm nobody knows. It
- * is the same wherever the key is kept, in a file or in a token.
+ * The root of the keys at rest that needs no scalar: the key's own agreement with a point whose logarithm nobody knows.
+ * It is the same wherever the key is kept, in a file or in a token.
  */
 export async function agreedRoot(publicJwk: PublicJwk, custody: ClientKeys): Promise<webcrypto.CryptoKey> {
   const secret = await custody.deriveSharedSecret(pointWithoutLogarithm(publicJwk));
@@ -37,7 +37,7 @@ export async function agreedRoot(publicJwk: PublicJwk, custody: ClientKeys): Pro
   }
 }
 
-/** Hashes until an x coordinate is met. Whoever wanted to know the point's logarithm would have to solve for it. */
+/** Hashes until the result is an x coordinate of the curve. The point's logarithm could only be found by solving it. */
 function pointWithoutLogarithm(publicJwk: PublicJwk): PublicJwk {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const x = createHash('sha384').update(POINT_LABEL).update(Buffer.of(0, tries)).update(pointOf(publicJwk)).digest();
@@ -59,7 +59,7 @@ function decompressed(compressed: Buffer): Buffer | undefined {
   }
 }
 
-/** The agreement of an ephemeral key with the public half is that of the private half with the ephemeral one. */
+/** An ephemeral key with the public half gives the same agreement as the private half with the ephemeral key. */
 async function provePair(publicJwk: PublicJwk, custody: ClientKeys): Promise<void> {
   const ephemeral = createECDH(NODE_CURVE);
   const point = ephemeral.generateKeys();

@@ -4,20 +4,20 @@ import { type PublicJwk, thumbprintOf } from './public-jwk.js';
 
 /** What a private key can do. No handle is extractable, so the scalar cannot come back out. */
 interface ClientKeyHandles {
-  /** Whoever makes shared secrets with it: opens what was sealed to the public half. */
+  /** Makes shared secrets with the key, to open what was sealed to the public half. */
   readonly custody: ClientKeys;
-  /** ECDH on P-384, where this process has the key: opens without a question to anybody. */
+  /** ECDH on P-384, if this process has the key: opens without asking anyone. */
   readonly agreement?: webcrypto.CryptoKey;
   /** HKDF: the root of the keys that seal records at rest. */
   readonly atRest: webcrypto.CryptoKey;
-  /** The root under which a token with this same key seals: a move of the key into one leaves no record behind. */
+  /** The root that a token with the same key seals under: moving the key into a token leaves no record behind. */
   readonly atRestOfToken?: () => Promise<webcrypto.CryptoKey>;
 }
 
 let read: (key: ClientKey) => ClientKeyHandles;
 
 /**
- * A checked private key of a merchant. Printing, inspecting or serialising it shows the public half and no more. Made by
+ * A merchant's checked private key. Printing, inspecting or serialising it shows only the public half. Made by
  * `importClientKey` and `clientKeyInCustody`.
  */
 export class ClientKey {
@@ -31,7 +31,7 @@ export class ClientKey {
     this.#handles = handles;
   }
 
-  /** False for a key in a token: this process does not have it, and asks for each opening. */
+  /** False for a key in a token: this process does not have it, and has to ask for each opening. */
   get isHere(): boolean {
     return this.#handles.agreement !== undefined;
   }
@@ -49,5 +49,5 @@ export class ClientKey {
   }
 }
 
-/** For this lib alone: the handles that opening and sealing at rest use. */
+/** For this lib only: the handles for opening and for sealing at rest. */
 export const clientHandlesOf = (key: ClientKey): ClientKeyHandles => read(key);

@@ -1,8 +1,9 @@
 import type { PublicJwk } from './public-jwk.js';
 
 /**
- * Custody of one private key: whoever has it makes shared secrets with it, and nothing else is ever asked. A file that was
- * imported is one, a key in a PKCS#11 token another; the call has the shape of `DeriveSharedSecret` of a key service.
+ * Custody of one private key: its holder makes shared secrets with it, and is never asked for anything else. An
+ * imported file is one, a key in a PKCS#11 token another; the call has the shape of a key service's
+ * `DeriveSharedSecret`.
  */
 export interface ClientKeys {
   /**

@@ -9,7 +9,7 @@ const epk = { kty: 'EC', crv: 'P-384', x: zeros(48), y: zeros(48) };
 const HEADER: Header = { alg: 'ECDH-ES+A256KW', enc: 'A256GCM', epk };
 
 const encoded = (header: unknown): string => Buffer.from(JSON.stringify(header)).toString('base64url');
-/** In the right shape and of the right lengths: nothing more is looked at here. */
+/** Of the right shape and lengths: nothing more is checked here. */
 const shaped = (parts: Partial<Record<'header' | 'key' | 'iv' | 'ciphertext' | 'tag', string>> = {}): string =>
   [
     parts.header ?? encoded(HEADER),

@@ -11,7 +11,7 @@ const MAX_HEADER_CHARACTERS = 2_048;
 const WRAPPED_KEY_BYTES = 40;
 const TAG_BYTES = 16;
 
-/** Members by which a sender would choose what the reader runs or trusts. */
+/** Members that would let a sender choose what the reader runs or trusts. */
 const REFUSED_MEMBERS = ['crit', 'jku', 'jwk', 'x5u', 'x5c'] as const;
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
@@ -27,18 +27,18 @@ interface CompactParts {
   readonly tag: string;
 }
 
-/** A JWE of which everything has been checked that shows without a key, with what the key agreement needs of its header. */
+/** A JWE that has passed every check that needs no key, and what the key agreement needs from its header. */
 export interface CheckedJwe extends CompactParts {
-  /** Coordinates in the right form. Whether the point is on the curve is for whoever uses it to check. */
+  /** Coordinates in the right form. Whoever uses the point has to check that it is on the curve. */
   readonly epk: PublicJwk;
-  /** What it says of the two parties (RFC 7518 section 4.6.1), still encoded; empty where it says nothing. */
+  /** What it says about the two parties (RFC 7518 section 4.6.1), still encoded; empty if it says nothing. */
   readonly apu: string;
   readonly apv: string;
 }
 
 /**
- * Reads a compact JWE and checks everything that can be judged without a key: size, shape, header, lengths. What is judged
- * here is public, so that telling the faults apart helps nobody to guess keys or plaintext.
+ * Reads a compact JWE and checks everything that can be judged without a key: size, shape, header, lengths. All of this
+ * is public, so telling the faults apart helps nobody guess keys or plaintext.
  * @throws BrokerError `jwe_too_large`, `jwe_malformed` or `jwe_algorithm_refused`
  */
 export function readCompactJwe(jwe: string, maxBytes: number): CheckedJwe {
@@ -96,7 +96,7 @@ function partyOf(header: Header, name: 'apu' | 'apv'): string {
   return party;
 }
 
-/** Other members of `epk` than these are ignored (RFC 7518 section 4.6.1.1). */
+/** Any other members of `epk` are ignored (RFC 7518 section 4.6.1.1). */
 function ephemeralKeyOf(epk: unknown): PublicJwk {
   if (!isObject(epk)) throw malformed('"epk" must be a JSON object');
   if (epk['kty'] !== KEY_TYPE || epk['crv'] !== CURVE) throw malformed('"epk" must be an EC key on P-384');

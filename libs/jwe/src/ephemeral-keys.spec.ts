@@ -10,7 +10,7 @@ describe('ephemeral keys', () => {
   });
   afterEach(() => made.mockRestore());
 
-  /** Nothing is generated any more: what was begun has ended, and no round has begun another. */
+  /** Waits until nothing is generated any more: everything begun has ended, and nothing new has begun since. */
   const settled = async (): Promise<void> => {
     for (let begun = -1; begun !== made.mock.calls.length;) {
       begun = made.mock.calls.length;

@@ -2,25 +2,25 @@ import type { webcrypto } from 'node:crypto';
 import { CURVE, KEY_TYPE } from './profile.js';
 import type { PublicJwk } from './public-jwk.js';
 
-/** As many as there are usually seals in flight: more would cost memory, and fewer would be waited for. */
+/** About as many as there are seals in flight: more would cost memory, and fewer would make seals wait. */
 const KEYS_AHEAD = 8;
 
-/** For one seal: the private half, and the public one as the header shows it. */
+/** For one seal: the private half, and the public half as it appears in the header. */
 interface EphemeralKey {
   readonly privateKey: webcrypto.CryptoKey;
   readonly epk: PublicJwk;
 }
 
 /**
- * Ephemeral keys, generated a few ahead of need: a seal then waits for one elliptic-curve operation instead
- * of two, and under load the runtime's threads find work while a seal is between its steps. Each key is handed out
- * once, and none outlives the process.
+ * Ephemeral keys, generated a few ahead of need: a seal then waits for one elliptic-curve operation instead of two, and
+ * under load the runtime's threads stay busy between the steps of a seal. Each key is handed out once, and none
+ * outlives the process.
  */
 export class EphemeralKeys {
   readonly #ready: EphemeralKey[] = [];
   #underway = 0;
 
-  /** A key that nobody else has had or will have. */
+  /** A key that is handed out to nobody else, before or after. */
   async take(): Promise<EphemeralKey> {
     const key = this.#ready.pop();
     this.#refill();
@@ -32,7 +32,7 @@ export class EphemeralKeys {
       this.#underway += 1;
       generate()
         .then((key) => this.#ready.push(key))
-        // Nobody waits for this one. The seal that finds no key ready makes its own, and reports what fails then.
+        // Nobody waits for this one. A seal that finds no key ready makes its own, and reports any failure then.
         .catch(() => undefined)
         .finally(() => (this.#underway -= 1));
     }

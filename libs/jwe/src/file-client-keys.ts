@@ -5,7 +5,7 @@ import type { PublicJwk } from './public-jwk.js';
 
 const ECDH = { name: 'ECDH', namedCurve: CURVE } as const;
 
-/** The custody of a key that came from a file: a handle of the runtime that is not extractable. */
+/** Custody of a key that came from a file: a handle of the runtime that is not extractable. */
 export class FileClientKeys implements ClientKeys {
   readonly #agreement: webcrypto.CryptoKey;
 

@@ -35,8 +35,8 @@ export async function importClientKey(jwk: unknown): Promise<ClientKey> {
 }
 
 /**
- * Imports the key that the gateway sends with a session (`serverPublic`). Members that a JWK may carry besides are
- * ignored, but `use`, `alg` and `key_ops` must not contradict the purpose and `d` must not be there.
+ * Imports the key that the gateway sends with a session (`serverPublic`). Other members of the JWK are ignored, but
+ * `use`, `alg` and `key_ops` must not contradict the purpose and `d` must be absent.
  * @throws BrokerError `jwk_invalid`, naming the member and the rule, never a value
  */
 export function importServerKey(jwk: unknown): Promise<RecipientKey> {
@@ -44,8 +44,8 @@ export function importServerKey(jwk: unknown): Promise<RecipientKey> {
 }
 
 /**
- * Checks the key that the gateway sends with a session by the same rules, without importing it: most sessions are never sealed
- * to by this process.
+ * Checks the key that the gateway sends with a session by the same rules, without importing it: this process never
+ * seals to the key of most sessions.
  * @throws BrokerError `jwk_invalid`, naming the member and the rule, never a value
  */
 export function checkServerKey(jwk: unknown): PublicJwk {

@@ -6,12 +6,12 @@ import { openingBy, openJwe } from './open-jwe.js';
 import type { OpenedWith } from './open-with-handles.js';
 import { sealingBy, sealJwe } from './seal-jwe.js';
 
-/** What is asked of the thread. Handles cross over as they are: not extractable, and without a copy of the key. */
+/** A task for the thread. Handles are passed as they are: not extractable, and without a copy of the key. */
 export type JweTask =
   | { readonly kind: 'open'; readonly jwe: CheckedJwe; readonly handles: readonly webcrypto.CryptoKey[] }
   | { readonly kind: 'seal'; readonly plaintext: Uint8Array; readonly handle: webcrypto.CryptoKey };
 
-/** What comes back. A task that fails does not say why. */
+/** The thread's answer. A task that fails does not say why. */
 export type JweAnswer =
   { readonly opened: OpenedWith | undefined } | { readonly sealed: string } | { readonly failed: true };
 
@@ -19,7 +19,7 @@ export type JweAnswer =
 export interface JweWork {
   readonly openJwe: typeof openJwe;
   readonly sealJwe: typeof sealJwe;
-  /** Something under way does not end: whatever can be left behind is left behind, and later work begins afresh. */
+  /** For work that hangs: abandons whatever can be abandoned, and lets later work start afresh. */
   readonly startAfresh: () => void;
 }
 
@@ -31,13 +31,13 @@ interface Waiting {
 }
 
 const ENTRY = new URL('./jwe-thread-entry.js', import.meta.url);
-/** Room for what is under way, and no more: a thread that runs wild ends alone. What it makes is garbage at once. */
+/** Memory for the work in progress, and no more: a runaway thread ends alone. What it makes is garbage at once. */
 const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
 
 /**
- * Opens and seals in a thread of its own. A JWE has work before and after its agreement on the thread that asks: on the event
- * loop's, every read would wait for that. The thread is started by the first task, and after it has died, or was given up
- * because it hung, by the next one.
+ * Opens and seals in a separate thread. A JWE takes work before and after its agreement on the thread that asks; on the
+ * event loop's thread, every read would wait for that. The thread is started by the first task and, after it has died
+ * or was given up because it hung, by the next one.
  */
 export class JweThread implements JweWork {
   readonly openJwe = openingBy((jwe, handles) => this.#open(jwe, handles));
@@ -57,7 +57,7 @@ export class JweThread implements JweWork {
     this.#entry = entry;
   }
 
-  /** Tasks that are under way fail. */
+  /** Tasks in progress fail. */
   async close(): Promise<void> {
     await this.#worker?.terminate();
   }
@@ -98,7 +98,7 @@ export class JweThread implements JweWork {
       cause = error;
     });
     worker.on('exit', () => {
-      // A thread that was replaced has nothing under way any more: what is under way belongs to its successor.
+      // A thread that was replaced has nothing in progress any more: all of that belongs to its successor.
       if (this.#worker !== worker) return;
       this.#worker = undefined;
       this.#failAll(gone(cause));

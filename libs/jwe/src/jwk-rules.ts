@@ -2,7 +2,7 @@ import { BrokerError } from '#libs/errors';
 import { isBase64urlOf } from './base64url.js';
 import { COORDINATE_BYTES, CURVE, KEY_MANAGEMENT, KEY_TYPE, KEY_USE } from './profile.js';
 
-/** A JWK as it arrives: nothing is known of its members yet. */
+/** A JWK as it arrives: nothing is known about its members yet. */
 export type RawJwk = Readonly<Record<string, unknown>>;
 
 /** One rule: the fault in words that name the member and never its value, or undefined when the JWK keeps the rule. */
@@ -53,7 +53,7 @@ const common: readonly JwkRule[] = [
   octets('y'),
 ];
 
-// A private key in the wrong place outranks every other fault, so it is looked for first.
+// A private key in the wrong place outranks every other fault, so it is checked first.
 export const publicKeyRules: readonly JwkRule[] = [isPublic, ...common];
 export const privateKeyRules: readonly JwkRule[] = [...common, isPrivate, canDerive, octets('d')];
 

@@ -1,17 +1,17 @@
 import { type ClientKey, clientHandlesOf } from './client-key.js';
 
-/** Names purpose and version of the derivation, apart from that of records at rest. */
+/** The purpose and version of the derivation, distinct from that of records at rest. */
 const LABEL = 'session-broker/digest/v1';
 
 /**
- * A name for something that the store is to recognize and not to learn: HMAC-SHA-256 of the parts under a key that
- * HKDF-SHA-256 (RFC 5869) derives from the merchant's private scalar. Who does not hold that key can neither find out
- * what it stands for nor make one.
+ * A name for something that the store must recognize but not learn: HMAC-SHA-256 of the parts under a key that
+ * HKDF-SHA-256 (RFC 5869) derives from the root of the merchant's records at rest. Nobody without that key can find out
+ * what it stands for or make one.
  * @param purpose keeps digests of different things apart
  * @returns base64url, 43 characters
  */
 export async function keyedDigest(key: ClientKey, purpose: string, parts: readonly string[]): Promise<string> {
-  // JSON quotes the parts, so that no two lists of them can run together into the same octets.
+  // JSON quotes the parts, so no two lists of them can produce the same octets.
   const info = Buffer.from(JSON.stringify([LABEL, purpose]), 'utf8');
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info };
   const hmac = { name: 'HMAC', hash: 'SHA-256', length: 256 };

@@ -4,10 +4,10 @@ import { CONTENT_CIPHER, WRAP_CIPHER, WRAP_IV } from './profile.js';
 import { wrappingKeyOf } from './wrapping-key.js';
 
 /**
- * What follows from the agreement of a JWE: the key that wraps, the content key, the content (RFC 7518 sections 4.6.2, 4.4
- * and 5.3). It is the same wherever the agreement was made.
+ * The steps after the agreement of a JWE: wrapping key, content key, content (RFC 7518 sections 4.6.2, 4.4 and 5.3).
+ * They are the same wherever the agreement was made.
  * @param secret is erased
- * @returns undefined when it does not open it, whatever is wrong
+ * @returns undefined if it does not open the JWE, whatever is wrong
  */
 export function openAgreed(jwe: CheckedJwe, secret: Uint8Array): Uint8Array | undefined {
   const wrappingKey = wrappingKeyOf(secret, jwe);
@@ -15,7 +15,7 @@ export function openAgreed(jwe: CheckedJwe, secret: Uint8Array): Uint8Array | un
   try {
     return openContent(jwe, unwrapped(jwe.wrappedKey, wrappingKey));
   } catch {
-    // A bad wrap and a bad tag must look the same from outside, and are told to no log.
+    // A bad wrap and a bad tag must look the same from outside, and are not logged.
     return undefined;
   } finally {
     wrappingKey.fill(0);
@@ -24,7 +24,7 @@ export function openAgreed(jwe: CheckedJwe, secret: Uint8Array): Uint8Array | un
 
 function unwrapped(wrappedKey: string, wrappingKey: Buffer): Buffer {
   const cipher = createDecipheriv(WRAP_CIPHER, createSecretKey(wrappingKey), WRAP_IV);
-  // All of the key comes out of this call, or it throws; a copy would have to be erased too.
+  // This call returns the whole key, or throws; a copy would have to be erased too.
   const contentKey = cipher.update(wrappedKey, 'base64url');
   cipher.final();
   return contentKey;
@@ -35,7 +35,7 @@ function openContent({ header, iv, ciphertext, tag }: CheckedJwe, contentKey: Bu
   contentKey.fill(0);
   cipher.setAAD(Buffer.from(header, 'ascii')).setAuthTag(Buffer.from(tag, 'base64url'));
   const { buffer, byteOffset, byteLength } = cipher.update(ciphertext, 'base64url');
-  // Until here nothing is proved: it throws where the tag does not fit.
+  // Nothing is authenticated until here: it throws if the tag does not match.
   cipher.final();
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

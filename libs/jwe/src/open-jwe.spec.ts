@@ -179,7 +179,7 @@ describe('a JWE that does not open', () => {
   });
 });
 
-/** Without `alg`, so that the library lets itself be driven with another one. */
+/** Without `alg`, so that the library accepts another one. */
 const publicKey = (): JWK => ({ kty: 'EC', crv: 'P-384', x: publicJwk['x'] ?? '', y: publicJwk['y'] ?? '' });
 
 describe('a JWE of another algorithm', () => {

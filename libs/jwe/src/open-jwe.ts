@@ -8,13 +8,13 @@ import { DEFAULT_MAX_JWE_BYTES } from './profile.js';
 import { isOnCurve } from './public-jwk.js';
 
 interface OpenOptions {
-  /** The longest compact JWE to look at. */
+  /** The longest compact JWE to accept. */
   readonly maxBytes?: number;
 }
 
 export interface OpenedJwe {
   readonly plaintext: Uint8Array;
-  /** RFC 7638 thumbprint of the key that opened it: which keys are still in use shows here. */
+  /** RFC 7638 thumbprint of the key that opened it, which shows which keys are still in use. */
   readonly thumbprint: string;
 }
 
@@ -23,13 +23,13 @@ type OpenWith = (jwe: CheckedJwe, handles: readonly webcrypto.CryptoKey[]) => Pr
 
 /**
  * Opens a compact JWE of the profile with the first of `keys` that fits; give them newest first.
- * @throws BrokerError `jwe_too_large`, `jwe_malformed`, `jwe_algorithm_refused` for what shows without a key, else
- *   `jwe_not_opened`: every cryptographic failure is the same failure (RFC 7516 section 11.5);
- *   `client_key_unavailable` when a key is kept elsewhere and cannot be asked
+ * @throws BrokerError `jwe_too_large`, `jwe_malformed`, `jwe_algorithm_refused` for faults that show without a key,
+ * otherwise `jwe_not_opened`: every cryptographic failure is the same failure (RFC 7516 section 11.5);
+ * `client_key_unavailable` when a key is kept elsewhere and cannot be asked
  */
 export const openJwe = openingBy(openWithHandles);
 
-/** An `openJwe` whose cryptography is done elsewhere: what shows without a key is refused here all the same. */
+/** An `openJwe` whose cryptography is done elsewhere: faults that show without a key are still refused here. */
 export function openingBy(openWith: OpenWith) {
   return async (jwe: string, keys: readonly ClientKey[], options: OpenOptions = {}): Promise<OpenedJwe> => {
     const checked = readCompactJwe(jwe, options.maxBytes ?? DEFAULT_MAX_JWE_BYTES);
@@ -58,7 +58,7 @@ async function openHere(
   return opened === undefined || thumbprint === undefined ? undefined : { plaintext: opened.plaintext, thumbprint };
 }
 
-/** A point that is not on the curve goes to no custody (RFC 8725 section 3.4). */
+/** A point that is not on the curve is never passed to a custody (RFC 8725 section 3.4). */
 async function openElsewhere(jwe: CheckedJwe, keys: readonly ClientKey[]): Promise<OpenedJwe | undefined> {
   const elsewhere = keys.filter(({ isHere }) => !isHere);
   if (elsewhere.length === 0 || !isOnCurve(jwe.epk)) return undefined;

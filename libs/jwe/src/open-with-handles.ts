@@ -9,7 +9,7 @@ export interface OpenedWith {
   readonly index: number;
 }
 
-/** With the first handle that fits, or undefined. */
+/** Opens with the first handle that fits; undefined if none does. */
 export async function openWithHandles(
   jwe: CheckedJwe,
   handles: readonly webcrypto.CryptoKey[],
@@ -26,7 +26,7 @@ async function secretOf({ epk }: CheckedJwe, handle: webcrypto.CryptoKey): Promi
   try {
     return await new FileClientKeys(handle).deriveSharedSecret(epk);
   } catch {
-    // A bad point must look like a bad wrap or tag from outside, and is told to no log.
+    // A bad point must look like a bad wrap or tag from outside, and is not logged.
     return undefined;
   }
 }

@@ -29,7 +29,7 @@ function keyIn(pem: string): KeyObject {
   try {
     return pemKindOf(pem) === 'private' ? createPrivateKey(pem) : createPublicKey(pem);
   } catch {
-    // OpenSSL's own words are dropped on purpose: they may quote the key.
+    // OpenSSL's own message is dropped on purpose: it may quote the key.
     throw refuseJwk(/ENCRYPTED/.test(pem) ? WITH_PASSPHRASE : UNREADABLE);
   }
 }

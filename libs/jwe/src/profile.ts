@@ -1,7 +1,7 @@
 /**
- * The one profile that is spoken (interface description, "Client key" and "Create a technical session"): EC keys on
- * P-384, key agreement with key wrapping, AES-256-GCM for the content. Nothing here is a setting: a second accepted
- * algorithm would be an algorithm that an attacker can choose.
+ * The only supported profile (interface description, "Client key" and "Create a technical session"): EC keys on P-384,
+ * key agreement with key wrapping, AES-256-GCM for the content. Nothing here is a setting: a second accepted algorithm
+ * would be one that an attacker can choose.
  */
 export const KEY_TYPE = 'EC';
 export const CURVE = 'P-384';

@@ -20,5 +20,5 @@ export class RecipientKey {
   }
 }
 
-/** For this lib alone: the handle that the sealing uses. */
+/** For this lib only: the handle for sealing. */
 export const recipientHandleOf = (key: RecipientKey): webcrypto.CryptoKey => read(key);

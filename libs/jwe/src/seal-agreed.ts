@@ -21,7 +21,7 @@ interface Agreement {
   readonly secret: Uint8Array;
 }
 
-/** A compact JWE under a shared secret, with a content key and a vector of its own (RFC 7516 section 5.1). */
+/** A compact JWE under a shared secret, with its own content key and initialization vector (RFC 7516 section 5.1). */
 export function sealAgreed(plaintext: Uint8Array, { epk, secret }: Agreement): string {
   const wrappingKey = wrappingKeyOf(secret, NO_PARTIES);
   secret.fill(0);

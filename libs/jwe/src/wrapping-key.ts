@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { KEY_MANAGEMENT } from './profile.js';
 
 const KEK_BITS = 256;
-/** One round of the hash gives as many bits as are needed, so the counter is 1 and nothing else. */
+/** One round of the hash gives all the bits that are needed, so the counter is always 1. */
 const FIRST_ROUND = Buffer.of(0, 0, 0, 1);
 const ALGORITHM_ID = withLength(Buffer.from(KEY_MANAGEMENT, 'ascii'));
 const KEY_LENGTH = uint32(KEK_BITS);
 
-/** What a header says of the two parties, in base64url; empty where it says nothing. */
+/** What a header says about the two parties, in base64url; empty if it says nothing. */
 interface Parties {
   readonly apu: string;
   readonly apv: string;
