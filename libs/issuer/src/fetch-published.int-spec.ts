@@ -6,7 +6,7 @@ import { endedAfterEach, eventually, FakeClock, freePort, LoopbackServer } from 
 import { fetchPublished } from './fetch-published.js';
 import { whatIsWrong } from './what-is-wrong.js';
 
-/** Time is up before the system has had a turn to connect. */
+/** Time is up before the system has had a chance to connect. */
 class ImpatientClock extends FakeClock {
   override schedule(_delayMs: number, task: () => void): ScheduledTask {
     queueMicrotask(task);

@@ -4,18 +4,18 @@ import { request as requestHttps } from 'node:https';
 import { type Clock, Deadline } from '#libs/clock';
 import { type ExchangeEnd, exchangeEndOf, trustOptions } from '#libs/outbound';
 
-/** A document that an issuer publishes, and how one gets to it. */
+/** A document that an issuer publishes, and how to get it. */
 export interface PublishedPlace {
   readonly uri: URL;
-  /** Holds the bearer token that the issuer wants; read anew at each request, because its content is rotated. */
+  /** Holds the bearer token that the issuer requires; read again for each request, because its content is rotated. */
   readonly tokenFile?: string;
   /** PEM certificates that replace the built-in authorities. */
   readonly ca?: string;
 }
 
-/** Why it cannot be had. */
+/** Why it could not be fetched. */
 export type FetchFailure =
-  /** `mark`: the code of the system, which cannot read it; without one there is no token in it. */
+  /** `mark`: the system's code, if the file cannot be read; without one, it holds no usable token. */
   | { readonly kind: 'token_file'; readonly mark?: string }
   | { readonly kind: 'no_answer'; readonly end: ExchangeEnd }
   | { readonly kind: 'no_answer_in_time'; readonly wasReached: boolean }
@@ -35,10 +35,10 @@ interface Bounds {
 const FETCH_LIMIT_MS = 5_000;
 export const MAX_DOCUMENT_BYTES = 262_144;
 const MAX_HEADER_BYTES = 16_384;
-/** Node.js: a header that cannot be written, which of ours is that of the token alone. */
+/** Node.js: a header that cannot be written, which among ours can only be the token's. */
 const UNSENDABLE = 'ERR_INVALID_CHAR';
 
-/** Fetches a JSON object: one GET, no redirect, bounded in time and size, the certificate verified. */
+/** Fetches a JSON object: one GET, no redirect, bounded in time and size, with the certificate verified. */
 export async function fetchPublished(place: PublishedPlace, { clock, signal }: Bounds): Promise<Fetched> {
   const token = await tokenOf(place);
   if (typeof token === 'object') return token;
@@ -66,7 +66,7 @@ async function tokenOf({ tokenFile }: PublishedPlace): Promise<string | undefine
   }
 }
 
-/** One request and what comes of it. */
+/** One request and its outcome. */
 class Exchange {
   readonly #place: PublishedPlace;
   readonly #token: string | undefined;
@@ -79,7 +79,7 @@ class Exchange {
     this.#signal = signal;
   }
 
-  /** Whether there was a connection: a packet that a firewall drops never makes one. */
+  /** Whether a connection was made: if a firewall drops the packets, there never is one. */
   get wasReached(): boolean {
     return this.#wasReached;
   }
@@ -102,7 +102,7 @@ class Exchange {
       accept: 'application/json',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
-    // A connection of its own each time: the request is made a few times an hour.
+    // A new connection each time, as the request is made only a few times an hour.
     const options = {
       headers,
       signal: this.#signal,
@@ -136,7 +136,7 @@ function parsed(text: string): Fetched {
     const document: unknown = JSON.parse(text);
     return typeof document === 'object' && document !== null ? { kind: 'document', document } : { kind: 'no_json' };
   } catch (error) {
-    // The parser's message would quote what came.
+    // The parser's message would quote what was received.
     if (error instanceof SyntaxError) return { kind: 'no_json' };
     throw error;
   }

@@ -8,21 +8,21 @@ const OF_CURVE: Readonly<Record<string, readonly string[]>> = {
   'P-521': ['ES512'],
 };
 
-/** Asymmetric ones only: with a shared secret, everybody who checks tokens could make them (RFC 8725 section 3.1). */
+/** Asymmetric ones only: with a shared secret, everyone who checks tokens could make them (RFC 8725 section 3.1). */
 export const SIGNATURE_ALGORITHMS: readonly string[] = [...Object.values(OF_CURVE).flat(), ...OF_EDWARDS, ...OF_RSA];
 
-/** RFC 7518 section 3.3: shorter ones sign nothing. */
+/** RFC 7518 section 3.3: shorter keys must not be used. */
 const MIN_RSA_BITS = 2_048;
 
 type Key = Readonly<Record<string, unknown>>;
 
-/** The members of a JSON Web Key Set; undefined for what is none (RFC 7517 section 5). */
+/** The keys of a JSON Web Key Set; undefined if the document is not one (RFC 7517 section 5). */
 export function keysOf(document: object): readonly Key[] | undefined {
   const { keys }: { readonly keys?: unknown } = document;
   return Array.isArray(keys) && keys.every(isObject) ? keys : undefined;
 }
 
-/** Those that a token which is accepted may be signed with: they can be read, they are for signatures, and with an algorithm that counts. */
+/** The keys that an accepted token may be signed with: readable, for signatures, and with an accepted algorithm. */
 export function usableKeys(keys: readonly Key[]): readonly Key[] {
   return keys.filter((key) => isForSignatures(key) && isReadable(key));
 }

@@ -2,7 +2,7 @@ import { portOf } from '#libs/outbound';
 import { causeOf, leadsElsewhere } from '#libs/session';
 import { type FetchFailure, MAX_DOCUMENT_BYTES, type PublishedPlace } from './fetch-published.js';
 
-/** Why nobody can have what the issuer publishes. It is made of constant text, addresses and codes. */
+/** Why the issuer's document cannot be fetched. It consists of constant text, addresses and codes. */
 export interface Trouble {
   readonly problem: string;
   readonly remedy: string;
