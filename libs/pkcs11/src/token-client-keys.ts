@@ -11,13 +11,13 @@ import { TokenError, tokenFaults } from './token-fault.js';
 import { TokenProcess } from './token-process.js';
 import { type TokenReference, tokenReferenceOf } from './token-reference.js';
 
-/** Whoever asked may ask again by then: a session of the token is opened anew by each question. */
+/** Callers may ask again after this long: after a failure, the next question opens the session with the token anew. */
 const RETRY_AFTER_MS = 1_000;
 
-/** All keys share it: a module is initialised once in a process, and each session with a device costs. */
+/** Shared by all keys: a module is initialised once per process, and each session with a device is costly. */
 const shared = new TokenProcess();
 
-/** The custody of a key in a PKCS#11 token: the token makes the agreement, and the private key stays in it. */
+/** Custody of a key in a PKCS#11 token: the token makes the agreement, and the private key stays in it. */
 export class TokenClientKeys implements ClientKeys {
   readonly #reference: TokenReference;
   readonly #process: Pick<TokenProcess, 'derive'>;
@@ -36,7 +36,7 @@ export class TokenClientKeys implements ClientKeys {
   }
 }
 
-/** Of a key file: the public half, and where the private one is. */
+/** From a key file: the public half, and where the private half is. */
 export interface TokenKeyFile {
   readonly publicJwk: PublicJwk;
   readonly reference: TokenReference;
@@ -59,8 +59,8 @@ export async function readTokenKeyFile(jwk: { readonly pkcs11: unknown }): Promi
 }
 
 /**
- * A client key whose private half is in a token, which is asked at once: for the secret of records at rest, and for a proof
- * that it has the key of the file.
+ * A client key whose private half is in a token. The token is asked right away for the secret of records at rest, and
+ * for proof that it has the key of the file.
  * @throws BrokerError `jwk_invalid`, or `client_key_unavailable` with the fault of the token
  */
 export async function openTokenKey(jwk: { readonly pkcs11: unknown }): Promise<ClientKey> {

@@ -1,6 +1,6 @@
 /**
- * Why a key in a token cannot be used: the names are a contract, listed in docs/hsm.md. In the order in which a token is
- * opened, so that each says that everything before it was right.
+ * Why a key in a token cannot be used. The names are a contract, listed in docs/hsm.md. They are in the order in which
+ * a token is opened, so each implies that everything before it was fine.
  */
 export const tokenFaults = {
   not_installed: 'the optional package pkcs11js is not there, or was not compiled: npm run build:pkcs11',
@@ -22,7 +22,7 @@ export const tokenFaults = {
 
 export type TokenFault = keyof typeof tokenFaults;
 
-/** A fault with the code of PKCS#11 that it came from, e.g. `CKR_DEVICE_ERROR`. */
+/** A fault with the PKCS#11 code that it came from, e.g. `CKR_DEVICE_ERROR`. */
 export class TokenError extends Error {
   readonly fault: TokenFault;
   readonly mark: string | undefined;

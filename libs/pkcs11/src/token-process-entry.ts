@@ -32,7 +32,7 @@ async function answerTo({ reference, point }: TokenQuestion): Promise<TokenAnswe
   }
 }
 
-// One after the other: PKCS#11 calls block, and a module is opened anew by one question at a time.
+// One after the other: PKCS#11 calls block, and only one question at a time may reopen a module.
 let last: Promise<unknown> = Promise.resolve();
 process.on('message', ({ id, question }: { readonly id: number; readonly question: TokenQuestion }) => {
   last = last.then(async () => {
@@ -41,7 +41,7 @@ process.on('message', ({ id, question }: { readonly id: number; readonly questio
     if ('secret' in answer) answer.secret.fill(0);
   });
 });
-// It ends with the process that it works for: a signal to both must not take the key from one that is still answering.
+// It ends with its parent process: a signal to both must not take the key from a parent that is still answering.
 process.on('SIGTERM', () => undefined);
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit(0));

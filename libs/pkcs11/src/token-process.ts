@@ -4,7 +4,7 @@ import { TokenError, type TokenFault } from './token-fault.js';
 import type { TokenReference } from './token-reference.js';
 import type { KeyFacts } from './token-session.js';
 
-/** What is asked of the process: an agreement with a point, or, without one, what the token tells of the key. */
+/** A question to the process: an agreement with a point or, without one, what the token says about the key. */
 export interface TokenQuestion {
   readonly reference: TokenReference;
   readonly point?: Uint8Array;
@@ -25,20 +25,21 @@ interface TokenProcessParts {
   readonly entry?: URL;
   readonly clock?: Clock;
   readonly limitMs?: number;
-  /** Modules are configured by variables of their own. Default: the environment of this process. */
+  /** Modules are configured through environment variables of their own. Default: the environment of this process. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
 const ENTRY = new URL('./token-process-entry.js', import.meta.url);
-/** Room for what is under way. Nobody may open a debugger on what holds the PIN. */
+/** Memory for the work in progress. Nobody may open a debugger on a process that holds the PIN. */
 const FLAGS = ['--max-old-space-size=64', '--disable-sigusr1'];
-/** An agreement takes a device a few hundredths of a second; within the slack of a lease it must have ended. */
+/** An agreement takes a device a few hundredths of a second; it must have ended within the slack of a lease. */
 const DEFAULT_LIMIT_MS = 3_000;
 
 /**
- * Talks to tokens in a process of its own. PKCS#11 calls block, and a module is code of somebody else in C: one that hangs
- * or crashes must not take the broker with it, only a process can be given up while it hangs, and what a software token
- * reads into its memory is not in ours. It is started by the first question, and after its end by the next one.
+ * Talks to tokens in a separate process. PKCS#11 calls block, and a module is third-party C code: one that hangs or
+ * crashes must not take the broker down with it, only a process can be abandoned while it hangs, and what a software
+ * token reads into its memory stays out of ours. The process is started by the first question and, after it has ended,
+ * by the next one.
  */
 export class TokenProcess {
   readonly #entry: URL;
@@ -78,7 +79,7 @@ export class TokenProcess {
     throw faultOf(answer);
   }
 
-  /** What is under way fails. */
+  /** Questions in progress fail. */
   close(): void {
     this.#end(new TokenError('process_ended'));
   }
@@ -90,7 +91,7 @@ export class TokenProcess {
       const limit = this.#clock.schedule(this.#limitMs, () => this.#end(new TokenError('no_answer')));
       this.#waiting.set(id, { resolve, reject, limit });
       child.channel?.ref();
-      // A process that has just ended is told of by its exit.
+      // If the process has just ended, its exit event reports that.
       child.send({ id, question }, () => undefined);
     });
   }
@@ -110,7 +111,7 @@ export class TokenProcess {
       if (this.#waiting.size === 0 && this.#child === child) child.channel?.unref();
     });
     const ended = (): void => {
-      // One that was given up has nothing under way any more: what is under way belongs to its successor.
+      // A process that was given up has nothing in progress any more: all of that belongs to its successor.
       if (this.#child === child) this.#end(new TokenError('process_ended'));
     };
     child.on('error', ended);
@@ -124,7 +125,7 @@ export class TokenProcess {
   #end(error: TokenError): void {
     const child = this.#child;
     this.#child = undefined;
-    // It may hang in a call of its module, where no other signal reaches it.
+    // It may be hanging in a call to its module, where no other signal reaches it.
     child?.kill('SIGKILL');
     const failed = [...this.#waiting.values()];
     this.#waiting.clear();

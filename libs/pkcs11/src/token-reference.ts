@@ -1,6 +1,6 @@
-/** Which private key is meant, where, and which file has the PIN: an RFC 7512 URI, read. */
+/** Which private key is meant, where it is, and which file has the PIN: a parsed RFC 7512 URI. */
 export interface TokenReference {
-  /** `module-path`: the shared library of the token's maker. */
+  /** `module-path`: the shared library of the token's vendor. */
   readonly module: string;
   /** `token`: the token's label. */
   readonly token: string;
@@ -15,7 +15,7 @@ export interface TokenReference {
 const KNOWN = ['token', 'object', 'id', 'type', 'module-path', 'pin-source'];
 const MAX_URI_CHARACTERS = 2_048;
 
-/** What is wrong with the URI, without any value of it. */
+/** What is wrong with the URI, without quoting any of its values. */
 export interface UriProblem {
   readonly problem: string;
 }
@@ -29,10 +29,10 @@ export function tokenReferenceOf(uri: unknown): TokenReference | UriProblem {
   return 'problem' in attributes ? attributes : checked(attributes.found);
 }
 
-/** What the URI says, as far as it says it. */
+/** What the URI gives, which may be incomplete. */
 type Told = { readonly [Member in keyof TokenReference]?: string | undefined } & { readonly type: string };
 
-/** Each rule with the fault of breaking it. */
+/** Each rule, with the problem to report if it is broken. */
 const rules: readonly (readonly [isKept: (told: Told) => boolean, problem: string])[] = [
   [({ module }) => module?.startsWith('/') === true, 'must give module-path, an absolute path'],
   [({ token = '' }) => token !== '', 'must give token, the label of the token'],

@@ -17,13 +17,13 @@ interface OpenKey {
   readonly key: Handle;
 }
 
-/** What a token tells of a key. */
+/** What a token says about a key. */
 export interface KeyFacts {
-  /** True when the token would give the private key out, or says that it once could. */
+  /** True if the token would give out the private key, or says that it once could. */
   readonly extractable: boolean;
 }
 
-/** One PKCS#11 module of this process: initialised once, with a session in which the user is logged in for each token. */
+/** One PKCS#11 module in this process: initialised once, with one logged-in session for each token. */
 export class TokenModule {
   readonly #pkcs11: Pkcs11;
   readonly #path: string;
@@ -37,7 +37,7 @@ export class TokenModule {
   }
 
   /**
-   * The x coordinate of the agreement of the key with a point.
+   * The x coordinate of the key's agreement with a point.
    * @param point uncompressed, checked to be on the curve
    * @throws TokenError
    */
@@ -58,7 +58,7 @@ export class TokenModule {
     });
   }
 
-  /** A session that has ended, or a device that was away, shows at the next use: everything is opened once more then. */
+  /** An ended session, or a device that was away, only shows at the next use: then everything is reopened, once. */
   async #again<Result>(reference: TokenReference, use: (open: OpenKey) => Result): Promise<Result> {
     try {
       return use(await this.#open(reference));
@@ -81,7 +81,7 @@ export class TokenModule {
     try {
       module.load(this.#path);
     } catch {
-      // The loader's words name paths of this machine, and are no help without it.
+      // The loader's message names paths on this machine, and is no help anywhere else.
       throw new TokenError('module_not_loaded');
     }
     try {
@@ -170,14 +170,14 @@ export class TokenModule {
     try {
       module?.C_Finalize();
     } catch (error) {
-      // A module whose device is gone may refuse that too; the next start of it says what is wrong.
+      // A module whose device is gone may refuse that too; its next start will say what is wrong.
       if (!(error instanceof this.#pkcs11.NativeError)) throw error;
     }
     module?.close();
   }
 }
 
-/** What only a person can mend is not tried again: a second wrong PIN is one nearer to a locked token. */
+/** What only a person can fix is not tried again: a second wrong PIN brings the token closer to locking itself. */
 function isWorthAnother(error: unknown): boolean {
   const lasting: readonly TokenFault[] = ['module_not_loaded', 'pin_unreadable', 'pin_refused', 'pin_locked'];
   return !(error instanceof TokenError && lasting.includes(error.fault));
@@ -199,13 +199,13 @@ async function readPin(file: string): Promise<string> {
   }
 }
 
-/** What went wrong at the login and is no wrong PIN. */
+/** Tells other failures of a login from a wrong PIN. */
 function loginFault(error: TokenError): TokenError {
   if (error.mark === 'CKR_PIN_LOCKED') return new TokenError('pin_locked', error.mark);
   return error.mark?.startsWith('CKR_PIN') === true ? error : new TokenError('token_absent', error.mark);
 }
 
-/** Of an error of PKCS#11 only its code goes on. */
+/** Only the code of a PKCS#11 error is passed on. */
 function marked<Result>(fault: TokenFault, step: () => Result): Result {
   try {
     return step();
