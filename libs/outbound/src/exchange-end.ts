@@ -1,11 +1,11 @@
 import { PIN_MISMATCH } from './tls-trust.js';
 
-/** What ended an exchange that has no answer. */
+/** What ended an exchange without an answer. */
 export interface ExchangeEnd {
   readonly kind: 'untrusted' | 'timeout' | 'unsendable' | 'closed' | 'malformed' | 'broken_off';
-  /** The code of the error: for logs, and free of data. */
+  /** The code of the error: for logs, and without any data. */
   readonly mark: string;
-  /** False where there was no connection, so that nothing was asked of the other end. */
+  /** False if there was no connection, so nothing was sent to the other end. */
   readonly wasReached: boolean;
 }
 
@@ -40,7 +40,7 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
 ]);
 
-/** There was no connection, so that nothing was asked of the gateway. */
+/** There was no connection, so nothing was sent to the other end. */
 const UNREACHED_CODES: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -53,7 +53,7 @@ const UNREACHED_CODES: ReadonlySet<string> = new Set([
   'ERR_BROKER_BAD_PORT',
 ]);
 
-/** Ours: fetch sends nothing to a port of the Fetch standard's list, and says so in its text alone. */
+/** Our own code: fetch sends nothing to a port on the Fetch standard's list, and says so only in its message. */
 export const BAD_PORT = 'ERR_BROKER_BAD_PORT';
 
 /** Our own doing: the connections were closed during the call. */
@@ -74,12 +74,12 @@ export function exchangeEndOf(error: unknown): ExchangeEnd {
   return { kind, mark, wasReached: !UNREACHED_CODES.has(mark) };
 }
 
-/** OpenSSL's number for what it takes for no TLS; the HTTPS client of Node.js has it in the message, behind a code that says less. */
+/** OpenSSL's number for input that is not TLS; the HTTPS client of Node.js has it only in the message. */
 const WRONG_VERSION = /:error:0A00010B:/;
 
 /**
- * The code of an error, else its name: some errors of undici's parser have no code. Several addresses that all failed
- * come as one AggregateError, which has the code of the first.
+ * The code of an error, otherwise its name: some errors of undici's parser have no code. If several addresses all
+ * failed, they come as one AggregateError, which has the code of the first.
  */
 function markOf(error: unknown): string {
   const { code, name, message }: { code?: unknown; name?: unknown; message?: unknown } =

@@ -3,7 +3,7 @@ import { fetch as undiciFetch, type RequestInit, type Response } from 'undici';
 import type { ConnectionSettings, OutboundConnections } from './outbound-connections.js';
 
 /**
- * A fetch whose connections are those of a pool. Its caller bounds what it reads, and ends it in time.
+ * A fetch that uses the connections of a pool. Its caller limits what it reads, and ends it in time.
  * @throws BrokerError `shutting_down`, at a call, once the pool is closed
  */
 export function fetchThrough(

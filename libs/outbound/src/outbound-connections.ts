@@ -3,12 +3,12 @@ import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { proxyPool } from './proxy-pool.js';
 import { type TlsTrust, trustOptions } from './tls-trust.js';
 
-/** How a host is reached. What is equal in all of it shares connections. */
+/** How a host is reached. Equal settings share connections. */
 export interface ConnectionSettings {
   readonly tls: TlsTrust;
   /** URL of an HTTP proxy. */
   readonly proxy?: URL;
-  /** PEM: what we show of ourselves. */
+  /** PEM: our client certificate and its key. */
   readonly certificate?: { readonly cert: string; readonly key: string };
 }
 
@@ -17,9 +17,9 @@ interface PoolOptions {
   readonly connectionsPerOrigin?: number;
 }
 
-/** A backstop only: the deadline of the call ends it first. Without one, an abandoned attempt would live for minutes. */
+/** Only a backstop: the call's own deadline ends it first. Without it, an abandoned attempt would live for minutes. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Idle connections are dropped early: one that the other end has closed at the same moment costs a failed call. */
+/** Idle connections are dropped early: using one just as the other end closes it costs a failed call. */
 const KEEP_ALIVE_MS = 4_000;
 const MAX_KEEP_ALIVE_MS = 30_000;
 const MAX_HEADER_BYTES = 16_384;
@@ -32,7 +32,7 @@ export class OutboundConnections {
   readonly #clock: Clock;
   readonly #connectionsPerOrigin: number;
   readonly #dispatchers = new Map<string, Dispatcher>();
-  /** Ends every socket, those that are still connecting included: undici's own `destroy` leaves them to time out. */
+  /** Ends every socket, including those still connecting, which undici's own `destroy` leaves to time out. */
   readonly #sockets = new AbortController();
   #closed: Promise<void> | undefined;
 
@@ -73,13 +73,13 @@ export class OutboundConnections {
   #open({ tls, proxy, certificate }: ConnectionSettings): Dispatcher {
     const { signal } = this.#sockets;
     const socket = { signal, timeout: CONNECT_TIMEOUT_MS, allowH2: false, maxCachedSessions: 0 };
-    // A resumed TLS session skips the check of the identity, and so of the pins: sessions are not cached.
+    // A resumed TLS session skips the identity check, and with it the pins, so sessions are not cached.
     const connect = { ...socket, ...trustOptions(tls), ...certificate };
     const options = {
       connect,
       connectTimeout: CONNECT_TIMEOUT_MS,
       allowH2: false,
-      // One request at a time on a connection: none waits behind, or falls with, another.
+      // One request at a time on a connection: none waits behind, or fails with, another.
       pipelining: 1,
       connections: this.#connectionsPerOrigin,
       keepAliveTimeout: KEEP_ALIVE_MS,

@@ -4,9 +4,9 @@ import { type buildConnector, type Dispatcher, Pool } from 'undici';
 type Connect = buildConnector.connector;
 
 /**
- * A pool as undici makes one for a proxy, which does not send an address as the name of the server. undici takes that
- * name from the proxy's URL, whatever stands there; RFC 6066 section 3 allows no address, and Node.js 26 refuses to
- * connect with one. The certificate is held against the address all the same.
+ * A pool as undici makes it for a proxy, except that it never sends an address as the server name. undici takes that
+ * name from the proxy's URL, whatever it is; RFC 6066 section 3 allows no address, and Node.js 26 refuses to connect
+ * with one. The certificate is still checked against the address.
  */
 export function proxyPool(origin: URL | string, options: object): Dispatcher {
   const { connect } = options as { readonly connect?: Connect };

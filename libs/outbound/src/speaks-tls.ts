@@ -15,14 +15,14 @@ interface Bounds {
 }
 
 /**
- * What only the other end of a TLS handshake can have caused: an alert, or a greeting that we do not take. Whatever else answers fails
- * before it, by the first octets of what it says.
+ * Errors that only the other end of a TLS handshake can cause: an alert, or a hello that we do not accept. Anything
+ * else that answers fails earlier, at its first octets.
  */
 const OF_A_HANDSHAKE = /^ERR_SSL_(?:(?:TLSV1|TLSV13|SSLV3|SSL\/TLS)_ALERT\w*|UNSUPPORTED_PROTOCOL|DH_KEY_TOO_SMALL)$/;
 
 /**
- * Whether TLS is spoken at a port. A handshake is begun and nothing else is sent: no request, no certificate of ours. That its certificate is
- * trusted is not asked.
+ * Whether a port speaks TLS. It begins a handshake and sends nothing else: no request, no client certificate. Whether
+ * the server's certificate is trusted does not matter.
  */
 export async function speaksTls({ host, port }: Port, { clock, signal, limitMs }: Bounds): Promise<boolean> {
   const deadline = new Deadline(clock, limitMs, signal);
@@ -30,7 +30,7 @@ export async function speaksTls({ host, port }: Port, { clock, signal, limitMs }
   try {
     return await new Promise<boolean>((resolve) => {
       const end = (): void => resolve(false);
-      // A server that wants a certificate of ours may hang up once both ends have agreed on keys.
+      // A server that requires a client certificate may hang up once both ends have agreed on keys.
       socket.once('keylog', () => resolve(true));
       socket.once('secureConnect', () => resolve(true));
       socket.on('error', (error) => resolve(isOfTls(error)));

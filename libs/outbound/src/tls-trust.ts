@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { checkServerIdentity, type ConnectionOptions, type PeerCertificate } from 'node:tls';
 import { TLS_TERMS } from '#libs/tls';
 
-/** Whom to trust at the other end of a TLS connection. Verification itself is never off. */
+/** What to trust at the other end of a TLS connection. Verification itself is never off. */
 export interface TlsTrust {
   /** PEM certificates that replace the built-in authorities; absent: the built-in ones. */
   readonly ca?: string;
@@ -18,12 +18,12 @@ type TrustOptions = Pick<ConnectionOptions, 'rejectUnauthorized' | 'minVersion' 
 };
 
 /**
- * TLS settings of a connection that we make. A JWE has no sender authentication, so it is TLS alone that says who
- * sent a session: nothing in here can weaken the verification.
+ * TLS settings of a connection that we make. A JWE does not authenticate its sender, so TLS alone says who sent a
+ * session: nothing here can weaken the verification.
  */
 export function trustOptions(trust: TlsTrust): TrustOptions {
   return {
-    // Said explicitly: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
+    // Set explicitly: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
     rejectUnauthorized: true,
     ...TLS_TERMS,
     ...(trust.ca === undefined ? {} : { ca: trust.ca }),
