@@ -1,4 +1,4 @@
-/** TLS 1.3 first (RFC 8446 appendix B.4), then what RFC 9325 section 4.2 recommends of TLS 1.2: ECDHE and an AEAD. */
+/** TLS 1.3 first (RFC 8446 appendix B.4), then what RFC 9325 section 4.2 recommends for TLS 1.2: ECDHE and an AEAD. */
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -12,7 +12,7 @@ const CIPHERS = [
 ];
 
 /**
- * The terms of every TLS connection that we take or make, said aloud: Node.js would also take key exchanges by RSA, with which
- * whoever gets the certificate's key later can read what was recorded before, and CBC modes.
+ * The terms of every TLS connection that we accept or make, set explicitly: Node.js would also accept CBC modes, and
+ * RSA key exchange, which lets anyone who later gets the certificate's key read what was recorded before.
  */
 export const TLS_TERMS = { minVersion: 'TLSv1.2', ciphers: CIPHERS.join(':') } as const;
