@@ -37,7 +37,7 @@ export async function agreedRoot(publicJwk: PublicJwk, custody: ClientKeys): Pro
   }
 }
 
-/** Hashes until the result is an x coordinate of the curve. The point's logarithm could only be found by solving it. */
+/** Hashes until the result is an x coordinate of the curve. Its logarithm could only be found by solving for it. */
 function pointWithoutLogarithm(publicJwk: PublicJwk): PublicJwk {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const x = createHash('sha384').update(POINT_LABEL).update(Buffer.of(0, tries)).update(pointOf(publicJwk)).digest();
