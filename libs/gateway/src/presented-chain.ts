@@ -6,7 +6,9 @@ import { entryPointOf } from './entry-point.js';
 import { type Bounds, opened } from './gateway-reach.js';
 import type { GatewayPlace } from './merchant-gateway.js';
 
-/** A presented certificate, whoever issued it: its names are the issuer's, as printable text of limited length. */
+/**
+ * A presented certificate, whoever issued it: its names are as the issuer wrote them, printable and of limited length.
+ */
 export interface PresentedCertificate {
   readonly subject: string;
   readonly issuer: string;
