@@ -6,7 +6,7 @@ export type SessionSource = 'read' | 'events' | 'poll' | 'rejection';
 
 export interface Arrival {
   readonly source: SessionSource;
-  /** The `Date` of the answer that brought it, as milliseconds since 1970, where there was one. */
+  /** The `Date` of the answer that brought it, as milliseconds since 1970, if there was one. */
   readonly brokerTimeMs: number | undefined;
 }
 
