@@ -1,5 +1,6 @@
-// Puts what the image has into a new folder: the programs, each with what it takes from packages in it, those files of
-// packages that they load besides, the name and licence of every package, and a bill of materials. The Dockerfile calls it, and a test starts what it makes.
+// Puts the contents of the image into a new folder: the programs, each bundled with the package code it uses, the
+// package files that they load as well, the name and licence of every package, and a bill of materials. The Dockerfile
+// calls this script, and a test starts what it produces.
 //   npm ci && npm run build && node tools/assemble-image.mjs <folder>
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -10,7 +11,7 @@ import { cycloneDxOf } from './bills-of-materials.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bundle = 'dist/programs';
 
-/** What the bundle asks for at run time, in a way that following imports does not see. */
+/** What the bundle loads at run time in a way that cannot be found by following imports. */
 const askedFor = ['node_modules/@grpc/grpc-js/build/src/index.js', 'node_modules/swagger-ui-dist/absolute-path.js'];
 
 /** What is read as a file and never imported. */
@@ -24,12 +25,12 @@ const assets = [
 ];
 
 /**
- * `debug` colours its lines when the first is there, and here it is for development alone. The second is compiled for one
- * processor, where there is a compiler: docs/hsm.md says who adds it.
+ * `debug` colours its lines if the first is present, and here it is a development dependency only. The second is
+ * compiled for one processor, if there is a compiler: docs/hsm.md says who adds it.
  */
 const unwanted = ['**/node_modules/supports-color/**', '**/node_modules/pkcs11js/build/**'];
 
-/** The user of the image owns none of it, and a checkout may have been made for its owner's eyes only. */
+/** The user of the image owns none of it, and the checkout may be readable by its owner only. */
 const READABLE = 0o644;
 const EXECUTABLE = 0o755;
 process.umask(0o022);
@@ -44,7 +45,7 @@ function filesBelow(folder, name) {
   });
 }
 
-/** `node_modules/a/node_modules/@b/c` of a file in that package. */
+/** `node_modules/a/node_modules/@b/c` for a file in that package. */
 function packageOf(file) {
   return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
 }
@@ -60,7 +61,7 @@ async function neededFiles() {
   return { files: [...all].sort(), packages: [...packages].sort() };
 }
 
-/** A package that is needed to run must be a dependency, and not one for development that happens to be there. */
+/** A package that is needed at run time must be a dependency, not a dev dependency that happens to be installed. */
 function assertDeclared(packages) {
   const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   const undeclared = packages.filter((folder) => locked[folder]?.dev === true);
@@ -87,12 +88,12 @@ for (const file of files) {
   chmodSync(join(out, file), READABLE);
   bytes += statSync(join(root, file)).size;
 }
-// The name by which people call the command line.
+// The name that people use for the command line.
 const launcher = join(out, 'bin', 'session-broker');
 mkdirSync(dirname(launcher));
 cpSync(join(root, 'bin', 'session-broker'), launcher);
 chmodSync(launcher, EXECUTABLE);
-// The moment of what is built, not of building it: two images of one commit have the same content.
+// The date of the source, not of the build: two images of one commit have the same content.
 const epoch = process.env.SOURCE_DATE_EPOCH;
 const date = epoch === undefined ? undefined : new Date(1000 * Number(epoch));
 const bill = await cycloneDxOf(new Set(packages.map(nameAndVersion)), date);

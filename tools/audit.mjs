@@ -1,14 +1,15 @@
-// Asks the registry for known vulnerabilities in what production loads, and whether it has signed what is installed:
-// `npm run audit`. Ends with 1 when there is a vulnerability of high severity or more, or a signature that is wrong, and
-// says so plainly when the registry did not answer, because then nothing was checked. With --must-answer, as a release
-// asks, that ends with 1 as well: a mirror that has no audit is enough for daily work, and not for what goes out.
+// Asks the registry for known vulnerabilities in production dependencies, and whether it has signed the installed
+// packages: `npm run audit`. Exits with 1 on a vulnerability of high severity or more, or on an invalid signature. If
+// the registry did not answer, it says so plainly, because then nothing was checked. With --must-answer, which a
+// release uses, that exits with 1 as well: a mirror without audits is good enough for daily work, but not for a
+// release.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
 const { values: options } = parseArgs({ options: { 'must-answer': { type: 'boolean' } } });
 
 const MAX_OUTPUT = 64 * 1024 * 1024;
-// npm asks again and again for the keys that signatures are checked by.
+// npm keeps retrying for the keys that signatures are verified with.
 const MAX_WAIT_MS = 60_000;
 
 function answerOf(...args) {

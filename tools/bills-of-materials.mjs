@@ -1,5 +1,5 @@
-// Bills of materials of what an image has, in both usual formats, from what npm knows of the lock file. Alike for alike
-// content: no number of theirs is random, and the moment in them is the one that is given.
+// Bills of materials for the content of an image, in both common formats, from what npm knows of the lock file. The
+// same content gives the same bill: no ID in it is random, and its timestamp is the given one.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
@@ -9,14 +9,14 @@ import { promisify } from 'node:util';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
-/** Asked for everything: told to leave out what is for development, npm leaves out what is also a peer. */
+/** Asks for everything: when told to omit dev dependencies, npm also omits those that are peer dependencies too. */
 async function npmBill(format) {
   const args = ['sbom', `--sbom-format=${format}`, '--sbom-type=application', '--package-lock-only'];
   const { stdout } = await promisify(execFile)('npm', args, { cwd: root, maxBuffer: MAX_OUTPUT });
   return JSON.parse(stdout);
 }
 
-/** The digest of a document as an identifier: another document has another one. */
+/** An identifier made of the document's digest: a different document has a different one. */
 function identifierOf(document) {
   const digest = createHash('sha256').update(JSON.stringify(document)).digest('hex');
   const [, ...parts] = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(digest);
@@ -33,7 +33,7 @@ function assertAll(found, packages, format) {
 /**
  * CycloneDX.
  * @param packages each as `name@version`
- * @param date left out: no moment is in it
+ * @param date if left out, the bill has no timestamp
  */
 export async function cycloneDxOf(packages, date) {
   const { serialNumber: _, metadata, ...bill } = await npmBill('cyclonedx');
@@ -42,7 +42,7 @@ export async function cycloneDxOf(packages, date) {
     packages.has(`${group === undefined ? '' : `${group}/`}${name}@${version}`),
   );
   assertAll(components, packages, 'CycloneDX');
-  // npm takes the name of the folder.
+  // npm uses the name of the folder.
   const component = { ...metadata.component, name: metadata.component['bom-ref'].replace(/@[^@]*$/, '') };
   const refs = new Set([component['bom-ref'], ...components.map((one) => one['bom-ref'])]);
   const dependencies = bill.dependencies
@@ -56,7 +56,7 @@ export async function cycloneDxOf(packages, date) {
 /**
  * SPDX.
  * @param packages each as `name@version`
- * @param date of its creation, which the format asks for
+ * @param date of its creation, which the format requires
  */
 export async function spdxOf(packages, date) {
   const { documentNamespace: _, ...bill } = await npmBill('spdx');

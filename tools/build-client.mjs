@@ -1,6 +1,6 @@
-// Builds libs/client into dist/client, a folder that can be published as it is: `npm publish ./dist/client`. Another name of
-// that folder may be given, beside it: source maps name their sources by the way there. There are two formats of it, for
-// those who import and for those who require: docs/adr/0033-the-client-for-every-loader.md.
+// Builds libs/client into dist/client, a folder that can be published as it is: `npm publish ./dist/client`. Another
+// folder name may be given, but it stays in dist/: source maps refer to their sources by relative path. It is built in
+// two formats, for `import` and for `require`: docs/adr/0033-the-client-for-every-loader.md.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -20,7 +20,7 @@ const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const { status } = spawnSync(process.execPath, [compiler, '-p', source, '--outDir', esm], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
-// What was checked is translated once more, file by file. The types are the same text in both formats.
+// The checked sources are transpiled once more, file by file. The type declarations are the same text in both formats.
 cpSync(esm, cjs, { recursive: true, filter: (file) => !/\.js(\.map)?$/.test(file) });
 writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
 const { config } = ts.readConfigFile(join(source, 'tsconfig.json'), ts.sys.readFile);
@@ -36,7 +36,7 @@ for (const file of globSync('**/*.js', { cwd: esm })) {
   writeFileSync(join(cjs, `${file}.map`), sourceMapText);
 }
 
-// What its own tests need does not concern those who install it.
+// What its own tests need is of no concern to those who install it.
 const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
 writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 copyFileSync(join(source, 'README.md'), join(target, 'README.md'));

@@ -1,7 +1,7 @@
-// Compiles the native part of pkcs11js, which only who keeps a client key in a token needs: docs/hsm.md. `npm ci` runs no
-// script of any package, so that it ends the same with a compiler and without.
-//   npm run build:pkcs11                  fails where it cannot be compiled
-//   node tools/build-pkcs11.mjs --if-possible   says so and goes on: npm test, which npm has given its node-gyp
+// Compiles the native part of pkcs11js, which is needed only to keep a client key in a token: docs/hsm.md. `npm ci`
+// runs no package scripts, so it gives the same result with or without a compiler.
+//   npm run build:pkcs11                        fails if it cannot be compiled
+//   node tools/build-pkcs11.mjs --if-possible   says so and goes on: for npm test, to which npm gives its node-gyp
 import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 const folder = join(import.meta.dirname, '..', 'node_modules', 'pkcs11js');
 const isOptional = process.argv.includes('--if-possible');
 
-/** The Node.js of the lock file brings its headers along: nothing is fetched. */
+/** The pinned Node.js package includes its headers, so nothing is downloaded. */
 function headersOfThisNode() {
   const nodedir = dirname(dirname(realpathSync(process.execPath)));
   return existsSync(join(nodedir, 'include', 'node', 'node_api.h')) ? [`--nodedir=${nodedir}`] : [];

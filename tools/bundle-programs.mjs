@@ -1,6 +1,6 @@
-// Puts each program, with what it takes from packages, into few files: a start then reads and compiles tens of files, and
-// not two thousand. `npm run build` calls it once the sources are compiled; docs/adr/0039 says why it is safe to run
-// what it makes.
+// Bundles each program, with the package code it uses, into a few files: a start then reads and compiles tens of files
+// instead of two thousand. `npm run build` calls it once the sources are compiled; docs/adr/0039 says why it is safe to
+// run the result.
 //   dist/programs/<program>.js   what is started
 //   dist/programs/*.js.map       which line of which source a line comes from
 //   dist/programs/contents.json  the packages in it
@@ -14,7 +14,7 @@ import { writeRunbookPages } from './runbook-pages.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = 'dist/programs';
 
-/** Programs, and what a program starts besides itself: it looks for it beside the file that it is in. */
+/** The programs, and what a program starts in turn, which it looks for next to its own file. */
 const entryPoints = [
   ...['broker', 'cli', 'egress', 'sandbox'].map((app) => ({ in: `dist/apps/${app}/src/main.js`, out: app })),
   { in: 'dist/libs/jwe/src/jwe-thread-entry.js', out: 'jwe-thread-entry' },
@@ -27,13 +27,13 @@ const assets = { 'dist/libs/status-page/src/page': 'page', 'dist/docs': 'docs' }
 const ASSET = /\.(?:html|css|js|svg|md)$/;
 
 const external = [
-  // Compiled for one processor, where there is a compiler.
+  // Compiled for one processor, if there is a compiler.
   'pkcs11js',
-  // Asked for under two names at run time: there must be one of it.
+  // Loaded under two names at run time: there must be only one copy of it.
   '@grpc/grpc-js',
-  // `debug` colours its lines where it is there; here it is for development alone.
+  // `debug` colours its lines if it is present; here it is a development dependency only.
   'supports-color',
-  // Nest asks for them only where an application uses them. They are not installed.
+  // Nest loads them only if an application uses them. They are not installed.
   '@nestjs/microservices',
   '@nestjs/microservices/*',
   '@nestjs/platform-express',
@@ -42,7 +42,10 @@ const external = [
   '@fastify/view',
 ];
 
-/** Files of packages that look for other files where they are, which are not there in a bundle, and why that does no harm. */
+/**
+ * Package files that look for other files relative to themselves, which do not exist next to a bundle, and why that
+ * does no harm.
+ */
 const lookers = {
   '@nestjs/common/utils/load-package.util.js': 'packages that are not installed',
   '@nestjs/mapped-types/dist/type-helpers.utils.js': 'types made of others, of which we have none',
@@ -59,10 +62,10 @@ const lookers = {
 };
 const LOOKS = /\b__dirname\b|\b__filename\b|\bimport\.meta\b|\bcreateRequire\b|\brequire\.resolve\b|\bnew Worker\b/;
 
-/** `node_modules/a/node_modules/@b/c` of a file in that package. */
+/** `node_modules/a/node_modules/@b/c` for a file in that package. */
 const packageOf = (file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
 
-/** A new version of a package may begin to look for files: then the build ends here, and not a program later. */
+/** A new version of a package may begin to look for files: then the build fails here, rather than a program later. */
 function assertNobodyLooks(files) {
   const unknown = files.filter((file) => {
     const own = file.replace(/^.*node_modules\//, '');
@@ -72,8 +75,8 @@ function assertNobodyLooks(files) {
 }
 
 /**
- * Imported, `node:http` is asked for each of its members, and one of them loads the whole of `fetch`, which nobody wants of it: 30 ms and
- * 5 MiB. Required, it is not.
+ * Importing `node:http` reads each of its members, and one of them loads all of `fetch`, which nothing here uses: 30 ms
+ * and 5 MiB. Requiring it does not.
  */
 const requiredBuiltins = {
   name: 'required-builtins',
@@ -88,8 +91,9 @@ const requiredBuiltins = {
 };
 
 /**
- * Nest makes a formatter of dates for each of its two loggers as they are loaded. Ours is another one, so that no date is ever formatted,
- * and the first formatter reads tables of languages and of time zones that are kept then: 6 MiB. They are made when they are used.
+ * Nest creates a date formatter in each of its two loggers on load. We use our own logger, so no date is ever
+ * formatted, but creating the first formatter loads language and time zone tables that stay in memory: 6 MiB. So the
+ * formatters are created on first use.
  */
 const formattersOnDemand = {
   name: 'formatters-on-demand',
@@ -121,13 +125,13 @@ const { metafile } = await build({
   plugins: [requiredBuiltins, formattersOnDemand],
   // Nest finds and logs classes by their names.
   keepNames: true,
-  // What is kept in memory is shorter by a third. Names and order stay, so that a line can still be read.
+  // Makes what stays in memory a third shorter. Names and order are kept, so that a line can still be read.
   minifyWhitespace: true,
   lineLimit: 160,
   legalComments: 'none',
   sourcemap: 'linked',
   sourcesContent: false,
-  // Packages that are CommonJS ask for built-in modules with it.
+  // CommonJS packages load built-in modules with it.
   banner: {
     js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
   },
@@ -136,8 +140,9 @@ const { metafile } = await build({
 });
 
 /**
- * Functions are given their names as they are made, which in what runs for every request costs more than the request. What goes by names
- * asks for those of classes alone; a stack has the line in the source. Of the same length, so that the maps stay true.
+ * Functions get their names when they are created, which costs more than the request itself in code that runs for every
+ * request. Only the names of classes are ever looked up, and a stack trace has the source line. The replacement has the
+ * same length, so that the source maps stay correct.
  */
 function nameClassesAlone(outputs) {
   const all = '(target,value)=>__defProp(target,"name",{value,configurable:true})';

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what `npm run prove:containers` needs where there is no Docker engine. Only what is missing, with apt, as root
-# on Debian.
+# Installs what `npm run prove:containers` needs where there is no Docker engine. Installs only what is missing, with
+# apt, as root on Debian.
 set -euo pipefail
 
 missing=()

@@ -35,8 +35,8 @@ export const appLayers = {
 };
 
 /**
- * Which folders of the broker a folder of the broker may import, from the ground up: each names only those above it in
- * this list. The files beside the folders put everything together, and no folder imports them.
+ * Which of the broker's folders each of them may import, from the ground up: each names only those above it in this
+ * list. The files next to the folders wire everything together, and no folder imports them.
  */
 export const brokerFeatures = {
   platform: [],
@@ -57,7 +57,7 @@ export const brokerFeatures = {
   reload: ['platform', 'configuration', 'renewal', 'auth', 'audit', 'http', 'events', 'management'],
 };
 
-/** The only places that may import an outside library. A change of that library then touches one folder. */
+/** The only places that may import an outside library. Replacing that library then touches one folder. */
 export const soleImporters = {
   pkcs11js: ['libs/pkcs11'],
   jose: ['libs/jwe', 'apps/broker/src/auth'],
@@ -77,20 +77,24 @@ export const soleImporters = {
   'reflect-metadata': ['apps/broker'],
 };
 
-/** Libs that get time, randomness, store, gateway and events through ports: no package and no built-in module. */
+/**
+ * Libs that get time, randomness, store, gateway and events through ports: they import no package and no built-in
+ * module.
+ */
 export const domainLibs = ['errors', 'clock', 'session'];
 
 /**
- * Built-in modules with a home: each would be a way round a port. A group without homes is closed to all, because what
- * it offers is either a global of the same name (left to ESLint) or a way round these very rules.
+ * Built-in modules that only their homes may import: anywhere else each would bypass a port. A group without homes is
+ * closed to all, because what it offers is either a global of the same name (left to ESLint) or a way around these very
+ * rules.
  */
 export const builtinHomes = {
   time: { modules: ['timers', 'timers/promises'], homes: ['libs/clock'] },
-  // It has the time, and how the runtime does, which is shown in the metrics.
+  // It provides the time, and the state of the runtime, which the metrics show.
   runtime: { modules: ['perf_hooks'], homes: ['libs/clock', 'libs/telemetry'] },
   network: {
     modules: ['http', 'https', 'http2', 'tls', 'dgram', 'dns', 'dns/promises'],
-    // Those who test a service with the client are given a broker to talk to.
+    // Those who test a service with the client get a broker to talk to.
     homes: [
       'libs/outbound',
       'libs/issuer',
@@ -103,7 +107,7 @@ export const builtinHomes = {
       'apps/cli',
     ],
   },
-  // The configuration tells addresses from names with it; it opens no socket.
+  // The configuration uses it to tell addresses from names; it opens no socket.
   sockets: {
     modules: ['net'],
     homes: [
@@ -120,8 +124,8 @@ export const builtinHomes = {
   },
   files: {
     modules: ['fs', 'fs/promises'],
-    // The client reads the one file that holds its caller's token, the fetch from an issuer that of its own, and the tokens' process
-    // those that hold a PIN.
+    // The client reads the one file that holds its caller's token, the fetch from an issuer the one that holds its own,
+    // and the tokens' process those that hold a PIN.
     homes: [
       'libs/configuration',
       'libs/pkcs11',
@@ -138,7 +142,7 @@ export const builtinHomes = {
   },
   processes: { modules: ['child_process', 'cluster'], homes: ['apps/cli', 'libs/pkcs11'] },
   threads: { modules: ['worker_threads'], homes: ['libs/jwe'] },
-  // It reads the maps from a bundle to its sources with it.
+  // Used to read the maps from a bundle to its sources.
   modules: { modules: ['module'], homes: ['libs/program'] },
   loopholes: { modules: ['process', 'vm', 'inspector', 'repl'], homes: [] },
 };

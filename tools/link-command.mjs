@@ -1,6 +1,7 @@
-// Puts the command beside those of what is installed, for a shell with node_modules/.bin on its path: npm links the commands
-// of packages, and not the project's own one. On Windows a link to a script is no program; there it is `npm run cli --`.
-// This runs as the script `dependencies`, as the build does: with a script `prepare`, npx would refuse to link the project.
+// Links the command next to those of the installed packages, for shells with node_modules/.bin on their path: npm links
+// the commands of packages, but not the project's own. On Windows a link to a script cannot be run; use `npm run cli
+// --` there. This runs as the `dependencies` script, as the build does: with a `prepare` script, npx would refuse to
+// link the project.
 import { existsSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,8 @@
-// Runs the tests, or a bench, on another Node.js than the one of the lock file, to know today what a move would break:
+// Runs the tests, or a bench, on a Node.js other than the one in the lock file, to know today what an upgrade would
+// break:
 //   NODE_VERSION=26 npm run on-node -- tests [arguments of jest]
 //   NODE_VERSION=26 npm run on-node -- benches [names]
-// It comes as the pinned one does, as a package from the registry; nothing of it is kept in package.json.
+// It is installed like the pinned one, as a package from the registry; package.json is not changed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -40,7 +41,7 @@ if (!/^\d+(?:\.\d+){0,2}$/.test(version) || program === undefined) {
 }
 if (what === 'benches') run('tsc', ['-p', 'test/bench/tsconfig.json']);
 const node = installed(version);
-// What a test starts by name is the same Node.js.
+// Whatever a test starts by name runs on the same Node.js.
 const env = { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) };
 run(node, ['--version'], env);
 run(node, ['--disable-warning=ExperimentalWarning', ...program, ...words], env);

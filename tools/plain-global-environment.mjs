@@ -2,9 +2,9 @@ import vm from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 
 /**
- * Jest's own environment of Node.js, whose global object is a plain one. Jest makes it of a proxy, so that each look at
- * `Map` or `Math` from a test's code is a call of an interceptor: specs that compute take two to three times as long.
- * What is given up is a check for globals that a test leaves behind.
+ * Jest's own Node.js environment, but with a plain global object. Jest makes it a proxy, so that each use of `Map` or
+ * `Math` in a test calls an interceptor: specs that compute take two to three times as long. What is given up is the
+ * check for globals that a test leaves behind.
  */
 export default class PlainGlobalEnvironment extends TestEnvironment {
   constructor(config, context) {

@@ -1,5 +1,6 @@
-// The client package where people are: on each Node.js, tested by Jest on CommonJS, within each Nest, and in bundles. It
-// installs all of them from the registry, into a temporary folder, and so is no test of every day: `npm run prove:client`, or a part: `… -- nest`.
+// Tests the client package in the environments people use: on each Node.js, under Jest with CommonJS, within each Nest,
+// and in bundles. It installs all of them from the registry into a temporary folder, so it is not an everyday test:
+// `npm run prove:client`, or a part: `… -- nest`.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ const programs = join(import.meta.dirname, 'prove-client');
 const folder = mkdtempSync(join(tmpdir(), 'prove-client-'));
 const failures = [];
 
-/** Runs a check, and says in a line how it went. */
+/** Runs a check, and reports the result in one line. */
 async function prove(what, check) {
   try {
     const seen = await check();
@@ -25,7 +26,7 @@ async function prove(what, check) {
   }
 }
 
-/** A project with the package and others, and the programs that use it. */
+/** A project with the package and others, to hold the programs that use it. */
 async function project(name, packages, type = 'commonjs') {
   const home = join(folder, name);
   mkdirSync(home);
@@ -86,7 +87,7 @@ async function proveBundles() {
   const bundle = async (name, out, build) => {
     await prove(name, async () => {
       await build();
-      // Nothing may be left to find at run time.
+      // Nothing may be left to resolve at run time.
       const alone = mkdtempSync(join(folder, 'alone-'));
       cpSync(own(out), join(alone, out));
       await demandPaid(run(process.execPath, [join(alone, out)]));

@@ -1,5 +1,5 @@
-// Makes the runbooks, and the pages of docs that are served with them, readable in a browser: beside each .md comes an .html. They are made
-// with the programs, so that no program has to read Markdown.
+// Makes the runbooks, and the pages of docs that are served with them, readable in a browser: each .md gets an .html
+// next to it. They are made with the programs, so that no program has to parse Markdown.
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const styleSource = join(dirname(dirname(fileURLToPath(import.meta.url))), 'libs
 
 const ELSEWHERE = /^[a-z][a-z0-9+.-]*:|^\/\//i;
 
-/** Writes `x.html` beside each `x.md` of a folder of docs, and the stylesheet that they share. */
+/** Writes `x.html` next to each `x.md` of a folder of docs, and the stylesheet that they share. */
 export function writeRunbookPages(folder) {
   const names = globSync('**/*.md', { cwd: folder });
   const served = new Set(names.map((name) => normalize(name)));
@@ -23,7 +23,7 @@ export function writeRunbookPages(folder) {
 }
 
 function pageOf(markdown, { name, served }) {
-  // Relative, so that a page also works behind a proxy that serves it below a path.
+  // Relative, so that a page also works behind a proxy that serves it under a path.
   const up = dirname(name) === '.' ? './' : '../';
   const title = escaped((/^# (.+)$/m.exec(markdown)?.[1] ?? name).replaceAll('`', ''));
   const isServed = (href) => served.has(normalize(join(dirname(name), href.replace(/#.*$/, ''))));
@@ -46,7 +46,10 @@ ${rendererOf(isServed).parse(markdown)}</main>
 `;
 }
 
-/** As GitHub shows it, but for what is not served here: such a link is its text, and neither pictures nor HTML are taken over. */
+/**
+ * Renders as GitHub does, except for what is not served here: such a link becomes its text, and pictures and HTML are
+ * dropped.
+ */
 function rendererOf(isServed) {
   const slugger = new GithubSlugger();
   return new Marked({
@@ -64,7 +67,7 @@ function rendererOf(isServed) {
       html: () => '',
       code: ({ text }) => `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`,
       table(token) {
-        // What is wider than a telephone is moved by itself, also from the keyboard.
+        // Anything wider than a phone scrolls by itself, with the keyboard as well.
         const table = Renderer.prototype.table.call(this, token);
         return `<div class="wide" tabindex="0">${table}</div>\n`;
       },

@@ -1,4 +1,4 @@
-// Says as the last lines of a run which tests were skipped and for what, so that nobody takes them for passed.
+// Lists at the end of a run which tests were skipped and why, so that nobody mistakes them for passed.
 import { relative } from 'node:path';
 import { findTestTools, list, remedyOf } from './test-tools.mjs';
 
@@ -7,12 +7,12 @@ const NEEDS = / \[needs ([^\]]+)\]$/;
 const isSkipped = ({ status }) => status === 'pending';
 const count = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-/** @returns what a skipped test needs, by the titles around it, or undefined where none says so */
+/** @returns what a skipped test needs, according to the titles around it, or undefined if none says so */
 function needsOf({ ancestorTitles }) {
   return ancestorTitles.map((title) => NEEDS.exec(title)?.[1]).find((needs) => needs !== undefined);
 }
 
-/** @returns why it is skipped, and how that can be changed */
+/** @returns why it is skipped, and what to do about it */
 function explained(needs, found) {
   const parts = needs.split(', ').flatMap((name) => {
     const remedy = list[name] === undefined ? undefined : remedyOf(name);
@@ -28,7 +28,7 @@ function lineOf(needs, files, { found, root }) {
   return `  without a reason: ${tests} in ${[...suites].map((file) => relative(root, file)).join(', ')}`;
 }
 
-/** @returns the lines of the report on the suites of a run, none where nothing was skipped */
+/** @returns the report's lines about the suites of a run, none if nothing was skipped */
 export function reportOf(suites, machine) {
   const skipped = suites.flatMap(({ testFilePath, testResults }) =>
     testResults.filter(isSkipped).map((test) => ({ file: testFilePath, needs: needsOf(test) })),
@@ -48,7 +48,7 @@ export function reportOf(suites, machine) {
   return ['', 'Skipped for what this machine does not have:', ...lines, all];
 }
 
-/** A reporter of jest. In CI a skipped test is a failure of the run. */
+/** A jest reporter. In CI a skipped test fails the run. */
 export default class SkippedTestsReporter {
   #config;
   #error;
@@ -58,11 +58,11 @@ export default class SkippedTestsReporter {
   }
 
   onRunComplete(_contexts, { testResults }) {
-    // Who names tests has jest skip the others.
+    // With a test name pattern, jest skips all other tests.
     if (this.#config.testNamePattern) return;
     const lines = reportOf(testResults, { found: findTestTools(), root: this.#config.rootDir });
     if (lines.length === 0) return;
-    // Jest prints its summary after every reporter's last word.
+    // Jest prints its summary after all reporters have finished.
     process.once('exit', () => process.stderr.write(lines.map((line) => `${line}\n`).join('')));
     if (process.env.CI === 'true') this.#error = new Error('In CI nothing may be skipped.');
   }

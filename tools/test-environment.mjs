@@ -1,6 +1,7 @@
-// Ends every process that a file of tests has started and not ended, when its tests are over: hooks that fail half-way do
-// not come to it. A handler of `exit` in a test would not help, since jest gives tests a copy of `process`. Servers that a
-// file leaves in the process of the tests go on beside all files that follow, and keep it from ending: they are named.
+// Once the tests of a file are over, ends every process that the file has started and left running: a hook that fails
+// half-way does not get to that. An `exit` handler in a test would not help, since jest gives tests a copy of
+// `process`. Servers that a file leaves in the test process stay up during all files that follow, and keep it from
+// exiting: they are reported.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import PlainGlobalEnvironment from './plain-global-environment.mjs';
@@ -8,16 +9,17 @@ import PlainGlobalEnvironment from './plain-global-environment.mjs';
 const CHANNEL = 'child_process';
 const TURNS = 20;
 
-// A worker that has run many files takes its memory down piece by piece, for half a second and more; Jest waits half a second
-// and then speaks of leaks. Where nothing keeps it any longer, there is nothing in that memory to be saved.
+// A worker that has run many files takes half a second or more to free its memory piece by piece; Jest waits half a
+// second and then reports leaks. When nothing keeps the worker alive any longer, there is nothing in that memory to
+// save.
 if (process.send !== undefined) process.once('beforeExit', () => process.exit());
 
-/** Of this process, by the one name that says it listens. */
+/** Those of this process, by the only resource name that means listening. */
 const servers = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
 
 const isAlive = ({ pid, exitCode, signalCode }) => pid !== undefined && exitCode === null && signalCode === null;
 
-/** Ends it, with all processes of its group where it leads one. */
+/** Ends it, with its whole process group if it leads one. */
 function end({ pid }) {
   for (const target of [-pid, pid]) {
     try {
@@ -63,7 +65,7 @@ export default class extends PlainGlobalEnvironment {
     await super.teardown();
   }
 
-  /** One that has just been closed is counted for some turns more. */
+  /** A server that has just been closed is still counted for a few turns. */
   async #serversLeft() {
     const left = () => servers() - this.#serversBefore;
     for (let turn = 0; turn < TURNS && left() > 0; turn += 1) await new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,5 @@
-// What tests need beside Node.js and the lock file: tools/test-tools.json lists it, and here it is looked for. Runs before
-// `npm ci`, on whatever Node.js a machine has.
+// Finds what the tests need besides Node.js and the lock file, which tools/test-tools.json lists. Runs before `npm ci`,
+// on whatever Node.js the machine has.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..');
 
 export const list = JSON.parse(readFileSync(join(import.meta.dirname, 'test-tools.json'), 'utf8'));
 
-/** Where Debian has servers, and users who are not root have no path to. */
+/** Debian installs servers there, and these are not on the path of non-root users. */
 const SERVERS = ['/usr/sbin', '/sbin'];
 
 const isProgram = (file) => {
@@ -28,8 +28,8 @@ function located(command, path) {
 }
 
 /**
- * Where the program itself is, by its own word: a version manager puts a script in its place, which looks for the program anew at each start
- * and takes longer than that.
+ * Where the program itself is, as it reports: a version manager puts a script in its place, which looks the program up
+ * anew at every start and is slower.
  */
 function itself(tool, file) {
   if (tool.itself === undefined || file === undefined) return file;
@@ -58,12 +58,12 @@ function examined(tool, { env, platform }) {
   return existsSync(folder) ? {} : { missing: `there is no ${tool.folder} beside the checkout` };
 }
 
-/** @returns for each name of the list where its commands are, as `paths`, or what is `missing` */
+/** @returns for each name in the list the locations of its commands, as `paths`, or what is `missing` */
 export function findTestTools({ env, platform } = process) {
   return Object.fromEntries(Object.entries(list).map(([name, tool]) => [name, examined(tool, { env, platform })]));
 }
 
-/** @returns how somebody gets it, or undefined where it is not installed */
+/** @returns how to get it, or undefined if it is not something to install */
 export function remedyOf(name, platform = process.platform) {
   const { debian, macos } = list[name];
   return platform === 'darwin' || debian === undefined ? macos : `on Debian: apt-get install ${debian}`;

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Brings what tests start beside Node.js: tools/test-tools.json lists it, and says what needs each. Only what is missing,
-# with apt, as root on Debian; elsewhere it says what is missing. Tests themselves install nothing.
+# Installs what the tests start besides Node.js: tools/test-tools.json lists it, and says what needs each. Installs only
+# what is missing, with apt, as root on Debian; elsewhere it says what is missing. Tests themselves install nothing.
 exec node "$(dirname "$0")/install-test-tools.mjs"

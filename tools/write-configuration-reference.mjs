@@ -1,4 +1,5 @@
-// Writes the tables of docs/configuration.md and docs/egress-configuration.md from the settings classes, as compiled; a test keeps the two equal.
+// Writes the tables of docs/configuration.md and docs/egress-configuration.md from the compiled settings classes; a
+// test keeps the two in sync.
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// Writes the PrometheusRule of deploy/kubernetes, and the chart's copy of the rules, from the rules of deploy/prometheus;
-// tests keep them equal.
+// Writes the PrometheusRule of deploy/kubernetes, and the chart's copy of the rules, from the rules of
+// deploy/prometheus; tests keep them in sync.
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,5 +18,5 @@ const manifest = {
 };
 const text = `# Written by \`npm run monitoring\` from deploy/prometheus/rules.\n${stringify(manifest, { lineWidth: 0, blockQuote: 'literal' })}`;
 await writeFormatted(target, text);
-// A chart reads no file outside of its folder.
+// A chart cannot read files outside its folder.
 await writeFile(join(deploy, 'helm', 'session-broker', 'files', 'rules.yml'), source);

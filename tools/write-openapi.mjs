@@ -1,4 +1,4 @@
-// Writes docs/openapi.json, the contract, as the built broker serves it; a test keeps the two equal.
+// Writes docs/openapi.json, the contract, as the built broker serves it; a test keeps the two in sync.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

@@ -1,5 +1,5 @@
-// Writes docs/images/status-*.png: the status page of the built broker over the built sandbox, with a gateway fault.
-// Takes two minutes, because the renewals on it are real ones. Needs Chromium (CHROMIUM, default /usr/bin/chromium).
+// Writes docs/images/status-*.png: the status page of the built broker, using the built sandbox with a gateway fault.
+// Takes two minutes, because the renewals on it are real. Needs Chromium (CHROMIUM, default /usr/bin/chromium).
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -51,7 +51,7 @@ function start(app, environment) {
   return { stop: () => (child.kill('SIGTERM'), ended) };
 }
 
-/** Reads that want more than there is left: sessions of many minutes are renewed within two. */
+/** Asks for more time than is left, so that sessions of many minutes are renewed within two. */
 async function renewals(forMs) {
   for (const endsAt = Date.now() + forMs; Date.now() < endsAt; await pause(5_000)) {
     for (const { id, lifetimeMs } of merchants.slice(0, 3)) {

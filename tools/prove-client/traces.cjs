@@ -1,4 +1,5 @@
-// What an instrumentation of fetch does with the client's requests; `hook` as an argument: with what docs/tracing.md says.
+// What an instrumentation of fetch makes of the client's requests; with the argument `hook`, configured as
+// docs/tracing.md says.
 const { trace } = require('@opentelemetry/api');
 const { UndiciInstrumentation } = require('@opentelemetry/instrumentation-undici');
 const { NodeSDK } = require('@opentelemetry/sdk-node');

@@ -1,4 +1,5 @@
-// A tar archive that depends on its content alone: npm's and Helm's archives of the same files differ by moment or user.
+// A tar archive that depends only on its content: archives of the same files by npm and Helm differ in timestamps or
+// user.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -11,7 +12,7 @@ const MAY_RUN = 0o100;
 
 const octal = (value, length) => value.toString(8).padStart(length - 1, '0');
 
-/** The ustar format takes a long name in two parts, divided at a slash. */
+/** The ustar format stores a long name in two parts, split at a slash. */
 function nameAndPrefix(path) {
   if (Buffer.byteLength(path) <= MAX_NAME) return { name: path, prefix: '' };
   for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
@@ -40,7 +41,7 @@ function header({ path, size, isProgram }, seconds) {
   return block;
 }
 
-/** The files below a folder, by their ways from there, in an order that no machine has of its own. */
+/** The files below a folder, by relative path, in an order that is the same on every machine. */
 export function filesBelow(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
@@ -49,7 +50,8 @@ export function filesBelow(folder) {
 }
 
 /**
- * A tar.gz of all files of a folder: owned by root, readable by all, run by all where by their owner, of one moment, in the order of their names.
+ * A tar.gz of all files in a folder: owned by root, readable by all, executable by all if executable by their owner,
+ * with one timestamp, in the order of their names.
  * @param prefix before each name, such as `package/`
  */
 export function archiveOf(folder, { prefix = '', date }) {

@@ -24,7 +24,7 @@ export async function packClient({ root, folder }) {
   }
 }
 
-/** What the image has beside Node.js, with its bills of materials and licences. */
+/** What the image contains besides Node.js, with its bills of materials and licences. */
 export async function packImage({ root, folder, version, date }) {
   const content = mkdtempSync(join(tmpdir(), 'session-broker-release-'));
   try {
@@ -44,7 +44,7 @@ export async function packImage({ root, folder, version, date }) {
   }
 }
 
-/** The chart, as `helm install` takes it. Helm's own `package` would write the moment of packing into it. */
+/** The chart, as `helm install` takes it. Helm's own `package` would write the time of packing into it. */
 export function packChart({ root, folder, version, date }) {
   const chart = join(root, 'deploy/helm/session-broker');
   writeFileSync(join(folder, `session-broker-${version}.tgz`), archiveOf(chart, { prefix: 'session-broker/', date }));

@@ -1,4 +1,4 @@
-/** What stands against a release of this version in the text of CHANGELOG.md. */
+/** What in the text of CHANGELOG.md prevents a release of this version. */
 export function changelogProblems(text, version) {
   const sections = text.split(/^## /m).slice(1);
   const titleOf = (section) => section.slice(0, section.indexOf('\n'));

@@ -1,7 +1,7 @@
 const licenceOf = ({ licenses }) =>
   licenses.map(({ license, expression }) => expression ?? license.id ?? license.name).join(' AND ');
 
-/** A page that names the licence of each package, from a bill of materials.  */
+/** A page that lists the licence of each package, from a bill of materials. */
 export function licenceTable({ metadata, components }) {
   const rows = components.map((component) => {
     const { group, name, version } = component;

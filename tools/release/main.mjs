@@ -1,6 +1,7 @@
 // Makes everything that a release consists of, in one folder, and publishes nothing:
 //   npm run release -- [--dry-run] [--unaudited] [--out <folder>] [--builder <uri>]
-// It is refused when something stands against it; a dry run says what that is, and goes on. What is in it: docs/releasing.md.
+// It refuses if anything prevents a release; a dry run says what that is, and goes on. docs/releasing.md lists the
+// contents.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -27,7 +28,7 @@ const { values: options } = parseArgs({
 });
 const isDryRun = options['dry-run'] === true;
 
-/** The default folder is made anew each time; another one has to be empty. */
+/** The default folder is recreated each time; any other has to be empty. */
 function emptyFolder() {
   const folder = options.out === undefined ? DEFAULT_FOLDER : resolve(options.out);
   if (options.out === undefined) rmSync(folder, { recursive: true, force: true });
@@ -36,13 +37,15 @@ function emptyFolder() {
   return folder;
 }
 
-/** Ends the process where the step fails. */
+/** Ends the process if the step fails. */
 function step(program, ...args) {
   const { status } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** A registry that answers nothing has found nothing: that goes on only where somebody has said so. */
+/**
+ * A registry that does not answer has found nothing: the release goes on without its answer only if explicitly told to.
+ */
 function audit() {
   const demand = options.unaudited === true ? [] : ['--', '--must-answer'];
   const { status } = spawnSync('npm', ['run', '-s', 'audit', ...demand], {
@@ -60,7 +63,7 @@ function problemsOf(version, source) {
   return [...versionProblems(root), ...changelogProblems(changelog, version), ...source.problems];
 }
 
-// npm packs files with the rights that they have, less this.
+// npm packs files with the permissions that they have, less this mask.
 process.umask(0o022);
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -5,8 +5,8 @@ import { sha256Of } from './checksums.mjs';
 const BUILD_TYPE = 'urn:session-broker:build:release:v1';
 
 /**
- * An in-toto statement with the provenance of SLSA: what was built, from which commit and lock file, by whom. Without
- * moments of the run and without a number of it, so that whoever builds the same gets the same.
+ * An in-toto statement with SLSA provenance: what was built, from which commit and lock file, and by whom. It has no
+ * timestamps and no ID of the run, so that anyone who builds the same thing gets the same statement.
  * @param artefacts their names in the folder
  */
 export function provenanceOf({ root, folder, artefacts, version, source, builder }) {

@@ -6,8 +6,8 @@ function git(root, ...args) {
 }
 
 /**
- * What is built: the commit, its date, and what stands against building it.
- * @returns commit is undefined where there is no repository; the date is then that of SOURCE_DATE_EPOCH
+ * What is built: the commit, its date, and what prevents building it.
+ * @returns commit is undefined if there is no repository; the date is then that of SOURCE_DATE_EPOCH
  */
 export function sourceState(root, version) {
   const commit = git(root, 'rev-parse', 'HEAD');

@@ -1,7 +1,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the version of package.json is written again, because whoever reads it there has no package.json. */
+/** Places that repeat the version of package.json, because those who read it there have no package.json. */
 const places = [
   { files: 'package-lock.json', pattern: /^ {2,6}"version": "([^"]+)"/gm, first: 2 },
   { files: 'libs/client/package.json', pattern: /^ {2}"version": "([^"]+)"/gm },
@@ -13,7 +13,7 @@ const places = [
 
 const versionOf = (root) => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
 
-/** Every place, with the version that it has. */
+/** Every place, with the version found there. */
 export function versionPlaces(root) {
   return places.flatMap(({ files, pattern, first = Infinity }) =>
     globSync(files, { cwd: root }).flatMap((file) =>

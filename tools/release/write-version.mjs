@@ -1,4 +1,4 @@
-// Writes the version of package.json wherever else it is: `npm version 1.2.3` does it by itself.
+// Writes the version of package.json to every place that repeats it: `npm version 1.2.3` calls it.
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeVersion } from './version-places.mjs';
