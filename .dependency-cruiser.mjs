@@ -1,7 +1,7 @@
 import { appLayers, brokerFeatures, builtinHomes, domainLibs, libLayers, soleImporters } from './tools/layers.mjs';
 
 const SPEC = '\\.(int-|e2e-)?spec\\.ts$';
-/** Generators of inputs, for the specs beside them and for test/fuzz. */
+/** Input generators, for the specs next to them and for test/fuzz. */
 const ARBITRARY = '\\.arbitrary\\.ts$';
 const TEST_CODE = `(${SPEC})|(${ARBITRARY})|(^test/)|(^libs/testing/)`;
 

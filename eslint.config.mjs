@@ -59,7 +59,7 @@ const always = [
 
 export default defineConfig(
   { ignores: ['dist', 'coverage', 'node_modules', '**/*.mjs', 'tools/prove-client'] },
-  // They import the client package as it is installed, which it is not here; the guide's test compiles them.
+  // They import the client package as an installed one, and it is not installed here; the guide's test compiles them.
   {
     ignores: ['brokered-sdk.cjs', 'brokered-sdk.ts', 'sdk-refund.ts'].map(
       (file) => `docs/examples/merchant-sdk/${file}`,
@@ -87,7 +87,7 @@ export default defineConfig(
     },
   },
   {
-    // Nest injects by constructor and by factory: these take what they need from others, up to six.
+    // Nest injects through constructors and factories: these may take up to six parameters.
     files: ['apps/broker/src/**/*.{controller,service,guard,module,providers,filter}.ts'],
     rules: { 'max-params': ['error', 6], '@typescript-eslint/consistent-type-imports': 'off' },
   },
@@ -96,7 +96,7 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', ...always, ...production, ...entryOnly] },
   },
   {
-    // The client is published on its own and imports nothing of ours, so that it has a home of time of its own.
+    // The client is published on its own and imports nothing of ours, so it has its own module for time.
     files: ['libs/client/src/time.ts'],
     rules: { 'no-restricted-syntax': ['error', ...always, ...production, ...entryOnly] },
   },
@@ -106,10 +106,11 @@ export default defineConfig(
   },
   { files: ['apps/cli/src/**/*.ts'], rules: { 'no-console': 'off' } },
   {
-    // A browser's program: it asks its own server, types are in comments, and time has a home of its own there, too.
+    // A browser program: it fetches from its own server, has its types in comments, and has its own module for time,
+    // too.
     files: ['libs/status-page/src/page/*.js'],
     rules: {
-      // The compiler knows better what a browser has.
+      // The compiler knows better what a browser provides.
       'no-undef': 'off',
       '@typescript-eslint/explicit-module-boundary-types': 'off',
       'no-restricted-syntax': ['error', ...always, ...clockOnly],
@@ -120,12 +121,12 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', ...always] },
   },
   {
-    // A list of panels: what it says would be no clearer in several files.
+    // A list of panels: splitting it into several files would make it no clearer.
     files: ['deploy/grafana/**/*.ts'],
     rules: { 'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }] },
   },
   {
-    // Programs of their own, as a consumer would write them: the rules of our layers are none of theirs.
+    // Independent programs, as a consumer would write them: the rules of our layers do not apply to them.
     files: ['docs/examples/**/*.ts'],
     rules: { 'no-console': 'off', 'no-restricted-syntax': ['error', ...always] },
   },

@@ -26,15 +26,16 @@ export const base = {
   },
   modulePathIgnorePatterns: ['<rootDir>/dist'],
   setupFiles: ['reflect-metadata'],
-  // Looked for once, for every suite.
+  // Looked up once, for all suites.
   globals: { testTools: findTestTools() },
 };
 
 /** @type {import('jest').Config} */
 export default {
-  // Tests wait for events; how long they may take says nothing about them, on a machine that does other work besides.
+  // Tests wait for events; on a machine that is busy with other work, how long that takes says nothing about them.
   testTimeout: 180_000,
-  // Most of a run is waiting, for processes to start and for sessions to end: it used little more than half of two processors.
+  // Most of a run is spent waiting for processes to start and sessions to end: it used little more than half of two
+  // processors.
   maxWorkers: availableParallelism() * 2,
   reporters: ['default', '<rootDir>/tools/skipped-tests-reporter.mjs'],
   projects: [
