@@ -1,9 +1,10 @@
 #!/bin/sh
-# Makes the demo's keys once: the merchant's, of which the sandbox is told; the egress's own; and that of an existing
-# client behind the egress. Only the user of the programs may read them. The configurations lie beside them as copies that
-# this user can read, since the files of a checkout may be readable by their owner alone.
+# Makes the demo's keys once: the merchant's, which the sandbox is configured with; the egress's own; and that of an
+# existing client behind the egress. Only the user that the programs run as may read them. The configurations are copied
+# next to them for this user, since the files of a checkout may be readable by their owner only.
 set -eu
-# The files of an earlier start belong to that user, and their rights are no longer ours to change: they are made right.
+# The files of an earlier start belong to that user, and we may no longer change their permissions: so files are created
+# with the right ones.
 umask 077
 cd /run/keys
 generate() { [ -f "$1" ] || node /app/dist/programs/cli.js keys generate --out "$1" --public-out "$2"; }

@@ -1,6 +1,6 @@
 import { HALF, lines, MERCHANT, REPLICA, THIRD, TOP } from './panel-builders.js';
 
-/** What the egress does for clients that use the broker without a changed line. */
+/** What the egress does for clients that use the broker without changing a line. */
 export const egress = [
   lines(
     {

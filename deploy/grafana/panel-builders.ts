@@ -2,13 +2,13 @@ import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 
-/** Most lines of a panel: with ten thousand merchants the worst are what matters. */
+/** The most lines a panel shows: with ten thousand merchants, the worst are what matters. */
 export const TOP = 10;
 export const HALF = 12;
 export const THIRD = 8;
 export const QUARTER = 6;
 export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
-/** On every series of ours; an empty namespace is that of a broker outside Kubernetes. */
+/** Selects from all our series; the namespace is empty for a broker outside Kubernetes. */
 export const MERCHANT = 'namespace=~"$namespace", merchant=~"$merchant"';
 export const REPLICA = 'namespace=~"$namespace"';
 
@@ -25,14 +25,14 @@ export interface Text {
   readonly unit: string;
 }
 
-/** A query of the data source that was chosen, drawn over time unless it is asked for this moment. */
+/** A query to the selected data source, drawn over time unless only the current value is asked for. */
 export function query({ expr, legend = '', instant = false, format }: Series): DataqueryBuilder {
   const built = new DataqueryBuilder().expr(expr).legendFormat(legend).datasource(DATASOURCE);
   if (format !== undefined) built.format(format as never);
   return instant ? built.instant() : built.range();
 }
 
-/** A panel of lines that begin at zero. */
+/** A panel of lines that starts at zero. */
 export function lines(
   { title, description, unit }: Text,
   span: number,
@@ -44,7 +44,7 @@ export function lines(
   return panel;
 }
 
-/** A panel of one number, as it is now. */
+/** A panel with one number, its current value. */
 export function number({ title, description, unit }: Text, ...series: readonly Series[]): StatBuilder {
   const panel = new StatBuilder().title(title).description(description).unit(unit).span(QUARTER).height(4);
   panel.datasource(DATASOURCE);
@@ -52,7 +52,7 @@ export function number({ title, description, unit }: Text, ...series: readonly S
   return panel;
 }
 
-/** How often something is counted per second, by labels of it. */
+/** How often something is counted per second, by some of its labels. */
 export function perSecond(metric: string, by: string, selector = MERCHANT): Series {
   const legend = by
     .split(', ')

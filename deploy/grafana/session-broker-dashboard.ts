@@ -14,7 +14,7 @@ import type { Rows } from './session-broker-panels.js';
 
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 
-/** The dashboard as Grafana takes it; deploy/grafana/dashboards has it as JSON. `rows` are those of the panels' file. */
+/** The dashboard in Grafana's format; deploy/grafana/dashboards has it as JSON. `rows` come from the panels' file. */
 export function sessionBrokerDashboard(rows: Rows): Dashboard {
   const board = new DashboardBuilder('Session broker')
     .uid('session-broker')

@@ -297,7 +297,7 @@ const replicas = [
     ),
 ];
 
-/** The panels by row, in their order. */
+/** The panels by row, in order. */
 export const rows = {
   Health: health,
   Sessions: sessions,

@@ -1,4 +1,4 @@
-{{/* What every object wears. */}}
+{{/* The labels of every object. */}}
 {{- define "session-broker.labels" -}}
 app.kubernetes.io/part-of: session-broker
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -6,7 +6,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
-{{/* What a pod wears: the caller gives root and name. */}}
+{{/* The labels of a pod. Takes root and name. */}}
 {{- define "session-broker.podLabels" -}}
 app.kubernetes.io/name: {{ .name }}
 app.kubernetes.io/part-of: session-broker

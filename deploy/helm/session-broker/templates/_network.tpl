@@ -30,7 +30,7 @@
   ports: [{ protocol: TCP, port: 4318 }]
 {{- end }}
 
-{{/* Out to the bank: by address, or through the proxy and past it to nobody. root and name. */}}
+{{/* Out to the bank: by address, or only through the proxy. Takes root and name. */}}
 {{- define "session-broker.gatewayPolicy" -}}
 {{- $gateway := .root.Values.network.gateway }}
 {{- if or $gateway.proxy.enabled $gateway.cidrs }}

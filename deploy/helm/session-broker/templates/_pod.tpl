@@ -3,7 +3,7 @@
 {{- with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
-{{/* What the pods of broker and egress have in common: root, name, user and grace. */}}
+{{/* What the pods of broker and egress have in common. Takes root, name, user and grace. */}}
 {{- define "session-broker.podSettings" -}}
 serviceAccountName: {{ .name }}
 automountServiceAccountToken: false
@@ -24,7 +24,7 @@ securityContext:
   runAsGroup: {{ .user }}
   fsGroup: {{ .user }}
   seccompProfile: { type: RuntimeDefault }
-# The pods of one revision among themselves: those that an update takes away do not count.
+# Spreads the pods of one revision: those that an update is removing do not count.
 topologySpreadConstraints:
 {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
   - maxSkew: 1
@@ -35,7 +35,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* Two mounts at one path make no pod: of a merchant whose id another folder of /run/secrets has, it says so instead. */}}
+{{/* Two mounts at one path make a pod invalid: fails if a merchant has the id of another folder in /run/secrets. */}}
 {{- define "session-broker.checkMerchants" -}}
 {{- $taken := dict }}
 {{- if .redisSecret }}{{ $_ := set $taken "redis" "broker.redisSecret" }}{{ end }}
@@ -50,7 +50,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* A file whose folder no pod mounts keeps each new pod from starting: it says so before there are any. */}}
+{{/* A file whose folder no pod mounts would keep every new pod from starting: fails before there are any. */}}
 {{- define "session-broker.checkMounts" -}}
 {{- $mounted := list }}
 {{- range .merchants }}{{ $mounted = append $mounted (printf "/run/secrets/%s" .) }}{{ end }}
@@ -71,13 +71,13 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* How the platform asks a program how it is, and lets it end. */}}
+{{/* How the platform probes a program, and lets it end. */}}
 {{- define "session-broker.health" -}}
 startupProbe:
   httpGet: { path: /livez, port: management }
   periodSeconds: 1
   failureThreshold: 60
-# The event loop and nothing else: a restart mends nothing that is outside.
+# Checks the event loop and nothing else: a restart fixes nothing outside it.
 livenessProbe:
   httpGet: { path: /livez, port: management }
   periodSeconds: 10
@@ -88,7 +88,7 @@ readinessProbe:
   periodSeconds: 2
   timeoutSeconds: 2
   failureThreshold: 2
-# Endpoints forget the pod before it stops to listen.
+# Endpoints drop the pod before it stops listening.
 lifecycle: { preStop: { sleep: { seconds: 5 } } }
 securityContext:
   allowPrivilegeEscalation: false

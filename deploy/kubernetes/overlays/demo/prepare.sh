@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes what the demo must not have in common with any other: key, passwords, tokens. They go to ./made, once.
+# Makes what no two demos may share: key, passwords, tokens. They go to ./made, once.
 set -eu
 cd "$(dirname "$0")"
 cli=${SESSION_BROKER_CLI:-"node ../../../../dist/programs/cli.js"}
-# The Node.js that the lock file pins, as for the npm scripts: that of the machine may be too old for the program.
+# The Node.js that the lock file pins, as for the npm scripts: the machine's own may be too old for the program.
 PATH="$(cd ../../../.. && pwd)/node_modules/.bin:$PATH"
 umask 077
 mkdir -p made
