@@ -23,10 +23,10 @@ function lockedPackages(lock: string): (Locked & { path: string })[] {
 
 /** What may be shipped in a product of any licence. */
 const SHIPPED = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', 'Python-2.0'];
-/** Of tools that stay here, in addition: files of theirs are neither changed nor shipped. */
+/** Also allowed for tools that stay here: their files are neither changed nor shipped. */
 const TOOLS = ['MPL-2.0', 'CC-BY-4.0', 'CC0-1.0', 'Zlib', 'Unlicense'];
 
-/** `(MIT AND Zlib)`: each of them; `(MIT OR CC0-1.0)`: one of them. */
+/** `(MIT AND Zlib)` needs each of them, `(MIT OR CC0-1.0)` one of them. */
 function isAllowed(expression: string | undefined, allowed: readonly string[]): boolean {
   if (expression === undefined) return false;
   const bare = expression.replace(/[()]/g, '');
@@ -64,7 +64,7 @@ describe('the dependencies', () => {
 
   it('come from the registry, with a hash each', () => {
     const other = packages.filter(
-      // Where `resolved` is left out, npm asks the configured registry: the hash says that it is the same.
+      // If `resolved` is missing, npm asks the configured registry: the hash ensures that the package is the same.
       ({ resolved = REGISTRY, integrity }) => !resolved.startsWith(REGISTRY) || integrity === undefined,
     );
     expect(other.map(({ path }) => path)).toEqual([]);

@@ -5,7 +5,7 @@ import { loadRuleTables, root } from './rule-tables.js';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The rows of the first table of a Markdown text, each as its cells without marks. */
+/** The rows of the first table of a Markdown text, each as its cells without backticks. */
 function tableRows(markdown: string): string[][] {
   const lines = /(?:^\|.*\n)+/m.exec(markdown)?.[0].trimEnd().split('\n') ?? [];
   const cells = (line: string): string[] =>
@@ -16,7 +16,7 @@ function tableRows(markdown: string): string[][] {
   return lines.slice(2).map(cells);
 }
 
-/** Where the client package gives an error its code; the gateway's own begin with `b_`. */
+/** Where the client package gives an error its code; the gateway's own codes begin with `b_`. */
 const MADE_ERROR = /(?:new [A-Z]\w+\(\s*|super\(|[{] code: )'(?!b_)([a-z_]+)'/g;
 
 const decisions = readdirSync(join(root, 'docs/adr'))

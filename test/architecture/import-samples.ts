@@ -1,6 +1,6 @@
 import type { RuleTables } from './rule-tables.js';
 
-/** One file with one import, and the rule that must refuse it; without a rule the import must be accepted. */
+/** One file with one import, and the rule that must refuse it; without a rule, the import must be accepted. */
 export interface ImportSample {
   readonly file: string;
   readonly source: string;
@@ -38,7 +38,7 @@ export function layerSamples({ libLayers, appLayers }: RuleTables): ImportSample
   ];
 }
 
-/** Every pair of the broker's folders, and from each of them to what puts them together. */
+/** Every pair of the broker's folders, and from each of them to the files that wire them together. */
 export function featureSamples({ brokerFeatures }: RuleTables): ImportSample[] {
   const features = Object.keys(brokerFeatures);
   return Object.entries(brokerFeatures).flatMap(([feature, below]) => [
@@ -62,7 +62,7 @@ const packageOfScope: Readonly<Record<string, string>> = {
   '@opentelemetry': '@opentelemetry/api',
 };
 
-/** Each outside library from each of our folders: only its homes may have it. */
+/** Each outside library from each of our folders: only its homes may import it. */
 export function soleImporterSamples({ libLayers, appLayers, soleImporters, domainLibs }: RuleTables): ImportSample[] {
   const folders = [
     ...Object.keys(libLayers)
@@ -150,7 +150,7 @@ export function handWrittenSamples({ domainLibs }: RuleTables): ImportSample[] {
       sample(`libs/${lib}/src/undeclared.ts`, 'swagger-ui-dist', 'domain-imports-no-package'),
       sample(`libs/${lib}/src/built-in.ts`, 'node:crypto', 'domain-imports-no-built-in'),
     ]),
-    // Right ones, so that a rule which refuses everything is seen too.
+    // Correct ones, so that a rule that refuses everything is noticed too.
     sample('test/e2e/right.e2e-spec.ts', '#libs/session'),
     sample('test/e2e/fakes.e2e-spec.ts', '#libs/testing'),
     sample('libs/session/src/right.spec.ts', 'fast-check'),
@@ -174,7 +174,7 @@ export const targetFiles: Readonly<Record<string, string>> = {
   'dist/libs/jwe/src/index.js': empty,
 };
 
-/** What each lib and each folder of the broker is imported by. */
+/** The files through which each lib and each folder of the broker is imported. */
 export const entryFiles = ({ libLayers, brokerFeatures }: RuleTables): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [

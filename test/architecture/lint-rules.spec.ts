@@ -1,7 +1,7 @@
 import { ESLint } from 'eslint';
 import { root } from './rule-tables.js';
 
-/** Files that are there and stand for their kind: the rules go by path. */
+/** Existing files that stand for their kind: the rules apply by path. */
 const production = 'libs/session/src/session.ts';
 const clock = 'libs/clock/src/clock.ts';
 const clientTime = 'libs/client/src/time.ts';
@@ -54,7 +54,7 @@ describe('the source rules', () => {
   const eslint = new ESLint({
     cwd: root,
     ruleFilter: ({ ruleId }) => ruleId === 'no-restricted-syntax',
-    // These rules need no types, and a program of the whole checkout takes seconds to build.
+    // These rules need no types, and building a program of the whole checkout takes seconds.
     overrideConfig: { languageOptions: { parserOptions: { projectService: false } } },
   });
   const faultsOf = async (file: string, source: string): Promise<string[]> => {

@@ -20,7 +20,7 @@ export interface RuleTables {
 const load = async (path: string): Promise<Record<string, unknown>> =>
   (await import(pathToFileURL(`${root}${path}`).href)) as Record<string, unknown>;
 
-/** The tables and the rules as lint uses them: read from the very files, so a new rule is a new test. */
+/** The tables and the rules as lint uses them: read from the very same files, so a new rule is a new test. */
 export async function loadRuleTables(): Promise<RuleTables> {
   const config = await load('.dependency-cruiser.mjs');
   const layers = await load('tools/layers.mjs');

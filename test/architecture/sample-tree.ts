@@ -11,8 +11,8 @@ interface CruiseResult {
 }
 
 /**
- * Lays the samples out as a checkout of their own, below dist/ (which nothing lints, and from where packages resolve
- * as they do for the real sources), and runs dependency-cruiser on it with the real configuration, as lint does.
+ * Writes the samples as a separate checkout below dist/ (where nothing is linted, and from where packages resolve as
+ * they do for the real sources), and runs dependency-cruiser on it with the real configuration, as lint does.
  * @returns the names of the rules that refuse each file
  */
 export function refusalsOf(samples: readonly ImportSample[], tables: RuleTables): Map<string, Set<string>> {

@@ -35,7 +35,7 @@ describe('the sources', () => {
 
   it.each(members)('%s says in a README of at most 30 lines what it is for', (member) => {
     expect(existsSync(join(root, member, 'README.md'))).toBe(true);
-    // That of a published package is its manual: its readers have nothing else.
+    // The README of a published package is its manual: its readers have nothing else.
     const bound = existsSync(join(root, member, 'package.json')) ? 320 : 30;
     expect(lineCount(`${member}/README.md`)).toBeLessThanOrEqual(bound);
   });
@@ -76,8 +76,8 @@ describe('the sources', () => {
   });
 
   it('start no program by its name that a machine may lack, but by toolPath, which a suite has to announce', () => {
-    // Every machine has these; a requirement of its own announces kubectl and Helm, and the proof of the containers looks
-    // for docker itself.
+    // Every machine has these; kubectl and Helm are announced by a requirement of their own, and the container proof
+    // looks for docker itself.
     const everywhere = ['sh', 'npm', 'chmod', 'mkfifo', 'grep', 'tar', 'sha256sum', 'setpriv'];
     const there = [...everywhere, 'kubectl', 'helm', 'docker'].join('|');
     const byName = new RegExp(

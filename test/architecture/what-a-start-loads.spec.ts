@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..', '..');
 const sources = globSync('apps/broker/src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.spec.ts'));
 
-/** Files that load what the pattern names as soon as they are loaded: an import of types alone is gone by then. */
+/** Files that, once loaded, load what the pattern names at once: type-only imports are gone by then. */
 const loadersOf = (specifier: RegExp): string[] =>
   sources.filter((file) => {
     const text = readFileSync(join(root, file), 'utf8');
