@@ -10,10 +10,10 @@ const CONNECTIONS = 32;
 const ROUNDS = 3;
 const ROUND_S = 4;
 const PROFILED_S = 8;
-/** Less than that of a request is told together. */
+/** Parts that take less per request are reported together. */
 const MIN_TOLD_US = 0.3;
 
-/** Microseconds of processor time for each request, with nobody who profiles. */
+/** Microseconds of processor time per request, without a profiler. */
 interface Times {
   readonly perRequest: number;
   readonly inKernel: number;
@@ -29,7 +29,10 @@ interface Inspected {
   readonly port: number;
 }
 
-/** Where the processor time of a read goes, part by part, beside that of a bare node:http server with the same bytes. */
+/**
+ * Where the processor time of a read goes, part by part, compared with a bare node:http server that sends the same
+ * bytes.
+ */
 export async function benchAccount(): Promise<readonly BenchLine[]> {
   const [port, barePort] = [await freePort(), await freePort()];
   const running = await BenchBroker.start({ brokerCpu: SERVER_CPU, environment: { NODE_OPTIONS: inspectedAt(port) } });
@@ -48,7 +51,10 @@ export async function benchAccount(): Promise<readonly BenchLine[]> {
   }
 }
 
-/** Without the profiler, by turns; the first of each is not counted. @returns the middle ones, in the order of the servers */
+/**
+ * Measures by turns without the profiler, and does not count the first round. @returns the medians, in the order of the
+ * servers
+ */
 async function timesByTurns([bare, read]: readonly [Inspected, Inspected]): Promise<readonly [Times, Times]> {
   const [ofBare, ofRead]: [Times[], Times[]] = [[], []];
   for (let round = 0; round <= ROUNDS; round += 1) {
@@ -73,7 +79,7 @@ async function timesOf({ server, url }: Inspected): Promise<Times> {
   return { perRequest: ((after.userS - before.userS) * 1e6) / total + inKernel, inKernel };
 }
 
-/** Divided as the profiler sees it. */
+/** Divided in the proportions that the profiler sees. */
 async function accountOf({ url, port }: Inspected, times: Times): Promise<Account> {
   const inspector = await Inspector.of(port);
   const seen = await inspector.profileWhile(() => load(url, PROFILED_S));

@@ -1,20 +1,20 @@
 import { parseArgs } from 'node:util';
 
 export interface BenchArguments {
-  /** Benches to run, in the order of the list; none: all. */
+  /** Benches to run, in the order of the list; all if none are named. */
   readonly names: readonly string[];
   /** Lines as JSON instead of a table. */
   readonly json: boolean;
-  /** Exit code 1 where a goal was missed. */
+  /** Exit code 1 if a goal was missed. */
   readonly strict: boolean;
-  /** Puts what was measured into the page of figures. */
+  /** Writes the measurements into the page of figures. */
   readonly record: boolean;
   readonly help: boolean;
 }
 
 const FLAG = { type: 'boolean', default: false } as const;
 
-/** @throws TypeError at an option that there is not */
+/** @throws TypeError for an unknown option */
 export function readArguments(words: readonly string[]): BenchArguments {
   const options = { json: FLAG, strict: FLAG, record: FLAG, help: FLAG };
   const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });

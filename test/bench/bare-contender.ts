@@ -13,7 +13,7 @@ export interface BareContender {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A bare node:http server that answers the bytes that the broker answers at this address, on the broker's processor. */
+/** A bare node:http server that sends the same bytes as the broker at this address, on the broker's processor. */
 export async function startBare(
   folder: string,
   brokerUrl: string,

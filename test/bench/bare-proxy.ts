@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Agent } from 'undici';
 
 /**
- * Passes every request on and every answer back, and looks at nothing: what a proxy of node:http and undici costs at
- * least. It keeps connections as the egress does. Arguments: port, URL of the gateway.
+ * Passes on every request and every answer without looking at them: the least that a proxy of node:http and undici
+ * costs. It keeps connections as the egress does. Arguments: port, URL of the gateway.
  */
 const [port, gateway = ''] = process.argv.slice(2);
 const agent = new Agent({ pipelining: 1, connections: 64, keepAliveTimeout: 4_000, keepAliveMaxTimeout: 30_000 });

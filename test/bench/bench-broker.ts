@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 
 export interface BenchBrokerOptions {
-  /** Processors by number; left out: any. */
+  /** Processors by number; any if left out. */
   readonly brokerCpu?: number;
   readonly sandboxCpu?: number;
   /** Members of the sandbox's merchant. */
@@ -23,20 +23,23 @@ export interface BenchBrokerOptions {
   readonly http?: string;
   /** The section `store`, in flow style. */
   readonly store?: string;
-  /** Where the programs are; left out: in dist/ of this folder. */
+  /** Where the programs are; in dist/ of this folder if left out. */
   readonly root?: string;
   /** The merchant's section `session`, in flow style. */
   readonly session?: string;
   readonly auth?: string;
-  /** A caller with another credential than the token of the bench, who may read. */
+  /** A caller that may read, with a credential other than the token of the bench. */
   readonly caller?: string;
-  /** Of the broker, beside what it needs. */
+  /** For the broker, in addition to what it needs. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Files beside the configuration. */
+  /** Files next to the configuration. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** The built sandbox and broker as processes of their own, as the image starts them, with one merchant `shop` and one caller who may do all. */
+/**
+ * The built sandbox and broker as separate processes, started as in the image, with one merchant `shop` and one caller
+ * who may do everything.
+ */
 export class BenchBroker {
   readonly folder: string;
   readonly sandboxUrl: string;
@@ -100,13 +103,13 @@ export class BenchBroker {
     return started;
   }
 
-  /** Create calls that the sandbox has got. */
+  /** Create calls that the sandbox has received. */
   async createCalls(): Promise<number> {
     const response = await fetch(`${this.sandboxUrl}/control/calls?operation=authorize`);
     return ((await response.json()) as { matching: number }).matching;
   }
 
-  /** Ends the broker and starts it again with the same files. @returns the seconds from its start until it is ready */
+  /** Stops the broker and starts it again with the same files. @returns the seconds from its start until it is ready */
   async restart(): Promise<number> {
     await this.broker.stop();
     const startedAt = performance.now();

@@ -13,11 +13,11 @@ export interface BenchEgressOptions {
   readonly brokerUrl: string;
   readonly brokerToken: string;
   readonly gatewayUrl: string;
-  /** A processor by number; left out: any. */
+  /** A processor by number; any if left out. */
   readonly cpu?: number;
 }
 
-/** The built egress as a process of its own, as the image starts it, with one client of one merchant. */
+/** The built egress as a separate process, started as in the image, with one client of one merchant. */
 export class BenchEgress {
   readonly process: BenchProcess;
   readonly url: string;

@@ -1,18 +1,18 @@
-/** One printed row: a rate of ours beside the rate of a bare equivalent, measured in the same run. */
+/** One printed row: our rate next to that of a bare equivalent, measured in the same run. */
 export interface BenchLine {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What the value is divided by, in words. */
+  /** In words, what the value is divided by. */
   readonly baseline: string;
   readonly ratio: number;
-  /** The least ratio that we want; printed beside the ratio, never asserted. */
+  /** The lowest ratio that we want; printed next to the ratio, never asserted. */
   readonly goal?: number;
-  /** The most that the ratio may be, where less is better. */
+  /** The highest ratio allowed, if less is better. */
   readonly atMost?: number;
-  /** The most that the value itself may be, in its unit. */
+  /** The highest value allowed, in its unit. */
   readonly mostValue?: number;
-  /** The least that the value itself may be, in its unit. */
+  /** The lowest value allowed, in its unit. */
   readonly leastValue?: number;
 }
 
@@ -24,7 +24,7 @@ export function formatLines(lines: readonly BenchLine[]): string {
   return table.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n');
 }
 
-/** Where figures are read: without an exponent. */
+/** As figures are read: without an exponent. */
 export function measuredOf({ value, unit }: Pick<BenchLine, 'value' | 'unit'>): string {
   const text = value >= 1_000 ? Math.round(value).toLocaleString('en').replaceAll(',', ' ') : value.toPrecision(3);
   return unit === '' ? text : `${text} ${unit}`;
@@ -41,7 +41,7 @@ export function isMissed({ ratio, value, goal, atMost, mostValue, leastValue }: 
   return isMet.includes(false);
 }
 
-/** What is left to do, in a line each; empty where every goal was met. */
+/** What is still to be done, one line each; empty if every goal was met. */
 export function missedIn(lines: readonly BenchLine[]): string {
   const missed = lines.filter(isMissed);
   if (missed.length === 0) return '';
@@ -49,7 +49,7 @@ export function missedIn(lines: readonly BenchLine[]): string {
   return [`Missed, ${missed.length} of ${lines.length}:`, ...told].join('\n');
 }
 
-/** What the goal is set for: the ratio, or the value itself. */
+/** What the goal applies to: the ratio, or the value itself. */
 function comparedOf(line: BenchLine): string {
   const isOfRatio = line.goal !== undefined || line.atMost !== undefined;
   return isOfRatio ? line.ratio.toFixed(2) : measuredOf(line);

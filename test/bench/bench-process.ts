@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const TICKS_PER_SECOND = 100;
-/** A busy machine may start a program slowly; it is not what is measured here. */
+/** A busy machine may be slow to start a program; that is not what is measured here. */
 const MAX_START_MS = 60_000;
 
-/** A program, on a processor of its own where one is chosen and the system lets us. */
+/** A program, pinned to a processor if one is chosen and the system allows it. */
 export class BenchProcess {
   readonly #child: ChildProcess;
 
@@ -19,19 +19,21 @@ export class BenchProcess {
     this.#child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   }
 
-  /** Processor seconds that it has used so far. */
+  /** Processor time used so far, in seconds. */
   cpuSeconds(): number {
     const { userS, systemS } = this.processorTime();
     return userS + systemS;
   }
 
-  /** Processor time so far, in seconds; taskset replaces itself, so that the process id is the program's. */
+  /**
+   * Processor time so far, in seconds; taskset replaces itself with the program, so the process ID is the program's.
+   */
   processorTime(): { readonly userS: number; readonly systemS: number } {
     const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return { userS: Number(fields[11]) / TICKS_PER_SECOND, systemS: Number(fields[12]) / TICKS_PER_SECOND };
   }
 
-  /** Memory of the process that lies in RAM. */
+  /** Resident memory of the process. */
   residentBytes(): number {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')) ?? [];
     return Number(kilobytes) * 1_024;
@@ -45,7 +47,7 @@ export class BenchProcess {
   }
 }
 
-/** Asks until the answer is 200. @throws Error after a minute */
+/** Repeats the request until the answer is 200. @throws Error after a minute */
 export async function untilOk(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   const endsAt = performance.now() + MAX_START_MS;
   for (;;) {

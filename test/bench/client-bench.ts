@@ -5,7 +5,10 @@ import type { BenchLine } from './bench-line.js';
 const CALLS = 2_000_000;
 const ROUNDS = 7;
 
-/** How often the client gives its session per second once it holds one, beside a function that gives a constant. */
+/**
+ * How often per second the client returns its session once it holds one, compared with a function that returns a
+ * constant.
+ */
 export async function benchClient(): Promise<readonly BenchLine[]> {
   const running = await BenchBroker.start();
   const client = new SessionBroker({ url: running.url, merchant: 'shop', auth: TOKEN });

@@ -13,11 +13,11 @@ interface CallFrame {
 interface CpuProfile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[];
   readonly samples: readonly number[];
-  /** Microseconds before each of the samples. */
+  /** Microseconds before each sample. */
   readonly timeDeltas: readonly number[];
 }
 
-/** How often the profiler looks: more often costs the program what is to be measured. */
+/** How often the profiler samples: more often would cost the program the very time that is measured. */
 const SAMPLE_EVERY_US = 500;
 
 /** The inspector of a program that was started with {@link INSPECTED}. */
@@ -38,7 +38,7 @@ export class Inspector {
     return new Inspector(socket);
   }
 
-  /** @returns microseconds of its own, by the part of the program that used them, without those in which it waited */
+  /** @returns microseconds of self time, by the part of the program that used them, without idle time */
   async profileWhile(work: () => Promise<unknown>): Promise<ReadonlyMap<string, number>> {
     await this.#ask('Profiler.enable');
     await this.#ask('Profiler.setSamplingInterval', { interval: SAMPLE_EVERY_US });
@@ -65,7 +65,7 @@ export class Inspector {
   }
 }
 
-/** In NODE_OPTIONS of the program: its address is asked for at the port, not read from what the program prints. */
+/** For the program's NODE_OPTIONS: its address is asked for at the port, not read from the program's output. */
 export const inspectedAt = (port: number): string => `--inspect=127.0.0.1:${port} --inspect-publish-uid=http`;
 
 function timesByPart({ nodes, samples, timeDeltas }: CpuProfile): ReadonlyMap<string, number> {

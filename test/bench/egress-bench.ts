@@ -26,7 +26,7 @@ const CONNECTIONS = 32;
 const PROXY_CPU = 0;
 const GATEWAY_CPU = 1;
 
-/** What a request costs that goes through the egress, beside the same one straight to the gateway. */
+/** What a request through the egress costs, compared with the same request straight to the gateway. */
 export async function benchEgress(): Promise<readonly BenchLine[]> {
   const broker = await BenchBroker.start();
   try {
@@ -45,7 +45,7 @@ export async function benchEgress(): Promise<readonly BenchLine[]> {
   }
 }
 
-/** Answers at once, clear and sealed: what is measured beside it is what lies before it. */
+/** Answers at once, in the clear and sealed: what is left to measure is everything in front of it. */
 class StubGateway {
   private constructor(
     readonly process: BenchProcess,
@@ -106,7 +106,7 @@ interface LatencyPlan {
 type Way = 'straight' | 'through';
 type Times = Readonly<Record<Way, readonly (readonly number[])[]>>;
 
-/** Rounds that take turns, so that whatever else the machine does meanwhile falls on both ways alike. */
+/** Rounds that take turns, so that whatever else the machine is doing affects both ways alike. */
 async function latency({ egress, gateway, path, perSecond }: LatencyPlan): Promise<Times> {
   const times: Record<Way, (readonly number[])[]> = { straight: [], through: [] };
   const urls = { straight: gateway.url + path, through: egress.url + path };

@@ -12,7 +12,7 @@ const RENEWALS = 10;
 const MAX_MS = 120_000;
 const PEEK_MS = 50;
 
-/** Payments by clients that know nothing of sessions, across renewals that each end the session before at once. */
+/** Payments by clients that know nothing of sessions, across renewals that each end the previous session at once. */
 export async function benchEgressRenewals(): Promise<readonly BenchLine[]> {
   const timing = { lifetimeMs: 5_000, paymentMs: PAYMENT_MS, createMs: CREATE_MS };
   const fleet = await HandoverFleet.start({ replicas: 2, handover: '1s', ...timing });
@@ -31,7 +31,7 @@ export async function benchEgressRenewals(): Promise<readonly BenchLine[]> {
   }
 }
 
-/** Payments at a steady pace, each through the next egress. */
+/** Payments at a steady pace, using the egresses in turn. */
 class Paying {
   readonly failed: string[] = [];
   readonly timesMs: number[] = [];
@@ -49,7 +49,7 @@ class Paying {
     const started: Promise<void>[] = [];
     let peekedMs = startedMs;
     while (this.renewals < times && performance.now() - startedMs < MAX_MS) {
-      // By the clock, not by the pause: a timer that is late does not slow the payments down.
+      // Paced by the clock, not by the pauses: a late timer does not slow the payments down.
       const due = Math.floor(((performance.now() - startedMs) * PER_SECOND) / 1_000);
       while (started.length < due) started.push(this.#pay(this.egresses[started.length % this.egresses.length]));
       if (performance.now() - peekedMs > PEEK_MS) {
@@ -78,7 +78,7 @@ class Paying {
     this.timesMs.push(performance.now() - startedMs);
   }
 
-  /** How many the gateway has made. */
+  /** How many sessions the gateway has created. */
   async #sessions(): Promise<number> {
     const calls = await this.fleet.control('GET', '/calls?operation=authorize&limit=1');
     return (calls as { readonly matching: number }).matching;

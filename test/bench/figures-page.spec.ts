@@ -26,7 +26,7 @@ describe('the page of figures', () => {
   });
 
   it('gets new figures in the place of those before, and stays as the formatter wants it', async () => {
-    // What is part of the line above is indented in the terminal.
+    // Lines that are part of the one above are indented in the terminal.
     const once = withFigures(page, { ...recorded, lines: [{ ...SLOW, name: `  ${SLOW.name}` }] });
     expect(await format(once, { ...(await resolveConfig(PAGE)), parser: 'markdown' })).toBe(once);
     const twice = withFigures(once, recorded);

@@ -6,7 +6,7 @@ export interface Recorded {
   readonly bench: string;
   readonly lines: readonly BenchLine[];
   readonly machine: string;
-  /** Of the day, as in 2026-11-22. */
+  /** The day, as in 2026-11-22. */
   readonly date: string;
 }
 
@@ -14,8 +14,8 @@ const startOf = (bench: string): string => `<!-- figures of ${bench} -->`;
 const endOf = (bench: string): string => `<!-- end of ${bench} -->`;
 
 /**
- * The page with these figures in the place of those of the same bench.
- * @throws Error where the page has no place for them
+ * The page with these figures in place of those of the same bench.
+ * @throws Error if the page has no place for them
  */
 export function withFigures(page: string, recorded: Recorded): string {
   const start = page.indexOf(startOf(recorded.bench));
@@ -41,7 +41,7 @@ function sectionOf({ lines, machine, date }: Recorded): string {
   return [`Measured on ${date}: ${machine}.`, '', head, rule, ...rest].join('\n');
 }
 
-/** As the formatter of the repository leaves it. */
+/** As the repository's formatter leaves it. */
 function inCell(text: string): string {
   return text.replaceAll('|', '\\|');
 }

@@ -6,10 +6,10 @@ const PAYMENT_MS = 300;
 const CREATE_MS = 100;
 const PER_SECOND = 200;
 const RENEWALS = 10;
-/** What a hand-over may cost beside the create call. */
+/** What a hand-over may cost on top of the create call. */
 const ALLOWANCE_MS = 100;
 
-/** Payments across renewals that each end the session before, without and with a hand-over. */
+/** Payments across renewals that each end the previous session, without and with a hand-over. */
 export async function benchHandover(): Promise<readonly BenchLine[]> {
   const without = await reportOf('0s');
   const with1s = await reportOf('1s');

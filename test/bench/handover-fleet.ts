@@ -17,11 +17,11 @@ const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 export interface FleetOptions {
   readonly replicas: number;
   readonly lifetimeMs: number;
-  /** As the setting `session.handover`. */
+  /** As in the setting `session.handover`. */
   readonly handover: string;
-  /** What a payment takes at the gateway before its session is looked at. */
+  /** How long the gateway takes for a payment before it checks its session. */
   readonly paymentMs: number;
-  /** What a create call takes. */
+  /** How long a create call takes. */
   readonly createMs: number;
 }
 

@@ -9,15 +9,15 @@ export const CREATE_ORDER = '/ecom/execute_request/hpp/v1/create-order';
 export interface PaymentPlan {
   readonly perSecond: number;
   readonly renewals: number;
-  /** Ends the run, should the renewals not come. */
+  /** Ends the run if the renewals do not come. */
   readonly maxMs: number;
 }
 
-/** One client held its calls. Moments by the clock of this process. */
+/** A time during which a client held back its calls, by the clock of this process. */
 export interface MeasuredHold {
   readonly generation: number;
   readonly sinceMs: number;
-  /** No call of it ran any more. */
+  /** When none of its calls was running any more. */
   readonly drainedMs: number;
   readonly resumedMs: number;
   readonly because: string;
@@ -28,14 +28,14 @@ export interface HandoverReport {
   readonly failed: readonly string[];
   readonly ledger: Readonly<Record<'refused' | 'repeated' | 'lost' | 'doubled', number>>;
   readonly renewals: number;
-  /** What payments waited before they began: those that met a hand-over, and all the others. */
+  /** How long payments waited before they began: those that met a hand-over, and all the others. */
   readonly heldWaitsMs: readonly number[];
   readonly otherWaitsMs: readonly number[];
   readonly holds: readonly MeasuredHold[];
   readonly longestCreateMs: number;
 }
 
-/** One client of one replica, and what it does while a session is replaced. */
+/** One client of one replica, and what happens to it while a session is replaced. */
 class PayingClient {
   readonly heldWaitsMs: number[] = [];
   readonly otherWaitsMs: number[] = [];
@@ -55,7 +55,7 @@ class PayingClient {
   async pay(): Promise<void> {
     const askedMs = performance.now();
     const isHeld = this.#hold !== undefined;
-    // The same on a repetition: that is how the ledger knows one payment from two.
+    // Stays the same on a repeat: that is how the ledger tells one payment from two.
     const merchantRequestId = randomUUID();
     let hasBegun = false;
     await this.broker.withSession(async (session) => {
@@ -104,7 +104,7 @@ class PayingClient {
   }
 }
 
-/** Pays at a steady pace through one client of each replica, until this many renewals have passed. */
+/** Pays at a steady pace through one client per replica, until this many renewals have passed. */
 export async function payThroughRenewals(fleet: HandoverFleet, plan: PaymentPlan): Promise<HandoverReport> {
   const clients = fleet.brokerUrls.map((url) => new PayingClient(url, fleet));
   for (const { broker } of clients) await broker.session();
@@ -113,7 +113,7 @@ export async function payThroughRenewals(fleet: HandoverFleet, plan: PaymentPlan
   const startedMs = performance.now();
   const renewals = (): number => Math.max(...clients.map(({ generations }) => generations.size)) - 1;
   while (renewals() < plan.renewals && performance.now() - startedMs < plan.maxMs) {
-    // By the clock, not by the pause: a timer that is late does not slow the payments down.
+    // Paced by the clock, not by the pauses: a late timer does not slow the payments down.
     const due = Math.floor(((performance.now() - startedMs) * plan.perSecond) / 1_000);
     while (started.length < due) {
       const client = clients[started.length % clients.length];
@@ -136,7 +136,7 @@ export async function payThroughRenewals(fleet: HandoverFleet, plan: PaymentPlan
   };
 }
 
-/** What the gateway has counted of so many payments. */
+/** What the gateway has counted for this number of payments. */
 export async function ledgerOf(fleet: HandoverFleet, payments: number): Promise<HandoverReport['ledger']> {
   const { totals } = (await fleet.control('GET', '/ledger?limit=0')) as {
     readonly totals: {
@@ -157,7 +157,7 @@ async function longestCreateMs(fleet: HandoverFleet): Promise<number> {
   return Math.max(...calls.map(({ durationMs = 0 }) => durationMs));
 }
 
-/** Of a list of measurements; 0 when there are none. */
+/** Of a list of measurements; 0 if there are none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;

@@ -24,7 +24,7 @@ export interface Contender {
   readonly rounds: Round[];
 }
 
-/** Authenticated session reads against a bare node:http server that answers the same bytes. */
+/** Authenticated session reads, compared with a bare node:http server that sends the same bytes. */
 export async function benchHttp(): Promise<readonly BenchLine[]> {
   const issuer = new TestIssuer();
   const running = await BenchBroker.start({

@@ -15,13 +15,16 @@ const agree = promisify(diffieHellman);
 interface Operations {
   readonly seal: () => Promise<unknown>;
   readonly open: () => Promise<unknown>;
-  /** What a seal cannot do without: a new key pair and one agreement. */
+  /** The least that sealing needs: a new key pair and one key agreement. */
   readonly bareSeal: () => Promise<unknown>;
-  /** What an open cannot do without: reading the ephemeral key and one agreement. */
+  /** The least that opening needs: reading the ephemeral key and one key agreement. */
   readonly bareOpen: () => Promise<unknown>;
 }
 
-/** Seal and open beside the elliptic-curve operations in them, done by node:crypto with the same concurrency. */
+/**
+ * Sealing and opening compared with the elliptic-curve operations in them, done by node:crypto with the same
+ * concurrency.
+ */
 export async function benchJwe(): Promise<readonly BenchLine[]> {
   const { seal, open, bareSeal, bareOpen } = await operations();
   const at = (run: Contender['run'], inFlight: number): Contender => ({ run, inFlight });

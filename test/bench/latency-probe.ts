@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:http';
 
-/** One more client beside the load, on a connection of its own: its times are finer than the load generator's. */
+/** One more client next to the load, on its own connection: its times are finer than the load generator's. */
 export class LatencyProbe {
   readonly #timesMs: number[] = [];
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });

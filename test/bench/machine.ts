@@ -2,7 +2,7 @@ import { arch, availableParallelism, cpus, platform, release, totalmem } from 'n
 
 const GIB = 1_073_741_824;
 
-/** What the figures of a run depend on, beside the program: without it they cannot be compared. */
+/** What the figures of a run depend on besides the program: without it they cannot be compared. */
 export function machineInWords(): string {
   const model = cpus()[0]?.model.replaceAll(/\s+/g, ' ').trim();
   const processors = `${availableParallelism()} processors${model === undefined || model === '' ? '' : ` (${model})`}`;

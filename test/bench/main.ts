@@ -9,7 +9,9 @@ import { machineInWords } from './machine.js';
 
 const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'figures.md');
 
-/** Runs every bench, or those named on the command line: `npm run bench -- jwe`. What it is doing, it says meanwhile. */
+/**
+ * Runs every bench, or those named on the command line: `npm run bench -- jwe`. It reports what it is doing meanwhile.
+ */
 async function main(words: readonly string[]): Promise<number> {
   const { names, json, strict, record, help } = readArguments(words);
   const unknown = names.find((name) => !isBench(name));

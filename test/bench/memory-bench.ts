@@ -8,12 +8,12 @@ const MIB = 1_048_576;
 const REST_MS = 5_000;
 const LOAD_S = 15;
 const CONNECTIONS = 64;
-/** By then what the load took is to be given back. */
+/** By then, what the load took should have been given back. */
 const AFTER_MS = 35_000;
 const GOAL_AT_REST_MIB = 90;
 const GOAL_UNDER_LOAD_MIB = 130;
 
-/** What a replica takes of memory with nothing to do, while it answers all the reads that it can, and afterwards. */
+/** How much memory a replica takes when idle, while it answers as many reads as it can, and afterwards. */
 export async function benchMemory(): Promise<readonly BenchLine[]> {
   const running = await BenchBroker.start({ brokerCpu: SERVER_CPU });
   const residentMib = (): number => running.broker.residentBytes() / MIB;

@@ -10,8 +10,8 @@ export interface PacedRequests {
 }
 
 /**
- * Requests at a steady pace, whether or not the ones before have been answered.
- * @returns what each took, in milliseconds
+ * Requests at a steady pace, whether or not earlier ones have been answered.
+ * @returns how long each took, in milliseconds
  * @throws Error at an answer that is not 200
  */
 export async function timesOf({ perSecond, seconds, ...request }: PacedRequests): Promise<readonly number[]> {
@@ -19,7 +19,7 @@ export async function timesOf({ perSecond, seconds, ...request }: PacedRequests)
   const sent: Promise<number>[] = [];
   const startedMs = performance.now();
   while (sent.length < perSecond * seconds) {
-    // By the clock, not by the pause: a timer that is late does not slow the requests down.
+    // Paced by the clock, not by the pauses: a late timer does not slow the requests down.
     const due = Math.floor(((performance.now() - startedMs) * perSecond) / 1_000);
     if (sent.length < due) sent.push(once(request, agent));
     await pause(1);

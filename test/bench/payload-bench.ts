@@ -15,9 +15,9 @@ interface Round {
 }
 
 /**
- * How long reads take while payloads are opened as fast as a replica can, beside the same reads on an idle machine, and
- * beside the same reads while another replica on this machine opens as many: what is left then is what reads and
- * payloads do to each other within one process, and not what they do by sharing few processors.
+ * How long reads take while a replica opens payloads as fast as it can, compared with the same reads on an idle
+ * machine, and with the same reads while another replica on this machine opens as many: what remains then is how reads
+ * and payloads affect each other within one process, not how they share few processors.
  */
 export async function benchPayloads(): Promise<readonly BenchLine[]> {
   const [running, other] = [await BenchBroker.start(), await BenchBroker.start()];
@@ -63,7 +63,7 @@ async function readsAlone({ sessionUrl }: BenchBroker): Promise<Round> {
 async function readsBesideDecrypts(running: BenchBroker, decrypting: BenchBroker): Promise<Round> {
   const jwe = await sealJwe(PLAINTEXT, await importPaymentKey(decrypting.publicJwk));
   const probe = new LatencyProbe(running.sessionUrl, BenchBroker.headers);
-  // The load has a thread of its own: the probe must not wait for it.
+  // The load generator has its own thread: the probe must not wait for it.
   const result = await autocannon({
     url: `${decrypting.url}/v1/merchants/shop/payloads/decrypt`,
     method: 'POST',

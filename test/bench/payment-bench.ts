@@ -4,13 +4,15 @@ import { payInLoop } from './payment-loop.js';
 
 const OPERATIONS = 1_000;
 /**
- * Twenty renewals pass while the operations last: a session of 3.7 seconds lives for some 3.1, as the seconds of the gateway's
- * clock are all that is known of it, and is renewed after some 2.5.
+ * Twenty renewals pass during the operations: a session of 3.7 seconds lives for some 3.1, because all that is known of
+ * the gateway's clock is its seconds, and is renewed after some 2.5.
  */
 const LIFETIME_MS = 3_700;
 const EVERY_MS = 48;
 
-/** Payments across renewals that each end the session before, beside a client that creates a session for each. */
+/**
+ * Payments across renewals that each end the previous session, compared with a client that creates a session for each.
+ */
 export async function benchPayments(): Promise<readonly BenchLine[]> {
   const running = await BenchBroker.start({
     merchant: { lifetimeMs: LIFETIME_MS, supersedes: true },

@@ -6,19 +6,19 @@ export interface PaymentLoop {
   readonly token: string;
   readonly sandboxUrl: string;
   readonly operations: number;
-  /** From one operation's start to the next one's. */
+  /** From the start of one operation to the start of the next. */
   readonly everyMs: number;
 }
 
 export interface PaymentReport {
   readonly failed: readonly string[];
-  /** Sessions that were used. */
+  /** Sessions used. */
   readonly generations: number;
   /** Sessions that an operation found dead and reported. */
   readonly rejections: number;
 }
 
-/** Payments at a steady pace, whether or not the ones before have been answered, each through `withSession`. */
+/** Payments at a steady pace, whether or not earlier ones have been answered, each through `withSession`. */
 export async function payInLoop(loop: PaymentLoop): Promise<PaymentReport> {
   const generations = new Set<number>();
   const failed: string[] = [];

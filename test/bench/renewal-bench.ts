@@ -27,7 +27,9 @@ const IN_FLIGHT = 64;
 const ROUNDS = 3;
 const GATEWAY_CPU = 1;
 
-/** One replica that renews many merchants at an instant gateway, beside what its two JWE operations alone allow. */
+/**
+ * One replica that renews many merchants at an instant gateway, compared with what its two JWE operations alone allow.
+ */
 export async function benchRenewals(): Promise<readonly BenchLine[]> {
   const { privateJwk, publicJwk } = await generateClientKey();
   const key = await importClientKey(privateJwk);
@@ -54,7 +56,10 @@ export async function benchRenewals(): Promise<readonly BenchLine[]> {
   ];
 }
 
-/** From the due moment to the session readable on the last of three replicas, less the time of the gateway itself. */
+/**
+ * From the moment of being due until the session is readable on the last of three replicas, less the gateway's own
+ * time.
+ */
 export async function benchOverhead(): Promise<readonly BenchLine[]> {
   const redis = await RedisProcess.start();
   const settings = { gatewayTimeoutMs: 400, budget: [{ calls: 1_000, perMs: 600_000 }] };

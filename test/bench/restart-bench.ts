@@ -15,8 +15,8 @@ const MIB = 1_048_576;
 const root = join(import.meta.dirname, '..', '..', '..');
 
 /**
- * A replica as the image starts it, with a session already in Redis: how long until it is ready, what it makes of
- * create calls, and what it takes of memory at rest.
+ * A replica started as in the image, with a session already in Redis: how long until it is ready, how many create calls
+ * it makes, and how much memory it takes at rest.
  */
 export async function benchRestart(): Promise<readonly BenchLine[]> {
   const folder = await mkdtemp(join(tmpdir(), 'session-broker-image-'));

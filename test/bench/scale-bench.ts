@@ -15,7 +15,7 @@ interface Measured {
   readonly idleShare: number;
 }
 
-/** Two replicas with ever more merchants on one Redis: what each costs when nothing is due. */
+/** Two replicas with more and more merchants on one Redis: what each merchant costs when nothing is due. */
 export async function benchScale(): Promise<readonly BenchLine[]> {
   const lines: BenchLine[] = [];
   let baseline: Measured | undefined;

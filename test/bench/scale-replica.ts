@@ -6,12 +6,12 @@ import { parseRedisUrl, RedisSessionStore } from '#libs/store';
 import { anIssuedSession, eventually, RecordedEvents, someSettings } from '#libs/testing';
 
 /**
- * One replica with very many merchants whose sessions last for hours, as a process of its own: prints its memory and
- * its idle processor time as a line of JSON. Arguments: Redis URL, number of merchants, client key as JSON.
+ * One replica with very many merchants whose sessions last for hours, as a separate process: prints its memory and its
+ * idle processor time as a line of JSON. Arguments: Redis URL, number of merchants, client key as JSON.
  */
 const LIFETIME_MS = 6 * 3_600_000;
 const IDLE_MS = 5_000;
-/** Of which the one in the middle counts: a collection now and then is no work of the merchants. */
+/** The median of them counts: an occasional garbage collection is not the merchants' work. */
 const IDLE_WINDOWS = 3;
 const TICK_MS = 1_000;
 

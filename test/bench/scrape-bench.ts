@@ -9,7 +9,7 @@ import { MerchantLabels } from '../../apps/broker/src/management/merchant-labels
 import { SessionMetrics } from '../../apps/broker/src/management/session-metrics.js';
 import type { BenchLine } from './bench-line.js';
 
-/** All that the metrics ask of one: what is missing here would leave its series out. */
+/** All that the metrics ask of a replica: its series would be left out without it. */
 type Replica = Pick<SessionReplica, 'held' | 'retryInMs' | 'hasForeignAuthorizer'>;
 
 const MERCHANTS = 10_000;
@@ -18,7 +18,7 @@ const ROUNDS = 9;
 const GOAL_MS = 1_000;
 const GOAL_MB = 10;
 
-/** What a scrape of a replica with ten thousand merchants takes, each of which has been renewed and read. */
+/** What a scrape takes of a replica with ten thousand merchants, each renewed and read. */
 export async function benchScrape(): Promise<readonly BenchLine[]> {
   const clock = new SystemClock();
   const logger = createLogger({ name: 'bench', level: 'error' });

@@ -15,7 +15,7 @@ const REST_MS = 5_000;
 const MIB = 1_048_576;
 const root = dirname(dirname(dirname(dirname(import.meta.filename))));
 
-/** From `npm start` to the first session that can be read, and a broker alone whose session is in Redis. */
+/** From `npm start` to the first readable session, and the broker alone with its session in Redis. */
 export async function benchStart(): Promise<readonly BenchLine[]> {
   const startS = await medianSeconds(startToFirstSession);
   const npmS = await medianSeconds(() => secondsOf('npm', ['exec', '--', 'node', '-e', '0']));
@@ -91,7 +91,7 @@ async function startToFirstSession(): Promise<number> {
   const startedAt = performance.now();
   const demo = spawn('npm', ['start'], { cwd: root, env: { ...process.env, ...ports }, detached: true });
   try {
-    // Ready means that the session of the one merchant can be read.
+    // Ready means that the one merchant's session can be read.
     await untilOk(`http://127.0.0.1:${management}/readyz`);
     return (performance.now() - startedAt) / 1_000;
   } finally {

@@ -21,11 +21,11 @@ const POD_MIB = 320;
 const BROKER_CPU = 0;
 const OTHERS_CPU = 1;
 
-/** What callers that send in advance and never read do to the others, and to the replica's memory. */
+/** What callers that pipeline requests and never read do to the others, and to the replica's memory. */
 export async function benchStarvation(): Promise<readonly BenchLine[]> {
   const running = await BenchBroker.start({ brokerCpu: BROKER_CPU, sandboxCpu: OTHERS_CPU });
   try {
-    // Memory is compared with a replica that has worked: the heap of one that never did is smaller than it will ever be again.
+    // Memory is compared with a replica that has worked: before it has, its heap is smaller than it will ever be again.
     for (let round = 0; round < WARM_UP_ROUNDS; round += 1) {
       await load({ server: running.broker, url: running.sessionUrl, headers: BenchBroker.headers, rounds: [] });
     }
@@ -107,7 +107,7 @@ function attack(url: string, { path, connections }: { path: string; connections:
   return new BenchProcess(command, { cpu: OTHERS_CPU });
 }
 
-/** A well-behaved caller and a probe, for so long. */
+/** A well-behaved caller and a probe, for this many seconds. */
 async function served({ broker, sessionUrl, managementUrl }: BenchBroker, seconds: number): Promise<Served> {
   let mostMib = 0;
   const looking = setInterval(() => (mostMib = Math.max(mostMib, broker.residentBytes() / MIB)), 50);
@@ -125,7 +125,7 @@ interface Pace {
   readonly seconds: number;
 }
 
-/** At a steady pace, whether or not those before have been answered. @throws Error at an answer that is not 200 */
+/** At a steady pace, whether or not earlier ones have been answered. @throws Error at an answer that is not 200 */
 async function timesOf({ url, perSecond, seconds }: Pace): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true });
   const sent: Promise<number>[] = [];

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A program: connections that send requests without a credential in advance, read no answer, and come back when cut. */
+/** A program: connections that pipeline requests without a credential, read no answer, and come back when cut off. */
 const [port = '', path = '', connections = '', seconds = ''] = process.argv.slice(2);
 
 const PERIOD_MS = 100;
@@ -18,7 +18,7 @@ async function starve(): Promise<void> {
     const socket = connect(Number(port), '127.0.0.1').pause();
     socket.on('error', () => socket.destroy());
     while (performance.now() < endsAt && !socket.destroyed) {
-      // One that is not read any more waits, with its connection open.
+      // One that is no longer read from waits, and keeps its connection open.
       if (!socket.writableNeedDrain) socket.write(octets);
       await pause(PERIOD_MS);
     }

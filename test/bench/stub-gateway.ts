@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 /**
- * A gateway that does nothing: every body is read to its end and answered with a prepared one, at once. Arguments: port,
- * file with the answers by the beginnings of their paths.
+ * A gateway that does nothing: it reads every body to its end and answers at once with a prepared one. Arguments: port,
+ * file with the answers by path prefix.
  */
 const [port, file] = process.argv.slice(2);
 const answers = Object.entries(JSON.parse(readFileSync(file ?? '', 'utf8')) as Record<string, string>);

@@ -5,10 +5,10 @@ import type { BenchLine } from './bench-line.js';
 import { freePort } from '#libs/testing';
 import { type Contender, load, ROUNDS, SANDBOX_CPU } from './http-bench.js';
 
-/** A dozen times as often as by default, so that every round of some seconds has its share of pushes. */
+/** A dozen times as often as by default, so that every round of a few seconds has its share of pushes. */
 const PUSH_INTERVAL_MS = '5000';
 
-/** Session reads with metrics and traces on, pushed to a collector that takes everything, against all of it off. */
+/** Session reads with metrics and traces on, pushed to a collector that accepts everything, compared with both off. */
 export async function benchTelemetry(): Promise<readonly BenchLine[]> {
   const port = await freePort();
   const collector = createServer((request, response) => request.resume().on('end', () => response.end())).listen(port);

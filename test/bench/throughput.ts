@@ -6,7 +6,7 @@ export interface Contender {
 
 export interface Pace {
   readonly perSecond: number;
-  /** Processor time of one run, on all threads: what it costs, whatever else the machine does meanwhile. */
+  /** Processor time of one run, on all threads: what it costs, whatever else the machine is doing. */
   readonly cpuMs: number;
 }
 
@@ -14,8 +14,8 @@ const ROUNDS = 15;
 const RUNS_PER_ROUND = 200;
 
 /**
- * The pace of each contender: the median of rounds that take turns, so that whatever else the machine does meanwhile
- * falls on all of them alike.
+ * The pace of each contender: the median of rounds that take turns, so that whatever else the machine is doing affects
+ * all of them alike.
  */
 export async function paceOf<Name extends string>(
   contenders: Readonly<Record<Name, Contender>>,

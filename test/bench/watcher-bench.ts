@@ -5,7 +5,7 @@ import type { BenchLine } from './bench-line.js';
 
 const WATCHERS = 5_000;
 const ROUNDS = 3;
-/** Connections that are opened at one time: the system's queue of new ones is short. */
+/** Connections opened at one time: the system's queue of new ones is short. */
 const OPENING = 100;
 const COOL_DOWN_MS = 10_500;
 const GOAL_MS = 120;
@@ -13,7 +13,7 @@ const GOAL_KIB = 20;
 
 /** How soon everyone who watches has a new session, and what a watcher costs. */
 export async function benchWatchers(): Promise<readonly BenchLine[]> {
-  // Each round rejects a session that is young and good, as a rival's doing would look.
+  // Each round rejects a session that is young and good, which looks like the work of a rival.
   const running = await BenchBroker.start({ session: 'foreignAuthorizerPause: 10s' });
   const watchers: SseWatcher[] = [];
   try {
@@ -21,7 +21,7 @@ export async function benchWatchers(): Promise<readonly BenchLine[]> {
       while (watchers.length < count) watchers.push(...(await openWatchers(running.url, OPENING)));
       return usedBytes(running);
     };
-    // What the first watchers make the process load and compile is not a cost of each.
+    // What the first watchers make the process load and compile is not part of the cost of each.
     const bytesBefore = await open(OPENING);
     const kib = ((await open(WATCHERS)) - bytesBefore) / (WATCHERS - OPENING) / 1_024;
     const rounds: { allMs: number; oneMs: number }[] = [];
@@ -54,7 +54,7 @@ export async function benchWatchers(): Promise<readonly BenchLine[]> {
   }
 }
 
-/** Without the young generation of the heap: under load it grows to a size that does not depend on how many there are. */
+/** Without the young generation of the heap: under load its size does not depend on the number of watchers. */
 async function usedBytes({ broker, managementUrl }: BenchBroker): Promise<number> {
   const metrics = await (await fetch(`${managementUrl}/metrics`)).text();
   const young = /^nodejs_heap_space_size_total_bytes\{space="new"\} (\d+)$/m.exec(metrics)?.[1];
@@ -88,7 +88,7 @@ function openWatchers(url: string, count: number): Promise<SseWatcher[]> {
   );
 }
 
-/** As little of a client as can be: it shares the machine with the broker that is measured. */
+/** As small a client as possible: it shares the machine with the broker that is measured. */
 class SseWatcher {
   generation = 0;
   readonly #socket: Socket;
@@ -107,7 +107,7 @@ class SseWatcher {
     });
   }
 
-  /** Resolves to the moment at which it came. */
+  /** Resolves to the moment at which it arrived. */
   newerThan(generation: number): Promise<number> {
     return new Promise((resolve) => (this.#awaited = { generation, resolve }));
   }
