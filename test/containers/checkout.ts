@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { must } from './child-processes.js';
 
 const root = new URL('../../../', import.meta.url).pathname;
-/** Read by programs of others, as users of their own. */
+/** Read by third-party programs, which run as other users. */
 const FOR_OTHERS = /^deploy\/(?:prometheus|grafana)\//;
 
 /**
- * Copies what is checked out into a new folder, as it comes to somebody whose umask is 077.
- * @param leftOut a further compose file beside the project's own
+ * Copies the checked-out files into a new folder, as a checkout under umask 077 has them.
+ * @param leftOut a further compose file next to the project's own
  */
 export async function copyOfCheckout(to: string, leftOut: string): Promise<void> {
   const listed = await must(
@@ -24,5 +24,5 @@ export async function copyOfCheckout(to: string, leftOut: string): Promise<void>
   await writeFile(join(to, 'left-out.yml'), leftOut, { mode: 0o600 });
 }
 
-/** What neither image nor compose file takes. */
+/** Files in these folders are used by neither the image nor the compose file. */
 const needed = (file: string): boolean => !/^(?:docs|test)\//.test(file);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 
-/** What a command said, both streams as they came, and how it ended. */
+/** What a command printed, both streams as they came, and its exit code. */
 export interface Ended {
   readonly code: number;
   readonly said: string;
@@ -11,7 +11,7 @@ const MAX_SAID = 4_000_000;
 const TOLD = 3_000;
 const running = new Set<ChildProcess>();
 
-/** In a session of its own, so that Ctrl-C reaches this program alone, which ends the others in order. */
+/** In its own session, so that Ctrl-C reaches only this program, which ends the others in order. */
 function spawned([program = '', ...args]: readonly string[], stdio: 'pipe' | number, cwd?: string): ChildProcess {
   const options = { detached: true, ...(cwd === undefined ? {} : { cwd }) };
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], {
@@ -23,7 +23,7 @@ function spawned([program = '', ...args]: readonly string[], stdio: 'pipe' | num
   return child;
 }
 
-/** Runs a command to its end, whatever that is. */
+/** Runs a command to its end, however that turns out. */
 export function run(command: readonly string[], cwd?: string): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawned(command, 'pipe', cwd);
@@ -37,7 +37,7 @@ export function run(command: readonly string[], cwd?: string): Promise<Ended> {
 
 /**
  * Runs a command that has to succeed.
- * @throws Error with the end of what it said
+ * @throws Error with the end of its output
  */
 export async function must(command: readonly string[], cwd?: string): Promise<string> {
   const { code, said } = await run(command, cwd);
@@ -45,7 +45,7 @@ export async function must(command: readonly string[], cwd?: string): Promise<st
   return said;
 }
 
-/** Starts what goes on beside, with its words in a file. */
+/** Starts a program that runs alongside, with its output in a file. */
 export function startBeside(command: readonly string[], logFile: string): ChildProcess {
   const log = openSync(logFile, 'a');
   const child = spawned(command, log);
@@ -53,12 +53,12 @@ export function startBeside(command: readonly string[], logFile: string): ChildP
   return child;
 }
 
-/** Starts what is listened to. */
+/** Starts a program whose output is read. */
 export function startHeard(command: readonly string[]): ChildProcess {
   return spawned(command, 'pipe');
 }
 
-/** Resolves when the process has ended, which it is told by the signal. */
+/** Sends the signal, and resolves when the process has ended. */
 export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -66,7 +66,7 @@ export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<
   await ended;
 }
 
-/** Ends by its id whatever of this program is still running. */
+/** Ends, by process ID, everything that this program started and that is still running. */
 export async function endAll(): Promise<void> {
   await Promise.all([...running].map((child) => end(child, 'SIGKILL')));
 }

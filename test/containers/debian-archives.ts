@@ -11,12 +11,12 @@ export const BASE_PACKAGES: readonly string[] = [
   ...['redis-server', 'nginx-light', 'prometheus', 'ca-certificates', 'libstdc++6'],
 ];
 
-/** Systems of Debian trixie as archives, made from its packages where they are not there yet. */
+/** Debian trixie systems as archives, made from its packages if they are not there yet. */
 export class DebianArchives {
   readonly #folder: string;
   readonly #making = new Map<string, Promise<string>>();
 
-  /** @param folder where they lie, and stay if it stays */
+  /** @param folder where they are put, and stay if it stays */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -39,7 +39,7 @@ export class DebianArchives {
   }
 }
 
-/** The one that this machine's own packages come from. */
+/** The mirror that this machine's own packages come from. */
 async function mirror(): Promise<string> {
   const said = await must(['apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages']);
   return said.split('\n').find((uri) => /\/debian\/?$/.test(uri)) ?? 'http://deb.debian.org/debian';

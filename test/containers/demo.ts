@@ -8,7 +8,7 @@ export const PROGRAMS: readonly string[] = [...REPLICAS, 'egress', 'sandbox'];
 export const IMAGE = 'session-broker:0.1.0';
 const READY_WITHIN_MS = 180_000;
 
-/** What docker says of a container, as far as it is looked at. */
+/** The parts of docker's description of a container that are looked at. */
 export interface Inspected {
   readonly Config: { readonly User: string; readonly Entrypoint: readonly string[] | null };
   readonly HostConfig: {
@@ -21,7 +21,7 @@ export interface Inspected {
   readonly State: { readonly Pid: number; readonly ExitCode: number; readonly Health?: { readonly Status: string } };
 }
 
-/** The project's compose file on an engine. */
+/** The project's compose file, run on an engine. */
 export class Demo {
   readonly #files: readonly string[];
 
@@ -29,7 +29,7 @@ export class Demo {
     this.#files = engine.leftOut.length === 0 ? [] : ['-f', 'docker-compose.yml', '-f', 'left-out.yml'];
   }
 
-  /** A second compose file, which only puts services into a profile that nobody asks for. */
+  /** A second compose file, which only puts services into a profile that nobody enables. */
   static leavingOut(services: readonly string[]): string {
     return JSON.stringify({ services: Object.fromEntries(services.map((name) => [name, { profiles: ['left-out'] }])) });
   }
@@ -38,7 +38,7 @@ export class Demo {
     return docker(this.engine, 'compose', '-p', PROJECT, ...this.#files, ...args);
   }
 
-  /** Everything started, with its volumes kept from before. */
+  /** Starts everything, with the volumes from before. */
   async up(): Promise<void> {
     await this.compose('up', '--detach', '--no-build');
     for (const name of PROGRAMS) await this.healthy(name);
@@ -58,7 +58,7 @@ export class Demo {
     return inspected;
   }
 
-  /** Everything that its program has written, as it wrote it. */
+  /** All output of its program, unchanged. */
   log(service: string): Promise<string> {
     return docker(this.engine, 'logs', this.nameOf(service));
   }
@@ -68,12 +68,12 @@ export class Demo {
     return eventually(isHealthy, READY_WITHIN_MS);
   }
 
-  /** Runs a program in a container and gives back what it printed. */
+  /** Runs a program in a container and returns what it printed. */
   inContainer(service: string, ...command: readonly string[]): Promise<string> {
     return docker(this.engine, 'exec', this.nameOf(service), ...command);
   }
 
-  /** Asks a published port as a client on the machine does. */
+  /** Calls a published port as a client on the machine does. */
   ask(path: string, ...curl: readonly string[]): Promise<string> {
     return must([...this.engine.beside, 'curl', '-sS', '-m', '20', ...curl, `http://127.0.0.1:${path}`]);
   }
@@ -82,13 +82,13 @@ export class Demo {
     return (await run([...this.engine.beside, 'curl', '-fsS', '-m', '5', `http://127.0.0.1:${path}`])).code === 0;
   }
 
-  /** What the replica says of itself: its readiness. */
+  /** What the replica reports about its readiness. */
   async readiness(replica: string): Promise<{ readonly store?: string; readonly storeReason?: string }> {
     const program = "fetch('http://127.0.0.1:9464/readyz').then((it)=>it.text()).then(console.log)";
     return JSON.parse(await this.inContainer(replica, 'node', '-e', program)) as { store?: string };
   }
 
-  /** Bytes of its control group without the pages of files, which the kernel takes back; undefined: not to be read. */
+  /** Bytes of its control group without file pages, which the kernel takes back; undefined if unreadable. */
   async memoryBytes(service: string): Promise<number | undefined> {
     const { State } = await this.inspect(service);
     const said = await script(

@@ -1,16 +1,16 @@
 import { must, run, type Ended } from './child-processes.js';
 
-/** A Docker engine, and the place that its command line and its published ports are in. */
+/** A Docker engine, and the place where its command line and its published ports are. */
 export interface Engine {
-  /** In words for the table. */
+  /** In words, for the table. */
   readonly description: string;
-  /** What stands before a command of the engine's place. */
+  /** The prefix of a command that runs in the engine's place. */
   readonly inside: readonly string[];
-  /** What stands before a program of this machine that asks a published port. */
+  /** The prefix of a program of this machine that calls a published port. */
   readonly beside: readonly string[];
   /** The folder of the checkout as the engine's command line sees it. */
   readonly folder: string;
-  /** What of the compose file cannot be had here. */
+  /** The services of the compose file that are not available here. */
   readonly leftOut: readonly string[];
   /** Makes every base image available under its exact name. */
   prepareImages(): Promise<void>;
@@ -28,18 +28,18 @@ const inFolder = (engine: Engine, command: readonly string[]): readonly string[]
   ...command,
 ];
 
-/** @throws Error when it does not succeed */
+/** @throws Error if it fails */
 export const docker = (engine: Engine, ...args: readonly string[]): Promise<string> =>
   must(inFolder(engine, ['docker', ...args]));
 
-/** The same, whatever its end. */
+/** The same, whether or not it succeeds. */
 export const tryDocker = (engine: Engine, ...args: readonly string[]): Promise<Ended> =>
   run(inFolder(engine, ['docker', ...args]));
 
 /** A shell script in the engine's place. */
 export const script = (engine: Engine, text: string): Promise<string> => must(inFolder(engine, ['sh', '-c', text]));
 
-/** The engine of this machine, if there is one that works and has compose. */
+/** The engine of this machine, if there is a working one with compose. */
 export async function engineOfThisMachine(folder: string): Promise<Engine | undefined> {
   for (const command of [
     ['docker', 'info'],

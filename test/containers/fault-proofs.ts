@@ -4,17 +4,17 @@ import { REPLICAS, type Demo } from './demo.js';
 import { finding, type Finding, type Proof } from './proof.js';
 import { readWhile, type Reads } from './reader.js';
 
-/** As long as a fault lasts: time for some hundred reads. */
+/** How long a fault lasts: time for some hundred reads. */
 const LASTS_MS = 10_000;
 const HEALS_WITHIN_MS = 60_000;
-/** A connection is given up after a second; what is beyond two waited for something else. */
+/** A connection is given up after a second; a read that takes more than two waited for something else. */
 const MAX_READ_MS = 2_500;
 const MIN_READS = 60;
 const MAX_STOP_MS = 15_000;
 
 const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** All reads have their session, and none of them waits long. */
+/** All reads got their session, and none of them waited long. */
 function allServed(reads: Reads, also = ''): Finding {
   return finding(`${String(reads)}${also}`, {
     'reads without a session': reads.unanswered > 0,

@@ -16,7 +16,7 @@ import { lastProofs, stateProofs } from './state-proofs.js';
 
 const { values } = parseArgs({
   options: {
-    /** A folder that keeps the systems made of Debian's packages, for another run. */
+    /** A folder that keeps the systems made of Debian's packages for another run. */
     cache: { type: 'string' },
     /** In minutes, for a machine that is busy with other things. */
     within: { type: 'string', default: '15' },
@@ -29,7 +29,7 @@ const scratch = await mkdtemp(join(tmpdir(), 'session-broker-containers-'));
 const opened: { engine?: Engine; demo?: Demo } = {};
 let closing: Promise<void> | undefined;
 
-/** Once, whoever asks: nothing that was started or made stays. */
+/** Happens once, whoever calls it: nothing that was started or made is left behind. */
 function close(): Promise<void> {
   closing ??= (async () => {
     await opened.demo?.remove();
@@ -42,7 +42,7 @@ function close(): Promise<void> {
 
 async function giveUp(why: string): Promise<void> {
   console.error(why);
-  // What is under way is not waited for: the namespaces end with their process 1.
+  // Work in progress is not waited for: the namespaces end with their process 1.
   if (opened.engine?.inside.length !== 0) delete opened.demo;
   await close();
   process.exit(1);
@@ -75,7 +75,7 @@ async function startEngine(): Promise<{ readonly engine: Engine; readonly folder
 }
 
 async function lookAt(proof: Proof, demo: Demo): Promise<Finding & { readonly what: string }> {
-  // It is being ended: what ends it ends this program.
+  // The run is being ended, and this program with it.
   if (closing !== undefined) await closing.then(() => new Promise(() => undefined));
   const finding = await proof.look(demo).catch((error: unknown): Finding => ({
     seen: 'it could not be looked at',

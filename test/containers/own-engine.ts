@@ -14,17 +14,15 @@ const CGROUPS = '/sys/fs/cgroup';
 const here = new URL('../../../test/containers/', import.meta.url).pathname;
 
 interface OwnEngineOptions {
-  /** A folder of this run alone. */
+  /** A folder for this run only. */
   readonly scratch: string;
   readonly archives: DebianArchives;
-  /** The copy of the checkout; below the root file system. */
+  /** The copy of the checkout, below the root file system. */
   readonly copyCheckout: (to: string) => Promise<void>;
   readonly npm: string;
 }
 
-/**
- * An engine on a machine that has none: Debian's own, in namespaces of its own, with the machine's network untouched.
- */
+/** An engine for a machine that has none: Debian's own, in its own namespaces, with the machine's network untouched. */
 export class OwnEngine implements Engine {
   description = '';
   readonly folder = '/project';
@@ -41,7 +39,7 @@ export class OwnEngine implements Engine {
     this.#root = join(options.scratch, 'root');
   }
 
-  /** @param onMade is given the engine before anything is started, so that it can be closed at any time */
+  /** @param onMade gets the engine before anything is started, so that it can be closed at any time */
   static async start(options: OwnEngineOptions, onMade: (engine: Engine) => void): Promise<Engine> {
     const engine = new OwnEngine(options);
     onMade(engine);
@@ -65,12 +63,12 @@ export class OwnEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    // Process 1 takes every process of its namespace along.
+    // When process 1 ends, so does every process of its namespace.
     if (this.#namespaces !== undefined) await end(this.#namespaces, 'SIGKILL');
     if (this.#pid > 0) await eventually(() => !existsSync(`/proc/${this.#pid}`), STARTS_WITHIN_MS);
     if (this.#network !== undefined) await end(this.#network, 'SIGKILL');
     await eventually(() => this.#removeControlGroups(), STARTS_WITHIN_MS);
-    // Some hundred thousand files: the program that is made for it is many times as fast.
+    // Some hundred thousand files: the program made for this is many times as fast.
     await must(['rm', '-rf', this.#root]);
   }
 
@@ -110,7 +108,7 @@ export class OwnEngine implements Engine {
     this.description = `Docker ${server}, compose ${compose}, buildx ${buildx} of Debian trixie, started for this run`;
   }
 
-  /** Whether none is left: the kernel lets go of one some time after its last process. */
+  /** Whether none is left: the kernel releases one some time after its last process. */
   #removeControlGroups(): boolean {
     const trees = existsSync(CGROUPS) ? [CGROUPS, ...readdirSync(CGROUPS).map((name) => join(CGROUPS, name))] : [];
     return trees.map((tree) => removed(join(tree, this.#cgroup))).every(Boolean);

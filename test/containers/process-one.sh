@@ -1,6 +1,6 @@
 #!/bin/sh
-# Process 1 of the engine's namespaces: makes a root file system the root and waits. The one argument is its folder.
-# A plain chroot would not do: `docker exec` and every health check look for the root of the mount namespace.
+# Process 1 of the engine's namespaces: makes a root file system the root and waits. Its only argument is the folder. A
+# plain chroot would not do: `docker exec` and every health check look for the root of the mount namespace.
 set -eu
 root=$1
 mount --make-rprivate /
@@ -19,5 +19,5 @@ cd /
 umount -l /.old
 sleep infinity &
 echo ready
-# It is the parent of whatever loses its own.
+# It becomes the parent of every orphaned process.
 while :; do wait || :; done

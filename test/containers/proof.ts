@@ -1,6 +1,6 @@
 import type { Demo } from './demo.js';
 
-/** What came of one proof: what was seen, and what of it must not be. */
+/** The result of one proof: what was seen, and what is wrong with it. */
 export interface Finding {
   readonly seen: string;
   readonly wrong: readonly string[];
@@ -11,12 +11,12 @@ export interface Proof {
   readonly look: (demo: Demo) => Promise<Finding>;
 }
 
-/** A finding with those complaints whose condition holds. */
+/** A finding with those complaints whose condition is true. */
 export function finding(seen: string, complaints: Readonly<Record<string, boolean>> = {}): Finding {
   return { seen, wrong: Object.keys(complaints).filter((complaint) => complaints[complaint]) };
 }
 
-/** The findings as a table in Markdown. */
+/** The findings as a Markdown table. */
 export function tableOf(findings: readonly (Finding & { readonly what: string })[]): string {
   const rows = findings.map(({ what, seen, wrong }) => [
     what,

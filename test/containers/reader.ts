@@ -8,7 +8,7 @@ interface Read {
   readonly ms: number;
 }
 
-/** What was seen of reads that were made one after the other. */
+/** What a series of reads, made one after the other, saw. */
 export class Reads {
   readonly #reads: readonly Read[];
 
@@ -29,12 +29,12 @@ export class Reads {
     return this.#reads.filter(({ status }) => status !== 200).length;
   }
 
-  /** Whether every one said that there is no session, and when to come back. */
+  /** Whether every answer said that there is no session, and when to come back. */
   get saysWhyEachTime(): boolean {
     return this.#reads.every(({ status, code, retryAfter }) => status === 503 && code !== '' && retryAfter !== '');
   }
 
-  /** `60 of 60 answered, slowest 12 ms`, or with the statuses that were seen instead. */
+  /** `60 of 60 answered, slowest 12 ms`, or with the statuses seen instead. */
   toString(): string {
     const others = new Map<string, number>();
     for (const { status, code } of this.#reads.filter((read) => read.status !== 200)) {
@@ -48,7 +48,7 @@ export class Reads {
 
 const reader = new URL('./reads.js', import.meta.url).pathname;
 
-/** Reads a merchant's session through the balancer for as long as something is done. */
+/** Reads a merchant's session through the balancer for as long as an action takes. */
 export async function readWhile(engine: Engine, merchant: string, act: () => Promise<unknown>): Promise<Reads> {
   const url = `http://127.0.0.1:8080/v1/merchants/${merchant}/session`;
   const child = startHeard([...engine.beside, process.execPath, reader, url, 'demo-token']);

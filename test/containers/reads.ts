@@ -1,4 +1,4 @@
-/** Reads a session again and again, one after the other, and prints a line of JSON for each, until it is ended. */
+/** Reads a session again and again, one read after the other, and prints a line of JSON for each, until it is ended. */
 const [url = '', token = ''] = process.argv.slice(2);
 const EVERY_MS = 50;
 const WITHIN_MS = 20_000;

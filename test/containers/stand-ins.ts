@@ -8,14 +8,14 @@ import { docker, type Engine } from './engine.js';
 interface Place {
   readonly root: string;
   readonly archives: DebianArchives;
-  /** The folder of the npm that runs this. */
+  /** The folder of the npm that runs this program. */
   readonly npm: string;
 }
 
 const BASE = 'stand-in:base';
 const FOLDER = '/stand-ins';
 
-/** As in the published images: a shell script stands before every command. */
+/** As in the published images: a shell script runs before every command. */
 const REDIS = `FROM ${BASE}
 RUN printf '#!/bin/sh\\nexec "$@" --protected-mode no\\n' > /usr/local/bin/docker-entrypoint.sh && chmod 755 /usr/local/bin/docker-entrypoint.sh
 ENTRYPOINT ["docker-entrypoint.sh"]
@@ -47,7 +47,10 @@ if [ "\${1#-}" != "\${1}" ] || [ -z "$(command -v "\${1}")" ]; then set -- node 
 exec "$@"
 `;
 
-/** No registry of images can be asked: the same names, made of Debian's packages and of the Node.js of the lock file. */
+/**
+ * No image registry can be reached: these have the same names, made of Debian's packages and the Node.js of the lock
+ * file.
+ */
 export async function makeStandIns(engine: Engine, place: Place): Promise<void> {
   const folder = join(place.root, FOLDER);
   await mkdir(folder, { mode: 0o755 });

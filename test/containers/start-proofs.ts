@@ -28,7 +28,7 @@ async function firstStart(demo: Demo): Promise<Finding> {
   return finding(`${PROGRAMS.join(', ')} healthy after ${seconds(startedMs)}`);
 }
 
-/** The image and the first start, of a checkout that only its owner may read. */
+/** The image and the first start, from a checkout that only its owner may read. */
 export const buildProofs: readonly Proof[] = [
   {
     what: 'the image, built by the Dockerfile of the project',
@@ -38,8 +38,8 @@ export const buildProofs: readonly Proof[] = [
 ];
 
 /**
- * The second start, on the volumes of the first.
- * @param folder the copy of the checkout, in which the replicas are given one more merchant
+ * The second start, with the volumes of the first.
+ * @param folder the copy of the checkout, in which the replicas get one more merchant
  */
 export function secondStart(folder: string): Proof {
   return {
@@ -67,7 +67,7 @@ interface BrokerFile {
   readonly merchants: Record<string, unknown>[];
 }
 
-/** The played gateway knows no such serviceCode: it refuses each call. */
+/** The simulated gateway does not know this serviceCode: it refuses every call. */
 async function addMerchantWithoutSession(file: string): Promise<void> {
   const settings = parse(await readFile(file, 'utf8')) as BrokerFile;
   settings.auth.policies[0]?.merchants.push('broken');

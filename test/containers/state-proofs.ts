@@ -7,7 +7,7 @@ const SCRAPED_WITHIN_MS = 60_000;
 const TARGETS = 4;
 const MEBIBYTE = 2 ** 20;
 
-/** Run in a container: what its process may do, by the kernel's own account and by trying. */
+/** Run in a container: shows what its process may do, as the kernel reports it and by trying. */
 const RIGHTS = `
   const fs = require('node:fs');
   const status = fs.readFileSync('/proc/self/status', 'utf8');
@@ -131,7 +131,7 @@ function isJson(line: string): boolean {
   }
 }
 
-/** What is so of a demo that runs. */
+/** What holds for a running demo. */
 export const stateProofs: readonly Proof[] = [
   { what: 'read-only root, user and capabilities of each container of ours', look: rights },
   { what: 'published ports', look: ports },
@@ -140,7 +140,7 @@ export const stateProofs: readonly Proof[] = [
   { what: 'memory of each program in its control group', look: memory },
 ];
 
-/** What is left of everything that was done before. */
+/** What remains of everything that was done before. */
 export const lastProofs: readonly Proof[] = [
   { what: 'memory after the faults', look: memory },
   { what: 'the log of replicas and egress', look: logs },
