@@ -6,17 +6,17 @@ import { EventStream } from '../e2e/event-stream.js';
 import { RunningBroker, TOKENS } from '../e2e/running-broker.js';
 import { type Answer, contract, headersOf, type Json, operations } from './contract.js';
 
-/** What HTTP itself says of a message: no contract names these. */
+/** Headers of HTTP itself: no contract lists these. */
 const TRANSPORT = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
 
-/** Requests of one caller beyond reads, of which the last is too many. */
+/** Requests of one caller other than reads: one more is too many. */
 const BURST = 40;
 const ADMIN =
   "{ caller: admin, merchants: ['*'], allow: [session:reject, session:renew, payload:encrypt, payload:decrypt] }";
-/** Nothing listens there: a caller with a token of this issuer cannot be judged. */
+/** Nothing listens there: a caller with a token of this issuer cannot be authenticated. */
 const JWT = `jwt: { issuer: '${TestIssuer.ISSUER}', audience: a, jwksUri: 'http://127.0.0.1:1/jwks' }`;
 
-/** As the notification of a direct payment tells it. */
+/** As the notification of a direct payment has it. */
 const OPERATION = { type: 'REFUND', ecomOperationId: 'e-1', status: 'SUCCESS', coinAmount: 100, merchantId: 'm-1' };
 
 interface Asked {
@@ -28,12 +28,12 @@ interface Asked {
   readonly headers?: Record<string, string>;
 }
 
-/** The same schema, by which an object has no member that is not named. */
+/** The same schema, but an object may have only members that it lists. */
 function strictly(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   if (Array.isArray(schema)) return schema.map(strictly);
   const copy = Object.fromEntries(Object.entries(schema).map(([name, child]) => [name, strictly(child)]));
-  // What the gateway sends is passed on whole: there the contract names no members.
+  // What the gateway sends is passed on whole: there the contract lists no members.
   const isOpen = copy['properties'] === undefined && copy['additionalProperties'] === true;
   return copy['type'] === 'object' && !isOpen ? { ...copy, additionalProperties: false } : copy;
 }
@@ -46,7 +46,7 @@ function faultsOf(schema: Json, value: unknown): unknown {
   return isValid(value) ? [] : isValid.errors;
 }
 
-/** Compares what was answered with what the contract says of it: each header and the body, no more and no less. */
+/** Compares an answer with what the contract says of it: each header and the body, no more and no less. */
 function expectAsSaid(said: Answer, headers: Record<string, string>, body: unknown): void {
   const named = headersOf(said);
   const own = Object.keys(headers).filter((name) => !TRANSPORT.has(name));
@@ -136,7 +136,7 @@ describe('the answers of a broker', () => {
   const cases = operations.flatMap((its) =>
     Object.entries(its.operation.responses).map(([status, said]) => ({ ...its, status, said })),
   );
-  /** A caller that has asked too often gets no other answer for a while: these come last. */
+  /** A caller that has asked too often gets no other answer for a while: those cases come last. */
   const plain = cases.filter(({ status, said }) => status !== '429' && !isStream(said));
 
   it.each(plain)('$name is answered $status as the contract says', async ({ status, said, ...its }) => {

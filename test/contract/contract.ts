@@ -28,11 +28,11 @@ export interface Contract extends Json {
   };
 }
 
-/** The contract as it is committed. */
+/** The committed contract. */
 export const contractText = readFileSync(fileURLToPath(new URL('../../docs/openapi.json', import.meta.url)), 'utf8');
 export const contract = JSON.parse(contractText) as Contract;
 
-/** Every operation, by its name for people. */
+/** Every operation, with a readable name. */
 export const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
     name: `${method.toUpperCase()} ${path}`,
@@ -42,7 +42,7 @@ export const operations = Object.entries(contract.paths).flatMap(([path, methods
   })),
 );
 
-/** The headers that the contract names for an answer, in lower case. */
+/** The headers that the contract lists for an answer, in lower case. */
 export function headersOf({ headers = {} }: Answer): ReadonlyMap<string, Header> {
   return new Map(
     Object.entries(headers).map(([name, { $ref }]) => {

@@ -12,7 +12,7 @@ const lint = async (source: string): Promise<string[]> => {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
 };
 
-/** Every schema in the contract, by where it stands. */
+/** Every schema in the contract, by its location. */
 function schemas(node: unknown, path = ''): [path: string, schema: Json][] {
   if (typeof node !== 'object' || node === null) return [];
   const own: [string, Json][] = 'type' in node && typeof node.type === 'string' ? [[path, node]] : [];
