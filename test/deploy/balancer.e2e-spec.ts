@@ -12,7 +12,7 @@ const REPLICAS = 3;
 const PROBLEM = { type: 'urn:session-broker:problem:session_unavailable', status: 503, code: 'session_unavailable' };
 const configuration = new URL('../../deploy/compose/nginx.conf', import.meta.url);
 
-/** One merchant has a session, every other has none: with all replicas the same. */
+/** One merchant has a session, the others have none: the same on all replicas. */
 function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
   if (url.includes('/shop/')) return void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   const headers = { 'content-type': 'application/problem+json; charset=utf-8', 'retry-after': '7' };

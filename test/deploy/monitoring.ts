@@ -7,7 +7,7 @@ export const PROMETHEUS = join(root, 'deploy/prometheus/prometheus.yml');
 export const RULES = join(root, 'deploy/prometheus/rules/session-broker.yml');
 const ruleTestsIn = (file: string): string => join(root, 'deploy/prometheus/tests', file);
 export const RULE_TESTS = ruleTestsIn('session-broker.yml');
-/** Trouble of hours, judged once a minute. */
+/** Trouble that lasts hours, evaluated once a minute. */
 export const HOURS_RULE_TESTS = ruleTestsIn('hours.yml');
 /** The rules again, for sessions as short as those of the demo. */
 export const SHORT_RULE_TESTS = ruleTestsIn('short-sessions.yml');
@@ -65,7 +65,7 @@ export const ruleTests = [RULE_TESTS, HOURS_RULE_TESTS].flatMap(
 export const board = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as Board;
 export const panels = board.panels.filter(({ type }) => type !== 'row');
 
-/** By file name: the page's text. */
+/** The text of each page, by file name. */
 export const runbooks = new Map(
   readdirSync(RUNBOOKS)
     .filter((name) => name !== 'README.md')
@@ -73,7 +73,7 @@ export const runbooks = new Map(
 );
 export const runbookIndex = readFileSync(join(RUNBOOKS, 'README.md'), 'utf8');
 
-/** What Grafana puts in the place of its variables, as a query for everything. */
+/** Replaces Grafana's variables as in a query for everything. */
 export function queryOf(expr: string): string {
   return expr
     .replaceAll('$__rate_interval', '20s')
@@ -82,7 +82,7 @@ export function queryOf(expr: string): string {
     .replaceAll('$merchant', '.*');
 }
 
-/** The metrics of ours that an expression names, recorded ones aside. */
+/** Our metrics that an expression names, without recorded ones. */
 export function metricsIn(expr: string): string[] {
   return [...expr.matchAll(/\b(session_broker_\w+|session_egress_\w+|http_server_\w+|nodejs_\w+|process_\w+)\b/g)].map(
     ([name]) => name,

@@ -12,7 +12,7 @@ const VULNERABLE = {
   metadata: { vulnerabilities: counts(1) },
 };
 const SIGNED = { invalid: [], missing: [] };
-/** What npm says of a registry that has no audit. */
+/** What npm says of a registry without audits. */
 const REFUSED = { message: '405 Method Not Allowed', error: { summary: '' } };
 
 interface Ended {
@@ -33,7 +33,7 @@ describeWith(['linux', 'git'], 'the audit of a release', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** An npm that asks nobody: it has the answers, runs the audit of the folder, and builds nothing. */
+  /** An npm that asks no registry: it has the answers ready, runs the folder's audit, and builds nothing. */
   function answering(vulnerabilities: object, signatures: object): void {
     const at = (name: string): string => join(folder, 'npm', name);
     writeFileSync(at('vulnerabilities.json'), JSON.stringify(vulnerabilities));

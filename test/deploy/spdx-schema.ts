@@ -8,7 +8,7 @@ const record = (properties: Readonly<Record<string, object>>): object => ({
 });
 
 /**
- * What SPDX 2.3 asks of a document in JSON (clauses 6, 7 and 11) that lists packages and no files. No package of the
+ * What SPDX 2.3 requires of a JSON document (clauses 6, 7 and 11) that lists packages and no files. No package in the
  * registry has the published schema.
  */
 export const spdxSchema = record({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A unit file: of each setting its values, in their order. */
+/** A unit file: the values of each setting, in order. */
 export type SystemdUnit = Readonly<Record<string, readonly string[]>>;
 
 export const unitFile = (name: string): string =>

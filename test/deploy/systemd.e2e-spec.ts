@@ -7,7 +7,10 @@ import { describeWith, toolPath } from '#libs/testing';
 import { readUnit, unitFile } from './systemd-unit.js';
 
 const root = join(import.meta.dirname, '..', '..');
-/** Of 10, in tenths, as `systemd-analyze security` counts: what is left is that it calls others, and that V8 compiles. */
+/**
+ * In tenths, out of 10, as `systemd-analyze security` counts: what remains is that the service calls others, and that
+ * V8 compiles.
+ */
 const MAX_EXPOSURE = 15;
 const units = ['session-broker', 'session-egress'];
 
@@ -22,7 +25,7 @@ interface PodDocument {
   };
 }
 
-/** Every setting of a pod and its container that hardens it, with what says the same to systemd. */
+/** Every setting of a pod and its container that hardens it, with its equivalent in systemd. */
 const sameInSystemd: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '"runAsNonRoot":true': { DynamicUser: 'yes' },
   '"runAsUser"': { DynamicUser: 'yes' },
@@ -34,7 +37,7 @@ const sameInSystemd: Readonly<Record<string, Readonly<Record<string, string>>>> 
   '"capabilities":{"drop":["ALL"]}': { CapabilityBoundingSet: '', AmbientCapabilities: '' },
 };
 
-/** What a container has from its engine, and a service has to be told. */
+/** What a container gets from its engine, and a service has to be told. */
 const asInAContainer: Readonly<Record<string, string>> = {
   PrivateTmp: 'yes',
   PrivateDevices: 'yes',
@@ -103,7 +106,7 @@ describe.each(units)('the systemd unit %s', (name) => {
       try {
         const text = readFileSync(unitFile(name), 'utf8');
         const copy = join(folder, basename(unitFile(name)));
-        // The program of the test stands for the one that is installed: systemd asks whether it is there.
+        // The Node.js of the test stands in for the installed one: systemd checks that it exists.
         writeFileSync(copy, text.replace('/usr/bin/node', process.execPath));
         const { status, stderr } = spawnSync(toolPath('systemd', 'systemd-analyze'), ['verify', '--man=no', copy], {
           encoding: 'utf8',

@@ -7,10 +7,10 @@ import { dnsFaults, familyFaults, routeFaults } from './reach-checks.js';
 import { hasStrictSchemas, modelFaults, strictFaults } from './schema-checks.js';
 import { wiringFaults } from './wiring-checks.js';
 
-/** Says what is wrong with what an overlay renders to. */
+/** Reports what is wrong with the output of an overlay. */
 export type ManifestCheck = (manifests: readonly Manifest[]) => readonly string[];
 
-/** Everything that every overlay has to pass. */
+/** Everything that every overlay must pass. */
 export const allChecks: Readonly<Record<string, ManifestCheck>> = {
   models: modelFaults,
   schemas: (manifests) => (hasStrictSchemas ? strictFaults(manifests) : []),

@@ -16,7 +16,7 @@ const NAME = 'session-broker';
 /** Read by OpenTelemetry's SDK and by Node.js itself. */
 const READ_BY_LIBRARIES = /^(?:OTEL_[A-Z_]+|NODE_OPTIONS)$/;
 
-/** Whether what is rendered is what the broker reads, opens, answers and needs. */
+/** Whether the rendered output is what the broker reads, opens, answers and needs. */
 export function brokerFaults(manifests: readonly Manifest[]): readonly string[] {
   const deployment = named(manifests, 'Deployment', NAME);
   const pod = deployment.spec.template.spec;
@@ -34,7 +34,7 @@ export function brokerFaults(manifests: readonly Manifest[]): readonly string[] 
   ];
 }
 
-/** @returns names that a program's pod sets, and that no source of it reads */
+/** @returns names that a program's pod sets and none of the program's sources reads */
 export function environmentFaults(manifests: readonly Manifest[], program: string): readonly string[] {
   const folder = join(root, 'apps', program, 'src');
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -50,7 +50,7 @@ export function environmentFaults(manifests: readonly Manifest[], program: strin
     .map((name) => `${program} does not read ${name}`);
 }
 
-/** @throws ConfigurationError when the broker would not take what is mounted for it */
+/** @throws ConfigurationError if the broker would not accept what is mounted for it */
 export function configurationOf(
   manifests: readonly Manifest[],
   [container]: PodSpec['containers'],
@@ -62,14 +62,14 @@ export function configurationOf(
   return parseConfiguration(text, {});
 }
 
-/** At rest, under load, with payloads, and for each watcher: the figures of docs/operating.md, and a tenth on top. */
+/** At rest, under load, with payloads, and per watcher: the figures of docs/operating.md, plus a tenth. */
 function memoryFaults({ resources }: Container, { http }: ParsedConfiguration): readonly string[] {
   const limitMib = Number(/^(\d+)Mi$/.exec(resources?.limits?.['memory'] ?? '')?.[1]);
   const neededMib = 1.1 * (95 + 30 + 40 + (18.5 * http.maxWatchers) / 1_024);
   return limitMib >= neededMib ? [] : [`its memory does not suffice for its watchers: ${neededMib.toFixed()} MiB`];
 }
 
-/** What a program gives to what is under way when it ends, as its source says. */
+/** How long a program waits for what is in flight when it ends, according to its source. */
 export function graceMs(file: string): number {
   const source = readFileSync(join(root, file), 'utf8');
   return Number(/GRACE_MS = ([\d_]+)/.exec(source)?.[1]?.replaceAll('_', ''));

@@ -1,6 +1,6 @@
 import { type Damage, OPTIONS, OWN, POLICY } from './damage.js';
 
-/** What the broker, or the sandbox, would not start with, listen on, reach or answer. */
+/** Changes with which the broker, or the sandbox, would not start, listen, answer or reach what it needs. */
 export const brokerDamages: readonly Damage[] = [
   { check: 'broker', says: /the pod opens/, of: ['ConfigMap', 'session-broker'], from: 'port: 8080', to: 'port: 8081' },
   {

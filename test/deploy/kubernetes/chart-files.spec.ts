@@ -16,7 +16,7 @@ const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')) as Schema;
 const values = (): Record<string, unknown> => parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as never;
 
-/** Each object of the values whose members are listed, by the names that lead to it. */
+/** Each object of the values with a fixed list of members, as the names that lead to it. */
 function closedObjects({ properties = {} }: Schema, path: readonly string[] = []): readonly (readonly string[])[] {
   const inner = Object.entries(properties)
     .filter(([, member]) => member.properties !== undefined)
@@ -24,14 +24,14 @@ function closedObjects({ properties = {} }: Schema, path: readonly string[] = []
   return [path, ...inner];
 }
 
-/** The paths of all values; those of an object that is a value of its own, such as labels, are no values. */
+/** The paths of all values; an object that is itself a value, such as labels, counts as one. */
 function valuesOf(value: unknown, path: readonly string[] = []): readonly string[] {
   const described = path.reduce((outer, name) => outer.properties?.[name] ?? {}, schema);
   if (described.properties === undefined) return [path.join('.')];
   return Object.entries(value as object).flatMap(([name, member]) => valuesOf(member, [...path, name]));
 }
 
-/** The path itself and those of the objects that it is in, but for the outermost, which are too many values at once. */
+/** The path itself and those of the objects around it, except the outermost, which covers too many values at once. */
 function prefixesOf(path: string): readonly string[] {
   const names = path.split('.');
   return names.map((_, index) => names.slice(0, index + 1).join('.')).slice(names.length > 1 ? 1 : 0);

@@ -25,7 +25,7 @@ function damaged(rendered: Rendered, { of: [kind, name], from, to, overlay }: Da
 
 const damages = [...generalDamages, ...brokerDamages, ...egressDamages, ...reachDamages];
 
-/** Each damage is found in what both programs make of the same intent. */
+/** Each damage is found in what both programs render for the same intent. */
 function heldTo(held: readonly Damage[]): void {
   const { overlays } = renderOverlays();
   const sources = { Kustomize: overlays, Helm: renderChart(overlays) };

@@ -1,10 +1,10 @@
 import type { OverlayName } from './rendered-overlays.js';
 
-/** One change of what is rendered, as text of its JSON, and what the check must say of it. */
+/** One change to the rendered output, in its JSON text, and what the check must say of it. */
 export interface Damage {
   readonly check: string;
   readonly says: RegExp;
-  /** Of which kind, and of which name if there are several; without it, any. */
+  /** The kind, and the name if there are several; without a name, any. */
   readonly of: readonly [kind: string, name?: string];
   readonly from: string | RegExp;
   readonly to: string;

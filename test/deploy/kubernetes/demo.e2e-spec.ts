@@ -7,7 +7,7 @@ import { ProgramProcess } from '../../e2e/program-process.js';
 import { folder, root } from './manifests.js';
 import { prepareDemo } from './prepare-demo.js';
 
-/** Of each IP family that the machine has: it listens on `::`, which is both. */
+/** One of each IP family that the machine has: the program listens on `::`, which is both. */
 function loopback(): readonly string[] {
   const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
   return own.includes('::1') ? ['127.0.0.1', '[::1]'] : ['127.0.0.1'];
@@ -31,7 +31,7 @@ it('is prepared in a clone by the Node.js of its lock file, whatever the machine
   }
 });
 
-/** What prepare.sh makes, in the programs that the overlay starts with it; only addresses and folders are others. */
+/** What prepare.sh makes, in the programs that the overlay starts with it; only addresses and folders differ. */
 describeWith('redis-server', 'the demo overlay', () => {
   let copy: string;
   const programs: ProgramProcess[] = [];
@@ -81,7 +81,7 @@ describeWith('redis-server', 'the demo overlay', () => {
       expect(await answer.json()).toMatchObject({ merchant: 'shop', authToken: expect.any(String) as string });
     }
     const warnings = broker.out.split('\n').filter((line) => line.includes('"level":"warn"'));
-    // Within the cluster the demo has no TLS: nothing else is to be warned of.
+    // Inside the cluster the demo has no TLS: there must be no other warning.
     expect(warnings.map((line) => (JSON.parse(line) as { path?: string }).path)).toEqual(['http.tls']);
   });
 });

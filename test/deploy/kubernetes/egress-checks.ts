@@ -5,10 +5,12 @@ import { fileFaults, filesNamedBy, portFaults, probeFaults, reachFaults, rollout
 
 const NAME = 'session-egress';
 const FILE = '/etc/session-egress/egress.yaml';
-/** What a request through it needs of the broker. */
+/** What a request through the egress needs from the broker. */
 const NEEDED = ['session:read', 'session:reject', 'payload:decrypt'] as const;
 
-/** Whether what is rendered is what the egress reads, opens, answers and needs; nothing for an overlay without one. */
+/**
+ * Whether the rendered output is what the egress reads, opens, answers and needs; nothing for an overlay without one.
+ */
 export function egressFaults(manifests: readonly Manifest[]): readonly string[] {
   if (ofKind(manifests, 'Deployment').every(({ metadata }) => metadata.name !== NAME)) return [];
   const deployment = named(manifests, 'Deployment', NAME);
@@ -31,21 +33,21 @@ export function egressFaults(manifests: readonly Manifest[]): readonly string[] 
   ];
 }
 
-/** @throws ConfigurationError when the egress would not take what is mounted for it */
+/** @throws ConfigurationError if the egress would not accept what is mounted for it */
 export function egressConfigurationOf({ data = {} }: Manifest, container: Container): ParsedEgressConfiguration {
   const file = container.env?.find(({ name }) => name === 'EGRESS_CONFIG')?.value;
   if (file !== FILE) throw new Error(`EGRESS_CONFIG is ${String(file)}, and the file is ${FILE}`);
   return parseEgressConfiguration(data['egress.yaml'] ?? '', {});
 }
 
-/** At rest, under load, with payloads: the figures of docs/operating.md, and a tenth on top. */
+/** At rest, under load, with payloads: the figures of docs/operating.md, plus a tenth. */
 export function memoryFaults({ resources }: Container): readonly string[] {
   const limitMib = Number(/^(\d+)Mi$/.exec(resources?.limits?.['memory'] ?? '')?.[1]);
   const neededMib = 1.1 * (84 + 30 + 40);
   return limitMib >= neededMib ? [] : [`its memory does not suffice: ${neededMib.toFixed()} MiB`];
 }
 
-/** What the broker does not let the egress's account do for a merchant of one of its clients. */
+/** What the broker does not allow the egress's account for a merchant of one of its clients. */
 function permissionFaults(manifests: readonly Manifest[], { clients }: ParsedEgressConfiguration): readonly string[] {
   const { containers, serviceAccountName } = named(manifests, 'Deployment', NAME).spec.template.spec;
   const caller = `system:serviceaccount:session-broker:${String(serviceAccountName)}`;

@@ -4,7 +4,7 @@ const OVERLAY = 'overlays/production-egress';
 const EGRESS: readonly [string, string] = ['Deployment', 'session-egress'];
 const CONFIGURATION: readonly [string, string] = ['ConfigMap', 'session-egress'];
 
-/** What the egress would not start with, listen on, reach or answer. */
+/** Changes with which the egress would not start, listen, answer or reach what it needs. */
 export const egressDamages: readonly Damage[] = (
   [
     [/the pod opens/, CONFIGURATION, 'port: 8090', 'port: 8091'],

@@ -1,6 +1,6 @@
 import { type Damage, OPTIONS, OWN, POLICY } from './damage.js';
 
-/** What breaks rules that hold for any manifest. */
+/** Changes that break rules for any manifest. */
 export const generalDamages: readonly Damage[] = [
   { check: 'models', says: /replicas/, of: OWN, from: '"replicas":3', to: '"replicas":"three"' },
   { check: 'models', says: /no model/, of: ['Service'], from: '"Service"', to: '"Servise"' },

@@ -1,6 +1,6 @@
 import { type Container, containersOf, type Manifest, ofKind, type PodSpec, selects } from './manifests.js';
 
-/** A rule that holds for everything that is rendered, and what is said of what breaks it. */
+/** A rule that holds for everything rendered, and what is said of anything that breaks it. */
 interface Rule<Subject> {
   readonly says: string;
   readonly holds: (subject: Subject) => boolean;
@@ -75,7 +75,7 @@ const podRules: readonly Rule<PodSpec>[] = [
   },
 ];
 
-/** What breaks the "restricted" Pod Security Standard, our own rules, or the default deny of the network. */
+/** What breaks the "restricted" Pod Security Standard, our own rules, or the network's default deny. */
 export function hardeningFaults(manifests: readonly Manifest[]): readonly string[] {
   const pods = ofKind(manifests, 'Deployment').flatMap(({ metadata, spec }) => {
     const pod = spec.template.spec;
@@ -94,7 +94,7 @@ export function hardeningFaults(manifests: readonly Manifest[]): readonly string
   return [...pods, ...lax, ...floating];
 }
 
-/** What a network policy leaves open, for a namespace that is the broker's own. */
+/** What the network policies leave open, for a namespace of the broker's own. */
 export function networkFaults(manifests: readonly Manifest[]): readonly string[] {
   const policies = ofKind(manifests, 'NetworkPolicy');
   const denied = policies.some(

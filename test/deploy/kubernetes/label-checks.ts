@@ -1,6 +1,9 @@
 import { type Manifest, ofKind } from './manifests.js';
 
-/** What is on everything, and what pods tell whoever lists them. Selectors may not change, and have the name alone. */
+/**
+ * The labels of everything, and what those of pods say to anyone listing them. Selectors cannot be changed later, so
+ * they have only the name.
+ */
 export function labelFaults(manifests: readonly Manifest[]): readonly string[] {
   const strange = manifests
     .filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/part-of'] !== 'session-broker')

@@ -76,7 +76,7 @@ export interface PodSpec {
     readonly labelSelector: Selector;
     readonly matchLabelKeys?: readonly string[];
   }[];
-  /** Those that are always restarted run beside the others. */
+  /** Those that are always restarted run alongside the others. */
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
   readonly volumes?: readonly Volume[];
@@ -99,7 +99,7 @@ export interface RouteRule {
   readonly timeouts?: { readonly request?: string; readonly backendRequest?: string };
   readonly backendRefs: readonly { readonly name: string; readonly port: number }[];
 }
-/** What the specifications of all kinds hold that is looked at here. */
+/** What is looked at in the specifications of all kinds. */
 interface Spec {
   readonly replicas?: number;
   readonly strategy?: { readonly rollingUpdate?: { readonly maxUnavailable: number } };
@@ -122,12 +122,12 @@ interface Spec {
   readonly template: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec };
 }
 
-/** @returns what `kubectl apply -k` would send. @throws Error what kubectl says, when it does not render */
+/** @returns what `kubectl apply -k` would send. @throws Error with kubectl's message if it does not render */
 export function render(kustomization: string): readonly Manifest[] {
   return parsed(run('kubectl', ['kustomize', kustomization]));
 }
 
-/** @returns the objects of a text of several. @throws YAMLParseError when it is not YAML */
+/** @returns the objects of a text with several. @throws YAMLParseError if it is not YAML */
 export function parsed(text: string): readonly Manifest[] {
   return parseAllDocuments(text)
     .map((document) => document.toJS() as Manifest | null)
@@ -138,7 +138,7 @@ export function ofKind(manifests: readonly Manifest[], kind: string): readonly M
   return manifests.filter((manifest) => manifest.kind === kind);
 }
 
-/** @throws Error when there is none */
+/** @throws Error if there is none */
 export function named(manifests: readonly Manifest[], kind: string, name: string): Manifest {
   const found = ofKind(manifests, kind).find(({ metadata }) => metadata.name === name);
   if (found === undefined) throw new Error(`no ${kind} "${name}" was rendered`);
@@ -149,12 +149,12 @@ export function selects({ matchLabels = {} }: Selector, labels: Labels): boolean
   return Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
 }
 
-/** The Deployments whose pods a selector means; one without labels means all of them. */
+/** The Deployments whose pods a selector matches; one without labels matches all of them. */
 export function selected(manifests: readonly Manifest[], selector: Selector): readonly Manifest[] {
   return ofKind(manifests, 'Deployment').filter(({ spec }) => selects(selector, spec.template.metadata.labels));
 }
 
-/** How many pods a Deployment has at the least: as its autoscaler says, if it has one. */
+/** The minimum number of pods of a Deployment: as its autoscaler says, if it has one. */
 export function replicasOf(manifests: readonly Manifest[], deployment: Manifest): number {
   return scalerOf(manifests, deployment)?.spec.minReplicas ?? deployment.spec.replicas ?? 1;
 }
@@ -171,12 +171,12 @@ export function portNames({ spec }: Manifest): readonly string[] {
   return containersOf(spec.template.spec).flatMap(({ ports = [] }) => ports.map(({ name }) => name));
 }
 
-/** Objects that an overlay leaves to others, with their keys: what docs/kubernetes.md says has to be made. */
+/** Objects that an overlay leaves to others, with their keys: docs/kubernetes.md says that these have to be made. */
 export const madeByOthers: ReadonlyMap<string, readonly string[]> = new Map([
   ...[...readFileSync(join(root, 'docs/kubernetes.md'), 'utf8').matchAll(/^\| `([a-z-]+)` +\| (`[^|]+`) +\|$/gm)].map(
     ([, name = '', keys = '']) => [name, keys.replaceAll('`', '').split(/, ?/)] as const,
   ),
-  // In every namespace, by Kubernetes itself.
+  // Made in every namespace by Kubernetes itself.
   ['kube-root-ca.crt', ['ca.crt']] as const,
 ]);
 

@@ -1,9 +1,9 @@
 import type { Manifest } from './manifests.js';
 
-/** What Helm, and what the conventions of charts, put on each object. Nothing else reads these. */
+/** What Helm and the conventions of charts put on each object. Nothing else reads these. */
 const OF_HELM = /^(?:helm\.sh\/.+|app\.kubernetes\.io\/(?:instance|managed-by))$/;
 
-/** The lists that Kubernetes merges by a key: their order means nothing, and patches of Kustomize put new ones first. */
+/** The lists that Kubernetes merges by a key: their order has no meaning, and Kustomize patches put new items first. */
 const KEYED: ReadonlyMap<string, string> = new Map([
   ['volumes', 'name'],
   ['volumeMounts', 'mountPath'],
@@ -11,9 +11,9 @@ const KEYED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The same objects in one form, whoever has rendered them: in the order of kind and name, members in that of their
- * names, without the labels and annotations of Helm's own, and base64 in one line. No name needs to be made the same:
- * neither source generates one.
+ * The same objects in one form, whoever rendered them: ordered by kind and name, their members ordered by name, without
+ * Helm's own labels and annotations, and with base64 on one line. Names need no normalising: neither source generates
+ * any.
  */
 export function normalised(manifests: readonly Manifest[]): readonly Manifest[] {
   const place = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
@@ -31,7 +31,7 @@ function withoutHelm(manifest: Manifest): Manifest {
   return { ...manifest, metadata: Object.assign(metadata, ...kept) as Manifest['metadata'] };
 }
 
-/** Kustomize wraps the lines of base64, which Kubernetes takes and the published model does not. */
+/** Kustomize wraps lines of base64, which Kubernetes accepts and the published model does not. */
 function unwrapped(manifest: Manifest): Manifest {
   if (manifest.kind !== 'Secret') return manifest;
   const data = Object.entries(manifest.data ?? {}).map(([key, value]) => [key, value.replaceAll('\n', '')] as const);

@@ -43,7 +43,7 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
     writeFileSync(at(file), text.replace(what, by));
   }
 
-  /** The members of a block take the place of those that the file has, and patches come besides. */
+  /** The block's members replace those of the file, except patches, which are added. */
   function paste(copy: string, block: string): void {
     const file = at(`${copy}/kustomization.yaml`);
     const { patches = [], ...own } = parse(readFileSync(file, 'utf8')) as Kustomization & Partial<Patched>;

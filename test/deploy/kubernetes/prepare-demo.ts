@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { root } from './manifests.js';
 
 /**
- * Runs the script that makes the demo's keys, beside it in `overlay`.
- * @returns what it has printed. @throws Error with what it has said on stderr
+ * Runs the script that makes the demo's keys, next to it in `overlay`.
+ * @returns what it prints
+ * @throws Error with what it prints on stderr
  */
 export function prepareDemo(overlay: string): string {
   const SESSION_BROKER_CLI = `${process.execPath} ${join(root, 'dist/programs/cli.js')}`;

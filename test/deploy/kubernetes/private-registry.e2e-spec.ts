@@ -22,7 +22,7 @@ describeWith(kubernetesPrograms, 'what docs/kubernetes.md says of a private regi
   let folder: string;
   let secret: Manifest;
 
-  /** As the page has it, in a clone beside the folder of the secrets, and without the cluster. */
+  /** As on the page, in a clone next to the folder of the secrets, and without the cluster. */
   function secretOfPage(): Manifest {
     const [, file = ''] = /\$\(cat (\S+)\)/.exec(command) ?? [];
     const clone = join(folder, 'clone');

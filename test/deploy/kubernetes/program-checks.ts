@@ -12,10 +12,10 @@ import {
   selected,
 } from './manifests.js';
 
-/** What closing takes after the time that a program gives to what is under way: connections are closed. */
+/** How long closing connections takes, after the time that a program gives to what is in flight. */
 const CLOSING_SECONDS = 6;
 
-/** By both IP families, and by one. */
+/** On both IP families, and on one. */
 const EVERYWHERE = ['::', '0.0.0.0'];
 
 interface Address {
@@ -23,7 +23,7 @@ interface Address {
   readonly port: number;
 }
 
-/** What the pod opens and the program does not, or the other way round. */
+/** What the pod opens and the program does not, or vice versa. */
 export function portFaults({ ports = [] }: Container, api: Address, management: Address): readonly string[] {
   const expected = JSON.stringify({ api: api.port, management: management.port });
   const open = JSON.stringify(Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort])));
@@ -40,7 +40,7 @@ export function portFaults({ ports = [] }: Container, api: Address, management: 
 export const filesNamedBy = ({ files }: { readonly files: readonly { readonly file: string }[] }): readonly string[] =>
   files.map(({ file }) => file);
 
-/** Every file that is read has to be in a volume, under the name that it has there. */
+/** Every file that is read must be in a volume, under the name that it has there. */
 export function fileFaults(
   manifests: readonly Manifest[],
   pod: PodSpec,
@@ -62,7 +62,7 @@ export function fileFaults(
   return [...missing, ...idle];
 }
 
-/** Whether the platform asks where the program answers. */
+/** Whether the platform probes where the program answers. */
 export function probeFaults({ startupProbe, livenessProbe, readinessProbe }: Container): readonly string[] {
   const expected = [
     ['starts', startupProbe, '/livez'],
@@ -75,9 +75,9 @@ export function probeFaults({ startupProbe, livenessProbe, readinessProbe }: Con
 }
 
 interface Rollout {
-  /** So many at the least. */
+  /** The minimum. */
   readonly replicas: number;
-  /** What the program gives to what is under way when it is told to end. */
+  /** How long the program waits for what is in flight when it is told to end. */
   readonly stopsWithinMs: number;
 }
 
@@ -106,7 +106,7 @@ export function rolloutFaults(
   ];
 }
 
-/** Endpoints forget the pod while it still listens; then it has the time that it gives itself. */
+/** Endpoints drop the pod while it still listens; after that it has the time that it gives itself. */
 function stopFaults(
   { containers, terminationGracePeriodSeconds = 30 }: PodSpec,
   stopsWithinMs: number,
@@ -119,7 +119,7 @@ function stopFaults(
   ];
 }
 
-/** What a program wants to connect to, and no policy lets it out. */
+/** What a program needs to connect to, and no policy lets it reach. */
 export function reachFaults(
   manifests: readonly Manifest[],
   deployment: string,
@@ -150,7 +150,7 @@ function isLetOut(manifests: readonly Manifest[], deployment: string, url: URL):
     );
 }
 
-/** By which labels a host is reached: of pods in the own namespace or in another. The API server is no pod. */
+/** The service and namespace by which a host is reached. The API server is not a pod. */
 function serviceOf({ hostname }: URL): readonly [service?: string, namespace?: string] {
   if (!hostname.includes('.')) return [hostname];
   const [, service, namespace] = /^([^.]+)\.([^.]+)\.svc(?:\.|$)/.exec(hostname) ?? [];
@@ -173,7 +173,7 @@ function numberOf(manifests: readonly Manifest[], service: string, port: string 
     .find(({ name }) => name === port)?.containerPort;
 }
 
-/** Dashboard and alerts know a job by its name, and the Prometheus operator takes it from a label. */
+/** The dashboard and the alerts know a job by its name, which the Prometheus operator takes from a label. */
 export function monitoringFaults(manifests: readonly Manifest[]): readonly string[] {
   return ofKind(manifests, 'PodMonitor').flatMap((monitor) => [
     ...selected(manifests, monitor.spec.selector)

@@ -1,7 +1,7 @@
 import { egressConfigurationOf } from './egress-checks.js';
 import { type Manifest, named, ofKind, type Peer, type RouteRule, selected } from './manifests.js';
 
-/** Where names are resolved: of each, some peer and its port. */
+/** Where names are resolved: the port of each resolver, and how to recognise a peer as it. */
 const resolvers: Readonly<Record<string, readonly [port: number, is: (peer: Peer) => boolean]>> = {
   CoreDNS: [53, ({ podSelector }) => podSelector?.matchLabels?.['k8s-app'] === 'kube-dns'],
   'the DNS cache of its node': [53, ({ ipBlock }) => ipBlock?.cidr === '169.254.20.10/32'],
@@ -12,7 +12,7 @@ const resolvers: Readonly<Record<string, readonly [port: number, is: (peer: Peer
   ],
 };
 
-/** Who is let out and can resolve no name, by either protocol. */
+/** The programs whose policy does not let them resolve names, over UDP or over TCP. */
 export function dnsFaults(manifests: readonly Manifest[]): readonly string[] {
   return ['session-broker', 'session-egress'].flatMap((name) => {
     const policy = ofKind(manifests, 'NetworkPolicy').find(({ metadata }) => metadata.name === name);
@@ -31,14 +31,14 @@ export function dnsFaults(manifests: readonly Manifest[]): readonly string[] {
   });
 }
 
-/** Services that clusters of the other IP family cannot have. */
+/** Services that cannot exist in clusters of the other IP family. */
 export function familyFaults(manifests: readonly Manifest[]): readonly string[] {
   return ofKind(manifests, 'Service')
     .filter(({ spec }) => spec.ipFamilyPolicy !== 'PreferDualStack')
     .map(({ metadata }) => `the service ${metadata.name} is of one IP family`);
 }
 
-/** What a route from outside would do to a payment: send it nowhere, give it up too early, or make it twice. */
+/** What a route from outside could do to a payment: send it nowhere, give up on it too early, or make it twice. */
 export function routeFaults(manifests: readonly Manifest[]): readonly string[] {
   return ofKind(manifests, 'HTTPRoute').flatMap(({ metadata: { name }, spec }) =>
     spec.rules

@@ -3,7 +3,7 @@ import { type Damage, OPTIONS, OWN, POLICY } from './damage.js';
 const SERVICE: readonly [string, string] = ['Service', 'session-broker'];
 const ROUTE: readonly [string] = ['HTTPRoute'];
 
-/** What is called something else than it is, and what leads nowhere or too far. */
+/** Wrong names, and ways that lead nowhere or too far. */
 export const reachDamages: readonly Damage[] = [
   ...(
     [

@@ -7,7 +7,7 @@ import { normalised } from './normalised-manifests.js';
 import { withEgressPolicies } from './page-blocks.js';
 import { prepareDemo } from './prepare-demo.js';
 
-/** What Kustomize renders, as a whole: each of these passes every check. */
+/** What Kustomize renders as a whole: each of these passes every check. */
 export const OVERLAYS = [
   'overlays/demo',
   'overlays/production',
@@ -16,7 +16,7 @@ export const OVERLAYS = [
   'overlays/production, with autoscaling',
   'overlays/production-egress, with every option',
 ] as const;
-/** What is no whole: nobody has said what the broker is to do. */
+/** Not complete: nothing says what the broker is to do. */
 export const PARTS = ['base', 'base, with monitoring'] as const;
 export type OverlayName = (typeof OVERLAYS)[number];
 export type IntentName = OverlayName | (typeof PARTS)[number];
@@ -27,13 +27,13 @@ export interface RenderedOverlays {
   readonly consumer: readonly Manifest[];
   readonly sidecar: readonly Manifest[];
   readonly doctor: readonly Manifest[];
-  /** What the script that prepares the demo has printed. */
+  /** What the script that prepares the demo printed. */
   readonly prepared: string;
 }
 
 const PROXY = "{ baseUrl: 'https://gateway.example', proxy: 'http://egress-proxy.egress-proxy.svc:3128'";
 
-/** From a copy: the demo's keys are made there, and what an overlay does not have is tried on it. */
+/** Rendered from a copy: the demo's keys are made there, and variants that no overlay has are tried on it. */
 export function renderOverlays(): RenderedOverlays {
   const copy = mkdtempSync(join(tmpdir(), 'kubernetes-'));
   try {
@@ -89,7 +89,7 @@ function withComponents(kustomization: string, resources: readonly string[], com
   writeFileSync(join(kustomization, 'kustomization.yaml'), JSON.stringify(text));
 }
 
-/** As the component for a fixed address asks for it. */
+/** As the fixed-address component asks. */
 function throughProxy(configuration: string): string {
   return configuration.replace("{ baseUrl: 'https://gateway.example'", PROXY);
 }

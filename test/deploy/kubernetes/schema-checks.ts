@@ -41,7 +41,7 @@ const models: Readonly<Record<string, Model>> = {
   'monitoring.coreos.com/v1/PrometheusRule': PrometheusRule,
 };
 
-/** What the published models refuse: wrong types, wrong values, missing members. They do not mind unknown ones. */
+/** What the published models refuse: wrong types, wrong values, missing members. They accept unknown ones. */
 export function modelFaults(manifests: readonly Manifest[]): readonly string[] {
   return manifests.flatMap((manifest) => {
     const { apiVersion, kind, metadata } = manifest;
@@ -59,12 +59,11 @@ export function modelFaults(manifests: readonly Manifest[]): readonly string[] {
 const schemas = join(root, '..', 'shared', 'schemas');
 
 /**
- * The schemas of Kubernetes and of the operators are not part of the project; where they lie beside it, they are
- * checked.
+ * The schemas of Kubernetes and of the operators are not part of the project; if they are next to it, they are checked.
  */
 export const hasStrictSchemas = existsSync(schemas);
 
-/** What the schemas refuse when they are made strict: also members that a type does not list. */
+/** What the schemas refuse when made strict: also members that a type does not list. */
 export function strictFaults(manifests: readonly Manifest[]): readonly string[] {
   return manifests.flatMap((manifest) => {
     const validate = validatorOf(manifest);
@@ -96,7 +95,7 @@ function validatorOf({ apiVersion, kind }: Manifest): ReturnType<Ajv['compile']>
     ajv.addSchema(strict(text), 'kubernetes');
   } else if (group === undefined && ajv.getSchema(kind) === undefined) {
     const file = join(schemas, 'crds', `${kind.toLowerCase()}_v1.json`);
-    // Of the Gateway API there is the published model only.
+    // For the Gateway API there is only the published model.
     if (!existsSync(file)) return undefined;
     ajv.addSchema(strict(readFileSync(file, 'utf8')), kind);
   }
@@ -105,10 +104,10 @@ function validatorOf({ apiVersion, kind }: Manifest): ReturnType<Ajv['compile']>
   return found;
 }
 
-/** What a type does not list, it does not take; unless it says that it takes anything. */
+/** A type does not accept what it does not list, unless it says that it accepts anything. */
 function strict(text: string): object {
   return JSON.parse(text, (key, value: unknown) => {
-    // Go's way to say that case does not matter.
+    // Go's way of ignoring case.
     if (key === 'pattern' && typeof value === 'string') return value.replace(/\(\?i\)(.*)$/, '(?i:$1)');
     if (typeof value !== 'object' || value === null) return value;
     if ('format' in value && value.format === 'int-or-string') return { type: ['integer', 'string'] };

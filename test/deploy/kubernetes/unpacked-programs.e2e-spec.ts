@@ -11,7 +11,7 @@ const [, block = ''] = /To run the unpacked ones by hand, in the clone:\n\n```sh
 const [unpacking = '', path = '', ...commands] = block.trim().split('\n');
 
 describeWith(kubernetesPrograms, 'kubectl and Helm, as CONTRIBUTING.md runs them by hand', () => {
-  // Where the archive has none for the machine, those of the PATH are meant.
+  // If the archive has none for this machine, those of the PATH are meant.
   const PATH = isCarried ? '/usr/bin:/bin' : process.env['PATH'];
   const shell = (line: string): string =>
     execFileSync('sh', ['-euc', `${path}\n${line}`], {

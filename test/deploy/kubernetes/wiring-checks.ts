@@ -17,7 +17,7 @@ const OF_NO_NAMESPACE = ['Namespace', 'PriorityClass'];
 
 const called = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 
-/** What is named by another object and is not there. */
+/** What another object names and does not exist. */
 export function wiringFaults(manifests: readonly Manifest[]): readonly string[] {
   return [
     ...selectorFaults(manifests),
@@ -117,7 +117,7 @@ function podFaults(manifests: readonly Manifest[], deployment: Manifest): readon
   ].map((fault) => `${called(deployment)} ${fault}`);
 }
 
-/** One overlay, one namespace: everything in it, and the namespace itself. */
+/** One overlay, one namespace: it contains everything, and the overlay contains it. */
 function namespaceFaults(manifests: readonly Manifest[]): readonly string[] {
   const spaces = ofKind(manifests, 'Namespace').map(({ metadata }) => metadata.name);
   return manifests

@@ -12,13 +12,13 @@ interface Entry {
 }
 
 /**
- * One file of an archive in the common form: neither encrypted nor in parts, and below 4 GiB.
- * @throws Error when the archive has no such file
+ * One file of an archive in the common form: not encrypted, in one part, and smaller than 4 GiB.
+ * @throws Error if the archive has no such file
  */
 export function fileOfZip(zip: Buffer, name: string): Buffer {
   const entry = entriesOf(zip).find((one) => one.name === name);
   if (entry === undefined) throw new Error(`there is no ${name} in the archive`);
-  // A file's own header has lengths of its own: its extra field differs from the one in the directory.
+  // A file's own header has its own lengths: its extra field differs from the one in the directory.
   const start = entry.at + 30 + zip.readUInt16LE(entry.at + 26) + zip.readUInt16LE(entry.at + 28);
   const content = zip.subarray(start, start + entry.size);
   return entry.method === STORED ? content : inflateRawSync(content);
