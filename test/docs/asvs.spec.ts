@@ -15,7 +15,7 @@ const writtenOf = (some: readonly AsvsRow[]): readonly string[] => some.map(({ w
 const isSpec = (file: string): boolean => /^(?:apps|libs|test)\/.*\.(?:spec|int-spec|e2e-spec)\.ts$/.test(file);
 const words = (text: string): number => text.split(/\s+/).length;
 
-/** Files that are not there, and titles that are in none of them. */
+/** Files that do not exist, and titles that are in none of them. */
 function missing(row: AsvsRow): readonly string[] {
   return shownBy(row).flatMap(({ file, title }) => {
     if (!isSpec(file) || !existsSync(join(root, file))) return [`${row.written}: ${file}`];

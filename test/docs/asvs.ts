@@ -1,8 +1,8 @@
-/** Levels of the requirements of each section of ASVS 5.0.0, in their order. */
+/** Levels of the requirements in each section of ASVS 5.0.0, in order. */
 export type Requirements = Readonly<Record<string, readonly number[]>>;
 
 export interface AsvsRow {
-  /** As it is written: one requirement, or the first and the last of a range. */
+  /** As written: one requirement, or the first and the last of a range. */
   readonly written: string;
   readonly levels: string;
   readonly answer: string;
@@ -10,7 +10,7 @@ export interface AsvsRow {
   readonly shown: string;
 }
 
-/** A file of tests that a row names, and the tests in it. */
+/** A test file that a row names, and a test in it. */
 export interface ShownBy {
   readonly file: string;
   readonly title?: string;
@@ -37,7 +37,7 @@ export function rowsOf(page: string): readonly AsvsRow[] {
     });
 }
 
-/** @returns the requirements that a row answers; none where it names one that is not there */
+/** @returns the requirements that a row answers; none if it names one that does not exist */
 export function requirementsOf({ written }: AsvsRow, all: readonly string[]): readonly string[] {
   const [first = '', last = first] = written.split('–');
   const [from, to] = [all.indexOf(first), all.indexOf(last)];

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { type MarkdownPage, readPage } from './markdown-page.js';
 
-/** Every path of a repository, and its Markdown pages by their paths. */
+/** Every path of a repository, and its Markdown pages by path. */
 export interface DocumentationTree {
   readonly paths: ReadonlySet<string>;
   readonly pages: ReadonlyMap<string, MarkdownPage>;
@@ -17,7 +17,7 @@ export function treeOf(texts: Readonly<Record<string, string>>): DocumentationTr
   return { paths: new Set(files.flatMap(withFolders)), pages: new Map(pages) };
 }
 
-/** The repository as it is cloned: what .gitignore names is left out, so that no link leads to what is built. */
+/** The repository as cloned: what .gitignore lists is left out, so that no link leads to build output. */
 export function readTree(root: string): DocumentationTree {
   const ignored = readFileSync(join(root, '.gitignore'), 'utf8').split('\n');
   const folders = new Set(['.git', ...ignored.filter((line) => line.endsWith('/')).map((line) => line.slice(0, -1))]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A reader decides within a page or two; whatever is beyond has a page of its own. */
+/** A reader decides within a page or two; anything beyond that has its own page. */
 const MAX_README_CHARACTERS = 10_000;
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');

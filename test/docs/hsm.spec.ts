@@ -14,7 +14,7 @@ describe('docs/hsm.md', () => {
   });
 });
 
-/** The stages of a Dockerfile, each by its lines, without comments. */
+/** The stages of a Dockerfile, each as its lines without comments. */
 const stagesOf = (text: string): readonly (readonly string[])[] =>
   text
     .split(/^(?=FROM )/m)
@@ -25,7 +25,7 @@ describe('the Dockerfile of docs/hsm.md', () => {
   const dockerfile = textOf('deploy/Dockerfile');
   const [, snippet = ''] = /```dockerfile\n([^]*?)```/.exec(page) ?? [];
   const [module = [], image = []] = stagesOf(snippet);
-  /** What the last stage copies: from where, and where to. */
+  /** What the last stage copies: source and target. */
   const copies = image.slice(1).map((line) => /^COPY (?:--from=module )?(\S+) (\S+)$/.exec(line)?.slice(1) ?? []);
 
   it('compiles with the Node.js and on the Debian that the image has', () => {
@@ -46,7 +46,7 @@ describe('the Dockerfile of docs/hsm.md', () => {
   it('takes the compiled part from where it is made, and puts it where the package asks for it', () => {
     const [, asked = ''] = /require\("\.\/(\S+\.node)"\)/.exec(textOf('node_modules/pkcs11js/index.js')) ?? [];
     const inPackage = join('node_modules/pkcs11js', asked);
-    // The second is below the folder of the image, that of the programs.
+    // The second is below the image's folder, that of the programs.
     expect(copies[0]).toEqual([join('/build', inPackage), `${dirname(inPackage)}/`]);
     expect(module).toContain('WORKDIR /build');
     expect(textOf('tools/build-pkcs11.mjs')).toContain(`'${asked.split('/').join("', '")}'`);

@@ -8,7 +8,7 @@ interface Target {
 
 const ELSEWHERE = /^([a-z][a-z0-9+.-]*:|\/\/)/i;
 
-/** Links to files and headings that are not there. */
+/** Links to files and headings that do not exist. */
 export function brokenLinks(tree: DocumentationTree): readonly string[] {
   return [...tree.pages].flatMap(([from, { targets }]) =>
     targets.flatMap((written) => {
@@ -19,7 +19,7 @@ export function brokenLinks(tree: DocumentationTree): readonly string[] {
   );
 }
 
-/** Files that pages name in code and that are not there: what shows a defence has to exist. */
+/** Files that pages name in code and that do not exist: the evidence for a defence must be there. */
 export function missingFiles({ pages, paths }: DocumentationTree): readonly string[] {
   return [...pages].flatMap(([path, { files }]) =>
     files.filter((file) => !paths.has(file)).map((file) => `${path}: ${file}`),
@@ -33,11 +33,11 @@ export function unknownScripts(tree: DocumentationTree, scripts: readonly string
   );
 }
 
-/** Pages of the index' folder that no chain of links within it leads to. */
+/** Pages in the index's folder that no chain of links within it leads to. */
 export function unreachablePages(tree: DocumentationTree, index: string): readonly string[] {
   const folder = `${posix.dirname(index)}/`;
   const reached = new Set([index]);
-  // Walking a set goes on to what is added meanwhile.
+  // Iterating over a set includes what is added meanwhile.
   for (const from of reached) {
     for (const written of tree.pages.get(from)?.targets ?? []) {
       const path = resolve(from, written)?.path;
@@ -47,7 +47,7 @@ export function unreachablePages(tree: DocumentationTree, index: string): readon
   return [...tree.pages.keys()].filter((path) => path.startsWith(folder) && !reached.has(path));
 }
 
-/** @returns undefined for what does not concern the repository */
+/** @returns undefined if it does not concern the repository */
 function resolve(from: string, written: string): Target | undefined {
   if (ELSEWHERE.test(written)) return undefined;
   const [path = '', anchor = ''] = written.split('#', 2).map(decodeURIComponent);

@@ -3,13 +3,13 @@ import { lexer, type Token, walkTokens } from 'marked';
 
 /** What other pages, and a reader, can expect of a Markdown page. */
 export interface MarkdownPage {
-  /** Targets of links and images as they are written, those inside HTML included. */
+  /** Targets of links and images as written, including those inside HTML. */
   readonly targets: readonly string[];
-  /** What can follow a `#`: headings by GitHub's rules, and ids of HTML. */
+  /** What can follow a `#`: headings by GitHub's rules, and HTML ids. */
   readonly anchors: ReadonlySet<string>;
-  /** Scripts that are named by `npm run`, in text and in code. */
+  /** Scripts named by `npm run`, in text and in code. */
   readonly scripts: readonly string[];
-  /** Files of the repository that are named in code, from its root: `libs/session/src/index.ts`. */
+  /** Files of the repository named in code, from its root: `libs/session/src/index.ts`. */
   readonly files: readonly string[];
 }
 

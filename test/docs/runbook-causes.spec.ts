@@ -11,7 +11,7 @@ const unreached = (mark: string, kind: Failure['kind'] = 'transient'): Failure =
   trace: { mark, peer: 'bank.example:443' },
 });
 
-/** What was read on the page or the command line, and is looked for in the runbook that stands beside it. */
+/** What was read on the page or the command line, and is looked up in the runbook named next to it. */
 const met: readonly (readonly [words: string, failure: Failure])[] = [
   ['nothing listens there', unreached('ECONNREFUSED')],
   ['its name has no address', unreached('ENOTFOUND')],

@@ -8,13 +8,13 @@ import { runCli } from '../../apps/cli/src/program.js';
 const RUNBOOKS = join(import.meta.dirname, '..', '..', 'docs', 'runbooks');
 const MIN_STEPS = 2;
 const MAX_STEPS = 5;
-/** A screen is read at night, and not more. */
+/** At night people read one screen, and no more. */
 const MAX_LINES = 14;
 
 const pages = readdirSync(RUNBOOKS).map((name) => ({ name, text: readFileSync(join(RUNBOOKS, name), 'utf8') }));
 const runbooks = pages.filter(({ name }) => name !== 'README.md').map(({ name, text }) => [name, text] as const);
 
-/** What a reader can copy: a span or a line of code that begins with the name of the command. */
+/** What a reader can copy: a code span, or a line of code, that begins with the name of the command. */
 function commandsOf(text: string): readonly string[] {
   const found: string[] = [];
   void walkTokens(lexer(text), (token: Token) => {
@@ -43,7 +43,8 @@ describe('a runbook', () => {
     const silent = { out: () => undefined, err: () => undefined };
     const environment = { BROKER_URL: 'http://127.0.0.1:9' };
     const context = { environment, signal: AbortSignal.abort(), clock: new FakeClock(), terminal: silent };
-    // A broker is named as the page says; none is there, and no file: only how the line is written can be wrong with it.
+    // The broker is the one on the page; neither it nor any file exists, so only the way the line is written can be
+    // wrong.
     const words = command
       .replace(/\s+[#<].*$/, '')
       .replace('/dev/stdin', 'oncall.token')

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-/** What brings cryptography into a file: the modules for it, and the global of the same name. */
+/** What brings cryptography into a file: its modules, and the global of the same name. */
 const CRYPTOGRAPHY = /from '(?:node:crypto|jose)'|\bcrypto\.subtle\b/;
 const EXEMPT = /\.(?:spec|int-spec)\.ts$|-fixtures\.ts$|^libs\/testing\/|^apps\/sandbox\//;
 

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** How many files the questions of the first day may take; every other one takes three. */
+/** How many files the questions of the first day may take; any other may take three. */
 const MAX_FILES: Readonly<Record<string, number>> = {
   'What does a read of a session pass through?': 8,
   'Why did a read get a 503?': 2,
