@@ -18,7 +18,7 @@ let gateway: RunningSandbox;
 let broker: PlayedBroker;
 const closers: (() => Promise<unknown>)[] = [];
 
-/** What a broker answers, as far as the doctor looks: rights, the session, and the merchant's client key. */
+/** The answers of a broker, as far as the doctor looks: permissions, the session, and the merchant's client key. */
 class PlayedBroker {
   readonly allowed = new Set(['session:read', 'session:reject', 'payload:decrypt']);
   readonly asked: string[] = [];

@@ -43,7 +43,7 @@ export interface MerchantSection {
   readonly session?: string;
 }
 
-/** A folder with a configuration and its key, and the command line on top of it, in this process. */
+/** A folder with a configuration and its key, with the command line on top of it, in this process. */
 export class Examined {
   readonly folder: string;
   readonly key: GeneratedClientKey;
@@ -88,7 +88,7 @@ ${merchants.map(sectionOf).join('')}`,
     );
   }
 
-  /** Changes the configuration that was written last. */
+  /** Changes the last written configuration. */
   async change(from: string, to: string): Promise<void> {
     const text = await readFile(this.config, 'utf8');
     if (!text.includes(from)) throw new Error(`the configuration has no ${from}`);
@@ -102,7 +102,7 @@ ${merchants.map(sectionOf).join('')}`,
   /** What a person at a terminal saw for a moment. */
   readonly progress: string[] = [];
 
-  /** Runs a verb and gives its exit code and everything that it printed. */
+  /** Runs a verb and returns its exit code and everything that it printed. */
   async cli(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
     const lines: string[] = [];
     const print = (text: string): void => void lines.push(text);
@@ -112,7 +112,7 @@ ${merchants.map(sectionOf).join('')}`,
     return { code, text: lines.join('\n') };
   }
 
-  /** Runs the doctor for programs. */
+  /** Runs the doctor with output for programs. */
   doctor(...args: readonly string[]): Promise<Examination> {
     return this.examine('--config', this.config, ...args);
   }
@@ -143,6 +143,6 @@ function sectionOf({ id = 'shop', gatewayUrl, environment = 'test', gateway = ''
 ${session === undefined ? '' : `    session: ${session}\n`}`;
 }
 
-/** The messages of a check's findings of one level. */
+/** The messages of a check's findings at one level. */
 export const messagesOf = ({ findings }: ExaminedCheck, level: string): readonly string[] =>
   findings.filter((finding) => finding.level === level).map(({ message }) => message);

@@ -28,7 +28,7 @@ async function change(from: string | RegExp, to: string): Promise<void> {
   await examined.write('broker.yaml', text.replace(from, to), 0o644);
 }
 
-/** What became of the checks of that name, each with its subject. */
+/** How the checks of that name turned out, each with its subject. */
 const outcomes = ({ checks }: Examination, name: string): readonly string[] =>
   checks
     .filter((check) => check.name === name)

@@ -14,7 +14,7 @@ type Documents = Readonly<Record<string, object>>;
 const issuerKey = new TestIssuer('one').publicJwk;
 const KEYS = { keys: [issuerKey] };
 
-/** Answers as an API server of Kubernetes does: with documents, for those who show a token. */
+/** Answers as a Kubernetes API server does: with documents, to those who present a token. */
 const publishing =
   (documents: Documents): Listener =>
   ({ url = '', headers }, response) => {

@@ -35,7 +35,7 @@ async function started<Fixture extends { stop: () => Promise<void> }>(starting: 
   return fixture;
 }
 
-/** The exit code is that of the store only when nothing graver is wrong; the gateway is down in all of these. */
+/** The exit code is that of the store only if nothing worse is wrong; the gateway is down in all of these. */
 async function examineStore(store: string): Promise<Examination> {
   await examined.configure([{ gatewayUrl: `http://127.0.0.1:${gateway}` }], store);
   return examined.doctor();
@@ -180,7 +180,7 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
     ['has', []],
     ['of a cluster has', ['--cluster-enabled', 'yes']],
   ])('%s no database of the number in store.url', async (_what, more) => {
-    // By itself a cluster's node takes a port among those of outgoing connections for its bus.
+    // By default a cluster node takes a port in the range of outgoing connections for its bus.
     const bus = more.length === 0 ? [] : ['--cluster-port', String(await freePort())];
     const redis = await started(RedisProcess.start({ args: () => ['--databases', '4', ...more, ...bus] }));
     const { code, check } = await examineStore(`{ type: redis, url: "redis://127.0.0.1:${redis.port}/4" }`);
