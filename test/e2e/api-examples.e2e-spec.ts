@@ -14,7 +14,7 @@ import { RunningBroker, TOKENS } from './running-broker.js';
 const run = promisify(execFile);
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/examples/${name}`, import.meta.url));
 
-/** A program in another language fits a page; who needs more has the egress. */
+/** A program in another language fits on a page; those who need more use the egress. */
 const MAX_LINES = 60;
 
 interface Language {
@@ -82,7 +82,7 @@ const page: Answer = { status: 200, headers: { 'content-type': 'text/html' }, te
 
 interface Front {
   readonly server: LoopbackServer;
-  /** Each request by its path and its number among those of that path, such as `/session 2`. */
+  /** Each request as its path and its number among those to that path, such as `/session 2`. */
   readonly requests: readonly string[];
 }
 
@@ -105,17 +105,17 @@ async function inFrontOf(url: string, own: Readonly<Record<string, Answer>>): Pr
       const wanted = { method: request.method ?? 'GET', headers, signal: gone.signal, ...body };
       const passed = await fetch(url + request.url, wanted);
       response.writeHead(passed.status, { 'content-type': passed.headers.get('content-type') ?? '' });
-      // Piece by piece: the event stream is among them.
+      // Piece by piece: one of them is the event stream.
       for await (const piece of passed.body ?? []) response.write(piece);
       response.end();
     };
-    // A client that has seen enough goes away in the middle of the stream.
+    // A client that has seen enough leaves in the middle of the stream.
     answer().catch(() => response.destroy());
   });
   return { server, requests };
 }
 
-/** The command line that starts it; a program that is compiled first lies in the folder. */
+/** The command line that starts it; a program that is compiled first is put into the folder. */
 async function commandOf({ file, command }: Language, folder: string): Promise<readonly string[]> {
   if (file.endsWith('.go')) return [await goProgram(fileOf(file), folder)];
   return [...(command?.() ?? [process.execPath]), fileOf(file)];
@@ -136,11 +136,11 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** What a program says that ends by itself, whatever its code is. */
+/** What a program that ends by itself prints, whatever its exit code. */
 const ended = (running: Promise<{ readonly stdout: string; readonly stderr: string }>): Promise<Ended> =>
   running.catch((error: unknown) => error as Ended);
 
-/** Whoever else may listen where a broker is looked for: the first part of the path says how it answers. */
+/** Anything else that may listen where a broker is expected: the first part of the path says how it answers. */
 const strangers = (): Promise<LoopbackServer> =>
   LoopbackServer.http((request, response) => {
     const [, kind] = (request.url ?? '').split('/');
@@ -193,7 +193,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       const told = (ends: readonly (Ended & { it: string })[], says: RegExp): readonly string[] =>
         ends.filter(({ code = 0, stdout, stderr }) => code > 0 && says.test(`${stdout}${stderr}`)).map(({ it }) => it);
       expect(told(await Promise.all(refused), /forbidden.*the policy has no such right/)).toEqual(requests);
-      // A field that is absent leaves no sign of itself.
+      // An absent field leaves no trace.
       const loose = (await Promise.all(refused)).filter(({ stdout, stderr }) =>
         /; *(?:;|request|\()/.test(stdout + stderr),
       );

@@ -26,7 +26,7 @@ describe('bad input', () => {
     secrets.push(SERVICE_CODE, ...Object.values(TOKENS));
   });
 
-  /** Sends bytes as they are: clients mend what a test wants to be broken. */
+  /** Sends bytes as they are: clients would repair what a test wants to be broken. */
   function sendRaw(octets: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const socket = connect(Number(new URL(broker.url).port), '127.0.0.1');
@@ -240,7 +240,7 @@ describe('bad input', () => {
       .get('/docs')
       .expect(200)
       .expect('content-type', /^text\/html/);
-    // As a browser sends them: it climbs by itself, where it sees that it can.
+    // As a browser sends them: it resolves the dots itself if it recognises them.
     expect((await broker.get('/docs/../v1/merchants', {}, '')).status).toBe(401);
     expect((await broker.get('/docs/%2e%2e/v1/merchants', {}, '')).status).not.toBe(200);
   });

@@ -1,10 +1,10 @@
-/** A broker, real or played, that serves the merchant `shop` to the holder of a token. */
+/** A broker, real or fake, that serves the merchant `shop` to the holder of a token. */
 export interface AskedBroker {
   readonly url: string;
   readonly token: string;
 }
 
-/** What two brokers have to say alike: no value that differs from one session to the next. */
+/** What two brokers must answer alike, without values that differ from one session to the next. */
 export interface AnswerShape {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -12,13 +12,13 @@ export interface AnswerShape {
   readonly problem?: object;
 }
 
-/** What earlier answers gave, for requests that need it. */
+/** What earlier answers returned, for requests that need it. */
 interface Known {
   readonly generation: number;
   readonly jwk: object;
   /** Sealed to the merchant's key. */
   readonly openable: string;
-  /** Sealed to the session's key, which only the gateway opens. */
+  /** Sealed to the session's key, which only the gateway can open. */
   readonly foreign: string;
 }
 
@@ -36,7 +36,7 @@ const OPERATION = { type: 'PURCHASE', coinAmount: 1, merchantId: 'm', ecomOperat
 const ORDER = { ecomOrderId: 'o', coinAmount: 1, merchantId: 'm', hppOrderId: 'h', merchantRequestId: 'r' };
 const NOTIFICATION = JSON.stringify({ ...ORDER, orderStatus: 'DECLINED', operation: OPERATION });
 
-/** Questions in their order: a session that is rejected is replaced for those that follow. */
+/** Questions in order: a session that is rejected is replaced for those that follow. */
 const QUESTIONS: readonly (readonly [what: string, ask: (known: Known) => Question])[] = [
   ['a read', () => ({ path: '/session' })],
   [
@@ -84,7 +84,7 @@ const QUESTIONS: readonly (readonly [what: string, ask: (known: Known) => Questi
   ],
 ];
 
-/** What a broker answers to all of them. */
+/** A broker's answers to all of them. */
 export async function answersOf(broker: AskedBroker): Promise<Readonly<Record<string, AnswerShape>>> {
   const known = await knownOf(broker);
   const answers: Record<string, AnswerShape> = {};
@@ -142,7 +142,7 @@ async function shapeOf(response: Response): Promise<AnswerShape> {
   return {
     status: response.status,
     headers: Object.fromEntries(headers) as Record<string, string>,
-    // What a broker says in detail is for people, and may differ.
+    // The detail is for people, and may differ.
     members: Object.keys(document)
       .filter((name) => name !== 'detail')
       .sort(),

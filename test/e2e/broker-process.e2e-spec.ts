@@ -95,7 +95,7 @@ merchants:
     broker.stall();
     const merchant = `http://127.0.0.1:${port}/v1/merchants/shop`;
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-    // Each is a record of the audit, which goes to the same pipe: more in all than the pipe and its reader hold.
+    // Each writes an audit record to the same pipe: more in total than the pipe and its reader hold.
     const seal = async (): Promise<number> =>
       (await fetch(`${merchant}/payloads/encrypt`, { method: 'POST', headers, body: '{"plaintext":"{}"}' })).status;
     for (let batch = 0; batch < 100; batch += 1)

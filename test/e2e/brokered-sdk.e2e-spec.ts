@@ -7,7 +7,7 @@ import { GuidePrograms } from './guide-programs.js';
 const FILES = ['brokered-sdk.ts', 'brokered-sdk.cjs'] as const;
 type File = (typeof FILES)[number];
 
-/** What is tried with the file that is pasted, in a program of its own. */
+/** What is tried with the pasted file, in a separate program. */
 interface Trial {
   readonly before?: string;
   readonly newSdk?: string;
@@ -15,7 +15,7 @@ interface Trial {
   readonly after?: string;
 }
 
-/** A limit of the SDK that is soon over; whatever else waits for as long is over right behind it. */
+/** Shortens a limit of the SDK; anything else that waits as long ends right after it. */
 const SHORT_LIMIT = `
   const shortened = (ms) => (ms === 45_000 ? 20 : ms);
   globalThis.setTimeout = ((real) => (end, ms, ...more) => real(end, shortened(ms), ...more))(setTimeout);
@@ -66,7 +66,7 @@ describe('the file that is pasted beside a merchant SDK', () => {
     };
   });
 
-  /** What a trial prints; it rejects where the process ends with anything but 0. */
+  /** What a trial prints with each file; rejects if the process exits with anything but 0. */
   const outputs = (trial: Trial): Promise<string[]> =>
     Promise.all(FILES.map((file) => programs.outputOf(programOf(file, trial), env, file.replaceAll('.', '-'))));
 

@@ -25,7 +25,7 @@ const told = (cause: string | undefined, runbook: string | undefined): Told => (
   ...(runbook === undefined ? {} : { runbook }),
 });
 
-/** What the list, the status page, the answer to a wished renewal and that to a read say of the merchant that fails. */
+/** What the list, the status page and the answers to a requested renewal and a read say about the failing merchant. */
 async function toldOf(broker: RunningBroker): Promise<readonly Told[]> {
   const list = (await (await broker.get('/v1/merchants', {}, TOKENS.payments)).json()) as Listed<Told>;
   const page = (await (await fetch(`${broker.managementUrl}/status.json`)).json()) as Listed<{

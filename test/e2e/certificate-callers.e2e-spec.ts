@@ -8,7 +8,7 @@ import { RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
 const CHECKOUT = 'spiffe://shop.example/checkout';
-/** May read with a bound credential alone. */
+/** May read only with a bound credential. */
 const BOUND = 'spiffe://shop.example/bound';
 
 interface Answer {

@@ -1,6 +1,6 @@
 import { ProgramProcess } from './program-process.js';
 
-/** The built command line as a process of its own. */
+/** The built command line as a separate process. */
 export class CliProcess extends ProgramProcess {
   constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
     super('cli', { args, environment });

@@ -20,7 +20,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const ENTRIES = ['main', 'file-token', 'nest', 'testing'] as const;
 
-/** What is imported by an entry and by everything that it reaches, in one of the two formats. */
+/** What an entry and everything that it reaches import, in one of the two formats. */
 function outsideImports(installed: string, entry: string): readonly string[] {
   const outside = new Set<string>();
   const reached = new Set([join(installed, entry)]);
@@ -35,19 +35,19 @@ function outsideImports(installed: string, entry: string): readonly string[] {
   return [...outside].sort();
 }
 
-/** The TypeScript examples of the manual, in their order. */
+/** The TypeScript examples of the manual, in order. */
 async function examples(): Promise<string[]> {
   const manual = await readFile(join(root, 'libs/client/README.md'), 'utf8');
   return [...manual.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code!);
 }
 
-/** The file that the guide for a merchant SDK has to paste. */
+/** The file to be pasted from the guide for a merchant SDK. */
 async function recipe(): Promise<string> {
   const guide = await readFile(join(root, 'docs/guides/merchant-sdk.md'), 'utf8');
   return /```ts\n(\/\/ brokered-sdk\.ts\n[^]*?)```/.exec(guide)![1]!;
 }
 
-/** What somebody who follows the recipe writes, for an SDK that is typed as strictly as it can be. */
+/** What someone following the recipe writes, for an SDK that is typed as strictly as possible. */
 const USE_OF_RECIPE = `
 import { SessionBroker } from '@session-broker/client';
 import { MerchantSdk } from './merchant-sdk.js';
@@ -59,7 +59,7 @@ const answer = await withSdk(broker, newSdk, (sdk) => sdk.createRefund({ coinAmo
 export const status: unknown = answer['status'];
 `;
 
-/** The same on CommonJS, with an SDK that does nothing but what the recipe replaces. */
+/** The same in CommonJS, with an SDK that does nothing but what the recipe replaces. */
 const USE_OF_RECIPE_ON_COMMONJS = `
 const { SessionBroker } = require('@session-broker/client');
 const { FakeBroker } = require('@session-broker/client/testing');
@@ -81,7 +81,7 @@ const { withSdk } = require('./brokered-sdk.cjs');
 })();
 `;
 
-/** A service on CommonJS, with everything that the package has. */
+/** A CommonJS service that uses everything in the package. */
 const USE_FROM_COMMONJS = `
 import { SessionBroker, type Session } from '@session-broker/client';
 import { fileToken } from '@session-broker/client/file-token';
@@ -96,7 +96,7 @@ export async function use(): Promise<Session> {
 export const { module } = SessionBrokerModule.forRoot({ url: 'https://broker', merchant: 'shop' });
 `;
 
-/** What a team that tests with Jest as it comes writes, without a line of configuration. */
+/** What a team that uses Jest out of the box writes, without a line of configuration. */
 const TEST_ON_COMMONJS = `
 const { SessionBroker, BrokerUnavailable } = require('@session-broker/client');
 const { FakeBroker, aSession } = require('@session-broker/client/testing');

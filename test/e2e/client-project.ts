@@ -21,18 +21,18 @@ process.stdin.resume().once('end', () => fake.close());
 
 export interface ProgramEnd {
   readonly out: string;
-  /** How long it lived after the word `done`. */
+  /** How long it lived after printing `done`. */
   readonly lingeredMs: number;
 }
 
-/** A project of somebody who has installed the client package, as it is packed, beside packages that are here. */
+/** A project of someone who has installed the packed client package, next to packages that are here. */
 export class ClientProject {
   readonly folder: string;
   readonly #built: string;
 
   private constructor(folder: string) {
     this.folder = folder;
-    // Built for this project alone: others build it at the same time.
+    // Built for this project only: others build theirs at the same time.
     this.#built = join(root, 'dist', basename(folder));
   }
 
@@ -41,7 +41,7 @@ export class ClientProject {
     return startedWhole(project, { start: () => project.#install(packages), end: () => project.remove() });
   }
 
-  /** Where the package lies. */
+  /** Where the package is installed. */
   get installed(): string {
     return join(this.folder, 'node_modules/@session-broker/client');
   }
@@ -58,7 +58,7 @@ export class ClientProject {
     return path;
   }
 
-  /** Runs a program in it, a module unless it is named otherwise. */
+  /** Runs a program in it, as a module unless its name says otherwise. */
   async run(
     source: string,
     { name = 'program.mjs', env = {} }: { name?: string; env?: object } = {},
@@ -76,7 +76,7 @@ export class ClientProject {
     return { out, lingeredMs: performance.now() - doneAt };
   }
 
-  /** The fake broker of the package, in a process of its own. */
+  /** The package's fake broker, in a separate process. */
   async startFake(): Promise<AskedBroker & { readonly end: () => Promise<void> }> {
     const child = spawn(process.execPath, [await this.write('fake.mjs', FAKE)], { stdio: ['pipe', 'pipe', 'inherit'] });
     const [line] = (await once(createInterface(child.stdout), 'line')) as [string];

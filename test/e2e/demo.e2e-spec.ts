@@ -14,7 +14,7 @@ describe('npm start', () => {
   let folder: string;
   const demos: CliProcess[] = [];
 
-  /** A demo on free ports, with a home of its own that has to stay empty. */
+  /** A demo on free ports, with its own home folder, which has to stay empty. */
   const startDemo = (environment: Readonly<Record<string, string>> = {}): CliProcess => {
     const demo = new CliProcess(['demo'], {
       DEMO_BROKER_PORT: '0',

@@ -3,7 +3,7 @@ export interface StreamedEvent {
   readonly session: Record<string, unknown>;
 }
 
-/** A consumer's end of an event stream, read with a loop of its own: the SDK's parser is not trusted here. */
+/** A consumer's end of an event stream, read with its own loop: the SDK's parser is not trusted here. */
 export class EventStream {
   readonly response: Response;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -22,7 +22,7 @@ export class EventStream {
     return new EventStream(await fetch(url, { headers, signal: gone.signal }), gone);
   }
 
-  /** The next session; undefined when the stream has ended in good order. */
+  /** The next session; undefined if the stream has ended properly. */
   async next(): Promise<StreamedEvent | undefined> {
     for (;;) {
       const block = await this.#block();
@@ -34,7 +34,7 @@ export class EventStream {
     }
   }
 
-  /** Goes away without a word. */
+  /** Disconnects without notice. */
   vanish(): void {
     this.#gone.abort();
   }

@@ -5,13 +5,13 @@ import { toolPath } from '#libs/testing';
 
 const run = promisify(execFile);
 
-/** Compiled by itself, with what this machine has and nothing from the network. */
+/** Compiles with what this machine has, and nothing from the network. */
 const SETTINGS = { GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' };
 
 /**
- * What `go run` makes of a source before it starts it. Made once: for each run `go run` links it again, which takes longer
- * than the program does.
- * @returns the program, which lies in the folder
+ * What `go run` makes of a source before it starts it. Made only once: `go run` would link it again for each run, which
+ * takes longer than the program does.
+ * @returns the program, in the folder
  */
 export async function goProgram(source: string, folder: string): Promise<string> {
   const program = join(folder, basename(source, '.go'));

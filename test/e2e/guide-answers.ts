@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
-/** What a broker or a gateway answers to a program of a guide. */
+/** What a broker or a gateway answers to a guide's program. */
 export type Answer = (response: ServerResponse) => unknown;
 
 export const json =

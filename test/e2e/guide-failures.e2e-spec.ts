@@ -20,7 +20,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
   let broker: LoopbackServer;
   let gateway: LoopbackServer;
   let env: Readonly<Record<string, string>>;
-  /** By how a path ends: what the broker, and what the gateway answers. */
+  /** By the end of the path: what the broker or the gateway answers. */
   let answers: Record<string, Answer>;
 
   const started = endedAfterAll();
@@ -54,7 +54,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     void once(request, 'end').then(() => (found === undefined ? page(404) : answers[found]!)(response));
   }
 
-  /** What a program says of its failure. */
+  /** What a program says about its failure. */
   async function failure(
     guide: Guide,
     language: Language,
@@ -384,7 +384,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     async (guide, language) => {
       const alert = Buffer.from([21, 3, 3, 0, 2, 2, 40]);
       const ends = [(it: Socket) => it.destroy(), (it: Socket) => it.end(alert)];
-      // Of a reset Node.js says the same before the handshake is done and after it.
+      // Node.js reports a reset in the same way before and after the handshake is complete.
       if (language !== 'ts') ends.push((it) => it.resetAndDestroy());
       for (const end of ends) {
         const server = createServer(

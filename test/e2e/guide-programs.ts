@@ -18,7 +18,7 @@ export type Language = 'ts' | 'python' | 'sh';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A program that goes on until it is ended, and what it has said. */
+/** A program that runs until it is ended, and what it has printed so far. */
 export interface RunningProgram {
   readonly lines: readonly string[];
   readonly end: () => Promise<void>;
@@ -27,10 +27,10 @@ export interface RunningProgram {
 const programOf = (language: Language): string =>
   ({ ts: process.execPath, python: toolPath('python3'), sh: 'sh' })[language];
 
-/** A program says in its first line what others import it as. */
+/** The first line of a program is the name by which others import it. */
 const NAME = /^\/\/ ([a-z-]+\.ts)\n/;
 
-/** The programs of the guides as their reader has them: copied into a project that has the client package. */
+/** The guides' programs as their reader has them: copied into a project with the client package. */
 export class GuidePrograms {
   readonly #files = new Map<string, string>();
 
@@ -41,7 +41,7 @@ export class GuidePrograms {
     return startedWhole(programs, { start: () => programs.#copy(), end: () => programs.remove() });
   }
 
-  /** What the compiler has against those in TypeScript, under the strictest settings. */
+  /** The compiler's complaints about those in TypeScript, under the strictest settings. */
   async compilerFaults(): Promise<string> {
     const files = GUIDES.map((guide) => this.#files.get(`${guide}.ts`) ?? '');
     return strictCompilerFaults(this.project.folder, files);
@@ -53,13 +53,13 @@ export class GuidePrograms {
     return (await run(programOf(language), [this.#pathOf(guide, language)], options)).stdout;
   }
 
-  /** Runs a program in TypeScript that is of no guide. @returns what it printed */
+  /** Runs a TypeScript program that is not part of a guide. @returns what it printed */
   async outputOf(source: string, env: Environment, name = 'program'): Promise<string> {
     const file = await this.project.write(`${name}.ts`, source);
     return (await run(process.execPath, [file], { env: { ...process.env, ...env }, timeout: 60_000 })).stdout;
   }
 
-  /** Starts a program, and comes back with the first line that it prints. */
+  /** Starts a program, and returns with the first line that it prints. */
   async start(guide: Guide, language: Language, env: Environment): Promise<RunningProgram> {
     const child = spawn(programOf(language), [this.#pathOf(guide, language)], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -92,7 +92,7 @@ export class GuidePrograms {
       for (const [, language = '', code = ''] of text.matchAll(/```(ts|python|sh)\n([^]*?)```/g)) {
         const file = NAME.exec(code)?.[1] ?? `${guide}.${language}`;
         await this.project.write(file, code);
-        // The last one is the program; those before it are parts of it.
+        // The last one is the program; those before it are its parts.
         this.#files.set(`${guide}.${language}`, file);
       }
     }

@@ -6,10 +6,10 @@ import { RunningEgress } from '../egress/running-egress.js';
 import { type Guide, GuidePrograms, type Language } from './guide-programs.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
-/** A caller whose payments are sent, and whose answers the broker does not open. */
+/** A caller whose payments are sent, but whose answers the broker does not open. */
 const MAY_SEAL = '  - { caller: checkout, merchants: [shop], allow: [session:reject, payload:encrypt] }';
 const LANGUAGES: readonly Language[] = ['ts', 'python', 'sh'];
-/** All that pay with the session. */
+/** All guides that pay with the session. */
 const PAYING = (['hosted-page', 'refund'] as const).flatMap((guide) =>
   LANGUAGES.map((language): [Guide, Language] => [guide, language]),
 );
@@ -29,7 +29,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     programs = started.add(await GuidePrograms.copied(), (it) => it.remove());
   });
 
-  /** Each has a broker of its own: sessions are replaced for a rejection once in ten seconds. */
+  /** Each has its own broker: sessions are replaced for a rejection only once in ten seconds. */
   const ofEach = endedAfterEach();
   beforeEach(async () => {
     broker = ofEach.add(await RunningBroker.start({ merchant: { supersedes: true }, auth: [MAY_SEAL] }), (it) =>

@@ -4,7 +4,7 @@ import { RunningBroker, TOKENS } from './running-broker.js';
 const EVENTS = '/v1/merchants/shop/session/events';
 const HANDOVERS = '/v1/merchants/shop/session/handovers';
 
-/** Everything that a stream brings until `isEnough`, as text. */
+/** Everything that a stream sends until `isEnough`, as text. */
 async function streamed(response: Response, isEnough: (text: string) => boolean): Promise<string> {
   if (response.body === null) throw new Error('the answer has no body');
   let text = '';

@@ -11,7 +11,7 @@ describeWith('redis-server', 'payments over renewals that are handed over', () =
   });
 
   it('are neither refused, repeated, lost nor doubled, and wait only while the session is replaced', async () => {
-    // Long enough for a busy machine: a hand-over that is over before all have heard of it protects nobody.
+    // Long enough for a busy machine: a hand-over that ends before all have heard of it protects nobody.
     const timing = { lifetimeMs: 20_000, paymentMs: 150, createMs: 50 };
     fleet = await HandoverFleet.start({ replicas: 3, handover: '4s', ...timing });
     const report = await payThroughRenewals(fleet, { perSecond: 20, renewals: 2, maxMs: 120_000 });

@@ -11,7 +11,7 @@ import { ProgramProcess } from './program-process.js';
 const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 
 /**
- * A volume as the kubelet writes it: the files are links through `..data`, which leads to a folder of the present
+ * A volume as the kubelet writes it: the files are links through `..data`, which points to a folder with the current
  * version and is exchanged by a rename.
  */
 class MountedVolume {

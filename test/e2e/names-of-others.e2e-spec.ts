@@ -3,7 +3,7 @@ import { endedAfterAll } from '#libs/testing';
 import { problem, RunningBroker } from './running-broker.js';
 
 const REBOUND = 'rebound.example';
-/** What a browser adds to the requests of a page to its own origin: to the browser, that is what a rebound name is. */
+/** What a browser adds when a page calls its own origin: to the browser, a rebound name is just that. */
 const AS_OWN_PAGE = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
 const SESSION = '/v1/merchants/shop/session';
 

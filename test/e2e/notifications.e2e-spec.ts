@@ -19,7 +19,7 @@ interface Opened {
 
 let operations = 0;
 
-/** An operation that no test has had before. */
+/** An operation that no other test uses. */
 const anOperation = (members: object = {}): Record<string, unknown> => ({
   type: 'PURCHASE',
   coinAmount: 100,

@@ -23,7 +23,7 @@ describe('a program that npm has started', () => {
       await once(npm, 'exit');
       await expect(fetch(`${url}/livez`)).rejects.toThrow('fetch failed');
     } finally {
-      // Its group: whatever it has left behind goes with it.
+      // Its whole group: whatever it has left behind goes with it.
       if (npm.pid !== undefined) endGroup(npm.pid);
     }
   });
@@ -53,7 +53,7 @@ function endGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch (error) {
-    // No process is left in it, which is what the test is about.
+    // No process is left in the group, which is what the test is about.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -170,7 +170,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     expect(await cli('status')).toMatchObject({ code: 4, out: expect.stringContaining('ended by others') as string });
     await eventually(async () => (await cli('status')).code === 0);
     const quiet = String.raw`no consumer has reported a dead session to this replica for \d+ s; somebody else may still create some`;
-    // The note comes with the next look of the replica, a moment after the condition has ended.
+    // The note appears when the replica next looks, a moment after the condition has ended.
     const noted = new RegExp(`\nshop +(fresh|renewing) .* ${quiet} \\(runbook: foreign-authorizer\\)\n`);
     await eventually(async () => noted.test((await cli('status')).out));
     const { replicas } = JSON.parse((await cli('status', '--json')).out) as { replicas: [{ merchants: [object] }] };
@@ -181,13 +181,14 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
 
   it('show that a renewal is due and waits for the budget, and when the next call is free', async () => {
     const session = '{ renewBefore: 58s, budget: [{ calls: 1, per: 1h }] }';
-    // It falls due after half of its life: past the ten seconds in which nobody gets a newer one, and with time left for four commands.
+    // Due after half of its lifetime: after the ten seconds in which nobody gets a newer one, and with time left for
+    // four commands.
     await start({ session, merchant: { lifetimeMs: 60_000 } });
     const told = (): readonly string[] =>
       broker.lines.filter((line) =>
         line.includes('shop is due for renewal and cannot be renewed: the one create call of'),
       );
-    // No call comes before its end, which is told long before it is due.
+    // No call is free before the session ends, and that is reported long before the renewal is due.
     expect(await cli('status')).toMatchObject({ code: 4, out: expect.stringContaining('not renewed') as string });
     expect(told()).toEqual([]);
     await eventually(() => told().length > 0);
@@ -354,7 +355,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await watching.said(/generation \d{13}/);
     await broker.control('POST', '/faults', REFUSAL);
     await watching.said(
-      // What is next is not known while an attempt is under way.
+      // What comes next is not known while an attempt is in progress.
       new RegExp(
         `\n\\d{4}-\\d\\d-\\d\\dT\\S+Z {2}shop {2}expired: ${CAUSE} \\(runbook: access-refused\\)(?:; next attempt at .+ UTC, and again until one succeeds)?\n`,
       ),

@@ -6,7 +6,7 @@ import { SessionReplica } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
 import { eventually, LoopbackServer, someSettings } from '#libs/testing';
 
-/** Merchants, in each gateway two serviceCodes of one client key; the last two share nothing but the key. */
+/** Merchants with one client key, each with its own serviceCode; the last is at another gateway. */
 const serviceCodes: Readonly<Record<string, string>> = Object.fromEntries(
   ['card', 'hosted', 'refunds', 'elsewhere'].map((merchant, index) => [
     merchant,
@@ -21,7 +21,7 @@ describe('merchants that share one client key', () => {
   const connections = new GatewayConnections(clock);
   const servers: LoopbackServer[] = [];
   const replicas: SessionReplica[] = [];
-  /** What each gateway was asked for, and which merchant's session each token is. */
+  /** The serviceCodes that the gateways were called with, and the serviceCode of each token. */
   const asked: string[] = [];
   const ownerOf = new Map<string, string>();
   let tickers: NodeJS.Timeout[] = [];
@@ -73,7 +73,7 @@ describe('merchants that share one client key', () => {
     await eventually(() => asked.length >= 3 * merchants.length, 25_000);
     for (const replica of replicas) {
       for (const merchant of merchants) {
-        // On a busy machine one of these short sessions may just have ended, and the next one is on its way.
+        // On a busy machine one of these short sessions may just have ended, with the next one on its way.
         await eventually(() => replica.reader.peek(merchant) !== undefined);
         const session = replica.reader.peek(merchant)?.session;
         expect(session?.merchant).toBe(merchant);
@@ -90,7 +90,7 @@ function expiry(lifetimeMs: number): { tokenExpirationDateTime: string } {
   return { tokenExpirationDateTime: `${at.slice(0, 10)} ${at.slice(11, 23)} +0000` };
 }
 
-/** Keeps requests until two have come or a moment has passed, and answers the later one first. */
+/** Holds requests until two have come or a moment has passed, and answers the later one first. */
 function crossingGateway(answer: (serviceCode: string) => Promise<string>, asked: string[]): Promise<LoopbackServer> {
   const waiting: (() => void)[] = [];
   const release = (): void =>

@@ -48,7 +48,7 @@ describe('payloads', () => {
       .expect('cache-control', 'no-store')
       .then(bodyOf<Opened>);
 
-  /** The gateway opens with its own key and code, and seals the same bytes to the client key. */
+  /** The gateway opens it with its own key and code, and seals the same bytes to the client key. */
   async function throughTheGateway(jwe: string): Promise<string> {
     const session = await read<Record<string, string>>(SESSION);
     const response = await fetch(`${broker.sandboxUrl}/api-gateway/echo`, {
@@ -65,7 +65,7 @@ describe('payloads', () => {
     return ((await response.json()) as Sealed).jwe;
   }
 
-  /** Sealed to the present client key by somebody with its public half. */
+  /** Sealed to the current client key by someone who has its public half. */
   async function sealedToClient(plaintext: Uint8Array, jwk?: object): Promise<string> {
     const known = await read<{ jwk: object }>('/v1/merchants/shop/client-key');
     return sealJwe(plaintext, await importPaymentKey(jwk ?? known.jwk));

@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 export interface ProgramOptions {
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** The folder with the built programs, for a caller that is itself built into it; left out: dist/ beside test/. */
+  /** The folder with the built programs, for a caller that is itself built into it; dist/ next to test/ if left out. */
   readonly built?: URL;
 }
 
 const BUILT = new URL('../../dist/', import.meta.url);
 
-/** One of the built programs as a process of its own. */
+/** One of the built programs as a separate process. */
 export class ProgramProcess {
   out = '';
   err = '';
@@ -45,17 +45,17 @@ export class ProgramProcess {
     });
   }
 
-  /** From here on what it writes stays in its pipe. */
+  /** From here on, its output stays in the pipe. */
   stall(): void {
     this.#child.stdout.pause();
   }
 
-  /** The exit code, also where its output has not been read to the end. */
+  /** The exit code, even if the output has not been read to the end. */
   get exited(): Promise<number | null> {
     return this.#exited;
   }
 
-  /** The exit code; null when a signal ended it. */
+  /** The exit code; null if a signal ended it. */
   get ended(): Promise<number | null> {
     return this.#ended;
   }
@@ -69,12 +69,12 @@ export class ProgramProcess {
     this.#child.kill(name);
   }
 
-  /** The other end of the pipe goes away, as `| head -1` does. */
+  /** Closes the other end of the pipe, as `| head -1` does. */
   stopReading(): void {
     this.#child.stdout.destroy();
   }
 
-  /** Resolves with the match once standard output has it; rejects when the process ends without. */
+  /** Resolves with the match once it is on standard output; rejects if the process ends without it. */
   async said(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.out);
@@ -86,13 +86,13 @@ export class ProgramProcess {
     }
   }
 
-  /** Process ids of its children (Linux). */
+  /** Process IDs of its children (Linux). */
   children(): number[] {
     const { pid } = this.#child;
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   }
 
-  /** Processor time so far, in ticks of a hundredth of a second (Linux). @throws Error when the process has ended */
+  /** Processor time so far, in ticks of a hundredth of a second (Linux). @throws Error if the process has ended */
   usedTicks(): number {
     const fields = readFileSync(`/proc/${this.pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return Number(fields[11]) + Number(fields[12]);

@@ -5,7 +5,7 @@ import { endedAfterAll } from '#libs/testing';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const PATH = '/v1/merchants/shop/session';
-/** Makes a request take the framework's way: an unknown preference is ignored. */
+/** Makes a request go through the framework: an unknown preference is ignored. */
 const THROUGH_THE_FRAMEWORK = { prefer: 'respond-async' };
 
 interface SessionBody {

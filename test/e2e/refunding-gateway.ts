@@ -26,7 +26,7 @@ const open = async (jwe: string, key: CryptoKey): Promise<Record<string, unknown
 
 /**
  * A broker and the gateway behind it on one port, each with its own keys: the broker opens what is sealed to the
- * merchant, the gateway refuses sessions below `livesFrom` and answers refunds that are sealed to the session's key.
+ * merchant; the gateway refuses sessions below `livesFrom` and answers refunds that are sealed to the session's key.
  */
 export class RefundingGateway {
   readonly refunds: { readonly generation: number; readonly body: Record<string, unknown> }[] = [];

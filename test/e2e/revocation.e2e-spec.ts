@@ -26,7 +26,9 @@ describe('a caller that is removed while it waits', () => {
     const answer = await broker.get(SESSION, { prefer: 'wait=5' }, TOKENS.payments);
     return ((await answer.json()) as { generation: number }).generation;
   };
-  /** By then the requests before it have been let in: each of these took the same way, one after the other. */
+  /**
+   * Once these are answered, the requests before them have been let in: each took the same path, one after the other.
+   */
   const others = async (): Promise<void> => {
     for (let turn = 0; turn < 5; turn += 1) await broker.get(SESSION, { prefer: 'wait=5' }, TOKENS.payments);
   };

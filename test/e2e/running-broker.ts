@@ -19,11 +19,11 @@ export const TOKENS = {
   payments: 'token-of-payments',
   oncall: 'token-of-oncall',
 };
-/** Configured, but in nobody's policy except the admin's. */
 export const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
+/** Of a merchant that is configured, but only in the admin's policy. */
 const OTHER_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120003';
 
-/** For `expect` of a plain request: the answer is the problem of this code. */
+/** For `expect` of a plain request: the answer is the problem with this code. */
 export function problem(code: string): (answer: { readonly body: unknown }) => void {
   return ({ body }) => expect(body).toMatchObject({ code });
 }
@@ -42,16 +42,16 @@ export interface BrokerSetUp {
   readonly store?: string;
   /** Further members of the section `http`, in flow style. */
   readonly http?: string;
-  /** Further members of the section `auth`, a line each, and policies for the callers that they bring. */
+  /** Further members of the section `auth`, one per line, and policies for the callers that they add. */
   readonly auth?: readonly string[];
   readonly callers?: readonly string[];
-  /** Everyone is let in. */
+  /** Lets everyone in. */
   readonly authDisabled?: boolean;
-  /** Files beside the configuration. */
+  /** Files next to the configuration. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** A sandbox and a broker in this process, each on a free port, with real HTTP between and before them. */
+/** A sandbox and a broker in this process, each on a free port, with real HTTP between them and in front of them. */
 export class RunningBroker {
   readonly lines: string[] = [];
   readonly folder: string;
@@ -59,7 +59,7 @@ export class RunningBroker {
   managementUrl = '';
   sandboxUrl = '';
   thumbprint = '';
-  /** The public half of the key that the merchant `shop` had before its present one. */
+  /** The public half of the key that the merchant `shop` had before its current one. */
   olderPublicJwk: Record<string, string> = {};
   /** Reads the files in `folder` again. */
   reload: () => Promise<void> = () => Promise.resolve();
@@ -88,7 +88,7 @@ export class RunningBroker {
     return fetch(this.url + path, { headers: { ...authorization, ...headers } });
   }
 
-  /** Plain requests of one caller, with what is expected of each answer. */
+  /** Plain requests of one caller, with expectations of each answer. */
   as(token: string): ReturnType<typeof request.agent> {
     return request.agent(this.url).auth(token, { type: 'bearer' });
   }
@@ -104,13 +104,13 @@ export class RunningBroker {
     return sandboxControl(this.sandboxUrl, { method, path, body });
   }
 
-  /** Create calls that the gateway has got. */
+  /** Create calls that the gateway has received. */
   async createCalls(): Promise<number> {
     const { matching } = (await this.control('GET', '/calls?operation=authorize')) as { matching: number };
     return matching;
   }
 
-  /** Writes the configuration anew with the given changes; it is in force after `reload`. */
+  /** Rewrites the configuration with the given changes; they take effect after `reload`. */
   async edit(...changes: readonly (readonly [from: string, to: string])[]): Promise<void> {
     const file = join(this.folder, 'broker.yaml');
     let text = await readFile(file, 'utf8');

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../dist/programs/sandbox.js', import.meta.url));
 
-/** The built sandbox in a process of its own, with exactly the environment that is given. */
+/** The built sandbox in a separate process, with exactly the given environment. */
 class SandboxProcess {
   readonly ended: Promise<{ readonly code: unknown; readonly signal: unknown }>;
   out = '';
@@ -27,7 +27,7 @@ class SandboxProcess {
     this.ended = once(this.#child, 'close').then(([code, signal]: unknown[]) => ({ code, signal }));
   }
 
-  /** Where it listens, from the line that it logs. */
+  /** Where it listens, according to the line that it logs. */
   async url(): Promise<string> {
     const tooSoon = this.ended.then(() => Promise.reject(new Error(`the sandbox ended: ${this.error}`)));
     return (await Promise.race([this.#listening, tooSoon])).url;

@@ -1,6 +1,6 @@
 import { aServerPublicKey } from '#libs/testing';
 
-/** What a played broker says: one session, in the form of the contract. */
+/** What a fake broker answers: one session, in the form of the contract. */
 export function sessionDocument(): Record<string, unknown> {
   const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
   return {

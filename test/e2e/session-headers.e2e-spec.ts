@@ -7,7 +7,7 @@ import { problem, RunningBroker, TOKENS } from './running-broker.js';
 const SESSION = '/v1/merchants/shop/session';
 const PATH = `${SESSION}/headers`;
 const EXT_AUTHZ = `${PATH}/ext_authz`;
-/** Makes a read take the framework's way. */
+/** Makes a read go through the framework. */
 const THROUGH_THE_FRAMEWORK = '?minRemaining=1ms';
 
 interface SessionBody {

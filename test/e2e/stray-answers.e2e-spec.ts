@@ -16,7 +16,7 @@ interface Answer {
   readonly body?: string;
 }
 
-/** Somebody who listens in the place of a gateway or a broker, and notes who came. */
+/** Listens in place of a gateway or a broker, and notes who called. */
 async function somebody(answer: Answer): Promise<{ url: string; asked: string[]; close: () => void }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -31,7 +31,7 @@ async function somebody(answer: Answer): Promise<{ url: string; asked: string[];
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, close };
 }
 
-/** The `pay` of the client package's manual, and what calls it. */
+/** The `pay` of the client package's manual, and a call of it. */
 async function payOfManual(): Promise<string> {
   const manual = await readFile(fileURLToPath(new URL('../../libs/client/README.md', import.meta.url)), 'utf8');
   const [, pay = ''] = /```ts\n((?:(?!```)[^])*export async function pay[^]*?)```/.exec(manual) ?? [];
@@ -45,7 +45,7 @@ async function payOfManual(): Promise<string> {
 
 type Program = readonly [guide: Guide | 'pay', language: Language];
 
-/** All that send a payment; and the words that each has for an answer of which nobody knows. */
+/** All programs that send a payment. */
 const PROGRAMS: readonly Program[] = [
   ['pay', 'ts'],
   ...(['ts', 'python', 'sh'] as const).flatMap((language): Program[] => [

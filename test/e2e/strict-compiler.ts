@@ -7,7 +7,7 @@ const run = promisify(execFile);
 const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 
 const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
-/** Nest's, which TypeScript calls experimental still. */
+/** For Nest's, which TypeScript still calls experimental. */
 const DECORATORS = ['--experimentalDecorators', '--emitDecoratorMetadata'];
 const TARGET = [
   '--noEmit',
@@ -22,7 +22,7 @@ const TARGET = [
   'node',
 ];
 
-/** What the compiler has against these files of a folder, under the strictest settings; empty for nothing. */
+/** The compiler's complaints about these files of a folder, under the strictest settings; empty if there are none. */
 export async function strictCompilerFaults(folder: string, files: readonly string[]): Promise<string> {
   const paths = files.map((file) => join(folder, file));
   const compiling = run(process.execPath, [TSC, ...STRICT, ...DECORATORS, ...TARGET, ...paths], { cwd: folder });

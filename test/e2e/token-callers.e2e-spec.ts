@@ -67,7 +67,7 @@ describe('callers with tokens of an issuer', () => {
   });
 
   it('that could not be let in are in the log before any of them calls, with what to do, and nobody waits for it', async () => {
-    // Answered by nobody, as where a network policy drops what is sent.
+    // Nobody answers, as when a network policy drops what is sent.
     endpoint.answer = () => undefined;
     await start(jwksUri());
     await read(TOKENS.checkout).expect(200);
@@ -150,7 +150,7 @@ describe('callers with tokens of an issuer', () => {
     await Promise.all(
       gone.map(async (asked) => once(await once(asked, 'socket').then(([socket]) => socket as Socket), 'ready')),
     );
-    // Read behind theirs, on connections that were made before.
+    // Once these are answered, the broker has read the others too: their connections were made earlier.
     for (const _ of [1, 2]) await read(TOKENS.checkout).expect(200);
     for (const asked of gone) asked.destroy();
     await Promise.all(left);
@@ -177,7 +177,7 @@ describe('callers with tokens of an issuer', () => {
     await read(token).expect(503).expect(problem('authentication_unavailable')).expect('retry-after', '1');
     await read(TOKENS.checkout).expect(200);
     endpoint.publishes(one);
-    // An outage of the keys is remembered for a second.
+    // A failure to get the keys is remembered for a second.
     await eventually(async () => (await read(token)).status === 200);
   });
 

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 
 const OBEYED_BY_NODE = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
 
-/** What a program prints in a process of its own: Node.js reads its variables there, and not in a test's copy of them. */
+/** What a program prints in a separate process: Node.js reads its variables there, and not a test's copy of them. */
 async function printed(program: string, values: readonly string[], variables: NodeJS.ProcessEnv): Promise<string> {
   const options = { cwd: ROOT, env: { ...process.env, ...variables }, timeout: 60_000 };
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program, ...values], options);
@@ -74,7 +74,7 @@ describe('a proxy with TLS that is named by its address', () => {
   const authority = new TestAuthority();
   const started = endedAfterEach();
 
-  /** Refuses whatever it is asked, and notes which name of a server it was called by. */
+  /** Refuses every request, and notes the server name that it was called by. */
   const serveProxy = async (): Promise<{ proxy: string; names: unknown[] }> => {
     const names: unknown[] = [];
     const server = createServer(authority.issue({ names: ['127.0.0.1'] }), (socket) => {
