@@ -52,8 +52,8 @@ export async function benchAccount(): Promise<readonly BenchLine[]> {
 }
 
 /**
- * Measures by turns without the profiler, and does not count the first round. @returns the medians, in the order of the
- * servers
+ * Measures by turns without the profiler, and does not count the first round.
+ * @returns the medians, in the order of the servers
  */
 async function timesByTurns([bare, read]: readonly [Inspected, Inspected]): Promise<readonly [Times, Times]> {
   const [ofBare, ofRead]: [Times[], Times[]] = [[], []];
