@@ -13,9 +13,9 @@ export const CREATE = '/api-gateway/authorize_virtual_device';
 
 /** An answer as a client understands it. */
 export interface Answer extends RawAnswer {
-  /** What it says: opened where it was sealed. */
+  /** Its content: opened if it was sealed. */
   readonly text: string;
-  /** Of an error, in whichever form it came. */
+  /** The code of an error, in whichever form it came. */
   readonly code: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface Caller {
   readonly form: 'plain' | 'alias';
   /** A payment on a route of this kind. */
   pay(route: Route, members: Members | string, request?: CallerRequest): Promise<Answer>;
-  /** Secrets that must get no further than the egress. */
+  /** Secrets that must not get past the egress. */
   readonly secrets: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export class AliasCaller implements Caller {
     return this.#session;
   }
 
-  /** Takes the session of another caller as its own. */
+  /** Uses another caller's session as its own. */
   take(session: AliasSession): void {
     this.#session = session;
   }

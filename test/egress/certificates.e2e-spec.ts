@@ -33,7 +33,9 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Certificates instead of tokens, on both sides of an egress: its clients to it, and it to a real broker. */
+/**
+ * Certificates instead of tokens, on both sides of an egress: its clients present them to it, and it to a real broker.
+ */
 describe('an egress among certificates', () => {
   const authority = new TestAuthority();
   const server = authority.issue({ names: ['127.0.0.1'] });
@@ -119,7 +121,7 @@ describe('an egress among certificates', () => {
     return { 'x-device_id': session['deviceId'] ?? '', 'x-refresh_token': session['refreshToken'] ?? '' };
   };
 
-  /** The bank knows the session, and not the order. */
+  /** The bank knows the session, but not the order. */
   const KNOWN_AT_THE_BANK = { body: { msgCode: 'b_hpp_order_not_found' } };
 
   it('gets its session by its own certificate, and lets a client in by that of the client', async () => {

@@ -108,7 +108,7 @@ describe('a session that the gateway calls dead', () => {
       }
   });
 
-  /** Payments that were carried out, with a dead session's code somewhere in what the bank tells of them. */
+  /** Payments that were carried out, with a dead session's code somewhere in the bank's answer. */
   it.each([
     ['in a member', { hppOrderId: 'order-1', transactionResponseInfo: { msgCode: 'b_expired_token' } }],
     ['in a text that the client sent', { hppOrderId: 'order-1', text: errorBody('b_expired_token') }],

@@ -13,7 +13,7 @@ export interface ProcessSetUp {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** The built egress as a process of its own, which says as much as it ever does. */
+/** The built egress as a separate process, at its most talkative. */
 export class EgressProcess {
   url = '';
   managementUrl = '';
@@ -50,7 +50,7 @@ export class EgressProcess {
     return this.#process.out + this.#process.err;
   }
 
-  /** What it was given to keep to itself. */
+  /** The secrets that it was given. */
   get secrets(): readonly string[] {
     return [this.#keyScalar, this.client.token, this.client.serviceCode];
   }

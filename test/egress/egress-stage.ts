@@ -18,16 +18,16 @@ import { type EgressSetUp, RunningEgress } from './running-egress.js';
 const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 
 export interface StageSetUp {
-  /** Of the sandbox's merchant. */
+  /** For the sandbox's merchant. */
   readonly lifetimeMs?: number;
   readonly supersedes?: boolean;
-  /** As the setting `session.handover`. */
+  /** As in the setting `session.handover`. */
   readonly handover?: string;
-  /** Of the sandbox. */
+  /** For the sandbox. */
   readonly settings?: object;
 }
 
-/** A sandbox and a real broker in this process, and as many egresses before them as the test wants. */
+/** A sandbox and a real broker in this process, with as many egresses in front of them as the test wants. */
 export class EgressStage {
   sandboxUrl = '';
   brokerUrl = '';
@@ -55,7 +55,7 @@ export class EgressStage {
     return egress;
   }
 
-  /** The broker goes away and does not come back. */
+  /** Closes the broker for good. */
   async closeBroker(): Promise<void> {
     const broker = this.#broker;
     this.#broker = undefined;
@@ -66,7 +66,7 @@ export class EgressStage {
     return sandboxControl(this.sandboxUrl, { method, path, body });
   }
 
-  /** Create calls that the bank has got. */
+  /** Create calls that the bank has received. */
   async createCalls(): Promise<number> {
     return ((await this.control('GET', '/calls?operation=authorize')) as { matching: number }).matching;
   }

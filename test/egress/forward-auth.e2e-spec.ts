@@ -6,7 +6,7 @@ import { PROXIES, type ProxyName, ProxyProgram } from './proxy-programs.js';
 import { RecordingGateway } from './recording-gateway.js';
 
 const SESSION = '/v1/merchants/shop/session';
-/** Room for wishes, of which each has a session renewed once a quarter of its lifetime is over. */
+/** Room for reads that ask for more time: each may have a session renewed once a quarter of its lifetime is over. */
 const WISHES = 'session: { budget: [{ calls: 500, per: 10m }] }';
 const FORGED = {
   'x-api_version': 'V0',
@@ -18,11 +18,11 @@ const FORGED = {
 };
 
 interface SetUp extends BrokerSetUp {
-  /** What the proxies show the broker. */
+  /** What the proxies present to the broker. */
   readonly brokerToken?: string;
 }
 
-/** A broker with its bank, and all proxies between its merchant's clients and the gateway. */
+/** A broker with its bank, and all proxies between the merchant's clients and the gateway. */
 class Stage {
   readonly proxies = new Map<ProxyName, ProxyProgram>();
   #isBrokerStopped = false;
@@ -51,7 +51,7 @@ class Stage {
     return proxy;
   }
 
-  /** An order on the hosted page, as a client makes it that knows of no session. */
+  /** An order on the hosted page, as a client makes it that does not know of sessions. */
   order(name: ProxyName, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     const body = JSON.stringify(orderRequest());
     const own = { 'content-type': 'application/json', ...headers };
@@ -217,11 +217,11 @@ describeWith(PROXIES, 'a session that the gateway calls dead', () => {
 
 describeWith(PROXIES, 'payments while sessions are renewed', () => {
   const RENEWALS = 6;
-  /** At each proxy. */
+  /** Per proxy. */
   const PAYERS = 2;
 
   it('are each made with the headers of one session, and none is refused or lost', async () => {
-    // Renewed every four seconds: a payment that a busy machine holds up has the twelve that are left of its session.
+    // Renewed every four seconds: a payment that a busy machine holds up still has the remaining twelve of its session.
     const stage = await Stage.start({ merchant: { lifetimeMs: 16_000 }, timeout: '1s' });
     try {
       await stage.broker.edit(['timeout: 1s }', `timeout: 1s }\n    ${WISHES}`]);

@@ -24,7 +24,7 @@ describe('connections to the gateway', () => {
   });
   afterAll(() => stage.close());
 
-  /** What each caller is told by an egress before another gateway. */
+  /** What each caller is told by an egress in front of another gateway. */
   const toldBy = async (setUp: Omit<EgressSetUp, 'broker'>): Promise<readonly string[]> => {
     const other = await RunningEgress.start({ broker, ...setUp });
     try {

@@ -10,7 +10,7 @@ import type { RunningEgress } from './running-egress.js';
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
 const GOOD = { good: JSON.stringify(PAID) };
 
-/** What is for the egress or for one connection, or speaks of the network: none of it is the bank's business. */
+/** Headers for the egress or for one connection, or about the network: none of it is the bank's business. */
 const NOT_FOR_THE_BANK = [
   ['Proxy-Authorization', 'Basic c2VjcmV0LW9mLWEtcHJveHk='],
   ['Cookie', 'shop=secret-of-a-cookie'],
@@ -26,7 +26,7 @@ const NOT_FOR_THE_BANK = [
   ['Connection', 'close, X-Named-By-Connection'],
 ] as const;
 
-/** Of a session, or claiming to be, in many ways of writing. */
+/** Headers of a session, or claiming to be, in various spellings. */
 const FORGED = [
   ['X-Api_Version', '9'],
   ['X-DEVICE_ID', randomUUID()],

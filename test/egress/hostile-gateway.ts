@@ -8,13 +8,13 @@ export interface Part {
   readonly request: SeenRequest;
   readonly socket: Socket;
   readonly gateway: HostileGateway;
-  /** What a gateway would answer that is as it should be. */
+  /** What a well-behaved gateway would answer. */
   readonly good: string;
 }
 
 /** What happens to one request. */
 export interface Play {
-  /** When it begins: with the connection, with the head of a request, or with the whole request (the default). */
+  /** When it begins: on connection, at the head of a request, or at the whole request (the default). */
   readonly on?: 'connection' | 'head' | 'request';
   run(part: Part): void;
 }
@@ -24,7 +24,7 @@ export const PAID = { status: 'PAID', coinAmount: 12_500 };
 /** Answers as a gateway should. */
 export const good: Play = { run: ({ socket, good: body }) => void socket.write(answer(200, body)) };
 
-/** A whole answer of JSON. */
+/** A complete JSON answer. */
 export function answer(status: number, body: string, headers: readonly string[] = []): string {
   const lines = [
     `HTTP/1.1 ${status} Some reason`,
@@ -36,9 +36,9 @@ export function answer(status: number, body: string, headers: readonly string[] 
 }
 
 /**
- * A gateway on bare sockets, which does to each request what the test has written for it. The first play is for the
- * first request after `script`, and so on; all further ones are answered well. It sees what no HTTP server would show: half requests, and
- * every header as it was written.
+ * A gateway on bare sockets, which does to each request what the test has scripted. The first play is for the first
+ * request after `script`, and so on; all later ones are answered well. It sees what no HTTP server would show: partial
+ * requests, and every header as it was written.
  */
 export class HostileGateway {
   seen: SeenRequest[] = [];
@@ -71,7 +71,7 @@ export class HostileGateway {
     return this.#server?.openConnections ?? 0;
   }
 
-  /** What to do with the next requests; forgets those that were seen, and closes what they have left open. */
+  /** Sets what to do with the next requests; forgets those that were seen, and closes what they have left open. */
   async script(...plays: readonly Play[]): Promise<void> {
     await this.dropConnections();
     this.seen = [];
@@ -81,7 +81,7 @@ export class HostileGateway {
 
   /** Closes every connection, as a gateway does with idle ones. */
   async dropConnections(): Promise<void> {
-    // A play that reads nothing would not see the end of its connection either.
+    // Otherwise a play that reads nothing would not see the end of its connection.
     for (const socket of this.#sockets) socket.resume();
     await this.#server?.dropConnections();
   }
@@ -94,7 +94,7 @@ export class HostileGateway {
     return this.#broker.sessionOf(request.valuesOf('x-device_id')[0] ?? '');
   }
 
-  /** What a sealed body says; it has to be sealed to the very session that the headers name. */
+  /** What a sealed body contains; it must be sealed to the very session that the headers name. */
   plaintextOf(request: SeenRequest): string {
     const session = this.sessionOf(request);
     if (session === undefined) throw new Error('the request names no session');

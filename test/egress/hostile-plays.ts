@@ -8,20 +8,20 @@ import type { SentAnswer } from './outcome.js';
 /** How long the egress of these tests waits for an answer. */
 export const TIMEOUT_MS = 1_200;
 
-/** One thing that a gateway may do, and what a caller may be told of it on each kind of route. */
+/** One thing that a gateway may do, and what a caller may be told about it on each kind of route. */
 export interface HostileCase {
   readonly name: string;
   readonly plays: readonly Play[];
   readonly outcome: Readonly<Record<Route, string | readonly string[]>>;
-  /** What `as sent` means. */
+  /** What `as sent` stands for. */
   readonly sent?: SentAnswer;
-  /** For the test of headers: what the answer had that must not get through. */
+  /** For the test of headers: what the answer contained and must not get through. */
   readonly dropped?: readonly string[];
 }
 
 /** An outcome that is the same on both kinds of route. */
 const both = (...outcome: readonly string[]): HostileCase['outcome'] => ({ clear: outcome, sealed: outcome });
-/** Once the head of an answer has been passed on, the end of the connection is all that is left to tell. */
+/** Once the head of an answer has been passed on, all that is left is to end the connection. */
 const late = { clear: ['504 answer_late', 'cut'], sealed: '504 answer_late' };
 const lost = { clear: ['502 answer_lost', 'cut'], sealed: '502 answer_lost' };
 const unusable = both('502 answer_unusable');
@@ -33,7 +33,7 @@ const sayAndEnd = (text: (part: Part) => string): Play => ({
 const head = (...headers: readonly string[]): string =>
   ['HTTP/1.1 200 OK', 'content-type: application/json', ...headers, '', ''].join('\r\n');
 
-/** A few octets at a time, in all within `overMs`. */
+/** A few octets at a time, all of them within `overMs`. */
 function dripped(text: (part: Part) => string, overMs: number): Play {
   const run = (part: Part): void => {
     const octets = Buffer.from(text(part), 'latin1');
@@ -49,7 +49,7 @@ function dripped(text: (part: Part) => string, overMs: number): Play {
   return { run };
 }
 
-/** Goes on for as long as anybody reads. */
+/** Goes on for as long as anyone reads. */
 const endless: Play = {
   run: ({ socket }) => {
     socket.write(head('transfer-encoding: chunked'));
@@ -247,7 +247,7 @@ const forms: readonly HostileCase[] = [
     outcome: both('good'),
   },
   {
-    // undici takes it for a broken answer. That is told as such, and the request is not sent again.
+    // undici considers this a broken answer. It is reported as such, and the request is not sent again.
     name: 'a 100 that nobody asked for',
     plays: [say(({ good }) => `HTTP/1.1 100 Continue\r\n\r\n${answer(200, good)}`)],
     outcome: both('502 answer_lost'),

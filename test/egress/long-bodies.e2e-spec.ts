@@ -87,7 +87,7 @@ describe('a body in clear that is too long to be kept', () => {
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
     connection.write(head('transfer-encoding: chunked') + chunk.repeat(70));
     await eventually(() => connection.isClosed || connection.statuses.length > 0);
-    // On a busy machine the time for the whole exchange may be over before the bound is passed.
+    // On a busy machine the time for the whole exchange may be over before the limit is exceeded.
     expect(connection.statuses.filter((status) => ![413, 504].includes(status))).toEqual([]);
     await eventually(() => gateway.openConnections === 0);
     expect([gateway.seen.length, whole()]).toEqual([1, 0]);

@@ -37,7 +37,7 @@ describe('the session of a merchant', () => {
   });
   afterEach(() => session.close());
 
-  /** What becomes of a request, as far as it is known without time passing. */
+  /** What becomes of a request, as far as that is known without time passing. */
   const ask = (gone: AbortSignal = nobodyLeaves): { result: string } => {
     const asked = { result: 'waits' };
     session.use(generationOf, gone).then(
@@ -61,7 +61,7 @@ describe('the session of a merchant', () => {
     broker.feeds.at(-1)?.send('session', aDocument(1, clock.now()));
     await clock.settle();
   };
-  /** A stream that says nothing for longer is taken for dead. */
+  /** A stream that is silent for longer than these pauses is considered dead. */
   const hearsFor = async (ms: number): Promise<void> => {
     const first = aDocument(1, clock.now());
     for (let passed = 0; passed < ms; passed += 10_000) {

@@ -49,7 +49,7 @@ const FAULTS: readonly Members[] = [
   { kind: 'missing_fields', fields: ['jwe'] },
 ];
 
-/** What a caller may conclude from an answer about the payment. */
+/** What a caller may conclude about the payment from an answer. */
 function conclusionOf({ isCut, status, code, text }: Answer): 'done' | 'not done' | 'not known' {
   if (isCut) return 'not known';
   if (/"(hppOrderId|operationId)"/.test(text) && status === 200) return 'done';
@@ -64,7 +64,7 @@ describe('a payment through the egress', () => {
   let encryptedCardNumber: string;
 
   beforeAll(async () => {
-    // A doubled payment shows in the ledger as what it is, and not as a refusal of the second.
+    // A doubled payment shows up in the ledger as such, instead of the second one being refused.
     stage = await EgressStage.start({ settings: { duplicates: 'accepted' } });
     egress = await stage.egress({ timeoutMs: TIMEOUT_MS });
     encryptedCardNumber = await stage.sealedCard();

@@ -1,9 +1,9 @@
 import type { Answer } from './callers.js';
 
 /**
- * What a caller was given, in a few words:
- * `good` the payment's answer; `as sent` what the gateway sent; `502 answer_lost` and the like an answer of the egress's
- * own; `cut` a connection that ended before its answer did.
+ * What a caller got, in a few words:
+ * `good`: the payment's answer; `as sent`: what the gateway sent; `502 answer_lost` and the like: an answer by the
+ * egress itself; `cut`: a connection that ended before its answer did.
  */
 export function outcomeOf(
   answer: Answer,
@@ -15,7 +15,7 @@ export function outcomeOf(
   return `${answer.status} ${answer.code ?? answer.text.slice(0, 200)}`;
 }
 
-/** What the gateway answered, in clear. */
+/** What the gateway answered, in the clear. */
 export interface SentAnswer {
   readonly status: number;
   readonly body: string;

@@ -24,14 +24,14 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** What somebody answers who is neither the egress nor the bank. */
+/** An answer by something that is neither the egress nor the bank. */
 interface Stranger {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** Somebody else who listens where the egress was thought to be; without an answer one who hangs up. */
+/** Listens where the egress was thought to be; hangs up if there is no answer to give. */
 async function somebody(answer?: Stranger, asked: string[] = []): Promise<Server> {
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.headers.authorization ?? 'without a token'}`);
@@ -45,11 +45,11 @@ async function somebody(answer?: Stranger, asked: string[] = []): Promise<Server
 }
 const urlOf = (server: Pick<Server, 'address'>): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-/** A program in another language fits a page. */
+/** A program in another language fits on a page. */
 const MAX_LINES = 80;
 
 interface Operation {
-  /** What is made by it, as the programs call it. */
+  /** What it creates, as the programs call it. */
   readonly what: string;
   /** What the sandbox calls it. */
   readonly operation: string;
@@ -58,16 +58,16 @@ interface Operation {
   /** What the program prints before the id that it sends. */
   readonly sending: string;
   readonly success: RegExp;
-  /** What is to be set, besides the egress and its token, and what the program says of it. */
+  /** What has to be set besides the egress and its token, and how the program asks for it. */
   readonly demands: Readonly<Record<string, string>>;
-  /** What says of an answer that the bank has made it. */
+  /** The member that shows that the bank made an answer. */
   readonly idMember: string;
   readonly answer: Readonly<Record<string, string>>;
-  /** What follows after an id that the bank has already. */
+  /** What follows for an id that the bank already has. */
   readonly duplicate: string;
-  /** What to do with the id where nobody knows. */
+  /** What to do with the id if the outcome is unknown. */
   readonly findOut: string;
-  /** And where the bank has it. */
+  /** And if the bank has it. */
   readonly whereItIs: (id: string) => string;
 }
 
@@ -108,19 +108,22 @@ interface Conclusion {
   readonly says: string;
 }
 
-/** The request that was sent, and whether the program says that it is not known what became of it. */
+/** The request that was sent, and whether the program says that the outcome is unknown. */
 function unknownOf({ stdout, stderr }: Ended, { sending, findOut }: Operation): Conclusion {
   const sent = new RegExp(`${sending} ([\\w-]+)`).exec(stderr)?.[1];
   const says = new RegExp(`unknown whether the bank has it: (.*); keep ${sent}${findOut}`).exec(`${stdout}${stderr}`);
   return { sent, says: says?.[1] ?? `something else: ${stdout}${stderr}` };
 }
 
-/** What Go says of a status in words. */
+/** How Go puts a status into words. */
 const WORDS = '(?: [A-Z][A-Za-z ]+;)?';
 const NOBODYS =
   /that is neither of the bank nor of the egress|^\d{3} .*(EOF|invalid character|cannot unmarshal|no sure answer)/;
 
-/** What nobody's answer is told as: the egress passes it on where it does not open answers, and says so where it does. */
+/**
+ * How an answer by neither of them is reported: the egress passes it on if it does not open answers, and says so if it
+ * does.
+ */
 const NOT_THE_BANKS = new RegExp(`${NOBODYS.source}|^502${WORDS} answer_unusable; `);
 
 describe.each<[string, string, Operation]>([
@@ -142,7 +145,7 @@ describe.each<[string, string, Operation]>([
     let egress: RunningEgress;
     let program: string;
     let args: readonly string[];
-    /** Of a purchase that is paid. */
+    /** Of a paid purchase. */
     let OPERATION_ID: string;
 
     const started = endedAfterAll();
@@ -166,7 +169,7 @@ describe.each<[string, string, Operation]>([
     const printed = ({ stdout, stderr }: Ended): string => `${stdout}${stderr}`;
     const fault = (members: object): Promise<unknown> =>
       stage.control('POST', '/faults', { ...members, operation, times: 1 });
-    /** What the program says of what somebody answers who is not the egress. */
+    /** What the program prints if something other than the egress answers. */
     const outputOf = async (stranger?: Stranger): Promise<Ended> => {
       const server = await somebody(stranger);
       const ended = await output({ EGRESS_URL: urlOf(server) });
@@ -318,7 +321,7 @@ describe.each<[string, string, Operation]>([
 
     it.each<[string, (socket: Socket) => unknown]>([
       ['closed', (socket) => socket.once('data', () => socket.end())],
-      // While some of the request is still to be sent, or after: both happen.
+      // While part of the request is still to be sent, or after that: both happen.
       ['reset', (socket) => socket.once('data', () => socket.resetAndDestroy())],
     ])('asks whether the URL begins with https:// where a connection without TLS is %s', async (_how, each) => {
       const ended = await output({ EGRESS_URL: `http://127.0.0.1:${await portOf(each)}` });

@@ -34,7 +34,7 @@ interface Told {
 
 const sessionEvent = (data: object): Told => ({ event: 'session', data });
 const LIFETIME_MS = 900_000;
-/** In seconds: what lasts longer than a caller would wait is not waited for. */
+/** In seconds: anything longer than a caller would wait is not waited for. */
 const RETRY_AFTER = {
   session_unavailable: '1',
   overloaded: '60',
@@ -44,8 +44,8 @@ const RETRY_AFTER = {
 };
 
 /**
- * A broker that has no gateway and no budget: each report of a dead session makes the next one at once. For tests that
- * kill hundreds of sessions, which a real broker would rightly not put up with.
+ * A broker without a gateway and without a budget: each report of a dead session creates the next one at once. For
+ * tests that kill hundreds of sessions, which a real broker would rightly not put up with.
  */
 export class PlayedBroker {
   readonly token = `token-for-the-played-broker-${randomUUID()}`;
@@ -54,11 +54,11 @@ export class PlayedBroker {
   readonly rejections: Rejection[] = [];
   /** Answers that were opened. */
   opened = 0;
-  /** Word that no call is running, so that a session may be replaced. */
+  /** Reports that no call is running, so that a session may be replaced. */
   readyReports = 0;
   /** `none`: there is no session to give; `silent`: the connection is dropped. */
   serves: 'sessions' | 'none' | 'silent' = 'sessions';
-  /** When false, opening fails as it does while the broker cannot be asked. */
+  /** If false, opening fails as it does while the broker cannot be reached. */
   opens = true;
   readonly #sessions: PlayedSession[] = [];
   readonly #streams = new Set<{ readonly merchant: string; readonly response: ServerResponse }>();
@@ -89,7 +89,7 @@ export class PlayedBroker {
     return this.#sessions.find((session) => session.deviceId === deviceId);
   }
 
-  /** Makes the next session and tells everybody who follows, as a planned renewal does. */
+  /** Creates the next session and tells all followers, as a planned renewal does. */
   renew(merchant = 'shop'): PlayedSession {
     const generation = (this.#newest(merchant)?.generation ?? 0) + 1;
     const parts = { authToken: randomUUID(), deviceId: randomUUID(), refreshToken: randomUUID() };
@@ -100,7 +100,7 @@ export class PlayedBroker {
     return session;
   }
 
-  /** Tells everybody who follows that a session is about to be replaced. */
+  /** Tells all followers that a session is about to be replaced. */
   announceHandover(holdForMs: number, merchant = 'shop'): void {
     const generation = this.#current(merchant).generation + 1;
     for (const { merchant: followed, response } of this.#streams)
@@ -108,7 +108,7 @@ export class PlayedBroker {
         this.#send(response, { event: 'handover', data: { generation, holdForMs, participant: 'p-1' } });
   }
 
-  /** The merchants that are followed, each as often as it is. */
+  /** The merchants that are followed, each once per follower. */
   get followed(): readonly string[] {
     return [...this.#streams].map(({ merchant }) => merchant);
   }

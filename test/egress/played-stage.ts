@@ -2,7 +2,7 @@ import { HostileGateway } from './hostile-gateway.js';
 import { PlayedBroker } from './played-broker.js';
 import { type EgressSetUp, RunningEgress } from './running-egress.js';
 
-/** An egress between a played broker and a gateway that does as it is told, in this process. */
+/** An egress between a fake broker and a scripted gateway, in this process. */
 export class PlayedStage {
   readonly broker: PlayedBroker;
   readonly gateway: HostileGateway;

@@ -9,7 +9,7 @@ import { eventually, freePort, toolPath } from '#libs/testing';
 export const PROXIES = ['nginx', 'caddy', 'haproxy'] as const;
 export type ProxyName = (typeof PROXIES)[number];
 
-/** What stands in the place of the names that the examples have. */
+/** What takes the place of the names in the examples. */
 export interface Surroundings {
   readonly brokerUrl: string;
   readonly brokerToken: string;
@@ -39,7 +39,7 @@ const EXAMPLES: Readonly<Record<ProxyName, Example>> = {
   },
 };
 
-/** One of the real proxies, set up by the example of the documentation. */
+/** One of the real proxies, set up as in the documentation's example. */
 export class ProxyProgram {
   readonly url: string;
   #said = '';
@@ -98,7 +98,7 @@ function example(file: string): Promise<string> {
   return readFile(fileURLToPath(new URL(`../../docs/examples/forward-auth/${file}`, import.meta.url)), 'utf8');
 }
 
-/** What the examples name, and what it is here. */
+/** The names in the examples, and what they stand for here. */
 function namesIn(folder: string, around: Surroundings & { readonly port: number }): readonly [string, string][] {
   return [
     ['127.0.0.1:8089', `127.0.0.1:${around.port}`],
@@ -115,11 +115,11 @@ function fitted(text: string, names: readonly [string, string][]): string {
   return names.reduce((fitting, [named, here]) => fitting.replaceAll(named, here), text);
 }
 
-/** The example of nginx is one of the files that its main configuration includes. */
+/** The nginx example is one of the files that its main configuration includes. */
 async function writeNginxFiles(folder: string, token: string): Promise<void> {
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const places = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join(' ');
-  // The strictest setting for the example: nginx drops forged headers with an underscore by itself otherwise.
+  // The strictest setting for the example: otherwise nginx itself drops forged headers with an underscore.
   const http = `access_log off; underscores_in_headers on; ${places} include ${join(folder, 'nginx.conf')};`;
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   const main = `daemon off; error_log stderr; pid ${join(folder, 'pid')}; ${user} events {} http { ${http} }`;

@@ -5,13 +5,13 @@ import { connect, type Socket } from 'node:net';
 export interface RawRequest {
   readonly method?: string;
   readonly path: string;
-  /** Name, value, name, value: names as they are written, any number of times. */
+  /** Name, value, name, value: names as written, any number of times. */
   readonly headers?: readonly string[];
   readonly body?: string | Buffer;
   readonly signal?: AbortSignal;
 }
 
-/** An answer as it came; `isCut`: the connection ended before the answer did, or without any (`status` 0). */
+/** An answer as received; `isCut`: the connection ended before the answer did, or without any (`status` 0). */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
@@ -22,7 +22,7 @@ export interface RawAnswer {
   readonly tookMs: number;
 }
 
-/** One request on a connection of its own, without anything that a client library would add or hide. */
+/** One request on its own connection, without anything that a client library would add or hide. */
 export async function exchange(url: string, { method = 'POST', path, ...rest }: RawRequest): Promise<RawAnswer> {
   const { headers = [], body, signal } = rest;
   const { hostname, port } = new URL(url);
@@ -36,7 +36,7 @@ export async function exchange(url: string, { method = 'POST', path, ...rest }: 
     request.once('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => void chunks.push(chunk));
-      // What it means shows at the end: whether the message is complete.
+      // What it means is seen at the end: whether the message is complete.
       response.once('error', () => undefined);
       response.once('close', () => {
         const { statusCode: status = 0, rawHeaders, complete } = response;
@@ -54,7 +54,7 @@ function lengthOf(headers: readonly string[], body: string | Buffer | undefined)
   return ['content-length', String(Buffer.byteLength(body))];
 }
 
-/** Octets and nothing else, for requests that no HTTP client would make. */
+/** Raw octets, for requests that no HTTP client would make. */
 export class RawConnection {
   received = '';
   isClosed = false;
@@ -79,12 +79,12 @@ export class RawConnection {
     this.socket.write(text, 'latin1');
   }
 
-  /** Status of each answer that has come, interim ones included. */
+  /** The status of each answer received, including interim ones. */
   get statuses(): readonly number[] {
     return [...this.received.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status));
   }
 
-  /** As a client whose machine is switched off: a reset. */
+  /** Like a client whose machine is switched off: a reset. */
   vanish(): void {
     this.socket.resetAndDestroy();
   }

@@ -6,14 +6,14 @@ export interface ReceivedRequest {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values one after the other, as they came. */
+  /** Names and values in turn, as received. */
   readonly rawHeaders: readonly string[];
 }
 
-/** Of one connection to the next, which have their own. */
+/** Headers of one connection: the next has its own. */
 const OF_THE_CONNECTION = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive']);
 
-/** A gateway behind TLS, as a bank has it: keeps what it is asked, and has a sandbox answer it. */
+/** A gateway behind TLS, as a bank has it: records the requests, and has a sandbox answer them. */
 export class RecordingGateway {
   readonly #authority = new TestAuthority();
   readonly received: ReceivedRequest[] = [];
@@ -37,7 +37,7 @@ export class RecordingGateway {
     return this.#server?.port ?? 0;
   }
 
-  /** Of whoever signed its certificate, PEM. */
+  /** The certificate of its authority, in PEM. */
   get authority(): string {
     return this.#authority.cert;
   }
@@ -48,7 +48,7 @@ export class RecordingGateway {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers, rawHeaders } = request;
-    // What breaks off in the middle is no request, and nobody waits for its answer.
+    // What breaks off in the middle is not a request, and nobody waits for its answer.
     const body = await buffer(request).catch(() => undefined);
     if (body === undefined) return;
     this.received.push({ method, url, headers, rawHeaders });

@@ -202,7 +202,7 @@ describe('another certificate of the egress', () => {
 
   const shown = async (): Promise<unknown> => {
     const { port } = new URL(egress.url);
-    // Only looked at: whether it is verified is not what is asked here.
+    // Only looks at it: whether it can be verified is not the question here.
     const socket = connect({ port: Number(port), host: '127.0.0.1', rejectUnauthorized: false });
     await once(socket, 'secureConnect');
     const { subject } = socket.getPeerCertificate();

@@ -11,7 +11,7 @@ import { RunningEgress } from './running-egress.js';
 
 const GOOD = { good: JSON.stringify(PAID) };
 
-/** Payments at a steady pace, whether or not the ones before have been answered, until the test says so. */
+/** Payments at a steady pace, whether or not earlier ones have been answered, until the test has enough. */
 async function payUntil(
   isEnough: () => boolean | Promise<boolean>,
   pay: (number: number) => Promise<Answer>,
@@ -26,7 +26,7 @@ async function payUntil(
   return Promise.all(under);
 }
 
-/** Refused for want of a session, and without a wait: one would be longer than this each time, on any machine. */
+/** Refused for lack of a session, without waiting: a wait would always take longer than this, on any machine. */
 async function refusedAtOnce(pay: () => Promise<Answer>): Promise<void> {
   await eventually(async () => {
     const given = await pay();

@@ -257,7 +257,7 @@ describe('the request of a client', () => {
   });
 });
 
-/** One turn of everything that is under way in this process. */
+/** Lets everything in progress in this process take its turn. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

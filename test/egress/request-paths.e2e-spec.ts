@@ -20,7 +20,7 @@ describe('the path of a request', () => {
   beforeEach(() => gateway.script());
   afterAll(() => stage.close());
 
-  /** As it is written, octet by octet: no client library would send most of these. */
+  /** As written, octet by octet: no client library would send most of these. */
   const statusOf = async (target: string, method = 'POST'): Promise<number | undefined> => {
     const connection = await RawConnection.to(egress.url);
     const own = ['host: egress', `authorization: Bearer ${egress.client().token}`, 'content-type: application/json'];

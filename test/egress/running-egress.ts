@@ -10,7 +10,7 @@ import { startEgress } from '../../apps/egress/src/egress.js';
 import { generateKeyPair, type KeyPair } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { AliasCaller, type Caller, PlainCaller } from './callers.js';
 
-/** One client of an egress, with everything that it holds. */
+/** One client of an egress, with everything it holds. */
 export interface ClientWish {
   readonly name: string;
   readonly merchant: string;
@@ -44,14 +44,14 @@ export interface EgressSetUp {
   readonly gatewayUrl: string;
   readonly clients?: readonly ClientWish[];
   readonly timeoutMs?: number;
-  /** A replica of another has the same ones. */
+  /** Replicas of one egress have the same ones. */
   readonly aliasKeys?: readonly ClientKey[];
   readonly gatewayCa?: string;
   readonly listenTls?: HttpTls;
   readonly routes?: readonly EgressRoute[];
   readonly connections?: { readonly max: number; readonly perAddress: number };
   readonly telemetry?: Telemetry;
-  /** Where its audit goes; nowhere unless told. */
+  /** Where its audit goes; nowhere by default. */
   readonly audit?: string;
 }
 
@@ -65,7 +65,7 @@ export class RunningEgress {
   readonly #folder: string;
   #close: () => Promise<void> = () => Promise.resolve();
   #reload: () => Promise<void> = () => Promise.resolve();
-  /** What its files say. */
+  /** The content of its files. */
   #written: EgressConfiguration | Error | undefined;
 
   private constructor(folder: string, clients: readonly ClientWish[]) {
@@ -100,12 +100,12 @@ export class RunningEgress {
     return new AliasCaller(this.url, { serviceCode, key });
   }
 
-  /** A client of each form. */
+  /** One client of each form. */
   callers(): readonly Caller[] {
     return [this.plain(), this.alias()];
   }
 
-  /** Writes another configuration and has it read; an error stands for one with a fault. */
+  /** Writes another configuration and has it read; an error stands for a faulty one. */
   async reconfigure(change: (written: EgressConfiguration) => EgressConfiguration | Error): Promise<void> {
     if (this.#written === undefined || this.#written instanceof Error) throw new Error('there is nothing to change');
     const before = this.#written;
@@ -170,7 +170,7 @@ export async function anAliasKey(): Promise<ClientKey> {
   return importClientKey((await generateClientKey()).privateJwk);
 }
 
-/** A client as the configuration of the egress has it. */
+/** A client as in the egress's configuration. */
 export async function configured({ name, merchant, token, serviceCode, key }: ClientWish): Promise<EgressClient> {
   return {
     name,

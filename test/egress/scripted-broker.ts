@@ -28,7 +28,7 @@ export function problem(status: number, code: string, more: object = {}): Respon
   return new Response(JSON.stringify(document), { status, headers });
 }
 
-/** An event stream in the hands of the test. */
+/** An event stream controlled by the test. */
 export class EventFeed {
   readonly response: Response;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -55,7 +55,10 @@ const routes = { events: 'events', rejections: 'rejections', handovers: 'handove
 type Route = keyof typeof routes | 'session';
 type Answer = () => FetchAnswer | Promise<FetchAnswer>;
 
-/** A broker that answers what the test says, without a network and on any clock: a route that was not scripted never does. */
+/**
+ * A broker that answers as the test says, without a network and on any clock: a route that was not scripted never
+ * answers.
+ */
 export class ScriptedBroker {
   readonly feeds: EventFeed[] = [];
   readonly #answers = new Map<Route, Answer>();
@@ -80,7 +83,7 @@ export class ScriptedBroker {
     this.#answers.set(route, answer);
   }
 
-  /** No request gets through any more, and no stream goes on. */
+  /** From now on no request gets through, and all streams are cut. */
   goesAway(): void {
     for (const route of [...Object.values(routes), 'session'] as const) {
       this.on(route, () => Promise.reject(new TypeError('fetch failed')));

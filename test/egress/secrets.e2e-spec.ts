@@ -9,7 +9,7 @@ import { exchange } from './raw-exchange.js';
 import { aClient } from './running-egress.js';
 
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
-/** In what a client sends and in what the bank answers, wherever that goes. */
+/** Part of what a client sends and of what the bank answers, wherever that goes. */
 const MARK_OF_A_BODY = `body-${randomUUID()}`;
 const CARD = '4111111111111111';
 
@@ -19,7 +19,7 @@ const saying = (status: number, body: string): Play => ({
   run: ({ socket }) => void socket.write(answer(status, body, ['set-cookie: waf=secret-of-the-firewall'])),
 });
 
-/** Everything that may happen to a payment: what is said of it is said by other code each time. */
+/** Everything that may happen to a payment: each is reported by different code. */
 const HAPPENINGS: readonly (readonly [string, readonly Play[]])[] = [
   ['it is paid', [good]],
   ['the session is dead', [saying(401, errorBody('b_expired_token'))]],
@@ -64,7 +64,7 @@ describe('what the egress says of payments', () => {
     await collector.close();
   });
 
-  /** Log, audit, metrics and traces, as far as they have been said by now. */
+  /** Log, audit, metrics and traces, as far as they have been written by now. */
   const everything = async (): Promise<string> =>
     [egress.printed, await egress.metrics(), ...collector.bodies.map((body) => body.toString('utf8'))].join('\n');
 
@@ -141,7 +141,7 @@ describe('what the egress says of payments', () => {
   });
 });
 
-/** Attempts of people who are not known. @returns what they presented */
+/** Attempts by unknown callers. @returns what they presented */
 async function presentedByStrangers(url: string): Promise<readonly string[]> {
   const token = `token-of-nobody-${randomUUID()}`;
   const alias = randomUUID();
@@ -155,7 +155,7 @@ async function presentedByStrangers(url: string): Promise<readonly string[]> {
   return [token, alias, deviceId, refreshToken, inPath];
 }
 
-/** Without what may stand between the digits of a card number. */
+/** Without what may separate the digits of a card number. */
 function digitsIn(text: string): string {
   return text.replace(/(?<=\d)[ -](?=\d)/g, '');
 }

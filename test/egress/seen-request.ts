@@ -1,4 +1,4 @@
-/** A request as it was written, octet by octet. */
+/** A request as it was sent, octet by octet. */
 export class SeenRequest {
   body: Buffer = Buffer.alloc(0);
   isWhole = false;
@@ -9,7 +9,7 @@ export class SeenRequest {
     readonly headers: readonly (readonly [name: string, value: string])[],
   ) {}
 
-  /** Names in lower case, as often as they were sent. */
+  /** In lower case, each as often as it was sent. */
   get headerNames(): readonly string[] {
     return this.headers.map(([name]) => name.toLowerCase());
   }
@@ -19,7 +19,7 @@ export class SeenRequest {
     return this.headers.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value);
   }
 
-  /** Everything that was sent, to search in. */
+  /** Everything that was sent, for searching. */
   get text(): string {
     const lines = this.headers.map(([name, value]) => `${name}: ${value}`);
     return [`${this.method} ${this.target}`, ...lines, '', this.body.toString('latin1')].join('\n');
@@ -75,7 +75,7 @@ export class IncomingRequests {
     return { at: 'request', request };
   }
 
-  /** Of the whole chunked body, without trailers; undefined while it has not ended. */
+  /** The length of the whole chunked body, without trailers; undefined until it has ended. */
   #chunkedLength(): number | undefined {
     const last = '0\r\n\r\n';
     const end = this.#octets.toString('latin1').startsWith(last) ? 0 : this.#octets.indexOf(`\r\n${last}`) + 2;

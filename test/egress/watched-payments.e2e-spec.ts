@@ -143,7 +143,7 @@ describe('an egress that is watched', () => {
     });
     await pay(PAYMENT, { signal: leaving.signal });
     const isSilent = when === 'before it is answered';
-    // What was sent and never answered is unknown, whoever still waits for it.
+    // A request that was sent and never answered is unknown, whoever still waits for it.
     const counted = (): Promise<number> => requests(CLEAR, 'plain', isSilent ? 'unknown' : 'client_gone');
     await eventually(async () => (await counted()) === (isSilent ? unknown : before) + 1);
     expect(await requests(CLEAR, 'plain', 'failed')).toBe(0);
