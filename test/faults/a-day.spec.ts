@@ -5,11 +5,11 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** The lead time of a session of eight hours is 20 % of it, and up to a tenth more by the jitter. */
+/** The lead time of a session of eight hours is 20 % of it, and up to a tenth more through jitter. */
 const RENEWED_AFTER = 6.4 * HOUR;
 const EARLIEST_RENEWED_AFTER = 6.24 * HOUR;
 
-/** The most of these moments that lie in any stretch of this length. */
+/** The largest number of these moments within any period of this length. */
 const mostWithin = (atMs: readonly number[], stretchMs: number): number =>
   Math.max(0, ...atMs.map((from) => atMs.filter((at) => at >= from && at < from + stretchMs).length));
 

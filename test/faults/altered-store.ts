@@ -1,6 +1,6 @@
 import type { SessionStore } from '#libs/session';
 
-/** A store, one operation of which does what the test says. */
+/** A store with one operation that does what the test says. */
 export function altered<Name extends keyof SessionStore>(
   name: Name,
   make: (store: SessionStore) => SessionStore[Name],

@@ -7,7 +7,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** What is done here is done without waiting for a tick. */
+/** Everything from here on happens without waiting for a tick. */
 async function untouched(options: ClusterOptions = {}): Promise<Cluster> {
   const cluster = new Cluster({ tickMs: 24 * HOUR, merchants: ['shop', 'tickets'], ...options });
   await cluster.clock.advance(MINUTE);
@@ -23,7 +23,7 @@ async function told(cluster: Cluster, telling: Promise<void>): Promise<void> {
   await telling;
 }
 
-/** The reads of a merchant that the first replica has asked for. */
+/** How many reads of a merchant the first replica has asked for. */
 function readsOf(cluster: Cluster, merchant: string): number {
   const reads = cluster.stores[0]?.asked.filter(({ operation }) => operation === 'read') ?? [];
   return reads.filter((question) => JSON.stringify(question.arguments).includes(merchant)).length;
@@ -96,7 +96,7 @@ describe('a replica that has stopped', () => {
 });
 
 describe('a session that the store had lost, and that is offered to it', () => {
-  /** The store has an older one until it is offered what its replica holds, and answers that as the test says. */
+  /** The store has an older one until it is offered what its replica holds, and answers the offer as the test says. */
   async function offered(answer: Omit<OfferResult, 'generation'>): Promise<Cluster> {
     let isBehind = false;
     const behind = altered('read', (store) => async (wanted) => {

@@ -22,16 +22,16 @@ export interface ClusterOptions {
   readonly lifetimeMs?: number;
   readonly latencyMs?: number;
   readonly settings?: Partial<SessionSettings>;
-  /** A slower pace than the app's makes weeks affordable, and shows that replicas wake by themselves. */
+  /** A pace slower than the app's makes weeks affordable, and shows that replicas wake up by themselves. */
   readonly tickMs?: number;
   readonly random?: () => number;
-  /** How long a replica that has come to the store lets others speak first; not at all, if left out. */
+  /** How long a replica that is new to the store lets others speak first; not at all if left out. */
   readonly graceMs?: number;
   /** Puts something between the replicas and the shared store. */
   readonly wrapStore?: (store: SessionStore, replica: number) => SessionStore;
-  /** Where each merchant's calls go; all to one gateway, if left out. */
+  /** The gateway that each merchant's calls go to; the same for all if left out. */
   readonly gatewayIdOf?: (merchant: string) => string;
-  /** The thumbprint of the key with which each replica asks; they all ask with one, if left out. */
+  /** The thumbprint of the key that each replica asks with; the same for all if left out. */
   readonly newestKeys?: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export interface ReplicaUnderTest {
   readonly stop: (graceMs?: number) => Promise<void>;
 }
 
-/** Several replicas of the domain on one memory store and one gateway, all in virtual time. */
+/** Several domain replicas on one memory store and one gateway, all in virtual time. */
 export class Cluster {
   readonly clock = new FakeClock();
   readonly gateway: FakeGateway;
@@ -50,7 +50,7 @@ export class Cluster {
   store: MemorySessionStore;
   readonly replicas: ReplicaUnderTest[] = [];
   readonly #options: ClusterOptions;
-  /** Of every merchant; a change counts from the next session on. */
+  /** For every merchant; a change applies from the next session on. */
   settings: SessionSettings;
   /** Between each replica and the store. */
   readonly stores: FaultyStore[] = [];
@@ -115,24 +115,24 @@ export class Cluster {
     return underTest;
   }
 
-  /** The clock of one replica; to be set before or while it runs. */
+  /** The clock of one replica, to be set before or while it runs. */
   clockOf(index: number): SetClock {
     return (this.#clocks[index] ??= new SetClock(this.clock));
   }
 
-  /** Everything that the store knew is gone. */
+  /** Everything that the store knew is lost. */
   emptyStore(): void {
     this.store = new MemorySessionStore({ clock: this.storeClock });
     for (const store of this.stores) store.attach(this.store);
   }
 
-  /** The tokens that are served and are not the one that lives at the gateway. */
+  /** The tokens that are served but are not the one alive at the gateway. */
   deadTokens(merchant = 'shop'): readonly string[] {
     const tokens = this.served(merchant).flatMap((served) => (served === undefined ? [] : [served.session.authToken]));
     return tokens.filter((token) => token !== this.gateway.liveToken(merchant));
   }
 
-  /** The exchange by the clock of the replica that makes it; what the gateway says is by its own. */
+  /** The exchange is timed by the clock of the replica that makes it; what the gateway says is by its own clock. */
   async #createSession(request: CreateSessionRequest, clock: SetClock): Promise<IssuedSession> {
     const issued = await this.gateway.createSession(request);
     const { sentAt, receivedAt } = issued;
@@ -161,5 +161,5 @@ export class Cluster {
   }
 }
 
-/** A signal for reads that are never given up. */
+/** A signal for reads that are never aborted. */
 export const neverAborted = new AbortController().signal;

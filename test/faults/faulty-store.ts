@@ -3,13 +3,13 @@ import type { Announcement, SessionStore } from '#libs/session';
 
 type Operation = Exclude<keyof SessionStore, 'onAnnouncement' | 'close'>;
 
-/** The store as one replica sees it through a network that can be cut, and that can lose announcements and answers. */
+/** The store as one replica sees it, through a network that can be cut and that can lose announcements and answers. */
 export class FaultyStore {
   state: 'answers' | 'silent' | 'refuses' = 'answers';
   losesAnnouncements = false;
-  /** The next one is applied, and its answer lost. */
+  /** The next call of this operation is applied, and its answer lost. */
   losesNextAnswerOf: Operation | undefined;
-  /** What was asked, in order, whether it was answered or not. */
+  /** What was asked, in order, whether or not it was answered. */
   readonly asked: { readonly operation: Operation; readonly arguments: readonly unknown[] }[] = [];
   readonly view: SessionStore;
   readonly #listeners = new Set<(announcement: Announcement) => void>();
@@ -23,7 +23,7 @@ export class FaultyStore {
     this.attach(store);
   }
 
-  /** Another store in the place of the one before: an empty one, or an older copy. */
+  /** Puts another store in place of the previous one: an empty one, or an older copy. */
   attach(store: SessionStore): void {
     this.#endSubscription();
     this.#store = store;
@@ -32,7 +32,7 @@ export class FaultyStore {
     });
   }
 
-  /** The next answer to this operation is on its way until the returned function is called. */
+  /** Holds back the next answer to this operation until the returned function is called. */
   holdNextAnswerOf(operation: Operation): () => void {
     let release: () => void = () => undefined;
     this.#stalled = { operation, until: new Promise((resolve) => (release = resolve)) };
@@ -47,7 +47,7 @@ export class FaultyStore {
     return this.asked.filter((question) => question.operation === operation).length;
   }
 
-  /** Anybody who can write to the channel can say anything. */
+  /** Anyone who can write to the channel can say anything. */
   announce(announcement: Announcement): void {
     for (const listener of this.#listeners) listener(announcement);
   }

@@ -2,11 +2,11 @@ import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-/** Of a session of fifteen minutes, with half of the jitter. */
+/** For a session of fifteen minutes, with half of the jitter. */
 const RENEW_AT = 711 * SECOND;
 
 describe('a replica that missed the news of a session', () => {
-  /** Replica 1 asks for a lease at the very moment at which replica 0 has it, and hears nothing for a while. */
+  /** One replica asks for the lease at the very moment at which the other has it, and hears nothing for a while. */
   async function whileClaiming(cluster: Cluster): Promise<() => void> {
     await cluster.clock.advance(RENEW_AT - SECOND);
     while (!cluster.replicas.some(({ replica }) => replica.isRenewing('shop'))) await cluster.clock.advance(10);

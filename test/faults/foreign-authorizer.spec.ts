@@ -6,7 +6,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const PAUSE_MS = 10 * MINUTE;
 
-/** Replicas with consumers that report what the gateway refuses, and somebody else with the same serviceCode. */
+/** Replicas with consumers that report what the gateway refuses, and a rival with the same serviceCode. */
 class Duel {
   readonly cluster: Cluster;
   readonly answers: RejectionAnswer['kind'][] = [];
@@ -22,12 +22,12 @@ class Duel {
     return duel;
   }
 
-  /** Create calls of ours. */
+  /** Our own create calls. */
   get calls(): number {
     return this.cluster.gateway.calls.length - this.#rivalCalls;
   }
 
-  /** What each replica makes of it. */
+  /** Whether each replica has noticed. */
   get isSeen(): readonly boolean[] {
     return this.cluster.replicas.map(({ replica }) => replica.hasForeignAuthorizer('shop'));
   }
@@ -44,7 +44,7 @@ class Duel {
     await created;
   }
 
-  /** A consumer reports what it holds, and waits a second for the answer. */
+  /** A consumer reports the session it holds, and waits a second for the answer. */
   async report(replica: number, generation = this.session(replica).generation): Promise<RejectionAnswer> {
     const { rejections } = this.cluster.at(replica).replica;
     const reported = rejections.reject({ merchant: 'shop', generation, waitMs: 900, signal: neverAborted });
@@ -60,7 +60,7 @@ class Duel {
     return this.cluster.session(replica);
   }
 
-  /** The rival creates after each session of ours, and a consumer of each replica in turn finds that out. */
+  /** The rival creates a session after each of ours, and a consumer of each replica in turn finds out. */
   async fight(durationMs: number, everyMs = 5 * SECOND): Promise<void> {
     for (let passedMs = 0, turn = 0; passedMs < durationMs; passedMs += everyMs, turn += 1) {
       const replica = turn % this.cluster.replicas.length;
@@ -111,7 +111,7 @@ describe('somebody else who creates sessions of a merchant', () => {
     await duel.fight(HOUR);
     const [, ...forRejections] = duel.cluster.gateway.calls;
     expect(forRejections.length).toBeGreaterThan(10);
-    // The session of the start, and one for the pause that each of the others began.
+    // The initial session, and one per pause: each of those calls begins a pause.
     expect(duel.calls).toBeLessThanOrEqual(1 + 6);
     expect(duel.calls).toBeGreaterThanOrEqual(1 + 5);
     expect(duel.isSeen).toEqual([true, true, true]);
@@ -220,7 +220,7 @@ describe('somebody else who creates sessions of a merchant', () => {
     const { gateway } = ours.cluster;
     const theirs = { calls: 0 };
     const brokers = [ours.cluster, other] as const;
-    // One bank for both: whoever has created last has the session that lives.
+    // One bank for both: whoever created last has the living session.
     let living = 0;
     const createOf = (broker: Cluster, index: number): void => {
       const create = broker.gateway.createSession.bind(broker.gateway);
@@ -358,7 +358,7 @@ describe('what looks like somebody else and is not', () => {
       await duel.cluster.clock.advance(10 * SECOND);
       await duel.report(0).catch(() => undefined);
       await duel.cluster.clock.advance(10 * SECOND);
-      // What was timed out is carried out now, and ends the one that took its place.
+      // The call that timed out is carried out now, and ends the session that took its place.
       duel.cluster.gateway.revoke('shop');
     }
     expect(duel.told).toEqual(['', '', '']);

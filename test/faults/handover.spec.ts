@@ -5,10 +5,10 @@ const SECOND = 1_000;
 const HOUR = 3_600_000;
 const CALL_MS = 300;
 const LATENCY_MS = 50;
-/** The first moment in which replicas may say that they have participants. */
+/** The initial period in which replicas may say that they have participants. */
 const FIRST_MOMENT_MS = 100;
 
-/** Consumers of one replica that take part, whose running calls end after so long. */
+/** The participating consumers of one replica, whose running calls end after the given times. */
 class Participants implements HandoverAudience {
   readonly held: (AnnouncedHandover & { readonly atMs: number })[] = [];
   readonly resumed: number[] = [];
@@ -42,7 +42,7 @@ interface Stage {
   readonly participants: readonly Participants[];
 }
 
-/** Replicas with a session, a millisecond before it falls due. */
+/** Replicas with a session, one millisecond before it is due. */
 async function staged(callsMs: readonly (readonly number[])[], options: ClusterOptions = {}): Promise<Stage> {
   const settings = { handoverMs: SECOND, ...options.settings };
   const cluster = new Cluster({ replicas: callsMs.length, latencyMs: LATENCY_MS, ...options, settings });
@@ -52,7 +52,7 @@ async function staged(callsMs: readonly (readonly number[])[], options: ClusterO
   return { cluster, participants };
 }
 
-/** How long after the first consumer was told the call was made; undefined when it was not. */
+/** How long after the first consumer was told the call was made; undefined if it was not. */
 function waitedMs({ cluster, participants }: Stage): number | undefined {
   const calledAtMs = cluster.gateway.calls[1]?.atMs;
   const toldAtMs = Math.min(...participants.flatMap(({ held }) => held.map(({ atMs }) => atMs)));
@@ -134,7 +134,7 @@ describe('a renewal that is handed over', () => {
     const dead = cluster.replicas.indexOf(leads(stage));
     const store = cluster.stores[dead];
     if (store === undefined) throw new Error('there is no such store');
-    // As if the process were gone: nothing of it arrives, and the call is never made.
+    // As if the process were gone: nothing from it arrives, and the call is never made.
     store.down = true;
     cluster.clockOf(dead).schedule = () => ({ cancel: () => undefined });
     await cluster.clock.advance(10 * SECOND);

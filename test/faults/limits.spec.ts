@@ -7,7 +7,7 @@ const HOUR = 60 * MINUTE;
 
 const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughFailure: false, signal: neverAborted };
 
-/** A store of which somebody removes what was counted. */
+/** A store from which someone removes the counts. */
 const uncounted = (store: SessionStore): SessionStore =>
   new Proxy(store, {
     get: (target, name) => {
@@ -91,7 +91,7 @@ describe('a session that is reported dead while the share of the budget for that
   });
 
   it('is well again with a newer session', async () => {
-    // A call is free again before that one ends.
+    // A call is free again before that session ends.
     const cluster = new Cluster({ replicas: 1, settings: { budget: [{ calls: 2, perMs: 20 * MINUTE }] } });
     const { replica } = cluster.first;
     await cluster.clock.advance(MINUTE);

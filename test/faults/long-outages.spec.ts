@@ -5,7 +5,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const manyCalls = { budget: [{ calls: 1_000, perMs: 24 * HOUR }] };
-/** Its pauses grow to an hour. */
+/** Makes pauses grow to an hour. */
 const dayOfSixty = { budget: [{ calls: 60, perMs: 24 * HOUR }] };
 const away = { kind: 'transient', detail: 'nothing listens there', wasReached: false } as const;
 const broken = { kind: 'transient', detail: 'HTTP 502' } as const;
@@ -27,7 +27,7 @@ describe('a gateway that nobody could connect to', () => {
 });
 
 describe('a session that is good in a long outage', () => {
-  /** A session of fifteen minutes, whose renewal somebody wished for while the gateway was broken for long. */
+  /** A session of fifteen minutes whose renewal was requested again and again while the gateway was broken. */
   async function wishedTooEarly(): Promise<{ readonly cluster: Cluster; readonly wallAheadMs: number }> {
     const cluster = new Cluster({ replicas: 2, latencyMs: 0, settings: dayOfSixty });
     await cluster.clock.advance(SECOND);
@@ -64,7 +64,7 @@ describe('a session that is good in a long outage', () => {
 });
 
 describe('a merchant whose session has ended in a long outage', () => {
-  /** How long it waits after the outage, which began when its session of an hour fell due and lasted for `forMs`. */
+  /** How long it waits after an outage that began when its session of an hour was due and lasted for `forMs`. */
   async function waitAfter(forMs: number, calls: number): Promise<number> {
     const settings = {
       budget: [

@@ -9,7 +9,7 @@ const unopened: GatewayFailureFacts = { kind: 'invalid_response', detail: 'not o
 const away: GatewayFailureFacts = { kind: 'transient', detail: 'away', msgCode: 'b_server_is_overloaded' };
 const LOST = /^the bank has made a session that we cannot use, and it ends ours; /;
 
-/** Replicas whose first renewal brings a session that none of them can open. */
+/** Replicas whose first renewal yields a session that none of them can open. */
 class Lost {
   readonly cluster: Cluster;
 

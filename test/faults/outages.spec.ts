@@ -23,7 +23,7 @@ describe('a failing gateway', () => {
     await cluster.clock.advance(10 * MINUTE);
     const moments = cluster.gateway.calls.map(({ atMs }) => atMs);
     const pauses = moments.slice(1).map((atMs, index) => atMs - (moments[index] ?? 0));
-    // Half of the jitter: 1.5, 2.5, 4.5, 8.5, 16.5, then 30.5 s, and up to a tick until the next look.
+    // With half of the jitter: 1.5, 2.5, 4.5, 8.5, 16.5, then 30.5 s, and up to a tick until the next look.
     [1_500, 2_500, 4_500, 8_500, 16_500, 30_500, 30_500].forEach((expected, index) => {
       expect(pauses[index]).toBeGreaterThanOrEqual(expected);
       expect(pauses[index]).toBeLessThanOrEqual(expected + 1_000);
@@ -221,7 +221,7 @@ describe('a store that does not answer, where replicas may authorize alone', () 
       await cluster.clock.advance(MINUTE);
       for (const served of cluster.served()) expect(served).toBeDefined();
     }
-    // An hour holds four lifetimes of fifteen minutes, and each of three replicas creates for itself.
+    // An hour holds four lifetimes of fifteen minutes, and each of three replicas creates its own sessions.
     expect(cluster.gateway.calls.length).toBeLessThanOrEqual(1 + 3 * 5);
   });
 

@@ -3,7 +3,7 @@ import { Cluster } from './cluster.js';
 
 const MINUTE = 60_000;
 
-/** What the bank may answer after it has restored an access: nothing of it need be as it was. */
+/** What the bank may answer after it has restored access: nothing need be as it was. */
 const restored = {
   authToken: '00000000-0000-4000-8000-0000000000aa',
   deviceId: '22222222-0000-4000-8000-000000000000',

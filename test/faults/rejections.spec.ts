@@ -2,7 +2,7 @@ import type { RejectionAnswer, SessionStore } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 
 const MINUTE = 60_000;
-/** With it, sessions that die one after the other are kept apart by the cool-down alone. */
+/** With it, only the cool-down keeps apart sessions that die one after the other. */
 const foreignAuthorizerPauseMs = 10_000;
 
 function report(cluster: Cluster, generation: number, replica = 0): Promise<RejectionAnswer> {
@@ -10,7 +10,7 @@ function report(cluster: Cluster, generation: number, replica = 0): Promise<Reje
   return rejections.reject({ merchant: 'shop', generation, waitMs: 7_000, signal: neverAborted });
 }
 
-/** Answers may be rejections of the promise, too: both are looked at after time has passed. */
+/** An answer may also be a rejected promise: either way, it is looked at after time has passed. */
 async function after<Answer>(cluster: Cluster, answer: Promise<Answer>, ms = 1_000): Promise<Answer> {
   const settled = Promise.allSettled([answer]);
   await cluster.clock.advance(ms);

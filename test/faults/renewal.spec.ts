@@ -24,7 +24,7 @@ describe('renewal', () => {
   });
 
   it('renews with one call each over a week, and never serves anything but a fresh session', async () => {
-    // Sessions as short as these are more than 60 a day.
+    // Sessions as short as these take more than 60 calls a day.
     const budget = [{ calls: 1_000, perMs: DAY }];
     const cluster = new Cluster({ replicas: 3, tickMs: 10 * MINUTE, settings: { budget } });
     await cluster.clock.advance(1_000);
@@ -33,7 +33,7 @@ describe('renewal', () => {
       await cluster.clock.advance(10 * MINUTE);
       seen.push(...cluster.served().map((served) => served?.verdict.result));
     }
-    // 900 s less 20 % and half of the 10 % jitter is 711 s, and 50 ms of each round are the call itself.
+    // 900 s less 20 % and half of the 10 % jitter is 711 s, and the call itself takes 50 ms of each round.
     expect(cluster.gateway.calls.length).toBe(1 + Math.floor((7 * DAY + 1_000) / 711_050));
     expect(new Set(seen)).toEqual(new Set(['fresh']));
     expect(cluster.gateway.mostInFlight).toBe(1);

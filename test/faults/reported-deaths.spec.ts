@@ -8,7 +8,7 @@ const HOUR = 60 * MINUTE;
 const ELSEWHERE = '; reported to another replica; its page says by whom';
 const SPENT = { budget: [{ calls: 2, perMs: HOUR }] };
 
-/** Replicas that hold one session, and consumers of which all report to the first. */
+/** Replicas that hold one session, whose consumers all report to the first. */
 class Told {
   readonly cluster: Cluster;
 
@@ -30,7 +30,7 @@ class Told {
     return this.cluster.replicas.map(({ replica }) => replica.causeFor('shop')?.text);
   }
 
-  /** The same sentence on every replica, but for where it was reported, in an array of one. */
+  /** The different causes, apart from where the session was reported: only one if all replicas say the same. */
   get cause(): readonly (string | undefined)[] {
     return [...new Set(this.causes.map((text) => text?.replace(ELSEWHERE, '')))];
   }
@@ -52,7 +52,7 @@ class Told {
     return this.cluster.stores.map((store) => store.asksFor('reportDead'));
   }
 
-  /** The first session, no young one, is replaced; the second report comes within the cool-down. */
+  /** The first session, which is no longer young, is replaced; the second report comes within the cool-down. */
   async reportTwice(): Promise<void> {
     await this.cluster.clock.advance(2 * HOUR);
     await this.report();

@@ -1,10 +1,10 @@
 import { type Clock, type Instant, plusMs, type ScheduledTask } from '#libs/clock';
 
-/** A clock that somebody sets: that of one replica, or that of the store. Time itself goes on as `truth` does. */
+/** A clock that can be set: that of one replica, or that of the store. Time itself passes as `truth` does. */
 export class SetClock implements Clock {
   /** How far its wall clock is ahead of the truth. */
   aheadMs = 0;
-  /** Whether its moments are counted by the wall clock, as a store's are. */
+  /** Whether its moments are counted by the wall clock, as those of a store are. */
   readonly #isStore: boolean;
   readonly #truth: Clock;
 

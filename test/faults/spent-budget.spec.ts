@@ -32,7 +32,7 @@ async function wished(cluster: Cluster, index = 0): Promise<unknown> {
   return answer;
 }
 
-/** The first call is that of the start. */
+/** The first call was made at the start. */
 async function spentByWishes(cluster: Cluster): Promise<void> {
   await cluster.clock.advance(MINUTE);
   await wished(cluster);

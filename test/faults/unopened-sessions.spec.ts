@@ -6,7 +6,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Two replicas, the second of which lacks, while `lacksKey`, the key to which the bank seals. */
+/** Two replicas; while `lacksKey`, the second lacks the key that the bank seals to. */
 class Behind {
   readonly cluster: Cluster;
   lacksKey = false;
@@ -33,7 +33,7 @@ class Behind {
     return this.cluster.replicas.map(({ replica }) => replica.causeFor('shop'));
   }
 
-  /** By somebody's wish, at the first one. */
+  /** On request, at the first one. */
   async renewed(): Promise<void> {
     const before = this.cluster.session(0).generation;
     await this.cluster.clock.advance(MINUTE);
@@ -88,7 +88,7 @@ describe('a newer session that one replica cannot open', () => {
   });
 });
 
-/** The second replica has asked with a key of its own, and the first one has made its loss good. */
+/** The second replica has asked with its own key, and the first one has made up for the loss. */
 async function mendedAfterOtherKey(
   settings: Partial<SessionSettings> = {},
 ): Promise<{ cluster: Cluster; conditions: () => readonly string[] }> {

@@ -8,7 +8,7 @@ const LATENCY_MS = 500;
 
 const UNSHARED = /^the store has not taken the newest session, which this replica alone has/;
 
-/** Two replicas, the first of which is told to create a session as the store goes. */
+/** Two replicas, the first of which is asked to create a session just before the store goes away. */
 class Parted {
   readonly cluster: Cluster;
 
@@ -50,7 +50,7 @@ describe('a session that the store has not taken', () => {
       expect(parted.cluster.session(0).generation).toBeGreaterThan(parted.cluster.session(1).generation);
       expect(parted.conditions).toEqual(['unshared', 'fresh']);
       expect(parted.cause).toMatchObject({ text: expect.stringMatching(UNSHARED), runbook: 'store-down' });
-      // The lease, and with it the attempt, has ended long since.
+      // The lease, and with it the attempt, has long ended.
       await parted.cluster.clock.advance(2 * MINUTE);
       expect(parted.conditions[0]).toBe('unshared');
     },

@@ -18,7 +18,7 @@ function wished(cluster: Cluster, ...replicas: readonly number[]): Promise<reado
   );
 }
 
-/** What becomes, within two seconds, of a wish that each of these replicas is asked for at once. */
+/** What comes, within two seconds, of a renewal that is requested from each of these replicas at once. */
 async function wanted(cluster: Cluster, ...replicas: readonly number[]): Promise<readonly Outcome[]> {
   const answers = wished(cluster, ...replicas);
   await cluster.clock.advance(2_000);
@@ -31,7 +31,7 @@ async function running(options: ConstructorParameters<typeof Cluster>[0] = {}): 
   return cluster;
 }
 
-/** The gateway refuses until every session is over, and is repaired then. */
+/** The gateway refuses until every session has ended, and is then repaired. */
 async function repaired(options: ConstructorParameters<typeof Cluster>[0] = {}): Promise<Cluster> {
   const cluster = await running(options);
   cluster.gateway.answerAlways(refusal);
@@ -122,7 +122,7 @@ describe('a renewal that a person wants', () => {
     const causes = answers.map((answer) => 'reason' in answer && (answer.reason as BrokerError).publicCause);
     expect(causes).toEqual([`${JOINED}: ${said}`, said, `${JOINED}: ${said}`]);
     expect(cluster.gateway.calls).toHaveLength(2);
-    // One of its own has its own answer.
+    // An attempt of its own gets its own answer.
     const [own] = await wanted(cluster, 1);
     expect(own).toMatchObject({ reason: { publicCause: said } });
   });
