@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Octets that parsers stumble over: ends, quotes, signs of length, incomplete characters. */
+/** Octets that parsers stumble over: terminators, quotes, delimiters, extreme numbers, incomplete characters. */
 const SHARP = [
   ...['\0', '\n', '\r', '\r\n', '\t', ' ', '"', "'", '\\', '{', '}', '[', ']', ':', ',', '.', '-', '_', '=', '+'],
   ...['/', '%', '%00', '%0d%0a', '..', ';', '#', '?', '&', '*', '@', '!', '|', '~', '`', '$', '${', '<', '>'],
@@ -11,7 +11,7 @@ const BROKEN = [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0
 );
 
 interface Edit {
-  /** Where, of all places, from 0 to 65535. */
+  /** The position, modulo the number of positions. */
   readonly at: number;
   readonly remove: number;
   readonly insert: Uint8Array;
@@ -34,12 +34,12 @@ function applied(octets: Buffer, { at, remove, insert, times }: Edit): Buffer {
   return Buffer.concat([octets.subarray(0, start), ...inserted, octets.subarray(start + remove)]);
 }
 
-/** A find shows it as text, one character for each octet. */
+/** Shown as text in a find, one character per octet. */
 export function legible(octets: Buffer): Buffer {
   return Object.assign(octets, { [fc.toStringMethod]: () => JSON.stringify(octets.toString('latin1')) });
 }
 
-/** What a generator draws, as octets, with a few edits anywhere; now and then with none. */
+/** What a generator draws, as octets, with a few edits anywhere; now and then without any. */
 export function damaged(whole: fc.Arbitrary<string | Uint8Array>): fc.Arbitrary<Buffer> {
   const edits = fc.oneof(
     { weight: 1, arbitrary: fc.constant<Edit[]>([]) },

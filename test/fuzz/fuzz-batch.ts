@@ -4,7 +4,7 @@ import type { OpenTarget } from './fuzz-target.js';
 export interface BatchOptions {
   readonly seed: number;
   readonly runs: number;
-  /** To the one case of the seed that failed. */
+  /** The way to the one case of the seed that failed. */
   readonly path?: string;
 }
 
@@ -20,11 +20,11 @@ export interface BatchResult {
   readonly find?: Find;
 }
 
-/** Shrinking goes as far as it gets in this time. */
+/** Shrinking gets as far as it can in this time. */
 const MAX_BATCH_MS = 120_000;
 const MAX_SHOWN = 4_000;
 
-/** Feeds a target what follows from a seed: the same seed, the same inputs. */
+/** Feeds a target what a seed yields: the same seed, the same inputs. */
 export async function fuzzBatch(target: OpenTarget, { seed, runs, path }: BatchOptions): Promise<BatchResult> {
   const details = await fc.check(target.property as fc.IRawProperty<[unknown]>, {
     seed,

@@ -1,17 +1,17 @@
 import type { IAsyncProperty, IProperty } from 'fast-check';
 
-/** What is fed, with everything that it needs, started. */
+/** What is fed, started with everything that it needs. */
 export interface OpenTarget {
-  /** Throws at a find. */
+  /** Throws on a find. */
   readonly property: IProperty<[unknown]> | IAsyncProperty<[unknown]>;
-  /** Inputs of one run of the property; one, unless it says otherwise. */
+  /** Inputs per run of the property; one by default. */
   readonly takeCount?: () => number;
   readonly close: () => Promise<void>;
 }
 
 export interface FuzzTarget {
   readonly name: string;
-  /** Runs of its property in a round, which every target takes part in: the cheaper they are, the more. */
+  /** Runs of its property in a round, in which every target takes part: the cheaper they are, the more. */
   readonly runsPerRound: number;
   readonly open: () => Promise<OpenTarget>;
 }
@@ -26,7 +26,7 @@ export function pureTarget<Input>(
   return { ...parts, open: async () => ({ property: (await property()) as OpenTarget['property'], close: nothing }) };
 }
 
-/** @throws Error when it does not hold: a find */
+/** @throws Error if it does not hold: a find */
 export function demand(holds: boolean, sentence: string): void {
   if (!holds) throw new Error(sentence);
 }

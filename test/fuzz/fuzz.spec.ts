@@ -4,7 +4,7 @@ import { demand, pureTarget } from './fuzz-target.js';
 import { parsers } from './targets.js';
 
 const SEED = 20_260_101;
-/** Of what a round of a run has: enough to see that a target is fed at all. */
+/** The part of a round that is run here: enough to see that a target is fed at all. */
 const SHARE = 20;
 
 describe('what parsers are fed', () => {

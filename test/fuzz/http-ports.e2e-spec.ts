@@ -5,7 +5,7 @@ import { judgeAnswer } from './http/judge.js';
 import { httpPorts } from './targets/http-ports.js';
 
 const SEED = 20_260_101;
-/** Each is many connections. */
+/** Each run is many connections. */
 const RUNS = 2;
 
 describe('what ports are fed', () => {

@@ -8,12 +8,12 @@ import { allTargets } from './targets.js';
 const { values } = parseArgs({
   options: {
     for: { type: 'string', default: '60s' },
-    /** Ends after so many instead, however long that takes. */
+    /** Ends after this many instead, however long that takes. */
     inputs: { type: 'string' },
     seed: { type: 'string' },
-    /** With the seed of a find: that one input alone. */
+    /** With the seed of a find: only that one input. */
     path: { type: 'string' },
-    /** Names with commas between. */
+    /** Names, separated by commas. */
     only: { type: 'string' },
   },
 });
@@ -23,7 +23,7 @@ interface Running {
   readonly open: OpenTarget;
   inputs: number;
   tookMs: number;
-  /** A target that has shown a find is left alone: it would show the same one again. */
+  /** A target with a find is left alone: it would show the same one again. */
   find?: Find;
 }
 
@@ -95,7 +95,7 @@ async function main(): Promise<number> {
   return all.filter(({ find }) => find !== undefined).length;
 }
 
-/** What nobody has waited for ends this process, as it would end the broker: a find, too. */
+/** An error that nothing handles ends this process, as it would end the broker: that is a find, too. */
 for (const event of ['uncaughtException', 'unhandledRejection'] as const)
   process.on(event, (error: unknown) => {
     console.log(`FIND: ${event} while feeding ${current}`);

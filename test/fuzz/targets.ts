@@ -7,7 +7,7 @@ import { jwes } from './targets/jwes.js';
 import { records } from './targets/records.js';
 import { gatewayAnswers, sessionPlaintexts } from './targets/session-plaintexts.js';
 
-/** Those that need nothing but this process. */
+/** Those that need only this process. */
 export const parsers: readonly FuzzTarget[] = [
   configurations,
   jwes,

@@ -10,14 +10,14 @@ const STATUS_LINE = /^HTTP\/1\.1 ([1-5]\d{2}) [ -~]*$/;
 const HEADER_LINE = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
 
 /**
- * What came on one connection, read strictly (RFC 9112), for a server that never sends what a client could read in two
- * ways.
+ * Reads what came on one connection strictly (RFC 9112): a server must never send anything that a client could read in
+ * two ways.
  * @param received one character for each octet
  * @throws Error at anything that is not a sequence of whole answers
  */
 export function readAnswers(received: string, asked: string): WireAnswer[] {
   const answers: WireAnswer[] = [];
-  // Whether an answer to HEAD has a body cannot be told from the answer.
+  // An answer does not show whether it is one to HEAD, which has no body.
   const mayLackBody = /HEAD/i.test(asked);
   let rest = received;
   while (rest !== '') {
@@ -68,7 +68,7 @@ function readBody({ status, headers }: Head, rest: string, mayLackBody: boolean)
   return { body: rest, after: '' };
 }
 
-/** A stream of events ends where its connection does. */
+/** An event stream ends when its connection does. */
 function readChunks(text: string, headers: Head['headers']): Body {
   const mayBreakOff = headers.get('content-type')?.startsWith('text/event-stream') === true;
   let [body, rest] = ['', text];

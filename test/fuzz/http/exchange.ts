@@ -1,18 +1,18 @@
 import { connect } from 'node:net';
 import type { WildConnection } from './requests.js';
 
-/** As long as nothing comes for this time, nothing more is waited for: the rest of a request is missing. */
+/** If nothing comes for this long, nothing more is waited for: the rest of a request is missing. */
 const QUIET_MS = 60;
-/** Then the server is told that nothing follows. What it has begun to answer it has this long to end. */
+/** Then the server is told that nothing follows. It has this long to finish what it has begun to answer. */
 const END_MS = 250;
 
-/** What came: one character for each octet. Where we have ended it, what came last may be the begin of an answer. */
+/** What came, with one character for each octet. If we ended it, the last part may be the beginning of an answer. */
 export interface Received {
   readonly text: string;
   readonly isCut: boolean;
 }
 
-/** Writes octets on a connection of its own and takes what comes, until either side ends it. */
+/** Writes octets on its own connection and reads what comes, until either side ends it. */
 export async function exchange(port: number, { octets, cuts }: WildConnection): Promise<Received> {
   const places = [...new Set(cuts)].filter((at) => at > 0 && at < octets.length).sort((a, b) => a - b);
   const pieces = [...places, octets.length].map((end, index) => octets.subarray(places[index - 1] ?? 0, end));
@@ -22,7 +22,7 @@ export async function exchange(port: number, { octets, cuts }: WildConnection): 
     let isCut = false;
     socket.setEncoding('latin1');
     socket.on('data', (text: string) => void received.push(text));
-    // A server that has said why it reads no further may reset what is still sent to it.
+    // A server that has said why it reads no further may reset what is still being sent to it.
     socket.on('error', () => socket.destroy());
     socket.on('end', () => socket.end());
     socket.on('close', () => resolve({ text: received.join(''), isCut }));

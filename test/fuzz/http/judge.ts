@@ -10,10 +10,10 @@ interface Problem {
   readonly requestId?: unknown;
 }
 
-/** Codes whose failure is ours: no request, however wild, may bring them about. */
+/** Codes of failures of our own: no request, however wild, may cause them. */
 const OURS: ReadonlySet<string> = new Set(['internal_error', 'helper_forbidden', 'configuration_invalid']);
 
-/** @param declares whether an answer that is no problem document may have this status */
+/** @param declares whether an answer that is not a problem document may have this status */
 export function judgeAnswer(answer: WireAnswer, declares: (status: number) => boolean): void {
   const { status, headers, body } = answer;
   if (headers.get('content-type')?.startsWith('application/problem+json') === true) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { damaged, legible } from '../damaged.js';
 
-/** What a port has, for requests that get as far as its handlers. */
+/** What a port has to offer, for requests that get as far as its handlers. */
 export interface PortMap {
   readonly targets: readonly string[];
   readonly tokens: readonly string[];
@@ -54,7 +54,7 @@ const WORDS = [
 ];
 const NUMBERS = ['0', '1', '5', '-1', '+5', '5 ', '0x5', '5,5', '99999999999999999999', '4294967296', '1e3', ''];
 
-/** What servers take, and handlers may stumble over. */
+/** What servers accept, and handlers may stumble over. */
 const ODD_LINES = [
   ...['Connection: close', 'Connection: keep-alive', 'Connection: upgrade', 'Upgrade: websocket', 'Upgrade: h2c'],
   ...['Expect: 100-continue', 'Content-Encoding: gzip', 'Accept-Encoding: gzip', 'Content-Type: text/plain'],
@@ -102,7 +102,7 @@ const ODD_LINES = [
   ...['Sec-Fetch-Site: cross-site', 'Accept: application/openmetrics-text', 'DPoP: x', 'Session-Generation: 1'],
   ...['X-Original-Method: POST', 'X-Original-URI: /'],
 ];
-/** What a server has to refuse. */
+/** What a server must refuse. */
 const WRONG_LINES = [
   ...[
     'Expect: a miracle',
@@ -132,7 +132,7 @@ const chunks = fc
   )
   .map((list) => `${list.map(([size, data]) => `${size}\r\n${data}\r\n`).join('')}0\r\n\r\n`);
 
-/** Fields of JSON bodies that handlers read, with values that they do not expect. */
+/** Fields of JSON bodies that handlers read, with unexpected values. */
 const fields = fc
   .dictionary(
     fc.constantFrom('generation', 'reason', 'participant', 'plaintext', 'encoding', 'jwe', 'jwk', '__proto__', 'body'),
@@ -160,7 +160,7 @@ function targetOf({ targets }: PortMap): fc.Arbitrary<string> {
   );
 }
 
-/** A request that could be right: its line, a host, a credential, a length that fits. */
+/** A plausible request: its line, a host, a credential, a length that fits. */
 function requestOf(port: PortMap): fc.Arbitrary<Buffer> {
   const body = fc.oneof(
     fc.constantFrom('', ...port.bodies),
@@ -199,7 +199,7 @@ function requestOf(port: PortMap): fc.Arbitrary<Buffer> {
   });
 }
 
-/** What somebody writes on a connection: one request or some behind each other, whole or damaged, or no HTTP at all. */
+/** What someone writes on a connection: one request or several in a row, whole or damaged, or no HTTP at all. */
 export function connectionsTo(port: PortMap): fc.Arbitrary<WildConnection> {
   const request = requestOf(port);
   const some = fc.array(request, { minLength: 1, maxLength: 3 }).map((list) => Buffer.concat(list));

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { RunningBroker, SERVICE_CODE, TOKENS } from '../../e2e/running-broker.js';
 import { RunningEgress } from '../../egress/running-egress.js';
 
-/** A broker, an egress and a played gateway that stay up while others write to their ports. */
+/** A broker, an egress and a simulated gateway that stay up while others write to their ports. */
 export interface HttpStage {
   readonly ports: Readonly<Record<'api' | 'management' | 'egress' | 'egressManagement', number>>;
   readonly clientToken: string;
-  /** What no caller is ever told, and no log. */
+  /** What no caller is ever told, and no log ever contains. */
   readonly secrets: readonly string[];
-  /** Log lines since it was last asked. */
+  /** Log lines since the last call. */
   readonly takeLines: () => readonly string[];
   readonly close: () => Promise<void>;
 }
@@ -49,7 +49,7 @@ async function start(): Promise<HttpStage> {
 let stage: Promise<HttpStage> | undefined;
 let users = 0;
 
-/** One stage for all targets that are open: what one of them does to it, the others meet. */
+/** One stage for all open targets: what one of them does to it, the others experience. */
 export async function shareStage(): Promise<HttpStage> {
   users += 1;
   stage ??= start();

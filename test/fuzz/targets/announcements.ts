@@ -42,7 +42,7 @@ const failure: fc.Arbitrary<RecordedFailure> = fc.record(
 
 interface Message {
   readonly text: string;
-  /** What it is read as, where it is one of ours and whole. */
+  /** What it must be read as, if it is one of ours and whole. */
   readonly means?: unknown;
 }
 
@@ -91,7 +91,7 @@ function checkRead(text: string): void {
   if (read !== undefined && read.kind !== 'gap') {
     demand(read.merchant !== '' && read.merchant.length <= 200, 'a merchant of an announcement is within its bound');
     demand(['changed', 'handover', 'unopenable'].includes(read.kind), 'an announcement is of a known kind');
-    // What this replica would itself say of it, it reads the same.
+    // What this replica would itself say of it must read the same.
     if (read.kind !== 'changed')
       demand(isDeepStrictEqual(decodeAnnouncement(encodeSignal(read)), read), 'what was read reads the same again');
   }
@@ -101,7 +101,7 @@ function checkRead(text: string): void {
   demand(isDeepStrictEqual(decodeFailure(encodeFailure(recorded), NOW_MS), recorded), 'a failure reads the same again');
 }
 
-/** What replicas tell each other, which anybody with access to the channel can send. */
+/** What replicas tell each other, which anyone with access to the channel can send. */
 export const announcements = pureTarget({ name: 'announcements', runsPerRound: 8_000 }, () =>
   fc.property(fc.oneof({ weight: 1, arbitrary: written }, { weight: 3, arbitrary: wild }), ({ text, means }) => {
     if (means !== undefined)

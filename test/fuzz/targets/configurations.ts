@@ -14,11 +14,11 @@ import { anyOf, damaged } from '../damaged.js';
 import { demand, pureTarget } from '../fuzz-target.js';
 
 const EXAMPLES = join(process.cwd(), 'docs', 'examples');
-/** In the environment, and in no file. */
+/** Only in the environment, and in no file. */
 const SECRET = 'Zk7canaryQ';
 const MAX_FAULTS = 200;
 const MAX_MESSAGE = 131_072;
-/** Of this process, for one input: whatever else the machine does. Far above what any takes. */
+/** Of this process, for one input, whatever else the machine does. Far above what any input takes. */
 const MAX_CPU_MS = 2_000;
 
 const leaf = anyOf(
@@ -42,7 +42,7 @@ function checkRefusal(error: unknown): void {
   demand(!error.message.includes(SECRET), 'a refusal quotes nothing of the environment');
 }
 
-/** A file that somebody wrote, or that a tool has cut or glued. */
+/** A file that someone wrote, or that a tool has cut or joined. */
 export const configurations = pureTarget({ name: 'configuration', runsPerRound: 600 }, () =>
   fc.property(fc.record({ octets: damaged(text), isEgress: fc.boolean() }), ({ octets, isEgress }) => {
     const parse = isEgress ? parseEgressConfiguration : parseConfiguration;

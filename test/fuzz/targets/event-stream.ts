@@ -30,7 +30,7 @@ function eventsOf(pieces: readonly Uint8Array[]): ServerSentEvent[] | undefined 
   }
 }
 
-/** What a broker, or whoever is in its place, sends to the client package. */
+/** What a broker, or anything in its place, sends to the client package. */
 export const eventStream = pureTarget({ name: 'event-stream', runsPerRound: 8_000 }, () =>
   fc.property(stream, ({ octets, cuts }) => {
     const events = eventsOf(cutAt(octets, cuts));

@@ -10,14 +10,14 @@ import { type HttpStage, shareStage } from '../http/stage.js';
 interface HttpPort {
   readonly name: string;
   readonly port: keyof HttpStage['ports'];
-  /** Where the same program says that it lives. */
+  /** Where the same program says that it is alive. */
   readonly livesAt: keyof HttpStage['ports'];
   readonly map: (stage: HttpStage) => PortMap;
   readonly declares: (status: number) => boolean;
 }
 
 const SESSION = '/v1/merchants/shop/session';
-/** At once: what waits for the rest of a request then waits beside the others. */
+/** At the same time: those that wait for the rest of a request then wait together. */
 const MAX_CONNECTIONS = 96;
 const ROUNDS = 12;
 
@@ -61,7 +61,7 @@ const management: HttpPort = {
     tokens: [TOKENS.admin],
     bodies: ['{}'],
   }),
-  // Not ready is an answer of its own form.
+  // Not being ready has its own form of answer.
   declares: (status) => status === 503,
 };
 const egress: HttpPort = {
@@ -92,7 +92,6 @@ async function livesOn(port: number): Promise<boolean> {
   return answer.status === 200 && (await answer.text()) !== '';
 }
 
-/** Whether octets of the request itself would be what is found. */
 const holdsNone = (text: string, secrets: readonly string[]): boolean =>
   !secrets.some((secret) => text.includes(secret));
 
@@ -120,7 +119,7 @@ function open(target: HttpPort, stage: HttpStage): OpenTarget {
   return { property: property, takeCount, close: stage.close };
 }
 
-/** Real ports of real programs, and whatever anybody can write to them. */
+/** Real ports of real programs, and whatever anyone can write to them. */
 export const httpPorts: readonly FuzzTarget[] = [api, management, egress].map((target) => ({
   name: target.name,
   runsPerRound: ROUNDS,

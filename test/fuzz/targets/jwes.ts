@@ -14,7 +14,7 @@ const CODES: ReadonlySet<string> = new Set([
   'jwe_not_opened',
 ]);
 
-/** Members that change what is run or trusted, each with values that it is tried with. */
+/** Members that change what is run or trusted, each with the values to try. */
 const HEADER_CHANGES: readonly (readonly [name: string, values: readonly unknown[]])[] = [
   ['alg', ['ECDH-ES+A128KW', 'ECDH-ES', 'dir', 'none', 'PBES2-HS256+A128KW', ['ECDH-ES+A256KW'], null]],
   ['enc', ['A128GCM', 'A256CBC-HS512', null]],
@@ -33,7 +33,7 @@ const change = fc
   .chain(([name, values]) => fc.tuple(fc.constant(name), anyOf(...values)));
 const b64 = (text: string): string => Buffer.from(text).toString('base64url');
 
-/** A genuine one with parts of others, with parts that are damaged, or with another header. */
+/** A genuine one with parts of others, with damaged parts, or with another header. */
 function forged(genuine: readonly string[]): fc.Arbitrary<string> {
   const parts = genuine.map((jwe) => jwe.split('.'));
   const one = fc.constantFrom(...parts);
@@ -46,7 +46,7 @@ function forged(genuine: readonly string[]): fc.Arbitrary<string> {
       const header = JSON.parse(Buffer.from(head, 'base64url').toString()) as object;
       return [b64(JSON.stringify({ ...header, ...Object.fromEntries(list) })), ...rest].join('.');
     });
-  // Damage to the octets below the encoding: lengths, points off the curve, tags that are cut.
+  // Damage to the octets under the encoding: lengths, points off the curve, truncated tags.
   const below = fc
     .tuple(one, fc.nat({ max: 4 }))
     .chain(([of, at]) =>
@@ -73,7 +73,7 @@ async function sealedOnes(): Promise<Sealed> {
   return { keys, plaintextOf };
 }
 
-/** What anybody can send to be opened. */
+/** What anyone can send to be opened. */
 export const jwes = pureTarget({ name: 'jwe', runsPerRound: 300 }, async () => {
   const { keys, plaintextOf } = await sealedOnes();
   return fc.asyncProperty(forged([...plaintextOf.keys()]), async (jwe) => {

@@ -31,15 +31,15 @@ const session: fc.Arbitrary<Session> = fc
 
 interface Case {
   readonly session: Session;
-  /** Of another merchant or generation, when it is asked for so. */
+  /** Possibly of another merchant or generation. */
   readonly binding: { readonly merchant: string; readonly generation: number };
   readonly damage: Buffer;
 }
 
-/** How many records lie ready to be damaged. */
+/** How many records there are to be damaged. */
 const RECORDS = 16;
 
-/** What lies in the store, which others may write to. */
+/** What is in the store, which others may write to. */
 export const records = pureTarget({ name: 'records', runsPerRound: 3_000 }, async () => {
   const keys = await Promise.all([0, 1].map(async () => importClientKey((await generateClientKey()).privateJwk)));
   const keysOf = (): readonly ClientKey[] => keys;

@@ -8,7 +8,7 @@ import { anyOf, damaged } from '../damaged.js';
 import { demand, pureTarget } from '../fuzz-target.js';
 
 const AS_OF = instantFromEpochMs(Date.UTC(2026, 0, 1));
-/** Bound to appear in a failure that quotes what it read. */
+/** Would appear in a failure that quotes what it read. */
 const CANARY = 'Zk7canaryQ';
 const AUTH_TOKEN = '5ec2e700-0000-4000-8000-000000000000';
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -73,7 +73,7 @@ function checkSession(plaintext: Uint8Array): void {
   demand(expiresAt === undefined || Number.isFinite(expiresAt), 'an expiry is a moment');
 }
 
-/** What the gateway has sealed for the merchant, opened. */
+/** What the gateway has sealed for the merchant, once opened. */
 export const sessionPlaintexts = pureTarget({ name: 'session', runsPerRound: 3_000 }, () =>
   fc.property(damaged(session), (plaintext) => {
     try {
@@ -109,7 +109,7 @@ const answer = fc.record({
   ),
 });
 
-/** What comes over the wire from the gateway, or from whatever stands before it. */
+/** What comes over the wire from the gateway, or from whatever is in front of it. */
 export const gatewayAnswers = pureTarget({ name: 'gateway-answer', runsPerRound: 6_000 }, () =>
   fc.property(answer, ({ httpStatus, headers, bytes }) => {
     const body = { kind: 'complete', bytes } as const;
