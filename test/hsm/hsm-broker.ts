@@ -16,7 +16,7 @@ const SHOP = '/v1/merchants/shop';
 
 interface HsmBrokerSetUp {
   readonly privateJwk: Readonly<Record<string, string>>;
-  /** What stands in the key files of the merchant, the newest first. */
+  /** The content of the merchant's key files, newest first. */
   readonly keyFiles: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly lifetimeMs?: number;
@@ -28,7 +28,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A broker as a process, before a sandbox in this one. */
+/** A broker as a process, in front of a sandbox in this one. */
 export class HsmBroker {
   readonly folder: string;
   readonly #setUp: HsmBrokerSetUp;
@@ -64,7 +64,7 @@ export class HsmBroker {
     return Number((await this.session()).body['generation']);
   }
 
-  /** What the broker shows of the merchant. */
+  /** What the broker shows about the merchant. */
   async merchant(): Promise<Readonly<Record<string, unknown>>> {
     const { merchants } = (await this.#ask('/v1/merchants')).body as { merchants: Record<string, unknown>[] };
     return merchants[0] ?? {};
@@ -78,7 +78,7 @@ export class HsmBroker {
     return this.#ask(`${SHOP}/payloads/decrypt`, { method: 'POST', headers, body: JSON.stringify({ jwe }) });
   }
 
-  /** Create calls that the gateway has got. */
+  /** Create calls that the gateway has received. */
   async createCalls(): Promise<number> {
     const request = { method: 'GET', path: '/calls?operation=authorize', body: undefined };
     return ((await sandboxControl(this.#sandboxUrl, request)) as { matching: number }).matching;

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 const CHUNK_BYTES = 1_048_576;
 const UNTOUCHED = Buffer.alloc(2 * CHUNK_BYTES);
 
-/** Each way in which a scalar of 48 octets can lie in memory, by its name. */
+/** Each form that a scalar of 48 octets can have in memory, by name. */
 export function formsOf(scalar: Buffer): ReadonlyMap<string, Buffer> {
   const hex = scalar.toString('hex');
   const texts = {
@@ -15,7 +15,7 @@ export function formsOf(scalar: Buffer): ReadonlyMap<string, Buffer> {
   };
   const forms = new Map<string, Buffer>([
     ['octets', scalar],
-    // As the limbs of a number lie in memory, of OpenSSL's and of the engine's.
+    // As OpenSSL and the engine keep the limbs of a number in memory.
     ['octets reversed', Buffer.from(scalar).reverse()],
   ]);
   for (const [name, text] of Object.entries(texts)) {
@@ -25,12 +25,12 @@ export function formsOf(scalar: Buffer): ReadonlyMap<string, Buffer> {
   return forms;
 }
 
-/** The names of the forms that are in there. */
+/** The names of the forms found in it. */
 export function foundIn(haystack: Buffer, forms: ReadonlyMap<string, Buffer>): string[] {
   return [...forms].flatMap(([name, form]) => (haystack.includes(form) ? [name] : []));
 }
 
-/** The names of the forms that are anywhere in the memory of a process, as a core dump would hold it (Linux). */
+/** The names of the forms found anywhere in the memory of a process, as a core dump would hold it (Linux). */
 export function foundInMemory(pid: number, forms: ReadonlyMap<string, Buffer>): string[] {
   const memory = openSync(`/proc/${pid}/mem`, 'r');
   const found = new Set<string>();
@@ -41,7 +41,7 @@ export function foundInMemory(pid: number, forms: ReadonlyMap<string, Buffer>): 
         const chunk = readAt(memory, at, Math.min(CHUNK_BYTES, to - at));
         const read = Buffer.concat([tail, chunk]);
         if (!isUntouched(read)) for (const name of foundIn(read, forms)) found.add(name);
-        // A form may lie across the border of two chunks.
+        // A form may span two chunks.
         tail = read.subarray(-256);
       }
     }
@@ -51,7 +51,10 @@ export function foundInMemory(pid: number, forms: ReadonlyMap<string, Buffer>): 
   return [...found].sort();
 }
 
-/** Most of what a process has reserved, it has never written to: no form lies there, and to look for each takes minutes. */
+/**
+ * A process has never written to most of what it has reserved: no form is there, and searching it for each takes
+ * minutes.
+ */
 const isUntouched = (read: Buffer): boolean => read.equals(UNTOUCHED.subarray(0, read.length));
 
 function writableRanges(pid: number): { readonly from: number; readonly to: number }[] {
@@ -62,7 +65,7 @@ function writableRanges(pid: number): { readonly from: number; readonly to: numb
   });
 }
 
-/** What cannot be read was given back to the system meanwhile. */
+/** Memory that cannot be read was given back to the system in the meantime. */
 function readAt(memory: number, at: number, bytes: number): Buffer {
   const chunk = Buffer.alloc(bytes);
   try {

@@ -13,7 +13,7 @@ const started = endedAfterEach();
 const privateJwk = privateJwkOn('P-384');
 const forms = formsOf(Buffer.from(privateJwk['d'] ?? '', 'base64url'));
 
-/** Reads and openings without a pause, until it is told to stop. */
+/** Reads and openings without a pause, until told to stop. */
 function load(broker: HsmBroker): { readonly done: () => number; readonly stop: () => Promise<void> } {
   let [done, isRunning] = [0, true];
   const worker = async (): Promise<void> => {
@@ -30,7 +30,10 @@ function load(broker: HsmBroker): { readonly done: () => number; readonly stop: 
   return { done: () => done, stop };
 }
 
-/** Whether the last member of a heap snapshot has been written: it has tens of megabytes, and is looked at again and again. */
+/**
+ * Whether a heap snapshot has been written to its last member; reads only the end, since it has tens of megabytes and
+ * is looked at again and again.
+ */
 async function isWhole(snapshot: string): Promise<boolean> {
   await using file = await open(snapshot);
   const { size } = await file.stat();
@@ -41,7 +44,7 @@ async function isWhole(snapshot: string): Promise<boolean> {
   return buffer.toString('latin1', 0, bytesRead).trimEnd().endsWith(']}');
 }
 
-/** A heap snapshot of the broker while it works; and, where they are asked for, the forms in all of its memory. */
+/** A heap snapshot of the broker while it works, and, if asked for, the forms found in all of its memory. */
 async function dumped(
   keyFile: string,
   environment: Readonly<Record<string, string>> = {},

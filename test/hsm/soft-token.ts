@@ -38,10 +38,10 @@ export function privateJwkOn(namedCurve: 'P-384' | 'P-256'): Record<string, stri
   return generateKeyPairSync('ec', { namedCurve }).privateKey.export({ format: 'jwk' }) as Record<string, string>;
 }
 
-/** A token of SoftHSM in a folder of its own, which can go away and come back. */
+/** A SoftHSM token in its own folder, which can go away and come back. */
 export class SoftToken {
   readonly folder: string;
-  /** For whoever loads the module. */
+  /** For programs that load the module. */
   readonly environment: Readonly<Record<string, string>>;
   readonly module: string;
 
@@ -75,12 +75,12 @@ export class SoftToken {
     });
   }
 
-  /** Somebody brings a key along that was made outside. */
+  /** Puts in a key that was made elsewhere. */
   async keep({ label, privateJwk, ...attributes }: TokenKey): Promise<void> {
     await this.#write({ label, jwk: privateJwk, ...attributes });
   }
 
-  /** A key is made in the token. @returns its public half */
+  /** Makes a key in the token. @returns its public half */
   async make(label: string): Promise<Readonly<Record<string, string>>> {
     return JSON.parse(await this.#write({ label })) as Record<string, string>;
   }
@@ -96,12 +96,12 @@ export class SoftToken {
     return `pkcs11:token=${encoded};object=${encodeURIComponent(label)}?module-path=${module}&pin-source=file:${pinFile}`;
   }
 
-  /** What stands in a key file. */
+  /** The content of a key file. */
   keyFile(label: string, { kty = '', crv = '', x = '', y = '' }: Readonly<Record<string, string>>): string {
     return JSON.stringify({ kty, crv, x, y, pkcs11: this.uri(label) });
   }
 
-  /** Somebody pulls it out. */
+  /** As if someone pulled it out. */
   goAway(): Promise<void> {
     return rename(this.#tokens, `${this.#tokens}-away`);
   }

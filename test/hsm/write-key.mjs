@@ -1,5 +1,5 @@
-// Puts a private key into a token of SoftHSM, as somebody would with pkcs11-tool: it stays there, and may only derive.
-// Without a "jwk" one is made in the token, and the public half of it is printed.
+// Puts a private key into a SoftHSM token, as someone would with pkcs11-tool: it stays there, and may only derive.
+// Without a "jwk", a key is made in the token and its public half is printed.
 //   SOFTHSM2_CONF=… node write-key.mjs '{"module":…,"token":…,"pin":…,"label":…,"jwk":…,"derive":true}'
 import pkcs11 from 'pkcs11js';
 
