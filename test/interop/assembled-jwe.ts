@@ -1,6 +1,6 @@
 import { createCipheriv, createHash } from 'node:crypto';
 
-/** The algorithms of an assembly: those of the profile, or those of the example that proves the assembly right. */
+/** The algorithms of an assembly: those of the profile, or those of the example that verifies the assembly. */
 export interface Suite {
   readonly alg: 'ECDH-ES+A256KW' | 'ECDH-ES+A128KW';
   readonly enc: 'A256GCM' | 'A128GCM';
@@ -20,9 +20,9 @@ export interface Ingredients {
 }
 
 /**
- * A compact JWE put together from its parts (RFC 7516 section 5.1, RFC 7518 section 4.6) with nothing but hash and
- * cipher of the runtime. A vector that states a shared secret thereby becomes a JWE that opens if, and only if, the
- * code under test arrives at the same secret.
+ * A compact JWE assembled from its parts (RFC 7516 section 5.1, RFC 7518 section 4.6) with only the hash and the cipher
+ * of the runtime. A vector that states a shared secret thereby becomes a JWE that opens if, and only if, the code under
+ * test arrives at the same secret.
  */
 export function assembleJwe(parts: Ingredients): string {
   const { suite, protectedHeader, sharedSecret, contentKey, iv, plaintext } = parts;

@@ -1,7 +1,7 @@
 import type { webcrypto } from 'node:crypto';
 import { type ClientKey, clientKeyInCustody, FileClientKeys, importClientKey } from '#libs/jwe';
 
-/** The key as if it were kept elsewhere: what is asked for is the agreement alone, and the rest is ours. */
+/** The key as if it were kept elsewhere: only the key agreement is asked for, and the rest is ours. */
 export async function inCustody(privateJwk: Readonly<Record<string, unknown>>): Promise<ClientKey> {
   const { publicJwk } = await importClientKey(privateJwk);
   const jwk = { ...publicJwk, d: privateJwk['d'] } as webcrypto.JsonWebKey;

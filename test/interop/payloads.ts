@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 const MAX_BYTES = 32_768;
-/** Around the block of AES, of SHA-256, of a pipe, and the ends of the range. */
+/** Around the block sizes of AES and SHA-256, around that of a pipe, and at the ends of the range. */
 const EDGES = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 4_095, 4_096, 4_097, 32_767, MAX_BYTES];
 const TEXTS = [
   '',

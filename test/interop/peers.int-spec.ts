@@ -7,7 +7,7 @@ import { joseCli } from './peers/jose-cli.js';
 import { jwcrypto } from './peers/jwcrypto.js';
 import type { Peer } from './peers/peer.js';
 
-/** Another run takes other payloads; the seed in the title repeats this one. */
+/** Another run uses other payloads; the seed in the title repeats this one. */
 const seed = randomInt(2 ** 31);
 const RANDOM_PAYLOADS = 200;
 const payloads = payloadsFrom(seed, RANDOM_PAYLOADS);
@@ -29,7 +29,7 @@ function provesEachDirection(peer: Peer): void {
     clientKey = await importClientKey(privateJwk);
   });
 
-  /** Once for all tests: a peer may take a process for each. */
+  /** Once for all tests: a peer may start a process for each. */
   const sealedByPeer = (): Promise<readonly string[]> => (sealed ??= peer.seal(payloads, publicJwk));
 
   it('opens what we seal', async () => {
@@ -72,6 +72,6 @@ function provesEachDirection(peer: Peer): void {
 function expectSame(actual: readonly Buffer[], expected: readonly Buffer[]): void {
   expect(actual).toHaveLength(expected.length);
   const different = expected.findIndex((payload, index) => actual[index]?.equals(payload) !== true);
-  // The index and length, not the bytes: 32 KiB of difference is of no help.
+  // The index and length, not the bytes: 32 KiB of difference would be of no help.
   expect({ different, length: expected[different]?.length }).toEqual({ different: -1, length: undefined });
 }

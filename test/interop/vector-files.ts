@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Third-party vectors lie beside the repository, not in it. */
+/** Third-party vectors are next to the repository, not in it. */
 const vectorsFolder = join(import.meta.dirname, '..', '..', '..', 'shared', 'vectors');
 
 export type Jwk = Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export function rfc7520(): Rfc7520Example {
   return read('rfc7520-5.4.json') as Rfc7520Example;
 }
 
-/** The keys of a group, whether it states one or a set. */
+/** The keys of a group, whether it has one key or a set. */
 export function keysOf(group: Group<unknown>): readonly Jwk[] {
   return [group.private, group.public].flatMap((entry) => {
     if (entry === undefined) return [];

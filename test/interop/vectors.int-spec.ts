@@ -45,7 +45,7 @@ interface Ciphertext extends Pick<WrapTest, 'key' | 'ct'> {
 }
 type Outcome = 'done' | BrokerError['code'];
 
-/** Each way in which a private key is had: what follows from its agreement is the same. */
+/** Each way of holding a private key: what follows from its agreement is the same. */
 const custodies = [
   ['in this process', importClientKey],
   ['kept elsewhere', inCustody],
@@ -66,7 +66,7 @@ async function outcomeOf(attempt: Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** The vectors that end otherwise than they should, by number: an empty list is the proof. */
+/** The vectors with the wrong outcome, by number: an empty list is the proof. */
 async function deviations<Test extends Vector>(
   tests: readonly Test[],
   judge: (test: Test) => Promise<boolean>,
@@ -145,7 +145,7 @@ describeWith('vectors', 'Wycheproof: ECDH on P-384', () => {
   });
 });
 
-// None of these has P-384 with ECDH-ES+A256KW and A256GCM, so every one of them, the valid ones too, must be refused.
+// None of these has P-384 with ECDH-ES+A256KW and A256GCM, so all of them, even the valid ones, must be refused.
 describeWith('vectors', 'Wycheproof: JWE and keys of other profiles', () => {
   const encryption = wycheproof<TokenTest>('json_web_encryption_test.json');
   const others = [
@@ -181,7 +181,7 @@ describeWith('vectors', 'Wycheproof: JWE and keys of other profiles', () => {
     const tests = groups.flatMap((group) => group.tests.map((test) => ({ ...test, key: group.private as JWK })));
     const genuine = tests.filter(({ result }) => result === 'valid');
     const opens = async (test: TokenTest & { key: JWK }): Promise<boolean> => {
-      // A group states one algorithm for its key and uses others too, which is why the member is left out here.
+      // A group states one algorithm for its key and uses others too, so the member is left out here.
       const { alg: _alg, ...key } = test.key;
       const { plaintext } = await compactDecrypt(token(test), key as JWK);
       return Buffer.from(plaintext).toString('hex') === test.pt;
@@ -241,9 +241,9 @@ describeWith('vectors', 'RFC 7520 section 5.4', () => {
   }
 });
 
-// These cannot pass through a JWE: the wrapping key comes out of a hash, and the additional data is always the header,
-// so neither can be made to equal a vector's. They are checked against the primitives of the runtime, called as
-// our JWEs and, at rest, the JOSE library call them.
+// These cannot go through a JWE: the wrapping key comes out of a hash, and the additional data is always the header, so
+// neither can be made equal to a vector's. They are checked against the primitives of the runtime, called as our JWEs
+// and, at rest, the JOSE library call them.
 describeWith('vectors', 'Wycheproof: the primitives under the profile, 256 bits', () => {
   it('AES key wrap gives the key back, or refuses', async () => {
     const tests = flat(wycheproof<WrapTest>('aes_wrap_test.json').filter(({ keySize }) => keySize === 256));
@@ -254,7 +254,7 @@ describeWith('vectors', 'Wycheproof: the primitives under the profile, 256 bits'
       const kek = await crypto.subtle.importKey('raw', hex(key), 'AES-KW', false, ['unwrapKey']);
       const unwrapped = await settled(crypto.subtle.unwrapKey('raw', hex(ct), kek, 'AES-KW', hmac, true, ['sign']));
       const ours = decrypted({ cipher: 'id-aes256-wrap', key, iv: 'a6'.repeat(8), ct });
-      // A JWE with a wrapped key of any other length was refused before.
+      // A JWE with a wrapped key of any other length has been refused before.
       if (hex(ct).length === 40 && ours?.toString('hex') !== (result === 'valid' ? msg : undefined)) return false;
       if (unwrapped === undefined) return result === 'invalid';
       return result === 'valid' && hex(msg).equals(Buffer.from(await crypto.subtle.exportKey('raw', unwrapped)));
@@ -289,7 +289,7 @@ describeWith('vectors', 'Wycheproof: the primitives under the profile, 256 bits'
     }
   }
 
-  /** The value, or undefined when the runtime refuses with a DOMException, its only way to say so. */
+  /** The value, or undefined if the runtime refuses with a DOMException, its only way to say so. */
   async function settled<Value>(attempt: Promise<Value>): Promise<Value | undefined> {
     try {
       return await attempt;
