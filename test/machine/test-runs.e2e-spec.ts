@@ -13,7 +13,7 @@ interface Run {
   readonly said: string;
 }
 
-/** The tests of some samples, run by jest as a process of its own. */
+/** The tests of some samples, run by jest in a separate process. */
 async function runOf(
   samples: string,
   more: Readonly<Record<string, string>>,
