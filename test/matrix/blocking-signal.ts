@@ -1,4 +1,4 @@
-/** Loaded into a broker that is to be blocked: SIGUSR2 keeps its event loop busy for as long as a long loop would. */
+/** Loaded into a broker that is to be blocked: SIGUSR2 keeps its event loop busy, as a long loop would. */
 const BLOCKED_FOR_MS = 3_000;
 
 process.on('SIGUSR2', () => {

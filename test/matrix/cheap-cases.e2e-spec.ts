@@ -2,7 +2,7 @@ import { describeWith } from '#libs/testing';
 import { matrixCases } from './cases/index.js';
 import { playCase } from './matrix-case.js';
 
-/** Of the matrix, those that take little time and no processes; `npm run faults` plays all of them, and measures. */
+/** The cases of the matrix that take little time and no processes; `npm run faults` plays all of them, and measures. */
 const CHEAP = [
   'script-flush',
   'merchant-deleted',

@@ -10,11 +10,11 @@ export interface ConsumerOptions {
   readonly fleet: Fleet;
   readonly record: ServingRecord;
   readonly gatewayUrl: string;
-  /** Whether a consumer whose session is refused says so to its replica, as the contract asks of it. */
+  /** Whether a consumer whose session is refused reports that to its replica, as the contract requires. */
   readonly report: boolean;
 }
 
-/** One consumer at each replica: takes its session every few milliseconds and presents it to the gateway. */
+/** One consumer per replica: reads its session every few milliseconds and presents it to the gateway. */
 export class Consumers {
   readonly #options: ConsumerOptions;
   readonly #agent = new Agent({ keepAlive: true });
@@ -27,7 +27,7 @@ export class Consumers {
     this.#options = options;
   }
 
-  /** Begins to ask every replica in service that nobody asks yet. */
+  /** Starts a consumer for every replica in service that does not have one yet. */
   join(): void {
     for (const replica of this.#options.fleet.inService) {
       if (this.#served.has(replica)) continue;
@@ -73,7 +73,7 @@ export class Consumers {
     await fleet.report(replica, served.generation);
   }
 
-  /** The gateway judges the session before it looks at the payload: an empty one is refused with another status. */
+  /** The gateway checks the session before it looks at the payload: an empty payload is refused with another status. */
   #standing(gatewayUrl: string, { deviceId, refreshToken = '' }: Served): Promise<number> {
     return new Promise((resolve, reject) => {
       const headers = {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** The way to a server on the loopback interface, at an address of its own that can refuse connections for a while. */
+/** The way to a server on the loopback interface, at its own address that can refuse connections for a while. */
 export class Door {
   readonly #targetPort: number;
   readonly #sockets = new Set<Socket>();
@@ -30,7 +30,7 @@ export class Door {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** From now on connections are refused, and those that were open are gone. */
+  /** From now on connections are refused, and the open ones are gone. */
   async shut(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
@@ -50,7 +50,7 @@ export class Door {
   #follow(from: Socket, to: Socket): void {
     this.#sockets.add(from);
     from.pipe(to);
-    // Either end may break: the other one is told, as any network would.
+    // If either end breaks, the other is told, as in any network.
     from.on('error', () => to.destroy());
     from.on('close', () => {
       this.#sockets.delete(from);

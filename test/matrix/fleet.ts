@@ -10,32 +10,32 @@ export interface FleetOptions {
   /** Where each replica finds Redis. */
   readonly redis: (replica: number) => Promise<RedisConnection>;
   readonly clockOf: (replica: number) => Clock;
-  /** Asked anew at each use, as after a change of the configuration. */
+  /** Read again at each use, as after a change of the configuration. */
   readonly settings: () => MatrixSettings;
 }
 
-/** Of the settings of a merchant, those that the cases change. */
+/** Those settings of a merchant that the cases change. */
 export type MatrixSettings = Pick<
   SessionSettings,
   'gatewayTimeoutMs' | 'onStoreOutage' | 'budget' | 'fallbackLifetimeMs'
 >;
 
-/** Replicas of the broker, all for the merchant `shop`; each has a number for ever. */
+/** Replicas of the broker, all for the merchant `shop`; each keeps its number for good. */
 export interface Fleet {
   readonly inService: readonly number[];
   /** How long a consumer waits between two reads. */
   readonly readEveryMs: number;
-  /** What a consumer is handed by the replica now; undefined when it has nothing to hand out. */
+  /** What the replica hands to a consumer now; undefined if it has nothing to hand out. */
   served(replica: number): Promise<Served | undefined>;
-  /** When the session of the replica falls due, in milliseconds of its wall clock. */
+  /** When the session of the replica is due, in milliseconds of its wall clock. */
   renewAtMs(replica: number): Promise<number | undefined>;
-  /** Tells the replica that the gateway refuses the generation. @returns whether it answered with a newer one */
+  /** Reports to the replica that the gateway refuses the generation. @returns whether it answered with a newer one */
   report(replica: number, generation: number): Promise<boolean>;
-  /** What happened in the replicas, to find the cause of a row. */
+  /** What happened in the replicas, for finding the cause of a row. */
   trace(): readonly string[];
   /** Starts one more. @returns its number */
   add(): Promise<number>;
-  /** Stops it in good order. */
+  /** Stops it properly. */
   remove(replica: number): Promise<void>;
   close(): Promise<void>;
 }

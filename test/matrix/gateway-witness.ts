@@ -5,7 +5,7 @@ import { sandboxControl } from '../sandbox/sandbox-control.js';
 import { Door } from './door.js';
 import type { MatrixMerchant } from './matrix-merchant.js';
 
-/** Presentations fill the gateway's ring of calls: what is of interest is taken out of it in time. */
+/** Presentations fill the gateway's ring buffer of calls: what matters is taken out of it in time. */
 const COLLECT_EVERY_MS = 3_000;
 
 export interface CreateCall {
@@ -15,7 +15,7 @@ export interface CreateCall {
   readonly outcome: string;
   readonly faults: readonly string[];
   readonly durationMs?: number;
-  /** The session that was created by it. */
+  /** The session that it created. */
   readonly session?: number;
 }
 
@@ -38,12 +38,14 @@ export interface GatewaySession {
 
 export interface WitnessOptions {
   readonly merchants: readonly MatrixMerchant[];
-  /** Of each merchant, beside what is the same in all cases. */
+  /** For each merchant, in addition to what is the same in all cases. */
   readonly more: object;
   readonly clock: Clock;
 }
 
-/** The gateway, played, whose new sessions end the ones before; and what it says of the calls that it got. */
+/**
+ * The simulated gateway, whose new sessions end the previous ones; and what it says about the calls that it received.
+ */
 export class GatewayWitness {
   readonly door: Door;
   /** For consumers and for control: never behind the door. */
@@ -52,7 +54,7 @@ export class GatewayWitness {
   readonly #close: () => Promise<void>;
   readonly #calls = new Map<number, CreateCall>();
   readonly #timer: NodeJS.Timeout;
-  /** What the timer has begun: it ends before the gateway does, which would cut it off. */
+  /** What the timer has started: it has to end before the gateway does, which would cut it off. */
   #collecting: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -95,7 +97,7 @@ export class GatewayWitness {
     }
   }
 
-  /** Sets a fault of create calls. @returns its id */
+  /** Sets a fault of create calls. @returns its ID */
   async fault(fault: object): Promise<string> {
     const { id } = (await this.control('POST', '/faults', { operation: 'authorize', ...fault })) as { id: number };
     return String(id);
@@ -110,7 +112,7 @@ export class GatewayWitness {
     return [...this.#calls.values()].sort((one, other) => one.sequence - other.sequence);
   }
 
-  /** How many create calls are over, whatever became of them. */
+  /** How many create calls are over, whatever their outcome. */
   async finished(): Promise<number> {
     return (await this.createCalls()).filter(({ outcome }) => outcome !== 'in_flight').length;
   }
@@ -132,7 +134,7 @@ export class GatewayWitness {
     }));
   }
 
-  /** The one session that the gateway takes now; undefined when there is none. */
+  /** The one session that the gateway accepts now; undefined if there is none. */
   async live(merchant: string): Promise<string | undefined> {
     return (await this.#listed(merchant)).findLast(({ state }) => state === 'live')?.deviceIdSha256;
   }
@@ -153,7 +155,7 @@ export class GatewayWitness {
   }
 }
 
-/** Nobody can know of a session whose answer was lost: it counts from its creation, and a consumer has to find out. */
+/** Nobody can know of a session whose answer was lost: it counts from its creation, and consumers have to find out. */
 function answeredAtMs({ createdAt }: ListedSession, call: CreateCall | undefined): number {
   if (call?.outcome !== 'success') return Date.parse(createdAt);
   return Date.parse(call.at) + (call.durationMs ?? 0);

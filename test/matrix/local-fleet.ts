@@ -19,7 +19,7 @@ interface Member {
   readonly ticking: NodeJS.Timeout;
 }
 
-/** Replicas in this process, put together as the app does it: they start at once, and can have clocks of their own. */
+/** Replicas in this process, assembled as the app does it: they start at once, and can have their own clocks. */
 export class LocalFleet implements Fleet {
   readonly readEveryMs = 2;
   readonly #options: FleetOptions;
@@ -55,7 +55,7 @@ export class LocalFleet implements Fleet {
       const answer = await this.#members.get(replica)?.replica.rejections.reject(rejection);
       return answer !== undefined && 'session' in answer;
     } catch (error) {
-      // That there is none to be had is an answer, too; everything else is a mistake of ours.
+      // That no session is available is an answer, too; anything else is a mistake of ours.
       if (error instanceof BrokerError) return false;
       throw error;
     }

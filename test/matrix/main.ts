@@ -15,7 +15,7 @@ const { values } = parseArgs({
     document: { type: 'boolean' },
   },
 });
-// The servers that were started end with this process, and only with one that exits.
+// The servers that were started end with this process, but only if it exits.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const wanted = values.only?.split(',') ?? [];
 const chosen = matrixCases.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));

@@ -5,7 +5,7 @@ import { Stage, type StageSetUp } from './stage.js';
 import type { Topology } from './store-under-fault.js';
 import { wallMs } from './wall-clock.js';
 
-/** A dead session after a single fault has ended. */
+/** For a dead session, after a single fault has ended. */
 const DEAD_AFTER_GOAL_MS = 1_000;
 const RENEWED_WITHIN_MS = 20_000;
 const AGREED_WITHIN_MS = 20_000;
@@ -14,19 +14,19 @@ const WATCHED_MS = 600;
 
 export interface MatrixCase extends StageSetUp {
   readonly name: string;
-  /** What is done, for people. */
+  /** What is done, for people to read. */
   readonly done: string;
-  /** Create calls after the first session, that of the aftermath left out. */
+  /** Create calls after the first session, without that of the aftermath. */
   readonly expected: number | ((stage: Stage) => Promise<number>);
-  /** Create calls beyond those; 0 for what happens to the store alone. */
+  /** Create calls beyond those; 0 for faults of the store alone. */
   readonly extra: 0 | 1;
   /** The longest that a dead session may be handed out once the fault has ended. */
   readonly goalMs?: number;
-  /** How soon after its end every replica has to be on the live session; left out: measured only. */
+  /** How soon after the end of the fault every replica must be on the live session; only measured if left out. */
   readonly recoveredWithinMs?: number;
-  /** Default: at the end a consumer reports its session, and a new one has to come to every replica. */
+  /** By default a consumer reports its session at the end, and a new one has to reach every replica. */
   readonly aftermath?: 'none';
-  /** Does what goes wrong, and marks on the stage from when to when. */
+  /** Makes things go wrong, and marks on the stage from when to when. */
   readonly play: (stage: Stage) => Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface CaseResult {
   readonly refused: number;
   readonly whileItLastedMs: number;
   readonly afterItEndedMs: number;
-  /** From the end of the fault until every replica was on the live session; undefined when that was never so. */
+  /** From the end of the fault until every replica was on the live session; undefined if that never happened. */
   readonly recoveryMs: number | undefined;
   readonly wrong: readonly string[];
   /** What the gateway and the replicas saw. */
@@ -82,7 +82,7 @@ async function recovery(stage: Stage, { expected }: MatrixCase, first: number): 
   return isSo ? Math.max(0, wallMs() - stage.fault.endedMs) : undefined;
 }
 
-/** What a fault has left behind shows when the next session is asked for. @returns what is wrong */
+/** What a fault has left behind shows when the next session is requested. @returns what is wrong */
 async function aftermath(stage: Stage): Promise<readonly string[]> {
   const before = await stage.gateway.live('shop');
   const [reporter = 0] = stage.fleet.inService;
@@ -130,11 +130,11 @@ async function resultOf({ stage, matrixCase, first, recoveryMs, wrong }: Played)
   return { name, done, topology, expected, seen, presented, refused, ...dead, recoveryMs, wrong: verdicts, trace };
 }
 
-/** @returns whether it was so in time */
+/** @returns whether it became true in time */
 async function within(ms: number, isSo: () => Promise<boolean>): Promise<boolean> {
   const state = { isSo: false };
   const wait = eventually(async () => (state.isSo ||= await isSo()), ms);
-  // That it never was so is what the caller wants to know; an error of the question itself is passed on.
+  // That it never became true is what the caller wants to know; an error of the question itself is passed on.
   await wait.catch((error: unknown) => {
     if (!(error instanceof Error && error.message.includes('did not happen'))) throw error;
   });

@@ -16,7 +16,7 @@ interface Member {
   readonly url: string;
 }
 
-/** Replicas that are processes of their own, asked over HTTP: they can be killed, frozen and blocked. */
+/** Replicas as separate processes, called over HTTP: they can be killed, frozen and blocked. */
 export class ProcessFleet implements Fleet {
   readonly readEveryMs = 5;
   readonly #options: FleetOptions;
@@ -105,7 +105,7 @@ export class ProcessFleet implements Fleet {
     await member?.process.ended;
   }
 
-  /** @returns undefined when the process is gone or is going */
+  /** @returns undefined if the process is gone or is ending */
   #ask(
     replica: number,
     method: string,

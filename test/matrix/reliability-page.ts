@@ -7,7 +7,7 @@ import { tableOf } from './report.js';
 
 const MEASURED = /<!-- measured -->[\s\S]*<!-- \/measured -->/;
 
-/** Puts the results into docs/reliability.md, in the place of those before, as the formatter wants it. */
+/** Writes the results into docs/reliability.md in place of the previous ones, as the formatter wants it. */
 export function writeReliabilityPage(results: readonly CaseResult[], tookMs: number): void {
   const page = join(process.cwd(), 'docs', 'reliability.md');
   const failed = results.filter(({ wrong }) => wrong.length > 0).length;

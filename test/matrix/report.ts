@@ -12,13 +12,13 @@ const HEAD = [
   'verdict',
 ];
 
-/** The results as a table in Markdown. */
+/** The results as a Markdown table. */
 export function tableOf(results: readonly CaseResult[]): string {
   const lines = [HEAD, HEAD.map(() => '---'), ...results.map(cellsOf)];
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** One result, the moment it is there. */
+/** One result, as soon as there is one. */
 export function lineOf(result: CaseResult): string {
   const [, ...cells] = cellsOf(result);
   return `${result.name}: ${cells.join(' | ')}`;

@@ -8,7 +8,7 @@ export interface Served {
   readonly refreshToken?: string | undefined;
 }
 
-/** One replica handed out one session, from the first time it was seen to the last. */
+/** A replica handed out one session, from the first time it was seen to the last. */
 interface Span {
   readonly replica: number;
   readonly generation: number;
@@ -28,10 +28,10 @@ export interface DeadTimes {
   readonly afterItEndedMs: number;
 }
 
-/** The moment a presentation takes to arrive: a session that ends meanwhile was alive when it was handed out. */
+/** The time a presentation takes to arrive: a session that ends in the meantime was alive when it was handed out. */
 const IN_TRANSIT_MS = 20;
 
-/** What consumers were handed by each replica, and what the gateway said when they presented it. */
+/** What consumers got from each replica, and what the gateway said when they presented it. */
 export class ServingRecord {
   readonly #spans: Span[] = [];
   readonly #now = new Map<number, Span>();
@@ -60,7 +60,7 @@ export class ServingRecord {
     this.#now.delete(replica);
   }
 
-  /** Whether every one of the replicas hands out this session now. */
+  /** Whether each of the replicas hands out this session now. */
   areOn(deviceIdSha256: string | undefined, replicas: readonly number[]): boolean {
     return (
       deviceIdSha256 !== undefined &&
@@ -72,7 +72,7 @@ export class ServingRecord {
     return this.#now.get(replica)?.generation;
   }
 
-  /** The longest times that any replica handed out a session that the gateway had ended. */
+  /** The longest times for which any replica handed out a session that the gateway had ended. */
   deadTimes(sessions: readonly GatewaySession[], fault: FaultWindow): DeadTimes {
     const ends = new Map(sessions.map(({ deviceIdSha256, endedAtMs }) => [deviceIdSha256, endedAtMs]));
     const dead = this.#spans.flatMap(({ deviceIdSha256, fromMs, untilMs }) => {
@@ -84,7 +84,7 @@ export class ServingRecord {
     return { whileItLastedMs: Math.max(0, ...during), afterItEndedMs: Math.max(0, ...after) };
   }
 
-  /** What must not be, whatever the fault. */
+  /** What must not happen, whatever the fault. */
   violations(sessions: readonly GatewaySession[]): readonly string[] {
     const expiries = new Map(sessions.map(({ deviceIdSha256, expiresAtMs }) => [deviceIdSha256, expiresAtMs]));
     const named = new Map<number, string>();
@@ -108,7 +108,7 @@ export class ServingRecord {
   }
 }
 
-/** A device is seen thousands of times and hashed once. */
+/** A device is seen thousands of times but hashed only once. */
 class Fingerprints {
   readonly #known = new Map<string, string>();
 

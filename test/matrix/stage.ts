@@ -13,9 +13,9 @@ import { StoreNetwork } from './store-network.js';
 import { StoreUnderFault, type Topology } from './store-under-fault.js';
 import { wallMs } from './wall-clock.js';
 
-/** From the start to when the first session falls due, at half its life. */
+/** The first session is due at half of its lifetime after the start. */
 const FIRST_LIFETIME_MS = 5_000;
-/** Of every session after it: nothing else falls due while a case is looked at. */
+/** For every session after it: nothing else is due while a case is looked at. */
 const LATER_LIFETIME_MS = 120_000;
 
 const USUAL_SETTINGS: MatrixSettings = {
@@ -27,26 +27,26 @@ const USUAL_SETTINGS: MatrixSettings = {
 
 export interface StageSetUp {
   readonly topology?: Topology;
-  /** Replicas are processes of their own. */
+  /** Replicas are separate processes. */
   readonly processes?: boolean;
   readonly replicas?: number;
-  /** Beside `shop`. */
+  /** In addition to `shop`. */
   readonly others?: readonly string[];
   readonly firstLifetimeMs?: number;
   readonly settings?: Partial<MatrixSettings>;
   /** The gateway does not say when sessions end; they live for the broker's `fallbackLifetimeMs`. */
   readonly namesNoEnd?: boolean;
-  /** Each replica has a network of its own towards Redis, which can be cut. */
+  /** Each replica has its own network to Redis, which can be cut. */
   readonly networks?: boolean;
   readonly clockOf?: (replica: number) => Clock;
   readonly credentials?: RedisCredentials;
   /** What Redis is told before the first replica starts. */
   readonly prepared?: readonly string[];
-  /** Consumers report a session that is refused. */
+  /** Consumers report sessions that are refused. */
   readonly report?: boolean;
 }
 
-/** Everything that a case has: real Redis, the gateway, replicas, and consumers that present what they are handed. */
+/** Everything that a case has: a real Redis, the gateway, replicas, and consumers that present what they get. */
 export class Stage {
   readonly clock = new SystemClock();
   readonly record = new ServingRecord();
@@ -54,7 +54,7 @@ export class Stage {
   readonly store: StoreUnderFault;
   readonly gateway: GatewayWitness;
   readonly fleet: Fleet;
-  /** What the merchants are configured with, from now on. */
+  /** How the merchants are configured from now on. */
   settings: MatrixSettings;
   readonly #setUp: StageSetUp;
   readonly #consumers: Consumers;
@@ -124,29 +124,29 @@ export class Stage {
     return { beganMs: this.#beganMs ?? now, endedMs: this.#endedMs ?? now };
   }
 
-  /** Marks the moment from which on something is wrong. */
+  /** Marks the moment from which something is wrong. */
   begin(): void {
     this.#beganMs ??= wallMs();
   }
 
-  /** Marks the moment from which on everything has to be as before, within a second. */
+  /** Marks the moment from which everything must be as before, within a second. */
   end(): void {
     this.#endedMs = wallMs();
   }
 
-  /** One more replica, with a consumer of its own. */
+  /** One more replica, with its own consumer. */
   async add(): Promise<number> {
     const replica = await this.fleet.add();
     this.#consumers.join();
     return replica;
   }
 
-  /** Whether every replica hands out the session that the gateway takes. */
+  /** Whether every replica hands out the session that the gateway accepts. */
   async isAgreed(): Promise<boolean> {
     return this.record.areOn(await this.gateway.live('shop'), this.fleet.inService);
   }
 
-  /** Waits until so long before the first session falls due. */
+  /** Waits until this long before the first session is due. */
   async beforeDue(byMs: number): Promise<void> {
     const renewAtMs = await this.fleet.renewAtMs(this.fleet.inService[0] ?? 0);
     if (renewAtMs === undefined) throw new Error('there is no session that could fall due');
@@ -154,7 +154,8 @@ export class Stage {
   }
 
   /**
-   * Keeps the next create call at the gateway, before it is carried out. @returns once it is there: how to let it go
+   * Holds the next create call at the gateway, before it is carried out.
+   * @returns once it is there: how to release it
    */
   async stallCall(at: 'arrival' | 'answer' = 'arrival'): Promise<() => Promise<void>> {
     const calls = (await this.gateway.createCalls()).length;

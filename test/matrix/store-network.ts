@@ -9,7 +9,7 @@ interface Link {
   isSubscriber: boolean;
 }
 
-/** The network between one replica and its Redis; it tells the connection for announcements from the others. */
+/** The network between one replica and its Redis; it can tell the connection for announcements from the others. */
 export class StoreNetwork {
   passage: Passage = 'open';
   readonly #port: number;
@@ -31,7 +31,7 @@ export class StoreNetwork {
     return { host: '127.0.0.1', port: this.#listener?.port ?? 0 };
   }
 
-  /** The connection for announcements breaks, and so does every new one; commands go on. */
+  /** The connection for announcements breaks, and so does every new one; commands still pass. */
   cutAnnouncements(): void {
     this.#announcementsPass = false;
     for (const link of this.#links) if (link.isSubscriber) this.#end(link);
@@ -41,7 +41,7 @@ export class StoreNetwork {
     this.#announcementsPass = true;
   }
 
-  /** Lets everything through again; what was half lost is broken, as after a cut cable. */
+  /** Lets everything through again; connections with losses are broken, as after a cut cable. */
   heal(): void {
     this.passage = 'open';
     for (const link of this.#links) this.#end(link);
@@ -60,7 +60,7 @@ export class StoreNetwork {
       if (this.passage === 'open') client.write(bytes);
     });
     for (const socket of [client, link.server]) {
-      // Broken connections are what this network is for; the other end learns of it by its own end.
+      // Broken connections are what this network is for; the other end learns of it when its own connection ends.
       socket.on('error', () => socket.destroy());
       socket.on('close', () => this.passage === 'open' && this.#end(link));
     }

@@ -37,7 +37,7 @@ export class StoreUnderFault {
     return new StoreUnderFault({ connection, servers: [redis], stop: () => redis.stop() });
   }
 
-  /** The one server; of a cluster, the node that has the merchant `shop`; of sentinels, the first primary. */
+  /** The one server; in a cluster, the node with the merchant `shop`; with sentinels, the first primary. */
   get redis(): RedisProcess {
     const [first] = this.#servers;
     if (first === undefined) throw new Error('there is no server');
@@ -50,12 +50,12 @@ export class StoreUnderFault {
     return this.#sentinel;
   }
 
-  /** One command to every server. */
+  /** Sends one command to every server. */
   async everywhere(...command: readonly string[]): Promise<void> {
     await Promise.all(this.#servers.map((server) => tell(server, ...command)));
   }
 
-  /** One command to the server that matters to the merchant `shop`. */
+  /** Sends one command to the server that matters to the merchant `shop`. */
   tell(...command: readonly string[]): Promise<string> {
     return tell(this.redis, ...command);
   }
@@ -73,7 +73,7 @@ export class StoreUnderFault {
     return this.tell('EVAL', script, '0', ...args);
   }
 
-  /** A connection that stays, for when no new one is let in. */
+  /** A lasting connection, for when no new one is accepted. */
   async console(): Promise<RedisConsole> {
     return RedisConsole.to(this.redis.port);
   }
@@ -91,13 +91,13 @@ export class StoreUnderFault {
 
 const run = promisify(execFile);
 
-/** One command by redis-cli. Replicas live in this process: it must not stand still meanwhile. */
+/** One command by redis-cli. Replicas live in this process, so it must not block meanwhile. */
 export async function tell(server: RedisProcess, ...command: readonly string[]): Promise<string> {
   return (await run(toolPath('redis-server', 'redis-cli'), ['-h', '127.0.0.1', '-p', String(server.port), ...command]))
     .stdout;
 }
 
-/** A redis-cli that is told commands one by one. */
+/** A redis-cli that is given commands one by one. */
 export class RedisConsole {
   readonly #cli: ChildProcess;
 

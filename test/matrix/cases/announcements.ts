@@ -5,7 +5,7 @@ import { around, atDue, renewed } from './case-steps.js';
 
 const CHANNEL = 'test:announcements';
 
-/** Messages that no replica sent, before a due moment and until the renewal is through. */
+/** Messages that no replica sent, before a renewal is due and until it is complete. */
 async function forged(stage: Stage, message: object): Promise<void> {
   stage.begin();
   for (let count = 0; count < 3; count += 1) await stage.store.tell('PUBLISH', CHANNEL, JSON.stringify(message));
@@ -13,7 +13,7 @@ async function forged(stage: Stage, message: object): Promise<void> {
   await renewed(stage);
 }
 
-/** Connections for announcements are closed as soon as they are there, around a publication. */
+/** Closes connections for announcements as soon as they exist, around a publication. */
 async function killedAround(stage: Stage, forMs: number): Promise<void> {
   const letGo = await stage.stallCall();
   await around(stage, async () => {
@@ -27,14 +27,14 @@ async function killedAround(stage: Stage, forMs: number): Promise<void> {
   });
 }
 
-/** A reply that does not come back: what was asked was done. */
+/** Loses replies: what was asked is done. */
 async function repliesLost(stage: Stage, ms: number): Promise<void> {
   for (const network of stage.networks) network.passage = 'requests-only';
   await pause(ms);
   for (const network of stage.networks) network.heal();
 }
 
-/** What is lost on the way between a replica and Redis, and what was never said. */
+/** What is lost on the way between a replica and Redis, and messages that no replica sent. */
 export const announcementCases: readonly MatrixCase[] = [
   {
     ...atDue,

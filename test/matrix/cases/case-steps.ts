@@ -1,16 +1,16 @@
 import { eventually } from '#libs/testing';
 import type { Stage } from '../stage.js';
 
-/** What runs until the gateway's timeout and five seconds of slack are over. */
+/** Lasts until the gateway's timeout and five seconds of slack are over. */
 export const LEASE_MS = 6_000;
 
-/** Nothing falls due: the first session lives long. */
+/** Nothing is due: the first session lives long. */
 export const atRest = { firstLifetimeMs: 120_000, expected: 0, extra: 0 } as const;
 
-/** One renewal falls due while the case is played, and nothing but the store is at fault. */
+/** One renewal is due while the case is played, and only the store is at fault. */
 export const atDue = { expected: 1, extra: 0 } as const;
 
-/** Marks on the stage when the fault began and when it was over. */
+/** Marks on the stage when the fault began and when it ended. */
 export async function around(stage: Stage, fault: () => Promise<unknown>): Promise<void> {
   stage.begin();
   await fault();

@@ -7,10 +7,12 @@ import { around, renewed } from './case-steps.js';
 const AN_HOUR_MS = 3_600_000;
 const TIME_OUT_MS = 1_000;
 const RECOVERED_WITHIN_MS = 3_000;
-/** Two failures within three seconds leave a bound of 8 s for the pause: what answers "not now" is not asked in a hurry. */
+/**
+ * After two failures within three seconds the pause may be up to 8 s: a gateway that answers "not now" is not rushed.
+ */
 const BACK_OFF_WITHIN_MS = 8_000;
 
-/** One session, and the attempts that the gateway answered with a fault: their number is that of the back-off. */
+/** One session, and the attempts that the gateway answered with a fault: how many depends on the back-off. */
 async function oneAndFailed(stage: Stage): Promise<number> {
   return 1 + (await stage.gateway.createCalls()).filter(({ faults }) => faults.includes('error')).length;
 }
@@ -23,7 +25,7 @@ async function skewed(stage: Stage, skewMs: number): Promise<void> {
   stage.end();
 }
 
-/** What the gateway does. */
+/** Faults of the gateway. */
 export const gatewayCases: readonly MatrixCase[] = [
   {
     name: 'overloaded',

@@ -9,7 +9,7 @@ import { replicaCases } from './replicas.js';
 import { storeCases } from './store.js';
 import { topologyCases } from './topologies.js';
 
-/** Every case of the matrix, in the order in which it is played and printed. */
+/** Every case of the matrix, in the order in which they are played and printed. */
 export const matrixCases: readonly MatrixCase[] = [
   ...quietCases,
   ...storeCases,

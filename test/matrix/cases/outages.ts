@@ -6,7 +6,7 @@ import { around, atDue } from './case-steps.js';
 
 const authorize = { onStoreOutage: 'authorize' } as const;
 
-/** Cuts replicas off from their store from shortly before a due moment on, until something has happened. */
+/** Cuts replicas off from their store from shortly before a renewal is due until something has happened. */
 async function cutOff(stage: Stage, replicas: readonly number[], until: () => Promise<void>): Promise<void> {
   await stage.beforeDue(300);
   await around(stage, async () => {

@@ -14,7 +14,7 @@ const short = {
   settings: { fallbackLifetimeMs: LIFETIME_MS, budget: [{ calls: 1_000, perMs: 600_000 }] },
 } as const;
 
-/** Short sessions up to the last, which lives long, so that exactly this many renewals fall due. */
+/** Short sessions up to the last, which lives long, so that exactly this many renewals are due. */
 async function renewals(stage: Stage, count: number): Promise<void> {
   const before = (await stage.gateway.createCalls()).length;
   stage.begin();
@@ -25,7 +25,7 @@ async function renewals(stage: Stage, count: number): Promise<void> {
   await eventually(async () => (await made()) >= count);
 }
 
-/** What nothing but the renewals themselves costs. */
+/** What the renewals cost without any fault. */
 export const quietCases: readonly MatrixCase[] = [
   {
     name: 'no-fault',

@@ -4,7 +4,7 @@ import { renewed } from './case-steps.js';
 
 const MEGABYTES = 60 * 1_024 * 1_024;
 
-/** Spoils something in Redis before a due moment; it stays so while the renewal falls due. */
+/** Spoils something in Redis before a renewal is due; it stays that way while it is. */
 async function spoilt(stage: Stage, spoil: () => Promise<unknown>): Promise<void> {
   stage.begin();
   await spoil();
@@ -12,7 +12,7 @@ async function spoilt(stage: Stage, spoil: () => Promise<unknown>): Promise<void
   stage.end();
 }
 
-/** Beside `shop` there is a merchant whose record is spoilt: its own renewal is expected as well. */
+/** Next to `shop` there is a merchant whose record is spoilt: its own renewal is expected as well. */
 const both = { others: ['hurt'], expected: 2, extra: 0 } as const;
 const onlyShop = { expected: 1, extra: 0 } as const;
 

@@ -7,7 +7,7 @@ import { around, atDue } from './case-steps.js';
 const REFUSES_FOR_MS = 2_000;
 const credentials = { username: 'broker', password: 'before' };
 
-/** Redis answers that it will not, from shortly before a due moment on. */
+/** Redis refuses, from shortly before a renewal is due. */
 async function refuses(stage: Stage, { begin, end }: Record<'begin' | 'end', readonly string[]>): Promise<void> {
   await stage.beforeDue(200);
   await around(stage, async () => {
@@ -17,7 +17,7 @@ async function refuses(stage: Stage, { begin, end }: Record<'begin' | 'end', rea
   });
 }
 
-/** A store that answers, and refuses: no outage, whatever the code. */
+/** A store that answers, but refuses: not an outage, whatever the code. */
 export const refusalCases: readonly MatrixCase[] = [
   ...(['evalsha', 'publish', 'hset'] as const).map((right): MatrixCase => ({
     ...atDue,

@@ -7,7 +7,7 @@ import { around, LEASE_MS, renewed } from './case-steps.js';
 
 const AN_HOUR_MS = 3_600_000;
 
-/** A replica whose wall clock is wrong; its timers and its monotonic clock are not. */
+/** A replica whose wall clock is wrong, but not its timers and its monotonic clock. */
 class WrongClock extends SystemClock {
   readonly #byMs: number;
 
@@ -25,7 +25,7 @@ const processes = { processes: true, expected: 1, extra: 1 } as const;
 
 const GRANTED = /"time":"([^"]+)"[^\n]*"msg":"lease granted"/g;
 
-/** The replica that has the lease is the last to say so in its log; there is a grant for each call. */
+/** The replica with the lease is the last to say so in its log; there is one grant for each call. */
 async function claimant(stage: Stage): Promise<number> {
   const grants = (): { replica: number; at: string }[] =>
     stage.fleet.inService.flatMap((replica) =>
@@ -42,7 +42,7 @@ async function wrongClock(stage: Stage): Promise<void> {
   stage.end();
 }
 
-/** Replicas that die, stand still, come and go. */
+/** Replicas that die, freeze, come and go. */
 export const replicaCases: readonly MatrixCase[] = [
   {
     ...processes,

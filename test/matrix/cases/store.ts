@@ -3,7 +3,7 @@ import type { MatrixCase } from '../matrix-case.js';
 import type { Stage } from '../stage.js';
 import { around, atDue, atRest, LEASE_MS, renewed } from './case-steps.js';
 
-/** Redis is stopped shortly before the first session falls due. */
+/** Freezes Redis shortly before the first session is due. */
 async function frozenAtDue(stage: Stage, forMs: number): Promise<void> {
   await stage.beforeDue(200);
   await around(stage, async () => {
@@ -19,7 +19,7 @@ async function killedFor(stage: Stage, ms: number): Promise<void> {
   await stage.store.redis.start();
 }
 
-/** Redis itself goes, forgets, or says nothing. */
+/** Redis itself goes away, forgets, or says nothing. */
 export const storeCases: readonly MatrixCase[] = [
   {
     ...atRest,
@@ -189,7 +189,7 @@ export const storeCases: readonly MatrixCase[] = [
   },
 ];
 
-/** As seen from a clock that was set back: whatever looks like a moment, in every key. */
+/** As seen from a clock that was set back: shifts whatever looks like a moment, in every key. */
 async function anHourAhead(stage: Stage): Promise<void> {
   await stage.store.run(`
     local now = redis.call('TIME')[1] * 1000

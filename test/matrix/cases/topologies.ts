@@ -4,7 +4,7 @@ import type { MatrixCase } from '../matrix-case.js';
 import type { Stage } from '../stage.js';
 import { around, atDue, atRest, renewed } from './case-steps.js';
 
-/** The replica of the first primary has taken over, and every sentinel says so. */
+/** Waits until the first primary's replica has taken over and every sentinel says so. */
 async function failedOver(stage: Stage): Promise<void> {
   const { replica, sentinels, name } = stage.store.sentinels;
   const isNamed = (sentinel: RedisProcess): boolean =>
@@ -13,7 +13,7 @@ async function failedOver(stage: Stage): Promise<void> {
   await eventually(() => sentinels.every(isNamed), 15_000);
 }
 
-/** Sentinel and Cluster, with a server lost. */
+/** Sentinel and Cluster, with one server lost. */
 export const topologyCases: readonly MatrixCase[] = [
   {
     ...atRest,
