@@ -1,5 +1,5 @@
-// A process of its own, for a command beside it: runs specs for each mutant that it is sent, one file after the other, and
-// answers which test was the first to notice.
+// A separate process for a command next to it: runs specs for each mutant that it is sent, one file after the other,
+// and answers which test noticed first.
 import { join } from 'node:path';
 import { runCLI } from 'jest';
 
@@ -19,7 +19,8 @@ async function firstFailure({ file, testNamePattern }) {
       silent: true,
       reporters: [],
       watchman: false,
-      // Jest keeps what it has transformed for as long as the configuration is the same: the last mutant would run again.
+      // Jest caches what it has transformed as long as the configuration is the same: the previous mutant would run
+      // again.
       globals: JSON.stringify({ run: runs }),
       testPathPatterns: [file],
       ...(testNamePattern === undefined ? {} : { testNamePattern }),

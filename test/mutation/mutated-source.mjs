@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import swcJest from '@swc/jest';
 
-/** Replaces one piece of one file's source, which MUTANT names, and leaves the rest to the usual transformer. */
+/** Replaces one piece of one file's source, as MUTANT says, and leaves the rest to the usual transformer. */
 export default {
   createTransformer: (swc) => {
     const usual = swcJest.createTransformer(swc);

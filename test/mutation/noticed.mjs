@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
-/** A run with its longest spec takes some seconds; one that hangs has noticed, too. */
+/** A run of the longest spec takes some seconds; a run that hangs counts as noticing, too. */
 const HANGS_AFTER_MS = 240_000;
-/** Modules of a run that is over are not freed while the process lives. */
+/** The modules of a finished run are not freed while the process lives. */
 const MUTANTS_PER_PROCESS = 40;
 
 function startProcess(config) {
@@ -35,8 +35,8 @@ async function ask(child, question) {
 }
 
 /**
- * Runs specs against mutants, in several processes at once, and says of each mutant which test noticed it first.
- * @param specs in this order, until one notices: what is quick and notices most comes first
+ * Runs specs against mutants, in several processes at once, and reports which test noticed each mutant first.
+ * @param specs in this order, until one notices: fast ones that notice most come first
  */
 export async function noticed({ mutants, specs, config, processes, onResult }) {
   const queue = [...mutants];

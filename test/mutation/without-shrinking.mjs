@@ -1,4 +1,4 @@
 import fc from 'fast-check';
 
-/** That a property fails is all that is asked of a mutant: the smallest example for it would take most of the time. */
+/** For a mutant it is enough that a property fails: finding the smallest example would take most of the time. */
 fc.configureGlobal({ endOnFailure: true });

@@ -2,7 +2,7 @@ import { base } from '../../../jest.config.mjs';
 
 const [, swc] = base.transform['^.+\\.ts$'];
 
-/** The specs of the domain, with one line of it mutated. */
+/** The specs of the domain, with one of its lines mutated. */
 export default {
   ...base,
   testMatch: ['<rootDir>/libs/session/**/*.spec.ts', '<rootDir>/test/faults/*.spec.ts'],

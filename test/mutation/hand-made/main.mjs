@@ -1,5 +1,5 @@
-// Mistakes that a person could make in libs/session, against its specs: `npm run mutation:hand-made [-- --processes <n>]`.
-// Ends with 1 when one of them goes unnoticed.
+// Mistakes that a person could make in libs/session, against its specs: `npm run mutation:hand-made [-- --processes
+// <n>]`. Exits with 1 if one of them goes unnoticed.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const { values } = parseArgs({ options: { processes: { type: 'string', default: '1' } } });
 const SPECS = [{ file: 'libs/session' }, { file: 'test/faults/(?!outages|renewal)' }, { file: 'test/faults' }];
 
-/** Where the mistake is made; a line that has been rewritten since then is not an unnoticed mistake. */
+/** Where the mistake is made; a line that has been rewritten since is not an unnoticed mistake. */
 function placed({ name, file, was, becomes }) {
   const source = readFileSync(join(root, file), 'utf8');
   const start = source.indexOf(was);

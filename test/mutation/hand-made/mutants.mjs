@@ -1,8 +1,8 @@
 const session = (name) => `libs/session/src/${name}.ts`;
 
 /**
- * Mistakes that somebody could make, one line each, in words that say what would go wrong. Stryker knows operators and
- * conditions; these are the ones that a person would write.
+ * Mistakes that someone could make, one line each, with a name that says what would go wrong. Stryker knows operators
+ * and conditions; these are the ones that a person would write.
  */
 export const handMade = [
   {

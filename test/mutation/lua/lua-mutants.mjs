@@ -1,6 +1,6 @@
 import { endOfExpression, tokensOf } from './lua-tokens.mjs';
 
-/** What each sign or word is replaced by: each of them is a mutant. */
+/** What each symbol or word is replaced with: each replacement is a mutant. */
 const REPLACEMENTS = {
   '<': ['<=', '>='],
   '<=': ['<', '>'],
@@ -21,7 +21,7 @@ const REPLACEMENTS = {
   true: ['false'],
   false: ['true'],
 };
-/** A statement begins after one of these, or with a line. */
+/** A statement begins after one of these, or on a new line. */
 const BEFORE_STATEMENTS = new Set(['then', 'do', 'else', 'repeat']);
 const KEYWORDS = new Set([
   'if',
@@ -41,7 +41,7 @@ const KEYWORDS = new Set([
 const isLogic = ({ text }) => text === 'and' || text === 'or';
 const mutant = (from, to, replacement) => ({ start: from.start, end: to.end, replacement });
 
-/** A condition is always or never met, and each part of it is left out. */
+/** A condition is always or never met, or loses one of its parts. */
 function ofConditions(tokens) {
   const ends = { if: 'then', elseif: 'then', while: 'do' };
   return tokens.flatMap(({ text }, index) => {
@@ -88,27 +88,27 @@ function ofTokens(tokens) {
     const before = tokens[index - 1]?.text;
     if (kind === 'number') return [mutant(token, token, String(Number(text) + 1))];
     if (kind === 'string') {
-      // The name of a command is not a decision of ours: without it nothing would run.
+      // The name of a command is not our decision: without it nothing would run.
       const isCommand = before === '(' && /^p?call$/.test(tokens[index - 2]?.text ?? '');
       return isCommand ? [] : [mutant(token, token, text === "''" ? "'mutant'" : `${text.slice(0, -1)}_mutant'`)];
     }
     if (text === '..') return [mutant(token, tokens[endOfOperand(tokens, index + 1)], '')];
-    // A minus before a number, as in -1, is a sign and no difference.
+    // A minus before a number, as in -1, is a sign and not a subtraction.
     const replacements = Object.hasOwn(REPLACEMENTS, text) ? REPLACEMENTS[text] : [];
     return replacements.map((replacement) => mutant(token, token, replacement));
   });
 }
 
-/** What is joined on by `..` ends before the next `..`, comma or bracket, or with its line. */
+/** The operand of `..` ends before the next `..`, comma or bracket, or at the end of its line. */
 function endOfOperand(tokens, from) {
   const ends = ({ text, line }) => /^(\.\.|[,)}\]]|and|or|then)$/.test(text) || line > tokens[from].line;
   return endOfExpression(tokens, from, ends) - 1;
 }
 
 /**
- * Every small change of a Lua text: a comparison that is off by one or turned round, a condition that is always or never
- * met or loses a part, `and` for `or`, smallest for largest, a number that is one higher, a string that is another, a
- * command that is not sent, a value that is not assigned.
+ * Every small change of a Lua text: a comparison that is off by one or reversed, a condition that is always or never
+ * met or loses a part, `and` for `or`, smallest for largest, a number that is one higher, a different string, a command
+ * that is not sent, a value that is not assigned.
  */
 export function mutantsOf(text) {
   const lineOf = (offset) => text.slice(0, offset).split('\n').length;

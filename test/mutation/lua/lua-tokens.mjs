@@ -7,7 +7,7 @@ const kindOf = (text) => {
   return /^[A-Za-z_]/.test(text) ? 'word' : 'sign';
 };
 
-/** The tokens of a Lua text, without white space and comments, each with its place. */
+/** The tokens of a Lua text, without white space and comments, each with its position. */
 export function tokensOf(text) {
   return [...text.matchAll(TOKEN)]
     .map((match) => ({
@@ -22,7 +22,7 @@ export function tokensOf(text) {
 const OPENS = new Set(['(', '{', '[']);
 const CLOSES = new Set([')', '}', ']']);
 
-/** The index of the first token from `from` on, outside of brackets that open there, for which `ends` holds. */
+/** The index of the first token from `from` on, outside any brackets opened after it, for which `ends` holds. */
 export function endOfExpression(tokens, from, ends) {
   let depth = 0;
   for (let index = from; index < tokens.length; index += 1) {

@@ -8,14 +8,14 @@ import { mutantsOf } from './lua-mutants.mjs';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const folder = join(root, 'libs/store/src/redis/scripts');
-/** In this order, until one notices: what is quick and notices most comes first. */
+/** In this order, until one notices: fast ones that notice most come first. */
 const SPECS = [
   { file: 'redis-writes.int-spec' },
   { file: 'redis-index.int-spec' },
   { file: 'redis-belief.int-spec' },
   { file: 'redis-probe.int-spec' },
   { file: 'redis-session-store.int-spec', testNamePattern: '^on a single server(?!.*1024)' },
-  // A thousand seats, records of 60 MB and sets of 200 000 take more time than all the others.
+  // A thousand seats, records of 60 MB and sets of 200 000 take more time than everything else.
   { file: 'redis-damage.int-spec', testNamePattern: '^(?!.*(60 MB|200 000))' },
 ];
 const { values, positionals } = parseArgs({
@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
 });
 const specs = [...SPECS, ...values.spec.map((file) => ({ file }))];
 
-/** The mutants of one file, by their place in its TypeScript source; the line is that of the file, too. */
+/** The mutants of one file, by their position in its TypeScript source, with the line of that file as well. */
 function mutantsIn(script) {
   const source = readFileSync(join(folder, script), 'utf8');
   const begin = source.indexOf('String.raw`') + 'String.raw`'.length;

@@ -1,7 +1,8 @@
 // Mutation testing: `npm run mutation -- jwe|session|store [--only <glob>] [--specs <glob>] [--every <n>]
 // [--concurrency <n>] [--name <report>]`.
-// Changes the sources of a lib in small ways, one at a time, in a copy of them, and prints each change that no spec notices.
-// With --every 3, one change in three is tried; the others are reported as errors, which count for no score.
+// Changes the sources of a lib in small ways, one at a time, in a copy of them, and prints each change that no spec
+// notices.
+// With --every 3, one change in three is tried; the others are reported as errors, which do not affect the score.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';

@@ -9,14 +9,14 @@ import {
 import { MutantRunStatus } from '@stryker-mutator/api/test-runner';
 import { strykerPlugins as jestPlugins } from '@stryker-mutator/jest-runner';
 
-/** In the copy that is mutated, which every runner's process has as its folder. */
+/** In the mutated copy, which is the working folder of every runner's process. */
 const TESTS_OF_FILES = 'tests-of-files.json';
 const makeJestRunner = jestPlugins.find(({ name }) => name === 'jest').factory;
 
-/** One mutant in this many is tried: the others are reported as errors, which count for no score. */
+/** One mutant in this many is tried: the others are reported as errors, which do not affect the score. */
 const EVERY = Number(process.env.MUTATION_EVERY ?? 1);
 
-/** The tests of each spec file, the quickest file first. */
+/** The tests of each spec file, the fastest file first. */
 function byFile(tests) {
   const files = new Map();
   for (const { id, fileName, timeSpentMs } of tests) {
@@ -27,8 +27,8 @@ function byFile(tests) {
 }
 
 /**
- * Runs the spec files that hold a test which reaches the mutant, one after the other until one notices. The runner of
- * Stryker itself loads every spec file for every mutant, and runs them all to their end.
+ * Runs the spec files with a test that reaches the mutant, one after the other until one notices. Stryker's own runner
+ * loads every spec file for every mutant, and runs them all to the end.
  */
 function jestByFileFactory(injector) {
   const runner = makeJestRunner(injector);
@@ -71,7 +71,7 @@ const isText = (path) => path.isStringLiteral() || path.isTemplateLiteral() || p
 const isOnlyDetail = (path) =>
   path.isObjectExpression() && path.node.properties.length === 1 && path.node.properties[0].key?.name === 'detail';
 
-/** A text that only people read may say anything: which error it is, is its code, and that is mutated. */
+/** Texts that only people read may say anything: an error is identified by its code, and that is mutated. */
 const textsForPeople = {
   shouldIgnore: (path) => {
     const isErrorText = isText(path) && (isDetail(path) || (isThrown(path) && path.parent.callee.name === 'Error'));
@@ -79,7 +79,7 @@ const textsForPeople = {
   },
 };
 
-/** A run of a large file takes long: what survives is said at once, and not at its end alone. */
+/** A run on a large file takes long: survivors are printed at once, and not only at the end. */
 class SurvivorsAtOnce {
   onMutantTested({ status, fileName, location, mutatorName, replacement }) {
     if (status !== 'Survived' && status !== 'NoCoverage') return;

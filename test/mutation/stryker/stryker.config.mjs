@@ -5,9 +5,9 @@ export default {
   ignorers: ['texts-for-people'],
   coverageAnalysis: 'perTest',
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
-  // The registry of modules of a run that is over is not freed while the process lives.
+  // The module registry of a finished run is not freed while the process lives.
   maxTestRunnerReuse: 60,
-  // Below dist/, which lint, tests and the formatter leave alone.
+  // Below dist/, which lint, tests and the formatter ignore.
   tempDirName: 'dist/mutation/copies',
   ignorePatterns: ['/dist', '/apps', '/deploy', '/docs', '/tools', '/.demo', '/coverage'],
   disableTypeChecks: false,

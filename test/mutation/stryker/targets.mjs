@@ -2,13 +2,13 @@ const sourcesOf = (folder) => [`${folder}/**/*.ts`, `!${folder}/**/*spec.ts`, `!
 const specsOf = (folder) => `<rootDir>/${folder}/**/*.spec.ts`;
 
 /**
- * What is mutated, and the specs that have to notice. Specs that need a server or a thread of their own take too long for
- * some hundred runs each: what only those can see is named in survivors.md.
+ * What is mutated, and the specs that have to notice. Specs that need a server or a thread take too long for several
+ * hundred runs each: what only those can notice is listed in survivors.md.
  */
 export const targets = {
   clock: { mutate: sourcesOf('libs/clock/src'), specs: [specsOf('libs/clock')] },
   jwe: {
-    // A thread of its own: covered by jwe-thread.int-spec.ts and the payload tests of test/e2e.
+    // Runs in its own thread: covered by jwe-thread.int-spec.ts and the payload tests of test/e2e.
     mutate: [...sourcesOf('libs/jwe/src'), '!libs/jwe/src/jwe-thread*.ts'],
     specs: [specsOf('libs/jwe')],
   },
@@ -17,7 +17,7 @@ export const targets = {
     specs: [specsOf('libs/session'), specsOf('test/faults')],
   },
   store: {
-    // The Redis adapter needs a real server: its scripts have mutants of their own (test/mutation/lua).
+    // The Redis adapter needs a real server: its scripts have their own mutants (test/mutation/lua).
     mutate: [...sourcesOf('libs/store/src/memory'), 'libs/store/src/publication.ts'],
     specs: [specsOf('libs/store/src/memory')],
   },
