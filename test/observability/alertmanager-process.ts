@@ -13,7 +13,9 @@ interface Configuration {
   readonly receivers: readonly [{ readonly name: string; readonly slack_configs: readonly [object] }];
 }
 
-/** A real Alertmanager with the configuration of the example, whose messages go to `url`: to `/chat` and to `/hook`. */
+/**
+ * A real Alertmanager with the example's configuration, which sends its messages to `url`: to `/chat` and to `/hook`.
+ */
 export class AlertmanagerProcess {
   readonly address: string;
   readonly #folder: string;

@@ -15,7 +15,7 @@ interface TraceRequest {
   readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly CollectedSpan[] }[] }[];
 }
 
-/** The receiving end of OTLP over HTTP: keeps what it is sent, as it came and as spans. */
+/** The receiving end of OTLP over HTTP: keeps what it is sent, both raw and as spans. */
 export class Collector {
   readonly bodies: Buffer[] = [];
   readonly paths: string[] = [];
@@ -32,7 +32,7 @@ export class Collector {
     return `http://127.0.0.1:${this.#server?.port}`;
   }
 
-  /** What a broker needs to know to push here, at once and in JSON. */
+  /** What a broker needs to push here, at once and in JSON. */
   get environment(): Record<string, string> {
     return {
       OTEL_EXPORTER_OTLP_ENDPOINT: this.url,

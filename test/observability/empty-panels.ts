@@ -1,7 +1,7 @@
 import { panels, queryOf } from '../deploy/monitoring.js';
 import type { PrometheusProcess } from './prometheus-process.js';
 
-/** The panels of the dashboard by their titles, once for each query of theirs that has no data. */
+/** The titles of the dashboard's panels, once for each of their queries that has no data. */
 export async function emptyPanels(prometheus: PrometheusProcess): Promise<readonly string[]> {
   const empty: string[] = [];
   for (const { title = '', targets = [] } of panels) {

@@ -20,7 +20,7 @@ export interface ObservedSetUp {
   readonly faults?: readonly object[];
 }
 
-/** A broker as a process of its own, with an environment of its own, before a sandbox in this process. */
+/** A broker as a separate process with its own environment, in front of a sandbox in this process. */
 export class ObservedBroker {
   url = '';
   managementUrl = '';
@@ -34,7 +34,7 @@ export class ObservedBroker {
     return startedWhole(broker, { start: () => broker.#start(environment, setUp), end: () => broker.stop() });
   }
 
-  /** What must not be seen anywhere. */
+  /** What must not show up anywhere. */
   get secrets(): readonly string[] {
     return this.#secrets;
   }
@@ -47,7 +47,7 @@ export class ObservedBroker {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** A session that was handed out is among the secrets from then on. */
+  /** A session that was handed out counts as a secret from then on. */
   async session(headers: Record<string, string> = {}): Promise<{ generation: number }> {
     const response = await this.#ask('/session', { headers: { prefer: 'wait=10', ...headers } });
     return this.#note(response);
@@ -83,7 +83,7 @@ export class ObservedBroker {
     return answer.status;
   }
 
-  /** A plain read, as consumers make it all day. */
+  /** A plain read, as consumers do all day. */
   async read(headers: Record<string, string> = {}): Promise<number> {
     const response = await this.#ask('/session', { headers });
     await response.arrayBuffer();

@@ -16,7 +16,9 @@ const ROUTE = '/ecom/execute_request/**';
 const READY = { ready: true, shuttingDown: false, merchants: [] };
 const OUTCOMES: readonly EgressOutcome[] = ['answered', 'refused', 'no_session', 'unreachable', 'client_gone'];
 
-/** The instruments and the management port of an egress, with a test that says what has happened. One in a process. */
+/**
+ * The instruments and the management port of an egress, with a test that says what has happened. Only one per process.
+ */
 export class PlayedEgress {
   readonly instruments: EgressInstruments;
   readonly #telemetry: Telemetry;
@@ -33,7 +35,7 @@ export class PlayedEgress {
     this.instruments.observeSessions(() => this.#sessions.values());
   }
 
-  /** With a session of `shop` that has an hour to go. */
+  /** With a session of `shop` that has an hour left. */
   static async start(): Promise<PlayedEgress> {
     const logger = createLogger({ name: 'egress', level: 'error' });
     const ends = new EndsOfPorts(new SystemClock(), () => undefined);
@@ -57,7 +59,7 @@ export class PlayedEgress {
     return new URL(this.#management.url).host;
   }
 
-  /** @param session what is to be different from a session that lives and is followed */
+  /** @param session differences from a session that is alive and followed */
   hold(merchant: string, session: Partial<EgressSessionGauges> = {}): void {
     const expiresAtMs = new SystemClock().now() + HOUR_MS;
     this.#sessions.set(merchant, { merchant, generation: 7, expiresAtMs, isFollowing: true, ...session });
@@ -68,7 +70,7 @@ export class PlayedEgress {
     this.instruments.request({ ...facts, outcome }, 0.01);
   }
 
-  /** One of everything, so that each series is there. */
+  /** One of everything, so that every series exists. */
   doEverything(): void {
     for (const outcome of OUTCOMES) this.end(outcome);
     this.end('unknown');
@@ -80,7 +82,7 @@ export class PlayedEgress {
     this.instruments.reloaded(true);
   }
 
-  /** Nobody answers a scrape any more. */
+  /** From now on nobody answers a scrape. */
   close(): Promise<void> {
     return this.#management.close();
   }

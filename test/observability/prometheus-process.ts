@@ -7,12 +7,12 @@ import { SystemClock } from '#libs/clock';
 import { eventually, freePort, startedWhole, toolPath } from '#libs/testing';
 
 export interface PrometheusOptions {
-  /** host:port of each management port of a broker. */
+  /** host:port of the management port of each broker. */
   readonly targets: readonly string[];
-  /** The same of each egress. */
+  /** The same for each egress. */
   readonly egresses?: readonly string[];
   readonly rules: string;
-  /** host:port of the Alertmanager that is told of alerts. */
+  /** host:port of the Alertmanager that gets the alerts. */
   readonly alertmanager?: string;
 }
 
@@ -32,7 +32,7 @@ interface Answer<Data> {
   readonly data: Data;
 }
 
-/** A real Prometheus that scrapes and judges twice a second. */
+/** A real Prometheus that scrapes and evaluates twice a second. */
 export class PrometheusProcess {
   readonly #folder: string;
   readonly #url: string;
@@ -65,13 +65,13 @@ export class PrometheusProcess {
     return startedWhole(prometheus, { start: () => eventually(isThere), end: () => prometheus.stop() });
   }
 
-  /** @throws Error with what Prometheus says of the expression */
+  /** @throws Error with what Prometheus says about the expression */
   async query(expr: string): Promise<readonly Sample[]> {
     const data = await this.#ask<{ result: readonly Sample[] }>(`/query?query=${encodeURIComponent(expr)}`);
     return data.result;
   }
 
-  /** Of the last minutes, by a selector. */
+  /** Those of the last minutes, by a selector. */
   async exemplars(query: string): Promise<readonly KeptExemplar[]> {
     const nowSeconds = new SystemClock().now() / MS.s;
     const range = `start=${nowSeconds - 600}&end=${nowSeconds + 60}`;
@@ -80,7 +80,7 @@ export class PrometheusProcess {
     return data.flatMap(({ exemplars }) => exemplars);
   }
 
-  /** Alerts that fire now, as `name` and `name:merchant`. */
+  /** Alerts that are firing now, as `name` and `name:merchant`. */
   async firing(): Promise<Set<string>> {
     const data = await this.#ask<{ alerts: readonly { labels: Record<string, string>; state: string }[] }>('/alerts');
     const firing = data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels);
@@ -91,7 +91,7 @@ export class PrometheusProcess {
     );
   }
 
-  /** From now on, as where discovery finds nothing more, nothing is scraped. */
+  /** From now on nothing is scraped, as if discovery no longer found anything. */
   async losesTargets(): Promise<void> {
     await writeFile(
       join(this.#folder, 'prometheus.yml'),
@@ -121,8 +121,8 @@ const SCALE = 1 / 15;
 const MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 /**
- * The rules with every window, step, offset and patience a fifteenth as long, so that minutes of trouble pass in seconds. The
- * real durations are what the unit tests of the rules check.
+ * The rules with every window, step, offset and `for` a fifteenth as long, so that minutes of trouble pass in seconds.
+ * The unit tests of the rules check the real durations.
  */
 export function hastened(rules: string): string {
   return rules.replace(/(?<=\[|\[\d+[smh]:|offset |for: )\d+[smh]\b/g, (duration) => {

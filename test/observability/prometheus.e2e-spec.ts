@@ -8,7 +8,7 @@ import { WatchedReplicas } from './watched-replicas.js';
 
 const MERCHANTS = [
   { id: 'steady', lifetimeMs: 20_000 },
-  // The first of its alerts has a third of a lead time to be seen in: more than four seconds of this.
+  // The first of its alerts can be seen for a third of a lead time: more than four seconds of this one.
   { id: 'failing', lifetimeMs: 30_000 },
   { id: 'refused', lifetimeMs: 60_000 },
   { id: 'spent', lifetimeMs: 600_000, budget: 2 },
@@ -105,7 +105,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
   it('sees what consumers do: a session that is rejected, a credential that is wrong', async () => {
     expect(await watched.reject('steady', await watched.generationOf('steady'))).toBe(200);
     expect(await watched.readWith('wrong', 'steady')).toBe(401);
-    // A rate needs two scrapes, of whichever replica answered.
+    // A rate needs two scrapes, of the replica that answered.
     for (const counted of ['rejections', 'authentication_failures']) {
       const rate = `rate(session_broker_${counted}_total[5s])`;
       await eventually(async () => (await prometheus.query(rate)).length > 0, 20_000);

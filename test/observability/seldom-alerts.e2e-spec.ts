@@ -9,14 +9,14 @@ const MERCHANTS = ['steady', 'rejected', 'fenced', 'spoilt', 'refused'].map((id)
   id,
   lifetimeMs: DAY_MS,
   budget: 100,
-  // With the shortest one sessions are rejected often enough for the alerts that count them.
+  // With the shortest pause, sessions are rejected often enough for the alerts that count rejections.
   foreignAuthorizerPause: '10s',
 }));
 const FAULTS = [
   { kind: 'error', operation: 'authorize', merchant: 'refused', status: 200, msgCode: 'b_merchant_not_found' },
 ];
 
-/** Faults that are played at once, each on a merchant or a replica of its own. */
+/** Faults that are played at the same time, each on its own merchant or replica. */
 describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that is rare', () => {
   let watched: WatchedReplicas;
   let prometheus: PrometheusProcess;
@@ -45,7 +45,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
   it('is silent on all of it before, but for the merchant that the gateway refuses', async () => {
     const noise = async (): Promise<string[]> =>
       [...(await prometheus.firing())].filter((name) => !/^SessionBroker(?:AccessRefused|NoSession)/.test(name));
-    // While it starts, Prometheus has seen no replica.
+    // While it is starting, Prometheus has seen no replica.
     await eventually(async () => (await noise()).length === 0, 10_000);
   });
 

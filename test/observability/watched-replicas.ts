@@ -18,18 +18,18 @@ export interface WatchedMerchant {
   readonly lifetimeMs: number;
   /** Create calls in ten minutes. */
   readonly budget?: number;
-  /** Between two sessions for rejections, while somebody else creates. */
+  /** Between two sessions created for rejections, while a rival creates sessions. */
   readonly foreignAuthorizerPause?: string;
   /** Whether a new session ends the one before it. */
   readonly supersedes?: boolean;
-  /** Of one create call; half a second unless told. */
+  /** Of one create call; half a second by default. */
   readonly timeout?: string;
-  /** Whether a replica is ready only with a session of it; it is not, unless told. */
+  /** Whether a replica is ready only with a session of this merchant; not by default. */
   readonly required?: boolean;
 }
 
 export interface ReplicaWish {
-  /** Where it finds Redis; the Redis itself unless told. */
+  /** Where it finds Redis; Redis itself by default. */
   readonly redisUrl?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -38,11 +38,11 @@ export interface Replica {
   readonly process: ProgramProcess;
   readonly url: string;
   readonly management: string;
-  /** Its configuration. */
+  /** Its configuration file. */
   readonly file: string;
 }
 
-/** Replicas as processes of their own before a real Redis and a sandbox in this process. */
+/** Replicas as separate processes, with a real Redis, in front of a sandbox in this process. */
 export class WatchedReplicas {
   readonly redis: RedisProcess;
   readonly replicas: Replica[] = [];
@@ -93,7 +93,7 @@ export class WatchedReplicas {
     return (await this.#ask(merchant, '/rejections', init)).status;
   }
 
-  /** Somebody else creates a session, with the service code of the merchant. */
+  /** A rival creates a session, with the merchant's service code. */
   async createAsRival(merchant: string): Promise<void> {
     const serviceCode = serviceCodeOf(this.#merchants.findIndex(({ id }) => id === merchant));
     const response = await fetch(`${this.sandboxUrl}/api-gateway/authorize_virtual_device`, {
@@ -116,7 +116,7 @@ export class WatchedReplicas {
 
   /**
    * One more replica, ready to serve.
-   * @param redisUrl when it is to reach Redis by another way
+   * @param redisUrl if it is to reach Redis by another way
    */
   async add(redisUrl = this.redis.url): Promise<Replica> {
     const replica = await this.launch({ redisUrl }).then(untilStarted);
@@ -124,7 +124,7 @@ export class WatchedReplicas {
     return replica;
   }
 
-  /** One more replica, whatever its start has come to. */
+  /** One more replica, however far its start has got. */
   async launch({ redisUrl = this.redis.url, environment = {} }: ReplicaWish = {}): Promise<Replica> {
     const [port, management] = [await freePort(), await freePort()];
     const file = join(this.#folder, `broker-${port}.yaml`);
@@ -169,13 +169,13 @@ export class WatchedReplicas {
     await this.replicas[replica]?.process.ended;
   }
 
-  /** The gateway goes away and stays away. */
+  /** Closes the gateway for good. */
   async endGateway(): Promise<void> {
     await this.#sandbox?.close();
     this.#sandbox = undefined;
   }
 
-  /** Create calls that the gateway has got, answered or not. */
+  /** Create calls that the gateway has received, answered or not. */
   async createCalls(): Promise<number> {
     const calls = await this.control('GET', '/calls?operation=authorize&until=arrived');
     return (calls as { matching: number }).matching;
