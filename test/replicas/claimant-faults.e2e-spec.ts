@@ -10,7 +10,7 @@ describeWith('redis-server', 'a replica that is lost while it creates a session'
     replicas = started.add(await ReplicaProcesses.start({ redisUrl: redis.url }), (it) => it.close());
   });
 
-  /** Starts a replica whose create call the gateway holds until it is told to go on. */
+  /** Starts a replica whose create call the gateway holds until it is released. */
   async function startStalled(): Promise<{ claimant: ReplicaProcess; release: () => Promise<unknown> }> {
     const { arrived, release } = await replicas.holdCreateCall();
     const claimant = await replicas.add();

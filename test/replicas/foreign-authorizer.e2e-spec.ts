@@ -14,10 +14,7 @@ interface Shown {
   readonly merchants: readonly { readonly condition: string; readonly reason: string }[];
 }
 
-/**
- * Three replicas as processes, a real Redis, a gateway that supersedes at once, and somebody else with our service
- * code.
- */
+/** Three replicas as processes, a real Redis, a gateway that supersedes at once, and a rival with our service code. */
 describeWith('redis-server', 'somebody else who creates sessions, before three replicas', () => {
   let watched: WatchedReplicas;
   let rivalCalls = 0;
@@ -52,7 +49,9 @@ describeWith('redis-server', 'somebody else who creates sessions, before three r
     await watched.createAsRival('shop');
   };
   const ourCalls = async (): Promise<number> => (await watched.createCalls()) - rivalCalls;
-  /** A death that is reported while a replica has just lost sight of Redis says nothing, on purpose: then the next one does. */
+  /**
+   * A death reported while a replica has just lost sight of Redis shows nothing, on purpose: then the next one does.
+   */
   const reportUntilNoticed = async (): Promise<Response> => {
     let noticed: Response | undefined;
     await eventually(async () => {
@@ -118,7 +117,7 @@ describeWith('redis-server', 'somebody else who creates sessions, before three r
     );
     expect(created.length).toBeGreaterThanOrEqual(2);
     expect(created.length).toBeLessThanOrEqual(Math.ceil(FIGHT_MS / PAUSE_MS));
-    // Of one session that is the moment of the call, of the one before it the pause begins with its end.
+    // This is the moment of the call, while the pause begins with the end of the call before it.
     expect(Math.min(...apart)).toBeGreaterThan(PAUSE_MS - 1_000);
   });
 });

@@ -1,9 +1,9 @@
 import { describeWith, endedAfterEach, eventually, RedisProcess } from '#libs/testing';
 import { type ReplicaProcess, ReplicaProcesses } from './replica-processes.js';
 
-/** A setting that permits going on alone in an outage: a store that refuses is none. */
+/** A setting that allows replicas to go on alone in an outage: a store that refuses is not one. */
 const store = 'onStoreOutage: authorize';
-/** Sooner than this after a session nobody's wish for a newer one leads to a call. */
+/** For this long after a session, no request for a newer one leads to a call. */
 const JUST_RENEWED_MS = 10_000;
 
 describeWith('redis-server', 'two replicas on a Redis that is full', () => {
@@ -20,7 +20,7 @@ describeWith('redis-server', 'two replicas on a Redis that is full', () => {
     return served(1);
   }
 
-  /** The generation that both serve, once they do, after so many create calls. */
+  /** The generation that both serve, once they do, after this many create calls. */
   async function served(calls: number): Promise<number> {
     const generations = await Promise.all(both.map((replica) => replicas.read(replica, { prefer: 'wait=10' })));
     expect(generations[0]).toBeGreaterThan(0);
@@ -65,7 +65,7 @@ describeWith('redis-server', 'two replicas on a Redis that is full', () => {
     expect(await replicas.reject(both[1], before)).toBe(503);
     expect(await served(1)).toBe(before);
     await giveMemory();
-    // For a few seconds nobody creates: another replica may hold a newer session, and is about to say so.
+    // For a few seconds nobody creates: another replica may hold a newer session that it is about to announce.
     await eventually(async () => (await replicas.renew(both[0])).code === 0);
     expect(await served(2)).toBeGreaterThan(before);
   });
@@ -95,7 +95,7 @@ describeWith('redis-server', 'two replicas on a Redis that is full', () => {
     const { arrived, release } = await replicas.holdCreateCall();
     const reporting = replicas.reject(both[0], before);
     await arrived();
-    // At once: the gateway is given a second for its answer.
+    // At once: the gateway has one second to answer.
     setMemory('1');
     await release();
     expect(await reporting).toBe(200);

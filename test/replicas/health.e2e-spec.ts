@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describeWith, eventually } from '#libs/testing';
 import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
-/** What the kubelet gives a probe unless told otherwise. */
+/** The kubelet's default timeout for a probe. */
 const PROBE_TIMEOUT_MS = 1_000;
 const LIFETIME_MS = 8_000;
 
-/** On SIGUSR2, nothing else is done until a file is there. */
+/** On SIGUSR2, does nothing else until a file exists. */
 const blockingUntil = (file: string): string => `
   import { existsSync, writeSync } from 'node:fs';
   process.on('SIGUSR2', () => {
@@ -90,10 +90,10 @@ describeWith('redis-server', 'the health of a replica', () => {
     await watched.control('GET', '/calls?operation=authorize&until=arrived&waitFor=1');
     blocked.process.signal('SIGUSR2');
     await blocked.process.said(/event loop blocked/);
-    // The answer is there before the deadline, but nothing looks at it.
+    // The answer arrives before the deadline, but nothing looks at it.
     await watched.control('POST', `/faults/${id}/release`);
     await expect(probe(blocked, '/livez')).rejects.toMatchObject({ name: 'TimeoutError' });
-    // It creates the session once the lease of the blocked one has ended.
+    // It creates the session once the blocked replica's lease has ended.
     const other = await watched.add();
     const generation = await generationOf(other);
     expect(generation).toBeGreaterThan(0);

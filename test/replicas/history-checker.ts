@@ -1,15 +1,15 @@
-/** A session that a replica served, or would have served, at a moment of the one clock of the test. */
+/** A session that a replica served, or would have served, at a moment on the one clock of the test. */
 export interface ObservedRead {
   readonly kind: 'read';
   readonly replica: number;
   readonly atMs: number;
   readonly generation: number;
-  /** Stands for the token: two sessions have two. */
+  /** Stands for the token: different sessions have different ones. */
   readonly token: string;
   readonly expiresAtMs: number;
 }
 
-/** A replica took a generation over; the first one to do so has published it. */
+/** A replica adopted a generation; the first one to do so has published it. */
 export interface ObservedAdoption {
   readonly kind: 'adoption';
   readonly replica: number;
@@ -34,9 +34,7 @@ export interface HistoryBounds {
   readonly mayOverlap: boolean;
 }
 
-/**
- * What is wrong with a history, in one line each; at most one line per rule and replica is of use, so it stops early.
- */
+/** What is wrong with a history, one line for each fault. */
 export function faultsOf(history: readonly Observation[], bounds: HistoryBounds): readonly string[] {
   const adoptions = history.filter((seen) => seen.kind === 'adoption').sort((a, b) => a.atMs - b.atMs);
   const reads = history.filter((seen) => seen.kind === 'read').sort((a, b) => a.atMs - b.atMs);
@@ -80,7 +78,9 @@ function expiredReads(reads: readonly ObservedRead[]): string[] {
     .map(({ replica, generation }) => `replica ${replica} served ${generation} past its expiry`);
 }
 
-/** One pass over both, in order of time: the newest generation that everybody should have by now is the yardstick. */
+/**
+ * One pass over both in chronological order: the yardstick is the newest generation that everyone should have by now.
+ */
 function staleReads(
   reads: readonly ObservedRead[],
   adoptions: readonly ObservedAdoption[],
@@ -108,7 +108,7 @@ function overlappingCalls(calls: readonly ObservedCall[]): string[] {
   });
 }
 
-/** For each generation, how long it took from the first replica that had it to the last one. Milliseconds, sorted. */
+/** For each generation, the time from the first replica that had it to the last. In milliseconds, sorted. */
 export function spreadsOf(history: readonly Observation[], replicas: number): readonly number[] {
   const moments = new Map<number, number[]>();
   for (const seen of history) {

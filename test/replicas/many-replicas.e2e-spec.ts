@@ -26,14 +26,15 @@ describeWith('redis-server', 'many replicas on one Redis', () => {
   });
 
   it('make one call per renewal over fifty renewals of two-second sessions, and never serve a wrong one', async () => {
-    // Half of the lifetime: a call that a busy machine is slow to answer is one call all the same.
+    // Half of the lifetime: a call that a busy machine is slow to answer still counts as one.
     const settings = { gatewayTimeoutMs: 1_000, budget: [{ calls: 1_000, perMs: 600_000 }] };
     const group = await ReplicaGroup.start({ replicas: 10, lifetimeMs: 2_000, settings, redis: single(redis) });
     try {
       await eventually(() => group.agrees());
       group.startReading();
       await eventually(async () => (await group.createCalls()).length >= 51, 90_000);
-      // Calls are logged as they arrive: the last one is waited for, and one that was not needed would never be made up for.
+      // Calls are logged as they arrive: this waits for the last one, and an unnecessary one would never be made up
+      // for.
       await eventually(async () => (await group.createCalls()).length === group.adoptedGenerations().size);
       await eventually(() => group.agrees());
       const history = await group.observations();

@@ -9,11 +9,11 @@ import { ReplicaGroup } from './replica-group.js';
 const HEALED_WITHIN_MS = 10_000;
 /** The same where a session has to be created first. Long before the schedule would create one. */
 const SETTLED_WITHIN_MS = 6_000;
-/** A replica without its store cannot know better for as long as the fault lasts. */
+/** A replica without its store cannot know better while the fault lasts. */
 const bounds = { staleForMs: 15_000, mayOverlap: false };
 const settings = { gatewayTimeoutMs: 500, onStoreOutage: 'fail' } as const;
 
-/** Twice what a publication is given for its way to the store. */
+/** Twice the time that a publication is given to reach the store. */
 const TELLABLE_APART_MS = 500;
 
 function isTellableFromTheNext({ clock }: ReplicaGroup, session: Session | undefined): boolean {
@@ -23,7 +23,7 @@ function isTellableFromTheNext({ clock }: ReplicaGroup, session: Session | undef
 
 const to = (address: { host: string; port: number }): RedisConnection => ({ kind: 'single', address, database: 0 });
 
-/** Every replica has noticed that its store does not answer. */
+/** Whether every replica has noticed that its store does not answer. */
 function allNotice(group: ReplicaGroup, since: readonly number[]): () => boolean {
   return () => group.members.every(({ events }, index) => events.of('store_failed').length > (since[index] ?? 0));
 }
@@ -118,7 +118,7 @@ describeWith('redis-server', 'a network', () => {
           .every((session) => (session?.generation ?? 0) > before),
       );
       expect(group.served()[0]?.generation).toBe(before);
-      // Past its expiry it has nothing to serve, rather than something dead.
+      // Past the session's expiry it serves nothing, rather than something dead.
       await eventually(() => group.served()[0] === undefined);
       proxy.passage = 'open';
       proxy.reset();
@@ -150,7 +150,8 @@ describeWith('redis-server', 'a store outage in which replicas may authorize alo
       await eventually(() => group.served().every((session) => isTellableFromTheNext(group, session)));
       await redis.start();
       const newest = Math.max(...group.served().map((session) => session?.generation ?? 0));
-      // Nobody can tell which of the three was created last: one more settles it, which takes a call beside the return.
+      // Nobody can tell which of the three was created last: one more session settles it, which takes a call on top of
+      // the return.
       await eventually(() => group.agrees() && (group.served()[0]?.generation ?? 0) > newest, SETTLED_WITHIN_MS);
       expect(await group.createCalls()).toHaveLength(5);
       expect(faultsOf(await group.observations(), { ...bounds, mayOverlap: true })).toEqual([]);

@@ -37,8 +37,8 @@ interface LoggedCall {
 }
 
 /**
- * Replicas of the broker in this process, each with its own connection to a real Redis and to the played gateway, as the
- * app puts them together; and everything that they serve, written down on one clock.
+ * Replicas of the broker in this process, each with its own connection to a real Redis and to the simulated gateway,
+ * assembled as in the app; and a record of everything that they serve, on one clock.
  */
 export class ReplicaGroup {
   readonly clock = new SystemClock();
@@ -50,7 +50,7 @@ export class ReplicaGroup {
   readonly #keys = new Map<string, ClientKey>();
   #sandbox: { url: string; close(): Promise<void> } | undefined;
   #reading: NodeJS.Timeout | undefined;
-  /** Replicas start side by side: each has its number before it is there. */
+  /** Replicas start in parallel: each has its number before it exists. */
   #next = 0;
 
   private constructor(options: GroupOptions) {
@@ -90,7 +90,7 @@ export class ReplicaGroup {
     return generations.size === 1 && !generations.has(undefined);
   }
 
-  /** Every generation that any replica has ever taken over. */
+  /** Every generation that any replica has ever adopted. */
   adoptedGenerations(): ReadonlySet<number> {
     return new Set(this.history.flatMap((seen) => (seen.kind === 'adoption' ? [seen.generation] : [])));
   }
@@ -99,13 +99,13 @@ export class ReplicaGroup {
     return sandboxControl(this.#sandbox?.url ?? '', { method, path, body });
   }
 
-  /** The create calls that the gateway has got: the witness. */
+  /** The create calls that the gateway has received: the witness. */
   async createCalls(): Promise<readonly LoggedCall[]> {
     const { calls } = (await this.control('GET', '/calls?operation=authorize&limit=10000')) as { calls: LoggedCall[] };
     return calls;
   }
 
-  /** Everything that was seen, the gateway's calls of one merchant included, on the wall clock of this machine. */
+  /** Everything that was seen, including the gateway's calls of one merchant, on this machine's wall clock. */
   async observations(merchant = 'shop'): Promise<readonly Observation[]> {
     const calls = (await this.createCalls()).filter((call) => call.merchant === merchant);
     const asObserved = calls.map(({ at, durationMs = 0 }): Observation => {
@@ -116,8 +116,9 @@ export class ReplicaGroup {
   }
 
   /**
-   * Of this many renewals: from the due moment to the last replica that had the new session, less the gateway's own time.
-   * The gateway's time is taken from its log, which has whole milliseconds for the moment and fractions for the duration.
+   * For this many renewals: the time from being due until the last replica had the new session, less the gateway's own
+   * time. The gateway's time is taken from its log, which has whole milliseconds for the moment and fractions for the
+   * duration.
    */
   async overheadsOf(renewals: number): Promise<number[]> {
     const overheads: number[] = [];

@@ -26,7 +26,7 @@ interface ReplicasOptions {
   readonly store?: string;
 }
 
-/** What a replica says of the merchant to whoever asks how it is. */
+/** What a replica says about the merchant's condition. */
 interface Said {
   readonly condition: string;
   readonly cause?: string;
@@ -38,7 +38,7 @@ interface Session {
   readonly createdAt: string;
 }
 
-/** Replicas of the built broker, each a process of its own, over one Redis and one played gateway. */
+/** Replicas of the built broker, each a separate process, with one Redis and one simulated gateway. */
 export class ReplicaProcesses {
   readonly #options: ReplicasOptions;
   readonly #replicas: ReplicaProcess[] = [];
@@ -72,7 +72,7 @@ export class ReplicaProcesses {
     return ((await this.control('GET', '/calls?operation=authorize&until=arrived')) as { matching: number }).matching;
   }
 
-  /** Has the gateway hold the next create call. @returns how to wait for its arrival, and how to let it go on */
+  /** Makes the gateway hold the next create call. @returns how to wait for its arrival, and how to release it */
   async holdCreateCall(): Promise<{
     readonly arrived: () => Promise<unknown>;
     readonly release: () => Promise<unknown>;
@@ -114,7 +114,7 @@ merchants:
     return replica;
   }
 
-  /** The generation that is served; undefined when there is none. */
+  /** The generation that is served; undefined if there is none. */
   async read(replica: ReplicaProcess, headers: Record<string, string> = {}): Promise<number | undefined> {
     return (await this.session(replica, headers))?.generation;
   }
@@ -137,7 +137,7 @@ merchants:
     return (await fetch(`${url}/v1/merchants/shop/session/rejections`, { method: 'POST', headers, body })).status;
   }
 
-  /** The command `renew` at one replica, as a person on call gives it. */
+  /** The command `renew` at one replica, as a person on call runs it. */
   async renew({ url }: ReplicaProcess): Promise<{ readonly code: number | null; readonly out: string }> {
     const tokenFile = join(this.#folder, 'checkout.token');
     await writeFile(tokenFile, `${TOKEN}\n`);

@@ -20,7 +20,7 @@ describeWith('redis-server', 'a rolling update of three replicas, under load', (
       onEvent: (event) => void (event.type === 'session' && generations.push(event.generation)),
     });
     await watcher.session();
-    // Sessions that nobody watched yet are not counted, nor their calls.
+    // Sessions from before anyone was watching do not count, nor do their calls.
     const before = await watched.createCalls();
     const { url: brokerUrl } = balancer;
     const { sandboxUrl } = watched;
@@ -40,7 +40,7 @@ describeWith('redis-server', 'a rolling update of three replicas, under load', (
     expect(report.failed).toEqual([]);
     expect(generations).toEqual([...generations].sort((a, b) => a - b));
     expect(generations.at(-1)).toBe(generation);
-    // One for each session that was seen after the first, and perhaps the one that was being created at the end.
+    // One for each session seen after the first, and perhaps the one that was being created at the end.
     expect(calls).toBeLessThanOrEqual(Math.max(report.generations, generations.length));
   });
 });

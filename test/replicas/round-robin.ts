@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 
-/** A balancer as plain as can be: each connection goes to the next of those that are in service. */
+/** A balancer as simple as possible: each connection goes to the next server in service. */
 export class RoundRobin {
   readonly #inService: string[] = [];
   readonly #server: Server;
@@ -12,7 +12,7 @@ export class RoundRobin {
       const target = new URL(this.#inService[this.#turn++ % this.#inService.length] ?? 'http://127.0.0.1:9');
       const server = connect(Number(target.port), target.hostname);
       client.pipe(server).pipe(client);
-      // Either end may go away: the other one is told, and that is all a balancer does.
+      // If either end goes away, the other is told, and that is all that a balancer does.
       client.on('error', () => server.destroy()).on('close', () => server.destroy());
       server.on('error', () => client.destroy()).on('close', () => client.destroy());
     });

@@ -2,7 +2,8 @@ import { describeWith, endedAfterEach, eventually, TcpProxy } from '#libs/testin
 import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
 /**
- * The grace for renewals, and what closing takes at most: less than the 25 s that the manifests leave after preStop.
+ * The grace period for renewals, and the most that closing takes: less than the 25 s that the manifests leave after
+ * preStop.
  */
 const MAX_STOP_MS = 10_000 + 10_000;
 const SESSION = { id: 'shop', lifetimeMs: 600_000, timeout: '60s', required: true };
@@ -15,7 +16,7 @@ describeWith('redis-server', 'a replica that is asked to end', () => {
     watched = started.add(await WatchedReplicas.start([SESSION], [], 0), (it) => it.stop());
   });
 
-  /** The gateway takes the next create call and does not answer it. */
+  /** Makes the gateway take the next create call without answering it. */
   async function holdNext(): Promise<() => Promise<unknown>> {
     const fault = { kind: 'hold', operation: 'authorize', times: 1 };
     const { id } = (await watched.control('POST', '/faults', fault)) as { id: string };
@@ -72,15 +73,15 @@ describeWith('redis-server', 'a replica that is asked to end', () => {
     replica.process.signal('SIGTERM');
     let ended = false;
     void replica.process.ended.then(() => (ended = true));
-    // It is served by the other replica all the while, and by the one that ends for as long as it listens.
+    // The other replica serves it all the while, and so does the one that is ending for as long as it listens.
     while (!ended) expect(await read(other)).toBe(before);
     const tookMs = performance.now() - askedAtMs;
     expect(await replica.process.ended).toBe(0);
-    // Those who waited for the renewal were answered at once, so that they could turn to the other replica.
+    // Those waiting for the renewal were answered at once, so that they could turn to the other replica.
     expect(await rejected).toBe(503);
     expect(tookMs).toBeLessThan(MAX_STOP_MS);
     await release();
-    // The lease of the lost call has 55 s to go: it is not waited for.
+    // The lease of the lost call has 55 s left: nobody waits for it.
     await eventually(async () => ((await read(other)) ?? 0) > (before ?? 0));
     expect(await watched.createCalls()).toBe(3);
   });

@@ -5,12 +5,12 @@ import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { CliProcess } from '../e2e/cli-process.js';
 import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
-/** Longer than any cool-down of these merchants: then a report counts again. */
+/** Longer than any cool-down of these merchants: after it, a report counts again. */
 const COOLED_MS = 12_000;
-/** A quarter of the lifetime of `cooled`: what dies after it says nothing of somebody else. */
+/** A quarter of the lifetime of `cooled`: a death after that does not point to anyone else. */
 const NO_EARLY_DEATH_MS = 15_000;
 const FOREIGN = 'somebody else creates sessions of the merchant, and each ends ours';
-/** What the other one says besides. */
+/** What the other replica adds. */
 const ELSEWHERE = '; reported to another replica; its page says by whom';
 const NOT_REPLACED = 'consumers report the session dead, and it';
 /** The calls of a budget are counted one by one: none is to be made again because the machine was busy. */
@@ -33,16 +33,19 @@ interface Answer {
   readonly body: { readonly code?: string; readonly reason?: string; readonly cause?: string };
 }
 
-/** Each replica counts by its own clock, so that one moment may fall on either side of a second. */
+/** Each replica goes by its own clock, so the same moment may fall on either side of a second. */
 const TIME = /\d\d:\d\d:\d\d(?= UTC)/g;
 const alike = ({ cause }: Pick<Listed, 'cause'>): string | undefined => cause?.replace(ELSEWHERE, '');
-/** What counts down is another second with each look. */
+/** A countdown shows another second at each look. */
 const wordsOf = ({ cause = '' }: Partial<Listed> = {}): readonly string[] =>
   cause.replace(/(?<=another )\d+ s/, '').split(TIME);
 const timesOf = ({ cause = '' }: Partial<Listed> = {}): readonly number[] =>
   [...cause.matchAll(TIME)].map(([time]) => Date.parse(`1970-01-01T${time}Z`));
 
-/** Two replicas as processes and a real Redis: every consumer reports to the first, and whoever looks looks at the other one. */
+/**
+ * Two replicas as processes and a real Redis: all consumers report to the first, and everyone who looks, looks at the
+ * other.
+ */
 describeWith('redis-server', 'what a consumer has told one replica', () => {
   let watched: WatchedReplicas;
   let folder: string;
@@ -77,7 +80,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
   }
   const everywhere = (id: string): Promise<Listed[]> =>
     Promise.all(watched.replicas.map((_one, index) => listed(index, id)));
-  /** Both say it in the same words: the one that was told, and the other one within its next look at the store. */
+  /** Both say it in the same words: the one that was told, and the other after its next look at the store. */
   const agreed = (id: string, condition: string): Promise<void> =>
     eventually(async () => {
       const said = await everywhere(id);
@@ -104,7 +107,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     const { code, out } = await cli('status', '--url', replica(index).url);
     return { code, line: out.split('\n').find((line) => line.startsWith(`${id} `)) };
   };
-  /** By API, page and command line, of the replica to which nobody has reported anything. */
+  /** By API, page and command line of the replica to which nobody has reported anything. */
   async function expectToldByOther(id: string, condition: string, said: RegExp): Promise<void> {
     const [told = { id, condition, generation: 0 }, other] = await everywhere(id);
     expect(other).toMatchObject({ condition, cause: expect.any(String), runbook: told.runbook });
@@ -123,7 +126,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     return Date.now() - Date.parse(createdAt);
   }
 
-  /** Those that came within a cool-down: a report is counted where it was made, and nowhere else. */
+  /** Those within a cool-down: a report is counted only where it was made. */
   async function rejectionsOf(index: number, id: string): Promise<number> {
     const text = await (await fetch(`http://${replica(index).management}/metrics`)).text();
     const found = new RegExp(
@@ -136,7 +139,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
   /** Within ten seconds a person is told of the same session. */
   const noLongerNew = (id: string): Promise<void> => eventually(async () => (await ageOf(id)) > COOLED_MS);
 
-  // The first: the session of the start has to die while it is young.
+  // This comes first: the initial session has to die while it is young.
   it('is told by the other: that somebody else creates, also once the budget is spent in the duel, and ends on both', async () => {
     expect((await report('duel')).status).toBe(200);
     expect(await report('duel')).toMatchObject({
@@ -178,7 +181,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
       /^session +of duel was created/,
     );
     await noLongerNew('duel');
-    // Who is refused learns that none is left for anybody, the schedule among them.
+    // A refusal says that no call is left for anyone, the schedule included.
     for (const index of [0, 1]) {
       const refused = await cli('renew', '--merchant', 'duel', '--url', replica(index).url);
       expect(refused).toMatchObject({
