@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { endedAfterEach, FakeClock } from '#libs/testing';
 import { AUTHORIZE, msgCodeOf, RunningSandbox } from './running-sandbox.js';
 
-/** The error that a call ends with; undici hides the one of the socket as its cause. */
+/** The error that a call ends with; undici hides the socket's error as its cause. */
 async function failureOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;

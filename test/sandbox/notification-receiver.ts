@@ -6,7 +6,9 @@ export interface ReceivedNotification {
   readonly body: string;
 }
 
-/** A merchant's server that notifications go to; answers the first ones with the given statuses, later ones with 200. */
+/**
+ * A merchant's server that receives notifications; answers the first ones with the given statuses, later ones with 200.
+ */
 export class NotificationReceiver {
   readonly received: readonly ReceivedNotification[];
   readonly #server: LoopbackServer;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** An order on the hosted page, as the gateway wants it. @param members what is to be different */
+/** An order on the hosted page, as the gateway wants it. @param members what should differ */
 export function orderRequest(members: Members = {}): Members {
   return {
     merchantRequestId: randomUUID(),

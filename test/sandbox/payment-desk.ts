@@ -13,7 +13,7 @@ export const EXECUTE_PURCHASE = '/ecom/execute_request/payments/v1/execute/purch
 export const DATE = '2026-03-18 11:58:41.56+00:00';
 export const GOOD_CARD = '4111111111111111';
 
-/** What came back: `code` is the msgCode of an error body, `body` an answer, opened where it was sealed. */
+/** What came back: `code` is the msgCode of an error body, `body` an answer, opened if it was sealed. */
 export interface PaymentAnswer {
   readonly status: number;
   readonly code: unknown;
@@ -50,7 +50,7 @@ export class PaymentDesk {
     return sealCompact(plaintext, readPublicKey(this.#session.serverPublic));
   }
 
-  /** For the payment key that the sandbox publishes. */
+  /** Sealed to the payment key that the sandbox publishes. */
   async sealCard(plaintext: string): Promise<string> {
     const response = await this.#sandbox.send('/_sandbox/payment-key', { method: 'GET' });
     const { jwk } = (await response.json()) as { readonly jwk: unknown };
@@ -92,7 +92,7 @@ export class PaymentDesk {
     return this.postSealed(EXECUTE_PURCHASE, { operationId, encryptedCardData, date: DATE, ...members });
   }
 
-  /** A direct purchase in both steps. @returns the operation that was paid */
+  /** A direct purchase in both steps. @returns the paid operation */
   async purchase(members: Members = {}): Promise<Members> {
     const { body } = await this.createPurchase(members);
     return (await this.executePurchase(body['operationId'])).body;

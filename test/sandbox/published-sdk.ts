@@ -3,7 +3,7 @@ import { CompactEncrypt, compactDecrypt, importJWK, type JWK } from 'jose';
 import { answers, faultsOf, type Schema } from './sdk-answers.js';
 
 /*
- * A client of the shape that a published merchant SDK has. It authorizes for each operation by itself, demands all three
+ * A client with the shape of a published merchant SDK. It authorizes by itself for each operation, requires all three
  * moments at which a session ends, reads `{"jwe"}`, and checks every answer against the published tables. It shares no
  * code with the sandbox, neither for keys nor for messages.
  */
@@ -24,7 +24,7 @@ export interface SdkSettings {
   readonly paymentKey: JWK;
 }
 
-/** As the SDK throws it: everything of the answer is within `message`, and the HTTP status one level down. */
+/** As the SDK throws it: the whole answer is in `message`, and the HTTP status one level down. */
 export class SdkError extends Error {
   readonly code = '500';
   readonly originalError: { readonly status: number };
@@ -72,7 +72,7 @@ export class PublishedSdk {
     return checked(await this.#postSealed('/payments/v3/refund', request), answers.refund);
   }
 
-  /** A notification as it came to the merchant's server. */
+  /** A notification as it arrived at the merchant's server. */
   async openNotification(headers: Readonly<Record<string, unknown>>, body: string): Promise<Members> {
     const isSealed = headers['x-encrypted_body'] === 'true';
     const content = JSON.parse(isSealed ? await this.#open(body) : body) as Members;
@@ -130,7 +130,7 @@ async function seal(plaintext: string, recipient: JWK): Promise<string> {
   return new CompactEncrypt(new TextEncoder().encode(plaintext)).setProtectedHeader(ALGORITHMS).encrypt(key);
 }
 
-/** The gateway's errors come in clear, also under 200. */
+/** The gateway's errors come in the clear, even with status 200. */
 async function answerOf(response: Response): Promise<string> {
   const body = await response.text();
   if (!response.ok || 'msgCode' in (JSON.parse(body) as object)) throw new SdkError(response.status, body);

@@ -54,7 +54,7 @@ export interface AuthorizeRequest {
 
 export const AUTHORIZE = '/api-gateway/authorize_virtual_device';
 
-/** A sandbox in this process, and one merchant of it as a client sees both: over HTTP only. */
+/** A sandbox in this process, and one of its merchants, both as a client sees them: over HTTP only. */
 export class RunningSandbox {
   readonly url: string;
   readonly serviceCode = randomUUID();
@@ -74,7 +74,7 @@ export class RunningSandbox {
     return new RunningSandbox(await startSandbox({ host: '127.0.0.1', port: 0, clock, logger, ...options }), lines);
   }
 
-  /** JSON when the body is not text. */
+  /** JSON unless the body is text. */
   send(path: string, { method = 'POST', headers = {}, body, signal }: SentRequest = {}): Promise<Response> {
     const type = typeof body === 'string' ? 'text/plain' : 'application/json';
     return fetch(this.url + path, {

@@ -1,7 +1,7 @@
 /**
  * One control request to a sandbox.
- * @returns the JSON of the answer; undefined when it has none
- * @throws Error when the sandbox refuses the request
+ * @returns the JSON of the answer; undefined if it has none
+ * @throws Error if the sandbox refuses the request
  */
 export async function sandboxControl(url: string, request: ControlRequest): Promise<unknown> {
   const { method, path, body } = request;

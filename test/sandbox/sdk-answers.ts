@@ -1,6 +1,6 @@
 /*
- * What the client of `published-sdk.ts` demands of answers: every member that the published tables name, of the right
- * type, and nowhere a null. A name with a question mark may be absent.
+ * What the client of `published-sdk.ts` requires of answers: every member that the published tables name, of the right
+ * type, and no null anywhere. A name with a question mark may be absent.
  */
 
 type Check = (value: unknown) => boolean;
@@ -130,7 +130,7 @@ export const answers = {
   operation,
 } as const satisfies Readonly<Record<string, Schema>>;
 
-/** Names of the members that are missing, of another type, or null; also of those that no table names. */
+/** Names of the members that are missing, of another type, or null; also of those that are in no table. */
 export function faultsOf(value: unknown, schema: Schema): readonly string[] {
   if (typeof value !== 'object' || value === null) return ['(not an object)'];
   const members = value as Readonly<Record<string, unknown>>;
