@@ -5,7 +5,7 @@ import type { ReplicaGroup } from '../replicas/replica-group.js';
 export interface SoakStage {
   readonly group: ReplicaGroup;
   readonly redis: RedisProcess;
-  /** The network of each replica towards Redis. */
+  /** Each replica's network to Redis. */
   readonly proxies: readonly TcpProxy[];
   /** In [0, 1), from the seed. */
   readonly random: () => number;
@@ -24,12 +24,12 @@ const gatewayFault =
   (fault: object) =>
   async ({ group, random }: SoakStage): Promise<void> => {
     const times = 1 + Math.floor(random() * 3);
-    // One at a time: piled up, they would keep the gateway failing for good, and nothing would be tested but back-off.
+    // One at a time: piled up, they would keep the gateway failing for good, and only back-off would be tested.
     await group.control('DELETE', '/faults');
     await group.control('POST', '/faults', { operation: 'authorize', times, ...fault });
   };
 
-/** What can go wrong, each fault undone by itself or within its own time. */
+/** What can go wrong; each fault is undone by itself or within its own time. */
 export const soakFaults: readonly SoakFault[] = [
   {
     name: 'Redis is killed and comes back empty',

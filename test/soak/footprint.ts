@@ -20,7 +20,7 @@ export function footprintOf(redis: RedisProcess): Footprint {
   };
 }
 
-/** Room for what comes and goes: a connection being replaced, a recheck being planned, the garbage of the moment. */
+/** Room for what comes and goes: a connection being replaced, a recheck being planned, garbage not yet collected. */
 const ROOM: Footprint = { heapMb: 16, sockets: 8, timers: 16, redisKeys: 4 };
 
 export function growth(before: Footprint, after: Footprint): readonly string[] {

@@ -17,7 +17,7 @@ const settings = {
   budget: [{ calls: 100_000, perMs: 600_000 }],
 } as const;
 
-/** Random faults from a seed, for some minutes; ends with what was wrong, which should be nothing. */
+/** Random faults from a seed, for some minutes; returns what was wrong, which should be nothing. */
 async function soak(minutes: number, seed: number): Promise<readonly string[]> {
   const random = seededRandom(seed);
   const redis = await RedisProcess.start();
@@ -40,10 +40,10 @@ async function soak(minutes: number, seed: number): Promise<readonly string[]> {
     }
     await group.control('DELETE', '/faults');
     await eventually(() => group.agrees(), HEALED_WITHIN_MS);
-    // One whole renewal without a fault: what was being replaced has been.
+    // One whole renewal without a fault, so that whatever was being replaced has been.
     await pause(LIFETIME_MS);
     await eventually(() => group.agrees(), HEALED_WITHIN_MS);
-    // Replicas without their store, or with a failing gateway, may be behind, and calls may overlap after a wipe.
+    // Replicas without their store, or with a failing gateway, may lag behind, and calls may overlap after a wipe.
     const wrong = faultsOf(await group.observations(), { staleForMs: 60_000, mayOverlap: true });
     console.log(`${group.history.length} observations, ${(await group.createCalls()).length} create calls`);
     group.history.length = 0;
