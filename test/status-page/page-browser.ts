@@ -23,25 +23,25 @@ interface AxeResults {
   readonly passes: readonly object[];
 }
 
-/** A real Chromium with a profile of its own, started once for a file of tests. */
+/** A real Chromium with its own profile, started once per test file. */
 export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: toolPath('chromium'),
     args: ARGUMENTS,
-    // Their default is `--headless` and a fresh profile below the folder of temporary files.
+    // The defaults are `--headless` and a fresh profile below the folder for temporary files.
     headless: true,
   });
 }
 
 interface PageOptions extends BrowserContextOptions {
-  /** Is given the page before it is loaded. */
+  /** Gets the page before it is loaded. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
-/** An open page, and all that it did which a good page does not do. */
+/** An open page, and everything it did that a good page does not do. */
 export class WatchedPage {
   readonly page: Page;
-  /** Errors of the console, exceptions, refusals of the content security policy. */
+  /** Console errors, exceptions, and refusals by the content security policy. */
   readonly complaints: string[] = [];
   readonly requests: Request[] = [];
 
@@ -78,7 +78,7 @@ export class WatchedPage {
     return this.page.locator('.row').filter({ has: this.page.locator(`button[data-merchant="${merchant}"]`) });
   }
 
-  /** Opens the row. One that is not well for a moment has a button more, which copies a command. */
+  /** The button that opens the row. A row that is not well at the moment has another one, which copies a command. */
   opener(merchant: string): ReturnType<Page['locator']> {
     return this.row(merchant).getByRole('button', { name: merchant, exact: true });
   }
@@ -87,14 +87,14 @@ export class WatchedPage {
     return this.page.locator('.card').filter({ has: this.page.getByText(kind, { exact: true }) });
   }
 
-  /** How much of its width the bar fills, as it is drawn at this moment. */
+  /** How much of its width the bar fills, as drawn at this moment. */
   async barOf(merchant: string): Promise<number> {
     const bar = this.row(merchant).locator('.life');
     const [whole, fill] = await Promise.all([bar.boundingBox(), bar.locator('.fill').boundingBox()]);
     return (fill?.width ?? 0) / (whole?.width ?? 1);
   }
 
-  /** How far the page is wider than the window. */
+  /** How much wider the page is than the window. */
   async overflow(): Promise<number> {
     return await this.page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   }
@@ -103,9 +103,9 @@ export class WatchedPage {
     return await this.page.evaluate('document.activeElement.textContent');
   }
 
-  /** What axe-core finds against WCAG 2.2 AA and good practice, and how many of its rules had something to look at. */
+  /** What axe-core finds against WCAG 2.2 AA and good practice, and how many of its rules had something to check. */
   async accessibilityFaults(): Promise<{ faults: string[]; passed: number }> {
-    // Evaluated by the debugger, which the content security policy does not bind.
+    // Evaluated by the debugger, to which the content security policy does not apply.
     await this.page.evaluate(axeSource);
     const results = await this.page.evaluate<AxeResults>('axe.run(document)');
     const faults = results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));

@@ -5,14 +5,14 @@ const ATTRIBUTE = /\b(href|src|id)="([^"]*)"/g;
 const AS_BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
 /**
- * Asks for everything that the runbooks of a management port link to, from their index on.
+ * Requests everything that the runbooks of a management port link to, starting from their index.
  * @returns the runbooks that were read, and what is not served there or has no such heading
  */
 export async function followRunbooks(url: string): Promise<{ read: readonly string[]; broken: readonly string[] }> {
   const index = new URL('runbooks/README.md', url);
   const runbooks = new Map([[index.pathname, index]]);
   const broken: string[] = [];
-  // Walking a map goes on to what is added meanwhile.
+  // Iterating over a map includes what is added meanwhile.
   for (const from of runbooks.values()) {
     const { targets } = readPage((await textOf(from)) ?? '');
     for (const written of targets.filter((target) => !ELSEWHERE.test(target))) {
@@ -26,7 +26,7 @@ export async function followRunbooks(url: string): Promise<{ read: readonly stri
 }
 
 /**
- * Does the same as a browser, and goes on from every page that it is given, whichever one links there.
+ * Does the same as a browser, and goes on from every page that it gets, whichever one links there.
  * @returns each page with its text, and what is not served or has no such id
  */
 export async function followRunbookPages(url: string): Promise<{ pages: Map<string, string>; broken: string[] }> {

@@ -11,11 +11,14 @@ import { type RunningBroker, startBroker } from '../../apps/broker/src/broker.js
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
 
-/** Lifetimes: of a session that is renewed while the test looks, one that is not, and one whose renewal is to fail. */
+/**
+ * Lifetimes: of a session that is renewed while the test watches, of one that is not, and of one whose renewal is to
+ * fail.
+ */
 export const LIFETIMES = { shop: 4_000, steady: 900_000, kiosk: 16_000 } as const;
 export const LONG_ID = `a-merchant-with-the-longest-id-that-there-can-be-${'x'.repeat(14)}`;
 
-/** As a document has it: good for a quarter of an hour from then on. */
+/** As in a document: good for a quarter of an hour from then on. */
 export const aSessionFrom = (at: number): StatusDocument['merchants'][number]['session'] & {} => ({
   generation: 1,
   createdAt: at,
@@ -62,7 +65,7 @@ export class ShownBroker {
     return join(this.#folder, 'broker.yaml');
   }
 
-  /** With the session's secrets: nothing of it may show. */
+  /** Includes the session's secrets: nothing of it may show. */
   async sessionOf(merchant: string): Promise<Record<string, unknown>> {
     const response = await fetch(`${this.#broker?.url}/v1/merchants/${merchant}/session`);
     return (await response.json()) as Record<string, unknown>;
@@ -77,7 +80,7 @@ export class ShownBroker {
     await sandboxControl(this.#sandbox.url, { method: 'DELETE', path: '/faults' });
   }
 
-  /** Does nothing while it runs. */
+  /** Does nothing if it is running. */
   async startBroker(): Promise<void> {
     if (this.#broker !== undefined) return;
     const configuration = await loadConfiguration(this.configurationFile, {
@@ -115,7 +118,8 @@ export class ShownBroker {
         serviceCode,
         clientKeyFiles: [`${id}.json`],
         gateway: { baseUrl: this.#sandbox.url, environment: 'test', timeout: '500ms' },
-        // Half of a life is left to see the kiosk's renewals fail: seconds, since a browser on a busy machine may stand still for some.
+        // Half of the lifetime is left to see the kiosk's renewals fail: several seconds, since a browser on a busy
+        // machine may stall for some.
         session: { renewBefore: id === 'kiosk' ? '50%' : '20%', budget: [{ calls: 1_000, per: '10m' }] },
       });
     }

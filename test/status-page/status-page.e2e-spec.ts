@@ -12,7 +12,7 @@ import { aSessionFrom, LONG_ID, ShownBroker } from './shown-broker.js';
 
 const PAGE_FOLDER = 'libs/status-page/src/page';
 
-/** What somebody who could run something in the page would try, and what became of it. */
+/** What someone who could run something in the page would try, and what became of it. */
 const ATTACKS = `(async () => {
   const refused = [];
   document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => refused.push(effectiveDirective));
@@ -48,7 +48,7 @@ async function visit(options: Parameters<typeof WatchedPage.open>[2] = {}): Prom
   return page;
 }
 
-/** The page before a replica that says this, and nothing more. */
+/** The page in front of a replica that says this, and nothing more. */
 async function visitPlayed(
   document: StatusDocument,
   options: Parameters<typeof WatchedPage.open>[2] = {},
@@ -367,7 +367,7 @@ describeWith('chromium', 'the routes of the status page', () => {
   });
 
   it('take a limited number of viewers, and let them go at shutdown', async () => {
-    // A viewer of the tests before this one may be gone without the broker knowing it yet.
+    // A viewer from the tests before may be gone without the broker knowing it yet.
     await broker.stopBroker();
     await broker.startBroker();
     const viewers = await Promise.all(
@@ -411,7 +411,9 @@ describeWith('chromium', 'the routes of the status page', () => {
   });
 });
 
-/** In a browser: every link leads somewhere, nothing needs what the policy refuses, and a telephone shows it in its width. */
+/**
+ * In a browser: every link leads somewhere, nothing needs what the policy refuses, and it fits the width of a phone.
+ */
 async function assertReadableRunbooks(index: URL, asText: readonly string[]): Promise<void> {
   const { pages, broken } = await followRunbookPages(index.href.replace(/runbooks\/$/, ''));
   expect(broken).toEqual([]);
