@@ -8,11 +8,11 @@ export interface Bounds {
   readonly replicas: number;
   readonly faults: number;
   readonly rules: Rules;
-  /** Only these faults strike; all of them when left out. */
+  /** Only these faults strike; all of them if left out. */
   readonly kinds?: readonly FaultKind[];
   /** The search ends here, incomplete. */
   readonly maxStates: number;
-  /** Asked now and then: whether the search is to end, incomplete. */
+  /** Asked now and then whether the search should end, incomplete. */
   readonly isTimeUp?: () => boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Exploration {
   readonly states: number;
   readonly actions: number;
   readonly isComplete: boolean;
-  /** Whatever can happen in this many steps was seen. */
+  /** Everything that can happen in this many steps was seen. */
   readonly depth: number;
   /** The first broken invariant, and the shortest way to it. */
   readonly breach?: { readonly invariant: Invariant; readonly trace: readonly string[] };
@@ -71,7 +71,7 @@ const isOver = ({ isTimeUp }: Bounds, turn: number): boolean =>
 const isWithin = ({ kinds }: Bounds, { faults }: World): boolean =>
   kinds === undefined || faults.every(({ kind }) => kinds.includes(kind));
 
-/** What must hold in a world was checked when it was first reached; what must hold in a step is checked for each. */
+/** What must hold in a world was checked when it was first reached; what must hold in a step is checked each time. */
 function broken(moved: Moved, wasSeen: boolean): Invariant | undefined {
   return invariants.find(({ isOfStep, holds }) => (!wasSeen || isOfStep === true) && !holds(moved));
 }

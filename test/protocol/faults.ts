@@ -13,7 +13,7 @@ import {
 } from './world.js';
 
 const CLOCK_JUMP = 100;
-/** An implausible number, as anybody who can write to the channel could send it. */
+/** An implausible number, as anyone who can write to the channel could send it. */
 const FORGED_GENERATION = 1_000_000;
 
 export function momentOf(world: World): Moment {
@@ -34,7 +34,7 @@ export function isHealed(world: World): boolean {
   return replicas && calls && world.storeState === 'answers' && !world.isGatewayDown;
 }
 
-/** Every fault that can strike now. Lost messages are found with the questions that they belong to. */
+/** Every fault that can strike now. Lost messages are handled with the questions that they belong to. */
 export function faultSteps(world: World, rules: Rules): readonly Action[] {
   if (world.faultsLeft === 0 || world.time >= phases.lastFault) return [];
   return [
@@ -60,7 +60,7 @@ function toldOfGap(replica: Replica, rules: Rules): Replica {
   return { ...replica, isHinted: replica.isHinted || rules.replica.readsAfterGap };
 }
 
-/** What becomes of a replica to which a new session is announced: it has something to read. */
+/** What an announcement of a new session does to a replica: it has something to read. */
 export function hearing(replica: Replica, generation: number, rules: Rules): Replica {
   if (replica.state === 'crashed' || replica.isDeaf) return replica;
   const isHinted = replica.isHinted || rules.replica.keepsHint(replica);
@@ -114,7 +114,7 @@ function replicaFaults(world: World, at: number, rules: Rules): readonly Action[
   ];
 }
 
-/** Nothing is left of it but the next process, which is another owner and knows nothing. */
+/** Nothing is left of it but the next process, which is a different owner and knows nothing. */
 function crashed(world: World, at: number): World {
   const epoch = (world.replicas[at]?.epoch ?? 0) + 1;
   const empty: Replica = {
@@ -132,7 +132,7 @@ function crashed(world: World, at: number): World {
   return { ...world, replicas: world.replicas.map((replica, index) => (index === at ? empty : replica)) };
 }
 
-/** Every way in which a fault that lasts can end. */
+/** Every way in which a lasting fault can end. */
 export function healingSteps(world: World, rules: Rules): readonly Action[] {
   const store =
     world.storeState === 'answers' ? [] : [{ label: 'the store answers again', world: answering(world, rules) }];
@@ -159,7 +159,7 @@ export const withCall = (world: World, index: number, by: Partial<Call>): readon
 export const isLiveDue = ({ live, calls, time }: World): boolean =>
   time >= (calls[live]?.answeredAt ?? 0) + phases.renewAfter;
 
-/** What was made alone, and ended a session that was not due, was made beside it. */
+/** A session made alone that ended one that was not due was made beside it. */
 export function carriedOut(world: World, index: number): World {
   const calls = withCall(world, index, { state: 'carried out', answeredAt: world.time });
   const isBeside = world.calls[index]?.isAlone === true && !isLiveDue(world);

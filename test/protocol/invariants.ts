@@ -24,7 +24,7 @@ export interface Moved {
 export interface Invariant {
   readonly name: string;
   readonly sentence: string;
-  /** It looks at both worlds of a step, and not only at what came of it. */
+  /** It looks at both worlds of a step, and not only at the result. */
   readonly isOfStep?: true;
   readonly holds: (moved: Moved) => boolean;
 }
@@ -53,7 +53,7 @@ function fenceAboveAllKnown({ before, after }: Moved): boolean {
   });
 }
 
-/** Every place in which a generation stands beside a session. */
+/** Every place in which a generation is paired with a session. */
 function namesOf({ calls, replicas, store }: World): readonly (readonly [number, number])[] {
   const stored =
     store.session === undefined ? [] : [[store.session.generation, Number(store.session.identity)] as const];
@@ -102,7 +102,7 @@ function budgetHolds({ after }: Moved): boolean {
   return budget.every(({ calls, perMs }) => leased.every((call) => within(perMs, call) <= calls));
 }
 
-/** The one call without a lease that is allowed follows a silence which outlasted a phase. */
+/** The one call without a lease that is allowed follows a silence that outlasted a phase. */
 function onlySilenceAllowsAlone({ before, after }: Moved): boolean {
   const call = after.calls[before.calls.length];
   if (call?.isAlone !== true) return true;
@@ -111,7 +111,7 @@ function onlySilenceAllowsAlone({ before, after }: Moved): boolean {
   return struckBy(before, ['silence']) && before.storeState === 'silent' && silentSince < before.time;
 }
 
-/** The session before it is dead since the gateway's answer, whatever becomes of the publication. */
+/** The previous session is dead from the gateway's answer on, whatever becomes of the publication. */
 function makerServesIt({ after: { replicas } }: Moved): boolean {
   return replicas.every(({ work, unconfirmed, held }) => {
     const made = Math.max(work.kind === 'made' ? work.made.generation : 0, unconfirmed?.generation ?? 0);
@@ -119,7 +119,7 @@ function makerServesIt({ after: { replicas } }: Moved): boolean {
   });
 }
 
-/** What is seen is what was made, opened or called for, and never what somebody said. */
+/** What counts as seen is what was made, opened or called for, and never what someone announced. */
 function nothingSeenByHint({ after: { replicas, calls } }: Moved): boolean {
   const highest = Math.max(...calls.map(({ generation }) => generation));
   return replicas.every(({ floor, held }) => Math.max(floor, held?.generation ?? 0) <= highest);
@@ -138,7 +138,7 @@ function isBudgetSpent(world: World): boolean {
 }
 
 /**
- * A replica that waits for a moment of the store before it renews, such as a back-off, need not agree with any other
+ * A replica that waits for a moment of the store before it renews, such as a back-off, need not agree with the others
  * yet.
  */
 function allAgree({ after, rules }: Moved): boolean {
@@ -151,7 +151,7 @@ function allAgree({ after, rules }: Moved): boolean {
   return after.replicas.every(({ held, unconfirmed }) => held?.session === after.live && unconfirmed === undefined);
 }
 
-/** A clock set forward makes what was just made look old: that is asked for again in the next phase only. */
+/** A clock set forward makes what was just made look old: it is asked for again only in the next phase. */
 function renewedInTime({ after, rules }: Moved): boolean {
   const { store, time, replicas } = after;
   if (struckBy(after, ['clock forward'])) return true;
@@ -162,12 +162,12 @@ function renewedInTime({ after, rules }: Moved): boolean {
   return replicas.every(({ held }) => held !== undefined && time < held.answeredAt + phases.margin);
 }
 
-/** Create calls beyond those that were due, which a fault may lead to. All others lead to none. */
+/** Create calls that a fault may lead to, beyond those that were due. All other faults lead to none. */
 interface Cost {
   readonly kinds: readonly FaultKind[];
   readonly into: readonly Moment[];
   readonly calls: number;
-  /** Of these, the ones that a consumer has to ask for, by reporting a session that it found dead. */
+  /** Those of them that a consumer has to trigger, by reporting a session that it found dead. */
   readonly reported: number;
   readonly why: string;
 }
@@ -205,7 +205,7 @@ function costOf({ kind, into }: Fault): Pick<Cost, 'calls' | 'reported'> {
   return cost ?? free;
 }
 
-/** Two faults together may cost one call more than each by itself. */
+/** Two faults together may cost one call more than the sum of both. */
 function allowedFor(faults: readonly Fault[]): Pick<Cost, 'calls' | 'reported'> {
   const together = Math.max(0, faults.length - 1);
   const all = faults.map(costOf);
@@ -224,9 +224,9 @@ export function struckAsFarAsItCounts(faults: readonly Fault[]): string {
 }
 
 /**
- * After a silence each replica but one may have made a session beside another. Each of these calls may still be under way
- * when the store answers again, and a call under a lease is then made beside it; and where nobody knows which session
- * lives, one more settles it.
+ * After a silence, each replica but one may have made a session beside another. Each of these calls may still be in
+ * flight when the store answers again, and a call under a lease is then made beside it; and if nobody knows which
+ * session lives, one more settles it.
  */
 function fewExtraCalls({ after: { faults, extraCalls, replicas } }: Moved): boolean {
   const silences = faults.filter(({ kind }) => kind === 'silence').length;

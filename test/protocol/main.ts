@@ -9,9 +9,12 @@ const { values } = parseArgs({
     'on-store-outage': { type: 'string', default: 'fail' },
     'max-states': { type: 'string', default: '100000000' },
     'max-seconds': { type: 'string', default: '600' },
-    /** Only these strike, by their names with commas between; all of them, if left out. */
+    /** Only these strike, by name, separated by commas; all of them if left out. */
     kinds: { type: 'string' },
-    /** One search for each two kinds instead of one for all: less is kept at once, and each is told of as it ends. */
+    /**
+     * One search for each pair of kinds instead of one for all: less is kept at a time, and each is reported as it
+     * ends.
+     */
     'by-pairs': { type: 'boolean', default: false },
   },
 });
@@ -35,7 +38,7 @@ function named(name: string): FaultKind {
 
 const chosen = values.kinds?.split(',').map(named);
 
-/** A way with two faults has two kinds at most, so that all pairs together are all ways. */
+/** A path with two faults has at most two kinds, so all pairs together cover all paths. */
 function searches(): readonly Bounds[] {
   const kinds = chosen ?? faultKinds;
   if (!values['by-pairs']) return [chosen === undefined ? bounds : { ...bounds, kinds }];

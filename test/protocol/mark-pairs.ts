@@ -5,14 +5,14 @@ export interface PairedMark {
   readonly expected?: MomentMark;
 }
 
-/** The marks of the store under test beside those of the specification: each pair names one moment. */
+/** The marks of the store under test, paired with those of the specification: each pair stands for one moment. */
 export class MarkPairs {
   readonly #realOf = new Map<string, MomentMark>();
   readonly #expectedOf = new Map<string, MomentMark>();
   readonly #named = new Map<string, MomentMark[]>();
   readonly #isExact: boolean;
 
-  /** `isExact`: a mark of the store never stands for two moments, which holds wherever moments are far enough apart. */
+  /** `isExact`: a mark of the store never stands for two moments, which holds if moments are far enough apart. */
   constructor(isExact: boolean) {
     this.#isExact = isExact;
   }
@@ -28,7 +28,7 @@ export class MarkPairs {
     this.#expectedOf.set(realKey, expected);
   }
 
-  /** One of the last marks of the merchant, and what the specification calls it. */
+  /** One of the merchant's last marks, and what the specification calls it. */
   some(merchant: string, pick: number): PairedMark {
     const latest = (this.#named.get(merchant) ?? []).slice(-3);
     const real = latest[pick % latest.length];

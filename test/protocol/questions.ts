@@ -33,11 +33,11 @@ import {
 /** An operation of the store as one replica uses it: what the store does, and what the replica makes of the answer. */
 export interface Question {
   readonly name: string;
-  /** What is settled by the mere asking. */
+  /** What is settled merely by asking. */
   readonly begun?: (world: World) => World;
-  /** The store after it, and the replica's answer to that. */
+  /** The store afterwards, and the replica's reaction to the answer. */
   readonly ask: () => readonly [Merchant, (world: World) => World];
-  /** It cannot be known whether it was applied. */
+  /** The replica cannot know whether it was applied. */
   readonly unanswered: (world: World) => World;
 }
 
@@ -63,7 +63,7 @@ function question<Result>(
   };
 }
 
-/** What makes a replica claim now; undefined: nothing does. */
+/** What makes a replica claim now; undefined if nothing does. */
 export function claimReason({ world, self }: Actor): 'settles' | 'due' | 'nothing to serve' | 'rejection' | undefined {
   if (self.settles > 0) return 'settles';
   if (!isServed(self.held, world.time)) return 'nothing to serve';
@@ -72,7 +72,8 @@ export function claimReason({ world, self }: Actor): 'settles' | 'due' | 'nothin
 }
 
 /**
- * The store tells what is due; past its margin, or when it watched the due moment stand, a replica need not be told.
+ * The store says what is due; past its margin, or after watching the due moment go unchanged, a replica need not be
+ * told.
  */
 function isDue({ store, storeState, time, ...world }: World, { watched }: Replica, held: Held): boolean {
   if (time < held.answeredAt + phases.renewAfter) return false;
@@ -93,7 +94,7 @@ export function isOrphaned({ live, replicas, store, calls }: World): boolean {
   return !known && store.session?.identity !== String(live);
 }
 
-/** As many as there are orders of seats that make a difference. */
+/** One for each order of seats that makes a difference. */
 export function claimQuestions(actor: Actor): readonly Question[] {
   const { world, replica, self, rules } = actor;
   const floor = rules.replica.floorOf(self);
@@ -128,8 +129,8 @@ function claimQuestion(actor: Actor, floor: number): Question {
 }
 
 /**
- * Somebody has made a session without a lease, or is about to, and this replica cannot know: the call is under way, or it did
- * not notice the outage and so waits for nobody's offer.
+ * Some replica has made a session without a lease, or is about to, and this one cannot know: the call is in flight, or
+ * this one did not notice the outage and so waits for nobody's offer.
  */
 function isBesideAlone({ letsOthersOffer }: Replica, { calls, replicas }: World): boolean {
   return replicas.some(({ work, unconfirmed }) => {
@@ -159,7 +160,7 @@ function madeOf({ world }: Actor, { generation, session, answeredAt }: Held): Ma
   return { generation, identity: String(session), age, nextDueIn: Math.max(0, phases.renewAfter - age) };
 }
 
-/** From a read, or because its own session came into the store, it knows the next due moment. */
+/** From a read, or because its own session got into the store, it knows when the next one is due. */
 function watchesDue(self: Replica, { store: { due }, time, clockOffset }: World): Partial<Replica> {
   return due === undefined ? {} : watches(self, due.mark, time + remaining(due, time + clockOffset));
 }
@@ -188,7 +189,8 @@ export function offerQuestion(actor: Actor, made: Unconfirmed): Question {
   const at = { clock: clockOf(world), rules: rules.store };
   return question<OfferResult>('offers', () => offer(world.store, request, at), {
     answered: (after, { kind, generation, isContested }) => {
-      // What was made under a lease is older than whatever has a newer fence: only what was made alone can be in doubt.
+      // What was made under a lease is older than anything with a newer fence: only what was made alone can be in
+      // doubt.
       const inDoubt = isContested && made.generation % 2 === 1 && rules.replica.settlesContested;
       const { unconfirmed: _offered, ...rest } = after.replicas[replica] ?? actor.self;
       const settles = inDoubt ? generation : rest.settles;
@@ -210,7 +212,7 @@ export function readQuestion(actor: Actor): Question {
     answered: (after, result) => {
       const seat = self.seat === 'none' ? 'open' : self.seat;
       const due = self.work.kind === 'idle' ? watchesDue(self, after) : {};
-      // Another moment than the one that it was told to wait for: it may ask again.
+      // The moment is not the one that it was told to wait for, so it may ask again.
       const hasAsked = self.hasAsked && due.watched === undefined;
       const dueKnown = { isHinted: false, seat, hasAsked, ...due };
       if (result.stored.kind === 'unchanged') return changed(after, replica, dueKnown);
@@ -227,7 +229,7 @@ export function readQuestion(actor: Actor): Question {
   });
 }
 
-/** What the store has lost, or never had, it is offered by a replica that holds it. */
+/** A replica offers the store a session that the store has lost, or never had. */
 function offerOf({ self, world, rules }: Actor, stored: number): Partial<Replica> {
   const { held, unconfirmed, work } = self;
   const isOnItsWay = unconfirmed !== undefined || work.kind === 'made';
@@ -242,7 +244,7 @@ export function releaseQuestion(actor: Actor, fence: number, called: boolean): Q
   const nextDueInMs = called ? phases.backOff : 0;
   const saysCalled = called && actor.rules.replica.saysThatItCalled;
   const request = { called: saysCalled, nextDueInMs, clock: clockOf(world), ...(called ? { failure } : {}) };
-  // A call that was made alone has asked nothing of the store.
+  // A call made alone has asked nothing of the store.
   const idle = { work: { kind: 'idle' }, hasAsked: called && fence % 2 === 0 } as const;
   return question<boolean>('releases', () => release(world.store, lease, request), {
     answered: (after) => changed(after, replica, idle),

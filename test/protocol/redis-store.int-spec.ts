@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { type Durations, SequenceRun, sessionStoreSteps } from './store-sequences.js';
 
-/** Nothing of this length ends during a run, so a run has one moment, and order is all that counts. */
+/** Nothing this long ends during a run, so a run has a single moment, and only order counts. */
 const LONG_MS = 600_000;
 
 const durations: Durations = {

@@ -2,8 +2,8 @@ const FIRST_SLOTS = 65_536;
 const FULLEST = 0.6;
 
 /**
- * The worlds that were seen, by their keys, and the way to each: what led to it, and from where. Some thirty bytes a
- * world, so that a hundred million have room.
+ * The worlds that were seen, by key, and the way to each: what led to it, and from where. Takes some thirty bytes per
+ * world, so that there is room for a hundred million.
  */
 export class SeenWorlds {
   #slots = new Float64Array(FIRST_SLOTS);
@@ -17,7 +17,7 @@ export class SeenWorlds {
     return this.#count;
   }
 
-  /** @returns its place; undefined when it was seen before */
+  /** @returns its place; undefined if it was seen before */
   add(key: number, from: number, label: string): number | undefined {
     // 0 is an empty slot.
     const wanted = key === 0 ? 1 : key;

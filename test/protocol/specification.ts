@@ -27,7 +27,7 @@ import {
   type World,
 } from './world.js';
 
-/** Everything that can happen next. Time passes only when nothing else is left to do, faults aside. */
+/** Everything that can happen next. Time passes only when nothing else is left to do, apart from faults. */
 export function actionsOf(world: World, rules: Rules): readonly Action[] {
   const work = workOf(world, rules);
   const faults = [...faultSteps(world, rules), ...healingSteps(world, rules)];
@@ -36,7 +36,7 @@ export function actionsOf(world: World, rules: Rules): readonly Action[] {
   return [...work, ...faults, ...(mayPass ? [nextPhase(world)] : [])];
 }
 
-/** A world never changes, and is asked for its work by the search and by the invariants. */
+/** A world never changes, and both the search and the invariants ask for its work. */
 const knownWork = new WeakMap<World, readonly Action[]>();
 
 function workOf(world: World, rules: Rules): readonly Action[] {
@@ -62,7 +62,7 @@ function nextPhase(world: World): Action {
   return { label: 'time passes', world: { ...world, time: world.time + 1, replicas } };
 }
 
-/** The gateway carries calls out in any order, and each new session ends the one before it. */
+/** The gateway carries out calls in any order, and each new session ends the previous one. */
 function gatewaySteps(world: World): readonly Action[] {
   return world.calls.flatMap((call, index) => {
     if (call.state !== 'sent') return [];
@@ -81,7 +81,7 @@ function replicaSteps(world: World, replica: number, rules: Rules): readonly Act
   return [...workSteps(actor), ...asked, ...alone];
 }
 
-/** What a replica does without the store: call, and take the answer. */
+/** What a replica does without the store: makes the call, and takes the answer. */
 function workSteps(actor: Actor): readonly Action[] {
   const { world, replica, self, rules } = actor;
   const { work } = self;
@@ -130,7 +130,7 @@ function calls(actor: Actor, { generation, endsAt, isAlone }: NewCall): Action {
   return { label, world: { ...after, calls: [...world.calls, call], extraCalls } };
 }
 
-/** A call is needed when the live session is due, and no other call is about to end it. */
+/** A call is needed if the live session is due, and no other call is about to end it. */
 const isNeeded = (world: World): boolean => isLiveDue(world) && world.calls.every(({ state }) => state !== 'sent');
 
 function kindOf({ work }: Replica, reason: ReturnType<typeof claimReason>): keyof ExtraCalls {
@@ -158,7 +158,7 @@ function createsAlone(actor: Actor, seat: number): Action {
   return calls(after, { generation, endsAt: world.time + phases.lease, isAlone: true });
 }
 
-/** What a replica asks the store next; once in a phase while it gets no answer. */
+/** What a replica asks the store next; once per phase while it gets no answer. */
 function questionsOf(actor: Actor): readonly Question[] {
   const { world, self } = actor;
   if (world.storeState !== 'answers' && self.hasAsked && self.work.kind !== 'made') return [];
@@ -182,7 +182,7 @@ function workQuestions(actor: Actor): readonly Question[] {
   return mayClaim(actor) ? claimQuestions(actor) : [];
 }
 
-/** A replica that the gateway has refused, or may have, waits for no other. */
+/** A replica that the gateway has refused, or may have refused, waits for no other. */
 function mayClaim(actor: Actor): boolean {
   const { work, hasAsked, unconfirmed } = actor.self;
   if (work.kind !== 'idle' || hasAsked || unconfirmed !== undefined) return false;
@@ -190,7 +190,7 @@ function mayClaim(actor: Actor): boolean {
   return reason !== undefined && (reason === 'rejection' || reason === 'settles' || !waitsForOthers(actor));
 }
 
-/** Reading and offering take everybody a moment; a call, or a process that is stopped, is not waited for. */
+/** Reading and offering take only a moment; calls and stopped processes are not waited for. */
 function waitsForOthers({ world, replica, self, rules }: Actor): boolean {
   if (!self.letsOthersOffer || !rules.replica.letsOthersOffer || world.storeState !== 'answers') return false;
   return world.replicas.some(
@@ -199,7 +199,7 @@ function waitsForOthers({ world, replica, self, rules }: Actor): boolean {
   );
 }
 
-/** The answer, or what becomes of the question while the store refuses or is silent, or when a message is lost. */
+/** The answer, or what becomes of the question if the store refuses or is silent, or if a message is lost. */
 function answersTo(question: Question, { world: before, ...actor }: Actor): readonly Action[] {
   const { replica, rules } = actor;
   const world = question.begun?.(before) ?? before;
@@ -234,7 +234,7 @@ function lostMessages(
   return [lost(world, 'request lost'), ...(applied === world ? [] : [lost(applied, 'reply lost')])];
 }
 
-/** The world with another store, which announces a new session to everybody. */
+/** The world with another store, which announces a new session to everyone. */
 function written(world: World, store: Merchant, rules: Rules): World {
   if (store === world.store) return world;
   const generation = generationOf(store);

@@ -3,18 +3,18 @@ import type { OfferResult, Publication, Session } from '#libs/session';
 import * as rules from './store-rules.js';
 import { type Made, type Merchant, type ReadMerchant, remaining, storeRules, unknownMerchant } from './store-rules.js';
 
-/** How a session is told from another of the same generation. */
+/** Tells a session from another of the same generation. */
 export const identityOf = ({ authToken, deviceId }: Session): string => `${authToken}/${deviceId}`;
 
 const SEATS = 1_024;
 
 /**
- * The store port as it is specified: every operation with its full result, at a moment that the caller names. It is
- * the history that a store under test is held to, and can be copied at any moment (a failover goes back to a copy).
+ * The store port as specified: every operation with its full result, at a moment that the caller gives. A store under
+ * test is held to it, and it can be copied at any moment (a failover goes back to a copy).
  */
 export class SpecifiedStore {
   #merchants = new Map<string, Merchant>();
-  /** Merchants that fall due at one moment do so in the order in which that was decided. */
+  /** Merchants that are due at the same moment come in the order in which that was decided. */
   #dueOrder = new Map<string, number>();
   #dueMomentsSet = 0;
   #seats = new Map<string, number>();
@@ -28,7 +28,7 @@ export class SpecifiedStore {
     return copy;
   }
 
-  /** What is kept of the merchant; it never changes, the next operation makes another one. */
+  /** What is kept of the merchant; it never changes, the next operation makes a new one. */
   merchant(name: string): Merchant {
     return this.#merchants.get(name) ?? unknownMerchant;
   }
@@ -41,7 +41,7 @@ export class SpecifiedStore {
     for (const name of names) this.#becomes(name, rules.enrol(this.merchant(name), nowMs));
   }
 
-  /** The seat of an owner that has one; otherwise whether `drawn` may become its own. */
+  /** For an owner with a seat, whether `drawn` is that seat; otherwise whether `drawn` may become its seat. */
   seat(owner: string, drawn: number): boolean {
     const known = this.#seats.get(owner);
     if (known !== undefined) return known === drawn;
@@ -63,8 +63,8 @@ export class SpecifiedStore {
   }
 
   /**
-   * `time.wallMs`: the clock that fences are seeded from, where it is another one. `time.fence`: what the store under
-   * test granted, where its clock is not known to the millisecond; compare it with `leastFence` first.
+   * `time.wallMs`: the clock that fences are seeded from, if it is a different one. `time.fence`: what the store under
+   * test granted, if its clock is not known to the millisecond; compare it with `leastFence` first.
    */
   claim(
     request: ClaimRequest,
@@ -80,7 +80,7 @@ export class SpecifiedStore {
     return result;
   }
 
-  /** A fence is even, and at least this; by how much more is up to the store's clock. */
+  /** A fence is even, and at least this; how much higher it is depends on the store's clock. */
   leastFence({ merchant: name, floor }: ClaimRequest): number {
     const merchant = this.merchant(name);
     return storeRules.nextFence(Math.max(merchant.fence, rules.generationOf(merchant), floor), 0);

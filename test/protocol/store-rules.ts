@@ -21,19 +21,19 @@ export interface GrantedLease {
   readonly fence: number;
   readonly end: Moment;
   readonly coolsDown: boolean;
-  /** When the call of this lease was taken from the budget. */
+  /** When the call of this lease was charged to the budget. */
   readonly calledAt: number;
 }
 
 export interface KeptSession {
   readonly generation: number;
-  /** What tells two sessions apart, whatever their generations. */
+  /** Distinguishes two sessions, whatever their generations. */
   readonly identity: string;
   readonly answeredAt: number;
   readonly isContested: boolean;
 }
 
-/** All that a store keeps of one merchant. Every moment is one of the store's own clock. */
+/** All that a store keeps of one merchant. Every moment is by the store's own clock. */
 export interface Merchant {
   /** The highest fence that was granted, published or offered. */
   readonly fence: number;
@@ -46,7 +46,7 @@ export interface Merchant {
   readonly condemned?: number;
   readonly reportedDead?: { readonly report: DeathReport; readonly at: number };
   readonly cooledDown?: { readonly mark: string; readonly from: number };
-  /** When each create call was taken from the budget, in the order taken. */
+  /** When each create call was charged to the budget, in that order. */
   readonly calls: readonly number[];
 }
 
@@ -80,7 +80,7 @@ export const remaining = ({ endsAt, length }: Moment, clock: number): number =>
   Math.max(0, Math.min(endsAt - clock, length));
 
 export const storeRules: StoreRules = {
-  // Under a lease even, alone odd.
+  // Even under a lease, odd alone.
   nextFence: (highestKnown, clock) => {
     const least = Math.max(highestKnown + 1, Math.floor(clock));
     return least + (least % 2);
@@ -102,7 +102,7 @@ const waitFor = (moment: Moment, { clock }: Asked): { retryInMs: number; mark: s
   mark: moment.mark,
 });
 
-/** In this order, the first that answers counts; when none does, the budget decides. */
+/** In this order, the first that answers counts; if none does, the budget decides. */
 const claimChecks: readonly ((merchant: Merchant, asked: Asked) => ClaimResult | undefined)[] = [
   function alreadyNewer(merchant, { newerThan }) {
     const generation = generationOf(merchant);
@@ -133,7 +133,7 @@ const claimChecks: readonly ((merchant: Merchant, asked: Asked) => ClaimResult |
   },
 ];
 
-/** Each window by itself; of those that refuse, the one that does so for longest. */
+/** Each window on its own; of those that refuse, the one that refuses for longest. */
 function budgetSpent({ calls }: Merchant, { clock, budget }: Asked): ClaimResult | undefined {
   let refusal: ClaimResult | undefined;
   let longest = 0;
@@ -146,7 +146,10 @@ function budgetSpent({ calls }: Merchant, { clock, budget }: Asked): ClaimResult
   return refusal;
 }
 
-/** With the calls that the longest window counts, and no others. Those of the future were made before the clock was set back: from now on. */
+/**
+ * With only the calls that the longest window counts. Those in the future were made before the clock was set back: they
+ * count from now on.
+ */
 function withCallsThatCount(merchant: Merchant, { clock, budget }: Asked): Merchant {
   const { lease, calls } = merchant;
   const longest = Math.max(...budget.map(({ perMs }) => perMs));
@@ -161,7 +164,7 @@ function asLease(merchant: Merchant, asked: Asked, { fence, end }: GrantedLease)
   return { merchant: asked.merchant, owner: asked.owner, fence, remainingMs, failures: merchant.failures };
 }
 
-/** The clock that fences are seeded from, or what a store under test granted where its clock is not known. */
+/** The clock that fences are seeded from, or what a store under test granted if its clock is not known. */
 export interface FenceSeed {
   readonly wall: number;
   readonly fence?: number | undefined;
@@ -190,13 +193,13 @@ function grant(merchant: Merchant, asked: Asked, seed: FenceSeed): Step<ClaimRes
   return [{ kind: 'claimed', lease: asLease(next, asked, lease) }, next];
 }
 
-/** The merchant with a new session: no failure counts any more, and the next due moment is set. */
 function withSession(merchant: Merchant, made: Made & { clock: number; isContested: boolean }): Merchant {
   const { generation, identity, age, clock, isContested } = made;
   const session = { generation, identity, answeredAt: clock - age, isContested };
   return { ...merchant, fence: generation, session };
 }
 
+/** No failure counts any more, and the next due moment is set. */
 function fallsDue(merchant: Merchant, { nextDueIn, generation }: Made, clock: number): Merchant {
   const { failure: _cleared, ...rest } = merchant;
   const mark = `due:${generation}:${clock}`;
@@ -258,11 +261,11 @@ export function release(merchant: Merchant, lease: Lease, asked: LeaseRelease & 
   return [true, failure === undefined ? kept : { ...kept, failures: countedFailures(kept, asked.called), failure }];
 }
 
-/** Without a call they count up to ten. */
+/** Without a call, failures count up to ten. */
 const countedFailures = ({ failures }: Merchant, called: boolean): number =>
   called || failures < 10 ? failures + 1 : failures;
 
-/** What was never called for is given back, to the budget and to the cool-down. */
+/** A call that was never made is given back, to the budget and to the cool-down. */
 function withoutCall(merchant: Merchant, { calledAt, coolsDown }: GrantedLease): Merchant {
   const at = merchant.calls.lastIndexOf(calledAt);
   const calls = merchant.calls.filter((_, index) => index !== at);
@@ -275,7 +278,7 @@ export function enrol(merchant: Merchant, clock: number): Merchant {
   return merchant.due === undefined ? { ...merchant, due: { mark: 'enrolled', endsAt: clock, length: 0 } } : merchant;
 }
 
-/** What a reader is told of the merchant: of the session itself only its identity. */
+/** What a reader is told about the merchant: of the session itself only its identity. */
 export interface ReadMerchant extends Omit<StoredState, 'stored' | 'merchant'> {
   readonly stored:
     | { readonly kind: 'session'; readonly generation: number; readonly identity: string; readonly ageMs: number }
@@ -283,14 +286,14 @@ export interface ReadMerchant extends Omit<StoredState, 'stored' | 'merchant'> {
     | { readonly kind: 'absent' };
 }
 
-/** Only what is the newest of all, and beyond doubt. */
+/** Condemns only what is the newest of all, and beyond doubt. */
 export function condemn(merchant: Merchant, generation: number): Step<boolean> {
   const { session, fence } = merchant;
   if (session?.generation !== generation || fence > generation || session.isContested) return [false, merchant];
   return [true, merchant.condemned === generation ? merchant : { ...merchant, condemned: generation }];
 }
 
-/** Of the stored session, whatever else is known of it; the last report counts. */
+/** Applies to the stored session only, whatever else is known of it; the last report counts. */
 export function reportDead(merchant: Merchant, report: DeathReport, clock: number): Step<boolean> {
   if (merchant.session?.generation !== report.generation) return [false, merchant];
   return [true, { ...merchant, reportedDead: { report, at: clock - report.ageMs } }];

@@ -20,9 +20,9 @@ export interface Durations {
   readonly leaseMs: readonly number[];
   readonly nextDueInMs: readonly number[];
   readonly coolDownMs: readonly number[];
-  /** Of a budget of one or two windows. */
+  /** For a budget of one or two windows. */
   readonly windowsMs: readonly [number, number];
-  /** Times that pass between operations; none where the clock cannot be moved. */
+  /** Times that pass between operations; none if the clock cannot be moved. */
   readonly passMs: readonly number[];
 }
 
@@ -30,11 +30,11 @@ export interface Durations {
 export interface Bench {
   readonly store: SessionStore;
   readonly nowMs: () => number;
-  /** The clock that fences are seeded from; undefined where it is known only by what it does. */
+  /** The clock that fences are seeded from; undefined if it is known only by its effects. */
   readonly wallMs: () => number | undefined;
   readonly pass: (durationMs: number) => void;
   readonly jumpWall: (byMs: number) => void;
-  /** Durations are compared in this unit; more than 1 where real time runs on beneath the test. */
+  /** Durations are compared in this unit; more than 1 if real time passes during the test. */
   readonly unitMs: number;
 }
 
@@ -43,7 +43,7 @@ export interface SequenceStep {
   readonly act: (run: SequenceRun) => Promise<void>;
 }
 
-/** The store and the specification side by side, and every lease that was ever granted. */
+/** The store and the specification side by side, and every lease ever granted. */
 export class SequenceRun {
   readonly bench: Bench;
   readonly specified = new SpecifiedStore();
@@ -55,14 +55,17 @@ export class SequenceRun {
     this.#marks = new MarkPairs(bench.unitMs === 1);
   }
 
-  /** After each step the same merchants are due, and a read tells the same of each. */
+  /** After each step the same merchants are due, and a read returns the same for each. */
   async check(): Promise<void> {
     const { store, nowMs } = this.bench;
     for (const merchant of this.specified.enrolled()) await this.#checkMerchant(merchant);
     expect(this.#dueInUnits(await store.due(10))).toEqual(this.#dueInUnits(this.specified.due(10, nowMs())));
   }
 
-  /** The whole answer, and what the specification makes of a clock that it does not know: even, and above all known. */
+  /**
+   * Compares the whole answer; of a clock that the specification does not know, it checks that the fence is even, and
+   * above all known.
+   */
   async claim(request: ClaimRequest, watched: PairedMark): Promise<void> {
     const [nowMs, wallMs] = [this.bench.nowMs(), this.bench.wallMs()];
     const leastFence = this.specified.leastFence(request);
@@ -79,7 +82,7 @@ export class SequenceRun {
     this.leases.push(result.lease);
   }
 
-  /** A mark that the store has named of this merchant; none where two moments may bear one mark, in a store that is fast. */
+  /** A mark that the store has named for this merchant; none if two moments may share a mark, in a fast store. */
   someMark(merchant: string, pick: number): PairedMark {
     return this.bench.unitMs === 1 ? this.#marks.some(merchant, pick) : {};
   }
@@ -91,7 +94,7 @@ export class SequenceRun {
   #expectClaim(merchant: string, result: ClaimResult, expected: ClaimResult): void {
     expect(this.#claimInUnits(result)).toEqual(this.#claimInUnits(expected));
     const [mark, expectedMark] = [result, expected].map((one) => ('mark' in one ? one.mark : undefined));
-    // Calls of one millisecond leave the window together: which of them is named is the adapter's choice.
+    // Calls of the same millisecond leave the window together: which of them is named is up to the adapter.
     if (result.kind === 'budget_exhausted') expect(mark).toEqual(expect.any(String));
     else this.#marks.pair(merchant, mark, expectedMark);
   }
@@ -135,7 +138,7 @@ export class SequenceRun {
   }
 
   #inUnits(durationMs: number): number {
-    // Added to, because a rounded negative is a negative zero, which is not zero for toEqual.
+    // The + 0 is needed because a rounded negative is a negative zero, which is not zero to toEqual.
     return Math.round(durationMs / this.bench.unitMs) * this.bench.unitMs + 0;
   }
 }
@@ -148,7 +151,7 @@ function identified(stored: StoredSession): ReadMerchant['stored'] {
   return { kind: 'session', generation: session.generation, identity: identityOf(session), ageMs };
 }
 
-/** One session for each merchant and generation, unlike every other. */
+/** One session for each merchant and generation, different from every other. */
 const sessionOf = (merchant: string, generation: number): Session =>
   aSession({ merchant, generation, authToken: `token of ${merchant} ${generation}` });
 
@@ -208,7 +211,7 @@ function publishSteps({ nextDueInMs }: Durations): fc.Arbitrary<SequenceStep> {
   }));
 }
 
-/** Made alone, a little before or after what is the newest; or made under some lease. */
+/** Made alone, a little before or after the newest; or made under some lease. */
 function offerSteps({ nextDueInMs }: Durations): fc.Arbitrary<SequenceStep> {
   return fc
     .record({
@@ -250,7 +253,7 @@ function releaseSteps({ nextDueInMs }: Durations): fc.Arbitrary<SequenceStep> {
     }));
 }
 
-/** The newest that is known, or one a little before or after it. */
+/** The newest known generation, or one a little before or after it. */
 const condemnSteps: fc.Arbitrary<SequenceStep> = fc
   .record({ merchant: merchants, ahead: fc.integer({ min: -2, max: 2 }) })
   .map(({ merchant, ahead }) => ({

@@ -3,11 +3,11 @@ import type { Merchant } from './store-rules.js';
 import { ownerOf, type Replica, type World } from './world.js';
 
 /**
- * A number for each world, the same for worlds that nothing can tell apart: replicas are alike, so their order does
- * not matter; a process that is gone may have had any name; a moment that was watched counts while the store has it; and
- * of faults that are over, what they excuse counts.
+ * A number for each world, the same for worlds that nothing can tell apart: replicas are alike, so their order does not
+ * matter; a process that is gone may have had any name; a watched moment counts while the store has it; and of faults
+ * that are over, what they excuse counts.
  *
- * 53 bits: of ten million worlds, two share a number with a chance of one in two hundred.
+ * 53 bits: with ten million worlds, the chance that two share a number is one in two hundred.
  */
 export function keyOf(world: World): number {
   const { store, lagging, extraCalls } = world;
@@ -25,7 +25,7 @@ export function keyOf(world: World): number {
   ]);
 }
 
-/** Whose lease it is, is kept with the replica. */
+/** The replica's key says whose lease it is. */
 const merchantKey = (merchant: Merchant): number =>
   keyOfPart(merchant, () => JSON.stringify(merchant, (name, value: unknown) => (name === 'owner' ? '' : value)));
 

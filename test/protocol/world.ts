@@ -1,7 +1,9 @@
 import type { CreateCallBudget } from '#libs/session';
 import { type Merchant, type StoreRules, storeRules } from './store-rules.js';
 
-/** One phase is the shortest time that matters: what can be done at once is done before the next one begins. */
+/**
+ * One phase is the shortest time that matters: everything that can be done at once is done before the next one begins.
+ */
 export const phases = {
   lease: 2,
   backOff: 1,
@@ -14,12 +16,12 @@ export const phases = {
   horizon: 8,
 } as const;
 
-/** Each of the two can be the one that refuses. */
+/** Either of the two windows can be the one that refuses. */
 export const budget: CreateCallBudget = [
   { calls: 2, perMs: 2 },
   { calls: 3, perMs: 4 },
 ];
-/** In one phase. */
+/** Per phase. */
 export const MILLISECONDS = 10_000;
 const SEATS = 1_024;
 
@@ -43,8 +45,8 @@ export const faultKinds = [
 export type FaultKind = (typeof faultKinds)[number];
 
 /**
- * What a fault strikes into: a lease under which a call may still be made or carried out; a session that was made and is
- * not yet the store's and everybody's; or rest.
+ * What a fault strikes into: a lease under which a call may still be made or carried out; a session that was made but
+ * has not yet reached the store and everyone; or rest.
  */
 export type Moment = 'lease' | 'news' | 'rest';
 
@@ -58,7 +60,7 @@ export interface Call {
   readonly generation: number;
   readonly isAlone: boolean;
   readonly sentAt: number;
-  /** When its lease was granted, and the call taken from the budget: a lease earlier at most. */
+  /** When its lease was granted and the call was charged to the budget: at most the length of a lease earlier. */
   readonly grantedAt: number;
   readonly state: 'sent' | 'carried out' | 'failed' | 'late' | 'dropped';
   readonly answeredAt: number;
@@ -83,29 +85,27 @@ export type Work =
   | { readonly kind: 'made'; readonly made: Unconfirmed; readonly endsAt: number };
 
 /**
- * Nothing depends on which seat a replica has but the order of numbers that are drawn by seat. So it is open until the
- * first such number is drawn, and then each order of seats is tried: replicas are alike for as long as can be.
+ * Nothing depends on which seat a replica has except the order of numbers drawn by seat. So the seat is left open until
+ * the first such number is drawn, and then each order of seats is tried: replicas stay alike for as long as possible.
  */
 export type Seat = number | 'open' | 'none';
 
 export interface Replica {
   readonly state: 'up' | 'paused' | 'crashed';
-  /** A process that starts again is another owner. */
+  /** A process that starts again is a different owner. */
   readonly epoch: number;
   readonly work: Work;
   readonly held?: Held;
   /** The highest generation that it has made, opened or called for. */
   readonly floor: number;
   /**
-   * What keeps its numbers apart from those of others; a process has none before it was answered for the first time.
+   * Keeps its numbers apart from those of others; a process has none before it has been answered for the first time.
    */
   readonly seat: Seat;
   readonly unconfirmed?: Unconfirmed;
   /** Its session was made beside another one, and one newer than this settles which of them counts. */
   readonly settles: number;
-  /**
-   * There is something to read. An announcement that is on its way is not a state other than a read that has not begun.
-   */
+  /** There is something to read. An announcement on its way is no different from a read that has not begun. */
   readonly isHinted: boolean;
   /** Its connection for announcements is down. */
   readonly isDeaf: boolean;
@@ -118,9 +118,9 @@ export interface Replica {
 }
 
 /**
- * Create calls that were not due. `alone`: without a lease, beside another one; `besideAlone`: under a lease, while somebody had
- * made a session without one, or was about to, and nobody could know; `settling`: nobody knew which of two sessions lives; `reported`: a consumer found its
- * session dead; `leased`: all others.
+ * Create calls that were not due. `alone`: without a lease, beside another one; `besideAlone`: under a lease, while
+ * some replica had made a session without one, or was about to, and nobody could know; `settling`: nobody knew which of
+ * two sessions lives; `reported`: a consumer found its session dead; `leased`: all others.
  */
 export type ExtraCalls = Readonly<Record<'leased' | 'alone' | 'besideAlone' | 'settling' | 'reported', number>>;
 
@@ -132,17 +132,17 @@ export interface World {
   readonly lagging?: Merchant;
   /** How many leases were ever granted. */
   readonly grants: number;
-  /** The seats that are known, of the dead as well, in order. */
+  /** The seats that are known, including those of dead processes, in order. */
   readonly seats: readonly number[];
   readonly storeState: 'answers' | 'refuses' | 'silent';
   readonly isGatewayDown: boolean;
   readonly calls: readonly Call[];
-  /** The session that the gateway takes: a place in `calls`. */
+  /** The session that the gateway accepts: a place in `calls`. */
   readonly live: number;
   readonly replicas: readonly Replica[];
   readonly faults: readonly Fault[];
   readonly faultsLeft: number;
-  /** Calls that replaced a session which was alive, not due and known to somebody, by their cause. */
+  /** Calls that replaced a session which was alive, not due and known to some replica, by cause. */
   readonly extraCalls: ExtraCalls;
 }
 
@@ -167,10 +167,10 @@ export interface ReplicaRules {
   readonly takesForSilence: (state: World['storeState']) => boolean;
   readonly settlesContested: boolean;
   readonly aloneGeneration: (floor: number, seat: number) => number;
-  /** What a claim names as its floor, so that a fence which follows from it is one of the seat's own. */
+  /** What a claim gives as its floor, so that a fence derived from it is one of the seat's own. */
   readonly floorOfSeat: (floor: number, seat: number) => number;
   readonly letsOthersOffer: boolean;
-  /** When the gateway answered, from the session itself and from the age that the store told. */
+  /** When the gateway answered, from the session itself and from the age that the store reported. */
   readonly answeredAt: (times: { created: number; time: number; age: number }) => number;
   readonly mayCallAt: (time: number, leaseEndsAt: number) => boolean;
 }
@@ -178,7 +178,7 @@ export interface ReplicaRules {
 export interface Rules {
   readonly store: StoreRules;
   readonly replica: ReplicaRules;
-  /** What a replica does when the store stays silent beyond its margin. */
+  /** What a replica does if the store stays silent beyond its margin. */
   readonly onStoreOutage: 'fail' | 'authorize';
 }
 
@@ -190,7 +190,7 @@ function firstAbove(above: number, residue: number): number {
   return least + ((((residue - least) % STEP) + STEP) % STEP);
 }
 
-/** A fence that is seeded from a clock at or beyond this is the same for every seat. */
+/** A fence seeded from a clock at or beyond this is the same for every seat. */
 export const beyondSeats = (floor: number): number => floor + STEP + 2;
 
 export const replicaRules: ReplicaRules = {
@@ -220,8 +220,8 @@ export const rulesWith = (onStoreOutage: Rules['onStoreOutage']): Rules => ({
 
 export const clockOf = ({ time, clockOffset }: World): number => time + clockOffset;
 /**
- * The store's clock as fences are seeded from it. A phase has many milliseconds, and no two leases are granted in one: two
- * grants of one millisecond, on both sides of a lost write, are beyond what this specification looks at.
+ * The store's clock as fences are seeded from it. A phase has many milliseconds, and no two leases are granted in the
+ * same one: two grants in one millisecond, on either side of a lost write, are beyond this specification.
  */
 export const millisecondsOf = (world: World): number => clockOf(world) * MILLISECONDS + 2 * world.grants;
 export const ownerOf = (world: World, replica: number): string => `${replica}.${world.replicas[replica]?.epoch ?? 0}`;
@@ -230,7 +230,7 @@ export const ownerOf = (world: World, replica: number): string => `${replica}.${
 export const isServed = (held: Held | undefined, time: number): held is Held =>
   held !== undefined && time < held.answeredAt + phases.lifetime;
 
-/** A seat for a replica without one that counts yet: one before, between or after those that are known. */
+/** Seats for a replica without one that counts yet: one before, between or after each of those that are known. */
 export function seatsFor({ seats }: World, seat: Seat): readonly number[] {
   if (typeof seat === 'number') return [seat];
   const bounds = [-1, ...seats, SEATS];
