@@ -5,10 +5,10 @@ import { concerns, type Fault, isOfStoreAlone, type Scenario } from './scenario.
 import type { IssuedToken } from './simulated-gateway.js';
 import type { VirtualWorld } from './virtual-world.js';
 
-/** Between the claim, which the budget counts, and the call, which is counted here: a lease at most. */
+/** Between the claim, which the budget counts, and the call, which is counted here: at most a lease. */
 const CLAIM_TO_CALL_MS = 8_000;
 
-/** A renewal this much before its moment is early, and not needless: a store's clock may be a little ahead. */
+/** A renewal this far ahead of its moment is early, but not needless: a store's clock may be a little ahead. */
 const EARLY_MS = 2_000;
 
 interface CreateCall {
@@ -23,13 +23,13 @@ export interface CallCheckParts {
   readonly scenario: Scenario;
   readonly leases: LeaseLedger;
   readonly live: (merchant: string) => IssuedToken | undefined;
-  /** Whether a running replica has the session, and until when it need not be renewed; undefined when none has it. */
+  /** Until when the session need not be renewed, if a running replica has it; undefined if none has. */
   readonly renewalDueAtMs: (issued: IssuedToken) => number | undefined;
-  /** Whether the process of this name runs. */
+  /** Whether the process with this name is running. */
   readonly isRunning: (owner: string) => boolean;
 }
 
-/** How many calls are made: within the budget always, and for nothing as rarely as is promised. */
+/** Checks how many calls are made: always within the budget, and needless ones as rarely as promised. */
 export class CallCheck {
   readonly #parts: CallCheckParts;
   readonly #calls = new Map<string, CreateCall[]>();
@@ -66,7 +66,7 @@ export class CallCheck {
     for (const call of this.#callsOf(merchant)) if (call.owner === owner) call.inFlight = false;
   }
 
-  /** When the budget lets another call through. */
+  /** When the budget allows another call. */
   budgetFreeAtMs(merchant: string): number {
     const { scenario, leases } = this.#parts;
     const freeAtMs = scenario.budget.map(({ calls, perMs }) => {
@@ -76,7 +76,7 @@ export class CallCheck {
     return Math.max(...freeAtMs);
   }
 
-  /** A window that is counted by a clock lasts longer by what the clock was set back. */
+  /** A window that is counted by a clock lasts longer by as much as the clock was set back. */
   #setBackMs(): number {
     return this.#begun.reduce(
       (sum, { fault }) => sum + (fault.kind === 'store_clock' ? Math.max(0, -fault.byMs) : 0),
@@ -160,8 +160,9 @@ export class CallCheck {
 }
 
 /**
- * A store that forgets a claim under which somebody calls, or whose clock runs past its end, cannot keep the next one from calling; nobody can tell then
- * which of the two sessions was made last, and one more renewal settles it.
+ * A store that forgets a claim while a call is made under it, or whose clock runs past the end of the claim, cannot
+ * keep the next claimant from calling; then nobody can tell which of the two sessions was made last, and one more
+ * renewal settles it.
  */
 function allowanceOf(fault: Fault, wasLeased: boolean): number {
   const forgetsLeases =

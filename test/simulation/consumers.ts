@@ -13,7 +13,7 @@ const CONSUMERS = 2;
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 600;
 const MAX_WAIT_MS = 3_000;
-/** Beyond the wait that was asked for: a question to a store that is silent, and its timeout. */
+/** On top of the requested wait: a question to a store that is silent, and its timeout. */
 const ANSWER_ALLOWANCE_MS = 3_000;
 const NEVER = new AbortController().signal;
 
@@ -70,7 +70,7 @@ export class Consumers {
 
   #present(life: Life, session: Session, consumer: number): void {
     const { gateway, serving, judge, random } = this.#parts;
-    // What a frozen process resolves is handed out when it runs again.
+    // What a frozen process resolves is handed out only when it runs again.
     if (!life.isRunning) return;
     serving.handedOut(life, session.authToken);
     this.presented += 1;
@@ -108,7 +108,7 @@ export class Consumers {
   }
 }
 
-/** What a consumer may be answered; anything else is a bug. */
+/** What a consumer may get as an answer; anything else is a bug. */
 function expectBrokerError(error: unknown): void {
   if (!(error instanceof BrokerError)) throw error;
 }

@@ -14,11 +14,11 @@ const BY_DEFAULT: CreateCallBudget = [
   { calls: 20, perMs: 600_000 },
   { calls: 60, perMs: 86_400_000 },
 ];
-/** Faults are aimed at renewals this often: anywhere else, little is going on. */
+/** How often faults are aimed at renewals: little is going on anywhere else. */
 const AIMED = 0.6;
 const AIM_BEFORE_MS = 400;
 const AIM_AFTER_MS = 1_000;
-/** The share of a run after which no fault begins: what they did has to heal in the rest. */
+/** The share of a run after which no fault begins: the rest is for healing. */
 const LAST_FAULT_SHARE = 0.6;
 const MAX_FAULT_SHARE = 0.2;
 
@@ -43,7 +43,7 @@ function point({ random }: Draw): { at?: PortPoint } {
   return { at: { operation, moment: random.oneOf(['before', 'after', 'answer'] as const) } };
 }
 
-/** Half of the jumps are small, half are up to an hour. */
+/** Half of the jumps are small, and half are up to an hour. */
 function jumpMs({ random }: Draw): number {
   const size = random.chance(0.5) ? random.between(100, 30_000) : random.between(30_000, HOUR_MS);
   return Math.round(random.chance(0.6) ? -size : size);
@@ -118,7 +118,7 @@ const faultKinds = Object.keys(drawFault) as FaultKind[];
 
 type Timing = Pick<Scenario, 'forMs' | 'lifetimeMs' | 'gatewayTimeoutMs'>;
 
-/** Somewhere, or about when a renewal is expected; the first one is at the very start. */
+/** Anywhere, or around the time when a renewal is expected; the first one is at the very start. */
 function momentMs(random: RandomStream, { forMs, lifetimeMs, gatewayTimeoutMs }: Timing): number {
   const lastMs = LAST_FAULT_SHARE * forMs;
   if (!random.chance(AIMED)) return Math.round(random.between(0, lastMs));
@@ -131,12 +131,12 @@ function momentMs(random: RandomStream, { forMs, lifetimeMs, gatewayTimeoutMs }:
 
 function faultAt(random: RandomStream, replicas: number, timing: Timing): Fault {
   const atMs = momentMs(random, timing);
-  // Short ones are the more interesting: they fall between two steps.
+  // Short ones are more interesting: they fall between two steps.
   const lastsMs = Math.round(MAX_FAULT_SHARE * timing.forMs * random.unit() ** 2);
   return drawFault[random.oneOf(faultKinds)]({ random, replicas, atMs, lastsMs });
 }
 
-/** What a seed stands for. */
+/** The scenario that a seed stands for. */
 export function drawScenario(options: DrawOptions): Scenario {
   const { seed, forMs, replicas } = options;
   const random = new RandomStream(seed, 'scenario');

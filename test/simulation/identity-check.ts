@@ -1,7 +1,9 @@
 import type { Session } from '#libs/session';
 import type { Judge } from './judge.js';
 
-/** One generation, one session: on its way to the store, at rest and held, on every replica and in every life of one. */
+/**
+ * One generation, one session: on its way to the store, at rest and held, on every replica and in each of its lives.
+ */
 export class IdentityCheck {
   readonly #judge: Judge;
   readonly #tokens = new Map<string, string>();

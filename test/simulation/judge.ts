@@ -23,7 +23,7 @@ export interface Violation {
   readonly detail: string;
 }
 
-/** Keeps the first violation, and what led to it. A run is over with it: what follows would be its consequences. */
+/** Keeps the first violation, and what led to it. The run ends with it: anything later would be a consequence. */
 export class Judge {
   readonly #world: VirtualWorld;
   readonly #keepsTrace: boolean;
@@ -40,7 +40,7 @@ export class Judge {
     return this.#violation;
   }
 
-  /** A number that stands for everything in the trace: two runs of one scenario have the same. */
+  /** A number that stands for the whole trace: two runs of the same scenario have the same one. */
   get digest(): number {
     return this.#digest;
   }

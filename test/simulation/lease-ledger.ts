@@ -2,7 +2,7 @@ import type { Lease } from '#libs/session';
 import type { AppliedCall } from './store-calls.js';
 import type { VirtualWorld } from './virtual-world.js';
 
-/** A failover may lose a lease that was freed this long ago together with what freed it. */
+/** A failover may lose a lease that was freed this long ago, together with the write that freed it. */
 const JUST_NOW_MS = 1_000;
 
 interface GrantedLease {
@@ -11,27 +11,24 @@ interface GrantedLease {
   freedAtMs: number;
 }
 
-/** Who really has a lease: by the time that passes, not by what the store's clock makes of it. */
+/** Who really has a lease: by true time, not by what the store's clock makes of it. */
 export class LeaseLedger {
   readonly #world: VirtualWorld;
   readonly #leases = new Map<string, GrantedLease>();
-  /** When each lease that was not given back unused was granted: what the budget counts. */
+  /** When each lease that was not given back unused was granted: this is what the budget counts. */
   readonly #takenAtMs = new Map<string, number[]>();
 
   constructor(world: VirtualWorld) {
     this.#world = world;
   }
 
-  /** The end of the merchant's lease; 0 when there is none. */
+  /** The end of the merchant's lease; 0 if there is none. */
   endsAtMs(merchant: string): number {
     const lease = this.#leases.get(merchant);
     return lease === undefined || lease.freedAtMs <= this.#world.nowMs ? 0 : lease.endsAtMs;
   }
 
-  /**
-   * When the call that lies `calls` places before the next one was taken from the budget; undefined when there are
-   * fewer.
-   */
+  /** When the call `calls` places before the next one was charged to the budget; undefined if there are fewer. */
   takenAtMs(merchant: string, calls: number): number | undefined {
     return this.#takenAtMs.get(merchant)?.at(-calls);
   }

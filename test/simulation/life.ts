@@ -15,17 +15,17 @@ import type { Weather } from './weather.js';
 
 /** The pace at which the app ticks a replica. */
 const APP_TICK_MS = 1_000;
-/** However many questions a tick asks of a silent store one after another. */
+/** Enough for however many questions a tick asks of a silent store, one after another. */
 const MAX_TICK_MS = 30_000;
 const GRACE_MS = 1_000;
-/** What the app gives others, when the store is shared. */
+/** The time that the app gives others, if the store is shared. */
 export const TIME_OF_OTHERS_MS = 1_500;
 const MAX_STOP_MS = GRACE_MS + 5_000;
 const PARTICIPANTS = 2;
-/** Of a participant, longer than the shorter hand-over that is drawn. */
+/** For a participant; longer than the shorter hand-over that can be drawn. */
 const MAX_CALL_MS = 400;
 
-/** Puts something between a replica and its ports: how a mistake is planted. */
+/** Puts something between a replica and its ports: this is how mistakes are planted. */
 export type AlterReplica = (ports: ReplicaPortsOf) => ReplicaPortsOf;
 export type ReplicaPortsOf = ConstructorParameters<typeof SessionReplica>[0];
 
@@ -43,7 +43,7 @@ export interface LifeParts {
 }
 
 /**
- * One life of a replica, from its start to its stop or its end: the real one, in a process that can be stopped
+ * One life of a replica, from its start to its stop or crash: the real replica, in a process that can be stopped
  * anywhere.
  */
 export class Life {
@@ -52,7 +52,7 @@ export class Life {
   readonly replica: SessionReplica;
   readonly link: StoreLink;
   readonly #parts: LifeParts;
-  /** When each generation that is held was taken over, by its token. */
+  /** When each session that was taken over here is to be renewed, by its token. */
   readonly #renewAtMs = new Map<string, number>();
   readonly #newest = new Map<string, number>();
   #awakeSinceMs: number;
@@ -106,12 +106,12 @@ export class Life {
     return this.process.isRunning;
   }
 
-  /** From when on a session that is held here is renewed, by true time; undefined when it is not held. */
+  /** From when on a session held here is to be renewed, by true time; undefined if it is not held. */
   renewalDueAtMs(merchant: string, token: string): number | undefined {
     return this.replica.held.get(merchant)?.authToken === token ? this.#renewAtMs.get(token) : undefined;
   }
 
-  /** What is held never goes back to an older generation. */
+  /** What is held must never go back to an older generation. */
   lookAtHeld(): void {
     for (const merchant of this.#parts.scenario.merchants) {
       const generation = this.replica.held.get(merchant)?.generation ?? 0;
@@ -144,7 +144,7 @@ export class Life {
     });
   }
 
-  /** Once it was stopped and every reader has been answered. */
+  /** To be called once it has stopped and every reader has been answered. */
   lookAtTimers(): void {
     const { pendingTasks } = this.process.clock;
     const detail = `${this.process.owner} left ${pendingTasks}`;

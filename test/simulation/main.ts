@@ -19,9 +19,9 @@ const { values } = parseArgs({
     for: { type: 'string', default: '60s' },
     seeds: { type: 'string', default: '1' },
     replicas: { type: 'string', default: '3' },
-    /** Keeps each shrunk scenario that fails among the regression cases. */
+    /** Keeps each shrunk scenario that fails as a regression case. */
     keep: { type: 'boolean', default: false },
-    /** Goes on after a failure, and counts. */
+    /** Goes on after a failure, and counts failures. */
     all: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
   },

@@ -6,7 +6,7 @@ import type { ReplicaPortsOf } from './life.js';
 import type { SimulationOptions } from './simulation.js';
 import { SpecifiedSteps } from './specified-steps.js';
 
-/** A mistake that somebody might make, and what it breaks. */
+/** A mistake that someone might make, and what it breaks. */
 export interface PlantedMistake {
   readonly name: string;
   readonly breaks: Invariant;
@@ -61,8 +61,8 @@ const claimsWithoutFloor = (store: SessionStore): Partial<SessionStore> => ({
 });
 
 /**
- * Too seldom of consequence to be found by chance: it takes a store that forgets while its clock is behind, and replicas
- * that do not wait for what others have to say.
+ * Too rarely of consequence to be found by chance: it takes a store that forgets while its clock is behind, and
+ * replicas that do not wait for what others have to say.
  */
 export const withoutFloor: SimulationOptions = {
   makeStore: memoryStore,

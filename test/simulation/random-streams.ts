@@ -1,6 +1,8 @@
 import { seededRandom } from '../soak/seeded-random.js';
 
-/** Pseudo-random draws of one purpose: what others draw does not change them, so that a schedule can be shrunk. */
+/**
+ * Pseudo-random draws for one purpose: draws for other purposes do not change them, so that a schedule can be shrunk.
+ */
 export class RandomStream {
   readonly #next: () => number;
 
@@ -8,7 +10,7 @@ export class RandomStream {
     let mixed = seed >>> 0;
     for (const letter of purpose) mixed = Math.imul(mixed ^ letter.charCodeAt(0), 0x01000193) >>> 0;
     this.#next = seededRandom(mixed);
-    // Neighbouring seeds begin alike: the first draws are left out.
+    // Neighbouring seeds start out alike: the first draws are skipped.
     for (let round = 0; round < 4; round += 1) this.#next();
   }
 

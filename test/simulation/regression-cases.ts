@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Invariant } from './judge.js';
 import type { Scenario } from './scenario.js';
 
-/** Where a shrunk scenario that failed once is kept, so that it never fails again. */
+/** Where shrunk scenarios that failed once are kept, so that they never fail again. */
 export const REGRESSIONS = 'test/simulation/regressions';
 
 export interface RegressionCase {
@@ -12,7 +12,7 @@ export interface RegressionCase {
   readonly scenario: Scenario;
 }
 
-/** Every case that is kept, by the name of its file. */
+/** Every case that is kept, with the name of its file. */
 export function regressionCases(): readonly (RegressionCase & { readonly name: string })[] {
   return readdirSync(REGRESSIONS)
     .filter((file) => file.endsWith('.json'))

@@ -2,7 +2,7 @@ import { type Clock, type Instant, instantFromEpochMs, type ScheduledTask } from
 import type { PortMoment, PortOperation, PortPoint } from './scenario.js';
 import type { VirtualWorld } from './virtual-world.js';
 
-/** The wall clock of the world when a simulation begins. */
+/** The world's wall clock when a simulation begins. */
 export const WORLD_EPOCH_MS = Date.parse('2026-01-01T00:00:00.000Z');
 
 interface ArmedStop {
@@ -12,8 +12,8 @@ interface ArmedStop {
 
 /**
  * A process of the operating system: it can be frozen and killed. Everything that reaches the program in it (timers,
- * answers, announcements, questions) comes through `arrive`, and everything it sends through `leave`, so that each port
- * call and its continuation is a place at which the schedule may stop it.
+ * answers, announcements, questions) comes through `arrive`, and everything it sends goes through `leave`, so that each
+ * port call and its continuation is a place at which the schedule may stop it.
  */
 export class ReplicaProcess {
   readonly owner: string;
@@ -39,7 +39,7 @@ export class ReplicaProcess {
     return this.#state === 'dead';
   }
 
-  /** Hands something to the program: now, after what waits already, or never. */
+  /** Hands something to the program: now, after what is already waiting, or never. */
   arrive(task: () => void): void {
     if (this.#state === 'dead') return;
     this.#inbox.push(task);
@@ -60,7 +60,7 @@ export class ReplicaProcess {
     else this.#send(operation, send);
   }
 
-  /** `stop` is called the next time that the program comes by this place. */
+  /** `stop` is called the next time that the program reaches this place. */
   arm(at: PortPoint, stop: () => void): void {
     this.#armed.push({ at, stop });
   }
@@ -95,7 +95,7 @@ export class ReplicaProcess {
     met.stop();
   }
 
-  /** One thing at a time, and what it starts has settled before the next. */
+  /** One thing at a time: what it starts has settled before the next. */
   #work(): void {
     if (this.#working || this.#state !== 'running') return;
     const next = this.#inbox.shift();
@@ -109,7 +109,10 @@ export class ReplicaProcess {
   }
 }
 
-/** How one process sees time: a wall clock that may be wrong and jump, and a monotonic one that goes on while it is frozen. */
+/**
+ * How one process sees time: a wall clock that may be wrong and jump, and a monotonic one that goes on while it is
+ * frozen.
+ */
 export class ReplicaClock implements Clock {
   readonly #process: ReplicaProcess;
   readonly #world: VirtualWorld;
@@ -128,7 +131,7 @@ export class ReplicaClock implements Clock {
     return this.#wallOffsetMs;
   }
 
-  /** Timers that wait: a replica that was stopped leaves none. */
+  /** Pending timers: a replica that has stopped leaves none. */
   get pendingTasks(): number {
     return this.#pending;
   }

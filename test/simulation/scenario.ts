@@ -17,10 +17,10 @@ export const portOperations = [
 ] as const;
 export type PortOperation = (typeof portOperations)[number];
 
-/** Before the request leaves, once it has left, or when its answer is there and nothing has been done with it. */
+/** Before the request leaves, once it has left, or when its answer has arrived and nothing has been done with it. */
 export type PortMoment = 'before' | 'after' | 'answer';
 
-/** A place in the program of a replica: the next call of this kind, at this moment of it. */
+/** A place in a replica's program: the next call of this kind, at this moment of it. */
 export interface PortPoint {
   readonly operation: PortOperation;
   readonly moment: PortMoment;
@@ -69,14 +69,14 @@ export type Fault =
       readonly kind: 'gateway_clock';
       readonly merchant: string;
       readonly byMs: number;
-      /** Whether the expiry is told by the same wrong clock as the `Date`. */
+      /** Whether the expiry comes from the same wrong clock as the `Date`. */
       readonly withExpiry: boolean;
     })
   | (Timed & { readonly kind: 'gateway_names_no_expiry'; readonly merchant: string });
 
 export type FaultKind = Fault['kind'];
 
-/** What no adapter should let through, and what one that is talked to by a stranger might. */
+/** Values that no adapter should let through, and values that one might if a stranger talks to it. */
 export type ForgedGeneration = 'largest' | 'nonsense' | 'negative' | 'a_little_ahead' | 'none';
 
 /** Everything that decides a run: the same scenario gives the same run, to the last draw. */
@@ -90,16 +90,16 @@ export interface Scenario {
   readonly gatewayLatencyMs: number;
   readonly budget: CreateCallBudget;
   readonly onStoreOutage: 'authorize' | 'fail';
-  /** Left out: renewals take nobody along. */
+  /** If left out, renewals are not handed over. */
   readonly handoverMs?: number;
-  /** How far each replica's wall clock is off from the beginning. */
+  /** How far off each replica's wall clock is from the beginning. */
   readonly wallOffsetsMs: readonly number[];
   readonly faults: readonly Fault[];
 }
 
 export const endsAtMs = (fault: Fault): number => fault.atMs + fault.lastsMs;
 
-/** Faults that lie in the store and on the way to it, and in no replica and no gateway. */
+/** Faults in the store and on the way to it, and not in a replica or a gateway. */
 export function isOfStoreAlone({ kind }: Fault): boolean {
   return (
     kind.startsWith('store_') ||
@@ -110,7 +110,7 @@ export function isOfStoreAlone({ kind }: Fault): boolean {
   );
 }
 
-/** Whether the fault can touch the merchant: what befalls one merchant does not concern another. */
+/** Whether the fault can affect the merchant: a fault of one merchant does not concern another. */
 export function concerns(fault: Fault, merchant: string): boolean {
   return !('merchant' in fault) || fault.merchant === merchant;
 }

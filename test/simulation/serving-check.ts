@@ -8,13 +8,13 @@ import type { StoreCall } from './store-calls.js';
 import type { VirtualWorld } from './virtual-world.js';
 import type { Weather } from './weather.js';
 
-/** How long a follower may serve what is dead once nothing fails any more. */
+/** How long a follower may serve something dead once nothing fails any more. */
 const FOLLOWERS_REACH_MS = 1_000;
-/** A record that does not open is replaced when somebody wants it: readers come by this often. */
+/** A record that does not open is replaced when someone wants it: readers come this often. */
 const MAX_UNREAD_MS = 4_000;
-/** However often a merchant's sessions are rejected, one per this time is created for it. */
+/** However often a merchant's sessions are rejected, only one is created for that in this time. */
 const COOL_DOWN_MS = 10_000;
-/** Sessions that were made alone may have ended each other: one more renewal settles which of them counts. */
+/** Sessions made alone may have ended each other: one more renewal settles which of them counts. */
 const SETTLING_MS = 12_000;
 
 const leavesLeases: ReadonlySet<string> = new Set<Fault['kind']>([
@@ -38,10 +38,10 @@ export interface ServingCheckParts {
   readonly calls: CallCheck;
 }
 
-/** What replicas serve: compared with the gateway, which knows which session lives. */
+/** Compares what replicas serve with the gateway, which knows which session lives. */
 export class ServingCheck {
   readonly #parts: ServingCheckParts;
-  /** Until when nothing can be demanded of a merchant, by true time. */
+  /** Until when nothing can be demanded for a merchant, by true time. */
   readonly #excused = new Map<string, number>();
   readonly #firstRejected = new Map<string, number>();
   readonly #lastServed = new Map<string, number>();
@@ -52,20 +52,20 @@ export class ServingCheck {
     this.#parts = parts;
   }
 
-  /** What is over may have left a lease behind, which nobody takes before its end. */
+  /** A fault that is over may have left a lease behind, which nobody takes before its end. */
   faultEnds(fault: Fault): void {
     const { scenario, world, leases } = this.#parts;
     if (fault.kind === 'record_damaged') this.#damaged.add(fault.merchant);
     for (const merchant of scenario.merchants) {
       if (!concerns(fault, merchant)) continue;
-      // What was sent while it lasted may arrive this much later.
+      // What was sent during the fault may arrive this much later.
       this.#excuse(merchant, world.nowMs + ('lateMs' in fault ? 2 * fault.lateMs : 0));
       if (leavesLeases.has(fault.kind)) this.#excuse(merchant, leases.endsAtMs(merchant));
       if (this.#mayHaveCalledAlone(fault)) this.#excuse(merchant, world.nowMs + SETTLING_MS);
     }
   }
 
-  /** A failed attempt backs off, whether or not the store hears of it. */
+  /** A failed attempt backs off, whether or not the store is told of it. */
   asked(call: StoreCall): void {
     if (call.operation !== 'release') return;
     const [{ merchant }, { failure, nextDueInMs }] = call.args;
@@ -117,7 +117,7 @@ export class ServingCheck {
 
   /**
    * A call carried out after its caller gave up shows when a consumer is refused; the session is then replaced once the
-   * cool-down allows.
+   * cool-down allows it.
    */
   #revealedAtMs(token: string): number {
     const rejectedAtMs = this.#firstRejected.get(token);

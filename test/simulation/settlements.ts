@@ -1,10 +1,10 @@
 import type { Judge } from './judge.js';
 import type { VirtualWorld } from './virtual-world.js';
 
-/** A replica in whose process a promise is to settle. */
+/** The replica in whose process a promise is to settle. */
 interface Settling {
   readonly life: { readonly awakeSinceMs: number; readonly isRunning: boolean };
-  /** From its beginning, or from when the process was last awakened. */
+  /** From when it was made, or from when the process last woke up. */
   readonly withinMs: number;
 }
 
@@ -13,7 +13,7 @@ interface Outstanding extends Settling {
   readonly sinceMs: number;
 }
 
-/** Promises that replicas have given: each settles in time, for as long as its process runs. */
+/** Promises that replicas have given: each settles in time, as long as its process runs. */
 export class Settlements {
   readonly #world: VirtualWorld;
   readonly #judge: Judge;
@@ -24,7 +24,7 @@ export class Settlements {
     this.#judge = judge;
   }
 
-  /** A promise that may not be rejected. */
+  /** Tracks a promise that must not be rejected. */
   track(name: string, promise: Promise<unknown>, settling: Settling): void {
     const outstanding = { name, sinceMs: this.#world.nowMs, ...settling };
     this.#outstanding.add(outstanding);

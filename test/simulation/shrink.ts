@@ -1,16 +1,16 @@
 import type { Violation } from './judge.js';
 import type { Fault, Scenario } from './scenario.js';
 
-/** Plays a scenario and says what was violated. */
+/** Plays a scenario and returns what was violated. */
 export type Play = (scenario: Scenario) => Promise<Violation | undefined>;
 
-/** Durations below this are not halved any further. */
+/** Durations shorter than twice this are not halved any further. */
 const MIN_MS = 50;
 const MAX_PLAYS = 200;
 
 /**
- * Makes a failing scenario smaller for as long as the same invariant fails: faults are left out one at a time, what is
- * left is shortened and weakened, and the run ends where it failed.
+ * Makes a failing scenario smaller as long as the same invariant fails: faults are left out one at a time, the
+ * remaining ones are shortened and weakened, and the run ends where it failed.
  */
 export async function shrink(scenario: Scenario, violation: Violation, play: Play): Promise<Scenario> {
   let smallest = scenario;
@@ -44,7 +44,7 @@ function* smallerThan(scenario: Scenario, failedAtMs: number): Generator<Scenari
 
 function* smallerFaults(fault: Fault): Generator<Fault> {
   if (fault.lastsMs >= 2 * MIN_MS) yield { ...fault, lastsMs: Math.floor(fault.lastsMs / 2) };
-  // A gateway's clock is either plausible or not: half of the one would be the other.
+  // A gateway's clock is either plausible or not: halving could turn one into the other.
   if ('byMs' in fault && fault.kind !== 'gateway_clock' && Math.abs(fault.byMs) >= 2 * MIN_MS)
     yield { ...fault, byMs: Math.trunc(fault.byMs / 2) };
   if ('losesWrites' in fault && fault.losesWrites > 1) yield { ...fault, losesWrites: fault.losesWrites - 1 };

@@ -13,7 +13,7 @@ import type { Fault, Scenario } from './scenario.js';
 import type { VirtualWorld } from './virtual-world.js';
 import type { Weather } from './weather.js';
 
-/** How much later than its timeout a call is carried out that the gateway has kept. */
+/** How long after its timeout, at most, a call is carried out that the gateway has kept. */
 const MAX_DELAY_MS = 4_000;
 const REFUSED_AFTER_MS = 5;
 
@@ -25,9 +25,9 @@ export interface IssuedToken {
   readonly expiresAtMs: number;
   /** When another session of the merchant ended it. */
   endedAtMs?: number;
-  /** When its answer reached a running replica; never when its caller had given up. */
+  /** When its answer reached a running replica; never if its caller had given up. */
   deliveredAtMs?: number;
-  /** Its maker's clock and the gateway's were wrong at once: nobody could tell when it ends. */
+  /** Its maker's clock and the gateway's were wrong at the same time: nobody could tell when it ends. */
   hasUnknowableEnd?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface GatewayWitness {
   called(merchant: string, owner: string): void;
   /** The caller has an answer, or has given up. */
   ended(merchant: string, owner: string): void;
-  /** Before `issued` takes the place of `replaced`. */
+  /** Called before `issued` takes the place of `replaced`. */
   carriedOut(issued: IssuedToken, replaced: IssuedToken | undefined): void;
   delivered(issued: IssuedToken): void;
 }
@@ -55,7 +55,7 @@ const failureOf = {
   refused: { kind: 'refused', detail: 'the gateway refused the merchant', msgCode: 'b_access_denied' },
 } as const satisfies Record<string, GatewayFailureFacts>;
 
-/** A gateway at which a new session ends the one before it, and which knows better than anybody which one lives. */
+/** A gateway at which a new session ends the previous one, and which knows best which one lives. */
 export class SimulatedGateway {
   readonly #parts: SimulatedGatewayParts;
   readonly #live = new Map<string, IssuedToken>();
@@ -66,7 +66,7 @@ export class SimulatedGateway {
     this.#parts = parts;
   }
 
-  /** The merchant's session, while it has not expired. */
+  /** The merchant's session, as long as it has not expired. */
   live(merchant: string): IssuedToken | undefined {
     const live = this.#live.get(merchant);
     return live !== undefined && live.expiresAtMs > this.#parts.world.nowMs ? live : undefined;
@@ -76,7 +76,7 @@ export class SimulatedGateway {
     return this.#tokens.get(token);
   }
 
-  /** What a payment with this token is answered. */
+  /** Whether a payment with this token is accepted. */
   accepts(token: string): boolean {
     const issued = this.#tokens.get(token);
     return issued !== undefined && this.live(issued.merchant) === issued;

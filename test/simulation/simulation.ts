@@ -17,7 +17,7 @@ import { befalls, Weather } from './weather.js';
 
 const LOOK_EVERY_MS = 50;
 const STOPPING_MS = 8_000;
-/** A place in the program that a replica never comes by is given up after this. */
+/** A place in the program that a replica never reaches is given up after this. */
 const MAX_AMBUSH_MS = 10_000;
 
 export interface SimulationOptions {
@@ -230,7 +230,7 @@ class SimulationRun {
     }
   }
 
-  /** Stops the replica at once, or the next time that it comes by the named place. */
+  /** Stops the replica at once, or the next time that it reaches the given place. */
   #ambush(fault: Extract<Fault, { kind: 'pause' | 'crash' }>): void {
     const life = this.#lives.get(fault.whom);
     let isDue = true;
@@ -321,7 +321,7 @@ class SimulationRun {
   }
 }
 
-/** A connection that comes back says that hints may have been lost. */
+/** Whether hints may be lost: the connection says so when it comes back. */
 function losesHints(fault: Fault): boolean {
   if (fault.kind === 'network' || fault.kind === 'announcements') return fault.loss > 0;
   return ['store_silent', 'store_emptied', 'store_failover'].includes(fault.kind);

@@ -3,14 +3,14 @@ import type { ClaimRequest, MomentMark, StoredSession } from '#libs/session';
 import { identityOf, SpecifiedStore } from '../protocol/specified-store.js';
 import type { AppliedCall, StoreCall } from './store-calls.js';
 
-/** What is specified is counted in milliseconds; sums of fractions differ in their last digits. */
+/** The specification counts in milliseconds; sums of fractions differ in their last digits. */
 const PARTS_OF_MS = 1_000;
 
 type Applied = Pick<AppliedCall, 'result'>;
 
 /**
- * The specification of the store, taking each step beside the store under test. Marks are names that each of the two
- * gives in its own way: they are paired as they appear, and a watched one is told to each by its own name.
+ * The specification of the store, taking each step alongside the store under test. Marks are names that each of the two
+ * gives in its own way: they are paired as they appear, and a watched mark is given to each by its own name.
  */
 export class SpecifiedSteps {
   #store = new SpecifiedStore();
@@ -18,7 +18,7 @@ export class SpecifiedSteps {
   #latestMs = -Infinity;
   #wasSetBack = false;
 
-  /** What was taken is forgotten, for a replay of some of it: the same steps give the same marks. */
+  /** Forgets what was taken, so that some of it can be replayed: the same steps give the same marks. */
   startOver(): void {
     this.#store = new SpecifiedStore();
   }
@@ -33,7 +33,7 @@ export class SpecifiedSteps {
         return this.#store.seat(call.args[0], result as number) ? undefined : 'the seat is not free';
       }
       if (call.operation === 'enrol' || call.operation === 'announce') return undefined;
-      // A list is a hint: the order of moments of a clock that was set back is left to the store.
+      // A list is a hint: the order of moments on a clock that was set back is left to the store.
       if (call.operation === 'due' && this.#wasSetBack) return undefined;
       if (call.operation === 'claim') this.#pairMarks(call.args[0].merchant, result, specified);
       if (call.operation === 'read') this.#pairStates(result, specified);
@@ -92,7 +92,7 @@ export class SpecifiedSteps {
   }
 }
 
-/** The same shape for both: sessions by what they are told by, marks by whether there is one. */
+/** The same shape for both: sessions by what identifies them, marks by whether there is one. */
 function comparable(answer: unknown): unknown {
   return JSON.parse(
     JSON.stringify(answer, (name, value: unknown) => {

@@ -22,7 +22,7 @@ const reading: ReadonlySet<StoreOperation> = new Set<StoreOperation>(['due', 're
 
 export const writes = ({ operation }: StoreCall): boolean => !reading.has(operation);
 
-/** Asks `store`. */
+/** Puts the question to `store`. */
 export async function perform(store: SessionStore, call: StoreCall): Promise<AppliedCall> {
   const method = store[call.operation].bind(store) as (...args: readonly unknown[]) => Promise<unknown>;
   const result = await method(...call.args);

@@ -8,7 +8,7 @@ import type { StoreServer } from './store-server.js';
 import type { VirtualWorld } from './virtual-world.js';
 import { befalls, type Weather } from './weather.js';
 
-/** An adapter gives up a question after this. */
+/** An adapter gives up on a question after this. */
 const COMMAND_TIMEOUT_MS = 500;
 const MIN_TRIP_MS = 0.1;
 const MAX_TRIP_MS = 1.5;
@@ -18,10 +18,10 @@ export interface StoreLinkParts {
   readonly weather: Weather;
   readonly server: StoreServer;
   readonly process: ReplicaProcess;
-  /** The number of the replica that the process is one life of. */
+  /** The number of the replica that this process is a life of. */
   readonly replica: number;
   readonly random: RandomStream;
-  /** Hears of every question when it is asked, whatever becomes of it. */
+  /** Called for every question when it is asked, whatever becomes of it. */
   readonly asked: (call: StoreCall) => void;
 }
 
@@ -121,7 +121,7 @@ export class StoreLink implements SessionStore {
     });
   }
 
-  /** The adapter's own timer: a connection that is refused is known at once, everything else takes its time. */
+  /** The adapter's own timer: a refused connection is known at once, everything else takes its time. */
   #timeOut(giveUp: () => void): ScheduledTask {
     const { world, weather, process } = this.#parts;
     const isUnreachable = weather.of('store_silent').some(({ how }) => how === 'unreachable');

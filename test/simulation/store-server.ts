@@ -15,7 +15,7 @@ export type StoreAnswer =
 /** Watches what the store does, and is told of every step that it answered. */
 export interface StoreWitness {
   applied(call: AppliedCall): void;
-  /** A step that the specification takes otherwise. */
+  /** A step for which the specification has a different result. */
   differs(difference: string): void;
 }
 
@@ -24,7 +24,7 @@ export interface StoreServerParts {
   readonly weather: Weather;
   readonly witness: StoreWitness;
   readonly makeStore: MakeStore;
-  /** Takes every step beside the tested one, when there is one. */
+  /** Takes every step alongside the tested store, if there is one. */
   readonly makeSpecified?: () => SpecifiedSteps;
 }
 
@@ -45,7 +45,7 @@ class StoreClock implements Clock {
     return instantFromEpochMs(Math.floor(this.#timeMs()));
   }
 
-  /** A server counts by one clock only: when it is set, everything that it measures moves. */
+  /** A server counts by a single clock: when it is set, everything that it measures moves. */
   monotonicMs(): number {
     return this.#timeMs();
   }
@@ -55,7 +55,7 @@ class StoreClock implements Clock {
   }
 }
 
-/** The machine that the store runs on: it can refuse, fall silent, lose what it was told and set its clock. */
+/** The machine that the store runs on: it can refuse, fall silent, lose what it was told, and have its clock set. */
 export class StoreServer {
   readonly #parts: StoreServerParts;
   readonly #listeners = new Set<(announcement: Announcement) => void>();
@@ -105,13 +105,13 @@ export class StoreServer {
     this.#restart();
   }
 
-  /** Another server takes over by what it was sent in time: the last writes are lost. */
+  /** Another server takes over with what it was sent in time: the last writes are lost. */
   failOver(losesWrites: number): void {
     this.#log = this.#log.slice(0, Math.max(0, this.#log.length - losesWrites));
     this.#restart();
   }
 
-  /** `session`: it opens with no key. `everything`: what is there of it is not a record at all. */
+  /** `session`: no key opens it. `everything`: what is there is not a record at all. */
   damage(merchant: string, part: 'session' | 'everything'): void {
     this.#damaged.set(merchant, part);
   }
@@ -121,12 +121,12 @@ export class StoreServer {
     const applied = await perform(this.#tested, call);
     const difference = differenceFrom?.(applied);
     if (difference !== undefined) this.#parts.witness.differs(`${difference} (${JSON.stringify(call.args)})`);
-    // Of all the replicas, the tested store knows only this server.
+    // The tested store knows none of the replicas, only this server.
     if (applied.operation === 'announce') return { ...applied, result: this.#listeners.size };
     return this.#withDamage(applied);
   }
 
-  /** Of what is not a record, no generation is known: no claim is told that there is a newer one. */
+  /** Something that is not a record has no known generation: no claim is told that there is a newer one. */
   #seenByDamage(call: StoreCall): StoreCall {
     if (call.operation !== 'claim' || this.#damaged.get(call.args[0].merchant) !== 'everything') return call;
     return { operation: 'claim', args: [{ ...call.args[0], newerThan: Number.MAX_SAFE_INTEGER }] };
@@ -175,7 +175,7 @@ export class StoreServer {
     return tested;
   }
 
-  /** Stores take each step before they give way, so that a replay is over when it has been asked for. */
+  /** Stores take each step before they yield, so a replay is complete as soon as it has been requested. */
   #replayed(): SessionStore {
     const store = this.#parts.makeStore(new StoreClock(() => this.#timeMs()));
     for (const { call, atMs } of this.#log) {

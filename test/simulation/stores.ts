@@ -4,5 +4,5 @@ import type { MakeStore } from './store-server.js';
 
 const makeStore: MakeStore = (clock) => new MemorySessionStore({ clock });
 
-/** The store that is simulated, and what it is held to. */
+/** The simulated store, and what it is held to. */
 export const stores = { makeStore, makeSpecified: (): SpecifiedSteps => new SpecifiedSteps() } as const;

@@ -1,6 +1,6 @@
 import type { ScheduledTask } from '#libs/clock';
 
-/** More events than this at one moment, and time would never go on. */
+/** With more events than this at one moment, time would never go on. */
 const MAX_AT_ONCE = 20_000;
 
 interface PlannedEvent {
@@ -12,7 +12,7 @@ interface PlannedEvent {
 
 /**
  * Runs once every promise that can settle by itself has settled. A tick that is queued by a microtask comes after all
- * microtasks, those included that they queue: exact, and a hundred times cheaper than a turn of the event loop.
+ * microtasks, including those that they queue: exact, and a hundred times cheaper than a turn of the event loop.
  */
 function afterSettling(then: () => void): void {
   queueMicrotask(() => process.nextTick(then));
@@ -25,7 +25,7 @@ export class EndlessMoment extends Error {
   }
 }
 
-/** The one true time of a simulation: each event at its moment, in an order that depends on nothing but the program. */
+/** The one true time of a simulation: each event at its moment, in an order that depends only on the program. */
 export class VirtualWorld {
   readonly #heap: PlannedEvent[] = [];
   #nowMs = 0;
@@ -44,7 +44,7 @@ export class VirtualWorld {
     return { cancel: () => (planned.cancelled = true) };
   }
 
-  /** Nothing more happens: `run` ends at the present moment. */
+  /** Nothing more happens: `run` ends at the current moment. */
   stop(): void {
     this.#stopped = true;
   }

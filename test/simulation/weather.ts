@@ -23,5 +23,5 @@ export class Weather {
   }
 }
 
-/** Whether a fault that befalls `whom` befalls this replica. */
+/** Whether a fault of `whom` affects this replica. */
 export const befalls = (whom: Whom, replica: number): boolean => whom === 'all' || whom === replica;
