@@ -157,7 +157,7 @@ async function longestCreateMs(fleet: HandoverFleet): Promise<number> {
   return Math.max(...calls.map(({ durationMs = 0 }) => durationMs));
 }
 
-/** Of a list of measurements; 0 if there are none. */
+/** The percentile of a list of measurements; 0 if there are none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;

@@ -129,7 +129,7 @@ function paceOfJweOperations(key: ClientKey, jwe: string, plaintext: Uint8Array)
   return paceOf(() => Promise.all(Array.from({ length: IN_FLIGHT }, lane)));
 }
 
-/** Of as many runs as there are merchants. */
+/** The pace of as many runs as there are merchants. */
 async function paceOf(allOfThem: () => Promise<unknown>): Promise<Pace> {
   const startedAt = performance.now();
   const cpuBefore = process.cpuUsage();

@@ -11,7 +11,7 @@ const COOL_DOWN_MS = 10_500;
 const GOAL_MS = 120;
 const GOAL_KIB = 20;
 
-/** How soon everyone who watches has a new session, and what a watcher costs. */
+/** How soon all watchers have a new session, and what a watcher costs. */
 export async function benchWatchers(): Promise<readonly BenchLine[]> {
   // Each round rejects a session that is young and good, which looks like the work of a rival.
   const running = await BenchBroker.start({ session: 'foreignAuthorizerPause: 10s' });
