@@ -93,7 +93,7 @@ export interface Manifest {
   readonly data?: Labels;
   readonly spec: Spec;
 }
-/** Of an HTTPRoute. */
+/** A rule of an HTTPRoute. */
 export interface RouteRule {
   readonly retry?: object;
   readonly timeouts?: { readonly request?: string; readonly backendRequest?: string };
