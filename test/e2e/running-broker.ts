@@ -20,7 +20,7 @@ export const TOKENS = {
   oncall: 'token-of-oncall',
 };
 export const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
-/** Of a merchant that is configured, but only in the admin's policy. */
+/** That of a merchant which is configured, but only in the admin's policy. */
 const OTHER_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120003';
 
 /** For `expect` of a plain request: the answer is the problem with this code. */
