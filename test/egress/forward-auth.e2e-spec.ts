@@ -51,7 +51,7 @@ class Stage {
     return proxy;
   }
 
-  /** An order on the hosted page, as a client makes it that does not know of sessions. */
+  /** An order on the hosted page, as made by a client that does not know of sessions. */
   order(name: ProxyName, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     const body = JSON.stringify(orderRequest());
     const own = { 'content-type': 'application/json', ...headers };

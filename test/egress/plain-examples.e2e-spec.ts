@@ -145,7 +145,7 @@ describe.each<[string, string, Operation]>([
     let egress: RunningEgress;
     let program: string;
     let args: readonly string[];
-    /** Of a paid purchase. */
+    /** That of a paid purchase. */
     let OPERATION_ID: string;
 
     const started = endedAfterAll();
