@@ -18,7 +18,7 @@ const EXAMPLES = join(process.cwd(), 'docs', 'examples');
 const SECRET = 'Zk7canaryQ';
 const MAX_FAULTS = 200;
 const MAX_MESSAGE = 131_072;
-/** Of this process, for one input, whatever else the machine does. Far above what any input takes. */
+/** Processor time of this process, for one input, whatever else the machine does. Far above what any input takes. */
 const MAX_CPU_MS = 2_000;
 
 const leaf = anyOf(
