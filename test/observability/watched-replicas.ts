@@ -22,7 +22,7 @@ export interface WatchedMerchant {
   readonly foreignAuthorizerPause?: string;
   /** Whether a new session ends the one before it. */
   readonly supersedes?: boolean;
-  /** Of one create call; half a second by default. */
+  /** For one create call; half a second by default. */
   readonly timeout?: string;
   /** Whether a replica is ready only with a session of this merchant; not by default. */
   readonly required?: boolean;
