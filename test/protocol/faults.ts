@@ -159,7 +159,7 @@ export const withCall = (world: World, index: number, by: Partial<Call>): readon
 export const isLiveDue = ({ live, calls, time }: World): boolean =>
   time >= (calls[live]?.answeredAt ?? 0) + phases.renewAfter;
 
-/** A session made alone that ended one that was not due was made beside it. */
+/** A session made alone was made beside the one that it ended, if that was not due. */
 export function carriedOut(world: World, index: number): World {
   const calls = withCall(world, index, { state: 'carried out', answeredAt: world.time });
   const isBeside = world.calls[index]?.isAlone === true && !isLiveDue(world);

@@ -182,7 +182,7 @@ export interface Rules {
   readonly onStoreOutage: 'fail' | 'authorize';
 }
 
-/** Of either kind, every seat owns one number in this many. */
+/** Every seat owns one number in this many, of either kind. */
 const STEP = 2 * SEATS;
 
 function firstAbove(above: number, residue: number): number {
