@@ -105,7 +105,7 @@ describeWith('redis-server', 'somebody else who creates sessions, before three r
       if (now > calls) {
         await rivalCreates();
         await agreed();
-        // By the replica that made the call: when it is seen here says nothing on a busy machine.
+        // By the clock of the replica that made the call: on a busy machine, when it is seen here says nothing.
         created.push(Date.parse((await session(replica)).createdAt));
       }
       expect(now - calls).toBeLessThanOrEqual(1);
