@@ -1,7 +1,7 @@
 /** @import { StatusCondition, StatusCounts, StatusMerchant } from '../status-document.js' */
 
 /**
- * The worst first, in the words of `conditionWord`; a test keeps them equal.
+ * Worst first, in the words of `conditionWord`; a test keeps the two in sync.
  * @type {Readonly<Record<StatusCondition, string>>}
  */
 export const conditionNames = {
@@ -20,21 +20,20 @@ export const conditionNames = {
 
 export const conditions = /** @type {readonly StatusCondition[]} */ (Object.keys(conditionNames));
 
-/** @type {ReadonlySet<string>} Those known from reports: such a session is renewed with the next report, or when it is due. */
+/** @type {ReadonlySet<string>} Known from reports: such a session is renewed at the next report, or when it is due. */
 export const reported = new Set(['foreign_authorizer', 'reported_dead']);
 
-/** @type {ReadonlySet<string>} Those of a session that is dead, or may be: how much is left of it is no matter. */
+/** @type {ReadonlySet<string>} The session is dead, or may be, so the time it has left does not matter. */
 export const dead = new Set([...reported, 'likely_dead']);
 
-/** @type {ReadonlySet<string>} Those that time alone changes only at the end. */
+/** @type {ReadonlySet<string>} Time alone changes these only when the session ends. */
 const untilItsEnd = new Set([...dead, 'unshared', 'watched']);
 
-/** @type {ReadonlySet<StatusCondition>} Of a session that is good, which only news can end. */
+/** @type {ReadonlySet<StatusCondition>} The session is good; while it stays so, only news ends these. */
 const lasting = new Set(['held_back', 'failing']);
 
 /**
- * The state of a merchant now, from what was last heard of it. Time alone makes it worse, never better: that takes
- * news.
+ * A merchant's condition now, from the last news of it. Time alone can only make it worse; only news makes it better.
  * @param {StatusMerchant} merchant
  * @param {number} now by the replica's clock
  * @returns {StatusCondition}
@@ -59,7 +58,7 @@ export function isNextTooLate({ session, retryAt }, now) {
 }
 
 /**
- * Whether no attempt comes before its session ends, and a person can make one: of a budget that is spent nobody has a call.
+ * Whether no attempt comes before its session ends, and a person can make one: once the budget is spent, nobody can.
  * @param {StatusMerchant} merchant
  * @param {number} now
  */
@@ -71,19 +70,19 @@ export function endsUnrenewed(merchant, now) {
 }
 
 /**
- * Whether each attempt fails until a person has mended something at the bank, at the certificate or in the
- * configuration. What is sealed to another key than ours comes with the thumbprint of ours.
+ * Whether every attempt fails until a person has fixed something at the bank, in the certificate or in the
+ * configuration. `ownKey` is set while the bank seals to a key other than ours.
  * @param {StatusMerchant} merchant
  */
 export function takesPerson({ failure, ownKey, keys }) {
   return ownKey !== undefined || keys === 'lacking' || failure?.kind === 'refused' || failure?.kind === 'revoked';
 }
 
-/** What the gateway answers to a session that a newer one has ended. */
+/** The gateway's codes for a session that a newer one has ended. */
 const SUPERSEDED = new Set(['b_previous_auth_token_expired', 'b_used_token']);
 
 /**
- * Of a session that is reported dead, whether that is certain: the gateway itself said that a newer one has ended it, or
+ * Whether a session that is reported dead is certainly dead: the gateway itself said that a newer one has ended it, or
  * somebody else has a key that we lack.
  * @param {StatusMerchant} merchant
  */
@@ -94,7 +93,7 @@ export function isSurelyDead({ keys, ownKey = keys, reportedAs = [] }) {
 /**
  * @param {StatusMerchant} merchant
  * @param {number} now
- * @returns the condition in words, with the reason where there are two
+ * @returns the condition in words; those for `unavailable` depend on the reason
  */
 export function conditionName(merchant, now) {
   const condition = conditionAt(merchant, now);

@@ -4,10 +4,10 @@ import { capital, timeText } from './wording.js';
 /** @typedef {{ readonly text: string, readonly runbook: string | undefined }} Notice */
 
 /**
- * What became of changed files, where a person has something left to do.
+ * What became of changed files, if a person still has something to do.
  * @param {Pick<StatusReplica, 'refusedChange' | 'awaitingRestart' | 'awaitingSince' | 'restartAdvice'>} replica
  * @param {number} now
- * @returns {Notice | undefined} undefined while the files say what is in force
+ * @returns {Notice | undefined} undefined while the files match what is in force
  */
 export function configurationNotice({ refusedChange, awaitingRestart = [], awaitingSince, restartAdvice }, now) {
   const sentences = [];

@@ -1,5 +1,5 @@
 /**
- * Text is only ever set as text: nothing that the page is told becomes markup.
+ * Text is only ever set as text: nothing that the page receives becomes markup.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Readonly<Record<string, string>>} [attributes]
@@ -17,7 +17,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 /**
  * @param {string} name of a symbol in the page
- * @returns {SVGSVGElement} a picture that says nothing by itself
+ * @returns {SVGSVGElement} a decorative picture, hidden from screen readers
  */
 export function glyph(name) {
   const svg = document.createElementNS(SVG, 'svg');
@@ -50,7 +50,7 @@ export function byId(id, kind) {
 }
 
 /**
- * Only what differs is touched, so that screen readers stay quiet.
+ * Text that has not changed is left alone, so that screen readers stay quiet.
  * @param {Element} target
  * @param {string} text
  */

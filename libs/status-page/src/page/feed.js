@@ -1,15 +1,15 @@
 /** @import { StatusDocument } from '../status-document.js' */
 
-/** The replica says something every five seconds: after this long, the connection is dead although nobody says so. */
+/** The replica sends something every five seconds: after this long without it, the connection counts as dead. */
 const MAX_SILENCE_MS = 12_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 10_000;
 
-/** @type {(text: string) => StatusDocument} as the replica that the page comes from has written it */
+/** @type {(text: string) => StatusDocument} written by the same replica that serves the page */
 const parseDocument = JSON.parse;
 
 /**
- * `live`: told by events. `asking`: events are not to be had (every place for viewers is taken), so it is asked for.
+ * `live`: news comes as events. `asking`: no events (such as when every viewer slot is taken), so the page asks.
  * @typedef {'connecting' | 'live' | 'asking' | 'lost'} FeedState
  */
 
@@ -18,7 +18,7 @@ const parseDocument = JSON.parse;
  * @property {(document: StatusDocument) => void} onDocument
  * @property {(state: FeedState) => void} onState
  * @property {() => EventSource} open
- * @property {() => Promise<StatusDocument | undefined>} load undefined when the replica is not reached
+ * @property {() => Promise<StatusDocument | undefined>} load undefined if the replica cannot be reached
  * @property {(delayMs: number, task: () => void) => () => void} after
  */
 
@@ -36,7 +36,7 @@ export class Feed {
     this.#parts = parts;
   }
 
-  /** The first state comes with one question, and the rest as events. */
+  /** Asks for the first state, and gets the rest as events. */
   async start() {
     await this.#ask('connecting');
     this.#connect();

@@ -24,12 +24,12 @@ import {
 
 /**
  * @typedef {object} Headline
- * @property {StatusCondition} condition what colours it
+ * @property {StatusCondition} condition sets the colour
  * @property {string} text
- * @property {string} ending words that change each second and are not read aloud each time
- * @property {string} because what follows them, where they are not the last
+ * @property {string} ending words that change every second and are not read aloud every time
+ * @property {string} because what follows `ending`, if anything does
  * @property {string} detail
- * @property {string | undefined} runbook to go on with
+ * @property {string | undefined} runbook to continue with
  * @property {string | undefined} also another one
  */
 
@@ -74,17 +74,17 @@ const GO_ON = 'The payments of each go on until its own session ends.';
 const STORE_DOWN = 'store-down';
 const SESSION_EXPIRING = 'session-expiring';
 
-/** @type {ReadonlySet<StatusCondition>} Of merchants whose payments go on until the session ends. */
+/** @type {ReadonlySet<StatusCondition>} Payments go on until the session ends. */
 const endsSoon = new Set(['stale', 'held_back', 'failing']);
 
 /** @type {ReadonlySet<StatusCondition>} */
 const calm = new Set(['renewing', 'fresh']);
 
-/** @type {ReadonlySet<StatusCondition>} Payments go on, so that what the store holds up is the news. */
+/** @type {ReadonlySet<StatusCondition>} Payments go on, so the news is what the store holds up. */
 const bearable = new Set(['watched', ...endsSoon, ...calm]);
 
 /**
- * The state of everything in one sentence: the worst of it, and what is the cause.
+ * The state of everything in one sentence: the worst of it, and the cause.
  * @param {Pick<StatusDocument, 'store' | 'replica' | 'merchants'>} document
  * @param {StatusCounts} counts
  * @param {number} now
@@ -105,7 +105,7 @@ export function headlineOf({ store, replica, merchants }, counts, now) {
 }
 
 /**
- * What the store holds up comes before everything but payments that fail.
+ * What the store holds up comes before everything except failing payments.
  * @param {View} view
  * @returns {Sentence | undefined}
  */
@@ -122,7 +122,7 @@ function heldSentence({ merchants, all, worst, trouble, now }) {
 }
 
 /**
- * Sessions that end before anybody tries again: only a person keeps their merchants going.
+ * Sessions that end before the next attempt: only a person can keep their merchants going.
  * @param {View} view
  * @returns {Sentence | undefined}
  */
@@ -143,7 +143,7 @@ function lastCallSentence({ merchants, worst, now }) {
 /** @typedef {StatusMerchant & { readonly leftMs: number }} EndingMerchant */
 
 /**
- * An attempt before that is mended would fail like the last one, at the cost of a call.
+ * Until the cause is fixed, an attempt would fail like the last one, at the cost of a call.
  * @param {EndingMerchant} first
  * @param {number} count
  */
@@ -181,7 +181,7 @@ function becauseOf({ cause, condition }) {
 }
 
 /**
- * A duel that has gone quiet is no all-clear: who still creates is not heard while nobody pays.
+ * A duel that has gone quiet is no all-clear: while nobody pays, nobody notices that the other side still creates.
  * @param {View} view
  * @returns {Sentence | undefined}
  */
@@ -205,7 +205,7 @@ function worstSentence(view) {
   const { merchants, counts, all, worst, trouble, now } = view;
   if (worst === 'fresh' || worst === 'renewing') return { text: capital(goodText(all)) };
   const isComplete = merchants.length === all;
-  // Where not all are listed, they were counted when the document was made.
+  // If not all are listed, they were counted when the document was made.
   const worse = merchants.filter((one) => (isComplete ? conditionAt(one, now) : one.condition) === worst);
   const causes = worse.flatMap(({ id, cause, ...merchant }) => {
     if (cause === undefined) return [];
@@ -224,7 +224,7 @@ function worstSentence(view) {
 }
 
 /**
- * Those to follow, the most urgent first: what is worst, the store, who else creates, and another whose payments fail.
+ * Runbooks to follow, most urgent first: for the worst, the store, a foreign authorizer, another whose payments fail.
  * @param {View} view
  * @param {readonly StatusMerchant[]} worse those that are worst off
  * @param {string | undefined} ofCause
@@ -247,7 +247,7 @@ function runbookOf({ condition, cause }) {
 }
 
 /**
- * A dead session ends no payments.
+ * Payments already fail with a dead session, so its end is not announced.
  * @param {StoreTrouble} trouble
  * @param {View} view
  */
@@ -261,7 +261,7 @@ function beside(trouble, { merchants, counts, all, worst, now }) {
 }
 
 /**
- * Until when there is time, and since when it is so.
+ * How long payments go on, and since when it has been so.
  * @param {readonly StatusMerchant[]} worse those that are worst off
  * @param {View} view
  * @returns {Pick<Headline, 'detail'> & Partial<Headline>}
@@ -274,7 +274,7 @@ function timesOf(worse, { counts, worst, now }) {
   const isKnown = first !== undefined && worse.length === counts[worst];
   if (worst === 'unavailable') return { detail: isKnown ? told(`Since ${timeText(first.expiresAt, now)}.`) : others };
   if (!endsSoon.has(worst)) return { detail: others };
-  // Of those that are not listed nobody knows whether they are first.
+  // A merchant that is not listed may be the first.
   if (!isKnown) return { detail: told(GO_ON) };
   const left = durationText(first.expiresAt - now);
   const isOne = worse.length === 1;
@@ -289,7 +289,7 @@ function timesOf(worse, { counts, worst, now }) {
 /**
  * @param {StatusCondition} worst
  * @param {readonly (Matter & { readonly id: string })[]} causes of the merchants that are worst off, the worst first
- * @returns where they are not all the same, that of one; where somebody else creates, most of it is below the headline
+ * @returns if they differ, that of one; if somebody else creates sessions, most or all of it goes below the headline
  */
 function becauseTexts(worst, causes) {
   const [first] = causes.filter(({ text }) => text !== '');
@@ -319,7 +319,7 @@ function endText(merchants, all, now) {
 /**
  * @param {StatusCounts} counts
  * @param {StatusCondition} worst
- * @returns so that the worst does not hide the rest
+ * @returns the rest, so that the worst does not hide it
  */
 function othersText(counts, worst) {
   if (worst === 'renewing') return countsText(counts);

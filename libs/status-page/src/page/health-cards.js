@@ -12,7 +12,7 @@ import { agoText, countText, durationText, skewText, tookText } from './wording.
  * @property {readonly (readonly [name: string, value: string])[]} facts
  */
 
-/** Beyond it the broker warns, and expiry is judged by the gateway's clock. */
+/** Beyond this, the broker warns and judges expiry by the gateway's clock. */
 const SKEW_TOLERANCE_MS = 2_000;
 /** A timer that fires this late means that reads wait as well. */
 const LAG_TOLERANCE_MS = 200;
@@ -118,7 +118,7 @@ function storeContent({ type, condition, since, reason, failing }, now) {
 
 /**
  * @param {(readonly [string, string | undefined])[]} facts
- * @returns {CardContent['facts']} those that there are
+ * @returns {CardContent['facts']} those that have a value
  */
 function given(facts) {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [/** @type {const} */ ([name, value])]));
@@ -179,7 +179,7 @@ function gatewayState({ health, answersSince }, skewed) {
 /**
  * @param {StatusGateway} gateway
  * @param {number} now
- * @returns {string | undefined} undefined before the first one
+ * @returns {string | undefined} undefined before the first call
  */
 function lastCallText({ lastAnswerAt, lastFailure }, now) {
   if (lastFailure !== undefined && (lastAnswerAt === undefined || lastFailure.at > lastAnswerAt))
@@ -190,7 +190,7 @@ function lastCallText({ lastAnswerAt, lastFailure }, now) {
 }
 
 /**
- * What still fails comes before what was answered.
+ * A failure that is still current comes before an answer.
  * @param {StatusGateway} gateway
  * @param {number} now
  */
@@ -202,7 +202,7 @@ function othersText({ answeredOthersAt, othersFailure }, now) {
 }
 
 /**
- * "Failed 0 of 15 calls" above a bank that refuses all of them would be true, and read as all being well.
+ * "Failed 0 of 15 calls" for a bank that refuses all of them would be true, but read as if all were well.
  * @param {StatusGateway} gateway
  * @returns {(readonly [string, string | undefined])[]}
  */

@@ -7,7 +7,7 @@ const MAX_WAIT_MS = 5_000;
 /**
  * Asks the replica for its state.
  * @param {Filter} [filter]
- * @returns {Promise<StatusDocument | undefined>} undefined when there is no answer, or not one of the replica's
+ * @returns {Promise<StatusDocument | undefined>} undefined if there is no answer, or not one of the replica's
  */
 export async function load({ text, condition } = { text: '', condition: undefined }) {
   const query = new URLSearchParams({ search: text, condition: condition ?? '' });

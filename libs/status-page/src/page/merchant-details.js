@@ -5,7 +5,7 @@ import { agoText, clockText, durationText, outcomeNames, timeText, tookText } fr
 
 const NONE = '–';
 
-/** What a row shows when it is opened: the moments of the session, and its renewals as a table. */
+/** What a row shows when it is opened: the session's times, and the merchant's renewals as a table. */
 export class MerchantDetails {
   #facts = element('dl', { class: 'facts' });
   #body = element('tbody');

@@ -1,7 +1,7 @@
 /** @import { StatusMerchant } from '../status-document.js' */
 import { MerchantRow } from './merchant-row.js';
 
-/** The rows, each kept for as long as its merchant is listed: what is opened or focused stays so when news comes. */
+/** The rows, each kept for as long as its merchant is listed, so that news does not close or unfocus it. */
 export class MerchantList {
   /** @type {HTMLElement} */
   #list;
@@ -20,7 +20,7 @@ export class MerchantList {
     for (const [id, row] of this.#rows) if (!shown.has(id)) this.#remove(id, row);
     const focused = document.activeElement;
     merchants.forEach((merchant, index) => this.#place(merchant, index));
-    // An element that is moved loses the focus.
+    // An element loses the focus when it is moved.
     if (focused instanceof HTMLElement && this.#list.contains(focused) && document.activeElement !== focused) {
       focused.focus({ preventScroll: true });
     }
@@ -53,7 +53,7 @@ export class MerchantList {
   }
 
   /**
-   * Arrows go from merchant to merchant: a hundred of them are too many for the Tab key. @param {KeyboardEvent} event
+   * The arrow keys go from merchant to merchant: a hundred are too many for the Tab key. @param {KeyboardEvent} event
    */
   #move(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

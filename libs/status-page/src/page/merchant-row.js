@@ -9,7 +9,7 @@ import { leftText, outlookText } from './wording.js';
 /** @type {import('./condition.js').Life} */
 const NO_LIFE = { leftMs: 0, lifetimeMs: 0, left: 0, renew: 0, margin: 0 };
 
-/** Drawn again each second, because time passes without news, too. */
+/** Redrawn every second, because time passes even without news. */
 export class MerchantRow {
   /** @type {StatusMerchant} */
   #merchant;
@@ -57,7 +57,7 @@ export class MerchantRow {
     ]);
   }
 
-  /** @param {StatusMerchant} merchant what is now known of it */
+  /** @param {StatusMerchant} merchant the latest news of it */
   update(merchant) {
     this.#merchant = merchant;
     setText(

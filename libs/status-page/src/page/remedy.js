@@ -4,17 +4,21 @@ import { element, setAttribute, setText } from './elements.js';
 import { after } from './time.js';
 import { capital, matterOf, renewCommand, runbookPath } from './wording.js';
 
-/** What prints the other half of a comparison. */
+/** Prints the bank's half of the comparison. */
 const THUMBPRINT_COMMAND = 'session-broker keys thumbprint bank-has.jwk.json';
 
 const TOLD_FOR_MS = 2_000;
-/** By hand it would not be sooner. */
+/** A person would not be quicker. */
 const SOON_MS = 5_000;
 
-/** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. A store that is back renews all but those reported. */
+/**
+ * One more attempt can help with these, once the cause is fixed. After an outage of the store, all but the reported
+ * ones are renewed by themselves.
+ * @type {ReadonlySet<string>}
+ */
 const renewable = new Set(['unavailable', 'stale', 'foreign_authorizer', 'reported_dead', 'likely_dead', 'failing']);
 
-/** Beside a merchant that is not well: what is the matter, the runbook, and what to type when it is mended. */
+/** Shown with a merchant that is not well: what is wrong, the runbook, and what to type once it is fixed. */
 export class Remedy {
   #cause = element('span', { class: 'cause' });
   #runbook = element('a');
@@ -48,7 +52,7 @@ export class Remedy {
    */
   draw(merchant, now) {
     const matter = matterOf(merchant, now);
-    // Of a replica that lacks a key, its key file mends that, and no new session does.
+    // If this replica lacks a key, its key file fixes that, and a new session does not.
     const canRenew =
       merchant.keys !== 'lacking' &&
       !onlyWaits(merchant, now) &&
@@ -73,7 +77,7 @@ export class Remedy {
 }
 
 /**
- * Where nothing has failed, nothing is to be mended: it is renewed by itself, now or as soon as a call is free.
+ * If nothing has failed, there is nothing to fix: it is renewed by itself, now or as soon as a call is free.
  * @param {StatusMerchant} merchant
  * @param {number} now
  */
@@ -96,7 +100,7 @@ export function whenText(merchant, now) {
 }
 
 /**
- * Without HTTPS, only a page from this machine may write to the clipboard: elsewhere the text is selected.
+ * Without HTTPS, only a page from localhost may write to the clipboard: elsewhere the text is selected instead.
  * @param {string} text
  * @param {Node} shown
  */

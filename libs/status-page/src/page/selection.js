@@ -2,13 +2,13 @@
 /** @import { Filter } from './filters.js' */
 import { conditionAt } from './condition.js';
 
-/** A search that the replica has to answer is repeated with the news, but not more often than this. */
+/** A search that the replica has to answer is repeated when news comes, but not more often than this. */
 const MIN_PAUSE_MS = 2_000;
 const TYPING_PAUSE_MS = 150;
 
 /**
  * @typedef {object} SelectionParts
- * @property {(filter: Filter) => Promise<StatusDocument | undefined>} load undefined when the replica is not reached
+ * @property {(filter: Filter) => Promise<StatusDocument | undefined>} load undefined if the replica cannot be reached
  * @property {() => void} onAnswer
  * @property {(delayMs: number, task: () => void) => () => void} after
  * @property {() => number} monotonicMs
@@ -21,8 +21,8 @@ const TYPING_PAUSE_MS = 150;
  */
 
 /**
- * The merchants that the reader wants to see. Where the news lists every merchant they are found in it; where there are
- * more, the replica is asked.
+ * The merchants that the reader wants to see. If the news lists every merchant, they are found in it; otherwise the
+ * replica is asked.
  */
 export class Selection {
   /** @type {SelectionParts} */
@@ -55,7 +55,7 @@ export class Selection {
   }
 
   /**
-   * To be called when the filter has changed, and with all news.
+   * To be called when the filter has changed, and whenever news comes.
    * @param {StatusDocument} document
    * @param {Filter} filter
    */
@@ -77,7 +77,7 @@ export class Selection {
    */
   async #ask(key, filter) {
     const document = await this.#parts.load(filter);
-    // That the connection is lost is said by the feed, and the question is asked again with the next news.
+    // The feed reports a lost connection, and the replica is asked again when the next news comes.
     if (document === undefined || key !== this.#asked) return;
     this.#answer = { key, document };
     this.#parts.onAnswer();

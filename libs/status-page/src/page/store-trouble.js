@@ -4,7 +4,7 @@ import { capital, countText, timeText } from './wording.js';
 
 /**
  * @typedef {object} StoreTrouble
- * @property {string} said what it does in place of answering
+ * @property {string} said what it does instead of answering
  * @property {string} reason
  * @property {string} remedy
  * @property {number | undefined} since
@@ -14,7 +14,7 @@ import { capital, countText, timeText } from './wording.js';
  */
 
 /**
- * What a store that is away means for renewals.
+ * What an outage of the store means for renewals.
  * @param {Pick<StatusDocument, 'store' | 'merchants'>} document
  * @param {number} now
  * @returns {StoreTrouble | undefined} undefined while it answers
@@ -29,9 +29,9 @@ export function storeTroubleOf({ store: { condition, since, reason = 'no reason 
 
 /**
  * @param {StoreTrouble} trouble
- * @param {string} served those with which payments go on; empty where there are none
- * @param {string} [named] what the reason is that of, where the headline does not say it
- * @returns the reason, and what becomes of it without anybody's help
+ * @param {string} served those with which payments go on; empty if there are none
+ * @param {string} [named] what the reason belongs to, if the headline does not say it
+ * @returns the reason, and what happens without anybody's help
  */
 export function troubleDetail({ reason, remedy, since, held, areReported, now }, served, named = 'Reason') {
   const why = `${named}: ${reason}${since === undefined ? '' : `; not working since ${timeText(since, now)}`}.`;
@@ -52,11 +52,11 @@ function heldText(merchants) {
 }
 
 /**
- * Nobody is told of an end while there may be an earlier one among those that are not listed.
+ * No end is announced while a merchant that is not listed may have an earlier one.
  * @param {readonly StatusMerchant[]} merchants
  * @param {number} all how many there are
  * @param {number} now
- * @returns {{ readonly id: string, readonly at: number } | undefined} the session that the store lets end first
+ * @returns {{ readonly id: string, readonly at: number } | undefined} the first session to end because of the store
  */
 export function firstToEnd(merchants, all, now) {
   if (merchants.length < all) return undefined;

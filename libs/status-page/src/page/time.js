@@ -1,4 +1,4 @@
-/** What needs time is given these, so that the page's rules are pure. */
+/** Passed in to whatever needs time, so that the page's rules stay pure. */
 
 /** @returns milliseconds since the page was opened; never goes back, whatever the wall clock does */
 export function monotonicMs() {
@@ -8,7 +8,7 @@ export function monotonicMs() {
 /**
  * @param {number} delayMs
  * @param {() => void} task
- * @returns {() => void} calls the task off
+ * @returns {() => void} cancels the task
  */
 export function after(delayMs, task) {
   const timer = setTimeout(task, delayMs);

@@ -2,14 +2,14 @@
 import { element, setText } from './elements.js';
 import { clockText, countText, outcomeNames, renewalText, tookText } from './wording.js';
 
-/** The tallest; the height goes by the logarithm, so that usual ones differ. */
+/** A call of this length gets the tallest tick; the scale is logarithmic, so that usual calls differ. */
 const TALLEST_MS = 5_000;
 const MIN_HEIGHT = 0.35;
 
 /** As many as the replica remembers. */
 const SLOTS = 12;
 
-/** The last renewals of a merchant as ticks, the newest on the right, and the last one of them in words. */
+/** The last renewals of a merchant as ticks, the newest on the right, and the newest in words. */
 export class Timeline {
   #ticks = element('div', { class: 'ticks', role: 'img' });
   #last = element('p', { class: 'last' });

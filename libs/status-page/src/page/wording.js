@@ -58,7 +58,7 @@ export function countText(count, one, many) {
 /**
  * @param {StatusMerchant} merchant
  * @param {number} now
- * @returns how long its session is good for, or has not been
+ * @returns how long its session is still good for, or how long ago it expired
  */
 export function leftText({ session }, now) {
   if (session === undefined) return 'nothing to serve';
@@ -111,14 +111,14 @@ export function renewalText(renewal, now) {
 
 /**
  * @param {string} id of a merchant
- * @returns what to type for one attempt past the back-off
+ * @returns what to type for one attempt despite the back-off
  */
 export function renewCommand(id) {
   return `session-broker renew --merchant ${id}`;
 }
 
 /**
- * Where this replica has its text.
+ * Where this replica serves its text.
  * @param {string} runbook
  */
 export function runbookPath(runbook) {
@@ -127,7 +127,7 @@ export function runbookPath(runbook) {
 
 /**
  * @param {number} at
- * @returns in UTC, as logs and causes have it
+ * @returns in UTC, as in logs and causes
  */
 export function clockText(at) {
   return new Date(at).toISOString().slice(11, 19);
@@ -136,7 +136,7 @@ export function clockText(at) {
 /**
  * @param {number} at
  * @param {number} now
- * @returns with the zone, and with the day where it is another
+ * @returns with the zone, and with the day unless it is today
  */
 export function timeText(at, now) {
   const [day = '', today] = [at, now].map((moment) => new Date(moment).toISOString().slice(0, 10));
@@ -148,13 +148,13 @@ export function capital(text) {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** Where it is told what to do about somebody else who creates. */
+/** The runbook for when somebody else creates sessions. */
 export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
 
 /** @typedef {{ readonly text: string, readonly runbook: string }} Matter */
 
 /**
- * What is the matter with a merchant, or what nobody knows of one that looks well.
+ * What is wrong with a merchant, or what nobody can know about one that looks well.
  * @param {StatusMerchant} merchant
  * @param {number} now
  * @returns {Matter | undefined} undefined for one that is well
@@ -169,7 +169,7 @@ export function matterOf({ cause, quietSince, ...merchant }, now) {
 /**
  * @param {string} what
  * @param {number} ms
- * @returns {[text: string, ending: string]} how long it has not been reported
+ * @returns {[text: string, ending: string]} how long nobody has reported it
  */
 export function quietText(what, ms) {
   const to = `reported ${what} to this replica`;
@@ -177,11 +177,11 @@ export function quietText(what, ms) {
 }
 
 /**
- * Of another replica that was told, the cause says so (ADR 41).
- * @param {Pick<StatusMerchant, 'condition' | 'reportedBy' | 'reportedAs'>} merchant with the codes of the gateway that they met
+ * If the report was made to another replica, the cause says so (ADR 41).
+ * @param {Pick<StatusMerchant, 'condition' | 'reportedBy' | 'reportedAs'>} merchant with the gateway codes they met
  */
 export function reportText({ condition, reportedBy = [], reportedAs = [] }) {
-  // Of anything else, who reported a session dead before says nothing.
+  // For any other condition, it does not matter who reported the session dead before.
   if (!reported.has(condition) || reportedBy.length === 0) return '';
   return ` (reported by ${reportedBy.join(', ')}${reportedAs.length === 0 ? '' : `: ${reportedAs.join(', ')}`})`;
 }
