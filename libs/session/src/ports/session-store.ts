@@ -30,7 +30,10 @@ export interface ClaimRequest {
    */
   readonly owner: string;
   readonly leaseMs: number;
-  /** `when_due`: once the merchant's due moment has come. `when_wanted`: also before; only back-off holds it up. */
+  /**
+   * `when_due`: only once the merchant's due moment has come. `when_wanted`: before it as well, unless the merchant is
+   * backing off. Another replica's lease, the cool-down and the budget hold up both.
+   */
   readonly mode: 'when_due' | 'when_wanted';
   /** The claim is pointless when the store already has a generation above this one (0: any will do). */
   readonly newerThan: number;
