@@ -1,4 +1,4 @@
-// Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs Go 1.19 alone; MERCHANT_REQUEST_ID=… sends an order again:
+// Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs only Go 1.19; to send an order again, set MERCHANT_REQUEST_ID=…:
 // EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo go run docs/examples/order.go
 package main
 
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// With these codes the egress says that the bank does not have it, and with answer_unopened that it has. With others, nobody knows: docs/egress.md has them all.
+// With these codes the egress says that the bank does not have it, with answer_unopened that it does; with others, nobody knows. docs/egress.md lists them all.
 const notSent = " unauthenticated route_not_found method_not_allowed invalid_request unsupported_media_type payload_too_large session_unavailable overloaded shutting_down gateway_unreachable "
 
 func main() {
@@ -33,8 +33,8 @@ func main() {
 		log.Fatal("set MERCHANT_ID: the terminal's id at the bank")
 	}
 	request.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
-	log.Printf("sending %s", id) // a real program writes it to its database before it sends
-	// Longer than gateway.timeout and ten seconds; the token is for the egress alone.
+	log.Printf("sending %s", id) // a real program stores it in its database before sending
+	// Longer than gateway.timeout plus ten seconds; no redirects, since the token is for the egress alone.
 	client := http.Client{Timeout: 45 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	unknown, ask, findOut := "unknown whether the bank has it: %v %v; %s", "look for its hppOrderId in the notification, or ask the bank about "+id, "keep "+id+", send the order again with it to find out, and never under a new merchantRequestId"
@@ -55,11 +55,11 @@ func main() {
 		causes = nil // there are none
 	}
 	isOfEgress, answer := said.Type == "urn:session-broker:problem:"+said.Code, response.Status
-	if !isOfEgress && response.Header.Get("X-Request-Id") == "" { // an egress gives every answer one, also what it passes on
+	if !isOfEgress && response.Header.Get("X-Request-Id") == "" { // an egress gives every answer one, even those that it passes on
 		answer += " of no egress (is EGRESS_URL right?)"
 	}
 	isEnd, told := func(r rune) bool { return r == '\n' }, []string{answer, said.MsgCode, said.MsgText, fmt.Sprintf("%.300s", causes), said.Code, said.Title, said.Detail, said.Cause}
-	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), isEnd), "; ") // without what is empty
+	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), isEnd), "; ") // without empty parts
 	isNotSent := isOfEgress && strings.Contains(notSent, " "+said.Code+" ")
 	switch {
 	case err != nil:

@@ -1,10 +1,10 @@
 <?php
-// Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs PHP 8.0 alone:
+// Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs only PHP 8.0:
 //   EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo php docs/examples/order.php
-// An order of which nobody knows is sent again under its own id: MERCHANT_REQUEST_ID=… before the same line.
+// To send an order with an unknown outcome again, under its own id, put MERCHANT_REQUEST_ID=… before the same line.
 declare(strict_types=1);
 
-set_exception_handler(function (Throwable $error) { // one line; what is wrong with the program itself comes whole
+set_exception_handler(function (Throwable $error) { // on one line; an error in the program itself is shown in full
     fwrite(STDERR, ($error instanceof RuntimeException ? preg_replace('/\s+/', ' ', $error->getMessage()) : $error) . "\n");
     exit(1);
 });
@@ -13,7 +13,7 @@ set_exception_handler(function (Throwable $error) { // one line; what is wrong w
 preg_match('~^https?://~', $url) && preg_match('/^\S+$/', $token)
     || throw new RuntimeException('set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break');
 $merchant !== '' || throw new RuntimeException("set MERCHANT_ID: the terminal's id at the bank");
-// With these codes the egress says that the bank does not have it, and with answer_unopened that it has. With others, nobody knows: docs/egress.md has them all.
+// With these codes the egress says that the bank does not have it, with answer_unopened that it does; with others, nobody knows. docs/egress.md lists them all.
 const NOT_SENT = ['unauthenticated', 'route_not_found', 'method_not_allowed', 'invalid_request', 'unsupported_media_type',
     'payload_too_large', 'session_unavailable', 'overloaded', 'shutting_down', 'gateway_unreachable'];
 const NO_REFUSAL = ['b_duplicate_field_value', 'b_unknown_error']; // the first says that the bank has a request with this id, the second says nothing
@@ -28,20 +28,20 @@ $context = stream_context_create(['http' => [
     'method' => 'POST', 'content' => json_encode($order, JSON_THROW_ON_ERROR), 'ignore_errors' => true,
     'header' => ["Authorization: Bearer $token", 'Content-Type: application/json'],
     'follow_location' => 0, // the token is for the egress alone
-    'timeout' => 45, // longer than gateway.timeout and ten seconds
+    'timeout' => 45, // longer than gateway.timeout plus ten seconds
 ]]);
-fwrite(STDERR, "sending $id\n"); // a real program writes it to its database before it sends
+fwrite(STDERR, "sending $id\n"); // a real program stores it in its database before sending
 $findOut = "keep $id, send the order again with it to find out, and never under a new merchantRequestId";
 $ask = "look for its hppOrderId in the notification, or ask the bank about $id";
 $unknown = fn (string $why) => new RuntimeException("unknown whether the bank has it: $why; $findOut");
-[$began, $warnings] = [time(), []]; // TLS tells its reasons one by one
+[$began, $warnings] = [time(), []]; // a TLS failure comes as several warnings
 set_error_handler(function ($level, $message) use (&$warnings) { return (bool) $warnings[] = $message; });
 $text = file_get_contents("$url/ecom/execute_request/hpp/v1/create-order", false, $context);
 restore_error_handler();
 if ($text === false || ($http_response_header[0] ?? '') === '') {
     $why = implode('; ', $warnings) ?: 'it closed the connection';
     $hint = str_contains($why, 'wrong version number') ? '; does it begin with http://?' : '';
-    $isCutOff = str_starts_with($url, 'http:') && time() - $began < 10; // what took longer was not the scheme
+    $isCutOff = str_starts_with($url, 'http:') && time() - $began < 10; // after that, it was not the scheme
     throw preg_match('/Connection refused|getaddrinfo|Failed to enable crypto/', $why)
         ? new RuntimeException("$none, for it was not sent: nothing answers at $url (EGRESS_URL) that is trusted: $why$hint")
         : $unknown("no answer of the egress: $why" . ($isCutOff ? '; does EGRESS_URL begin with https://?' : ''));
@@ -51,7 +51,7 @@ $document = json_decode($text, true);
 $document = is_array($document) ? $document : [];
 $said = array_filter($document, 'is_string');
 $causes = (string) json_encode($document['errorCauses'] ?? null, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
-$said['errorCauses'] = strlen($causes) > strlen('null') ? preg_replace('/^(.{300}).+/u', '$1', $causes) : ''; // a piece, where there are any
+$said['errorCauses'] = strlen($causes) > strlen('null') ? preg_replace('/^(.{300}).+/u', '$1', $causes) : ''; // their beginning, if there are any
 $why = implode('; ', array_filter(array_map(fn ($name) => $said[$name] ?? '', ['msgCode', 'msgText', 'errorCauses', 'code', 'title', 'detail', 'cause'])));
 [$msg, $code] = [$said['msgCode'] ?? '', $said['code'] ?? ''];
 if ($status === 200 && $msg === '' && ($said['hppOrderId'] ?? '') !== '') {
@@ -61,7 +61,7 @@ if ($status === 200 && $msg === '' && ($said['hppOrderId'] ?? '') !== '') {
     exit("send the customer to {$said['redirectUrl']}\n");
 }
 $isOfEgress = ($said['type'] ?? '') === "urn:session-broker:problem:$code";
-// An egress gives every answer an id, also what it passes on.
+// An egress gives every answer an id, even those that it passes on.
 $answer = $isOfEgress || preg_grep('/^x-request-id:/i', $http_response_header) ? $status : "$status of no egress (is EGRESS_URL right?)";
 if ($isOfEgress && $code === 'answer_unopened') {
     throw new RuntimeException("the bank HAS the order, but its answer was not opened: $answer $why; $ask");

@@ -1,6 +1,6 @@
 """Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs only Python 3.9:
 EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo python3 docs/examples/order.py
-An order of which nobody knows is sent again under its own id: MERCHANT_REQUEST_ID=… before the same line."""
+To send an order with an unknown outcome again, under its own id, put MERCHANT_REQUEST_ID=… before the same line."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ if not MERCHANT:
 OPENER = urllib.request.OpenerDirector()  # one that follows no redirect: the token is for the egress alone
 for handler in (urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
     OPENER.add_handler(handler())
-# With these codes the egress says that the bank does not have it, and with answer_unopened that it has. With others, nobody knows: docs/egress.md has them all.
+# With these codes the egress says that the bank does not have it, with answer_unopened that it does; with others, nobody knows. docs/egress.md lists them all.
 NOT_SENT = {"unauthenticated", "route_not_found", "method_not_allowed", "invalid_request", "unsupported_media_type",
             "payload_too_large", "session_unavailable", "overloaded", "shutting_down", "gateway_unreachable"}
 NO_REFUSAL = {"b_duplicate_field_value", "b_unknown_error"}  # the first says that the bank has a request with this id, the second says nothing
@@ -32,18 +32,18 @@ request = urllib.request.Request(URL + "/ecom/execute_request/hpp/v1/create-orde
                                  {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json"})
 FIND_OUT = f"keep {ID}, send the order again with it to find out, and never under a new merchantRequestId"
 ASK = f"look for its hppOrderId in the notification, or ask the bank about {ID}"
-print(f"sending {ID}", file=sys.stderr)  # a real program writes it to its database before it sends
+print(f"sending {ID}", file=sys.stderr)  # a real program stores it in its database before sending
 try:
-    with OPENER.open(request, timeout=45) as answer:  # longer than gateway.timeout and ten seconds
+    with OPENER.open(request, timeout=45) as answer:  # longer than gateway.timeout plus ten seconds
         status, text, answer_id = answer.status, answer.read(), answer.headers.get("x-request-id")
 except (OSError, http.client.HTTPException) as error:
-    cause = getattr(error, "reason", None)  # of the connection alone: what went wrong later has none that is an error
+    cause = getattr(error, "reason", None)  # only a failed connection has one that is an error
     is_no_tls = isinstance(cause, ssl.SSLError) and cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
     if is_no_tls or isinstance(cause, (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)):
         hint = "; does it begin with http://?" if is_no_tls else ""
         sys.exit(f"{NONE}, for it was not sent: nothing answers at {URL} (EGRESS_URL) that is trusted: {error}{hint}")
     is_reset = any(isinstance(it, (ConnectionResetError, BrokenPipeError)) for it in (error, cause))
-    is_cut_off = URL.startswith("http:") and (is_reset or str(error).startswith("\x15\x03"))  # as by a server of TLS alone
+    is_cut_off = URL.startswith("http:") and (is_reset or str(error).startswith("\x15\x03"))  # as by a server that speaks only TLS
     hint = "; does EGRESS_URL begin with https://?" if is_cut_off else ""
     sys.exit(f"unknown whether the bank has it: no answer of the egress: {type(error).__name__} {error}{hint}; {FIND_OUT}")
 try:
@@ -52,11 +52,11 @@ except (ValueError, RecursionError):
     said = None
 said = said if isinstance(said, dict) else {}
 if said.get("errorCauses"):
-    said["errorCauses"] = json.dumps(said["errorCauses"], ensure_ascii=False)[:300]  # a piece of them
+    said["errorCauses"] = json.dumps(said["errorCauses"], ensure_ascii=False)[:300]  # their beginning
 why = "; ".join(str(said[name]) for name in ("msgCode", "msgText", "errorCauses", "code", "title", "detail", "cause") if said.get(name))
 msg, code = said.get("msgCode"), str(said.get("code"))
 is_of_egress = said.get("type") == "urn:session-broker:problem:" + code
-# An egress gives every answer an id, also what it passes on.
+# An egress gives every answer an id, even those that it passes on.
 told = status if is_of_egress or answer_id else f"{status} of no egress (is EGRESS_URL right?)"
 if status == 200 and not msg and isinstance(said.get("hppOrderId"), str) and said["hppOrderId"]:
     print(f"order {said['hppOrderId']} is {said.get('orderStatus')}")

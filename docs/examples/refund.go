@@ -1,4 +1,4 @@
-// Gives back 1.00 of a purchase through the egress: JSON in, JSON out, no session, no cryptography. Needs Go 1.19 alone; MERCHANT_REQUEST_ID=… sends a refund again:
+// Refunds 1.00 of a purchase through the egress: JSON in, JSON out, no session, no cryptography. Needs only Go 1.19; to send a refund again, set MERCHANT_REQUEST_ID=…:
 // EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo OPERATION_ID=… go run docs/examples/refund.go
 package main
 
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// With these codes the egress says that the bank does not have it, and with answer_unopened that it has. With others, nobody knows: docs/egress.md has them all.
+// With these codes the egress says that the bank does not have it, with answer_unopened that it does; with others, nobody knows. docs/egress.md lists them all.
 const notSent = " unauthenticated route_not_found method_not_allowed invalid_request unsupported_media_type payload_too_large session_unavailable overloaded shutting_down gateway_unreachable "
 
 func main() {
@@ -36,9 +36,9 @@ func main() {
 		log.Fatal("set OPERATION_ID: the operationId of the purchase of which something is given back")
 	}
 	request.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
-	log.Printf("sending the refund %s", id) // a real program writes it to its database before it sends
+	log.Printf("sending the refund %s", id) // a real program stores it in its database before sending
 	client := http.Client{Timeout: 45 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Do(request) // waits longer than gateway.timeout and ten seconds, and follows nobody: the token is for the egress alone
+	response, err := client.Do(request) // waits longer than gateway.timeout plus ten seconds, and follows no redirect: the token is for the egress alone
 	unknown, findOut := "unknown whether the bank has it: %v %v; %s", "keep "+id+": the notification or the bank tells its status, never send it under a new merchantRequestId"
 	failed := regexp.MustCompile("(HTTP response to HTTPS client|first record does not look like a TLS handshake)$").ReplaceAllString(fmt.Sprint(err), "$1; does it begin with http://?")
 	failed = regexp.MustCompile(`^(Post "http:.*(: EOF|reset by peer|broken pipe|malformed HTTP response "\\x15\\x03.*))$`).ReplaceAllString(failed, "$1; does EGRESS_URL begin with https://?")
@@ -49,7 +49,7 @@ func main() {
 	}
 	var said struct {
 		EcomOperationID, MsgCode, MsgText, Type, Code, Title, Detail, Cause string
-		Status, ErrorCauses                                                 any // in what the egress itself says, the status is a number
+		Status, ErrorCauses                                                 any // in the egress's own answers, the status is a number
 	}
 	err = json.NewDecoder(response.Body).Decode(&said)
 	causes, _ := json.Marshal(said.ErrorCauses)
@@ -57,11 +57,11 @@ func main() {
 		causes = nil // there are none
 	}
 	isOfEgress, answer := said.Type == "urn:session-broker:problem:"+said.Code, response.Status
-	if !isOfEgress && response.Header.Get("X-Request-Id") == "" { // an egress gives every answer one, also what it passes on
+	if !isOfEgress && response.Header.Get("X-Request-Id") == "" { // an egress gives every answer one, even those that it passes on
 		answer += " of no egress (is EGRESS_URL right?)"
 	}
 	isEnd, told := func(r rune) bool { return r == '\n' }, []string{answer, said.MsgCode, said.MsgText, fmt.Sprintf("%.300s", causes), said.Code, said.Title, said.Detail, said.Cause}
-	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), isEnd), "; ") // without what is empty
+	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), isEnd), "; ") // without empty parts
 	status, _ := said.Status.(string)
 	switch {
 	case err != nil:

@@ -1,4 +1,4 @@
-// Reads a session, reports it as dead and follows to the next one. Needs Go 1.19 alone: BROKER_URL=… BROKER_TOKEN=… go run docs/examples/session.go
+// Reads a session, reports it as dead and waits for the next one. Needs only Go 1.19: BROKER_URL=… BROKER_TOKEN=… go run docs/examples/session.go
 package main
 
 import (
@@ -16,7 +16,7 @@ type answer struct {
 	ExpiresAt, Code, Title, Detail, Cause, RequestID string
 }
 
-// call gives the status of an answer and what it says. It comes back after Retry-After, a minute at most; any other refusal is fatal.
+// call returns the status of an answer and what it says. It retries after Retry-After, a minute at most; any other refusal is fatal.
 func call(method, path, body string, headers http.Header) (status int, said answer) {
 	url, token, merchant := strings.TrimSpace(os.Getenv("BROKER_URL")), strings.TrimSpace(os.Getenv("BROKER_TOKEN")), strings.Fields(os.Getenv("BROKER_MERCHANT") + " shop")[0]
 	for try := 1; ; try, said = try+1, (answer{}) {
@@ -29,7 +29,7 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 		if err != nil {
 			log.Fatalf("nothing answers at BROKER_URL=%q: %s", url, strings.NewReplacer("to HTTPS client", "to HTTPS client; is it https:// or http://?", "a TLS handshake", "a TLS handshake; is it https:// or http://?", `": EOF`, `": EOF; is it https:// or http://?`, "reset by peer", "reset by peer; is it https:// or http://?", "broken pipe", "broken pipe; is it https:// or http://?", "malformed HTTP response", "is it https:// or http://?; malformed HTTP response").Replace(err.Error()))
 		}
-		json.NewDecoder(response.Body).Decode(&said) // a 304 says nothing
+		json.NewDecoder(response.Body).Decode(&said) // a 304 has no body
 		response.Body.Close()
 		why := strings.Trim(strings.ReplaceAll(said.Code+"; "+said.Title+"; "+said.Detail+"; "+said.Cause, "; ; ", "; "), "; ")
 		wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s")
@@ -51,9 +51,9 @@ func main() {
 	_, session := call("GET", "/session", "", http.Header{"Prefer": {"wait=30"}})
 	status, _ := call("GET", "/session", "", http.Header{"If-None-Match": {fmt.Sprintf(`"%d"`, session.Generation)}})
 	fmt.Printf("generation %d until %s\nasked again: %d\n", session.Generation, session.ExpiresAt, status)
-	used := session.Generation - 1 // As if a call with the session before this one had been refused. Report the generation that you used.
+	used := session.Generation - 1 // As if a call with the previous session had been refused. Report the generation that you used.
 	_, newer := call("POST", "/session/rejections", fmt.Sprintf(`{"generation": %d, "reason": "b_expired_token"}`, used), http.Header{"Content-Type": {"application/json"}})
 	for status = http.StatusNotModified; status == http.StatusNotModified; status, session = call("GET", "/session", "", http.Header{"If-None-Match": {fmt.Sprintf(`"%d"`, used)}, "Prefer": {"wait=30"}}) {
-	} // each waits for half a minute at most; a real program asks again when nothing answers
+	} // each waits for half a minute at most; a real program asks again if nothing answers
 	fmt.Printf("rejected: newer is %t\nfollowed: %t\n", newer.Generation > used, session.Generation == newer.Generation)
 }

@@ -11,7 +11,7 @@ const { generation, expiresAt } = await broker.session();
 console.log('first', generation, expiresAt);
 
 setTimeout(async () => {
-  const { generation, expiresAt } = await broker.session(); // from memory: it came by the event stream
+  const { generation, expiresAt } = await broker.session(); // from memory: it came through the event stream
   console.log('after a minute', generation, expiresAt);
   await broker.close();
 }, 60_000);

@@ -1,19 +1,19 @@
 <?php
-// Reads a session, reports it as dead, follows to the next one, and seals and opens a payload. Needs PHP 8.0 alone:
-//   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… php docs/examples/session.php, and BROKER_MERCHANT=… for one that is not shop
+// Reads a session, reports it as dead, waits for the next one, and seals and opens a payload. Needs only PHP 8.0:
+//   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… php docs/examples/session.php, and BROKER_MERCHANT=… for a merchant not named shop
 declare(strict_types=1);
 
 [$url, $token] = array_map(fn ($name) => trim((string) getenv($name)), ['BROKER_URL', 'BROKER_TOKEN']);
 preg_match('~^https?://~', $url) && preg_match('/^\S+$/', $token)
     || throw new RuntimeException('set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://, and the token has no line break');
 
-/** Status and document of an answer. Comes back after Retry-After, a minute at most; throws for any other refusal. */
+/** The status and document of an answer. Retries after Retry-After, a minute at most; throws on any other refusal. */
 function call(string $path, ?array $body = null, array $headers = [], int $tries = 5): array
 {
     $options = ['timeout' => 40, 'ignore_errors' => true, 'follow_location' => 0];
     $options['header'] = ["Authorization: Bearer {$GLOBALS['token']}", 'Content-Type: application/json', ...$headers];
     $options += $body === null ? [] : ['method' => 'POST', 'content' => json_encode($body, JSON_THROW_ON_ERROR)];
-    $warnings = []; // TLS tells its reasons one by one
+    $warnings = []; // a TLS failure comes as several warnings
     set_error_handler(function ($level, $message) use (&$warnings) { return (bool) $warnings[] = $message; });
     $text = file_get_contents("{$GLOBALS['url']}/v1/merchants/" . (getenv('BROKER_MERCHANT') ?: 'shop') . $path, false, stream_context_create(['http' => $options]));
     restore_error_handler();
@@ -39,7 +39,7 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     return call($path, $body, $headers, $tries - 1);
 }
 
-/** The next session, in requests that wait at the broker for half a minute. A real program asks again when nothing answers. */
+/** The next session, from requests that the broker holds for up to half a minute. A real program asks again if nothing answers. */
 function follow(int $generation): array
 {
     while (([$status, $session] = call('/session', null, ["If-None-Match: \"$generation\"", 'Prefer: wait=30'])) && $status === 304);
@@ -51,7 +51,7 @@ fwrite(STDERR, "reading the session: where there is none yet, the broker answers
 $generation = $session['generation'];
 echo "generation $generation until {$session['expiresAt']}\n";
 echo 'asked again: ', call('/session', null, ["If-None-Match: \"$generation\""])[0], "\n";
-$generation -= 1; // As if a call with the session before this one had been refused. Report the generation that you used.
+$generation -= 1; // As if a call with the previous session had been refused. Report the generation that you used.
 [, $newer] = call('/session/rejections', ['generation' => $generation, 'reason' => 'b_expired_token']);
 echo 'rejected: newer is ', $newer['generation'] > $generation ? 'yes' : 'no', "\n";
 echo 'followed: ', follow($generation)['generation'] === $newer['generation'] ? 'the same' : 'another', "\n";

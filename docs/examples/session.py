@@ -1,5 +1,5 @@
-"""Reads a session, reports it as dead, follows to the next one, and seals and opens a payload. Needs only Python 3.9:
-BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… python3 docs/examples/session.py, and BROKER_MERCHANT=… for one that is not shop"""
+"""Reads a session, reports it as dead, waits for the next one, and seals and opens a payload. Needs only Python 3.9:
+BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… python3 docs/examples/session.py, and BROKER_MERCHANT=… for a merchant not named shop"""
 
 import http.client
 import json
@@ -17,7 +17,7 @@ for handler in (urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 
 
 def call(path, body=None, headers={}, tries=5):
-    """Status and document of an answer. Comes back after Retry-After, a minute at most; ends the program at any other refusal."""
+    """The status and document of an answer. Retries after Retry-After, a minute at most; ends the program on any other refusal."""
     own = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json", **headers}
     request = urllib.request.Request(f"{URL}/v1/merchants/{os.environ.get('BROKER_MERCHANT') or 'shop'}{path}", body and json.dumps(body).encode(), own)
     try:
@@ -41,7 +41,7 @@ def call(path, body=None, headers={}, tries=5):
 
 
 def follow(generation):
-    """The next session, in requests that wait at the broker for half a minute. A real program asks again when nothing answers."""
+    """The next session, from requests that the broker holds for up to half a minute. A real program asks again if nothing answers."""
     while (found := call("/session", headers={"If-None-Match": f'"{generation}"', "Prefer": "wait=30"}))[0] == 304:
         pass
     return found[1]
@@ -51,7 +51,7 @@ print("reading the session: where there is none yet, the broker answers after 30
 generation = (session := call("/session", headers={"Prefer": "wait=30"})[1])["generation"]
 print(f"generation {generation} until {session['expiresAt']}")
 print("asked again:", call("/session", headers={"If-None-Match": f'"{generation}"'})[0])
-generation -= 1  # As if a call with the session before this one had been refused. Report the generation that you used.
+generation -= 1  # As if a call with the previous session had been refused. Report the generation that you used.
 _, newer = call("/session/rejections", {"generation": generation, "reason": "b_expired_token"})
 print(f"rejected: newer is {'yes' if newer['generation'] > generation else 'no'}")
 print(f"followed: {'the same' if follow(generation)['generation'] == newer['generation'] else 'another'}")

@@ -1,7 +1,7 @@
 // Reads a session, follows it by events, reports it as dead, and seals and opens a payload: the plain HTTP API, as a
-// program without the client package would use it. Node.js 22.18 or later runs it as it is; in the clone, with any Node.js,
-// the one of the lock file does: npm exec -c 'node docs/examples/session.ts'
-//   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… node docs/examples/session.ts, and BROKER_MERCHANT=… for one that is not shop
+// program without the client package would use it. Node.js 22.18 or later runs it as it is; in a clone, with any Node.js,
+// the one from the lock file does: npm exec -c 'node docs/examples/session.ts'
+//   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… node docs/examples/session.ts, and BROKER_MERCHANT=… for a merchant not named shop
 import { setTimeout } from 'node:timers/promises';
 
 const { BROKER_URL = '', BROKER_TOKEN = '', BROKER_MERCHANT = 'shop' } = process.env;
@@ -18,7 +18,7 @@ interface Session {
 
 type Document = Readonly<Record<string, string>>;
 
-/** Comes back when a busy broker says so (Retry-After, a minute at most), and throws at any other refusal. */
+/** Retries when a busy broker says so (Retry-After, a minute at most), and throws on any other refusal. */
 async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
   const response = await fetch(`${url}/v1/merchants/${BROKER_MERCHANT}${path}`, {
@@ -49,7 +49,7 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
 const whyOf = ({ code, title, detail, cause }: Document): string =>
   [code, title, detail, cause].filter(Boolean).join('; ');
 
-/** Empty where the answer is no JSON, such as the page of a proxy. */
+/** Empty if the answer is not JSON, such as a proxy's page. */
 async function documentOf(response: Response): Promise<Document> {
   return ((await response.json().catch(() => undefined)) ?? {}) as Document;
 }
@@ -57,7 +57,7 @@ async function documentOf(response: Response): Promise<Document> {
 const notOfBroker = (path: string, { status }: Response): Error =>
   new Error(`${path}: a ${status} that is not the broker's: is BROKER_URL right?`);
 
-/** Whatever else may answer there with a 200 has none of these members. */
+/** Anything else that answers there with a 200 has none of these members. */
 const MEMBERS = ['generation', 'jwk', 'jwe', 'plaintext'];
 
 async function get<Answer>(path: string, init?: RequestInit): Promise<Answer> {
@@ -74,7 +74,7 @@ async function post<Answer>(path: string, body: object): Promise<Answer> {
   return get(path, { method: 'POST', body: JSON.stringify(body) });
 }
 
-/** Sessions as they come, from the event stream. A real program connects again when it ends. */
+/** Sessions as they come, from the event stream. A real program reconnects when it ends. */
 async function* follow(lastEventId: number): AsyncGenerator<Session, undefined> {
   const path = '/session/events';
   const response = await call(path, { headers: { 'last-event-id': String(lastEventId) } });
@@ -100,7 +100,7 @@ const again = await call('/session', { headers: { 'if-none-match': `"${session.g
 if (again.status !== 304) await answerOf('/session', again);
 console.log(`asked again: ${again.status}`);
 
-// As if a call with the session before this one had been refused. Report the generation that you used.
+// As if a call with the previous session had been refused. Report the generation that you used.
 const used = session.generation - 1;
 const following: Promise<IteratorResult<Session, undefined>> = follow(used)
   .next()

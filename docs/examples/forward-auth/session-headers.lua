@@ -1,4 +1,4 @@
--- Asks the session broker for the headers of the current session, and leaves them in variables of the transaction.
+-- Asks the session broker for the headers of the current session, and leaves them in transaction variables.
 local HEADERS_URL = "http://session-broker:8080/v1/merchants/shop/session/headers"
 local TIMEOUT_MS = 30000
 local token = assert(os.getenv("BROKER_TOKEN"), "BROKER_TOKEN is not set")

@@ -1,18 +1,18 @@
 // brokered-sdk.cjs
 const { answerLost, AnswerUnopened, SessionBrokerError, toGatewaySession } = require('@session-broker/client');
 
-/** How long one run of an operation may take; longer than the gateway does. */
+/** How long one run of an operation may take; longer than the gateway takes. */
 const LIMIT_MS = 45_000;
 
 const NO_OBJECT =
   'The gateway has answered, so that the bank has the request, but what was opened is no JSON object. Send it under no other merchantRequestId';
 
-/** It failed before the SDK had a session, so that nothing was sent to the bank; `cause` says why. */
+/** It failed before the SDK had a session, so nothing was sent to the bank; `cause` says why. */
 class SdkNotCalled extends Error {
   name = 'SdkNotCalled';
 }
 
-/** What an answer holds; one that is no object is the bank's all the same, and no message quotes it. */
+/** What an answer contains. If that is no object, the bank has answered all the same; no message quotes it. */
 const objectIn = (text) => {
   try {
     const opened = JSON.parse(text);
@@ -23,7 +23,7 @@ const objectIn = (text) => {
   throw new AnswerUnopened('answer_unopened', NO_OBJECT);
 };
 
-/** Waits for the operation no longer than that. How it ends afterwards is ignored, so that it ends no process. */
+/** Waits for the operation up to LIMIT_MS. Its outcome after that is ignored, so that it cannot end the process. */
 const withinLimit = (running, limit) => {
   const timeUp = new Promise((_answer, fail) => {
     limit.signal.addEventListener('abort', () => fail(limit.signal.reason));
@@ -43,7 +43,7 @@ const withSdk = (broker, newSdk, operation) => {
         throw new TypeError('the SDK has no auth.authorize, or no encryption.decrypt');
       }
       sdk.auth.authorize = async (settings) => {
-        limit.signal.throwIfAborted(); // nobody waits any more for what the SDK would send
+        limit.signal.throwIfAborted(); // nobody is waiting any more for what the SDK would send
         sessionsGiven += 1;
         return { ...settings, ...toGatewaySession(session) };
       };
@@ -51,8 +51,8 @@ const withSdk = (broker, newSdk, operation) => {
       return withinLimit(operation(sdk), limit);
     })
     .catch((error) => {
-      // Outside, since withSession itself looks at what the SDK throws. Without a session the SDK has nothing that the
-      // gateway takes; with one it may have sent something.
+      // Outside withSession, which itself looks at what the SDK throws. Without a session, the SDK has nothing that the
+      // gateway accepts; with one, it may have sent something.
       if (sessionsGiven > 0 || error instanceof SessionBrokerError) return answerLost(error);
       throw new SdkNotCalled(`nothing was sent to the bank: ${String(error)}`, { cause: error });
     });

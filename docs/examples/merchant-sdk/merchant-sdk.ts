@@ -48,8 +48,8 @@ class Encryption {
 }
 
 /**
- * Stands for your SDK, so that docs/guides/merchant-sdk.md can be tried without it; use yours instead.
- * A client of the gateway in the shape of those that are published: it authorizes by itself, holds the private key, opens
+ * Stands in for your SDK, so that docs/guides/merchant-sdk.md can be tried without it; use yours instead.
+ * A gateway client in the shape of those that are published: it authorizes by itself, holds the private key, opens
  * answers with it, repeats a refused body under another session, and wraps errors so that the code is the text `500`.
  */
 export class MerchantSdk {
@@ -94,12 +94,12 @@ export class MerchantSdk {
       'x-refresh_token': session.refreshToken ?? '',
     };
     const url = `${session.baseUrl.replace(/\/+$/, '')}${path}`;
-    // Shorter than that of withSdk; without one fetch waits for minutes.
+    // Shorter than the limit of withSdk; without one, fetch waits for minutes.
     const bounds = { redirect: 'error', signal: AbortSignal.timeout(40_000) } as const;
     const response = await fetch(url, { method: 'POST', headers, body, ...bounds });
     const { status } = response;
     const text = await response.text();
-    // A refusal of the bank is in clear, also under 200: its msgCode is all that it says.
+    // The bank's refusals are in clear, even with a 200: the msgCode is all that they say.
     const { jwe } = response.ok ? (JSON.parse(text) as { readonly jwe?: string }) : {};
     if (jwe === undefined) throw new SdkError(text, String(status), { status });
     return { jwe };

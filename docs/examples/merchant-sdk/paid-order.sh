@@ -4,11 +4,11 @@
 set -eu
 : "${EGRESS_URL:?set the URL of the egress}" "${EGRESS_TOKEN:?set a token of the egress}" "${GATEWAY_URL:?set the URL of the sandbox}"
 
-# The gateway takes a merchantRequestId once.
+# The gateway takes each merchantRequestId only once.
 json='{"merchantRequestId":"order-'$(date +%s)-$$'","merchantId":"demo","hppPayType":"PURCHASE","coinAmount":12500,
   "paymentMethods":["PAN"],"successUrl":"https://shop.example/thanks","failUrl":"https://shop.example/sorry",
   "statusPageType":"STATUS_TIMER_PAGE","customerData":{"senderCustomerId":"customer-1"}}'
-post() { # post WHO JSON URL HEADER: what it answers, or that it does not
+post() { # post WHO JSON URL HEADER: prints the answer, or exits without one
   answer=$(curl -sS --fail-with-body -H 'content-type: application/json' -H 'accept: application/json' -d "$2" "$3" -H "$4") ||
     { echo "no order is paid: $1 says ${answer:-nothing}" >&2; exit 1; }
   echo "$answer"

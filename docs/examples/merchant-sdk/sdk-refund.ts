@@ -26,14 +26,14 @@ const MERCHANT_ID = setting('MERCHANT_ID', "the terminal's id at the bank");
 const OPERATION_ID = setting('OPERATION_ID', 'the operationId of the purchase of which something is given back');
 const NOTHING_SENT = 'nothing was sent to the bank, and it may be sent again with the same MERCHANT_REQUEST_ID';
 
-/** The status of the gateway's answer: the `[500]` in the words of the SDK is its own, for whatever goes wrong. */
+/** The status of the gateway's answer: the `[500]` in the SDK's message is the SDK's own, whatever goes wrong. */
 function statusIn(error: unknown): number | undefined {
   const { status, originalError } = (error ?? {}) as { status?: unknown; originalError?: unknown };
   if (typeof status === 'number') return status;
   return originalError === undefined ? undefined : statusIn(originalError);
 }
 
-/** How a connection fails with TLS where there is none, and without where there is nothing else; after an answer it is neither. */
+/** For a connection that fails because only one side uses TLS; after an answer, that is not the reason. */
 function schemeHint(url: string, error: unknown, who = 'it'): string {
   const why = inspect(error, { depth: 9 });
   if (url.startsWith('https:'))
@@ -42,7 +42,7 @@ function schemeHint(url: string, error: unknown, who = 'it'): string {
   return isCutOff && statusIn(error) === undefined ? `; does ${who} begin with https://?` : '';
 }
 
-/** What a refusal of the bank means, which the SDK throws as its own error; every other one says it by itself. */
+/** What the bank's refusal means, which the SDK throws as its own error; every other error explains itself. */
 function explain(error: unknown, merchantRequestId: string): never {
   if (error instanceof AnswerLost) {
     const hint = schemeHint(GATEWAY_URL, error.cause, 'GATEWAY_URL');
@@ -62,7 +62,7 @@ async function refund(broker: SessionBroker): Promise<void> {
   const headers = { authorization: `Bearer ${BROKER_TOKEN}` };
   const keyUrl = `${BROKER_URL}/v1/merchants/shop/client-key`;
   const signal = AbortSignal.timeout(10_000);
-  // A redirect comes back as such, and is not followed: the token is for one host.
+  // A redirect is returned, not followed: the token is for one host.
   const clientKey = await fetch(keyUrl, { headers, redirect: 'manual', signal }).catch((cause: unknown) => {
     const why = `no broker answers at BROKER_URL (${BROKER_URL})${schemeHint(BROKER_URL, cause)}`;
     throw new Error(`no client key: ${why}; ${NOTHING_SENT}`, { cause });
@@ -79,14 +79,14 @@ async function refund(broker: SessionBroker): Promise<void> {
   const newSdk = (): MerchantSdk =>
     new MerchantSdk({ baseUrl: GATEWAY_URL, merchantId: MERCHANT_ID, authenticationKey });
 
-  // Made once, outside: the same refund is sent again after a dead session, never a second one.
+  // Made once, outside: after a dead session the same refund is sent again, never a second one.
   const order = {
     merchantRequestId: process.env['MERCHANT_REQUEST_ID']?.trim() || randomUUID(),
     operationId: OPERATION_ID,
     coinAmount: 100,
     date: new Date().toISOString().replace('T', ' ').replace('Z', '+00:00'),
   };
-  // Before it is sent, so that it is known after whatever happens; keep yours in your database.
+  // Before it is sent, so that it is known whatever happens; keep yours in your database.
   console.error(`sending the refund ${order.merchantRequestId}`);
   const { status, ecomOperationId } = await withSdk(broker, newSdk, (sdk) => sdk.createRefund(order)).catch(
     (error: unknown) => explain(error, order.merchantRequestId),
