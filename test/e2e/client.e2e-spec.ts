@@ -27,13 +27,13 @@ describe('the client with a real broker', () => {
   });
 
   it('pays through renewals that each end the session before, without a failure or a needless call', async () => {
-    const running = await start({ merchant: { lifetimeMs: 4_000, supersedes: true }, timeout: '500ms' });
+    const running = await start({ merchant: { lifetimeMs: 10_000, supersedes: true }, timeout: '3s' });
     const report = await payInLoop({
       brokerUrl: running.url,
       sandboxUrl: running.sandboxUrl,
       token: TOKENS.payments,
       operations: 300,
-      everyMs: 20,
+      everyMs: 50,
     });
     expect(report.failed).toEqual([]);
     expect(report.generations).toBeGreaterThanOrEqual(2);

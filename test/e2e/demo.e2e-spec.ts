@@ -89,7 +89,7 @@ describe('npm start', () => {
       expect(services.filter(isAlive)).toHaveLength(3);
       demo.signal('SIGKILL');
       await demo.ended;
-      await eventually(() => !services.some(isAlive), 15_000);
+      await eventually(() => !services.some(isAlive));
       expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
     });
 

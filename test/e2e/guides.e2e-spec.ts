@@ -27,22 +27,24 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
   const started = endedAfterAll();
   beforeAll(async () => {
     programs = started.add(await GuidePrograms.copied(), (it) => it.remove());
+    use(started.add(await brokerWithSession(), (it) => it.close()));
   });
 
-  /** Each has its own broker: sessions are replaced for a rejection only once in ten seconds. */
-  const ofEach = endedAfterEach();
-  beforeEach(async () => {
-    broker = ofEach.add(await RunningBroker.start({ merchant: { supersedes: true }, auth: [MAY_SEAL] }), (it) =>
-      it.close(),
-    );
-    await broker.get('/v1/merchants/shop/session', { prefer: 'wait=5' });
+  async function brokerWithSession(): Promise<RunningBroker> {
+    const own = await RunningBroker.start({ merchant: { supersedes: true }, auth: [MAY_SEAL] });
+    await own.get('/v1/merchants/shop/session', { prefer: 'wait=5' });
+    return own;
+  }
+
+  function use(running: RunningBroker): void {
+    broker = running;
     env = {
       BROKER_URL: broker.url,
       BROKER_TOKEN: TOKENS.payments,
       GATEWAY_URL: broker.sandboxUrl,
       MERCHANT_ID: 'terminal-1',
     };
-  });
+  }
 
   const endSession = (): Promise<unknown> =>
     broker.control('DELETE', '/sessions?merchant=shop&msgCode=b_session_doesnt_exist');
@@ -57,31 +59,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
 
   it('compile in TypeScript under the strictest settings', async () => {
     expect(await programs.compilerFaults()).toBe('');
-  });
-
-  it.each(LANGUAGES)('create an order on the hosted page: %s', async (language) => {
-    await newOrder(language);
-    expect(await broker.createCalls()).toBe(2);
-  });
-
-  it.each(LANGUAGES)('create an order when the session is dead, once: %s', async (language) => {
-    await endSession();
-    await newOrder(language);
-    expect(await broker.createCalls()).toBe(3);
-  });
-
-  it.each(LANGUAGES)('give back what was paid: %s', async (language) => {
-    const printed = await programs.output('refund', language, { ...env, OPERATION_ID: await paidOnce() });
-    expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
-    expect(await broker.createCalls()).toBe(2);
-  });
-
-  it.each(LANGUAGES)('give back what was paid when the session is dead, sealed anew: %s', async (language) => {
-    const operationId = await paidOnce();
-    await endSession();
-    const printed = await programs.output('refund', language, { ...env, OPERATION_ID: operationId });
-    expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
-    expect(await broker.createCalls()).toBe(3);
   });
 
   it.each<[Guide, Language, RegExp]>([
@@ -138,14 +115,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
   });
 
-  it('send nothing when the broker seals nothing: sh', async () => {
-    const wanted = { ...env, BROKER_TOKEN: TOKENS.admin, OPERATION_ID: randomUUID() };
-    await expect(programs.output('refund', 'sh', wanted)).rejects.toThrow(
-      /the broker refuses \/payloads\/encrypt: .*"forbidden"/,
-    );
-    expect(await broker.control('GET', '/calls?operation=refund')).toMatchObject({ matching: 0 });
-  });
-
   it.each<[Guide, Language, RegExp]>([
     ['hosted-page', 'ts', /GatewayUnreachable: .*does its URL begin with http:\/\/\?.*was not sent/],
     ['hosted-page', 'python', /^it was not sent: .*GATEWAY_URL.*does it begin with http:\/\/\?/m],
@@ -157,21 +126,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     const wanted = { ...env, GATEWAY_URL, OPERATION_ID: randomUUID() };
     await expect(programs.output(guide, language, wanted)).rejects.toThrow(says);
   });
-
-  it.each(PAYING)(
-    'report no session when an egress or a broker answers at GATEWAY_URL: %s, %s',
-    async (guide, language) => {
-      const asked = { url: broker.url, token: TOKENS.payments };
-      const egress = await RunningEgress.start({ broker: asked, gatewayUrl: broker.sandboxUrl });
-      ofEach.add(egress, (it) => it.close());
-      for (const GATEWAY_URL of [egress.url, broker.url]) {
-        const wanted = { ...env, GATEWAY_URL, OPERATION_ID: randomUUID() };
-        await expect(programs.output(guide, language, wanted)).rejects.toThrow(/an egress.* no gateway.* sent/);
-      }
-      expect(await broker.createCalls()).toBe(2);
-      expect(broker.lines.filter((line) => line.includes('a consumer reports'))).toEqual([]);
-    },
-  );
 
   it.each<[Language, RegExp]>([
     ['ts', /AnswerUnopened: The gateway has answered, so that the bank has the request/],
@@ -212,14 +166,6 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     const again = programs.output('hosted-page', language, { ...env, MERCHANT_REQUEST_ID });
     await expect(again).rejects.toThrow(/create-order: 200 b_duplicate_field_value/);
     await expect(again).rejects.toThrow(`sending the order ${MERCHANT_REQUEST_ID}\n`);
-  });
-
-  it.each(['alive', 'dead'])('give back through a merchant SDK when the session is %s', async (state) => {
-    const operationId = await paidOnce();
-    if (state === 'dead') await endSession();
-    const printed = await programs.output('merchant-sdk', 'ts', { ...env, OPERATION_ID: operationId });
-    expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
-    expect(await broker.createCalls()).toBe(state === 'dead' ? 3 : 2);
   });
 
   it('say with which msgCode the bank refuses what a merchant SDK wants', async () => {
@@ -300,5 +246,72 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
     const open = (): Promise<string> => programs.output('notifications', 'sh', { ...env, NOTIFICATION_FILE: file });
     expect(await open()).toBe('hosted_page kept-1 is FAIL, repeated: false\n');
     expect(await open()).toBe('hosted_page kept-1 is FAIL, repeated: true\n');
+  });
+
+  /** Calls are counted, and sessions are replaced for a rejection only once in ten seconds. */
+  describe('each with a broker of its own', () => {
+    const ofEach = endedAfterEach();
+    let shared: RunningBroker;
+    beforeEach(async () => {
+      shared = broker;
+      use(ofEach.add(await brokerWithSession(), (it) => it.close()));
+    });
+    afterEach(() => use(shared));
+
+    it.each(LANGUAGES)('create an order on the hosted page: %s', async (language) => {
+      await newOrder(language);
+      expect(await broker.createCalls()).toBe(2);
+    });
+
+    it.each(LANGUAGES)('create an order when the session is dead, once: %s', async (language) => {
+      await endSession();
+      await newOrder(language);
+      expect(await broker.createCalls()).toBe(3);
+    });
+
+    it.each(LANGUAGES)('give back what was paid: %s', async (language) => {
+      const printed = await programs.output('refund', language, { ...env, OPERATION_ID: await paidOnce() });
+      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+      expect(await broker.createCalls()).toBe(2);
+    });
+
+    it.each(LANGUAGES)('give back what was paid when the session is dead, sealed anew: %s', async (language) => {
+      const operationId = await paidOnce();
+      await endSession();
+      const printed = await programs.output('refund', language, { ...env, OPERATION_ID: operationId });
+      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+      expect(await broker.createCalls()).toBe(3);
+    });
+
+    it('send nothing when the broker seals nothing: sh', async () => {
+      const wanted = { ...env, BROKER_TOKEN: TOKENS.admin, OPERATION_ID: randomUUID() };
+      await expect(programs.output('refund', 'sh', wanted)).rejects.toThrow(
+        /the broker refuses \/payloads\/encrypt: .*"forbidden"/,
+      );
+      expect(await broker.control('GET', '/calls?operation=refund')).toMatchObject({ matching: 0 });
+    });
+
+    it.each(PAYING)(
+      'report no session when an egress or a broker answers at GATEWAY_URL: %s, %s',
+      async (guide, language) => {
+        const asked = { url: broker.url, token: TOKENS.payments };
+        const egress = await RunningEgress.start({ broker: asked, gatewayUrl: broker.sandboxUrl });
+        ofEach.add(egress, (it) => it.close());
+        for (const GATEWAY_URL of [egress.url, broker.url]) {
+          const wanted = { ...env, GATEWAY_URL, OPERATION_ID: randomUUID() };
+          await expect(programs.output(guide, language, wanted)).rejects.toThrow(/an egress.* no gateway.* sent/);
+        }
+        expect(await broker.createCalls()).toBe(2);
+        expect(broker.lines.filter((line) => line.includes('a consumer reports'))).toEqual([]);
+      },
+    );
+
+    it.each(['alive', 'dead'])('give back through a merchant SDK when the session is %s', async (state) => {
+      const operationId = await paidOnce();
+      if (state === 'dead') await endSession();
+      const printed = await programs.output('merchant-sdk', 'ts', { ...env, OPERATION_ID: operationId });
+      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+      expect(await broker.createCalls()).toBe(state === 'dead' ? 3 : 2);
+    });
   });
 });

@@ -90,7 +90,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
   it('say that a session which could not be opened has most likely ended ours, and that payments do not go on', async () => {
     await start({ session: '{ renewBefore: 58s }', merchant: { lifetimeMs: 30_000 } });
     await broker.control('POST', '/faults', { kind: 'wrong_key' });
-    await eventually(async () => (await cli('status')).out.includes('likely dead'), 25_000);
+    await eventually(async () => (await cli('status')).out.includes('likely dead'));
     const wished = await cli('renew', '--merchant', 'shop');
     const lost = 'the bank has made a session that we cannot use, and it ends ours';
     expect(wished.err + wished.out).toMatch(

@@ -12,7 +12,7 @@ describeWith('redis-server', 'a store that refuses', () => {
     void redis.cli('ACL', 'SETUSER', 'broker', 'reset', 'on', '>secret', '~*', '&*', ...of);
   const readiness = (): Test => request(broker.managementUrl).get('/readyz');
   const storeIs = (condition: string): Promise<void> =>
-    eventually(async () => ((await readiness()).body as { store: string }).store === condition, 10_000);
+    eventually(async () => ((await readiness()).body as { store: string }).store === condition);
   const read = (): Test => broker.as(TOKENS.checkout).get(SESSION);
   const listed = async (): Promise<object> =>
     (await broker.as(TOKENS.checkout).get('/v1/merchants').expect(200)).body as object;

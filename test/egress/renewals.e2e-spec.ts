@@ -155,7 +155,7 @@ describe('payments over renewals', () => {
     }
     expect(gateway.seen).toEqual([]);
     broker.serves = 'sessions';
-    await eventually(async () => outcomeOf(await egress.plain().pay('clear', {}), GOOD) === 'good', 25_000);
+    await eventually(async () => outcomeOf(await egress.plain().pay('clear', {}), GOOD) === 'good');
   });
 
   it('are told that they were carried out, when only the opening of the answer fails', async () => {

@@ -40,7 +40,7 @@ describe('the request of a client', () => {
     return `${[...own, ...lines].join('\r\n')}\r\n\r\n`;
   };
   const received = (connection: RawConnection, text: string): Promise<void> =>
-    eventually(() => connection.received.includes(text) || connection.isClosed, 5_000);
+    eventually(() => connection.received.includes(text) || connection.isClosed);
   const opened = (): string => {
     const [request] = gateway.seen;
     if (request === undefined) return 'nothing came';
@@ -175,8 +175,8 @@ describe('the request of a client', () => {
     ])('is refused, and what follows is not taken for a request: %s', async (_what, lines) => {
       const connection = await RawConnection.to(egress.url);
       connection.write(`${head('clear', ...lines)}0\r\n\r\n${smuggled}`);
-      await eventually(() => connection.isClosed || connection.statuses.length > 0, 5_000);
-      await eventually(() => connection.isClosed, 5_000);
+      await eventually(() => connection.isClosed || connection.statuses.length > 0);
+      await eventually(() => connection.isClosed);
       expect(connection.statuses.every((status) => status >= 400)).toBe(true);
       expect(gateway.seen.filter(({ target }) => target.includes('smuggled'))).toEqual([]);
       expect(gateway.seen.filter(({ isWhole }) => isWhole)).toEqual([]);
@@ -243,7 +243,7 @@ describe('the request of a client', () => {
     const connection = await RawConnection.to(egress.url);
     const one = `${head('clear', 'content-length: 2')}{}`;
     connection.write(one + one + one);
-    await eventually(() => connection.statuses.length === 3, 5_000);
+    await eventually(() => connection.statuses.length === 3);
     expect(connection.statuses).toEqual([200, 200, 200]);
     expect(gateway.seen).toHaveLength(3);
     connection.vanish();

@@ -25,7 +25,7 @@ describe('the path of a request', () => {
     const connection = await RawConnection.to(egress.url);
     const own = ['host: egress', `authorization: Bearer ${egress.client().token}`, 'content-type: application/json'];
     connection.write(`${[`${method} ${target} HTTP/1.1`, ...own, 'content-length: 2'].join('\r\n')}\r\n\r\n{}`);
-    await eventually(() => connection.statuses.length > 0 || connection.isClosed, 5_000);
+    await eventually(() => connection.statuses.length > 0 || connection.isClosed);
     connection.vanish();
     return connection.statuses[0];
   };
@@ -146,7 +146,7 @@ describe('the path of a request', () => {
       'upgrade: websocket',
     ];
     connection.write(`${[`GET ${PATHS.clear} HTTP/1.1`, ...own].join('\r\n')}\r\n\r\n`);
-    await eventually(() => connection.statuses.length > 0 || connection.isClosed, 5_000);
+    await eventually(() => connection.statuses.length > 0 || connection.isClosed);
     expect(connection.statuses).not.toContain(101);
     for (const request of gateway.seen) expect(request.headerNames).not.toContain('upgrade');
     connection.vanish();

@@ -1,7 +1,10 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 const CHUNK_BYTES = 1_048_576;
-const UNTOUCHED = Buffer.alloc(2 * CHUNK_BYTES);
+const PAGE_BYTES = 4_096;
+/** An entry of a pagemap: 64 bits, little-endian, whose two highest say that the page is in memory or swapped out. */
+const ENTRY_BYTES = 8;
+const IN_USE = 0b1100_0000;
 
 /** Each form that a scalar of 48 octets can have in memory, by name. */
 export function formsOf(scalar: Buffer): ReadonlyMap<string, Buffer> {
@@ -33,29 +36,36 @@ export function foundIn(haystack: Buffer, forms: ReadonlyMap<string, Buffer>): s
 /** The names of the forms found anywhere in the memory of a process, as a core dump would hold it (Linux). */
 export function foundInMemory(pid: number, forms: ReadonlyMap<string, Buffer>): string[] {
   const memory = openSync(`/proc/${pid}/mem`, 'r');
+  const pagemap = openSync(`/proc/${pid}/pagemap`, 'r');
   const found = new Set<string>();
   try {
     for (const { from, to } of writableRanges(pid)) {
       let tail = Buffer.alloc(0);
       for (let at = from; at < to; at += CHUNK_BYTES) {
-        const chunk = readAt(memory, at, Math.min(CHUNK_BYTES, to - at));
+        const bytes = Math.min(CHUNK_BYTES, to - at);
+        const chunk = isInUse(pagemap, at, bytes) ? readAt(memory, at, bytes) : Buffer.alloc(0);
         const read = Buffer.concat([tail, chunk]);
-        if (!isUntouched(read)) for (const name of foundIn(read, forms)) found.add(name);
+        for (const name of foundIn(read, forms)) found.add(name);
         // A form may span two chunks.
         tail = read.subarray(-256);
       }
     }
   } finally {
     closeSync(memory);
+    closeSync(pagemap);
   }
   return [...found].sort();
 }
 
-/**
- * A process has never written to most of what it has reserved: no form is there, and searching it for each takes
- * minutes.
- */
-const isUntouched = (read: Buffer): boolean => read.equals(UNTOUCHED.subarray(0, read.length));
+/** A process has never touched most of what it has reserved, which is gigabytes: there is nothing there to search. */
+function isInUse(pagemap: number, at: number, bytes: number): boolean {
+  const entries = Buffer.alloc(Math.ceil(bytes / PAGE_BYTES) * ENTRY_BYTES);
+  const read = readSync(pagemap, entries, 0, entries.length, (at / PAGE_BYTES) * ENTRY_BYTES);
+  for (let highest = ENTRY_BYTES - 1; highest < read; highest += ENTRY_BYTES) {
+    if (((entries[highest] ?? 0) & IN_USE) !== 0) return true;
+  }
+  return false;
+}
 
 function writableRanges(pid: number): { readonly from: number; readonly to: number }[] {
   const lines = readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n');

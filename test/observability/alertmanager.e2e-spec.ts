@@ -42,7 +42,7 @@ describeWith(['prometheus', 'alertmanager'], 'an alert of a real Prometheus, pas
   const message = async (path: string): Promise<string> => {
     const found = (): Message | undefined =>
       messages.find((sent) => sent.path === path && sent.body.includes('replica-down'));
-    await eventually(() => found() !== undefined, 60_000);
+    await eventually(() => found() !== undefined);
     return found()?.body ?? '';
   };
 

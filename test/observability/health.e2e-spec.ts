@@ -29,7 +29,7 @@ describeWith(['redis-server', 'prometheus'], 'a replica and an egress that are w
     expect(panels.filter(({ targets = [] }) => targets.length > 0).length).toBeGreaterThan(10);
     // A rate needs two scrapes.
     let last: readonly string[] = [];
-    await eventually(async () => (last = await emptyPanels(prometheus)).length === 0, 30_000).catch(() => undefined);
+    await eventually(async () => (last = await emptyPanels(prometheus)).length === 0, 90_000).catch(() => undefined);
     expect(last).toEqual([]);
   });
 

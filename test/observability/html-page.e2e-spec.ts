@@ -17,8 +17,8 @@ describe('a page of HTML in place of an answer', () => {
   });
 
   it('is reported as HTML, and nothing of it is in log, metrics, traces, page and answers', async () => {
-    await eventually(async () => /gateway_failures_total\{[^}]*code="html_page"/.test(await broker.metrics()), 20_000);
-    await eventually(() => collector.named('gateway_call').length > 0, 20_000);
+    await eventually(async () => /gateway_failures_total\{[^}]*code="html_page"/.test(await broker.metrics()));
+    await eventually(() => collector.named('gateway_call').length > 0);
     const failed = broker.lines.find(({ msg }) => String(msg).startsWith('renewal failed'));
     expect(failed).toMatchObject({ instead: 'html_page', httpStatus: 200, detail: expect.stringContaining('HTML') });
     const page: unknown = await (await fetch(`${broker.managementUrl}/status.json`)).json();

@@ -44,8 +44,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
     );
   });
 
-  const fires = (alert: string): Promise<void> =>
-    eventually(async () => (await prometheus.firing()).has(alert), 120_000);
+  const fires = (alert: string): Promise<void> => eventually(async () => (await prometheus.firing()).has(alert));
 
   it('sees both of them', async () => {
     await eventually(async () => (await prometheus.query('sum(up{job="session-broker"})'))[0]?.value?.[1] === '2');
@@ -108,7 +107,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
     // A rate needs two scrapes, of the replica that answered.
     for (const counted of ['rejections', 'authentication_failures']) {
       const rate = `rate(session_broker_${counted}_total[5s])`;
-      await eventually(async () => (await prometheus.query(rate)).length > 0, 20_000);
+      await eventually(async () => (await prometheus.query(rate)).length > 0);
     }
   });
 

@@ -36,7 +36,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     );
     const sessions = async (): Promise<string | undefined> =>
       (await prometheus.query('count(session_broker_session_generation)'))[0]?.value?.[1];
-    await eventually(async () => (await sessions()) === '8', 20_000);
+    await eventually(async () => (await sessions()) === '8');
   });
 
   const isFiring = async (alert: string): Promise<boolean> => (await prometheus.firing()).has(alert);
@@ -46,7 +46,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     const noise = async (): Promise<string[]> =>
       [...(await prometheus.firing())].filter((name) => !/^SessionBroker(?:AccessRefused|NoSession)/.test(name));
     // While it is starting, Prometheus has seen no replica.
-    await eventually(async () => (await noise()).length === 0, 10_000);
+    await eventually(async () => (await noise()).length === 0);
   });
 
   it('fires for records that nobody can open', async () => {
@@ -84,7 +84,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     await eventually(() => isFiring('SessionBrokerConfigReloadFailed'));
     writeFileSync(file, good);
     process?.signal('SIGHUP');
-    await eventually(async () => !(await isFiring('SessionBrokerConfigReloadFailed')), 20_000);
+    await eventually(async () => !(await isFiring('SessionBrokerConfigReloadFailed')));
   });
 
   it('fires while callers cannot be authenticated, and falls silent when they can be refused or let in again', async () => {

@@ -53,7 +53,7 @@ describeWith('redis-server', 'a Redis', () => {
     await eventually(allNotice(group, since));
     expect(group.agrees()).toBe(true);
     await redis.start();
-    await eventually(() => redis.cli('HGET', 'test:{0}:merchant:shop', 'generation').trim() === String(before));
+    await redis.untilSays(String(before), 'HGET', 'test:{0}:merchant:shop', 'generation');
     const newcomer = await group.add();
     await eventually(() => group.served()[newcomer] !== undefined);
     expect(group.served()[newcomer]?.generation).toBe(before);
@@ -78,7 +78,7 @@ describeWith('redis-server', 'a Redis', () => {
   it('that forgets everything has the same session back within seconds, at no call', async () => {
     const before = group.served()[0]?.generation ?? 0;
     redis.cli('FLUSHALL');
-    await eventually(() => redis.cli('HGET', 'test:{0}:merchant:shop', 'generation').trim() === String(before));
+    await redis.untilSays(String(before), 'HGET', 'test:{0}:merchant:shop', 'generation');
     expect(group.served().map((session) => session?.generation)).toEqual([before, before, before]);
     expect(await group.createCalls()).toHaveLength(1);
     expect(faultsOf(await group.observations(), bounds)).toEqual([]);

@@ -11,7 +11,7 @@ import type { Observation } from './history-checker.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
 
 const TICK_MS = 1_000;
-const READ_EVERY_MS = 5;
+const READ_EVERY_MS = 10;
 
 export interface GroupOptions {
   readonly replicas: number;

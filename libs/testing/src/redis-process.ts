@@ -1,13 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import { toolPath } from './needed-tools.js';
 import { startedWhole } from './started.js';
 
-const READY_WITHIN_MS = 15_000;
+const run = promisify(execFile);
+
+const READY_WITHIN_MS = 60_000;
 
 interface RedisProcessOptions {
   /** More command-line options, e.g. `['--requirepass', 'x']`. They may use `dir`, a folder for this process only. */
@@ -72,23 +75,24 @@ export class RedisProcess {
 
   /** Runs one command with redis-cli, on the plain port; returns its output. */
   cli(...command: readonly string[]): string {
-    return execFileSync(
-      toolPath('redis-server', 'redis-cli'),
-      ['-h', '127.0.0.1', '-p', String(this.port), ...command],
-      { encoding: 'utf8' },
-    );
+    return execFileSync(toolPath('redis-server', 'redis-cli'), this.#cliArgs(command), { encoding: 'utf8' });
   }
 
   /** Waits until a command prints a text. A server that changes its role drops its connections: it is asked again. */
   untilSays(text: string, ...command: readonly string[]): Promise<void> {
-    return eventually(() => {
+    return eventually(async () => {
       try {
-        return this.cli(...command).includes(text);
+        const { stdout } = await run(toolPath('redis-server', 'redis-cli'), this.#cliArgs(command));
+        return stdout.includes(text);
       } catch (error) {
-        if ((error as { readonly status?: unknown }).status !== 1) throw error;
+        if ((error as { readonly code?: unknown }).code !== 1) throw error;
         return false;
       }
     });
+  }
+
+  #cliArgs(command: readonly string[]): string[] {
+    return ['-h', '127.0.0.1', '-p', String(this.port), ...command];
   }
 
   #serverArgs(): string[] {

@@ -102,7 +102,7 @@ describe('a watch', () => {
   function watch(...replicas: readonly Pick<PolledReplica, 'url'>[]): Watching {
     const lines: string[] = [];
     const print = (text: string): void => void lines.push(text);
-    const has = (text: string): Promise<void> => eventually(() => lines.some((line) => line.includes(text)), 20_000);
+    const has = (text: string): Promise<void> => eventually(() => lines.some((line) => line.includes(text)));
     const stop = new AbortController();
     const ended = runCli(['session', 'watch', '--merchant', 'shop', ...options], {
       terminal: { out: print, err: print },
