@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -27,14 +27,7 @@ export interface ProgramEnd {
 
 /** A project of someone who has installed the packed client package, next to packages that are here. */
 export class ClientProject {
-  readonly folder: string;
-  readonly #built: string;
-
-  private constructor(folder: string) {
-    this.folder = folder;
-    // Built for this project only: others build theirs at the same time.
-    this.#built = join(root, 'dist', basename(folder));
-  }
+  private constructor(readonly folder: string) {}
 
   static async installed(packages: readonly string[]): Promise<ClientProject> {
     const project = new ClientProject(await mkdtemp(join(tmpdir(), 'client-project-')));
@@ -90,16 +83,14 @@ export class ClientProject {
 
   async remove(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
-    await rm(this.#built, { recursive: true, force: true });
   }
 
   async #install(packages: readonly string[]): Promise<void> {
-    await run(process.execPath, [join(root, 'tools/build-client.mjs'), basename(this.#built)]);
-    const packing = await run('npm', ['pack', '--json', '--pack-destination', this.folder, this.#built]);
-    const [{ filename }] = JSON.parse(packing.stdout) as [{ filename: string }];
+    const { stdout } = await run(process.execPath, [join(root, 'tools/pack-client.mjs')]);
+    const tarball = join(this.folder, 'client.tgz');
+    await copyFile(stdout.trim(), tarball);
     await mkdir(this.installed, { recursive: true });
-    await run('tar', ['-xzf', filename, '--strip-components=1', '-C', this.installed], { cwd: this.folder });
-    await rename(join(this.folder, filename), join(this.folder, 'client.tgz'));
+    await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', this.installed]);
     for (const name of packages) {
       const link = join(this.folder, 'node_modules', name);
       await mkdir(dirname(link), { recursive: true });

@@ -49,21 +49,21 @@ export class GuidePrograms {
 
   /** Runs a program to its end. @returns what it printed */
   async output(guide: Guide, language: Language, env: Environment): Promise<string> {
-    const options = { env: { ...process.env, ...env }, timeout: 60_000 };
+    const options = { env: this.#environment(env), timeout: 60_000 };
     return (await run(programOf(language), [this.#pathOf(guide, language)], options)).stdout;
   }
 
   /** Runs a TypeScript program that is not part of a guide. @returns what it printed */
   async outputOf(source: string, env: Environment, name = 'program'): Promise<string> {
     const file = await this.project.write(`${name}.ts`, source);
-    return (await run(process.execPath, [file], { env: { ...process.env, ...env }, timeout: 60_000 })).stdout;
+    return (await run(process.execPath, [file], { env: this.#environment(env), timeout: 60_000 })).stdout;
   }
 
   /** Starts a program, and returns with the first line that it prints. */
   async start(guide: Guide, language: Language, env: Environment): Promise<RunningProgram> {
     const child = spawn(programOf(language), [this.#pathOf(guide, language)], {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, ...env },
+      env: this.#environment(env),
     });
     const lines: string[] = [];
     const reader = createInterface(child.stdout).on('line', (line) => void lines.push(line));
@@ -77,6 +77,11 @@ export class GuidePrograms {
 
   remove(): Promise<void> {
     return this.project.remove();
+  }
+
+  /** They load the same packages again and again: those are compiled once. */
+  #environment(env: Environment): NodeJS.ProcessEnv {
+    return { ...process.env, NODE_COMPILE_CACHE: join(this.project.folder, 'compiled'), ...env };
   }
 
   #pathOf(guide: Guide, language: Language): string {

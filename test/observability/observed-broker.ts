@@ -152,6 +152,6 @@ merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
     clientKeyFiles: [shop.jwk.json]
-    gateway: { baseUrl: '${parts.sandboxUrl}', environment: test, timeout: 2s }
+    gateway: { baseUrl: '${parts.sandboxUrl}', environment: test, timeout: 10s }
 `;
 }

@@ -5,7 +5,7 @@ import { TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 import { RoundRobin } from './round-robin.js';
 
 const REPLICAS = 3;
-const LIFETIME_MS = 5_000;
+const LIFETIME_MS = 12_000;
 
 describeWith('redis-server', 'a rolling update of three replicas, under load', () => {
   it('fails no payment, shows no consumer an older session, and costs no create call', async () => {
@@ -24,7 +24,7 @@ describeWith('redis-server', 'a rolling update of three replicas, under load', (
     const before = await watched.createCalls();
     const { url: brokerUrl } = balancer;
     const { sandboxUrl } = watched;
-    const paying = payInLoop({ brokerUrl, sandboxUrl, token: TOKEN, operations: 400, everyMs: 25 });
+    const paying = payInLoop({ brokerUrl, sandboxUrl, token: TOKEN, operations: 400, everyMs: 40 });
     for (const old of watched.replicas.slice(0, REPLICAS)) {
       const successor = await watched.add();
       balancer.replace(old.url, successor.url);
