@@ -23,6 +23,8 @@ export interface StageSetUp {
   readonly supersedes?: boolean;
   /** As in the setting `session.handover`. */
   readonly handover?: string;
+  /** As in the broker's setting `gateway.timeout`. */
+  readonly timeout?: string;
   /** For the sandbox. */
   readonly settings?: object;
 }
@@ -85,7 +87,13 @@ export class EgressStage {
     return sealCompact(number, readPublicKey(await this.paymentKey()));
   }
 
-  async #start({ lifetimeMs = 60_000, supersedes = true, handover = '0s', settings = {} }: StageSetUp): Promise<void> {
+  async #start({
+    lifetimeMs = 60_000,
+    supersedes = true,
+    handover = '0s',
+    timeout = '2s',
+    settings = {},
+  }: StageSetUp): Promise<void> {
     const clock = new SystemClock();
     const folder = await mkdtemp(join(tmpdir(), 'session-egress-stage-'));
     this.#closing.push(() => rm(folder, { recursive: true }));
@@ -97,13 +105,13 @@ export class EgressStage {
     this.#closing.push(() => sandbox.close());
     await writeFile(join(folder, 'shop.jwk.json'), JSON.stringify(privateJwk), { mode: 0o600 });
     const file = join(folder, 'broker.yaml');
-    await writeFile(file, this.#configuration(handover));
+    await writeFile(file, this.#configuration({ handover, timeout }));
     const configuration = await new ConfigurationSource(file, { environment: {}, clock }).load();
     this.#broker = await startBroker({ configuration, clock, logger });
     this.brokerUrl = this.#broker.url;
   }
 
-  #configuration(handover: string): string {
+  #configuration({ handover, timeout }: { readonly handover: string; readonly timeout: string }): string {
     const sha256 = createHash('sha256').update(this.brokerToken).digest('hex');
     return `
 http: { host: 127.0.0.1, port: 0, docs: false }
@@ -118,7 +126,7 @@ merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
     clientKeyFiles: [shop.jwk.json]
-    gateway: { baseUrl: '${this.sandboxUrl}', environment: test, timeout: 200ms, supersedes: true }
+    gateway: { baseUrl: '${this.sandboxUrl}', environment: test, timeout: ${timeout}, supersedes: true }
     session: { handover: ${handover}, budget: [{ calls: 1000, per: 10m }] }
 `;
   }

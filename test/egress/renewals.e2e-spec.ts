@@ -98,7 +98,7 @@ describe('payments over renewals', () => {
   });
 
   it('are neither refused, lost nor doubled when each new session ends the one before at once', async () => {
-    const timing = { lifetimeMs: 2_000, handover: '1s', supersedes: true };
+    const timing = { lifetimeMs: 5_000, handover: '2s', timeout: '500ms', supersedes: true };
     const stage = await EgressStage.start({ ...timing, settings: { duplicates: 'accepted' } });
     closing.push(stage);
     const egress = await stage.egress();
@@ -106,7 +106,7 @@ describe('payments over renewals', () => {
     for (const caller of callers) await caller.pay('clear', orderRequest());
     const first = await stage.createCalls();
     const pay = (number: number): Promise<Answer> => callerAt(callers, number).pay('clear', orderRequest());
-    const answers = await payUntil(async () => (await stage.createCalls()) >= first + 10, pay);
+    const answers = await payUntil(async () => (await stage.createCalls()) >= first + 5, pay);
     const refused = answers.filter(({ status, text }) => status !== 200 || !text.includes('hppOrderId'));
     expect(refused.map(({ text }) => text)).toEqual([]);
     const { totals } = await stage.ledger('?limit=0');
