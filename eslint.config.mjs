@@ -57,6 +57,13 @@ const always = [
   },
 ];
 
+// Named, and not found file by file as an editor does: the whole takes two thirds of the time.
+const projects = [
+  './tsconfig.json',
+  './libs/status-page/src/page/tsconfig.json',
+  './docs/examples/merchant-sdk/tsconfig.json',
+];
+
 export default defineConfig(
   { ignores: ['dist', 'coverage', 'node_modules', '**/*.mjs', 'tools/prove-client'] },
   // They import the client package as an installed one, and it is not installed here; the guide's test compiles them.
@@ -69,7 +76,7 @@ export default defineConfig(
   js.configs.recommended,
   tseslint.configs.recommendedTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { project: projects, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/only-throw-error': 'error',

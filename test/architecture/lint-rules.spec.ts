@@ -55,7 +55,7 @@ describe('the source rules', () => {
     cwd: root,
     ruleFilter: ({ ruleId }) => ruleId === 'no-restricted-syntax',
     // These rules need no types, and building a program of the whole checkout takes seconds.
-    overrideConfig: { languageOptions: { parserOptions: { projectService: false } } },
+    overrideConfig: { languageOptions: { parserOptions: { project: null } } },
   });
   const faultsOf = async (file: string, source: string): Promise<string[]> => {
     const [result] = await eslint.lintText(source, { filePath: `${root}${file}` });
