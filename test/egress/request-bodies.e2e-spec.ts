@@ -211,6 +211,24 @@ describe('the request of a client', () => {
       expect(gateway.seen).toHaveLength(2);
     });
 
+    it.each(ROUTES)('only by shutting down its sending side: it has no answer either: %s', async (route) => {
+      const held: { answer?: () => void } = {};
+      await gateway.script({
+        run: ({ socket, good }) =>
+          void (held.answer = () =>
+            void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${good.length}\r\n\r\n${good}`)),
+      });
+      const connection = await RawConnection.to(egress.url);
+      connection.write(`${head(route, 'content-length: 2')}{}`);
+      await eventually(() => gateway.seen[0]?.isWhole === true);
+      connection.socket.end();
+      await eventually(() => connection.isClosed);
+      held.answer?.();
+      expect(outcomeOf(await plain.pay(route, {}), GOOD)).toBe('good');
+      expect(connection.received).toBe('');
+      expect(gateway.seen).toHaveLength(2);
+    });
+
     it('during the answer: the egress goes on', async () => {
       await gateway.script({
         run: ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\nxxxx'),
