@@ -102,6 +102,8 @@ merchants:
       expect(await Promise.all(Array.from({ length: 10 }, seal))).toEqual(Array(10).fill(200));
     expect((await fetch(`${merchant}/session`, { headers })).status).toBe(200);
     expect((await fetch(`http://127.0.0.1:${managementPort}/livez`)).status).toBe(200);
+    const scrape = await (await fetch(`http://127.0.0.1:${managementPort}/metrics`)).text();
+    expect(scrape).toMatch(/^session_broker_lost_log_lines_total 0$/m);
     broker.signal('SIGTERM');
     expect(await broker.exited).toBe(0);
   });

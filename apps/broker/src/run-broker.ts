@@ -4,14 +4,11 @@ import { ConfigurationSource } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { JweThread } from '#libs/jwe';
 import { liveProgram, type ProgramSignals, type RunningProgram, VERSION } from '#libs/program';
-import { createLogger, standardOutput, startTelemetry } from '#libs/telemetry';
+import { createLogger, lastLinesRead, startTelemetry } from '#libs/telemetry';
 import { replicaName } from './platform/replica-name.js';
 
 /** Renewals in flight may end within this time; after that, their calls are aborted and their leases released. */
 const GRACE_MS = 10_000;
-
-/** How long a reader that has fallen behind gets for the last lines. */
-const LAST_LINES_MS = 1_000;
 
 interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -26,7 +23,7 @@ export async function runBroker({ environment, signals }: RunOptions): Promise<n
     return await liveProgram({ name: 'session-broker', signals, start });
   } finally {
     await jweWork.close();
-    await standardOutput().written(new SystemClock(), LAST_LINES_MS);
+    await lastLinesRead();
   }
 }
 

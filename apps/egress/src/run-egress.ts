@@ -2,10 +2,7 @@ import { SystemClock } from '#libs/clock';
 import { EgressConfigurationSource } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { liveProgram, type ProgramSignals, type RunningProgram, VERSION } from '#libs/program';
-import { createLogger, standardOutput, startTelemetry } from '#libs/telemetry';
-
-/** How long a reader that has fallen behind gets for the last lines. */
-const LAST_LINES_MS = 1_000;
+import { createLogger, lastLinesRead, startTelemetry } from '#libs/telemetry';
 
 interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -18,7 +15,7 @@ export async function runEgress({ environment, signals }: RunOptions): Promise<n
   try {
     return await liveProgram({ name: 'session-egress', signals, start });
   } finally {
-    await standardOutput().written(new SystemClock(), LAST_LINES_MS);
+    await lastLinesRead();
   }
 }
 

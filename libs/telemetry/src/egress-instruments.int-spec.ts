@@ -45,6 +45,7 @@ describe('the metrics of the egress', () => {
 
   it('show on an egress that has done nothing yet how much it is doing, and by what configuration', async () => {
     expect(await samples()).toEqual([
+      'session_egress_lost_log_lines_total 0',
       'session_egress_config_last_reload_successful 1',
       `session_egress_config_loaded_timestamp_seconds ${Date.UTC(2026, 0, 1) / 1_000}`,
       'session_egress_in_flight 0',

@@ -1,6 +1,7 @@
 import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
 import type { Clock } from '#libs/clock';
 import { type CountedConnectionEnd, observeConnectionEnds } from './connection-ends.js';
+import { observeLostLines } from './standard-output.js';
 
 /**
  * What became of a request: `answered` by the gateway, whatever it says; `refused` because of what the caller sent;
@@ -75,6 +76,7 @@ export function createEgressInstruments(meter: Meter, clock: Clock): EgressInstr
     const instrument = meter.createCounter(PREFIX + name, { description, valueType: ValueType.INT });
     return (attributes, value = 1) => instrument.add(value, attributes);
   };
+  observeLostLines(meter, PREFIX);
   const requests = new RequestCounts();
   meter
     .createObservableCounter(`${PREFIX}requests`, { description: 'Requests of clients, by what became of them' })

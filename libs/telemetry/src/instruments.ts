@@ -1,6 +1,7 @@
 import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
 import { type CountedConnectionEnd, observeConnectionEnds } from './connection-ends.js';
 import type { Exemplars } from './exemplars.js';
+import { observeLostLines } from './standard-output.js';
 
 /** @param events one by default; zero makes the series begin */
 type Count = (attributes: Attributes, events?: number) => void;
@@ -173,6 +174,7 @@ function observe(meter: Meter, source: GaugeSource): void {
     all.map(({ gauge }) => gauge),
   );
   observeReplica(meter, source);
+  observeLostLines(meter, PREFIX);
 }
 
 const generationOf: NumberOf = ({ generation }) => generation;

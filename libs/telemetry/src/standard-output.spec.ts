@@ -49,12 +49,14 @@ describe('standard output', () => {
     pipe.stall();
     for (let lines = 0; lines < 5_000; lines += 1) output.write(line);
     expect([pipe.writableLength, lost]).toEqual([4_097 * 1_024, []]);
+    expect(output.lostLines).toBe(5_000 - 4_097);
     const drained = new Promise((resolve) => pipe.once('drain', resolve));
     pipe.read();
     await drained;
     expect([pipe.text.length, lost]).toEqual([4_097 * 1_024, [5_000 - 4_097]]);
     output.write(line);
     expect(pipe.text.length).toBe(4_098 * 1_024);
+    expect(output.lostLines).toBe(5_000 - 4_097);
   });
 
   it('survives a reader that has gone', () => {
