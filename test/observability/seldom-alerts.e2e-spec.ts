@@ -11,6 +11,7 @@ const MERCHANTS = ['steady', 'rejected', 'fenced', 'spoilt', 'refused'].map((id)
   budget: 100,
   // With the shortest pause, sessions are rejected often enough for the alerts that count rejections.
   foreignAuthorizerPause: '10s',
+  timeout: '15s',
 }));
 const FAULTS = [
   { kind: 'error', operation: 'authorize', merchant: 'refused', status: 200, msgCode: 'b_merchant_not_found' },
@@ -63,7 +64,8 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
       kind: 'latency',
       operation: 'authorize',
       merchant: 'fenced',
-      delayMs: 300,
+      // Long enough for the commands that give its lease away, on a busy machine too.
+      delayMs: 5_000,
       times: 1,
     });
     const rejected = watched.reject('fenced', await watched.generationOf('fenced'));
