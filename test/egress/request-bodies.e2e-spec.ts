@@ -1,7 +1,6 @@
 import { eventually } from '#libs/testing';
 import { type Caller, PATHS, type PlainCaller, type Route } from './callers.js';
-import type { HostileGateway } from './hostile-gateway.js';
-import { PAID, type Play } from './hostile-gateway.js';
+import { answer, type HostileGateway, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
 import { PlayedStage } from './played-stage.js';
 import { exchange, RawConnection } from './raw-exchange.js';
@@ -184,6 +183,15 @@ describe('the request of a client', () => {
   });
 
   describe('whose client goes away', () => {
+    /** The gateway's next answer, which it gives only when told to. */
+    async function heldAnswer(): Promise<{ answer?: () => void }> {
+      const held: { answer?: () => void } = {};
+      await gateway.script({
+        run: ({ socket, good }) => void (held.answer = () => void socket.write(answer(200, good))),
+      });
+      return held;
+    }
+
     it.each(ROUTES)('before its body is there: nothing whole is sent: %s', async (route) => {
       const connection = await RawConnection.to(egress.url);
       connection.write(head(route, 'content-length: 100'));
@@ -195,12 +203,7 @@ describe('the request of a client', () => {
     });
 
     it.each(ROUTES)('while the answer is due: the request is sent once and runs to its end: %s', async (route) => {
-      const held: { answer?: () => void } = {};
-      await gateway.script({
-        run: ({ socket, good }) =>
-          void (held.answer = () =>
-            void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${good.length}\r\n\r\n${good}`)),
-      });
+      const held = await heldAnswer();
       const gone = new AbortController();
       const paid = plain.pay(route, { merchantRequestId: 'p' }, { signal: gone.signal });
       await eventually(() => gateway.seen[0]?.isWhole === true);
@@ -212,12 +215,7 @@ describe('the request of a client', () => {
     });
 
     it.each(ROUTES)('only by shutting down its sending side: it has no answer either: %s', async (route) => {
-      const held: { answer?: () => void } = {};
-      await gateway.script({
-        run: ({ socket, good }) =>
-          void (held.answer = () =>
-            void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${good.length}\r\n\r\n${good}`)),
-      });
+      const held = await heldAnswer();
       const connection = await RawConnection.to(egress.url);
       connection.write(`${head(route, 'content-length: 2')}{}`);
       await eventually(() => gateway.seen[0]?.isWhole === true);
