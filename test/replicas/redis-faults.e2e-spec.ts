@@ -46,6 +46,9 @@ describeWith('redis-server', 'a Redis', () => {
     group.startReading();
   });
 
+  const storedGeneration = async (): Promise<string> =>
+    (await redis.ask('HGET', 'test:{0}:merchant:shop', 'generation')).trim();
+
   it('that is killed and comes back empty costs no call, and no read', async () => {
     const before = group.served()[0]?.generation ?? 0;
     const since = failuresOf(group);
@@ -53,7 +56,7 @@ describeWith('redis-server', 'a Redis', () => {
     await eventually(allNotice(group, since));
     expect(group.agrees()).toBe(true);
     await redis.start();
-    await redis.untilSays(String(before), 'HGET', 'test:{0}:merchant:shop', 'generation');
+    await eventually(async () => (await storedGeneration()) === String(before));
     const newcomer = await group.add();
     await eventually(() => group.served()[newcomer] !== undefined);
     expect(group.served()[newcomer]?.generation).toBe(before);
@@ -78,7 +81,7 @@ describeWith('redis-server', 'a Redis', () => {
   it('that forgets everything has the same session back within seconds, at no call', async () => {
     const before = group.served()[0]?.generation ?? 0;
     redis.cli('FLUSHALL');
-    await redis.untilSays(String(before), 'HGET', 'test:{0}:merchant:shop', 'generation');
+    await eventually(async () => (await storedGeneration()) === String(before));
     expect(group.served().map((session) => session?.generation)).toEqual([before, before, before]);
     expect(await group.createCalls()).toHaveLength(1);
     expect(faultsOf(await group.observations(), bounds)).toEqual([]);

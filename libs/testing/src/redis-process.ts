@@ -78,12 +78,16 @@ export class RedisProcess {
     return execFileSync(toolPath('redis-server', 'redis-cli'), this.#cliArgs(command), { encoding: 'utf8' });
   }
 
+  /** Like `cli`, but without holding up this thread, in which whatever is waited for may run. */
+  async ask(...command: readonly string[]): Promise<string> {
+    return (await run(toolPath('redis-server', 'redis-cli'), this.#cliArgs(command))).stdout;
+  }
+
   /** Waits until a command prints a text. A server that changes its role drops its connections: it is asked again. */
   untilSays(text: string, ...command: readonly string[]): Promise<void> {
     return eventually(async () => {
       try {
-        const { stdout } = await run(toolPath('redis-server', 'redis-cli'), this.#cliArgs(command));
-        return stdout.includes(text);
+        return (await this.ask(...command)).includes(text);
       } catch (error) {
         if ((error as { readonly code?: unknown }).code !== 1) throw error;
         return false;

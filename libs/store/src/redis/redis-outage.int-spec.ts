@@ -16,10 +16,8 @@ import {
 } from '#libs/testing';
 import type { RedisTimeouts } from './connection-profile.js';
 import type { RedisAddress } from './redis-connection.js';
-import { openedByTests, type OpenedStore } from './redis-store-fixture.js';
+import { openedByTests, type OpenedStore, SHORT_TIMEOUTS } from './redis-store-fixture.js';
 
-/** Short enough to wait for, and long enough for a Redis that answers to a busy machine. */
-const SHORT = { commandMs: 3_000, silenceMs: 5_000 };
 /** One operation: the command's own timeout, a second command if the script was unknown, and a busy machine. */
 const OPERATION_WITHIN_MS = 20_000;
 const HEALED_WITHIN_MS = 20_000;
@@ -36,7 +34,7 @@ interface Replica extends OpenedStore {
 
 const startRedis = (): Promise<RedisProcess> => started(RedisProcess.start());
 
-async function openReplica(address: RedisAddress, timeouts: Partial<RedisTimeouts> = SHORT): Promise<Replica> {
+async function openReplica(address: RedisAddress, timeouts: Partial<RedisTimeouts> = SHORT_TIMEOUTS): Promise<Replica> {
   const opened = await open({ connection: { kind: 'single', address, database: 0 }, timeouts });
   return {
     ...opened,

@@ -21,6 +21,8 @@ type Choices = Pick<RedisSessionStoreOptions, 'connection'> & Partial<RedisSessi
 
 /** A busy machine may keep a command waiting: only a test of how soon one is given up chooses other time-outs. */
 export const PATIENT_TIMEOUTS = { commandMs: 30_000, silenceMs: 30_000 };
+/** Short enough to wait for, and long enough for a Redis that answers to a busy machine. */
+export const SHORT_TIMEOUTS = { commandMs: 3_000, silenceMs: 5_000 };
 
 /** What a test opens: it is closed after the test, in reverse order. */
 interface OpenedByTests {

@@ -16,7 +16,7 @@ import { inspect } from 'node:util';
 import { BrokerError } from '#libs/errors';
 import type { Lease } from '#libs/session';
 import type { RedisConnection } from './redis-connection.js';
-import { openedByTests, type OpenedStore } from './redis-store-fixture.js';
+import { openedByTests, type OpenedStore, SHORT_TIMEOUTS } from './redis-store-fixture.js';
 
 const { open: openWith, started } = openedByTests();
 
@@ -98,7 +98,7 @@ describeWith('redis-server', 'Cluster', () => {
     const { nodes } = await started(startRedisCluster());
     const { store, changes, isUp } = await openWith({
       connection: { kind: 'cluster', nodes: nodes.map(({ address }) => address) },
-      timeouts: { commandMs: 3_000, silenceMs: 5_000 },
+      timeouts: SHORT_TIMEOUTS,
     });
     for (const node of nodes) {
       const changesBefore = changes.length;
