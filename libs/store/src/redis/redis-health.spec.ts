@@ -13,12 +13,11 @@ class Bench {
   outcome: () => Promise<void> = () => Promise.resolve();
   readonly health = new RedisHealth({
     clock: this.clock,
-    judge: judgeRedisError,
     stalledAfterMs: 2_000,
     onStateChange: (state, detail) => this.changes.push(`${state}: ${detail}`),
     probe: () => {
       this.probes += 1;
-      return this.outcome();
+      return this.outcome().then(() => undefined, judgeRedisError);
     },
   });
 

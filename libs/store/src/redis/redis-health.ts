@@ -12,9 +12,8 @@ export type StateChangeHandler = (state: StoreHealthState, detail: string) => vo
 
 interface RedisHealthOptions {
   readonly clock: Clock;
-  /** Does everything that the store needs from Redis, end to end; rejects if any of it fails. */
-  readonly probe: () => Promise<void>;
-  readonly judge: (error: unknown) => RedisVerdict;
+  /** Does everything that the store needs from Redis, end to end, and says what the failure of any of it means. */
+  readonly probe: () => Promise<RedisVerdict | undefined>;
   /** A probe that took longer than this ran in a stalled process, and says nothing about the store. */
   readonly stalledAfterMs: number;
   readonly onStateChange: StateChangeHandler;
@@ -101,11 +100,11 @@ export class RedisHealth {
   }
 
   async #probe(): Promise<void> {
-    const { clock, probe, judge, stalledAfterMs } = this.#options;
+    const { clock, probe, stalledAfterMs } = this.#options;
     this.#probing = true;
     this.#probeAgain = false;
     const startedMs = clock.monotonicMs();
-    const failure = await probe().then(() => undefined, judge);
+    const failure = await probe();
     this.#lastProbeEndedAtMs = clock.monotonicMs();
     this.#probing = false;
     if (this.#closed) return;

@@ -1,4 +1,5 @@
 import { type Clock, Deadline } from '#libs/clock';
+import type { RedisVerdict } from './redis-failure.js';
 import { PROBE_MERCHANT, type RedisKeys } from './redis-keys.js';
 import type { RedisLinks } from './redis-links.js';
 import { runScript } from './redis-script.js';
@@ -15,8 +16,14 @@ class UnexpectedReply extends Error {
   }
 }
 
+/** What the probe needs of the connections. */
+export type ProbedLinks = Pick<
+  RedisLinks,
+  'commands' | 'judge' | 'listeningConnection' | 'reconnectSubscriber' | 'subscriber'
+>;
+
 interface RedisProbeOptions {
-  readonly links: RedisLinks;
+  readonly links: ProbedLinks;
   readonly keys: RedisKeys;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -37,22 +44,28 @@ export class RedisProbe {
     this.#options = options;
   }
 
-  /** Rejects with the first failure of any part of it. */
-  async run(): Promise<void> {
+  /** @returns what the first part that failed means; undefined if the store can do all that it needs */
+  async run(): Promise<RedisVerdict | undefined> {
     const { links, keys, clock, timeoutMs } = this.#options;
     this.#round += 1;
-    const operations = keys.shards().map((shard) => this.#operate(shard));
+    const operations = keys.shards().map((shard) => this.#verdictOn(this.#operate(shard)));
     const deadline = new Deadline(clock, timeoutMs);
     try {
-      const subscribed = Promise.race([this.#subscribe(), failedBy(deadline.signal)]);
-      // All are awaited: the failure of one must not leave the failure of another unhandled.
-      const outcomes = await Promise.allSettled([...operations, subscribed]);
+      const subscribed = this.#verdictOn(Promise.race([this.#subscribe(), failedBy(deadline.signal)]));
+      const verdicts = await Promise.all([...operations, subscribed]);
       if (deadline.expired) links.reconnectSubscriber();
-      const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
+      return verdicts.find((verdict) => verdict !== undefined);
     } finally {
       deadline.close();
     }
+  }
+
+  /** A part is judged as soon as it fails: why there was no connection is forgotten once there is one again. */
+  #verdictOn(part: Promise<void>): Promise<RedisVerdict | undefined> {
+    return part.then(
+      () => undefined,
+      (error: unknown) => this.#options.links.judge(error),
+    );
   }
 
   async #operate(shard: number): Promise<void> {

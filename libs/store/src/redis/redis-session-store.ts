@@ -110,7 +110,6 @@ export class RedisSessionStore implements SessionStore, Sightings {
     this.#health = new RedisHealth({
       clock,
       onStateChange,
-      judge,
       probe: () => probe.run(),
       stalledAfterMs: 2 * timeoutMs,
     });
