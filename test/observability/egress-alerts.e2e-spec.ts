@@ -65,6 +65,13 @@ describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
     await isSilent('SessionEgressConfigReloadFailed');
   });
 
+  it('fires for a log that nobody reads, and falls silent when no more of it is lost', async () => {
+    expect(await firing()).not.toContain('SessionEgressLogLinesLost');
+    egress.loseLine();
+    await fires('SessionEgressLogLinesLost');
+    await isSilent('SessionEgressLogLinesLost');
+  });
+
   it('fires for an egress that is not scraped', async () => {
     expect(await firing()).not.toContain('SessionEgressDown');
     await egress.close();

@@ -82,6 +82,11 @@ export class PlayedEgress {
     this.instruments.reloaded(true);
   }
 
+  /** What Node.js does on a line for a reader that is gone. */
+  loseLine(): void {
+    process.stdout.emit('error', new Error('write EPIPE'));
+  }
+
   /** From now on nobody answers a scrape. */
   close(): Promise<void> {
     return this.#management.close();

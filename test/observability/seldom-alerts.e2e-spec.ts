@@ -143,6 +143,17 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     });
   });
 
+  it('fires for a replica whose standard output nobody reads any more', async () => {
+    const [, { file, process } = { file: '', process: undefined }] = watched.replicas;
+    process?.stopReading();
+    // Each refusal is a line.
+    writeFileSync(file, '{');
+    await eventually(() => {
+      process?.signal('SIGHUP');
+      return isFiring('SessionBrokerLogLinesLost');
+    });
+  });
+
   it('names in all of it only those in trouble', async () => {
     const firing = [...(await prometheus.firing())];
     expect(firing.filter((name) => name.endsWith(':steady'))).toEqual([]);
