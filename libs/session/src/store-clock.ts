@@ -52,9 +52,9 @@ export class StoreClock {
 
   /**
    * How old a session is that the store says is `storeAgeMs` old. The store's clock is believed for the time during
-   * which this process has watched it run evenly; before that, the older of what it and our wall clock say counts. The
-   * store counts from the arrival of the publication: while the wall clocks agree, the time it was on its way counts as
-   * well.
+   * which this process has watched it run evenly; before that, the older of what it and our wall clock say counts. A
+   * store may count from the arrival of the publication: while the wall clocks agree, the time it was on its way counts
+   * as well.
    */
   ageMs(storeAgeMs: number, createdAt: Instant): number {
     const watchedMs = this.#clock.monotonicMs() - this.#steadySinceMs;

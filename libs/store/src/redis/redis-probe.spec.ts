@@ -2,6 +2,7 @@ import { FakeClock } from '#libs/testing';
 import { type RedisVerdict } from './redis-failure.js';
 import { RedisKeys } from './redis-keys.js';
 import { RedisProbe, type ProbedLinks } from './redis-probe.js';
+import { ServerClocks } from './server-clocks.js';
 
 const LOADING: RedisVerdict = { kind: 'refused', reason: 'LOADING' };
 const NOT_CONNECTED: RedisVerdict = { kind: 'silent', reason: 'not connected' };
@@ -28,7 +29,14 @@ describe('the probe', () => {
     const away = new LinksOnTheirWayBack();
     const clock = new FakeClock();
     const keys = new RedisKeys('broker', 1);
-    const probe = new RedisProbe({ links: away.links, keys, clock, timeoutMs: 1_000, onGap: () => undefined });
+    const probe = new RedisProbe({
+      links: away.links,
+      keys,
+      clock,
+      serverClocks: new ServerClocks(clock),
+      timeoutMs: 1_000,
+      onGap: () => undefined,
+    });
     const verdict = probe.run();
     await clock.advance(0);
     away.known = NOT_CONNECTED;

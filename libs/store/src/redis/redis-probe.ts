@@ -3,6 +3,7 @@ import type { RedisVerdict } from './redis-failure.js';
 import { PROBE_MERCHANT, type RedisKeys } from './redis-keys.js';
 import type { RedisLinks } from './redis-links.js';
 import { runScript } from './redis-script.js';
+import type { ServerClocks } from './server-clocks.js';
 import { PROBE_ANSWER, probeScript } from './scripts/probe.lua.js';
 
 /** Not an announcement: replicas of every version ignore what they do not know. */
@@ -26,6 +27,7 @@ interface RedisProbeOptions {
   readonly links: ProbedLinks;
   readonly keys: RedisKeys;
   readonly clock: Clock;
+  readonly serverClocks: ServerClocks;
   readonly timeoutMs: number;
   /** Hints were lost: the subscription is on another connection than before. */
   readonly onGap: () => void;
@@ -69,15 +71,17 @@ export class RedisProbe {
   }
 
   async #operate(shard: number): Promise<void> {
-    const { links, keys } = this.#options;
+    const { links, keys, clock, serverClocks } = this.#options;
     const { merchant, calls, due } = keys.probe(shard);
     // Every node of a cluster forwards announcements to all others: one shard at a time is enough.
     const message = this.#round % keys.shards().length === shard ? PROBE_MESSAGE : '';
-    const answer = await runScript(links.commands, probeScript, {
+    const askedAtMs = clock.monotonicMs();
+    const [answer, now] = (await runScript(links.commands, probeScript, {
       keys: [merchant, calls, due],
       args: [PROBE_MERCHANT, keys.channel, message],
-    });
+    })) as [string, string];
     if (answer !== PROBE_ANSWER) throw new UnexpectedReply();
+    serverClocks.note(shard, Number(now), askedAtMs);
   }
 
   async #subscribe(): Promise<void> {

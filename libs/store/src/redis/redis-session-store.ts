@@ -40,6 +40,7 @@ import { RedisKeys, shardsOf } from './redis-keys.js';
 import { RedisLinks } from './redis-links.js';
 import { RedisProbe } from './redis-probe.js';
 import { ScriptRunner } from './script-runner.js';
+import { ServerClocks } from './server-clocks.js';
 import { claimScript } from './scripts/claim.lua.js';
 import { condemnScript } from './scripts/condemn.lua.js';
 import { offerScript } from './scripts/offer.lua.js';
@@ -76,6 +77,7 @@ export class RedisSessionStore implements SessionStore, Sightings {
   readonly #announcer: Announcer;
   readonly #links: RedisLinks;
   readonly #health: RedisHealth;
+  readonly #serverClocks: ServerClocks;
   readonly #scripts: ScriptRunner;
   readonly #index: DueIndex;
 
@@ -102,9 +104,11 @@ export class RedisSessionStore implements SessionStore, Sightings {
     const judge = (error: unknown): RedisVerdict => links.judge(error);
     const timeoutMs = 2 * timeouts.commandMs;
     const onGap = (): void => this.#announcer.announce({ kind: 'gap' });
-    const probe = new RedisProbe({ links, keys, clock, timeoutMs, onGap });
+    const serverClocks = new ServerClocks(clock);
+    const probe = new RedisProbe({ links, keys, clock, serverClocks, timeoutMs, onGap });
     this.#keysOf = keysOf;
     this.#keys = keys;
+    this.#serverClocks = serverClocks;
     this.#links = links;
     this.#announcer = new Announcer(options.onListenerError);
     this.#health = new RedisHealth({
@@ -155,7 +159,7 @@ export class RedisSessionStore implements SessionStore, Sightings {
       keys: [keys.merchant, keys.due],
       args: [
         ...[merchant, owner, fence, sealed, whole(ageMs), whole(nextDueInMs)],
-        ...[this.#keys.channel, encodePublished(merchant, fence)],
+        ...[this.#keys.channel, encodePublished(merchant, fence), this.#sentAt(merchant)],
       ],
     });
     return outcome as 'published' | 'fenced';
@@ -170,7 +174,7 @@ export class RedisSessionStore implements SessionStore, Sightings {
       keys: [keys.merchant, keys.due],
       args: [
         ...[merchant, generation, sealed, whole(ageMs), whole(nextDueInMs), known],
-        ...[this.#keys.channel, encodePublished(merchant, generation)],
+        ...[this.#keys.channel, encodePublished(merchant, generation), this.#sentAt(merchant)],
       ],
     });
     const [kind, counts, contested] = reply as [OfferResult['kind'], string, number];
@@ -199,7 +203,8 @@ export class RedisSessionStore implements SessionStore, Sightings {
 
   async reportDead(merchant: string, { generation, ageMs, heldUp }: DeathReport): Promise<boolean> {
     const held = [heldUp?.by ?? '-', whole(heldUp?.forMs ?? 0)];
-    const args = [generation, whole(ageMs), ...held, this.#keys.channel, encodeReportedDead(merchant)];
+    const announcement = [this.#keys.channel, encodeReportedDead(merchant)];
+    const args = [generation, whole(ageMs), ...held, ...announcement, this.#sentAt(merchant)];
     return (await this.#scripts.run(reportScript, { keys: [this.#keys.of(merchant).merchant], args })) === 1;
   }
 
@@ -255,6 +260,12 @@ export class RedisSessionStore implements SessionStore, Sightings {
   async #instant(nowMs: number): Promise<Instant> {
     if (nowMs !== Infinity) return instantFromEpochMs(nowMs);
     return instantFromEpochMs((await this.#readBatch(0, [])).nowMs);
+  }
+
+  /** What a script that is told an age is told as well, in case that it waits before it is run. */
+  #sentAt(merchant: string): string {
+    const nowMs = this.#serverClocks.nowMs(this.#keys.shardOf(merchant));
+    return nowMs === undefined ? '' : String(Math.floor(nowMs));
   }
 
   #hear(channel: string, message: string): void {

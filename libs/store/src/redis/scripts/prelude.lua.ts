@@ -99,10 +99,11 @@ local function record_of(key, known, indexed, usual_length)
   }
 end
 
--- Sets the due moment in the hash and in its index.
-local function fall_due(key, index, merchant, length, fence_text)
-  redis.call('HSET', key, 'dueAt', whole(now + length), 'dueMs', whole(length), 'dueFence', fence_text)
-  redis.call('ZADD', index, whole(now + length), merchant)
+-- Sets the due moment in the hash and in its index. waited: how much of its length has passed, if any of it.
+local function fall_due(key, index, merchant, length, fence_text, waited)
+  local at = now + math.max(0, length - (waited or 0))
+  redis.call('HSET', key, 'dueAt', whole(at), 'dueMs', whole(length), 'dueFence', fence_text)
+  redis.call('ZADD', index, whole(at), merchant)
 end
 
 local function end_lease(key)
@@ -125,6 +126,13 @@ end
 -- little memory, and not more with every call, since no call begins.
 local function begin_although_full(hash)
   redis.call('HDEL', hash, '')
+end
+
+-- For how long a command waited until it was run, in a network or in a server that stood still: its sender may have given
+-- up long ago, and what it said of its age was true when it was sent. sent_at: by this server's clock, and never after
+-- it; empty if the sender has not had an answer yet.
+local function waited_since(sent_at)
+  return math.max(0, now - (tonumber(sent_at) or now))
 end
 
 local function announce(channel, message)

@@ -39,7 +39,7 @@ export const probeScript = defineScript(
 -- KEYS     1 merchant (hash; briefly used as seats, since the replicas' seats are limited in number), 2 its create
 --          calls, 3 due moments
 -- ARGV     1 merchant, 2 channel, 3 announcement (empty: none)
--- returns  what the operations answered, in one line
+-- returns  { what the operations answered, in one line, now in ms }
 local merchant, channel, announcement = ARGV[1], ARGV[2], ARGV[3]
 local record, calls, index = KEYS[1], KEYS[2], KEYS[3]
 local answers = {}
@@ -61,10 +61,10 @@ for called = 0, 1 do
   announcement = ''
 end
 local fence = claimed()
-table.insert(answers, publish({ record, index }, { merchant, 'probe', fence, 'sealed', '0', '0', channel, '' }))
+table.insert(answers, publish({ record, index }, { merchant, 'probe', fence, 'sealed', '0', '0', channel, '', '' }))
 table.insert(answers, condemn({ record }, { fence, channel, '' }))
-table.insert(answers, report({ record }, { fence, '0', 'budget', '1', channel, '' }))
-local offered = offer({ record, index }, { merchant, whole(fence + 1), 'sealed', '0', '0', fence, channel, '' })
+table.insert(answers, report({ record }, { fence, '0', 'budget', '1', channel, '', '' }))
+local offered = offer({ record, index }, { merchant, whole(fence + 1), 'sealed', '0', '0', fence, channel, '', '' })
 table.insert(answers, offered[1])
 table.insert(answers, read({ index, record }, { merchant, '0' })[2][1])
 due({ index }, { '1' })
@@ -72,7 +72,7 @@ table.insert(answers, settle({ index, record }, { merchant, '1' })[1])
 table.insert(answers, seat({ record }, { 'probe', '0' }))
 redis.call('UNLINK', record, calls)
 redis.call('ZREM', index, merchant)
-return table.concat(answers, ' ')
+return { table.concat(answers, ' '), whole(now) }
 `,
 );
 
