@@ -36,7 +36,7 @@ const policyMerchant: TextRule = {
 /** TLS of the server side, and the authorities whose client certificates name callers. */
 export class HttpTlsSettings {
   @text(
-    'PEM certificate that is served, with its chain; a `tls` section turns TLS 1.2 and 1.3 on.',
+    'PEM certificate of the server, with its chain. A `tls` section turns on TLS 1.2 and 1.3.',
     fileOf(certificates),
   )
   readonly certFile!: FileName<string>;
@@ -44,7 +44,11 @@ export class HttpTlsSettings {
   @text('PEM key of that certificate.', fileOf(privateKey))
   readonly keyFile!: FileName<string>;
 
-  @text('PEM authorities of client certificates, which then name callers.', fileOf(certificates), { optional: true })
+  @text(
+    'PEM certificates of the authorities that issue client certificates; those identify callers.',
+    fileOf(certificates),
+    { optional: true },
+  )
   readonly clientCaFile?: FileName<string>;
 }
 
@@ -67,28 +71,28 @@ class PolicySettings {
   )
   readonly caller!: string;
 
-  @texts('The merchants that the policy is about.', policyMerchant, 1)
+  @texts('The merchants that the policy applies to.', policyMerchant, 1)
   readonly merchants!: readonly string[];
 
   @texts('What the caller may do with them.', oneWordOf(PERMISSIONS), 1)
   readonly allow!: readonly Permission[];
 
   @flag(
-    'Only with a credential that is bound to the certificate of the connection (RFC 8705): that certificate, or a JWT with its `cnf.x5t#S256`. Needs `auth.mtls`.',
+    'Whether the policy applies only to a credential that is bound to the client certificate of the connection (RFC 8705): that certificate, or a JWT with its `cnf.x5t#S256`. Needs `auth.mtls`.',
   )
   readonly boundTokens: boolean = false;
 }
 
 /** Callers with JSON Web Tokens of one issuer, such as Kubernetes' projected service-account tokens. */
 export class JwtSettings {
-  @text('The `iss` of the tokens, character by character.', issuer)
+  @text('The `iss` of the tokens; it must match character by character.', issuer)
   readonly issuer!: string;
 
-  @text('Must be among the `aud` of a token.', audience)
+  @text('Must be in the `aud` of a token.', audience)
   readonly audience!: string;
 
   @texts(
-    'The header `typ` must be one of these. None: an access token or an unmarked one, with no sign of an ID or a logout token.',
+    'The header `typ` of a token must be one of these. Empty: access tokens and tokens of no particular type are accepted, unless they look like an ID or a logout token.',
     mediaType,
     0,
   )
@@ -97,17 +101,19 @@ export class JwtSettings {
   @text('Where the issuer publishes its keys. Exactly one of `jwksUri` and `jwksFile`.', jwksUri, { optional: true })
   readonly jwksUri?: URL;
 
-  @text('The keys as a file, JSON Web Key Set.', fileOf(keySet), { optional: true })
+  @text("A file with the issuer's keys, as a JSON Web Key Set.", fileOf(keySet), { optional: true })
   readonly jwksFile?: FileName<JsonWebKeySet>;
 
   @text(
-    'Bearer token for `jwksUri`, read anew at each request: Kubernetes wants one. The file may come after the start: until then there is a warning.',
+    'Bearer token for `jwksUri`, read again for each request; Kubernetes requires one. The file may be created after the start; until then there is a warning.',
     fileOf(bearerToken('no keys are fetched, and no token of the issuer is accepted')),
     { optional: true },
   )
   readonly jwksTokenFile?: FileName<string>;
 
-  @text('PEM authorities for `jwksUri` instead of the built-in ones.', fileOf(certificates), { optional: true })
+  @text('PEM certificates to trust for `jwksUri` in place of the built-in authorities.', fileOf(certificates), {
+    optional: true,
+  })
   readonly jwksCaFile?: FileName<string>;
 
   @text('By how much the clocks of issuer and broker may differ.', durationBetween('0s', '5m'))
@@ -125,6 +131,6 @@ export class AuthSettings {
 
   @section(JwtSettings, { optional: true }) readonly jwt?: JwtSettings;
 
-  @flag('Client certificates name callers: by URI SAN, DNS SAN or CN. Needs `http.tls.clientCaFile`.')
+  @flag('Client certificates identify callers: by URI SAN, else DNS SAN, else CN. Needs `http.tls.clientCaFile`.')
   readonly mtls: boolean = false;
 }

@@ -7,19 +7,35 @@ import { StoreSettings } from './store-settings.js';
 
 /** Per caller on one replica, for the routes that cost more than a read: rejections and payloads. */
 class RateLimitSettings {
-  @wholeNumber('Rejections and payloads of each caller per second on one replica, in the long run …', 1, 1_000_000)
+  @wholeNumber(
+    'How many rejections and payloads a caller may send per second to one replica, on average. Reads are not limited.',
+    1,
+    1_000_000,
+  )
   readonly perSecond: number = 500;
 
-  @wholeNumber('… and at once. More are answered 429 with `Retry-After`. Reads are not limited.', 1, 1_000_000)
+  @wholeNumber(
+    'How many of them a caller may send at once. Any more are answered 429 with `Retry-After`.',
+    1,
+    1_000_000,
+  )
   readonly burst: number = 2_000;
 }
 
 /** Everybody who connects is counted, known or not: followers, waiting readers, and those who send nothing. */
 class HttpConnectionSettings {
-  @wholeNumber('Most connections to the API of one replica; more are closed at once.', 1, 1_000_000)
+  @wholeNumber(
+    'Maximum number of connections to the API of one replica; any more are closed immediately.',
+    1,
+    1_000_000,
+  )
   readonly max: number = 12_000;
 
-  @wholeNumber('The same of one address. Behind a proxy or a balancer all callers have one address.', 1, 1_000_000)
+  @wholeNumber(
+    'Maximum number of them from one address. Behind a proxy or a load balancer, all callers have the same address.',
+    1,
+    1_000_000,
+  )
   readonly perAddress: number = 11_000;
 }
 
@@ -32,8 +48,8 @@ class HttpSettings {
   readonly port: number = 8080;
 
   @texts(
-    'Names by which clients call, beside `localhost` and addresses. Looked at only while `auth.disabled`: a request to any ' +
-      'other name is answered 421.',
+    'Host names that clients may use, besides `localhost` and IP addresses. Checked only with `auth.disabled`: a request to ' +
+      'any other name is answered 421.',
     hostName,
     0,
   )
@@ -42,7 +58,11 @@ class HttpSettings {
   @flag('Serve `/openapi.json` and `/docs`.')
   readonly docs: boolean = true;
 
-  @wholeNumber('Most consumers that follow sessions by events on one replica; more are answered 503.', 1, 100_000)
+  @wholeNumber(
+    'Maximum number of consumers that follow sessions by events on one replica; any more are answered 503.',
+    1,
+    100_000,
+  )
   readonly maxWatchers: number = 10_000;
 
   @section(HttpConnectionSettings) readonly connections: HttpConnectionSettings = new HttpConnectionSettings();
@@ -52,7 +72,7 @@ class HttpSettings {
 
 class ManagementSettings {
   @text(
-    'Address of health, metrics and status page. They need no authentication: keep them inside your network.',
+    'Address of health, metrics and status page. They require no authentication: keep them inside your network.',
     hostName,
   )
   readonly host: string = '127.0.0.1';

@@ -38,10 +38,14 @@ export const DEFAULT_MAX_BYTES = { sealed: MAX_SEALED_BYTES, clear: 1_048_576 } 
 
 /** Everybody who connects is counted, known or not. */
 class ListenConnectionSettings {
-  @wholeNumber('Most connections of clients to one egress; more are closed at once.', 1, 1_000_000)
+  @wholeNumber('Maximum number of connections of clients to one egress; any more are closed immediately.', 1, 1_000_000)
   readonly max: number = 4_096;
 
-  @wholeNumber('The same of one address. Behind a proxy or a balancer all clients have one address.', 1, 1_000_000)
+  @wholeNumber(
+    'Maximum number of them from one address. Behind a proxy or a load balancer, all clients have the same address.',
+    1,
+    1_000_000,
+  )
   readonly perAddress: number = 3_072;
 }
 
@@ -58,7 +62,7 @@ class ListenSettings {
 }
 
 class EgressManagementSettings {
-  @text('Address of health and metrics. They need no authentication: keep them inside your network.', hostName)
+  @text('Address of health and metrics. They require no authentication: keep them inside your network.', hostName)
   readonly host: string = '127.0.0.1';
 
   @wholeNumber('Must differ from `egress.listen.port`; 0 for any free one.', 0, 65_535)
@@ -70,10 +74,12 @@ class EgressManagementSettings {
 
 /** Trust and identity towards the broker. Nothing here can switch verification off. */
 class BrokerTlsSettings {
-  @text('PEM authorities of the broker instead of the built-in ones.', fileOf(certificates), { optional: true })
+  @text('PEM certificates to trust for the broker in place of the built-in authorities.', fileOf(certificates), {
+    optional: true,
+  })
   readonly caFile?: FileName<string>;
 
-  @text('PEM certificate by which the broker knows the egress (`auth.mtls` there).', fileOf(certificates), {
+  @text('PEM certificate that identifies the egress to the broker (`auth.mtls` there).', fileOf(certificates), {
     optional: true,
   })
   readonly certFile?: FileName<string>;
@@ -84,11 +90,11 @@ class BrokerTlsSettings {
 
 /** Where sessions come from. */
 class BrokerAccessSettings {
-  @text('Where the broker is. Over http, sessions and token go in clear.', baseUrl)
+  @text('Where the broker is. Over http, sessions and the token are not encrypted.', baseUrl)
   readonly url!: URL;
 
   @text(
-    'Bearer token of the egress, read anew when it changes. Needed without a certificate, except on a loopback address. The file may come after the start: until then there is a warning.',
+    'Bearer token of the egress, read again when it changes. Required without a certificate, unless the broker is on a loopback address. The file may be created after the start; until then there is a warning.',
     fileOf(bearerToken('the egress gets no session from the broker')),
     { optional: true },
   )
@@ -99,13 +105,16 @@ class BrokerAccessSettings {
 
 /** Where requests go. */
 class EgressGatewaySettings {
-  @text('Where the gateway is. https is demanded in production.', baseUrl)
+  @text('Where the gateway is. https is required in production.', baseUrl)
   readonly baseUrl!: URL;
 
   @oneOf('`test` allows http.', ['production', 'test'])
   readonly environment: 'production' | 'test' = 'production';
 
-  @text('A request as a whole, from the first byte sent to the last one received.', durationBetween('100ms', '5m'))
+  @text(
+    'How long a request may take as a whole, from the first byte sent to the last one received.',
+    durationBetween('100ms', '5m'),
+  )
   readonly timeoutMs: number = durationMs('30s');
 
   @section(GatewayTlsSettings) readonly tls: GatewayTlsSettings = new GatewayTlsSettings();
@@ -124,16 +133,16 @@ class ClientTokenSettings {
 /** Still accepted while the client switches to a new one. */
 class FormerTokenSettings {
   /** In lower case. */
-  @text('SHA-256 of the token before it, while the client changes over.', sha256Hex)
+  @text('SHA-256 of the previous token, accepted while the client switches to the new one.', sha256Hex)
   readonly sha256!: string;
 }
 
 /** Who may use the egress, and as which merchant. */
 export class EgressClientSettings {
-  @text('Unique. For logs, metrics and the audit.', clientName)
+  @text('Unique. Used in logs, metrics and audit records.', clientName)
   readonly name!: string;
 
-  @text('Whose sessions its requests use; a merchant of the broker.', merchantId)
+  @text('The merchant of the broker whose sessions its requests use.', merchantId)
   readonly merchant!: string;
 
   @section(ClientTokenSettings, { optional: true }) readonly token?: ClientTokenSettings;
@@ -147,14 +156,14 @@ export class EgressClientSettings {
   readonly certificate?: string;
 
   @text(
-    'Public JWK of a client that authorizes for itself: its alias session and its answers are sealed to it.',
+    'Public JWK of a client that authorizes for itself: its alias session and its answers are sealed to this key.',
     fileOf(recipientKey),
     { optional: true },
   )
   readonly publicKeyFile?: FileName<RecipientKey>;
 
   @text(
-    'A secret UUID that such a client sends as its serviceCode. Not the one of the bank; unique. ' +
+    'A secret UUID that such a client sends as its serviceCode. Unique, and not the one that the bank assigned. ' +
       'This or `serviceCodeAliasFile`.',
     serviceCodeAlias,
     { optional: true },
@@ -169,28 +178,28 @@ export class EgressRouteSettings {
   @text('`*` is exactly one part of a path, `**` at the end is one or more.', routePath)
   readonly path!: string;
 
-  @oneOf('`clear`: the body goes to the gateway as it is. `sealed`: as a JWE to the key of the session.', [
-    'clear',
-    'sealed',
-  ])
+  @oneOf(
+    '`clear`: the body goes to the gateway as it is. `sealed`: it goes as a JWE, sealed to the key of the session.',
+    ['clear', 'sealed'],
+  )
   readonly body!: 'clear' | 'sealed';
 
   @texts(
-    "Members of a sealed body that are JWEs of their own, to the bank's payment key: anything else in them is refused.",
+    "Members of a sealed body that must be JWEs themselves, sealed to the bank's payment key: anything else in them is refused.",
     memberName,
     0,
   )
   readonly encrypted: readonly string[] = [];
 
   @texts(
-    'Members of a sealed body with long numbers of another meaning: no card number is looked for in them.',
+    'Members of a sealed body whose long numbers are not card numbers: they are not searched for any.',
     memberName,
     0,
   )
   readonly notCards: readonly string[] = [];
 
   @optionalWholeNumber(
-    'The longest body, either way. `sealed`: 65536 at most and by default; `clear`: 1048576 by default.',
+    'Maximum size of a body in bytes, in either direction. `sealed`: 65536 at most and by default; `clear`: 1048576 by default.',
     1,
     MAX_CLEAR_BYTES,
   )
@@ -209,8 +218,8 @@ export class EgressSettings {
   @section(EgressGatewaySettings) readonly gateway!: EgressGatewaySettings;
 
   @texts(
-    "Private JWKs of the egress's own, newest first, never a merchant's: alias sessions are made from them. " +
-      'Needed when a client has an alias.',
+    "The egress's own private JWKs, newest first, never a merchant's: alias sessions are made from them. " +
+      'Required if a client has an alias.',
     fileOf(aliasKey),
     0,
   )
@@ -219,7 +228,8 @@ export class EgressSettings {
   @list(EgressClientSettings, 1) readonly clients!: readonly EgressClientSettings[];
 
   @list(EgressRouteSettings, 1, {
-    meaning: 'The first that matches a path says what is done with the body; a path that none matches is refused.',
+    meaning:
+      'The first route that matches a path decides what is done with the body; a path that none matches is refused.',
     most: 100,
     example:
       '[{ path: /ecom/execute_request/hpp/**, body: clear }, ' +

@@ -17,13 +17,21 @@ import {
 } from '../value-rule.js';
 
 class RequestDataSettings {
-  @oneOf('How the session request data travels. The interface description leaves it open.', ['none', 'body', 'header'])
+  @oneOf('How the session request data is sent. The interface description leaves this open.', [
+    'none',
+    'body',
+    'header',
+  ])
   readonly attach: 'none' | 'body' | 'header' = 'none';
 
-  @text('The body member or header that carries it; needed unless `none`.', attachmentName, { optional: true })
+  @text('The body member or header that carries it; required unless `attach` is `none`.', attachmentName, {
+    optional: true,
+  })
   readonly name?: string;
 
-  @text('The public JWK that it is encrypted to; needed unless `none`.', fileOf(recipientKey), { optional: true })
+  @text('The public JWK that it is encrypted to; required unless `attach` is `none`.', fileOf(recipientKey), {
+    optional: true,
+  })
   readonly recipientKeyFile?: FileName<RecipientKey>;
 }
 
@@ -37,7 +45,7 @@ export class GatewayTlsSettings {
 }
 
 export class GatewaySettings {
-  @text('Where the gateway is. https is demanded in production.', baseUrl)
+  @text('Where the gateway is. https is required in production.', baseUrl)
   readonly baseUrl!: URL;
 
   @oneOf('`test` allows `testBaseUrl` and needs client keys of its own.', ['production', 'test'])
@@ -46,16 +54,16 @@ export class GatewaySettings {
   @text('Where the test-only helper requests go; only with `test`.', baseUrl, { optional: true })
   readonly testBaseUrl?: URL;
 
-  @text('A create-session call as a whole.', durationBetween('100ms', '60s'))
+  @text('How long a create-session call may take as a whole.', durationBetween('100ms', '60s'))
   readonly timeoutMs: number = durationMs('5s');
 
   @section(RequestDataSettings) readonly requestData: RequestDataSettings = new RequestDataSettings();
 
-  @flagOr('Whether a new session ends the one before it. Published: it does.', 'unknown')
+  @flagOr('Whether a new session ends the one before it. According to the published interface, it does.', 'unknown')
   readonly supersedes: boolean | 'unknown' = true;
 
   @text(
-    "If the gateway's clock is further than this from ours, it is not believed: the earlier reading of an expiry that leaves the session any time counts.",
+    "If the gateway's clock differs from ours by more than this, it is not trusted: an expiry is read by both clocks, and the earlier moment that is still to come counts.",
     durationBetween('2s', '1d'),
   )
   readonly largestClockSkewMs: number = durationMs('5m');
@@ -68,10 +76,10 @@ export class GatewaySettings {
 
 /** A hard stop: a short window against storms, a long one against a mistake that repeats all day. */
 class BudgetWindowSettings {
-  @wholeNumber('At most this many create calls …', 1, 1_000)
+  @wholeNumber('Maximum number of create calls in any period of the length `per`.', 1, 1_000)
   readonly calls!: number;
 
-  @text('… in any stretch of this length; each window has its own.', durationBetween('1s', '7d'))
+  @text('The length of that period; different for each window.', durationBetween('1s', '7d'))
   readonly perMs!: number;
 }
 
@@ -79,13 +87,13 @@ const renewalAge = durationBetween('1m', '365d');
 
 /** The hours in which a renewal disturbs the least. */
 class QuietHoursSettings {
-  @text('When they begin, by the clocks of the zone.', timeOfDay)
+  @text('When they begin, in local time.', timeOfDay)
   readonly from!: string;
 
-  @text('When they end; over midnight if that is not later than `from`.', timeOfDay)
+  @text('When they end; on the next day if that is earlier than `from`.', timeOfDay)
   readonly to!: string;
 
-  @text('The zone whose clocks count, daylight saving included.', timeZone)
+  @text('The time zone of `from` and `to`, daylight saving included.', timeZone)
   readonly timeZone!: string;
 }
 
@@ -105,9 +113,13 @@ class RenewalSettings {
 
   @section(QuietHoursSettings, { optional: true }) readonly quietHours?: QuietHoursSettings;
 
-  @text('How long before expiry to stop handing out; less than `renewBefore`. Default: 5 %, at most 30 s.', leadTime, {
-    optional: true,
-  })
+  @text(
+    'How long before expiry a session stops being fresh; less than `renewBefore`. Default: 5 %, at most 30 s.',
+    leadTime,
+    {
+      optional: true,
+    },
+  )
   readonly safetyMargin?: LeadTime;
 
   @text('Lifetime of a session that names no expiry, from when the request was sent.', durationBetween('1s', '365d'))
@@ -117,19 +129,20 @@ class RenewalSettings {
   readonly longestLifetimeMs: number = durationMs('24h');
 
   @text(
-    'How long a planned renewal waits for consumers that hold new calls and let running ones end. `0s`: it does not.',
+    'How long a planned renewal waits while consumers hold new calls and let running ones end. `0s`: it does not wait.',
     durationBetween('0s', '5s'),
   )
   readonly handoverMs: number = durationMs('1s');
 
   @text(
-    'While somebody else creates sessions of the merchant, rejections create one in this time at most.',
+    'While somebody else creates sessions of the merchant, rejections create at most one in this time.',
     durationBetween('10s', '1d'),
   )
   readonly foreignAuthorizerPauseMs: number = durationMs('10m');
 
   @list(BudgetWindowSettings, 1, {
-    meaning: 'Create calls over all replicas and restarts. Every window holds; wishes and rejections may spend 75 %.',
+    meaning:
+      'Limits on create calls, over all replicas and restarts. Every window applies; early renewals, such as those after a rejection, may use 75 % of it.',
     most: 4,
     example: '[{ calls: 20, per: 10m }, { calls: 60, per: 24h }]',
   })
@@ -150,7 +163,7 @@ export class MerchantSettings {
   readonly serviceCodeFile?: FileName<string>;
 
   @texts(
-    'Private JWKs, or public ones that name an HSM; newest first: the first is in use, the rest only open. Never shared between production and test.',
+    'Private JWKs, or public ones that name an HSM; newest first: the first is in use, the rest only open what was sealed to them. Never shared between production and test.',
     fileOf(clientKey),
     1,
   )

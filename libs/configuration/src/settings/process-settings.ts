@@ -2,23 +2,23 @@ import { flag, oneOf, text, wholeNumber } from '../setting.js';
 import { durationBetween, durationMs } from '../value-rule.js';
 
 export const MANAGEMENT_HOSTS =
-  'Names by which the port is asked, such as the one of an ingress, beside `localhost` and addresses. A request to any other ' +
-  'name is answered 421: [security](security.md#names-of-others).';
+  'Host names that may be used for this port, such as that of an ingress, besides `localhost` and IP addresses. A request to ' +
+  'any other name is answered 421: [security](security.md#names-of-others).';
 
 /** What broker and egress do in the same way with their configuration … */
 export class ReloadSettings {
-  @flag('Take changed files without a restart: [reload](reload.md). SIGHUP always does it at once.')
+  @flag('Apply changed files without a restart: [reload](reload.md). SIGHUP always applies them at once.')
   readonly watch: boolean = true;
 
   @text(
-    'How often the files are looked at; a change is taken once it has stood still for a second.',
+    'How often the files are checked; a change is applied once nothing else has changed for a second.',
     durationBetween('1s', '1h'),
   )
   readonly everyMs: number = durationMs('5s');
 
   @wholeNumber(
-    'A change that removes more merchants, or more clients of an egress, is not taken: a file that was cut off looks ' +
-      'like that. The number in force counts, not the one of the changed file.',
+    'A change that removes more merchants than this, or more clients of an egress, is refused: the file may have been cut ' +
+      'off. The number in force counts, not the one in the changed file.',
     0,
     100_000,
   )

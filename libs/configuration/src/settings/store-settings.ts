@@ -5,19 +5,19 @@ import { hostAndPort, type HostAndPort, hostName, keyPrefix, redisUrl, sentinelN
 /** Trust and identity towards the store. Nothing here can switch verification off. */
 class StoreTlsSettings {
   @text(
-    'PEM authorities instead of the built-in ones. A `tls` section turns TLS on for sentinels and cluster.',
+    'PEM certificates to trust in place of the built-in authorities. A `tls` section turns on TLS for sentinels and cluster.',
     fileOf(certificates),
     { optional: true },
   )
   readonly caFile?: FileName<string>;
 
-  @text('PEM certificate of the broker, when Redis asks for one.', fileOf(certificates), { optional: true })
+  @text('PEM certificate of the broker, if Redis asks for one.', fileOf(certificates), { optional: true })
   readonly certFile?: FileName<string>;
 
   @text('PEM key of that certificate.', fileOf(privateKey), { optional: true })
   readonly keyFile?: FileName<string>;
 
-  @text("The name to verify when it is not the host's.", hostName, { optional: true })
+  @text("The name that the certificate of Redis must have, if it is not the host's.", hostName, { optional: true })
   readonly servername?: string;
 }
 
@@ -29,11 +29,11 @@ export class StoreSettings {
   ])
   readonly type: 'memory' | 'redis' = 'memory';
 
-  @text('Begins every key in a shared store.', keyPrefix)
+  @text('Every key in a shared store begins with it.', keyPrefix)
   readonly keyPrefix: string = 'session-broker';
 
   @oneOf(
-    '`authorize`: go on creating within a local budget; `fail`: stop. ' +
+    '`authorize`: each replica goes on creating sessions within a local budget; `fail`: none are created. ' +
       'Default: `authorize` for merchants with `supersedes: false`, otherwise `fail`.',
     ['authorize', 'fail'],
     { optional: true },
