@@ -45,15 +45,11 @@ describe('a line that begins where it does not belong', () => {
       { 1: ' merchants:' },
       [`line 1, column 1: this line is indented by 1, ${FITS_NOT}; indent it by 0`],
     ],
-    [
-      'a tab',
-      { 4: '\trequired: false' },
-      ['line 4, column 1: a tab stands where the line is indented; put spaces there'],
-    ],
+    ['a tab', { 4: '\trequired: false' }, ['line 4, column 1: the line is indented with a tab; use spaces']],
     [
       'a tab behind blanks',
       { 9: '  \t- id: kiosk' },
-      ['line 9, column 3: a tab stands where the line is indented; put spaces there'],
+      ['line 9, column 3: the line is indented with a tab; use spaces'],
     ],
     [
       'one of two that should begin alike',
@@ -124,11 +120,11 @@ describe('a line that begins where it does not belong', () => {
       ],
     ],
     [
-      'a line above a quote that is closed nowhere',
+      'a line above a quote that is never closed',
       { 4: '   required: false', 13: '  host: "127.0.0.1' },
       [
         `line 4, column 1: this line is indented by 3, ${FITS_NOT}; indent it by 4`,
-        'line 13, column 9: a double quote opens here and is closed nowhere; close it behind the value',
+        'line 13, column 9: a double quote opens here and is never closed; close it after the value',
       ],
     ],
   ])('is told alone: %s', (_name, changes, expected) => {
@@ -158,10 +154,9 @@ describe('a line that begins where it does not belong', () => {
       '        - client.jwk.json',
       '       - last.jwk.json',
     ];
-    const said =
-      'whose dash is indented further than the one above: it is read as part of this value; indent both alike';
+    const said = 'because its dash is indented further than the one above; indent both alike';
     expect(readYaml(`${merchants.with(4, keys.join('\n')).join('\n')}\n`, {}).faults).toEqual([
-      { path: 'merchants[0].clientKeyFiles[0]', problem: `takes in line 7, ${said}` },
+      { path: 'merchants[0].clientKeyFiles[0]', problem: `includes line 7, ${said}` },
     ]);
     const folded = ['    clientKeyFiles:', '      - a file', '        - of: two'];
     expect(problems(merchants.with(4, folded.join('\n')))).not.toEqual([]);

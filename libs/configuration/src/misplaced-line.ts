@@ -39,7 +39,7 @@ const LINES_AROUND = 12;
 /** Few at first: a fault further down must not hide this one, and a move that fits nothing here is tried no further. */
 const LINES_BELOW = [2, 8, 40];
 const MAX_SURROUNDINGS = 16_384;
-export const TAB_AS_INDENTATION = 'a tab stands where the line is indented; put spaces there';
+export const TAB_AS_INDENTATION = 'the line is indented with a tab; use spaces';
 const FITS_NOT = 'which does not fit the lines around it';
 const BELONGS_ELSEWHERE = 'the line begins further to the left or right than the lines that it belongs to';
 

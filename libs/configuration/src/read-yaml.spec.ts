@@ -32,11 +32,7 @@ describe('readYaml', () => {
     ['nothing', '', '(file) must be a YAML mapping'],
     ['a sequence', '- a', '(file) must be a YAML mapping'],
     ['broken brackets', 'a: [1', '(file) line 1, column'],
-    [
-      'a tab as indentation',
-      'a:\n\tb: 1',
-      '(file) line 2, column 1: a tab stands where the line is indented; put spaces there',
-    ],
+    ['a tab as indentation', 'a:\n\tb: 1', '(file) line 2, column 1: the line is indented with a tab; use spaces'],
     ['two documents', 'a: 1\n---\nb: 2', 'second document'],
     ['a tag', 'a: !!js/function x', 'tags are not accepted'],
     ['a binary tag', 'a: !!binary aGk=', 'tags are not accepted'],
@@ -128,10 +124,15 @@ describe('readYaml', () => {
   });
 
   it.each([
-    ['an asterisk alone', 'a: 1\nmerchants: [*]\nb: 2\n', 'line 2, column 13: ', '"*" stands for'],
+    ['an asterisk alone', 'a: 1\nmerchants: [*]\nb: 2\n', 'line 2, column 13: ', '"*" refers to'],
     ['an ampersand alone', 'a: 1\nb: &\n', 'line 2, column 4: ', '"&" names'],
-    ['a colon with a blank', 'a:\n  passwordFile: p@ss: word\n  b: 1\n', 'line 2, column 17: ', 'the value holds ": "'],
-    ['a colon with a blank, in brackets', 'a: { b: p: q }\n', 'line 1, column 9: ', 'the value holds ": "'],
+    [
+      'a colon with a blank',
+      'a:\n  passwordFile: p@ss: word\n  b: 1\n',
+      'line 2, column 17: ',
+      'the value contains ": "',
+    ],
+    ['a colon with a blank, in brackets', 'a: { b: p: q }\n', 'line 1, column 9: ', 'the value contains ": "'],
     ['an at sign', 'a: 1\nb: @x\n', 'line 2, column 4: ', 'begins with "@"'],
     ['a per cent sign', 'a: 1\nb: %x\n', 'line 2, column 4: ', 'begins with "%"'],
     ['a backtick', 'a: 1\nb: `x\n', 'line 2, column 4: ', 'begins with "`"'],
@@ -148,7 +149,7 @@ describe('readYaml', () => {
     ['double', 'a: 1\nlist:\n  - x: "never\n  - y: 2\nc: 3\n', 'line 3, column 8: a double quote'],
     ['single, in brackets', "a: 1\nlist: ['x, y]\nc: 3\n", 'line 2, column 8: a single quote'],
   ])('says where a quote opens that is never closed: %s', (_name, source, place) => {
-    expect(problems(source)).toEqual([`(file) ${place} opens here and is closed nowhere; close it behind the value`]);
+    expect(problems(source)).toEqual([`(file) ${place} opens here and is never closed; close it after the value`]);
   });
 
   it.each([

@@ -109,7 +109,7 @@ class TreeReader {
     this.#aliases += 1;
     if (this.#aliases > MAX_ALIASES) return this.#fault(WHOLE_FILE, 'uses more aliases than a configuration can');
     const target = isAlias(node) ? node.resolve(this.#document) : undefined;
-    if (target === undefined) return this.#fault(path, 'is an alias of an anchor that does not stand above it');
+    if (target === undefined) return this.#fault(path, 'is an alias of an anchor that is not defined above it');
     return this.read(target, path, depth);
   }
 
@@ -195,5 +195,5 @@ function itemWithin(node: unknown, text: string): number | undefined {
 }
 
 function swallowed(line: number): string {
-  return `takes in line ${line}, whose dash is indented further than the one above: it is read as part of this value; indent both alike`;
+  return `includes line ${line}, because its dash is indented further than the one above; indent both alike`;
 }

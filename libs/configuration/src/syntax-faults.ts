@@ -5,12 +5,12 @@ import { nameBeforeColon } from './name-like.js';
 import { type ParsedYaml, parseYaml } from './parse-yaml.js';
 
 const COLON_INSIDE =
-  'the value holds ": ", which YAML takes for a name with a value of its own; put the value in quotes, or each name on a line of its own';
+  'the value contains ": ", which YAML reads as a name with a value of its own; put the value in quotes, or each name on a line of its own';
 
 /** Characters that YAML does not read as the beginning of a plain value. */
 const RESERVED: Readonly<Record<string, string>> = {
-  '*': '"*" stands for an anchor that has a name; where it is the value itself, put it in quotes',
-  '&': '"&" names an anchor; where it is the value itself, put it in quotes',
+  '*': '"*" refers to an anchor by its name; if it is the value itself, put it in quotes',
+  '&': '"&" names an anchor; if it is the value itself, put it in quotes',
   '@': 'the value begins with "@", which YAML reserves; put the value in quotes',
   '%': 'the value begins with "%", which YAML reserves; put the value in quotes',
   '`': 'the value begins with "`", which YAML reserves; put the value in quotes',
@@ -20,7 +20,7 @@ const OF_A_RESERVED: ReadonlySet<string> = new Set(['BAD_ALIAS', 'BAD_SCALAR_STA
 const HINTS: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document starts here; only one is read: put all of it into one',
   TAG_RESOLVE_FAILED:
-    'a YAML tag stands here; tags are not accepted: remove it, or, where it is a value that begins with "!", put the value in quotes',
+    'there is a YAML tag here, and tags are not accepted: remove it or, if it is a value that begins with "!", put the value in quotes',
   TAB_AS_INDENT: TAB_AS_INDENTATION,
   BAD_INDENT:
     'the line begins further to the left or right than the lines that it belongs to, or a bracket above it is not closed; indent it as ' +
@@ -128,7 +128,7 @@ function faultsBeside(parsed: ParsedYaml, text: string): FaultOfLine[] {
   const before = found.filter(({ pos }) => pos[0] < quote);
   const { line, col } = lines.linePos(quote);
   const which = text[quote] === '"' ? 'double' : 'single';
-  const problem = `a ${which} quote opens here and is closed nowhere; close it behind the value`;
+  const problem = `a ${which} quote opens here and is never closed; close it after the value`;
   return [...faultsOf(before, text, lines), faultOfLine(line, col, problem)];
 }
 
