@@ -200,7 +200,7 @@ describe('doctor: an egress', () => {
   it('is told where what stands at the top of the file belongs, and on which page that is', async () => {
     await examined.write('egress.yaml', 'listen: { port: 8443 }\nmanagement: { port: 9466 }\n');
     const { check } = await doctor();
-    expect(messagesOf(check('configuration'), 'fault').join()).toContain('is egress.listen meant?');
+    expect(messagesOf(check('configuration'), 'fault').join()).toContain('did you mean egress.listen?');
     const remedies = check('configuration').findings.map(({ remedy }) => remedy);
     expect(new Set(remedies)).toEqual(new Set(['see docs/egress-configuration.md']));
   });
@@ -335,7 +335,7 @@ describe('doctor: an egress', () => {
   });
 
   it.each([
-    [[{ id: 'shops' }], 'is shops meant?'],
+    [[{ id: 'shops' }], 'did you mean shops?'],
     [[{ id: 'till' }, { id: 'kiosk' }], 'it may read till, kiosk'],
     [[], 'it may read none at all'],
   ])('says of a merchant that it may not read which ones it may: %j', async (merchants, said) => {

@@ -42,7 +42,7 @@ describe('doctor: a setting that is at fault', () => {
     const report = await examined.doctor('--discover');
     expect(report.code).toBe(2);
     expect(messagesOf(report.check('configuration'), 'fault')).toEqual([
-      expect.stringMatching(/^http\.maxWatcher \(line 1\) is not a setting; is maxWatchers meant\?/),
+      expect.stringMatching(/^http\.maxWatcher \(line 1\) is not a setting; did you mean maxWatchers\?/),
       expect.stringMatching(/^merchants\[1\]\.gateway\.timeout \(line 14\) /),
     ]);
     expect(report.check('files')).toMatchObject({ status: 'passed', findings: [{ message: 'files: 3, folders: 1' }] });

@@ -303,12 +303,12 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
       code: 2,
       out: expect.stringMatching(/^Not renewed shpo: there is no merchant shpo, or/),
     });
-    expect(near.out).toContain('this caller may not see it; is shop meant? [HTTP 403, forbidden]');
+    expect(near.out).toContain('this caller may not see it; did you mean shop? [HTTP 403, forbidden]');
     expect((await cli('renew', '--merchant', 'warehouse')).out).toContain('; it may see shop [HTTP 403');
     const watching = await cli('session', 'watch', '--merchant', 'shpo');
     expect(watching).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/may not see it; is shop meant\?\nWhat to do: .*\n$/),
+      err: expect.stringMatching(/may not see it; did you mean shop\?\nWhat to do: .*\n$/),
     });
   });
 

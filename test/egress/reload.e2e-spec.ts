@@ -92,7 +92,7 @@ describe('a changed configuration', () => {
     await withClients(desk);
     expect([await pay(shop), await pay(desk)]).toEqual(['200', 'unauthenticated']);
     expect(egress.lines.join('')).toContain(
-      'lacks 1 of those in force, more than reload.maxRemoved allows (0): shop; is the file whole?',
+      'lacks 1 of those in force, more than reload.maxRemoved allows (0): shop; is the file complete?',
     );
     const clients = [await configured(shop)];
     await egress.reconfigure((before) => ({ ...before, clients, reload: { ...before.reload, maxRemoved: 1 } }));

@@ -25,7 +25,7 @@ const MAX_NAMED = 10;
  */
 export function meantOr(they: string, id: string, ids: readonly string[]): string {
   const near = nearestName(id, ids);
-  if (near !== undefined) return `is ${near} meant?`;
+  if (near !== undefined) return `did you mean ${near}?`;
   const more = ids.length - MAX_NAMED;
   return `${they} ${ids.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

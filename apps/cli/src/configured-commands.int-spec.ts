@@ -135,10 +135,10 @@ merchants:
           expect.stringMatching(/^error: /),
           '  http.port (line 2): must be a whole number from 0 to 65535, without quotes',
           '  http.tls.certFile (line 2): needs the environment variables A, B, which are not set; set them',
-          '  http.tls.keyFile (line 2): names a file that does not exist; check the path, which starts at the folder of the configuration: ' +
+          '  http.tls.keyFile (line 2): names a file that does not exist; check the path, which is relative to the folder of the configuration: ' +
             join(folder, 'tls.key'),
           '  merchants[0].serviceCode (line 8): needs the environment variable SHOP_CODE, which is not set; set it',
-          '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path, which starts at the folder of the configuration: ' +
+          '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path, which is relative to the folder of the configuration: ' +
             join(folder, 'client.json'),
           '  (further checks follow once these are fixed)',
         ]);
@@ -306,8 +306,8 @@ egress:
         await writeFile(egress(), yaml.replace('8080" }', '8080", tokenFile: token3 }'));
         expect(await cli('config', 'check', egress())).toBe(exitCodes.ok);
         expect(err[0]).toBe(
-          'warning: egress.broker.tokenFile (line 4): names a file that does not exist; check the path, which starts at ' +
-            'the folder of the configuration; the value is not shown, as it may be the secret itself: write a path as ./name; ' +
+          'warning: egress.broker.tokenFile (line 4): names a file that does not exist; check the path, which is relative ' +
+            'to the folder of the configuration; the value is not shown, as it may be the secret itself: write a path as ./name; ' +
             'until it can be read, the egress gets no session from the broker',
         );
         await writeFile(egress(), yaml.replace('8080" }', '8080", tokenFile: ./token3 }'));

@@ -68,12 +68,12 @@ describe('the access to the API', () => {
     [
       'an issuer whose keys are in two places',
       { auth: { jwt: { ...jwt, jwksFile: 'jwks.json' } } },
-      'auth.jwt.jwksFile stands beside auth.jwt.jwksUri; give one of them',
+      'auth.jwt.jwksFile is given as well as auth.jwt.jwksUri; give only one of them',
     ],
     [
       'keys of an issuer over http',
       { auth: { jwt: { ...jwt, jwksUri: 'http://issuer.example/jwks' } } },
-      'auth.jwt.jwksUri must be an https URL without user and fragment (http only on a loopback address)',
+      'auth.jwt.jwksUri must be an https URL without user or fragment (http only on a loopback address)',
     ],
     [
       'a token for a request that is never made',
@@ -98,7 +98,7 @@ describe('the access to the API', () => {
     [
       'an authority for client certificates that nobody asks for',
       { http: { tls: { ...tls, clientCaFile: 'ca.pem' } }, auth: { tokens: [token], policies: [policy] } },
-      'http.tls.clientCaFile has no effect without auth.mtls; set that, or remove this',
+      'http.tls.clientCaFile has no effect without auth.mtls; set auth.mtls, or remove this',
     ],
     [
       'a policy that demands bound tokens where nothing could bind them',
@@ -106,9 +106,9 @@ describe('the access to the API', () => {
       'auth.policies[0].boundTokens needs auth.mtls: without client certificates there is nothing that a token could be bound to',
     ],
     [
-      'a type of tokens that is none',
+      'a type of token that is none',
       { auth: { jwt: { ...jwt, types: ['at jwt'] } } },
-      "auth.jwt.types[0] must be a type of tokens, such as 'at+jwt' or 'application/at+jwt'",
+      "auth.jwt.types[0] must be a type of token, such as 'at+jwt' or 'application/at+jwt'",
     ],
     [
       'TLS without a key',

@@ -82,7 +82,7 @@ function sharedKeyWarnings(merchants: NonNullable<Loaded<Loose<BrokerSettings>>[
 function sharedKey(first: number, others: number): string {
   const more =
     others === 0 ? '' : others === 1 ? ', and so does one more merchant' : `, and so do ${others} more merchants`;
-  return `names the key of merchants[${first}]${more}; make a key for each: one that leaks then concerns one merchant, not several`;
+  return `names the key of merchants[${first}]${more}; make a key for each: then one that leaks affects one merchant, not several`;
 }
 
 function warningsOf({ http, auth, store, merchants = [] }: Loose<BrokerSettings>): CrossFault[] {
@@ -103,8 +103,8 @@ function openApiWarnings({ host, tls }: Loose<BrokerSettings['http']> = {}): War
     ...faultIf(
       tls === undefined && host !== undefined && !isLoopback(host),
       'http.tls',
-      'is missing, and http.host is not a loopback address: tokens of callers and sessions go in clear; ' +
-        'give certFile and keyFile, or let something with TLS stand before it',
+      'is missing, and http.host is not a loopback address: tokens of callers and sessions are not encrypted; ' +
+        'give certFile and keyFile, or put something with TLS, such as a proxy, in front of it',
     ),
   ];
 }
@@ -114,7 +114,8 @@ function outageWarnings(
   store: Loose<BrokerSettings>['store'],
   merchants: NonNullable<Loose<BrokerSettings>['merchants']>,
 ): Warning[] {
-  const problem = "is authorize, but a new session may end the one before it: in an outage replicas end each other's";
+  const problem =
+    "is authorize, but a new session may end the one before it: in an outage, replicas end each other's sessions";
   const mayEndAnother = merchants.some((merchant) => (merchant?.gateway?.supersedes ?? false) !== false);
   return store?.onStoreOutage === 'authorize' && mayEndAnother ? [{ path: 'store.onStoreOutage', problem }] : [];
 }

@@ -23,7 +23,7 @@ function hasCallersFromOutside({ jwt, mtls }: Loose<AuthSettings>): boolean {
 export function serviceCodeRepeated(index: number, first: number): Fault {
   return {
     path: `merchants[${index}].serviceCode`,
-    problem: `is the serviceCode of merchants[${first}] already; their sessions would end each other`,
+    problem: `is already the serviceCode of merchants[${first}]; their sessions would end each other`,
   };
 }
 
@@ -76,7 +76,7 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
     faultIf(
       auth.tokens?.length === 0 && auth.disabled !== true && !hasCallersFromOutside(auth) && isOpenToNetwork(http),
       'auth.tokens',
-      'must have at least one token, or auth jwt or mtls, because http.host is not a loopback address',
+      'must have at least one token unless auth.jwt or auth.mtls is set, because http.host is not a loopback address',
     ),
   tokensDiffer: ({ auth }) =>
     repeats(
@@ -136,7 +136,7 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
       ...faultIf(
         jwksUri !== undefined && jwksFile !== undefined,
         'auth.jwt.jwksFile',
-        'stands beside auth.jwt.jwksUri; give one of them',
+        'is given as well as auth.jwt.jwksUri; give only one of them',
       ),
     ];
   },
@@ -164,7 +164,7 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
     faultIf(
       auth?.mtls === false && http?.tls?.clientCaFile !== undefined,
       'http.tls.clientCaFile',
-      'has no effect without auth.mtls; set that, or remove this',
+      'has no effect without auth.mtls; set auth.mtls, or remove this',
     ),
   merchantIdsDiffer: ({ merchants }) =>
     repeats(
@@ -172,7 +172,7 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
       (merchant) => merchant?.id,
       (index, first) => ({
         path: `merchants[${index}].id`,
-        problem: `is the id of merchants[${first}] already; ids must be unique`,
+        problem: `is already the id of merchants[${first}]; ids must be unique`,
       }),
     ),
   serviceCodesDiffer: ({ merchants }) =>
@@ -184,7 +184,7 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
       (merchant) => (merchant?.serviceCodeFile === undefined ? undefined : normalize(merchant.serviceCodeFile)),
       (index, first) => ({
         path: `merchants[${index}].serviceCodeFile`,
-        problem: `is the file of merchants[${first}] already; their sessions would end each other`,
+        problem: `is already the file of merchants[${first}]; their sessions would end each other`,
       }),
     ),
   keyFilesNotShared: ({ merchants = [] }) =>

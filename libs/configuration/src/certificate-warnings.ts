@@ -42,8 +42,8 @@ const SERVED = ['http.tls.certFile', 'egress.listen.tls.certFile'];
 function ofReload(path: string, life: CertificateLife, now: Instant): string {
   if (!SERVED.includes(path)) return '';
   const state = certificateState(life, now);
-  if (state === 'expired') return '; a reload does not take it in the place of one that is valid';
-  return state === 'early' ? '; a reload does not take it before then in the place of one that is valid' : '';
+  if (state === 'expired') return '; a reload does not replace a valid one with it';
+  return state === 'early' ? '; a reload does not replace a valid one with it before then' : '';
 }
 
 function problemOf(life: CertificateLife, now: Instant): string | undefined {
@@ -53,9 +53,9 @@ function problemOf(life: CertificateLife, now: Instant): string | undefined {
     return `names a certificate that expired on ${toRfc3339(endsAt)}: connections that are verified by it fail; replace it now`;
   }
   if (state === 'early') {
-    return `names a certificate that is not valid before ${toRfc3339(startsAt)}; replace it, or set the clock of this machine right`;
+    return `names a certificate that is not valid before ${toRfc3339(startsAt)}; replace it, or correct the clock of this machine`;
   }
   return msBetween(now, endsAt) < WARN_BELOW_DAYS * DAY_MS
-    ? `names a certificate that expires on ${toRfc3339(endsAt)}, in less than ${WARN_BELOW_DAYS} days; replace it before`
+    ? `names a certificate that expires on ${toRfc3339(endsAt)}, in less than ${WARN_BELOW_DAYS} days; replace it before then`
     : undefined;
 }

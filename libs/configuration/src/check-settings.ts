@@ -121,7 +121,7 @@ class SettingsChecker {
   #inBrackets(value: Tree, shape: Shape, path: string): string {
     if (shape.kind !== 'texts' || typeof value !== 'string' || shape.problemOf(value) !== undefined) return '';
     const isTold = shape.rule?.words !== undefined || (shape.rule?.content !== undefined && isPathByName(value));
-    if (!isTold || this.#placeholders.has(path)) return '; put what stands there in brackets: [ … ]';
+    if (!isTold || this.#placeholders.has(path)) return '; put the value in brackets: [ … ]';
     return `; write [${PLAIN.test(value) ? value : `'${value}'`}]`;
   }
 
@@ -158,7 +158,7 @@ const PLAIN = /^[A-Za-z./][\w./-]*$/;
 function adviceOn(meant: ReturnType<typeof meantSetting>, place: string | undefined): string {
   if (meant?.isOfFile === true) return ` write ${meant.name}, the name of a file that holds it;`;
   const near = meant?.name ?? place;
-  return near === undefined ? '' : ` is ${near} meant?`;
+  return near === undefined ? '' : ` did you mean ${near}?`;
 }
 
 /** Whether it has settings within it, or names files. */

@@ -65,7 +65,7 @@ describe('a budget of create calls', () => {
         { calls: 60, per: '24h' },
         { calls: 5, per: '60m' },
       ],
-      'merchants[0].session.budget[2].per is the length of session.budget[0] as well; give each window its own, or remove one',
+      'merchants[0].session.budget[2].per is the length of session.budget[0] as well; give each window a different one, or remove one',
     ],
     [
       'a budget as it was written before there were several windows',

@@ -28,13 +28,13 @@ const rulesOfOne: Readonly<Record<string, Rule<EgressClientSettings>>> = {
     faultIf(
       formerToken !== undefined && token === undefined,
       'token',
-      'is missing: formerToken is for the change to another one; call it token',
+      'is missing: formerToken is only for the change to another one; if there is no other, call it token',
     ),
   oneAlias: ({ serviceCodeAlias, serviceCodeAliasFile }) =>
     faultIf(
       serviceCodeAlias !== undefined && serviceCodeAliasFile !== undefined,
       'serviceCodeAliasFile',
-      'stands beside serviceCodeAlias; give exactly one of them',
+      'is given as well as serviceCodeAlias; give only one of them',
     ),
   aliasHasKey: (client) =>
     faultIf(
@@ -48,7 +48,7 @@ const rulesOfOne: Readonly<Record<string, Rule<EgressClientSettings>>> = {
       : [
           {
             path: 'serviceCodeAlias',
-            problem: 'is missing: publicKeyFile has no effect without it; give it, or remove that',
+            problem: 'is missing: publicKeyFile has no effect without it; give it, or remove publicKeyFile',
             unlessFaulty: ['serviceCodeAliasFile'],
           },
         ],
@@ -72,7 +72,7 @@ const rulesOfAll: Readonly<Record<string, Rule<EgressSettings>>> = {
       (client) => client?.name,
       (index, first) => ({
         path: `clients[${index}].name`,
-        problem: `is the name of egress.clients[${first}] already; names must be unique`,
+        problem: `is already the name of egress.clients[${first}]; names must be unique`,
       }),
     ),
   tokensDiffer: ({ clients = [] }) => {
@@ -92,7 +92,7 @@ const rulesOfAll: Readonly<Record<string, Rule<EgressSettings>>> = {
       (client) => client?.certificate,
       (index, first) => ({
         path: `clients[${index}].certificate`,
-        problem: `is the certificate of egress.clients[${first}] already; it must name exactly one client`,
+        problem: `is already the certificate of egress.clients[${first}]; it must name exactly one client`,
       }),
     ),
   aliasesDiffer: ({ clients }) =>
@@ -121,7 +121,7 @@ export function aliasRepeated(
 ): (index: number, first: number) => Fault {
   return (index, first) => ({
     path: `clients[${index}].${setting}`,
-    problem: `${setting === 'serviceCodeAlias' ? 'is' : 'holds'} the alias of egress.clients[${first}] already; an alias must name exactly one client`,
+    problem: `${setting === 'serviceCodeAlias' ? 'is already' : 'holds'} the alias of egress.clients[${first}]; an alias must name exactly one client`,
   });
 }
 

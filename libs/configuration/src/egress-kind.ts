@@ -124,7 +124,7 @@ function warningsOf({ listen, broker, gateway, clients = [], aliasKeyFiles = [] 
     ...faultIf(
       broker?.url?.protocol === 'http:' && !isLoopbackUrl(broker.url),
       'egress.broker.url',
-      'is http to another machine: the token of the egress and the sessions go in clear; use https',
+      'is http to another machine: the token of the egress and the sessions are not encrypted; use https',
     ),
     ...operationWarnings('egress.gateway', gateway),
     ...faultIf(aliasKeyFiles.length > 0 && !hasAlias, 'egress.aliasKeyFiles', 'has no effect: no client has an alias'),
@@ -137,8 +137,8 @@ function listenWarnings({ host, tls }: NonNullable<Settings['listen']> = {}, cli
     ...faultIf(
       tls === undefined && host !== undefined && !isLoopback(host),
       'egress.listen.tls',
-      'is missing, and egress.listen.host is not a loopback address: credentials and bodies of clients go in clear; ' +
-        'give certFile and keyFile, or let something with TLS stand before it',
+      'is missing, and egress.listen.host is not a loopback address: credentials and bodies of clients are not encrypted; ' +
+        'give certFile and keyFile, or put something with TLS, such as a proxy, in front of it',
     ),
     ...faultIf(
       tls?.clientCaFile !== undefined && !hasCertificate,

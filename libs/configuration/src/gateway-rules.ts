@@ -25,7 +25,7 @@ export function operationWarnings(
   const parts = baseUrl?.pathname.split('/') ?? [];
   const isLikeOperation = parts.some((part) => nearestName(part, OPERATION_PARTS) !== undefined);
   const problem =
-    'has part of the path of an operation, which is added to it once more; leave it out unless the address has it twice';
+    'has part of the path of an operation, which is added to it again; leave it out unless the address really has it twice';
   return faultIf(isLikeOperation, `${path}.baseUrl`, problem);
 }
 
@@ -44,7 +44,7 @@ export const gatewayRules: Readonly<
     const problem = 'must be https, because gateway.environment is production';
     const ofDefault = {
       path: 'gateway.environment',
-      problem: `${problem} (the default); where this is a test gateway, set it to test`,
+      problem: `${problem} (the default); if this is a test gateway, set it to test`,
     };
     const isWrong = gateway?.environment === 'production' && gateway.baseUrl?.protocol === 'http:';
     return isWrong ? [{ path: 'gateway.baseUrl', problem, ofDefault }] : [];

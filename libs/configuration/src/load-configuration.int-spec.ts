@@ -137,16 +137,16 @@ describe('loadConfiguration', () => {
     const at = (problem: string): object[] => [{ path: 'http.tls.certFile', line: 1, problem }];
     expect(await certify({ notAfter: day(15) })).toEqual([]);
     expect(await certify({ notAfter: day(13) })).toEqual(
-      at('names a certificate that expires on 2026-01-14T00:00:00.000Z, in less than 14 days; replace it before'),
+      at('names a certificate that expires on 2026-01-14T00:00:00.000Z, in less than 14 days; replace it before then'),
     );
     expect(await certify({ notAfter: day(0) })).toEqual(
       at(
-        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now; a reload does not take it in the place of one that is valid',
+        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now; a reload does not replace a valid one with it',
       ),
     );
     expect(await certify({ notBefore: day(1) })).toEqual(
       at(
-        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or set the clock of this machine right; a reload does not take it before then in the place of one that is valid',
+        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or correct the clock of this machine; a reload does not replace a valid one with it before then',
       ),
     );
   });
@@ -174,7 +174,7 @@ describe('loadConfiguration', () => {
     });
     const twice = { ...merchant(), clientKeyFiles: ['shop.jwk.json', 'copy.json'] };
     expect((await load(twice)).warnings).toEqual([]);
-    const remedy = 'make a key for each: one that leaks then concerns one merchant, not several';
+    const remedy = 'make a key for each: then one that leaks affects one merchant, not several';
     const second = { ...other(1), clientKeyFiles: ['copy.json'] };
     expect((await load(merchant(), second)).warnings).toEqual([
       { path: 'merchants[1].clientKeyFiles[0]', line: 1, problem: `names the key of merchants[0]; ${remedy}` },
@@ -268,7 +268,7 @@ describe('loadConfiguration', () => {
       expect.stringContaining('merchants[0].clientKeyFiles[1] must be text'),
       expect.stringMatching(/clientKeyFiles\[2\] names a key that is not acceptable: .*"d"/),
       expect.stringContaining('merchants[0].clientKeyFiles[3] is the same file as clientKeyFiles[0]'),
-      expect.stringContaining('merchants[1].serviceCode is the serviceCode of merchants[0] already'),
+      expect.stringContaining('merchants[1].serviceCode is already the serviceCode of merchants[0]'),
       expect.stringContaining('merchants[1].gateway.timeout must be a duration'),
       expect.stringContaining('merchants[1].gateway.tls.caFile names a file that does not exist'),
       expect.stringContaining('merchants[1].gateway.tls.pins[0] must be sha256/'),
@@ -283,7 +283,7 @@ describe('loadConfiguration', () => {
     await put("the shop's", pem.toString());
     const faults = await faultsOf(load(merchant({ clientKeyFiles: ['shop.pem', "the shop's"] })));
     const says = (file: string, jwk: string): string =>
-      `names a file that is a private key in PEM, and a JWK is due; convert it: session-broker keys convert ${file} --out ${jwk}`;
+      `names a file that is a private key in PEM, but a JWK is required; convert it: session-broker keys convert ${file} --out ${jwk}`;
     expect(faults.map(({ problem }) => problem)).toEqual([
       says(join(folder, 'shop.pem'), join(folder, 'shop.jwk.json')),
       says(`'${folder}/the shop'\\''s'`, `'${folder}/the shop'\\''s.jwk.json'`),
@@ -317,7 +317,7 @@ describe('loadConfiguration', () => {
     expect(await faultsOf(load(above, merchant()))).toEqual([
       {
         path: 'merchants[1].serviceCode',
-        problem: 'is the serviceCode of merchants[0] already; their sessions would end each other',
+        problem: 'is already the serviceCode of merchants[0]; their sessions would end each other',
       },
     ]);
   });

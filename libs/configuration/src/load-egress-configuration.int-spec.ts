@@ -170,10 +170,10 @@ describe('the configuration of an egress in files', () => {
     await put('alias', ALIAS.toUpperCase());
     const inFile = { name: 'kiosk', serviceCodeAlias: undefined, serviceCodeAliasFile: 'alias' };
     expect(await faultsOf(load({ clients: [shop(), shop(inFile)] }))).toEqual([
-      'egress.clients[1].serviceCodeAliasFile holds the alias of egress.clients[0] already; an alias must name exactly one client',
+      'egress.clients[1].serviceCodeAliasFile holds the alias of egress.clients[0]; an alias must name exactly one client',
     ]);
     expect(await faultsOf(load({ clients: [shop(inFile), shop()] }))).toEqual([
-      'egress.clients[1].serviceCodeAlias is the alias of egress.clients[0] already; an alias must name exactly one client',
+      'egress.clients[1].serviceCodeAlias is already the alias of egress.clients[0]; an alias must name exactly one client',
     ]);
     await put('alias', OTHER_ALIAS);
     expect((await load({ clients: [shop(), shop(inFile)] })).clients).toHaveLength(2);

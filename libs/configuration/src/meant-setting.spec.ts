@@ -30,7 +30,7 @@ describe('what a configuration file was meant to say', () => {
     (await errorOf(text)).faults.map(({ path, problem }) => `${path} ${problem}`);
 
   it('is the file of an egress, where the one name at its top is nearly that', async () => {
-    expect(await faults('egres: {}')).toEqual(['egres is not a setting; is egress meant? known here: egress']);
+    expect(await faults('egres: {}')).toEqual(['egres is not a setting; did you mean egress? known here: egress']);
     expect(await configurationKindOf(join(folder, 'file.yaml'), {})).toBe('egress');
     expect(await faults(`egres: {}\nmerchants: [${MERCHANT}]`)).toEqual([
       expect.stringMatching(/^egres is not a setting; known here: http, /),
@@ -39,13 +39,13 @@ describe('what a configuration file was meant to say', () => {
 
   it('is not told as missing beside the misspelt name', async () => {
     expect(await faults(`merchant: [${MERCHANT}]`)).toEqual([
-      expect.stringMatching(/^merchant is not a setting; is merchants meant\?/),
+      expect.stringMatching(/^merchant is not a setting; did you mean merchants\?/),
     ]);
   });
 
   it.each([
     ['password: hunter2', 'password', 'write passwordFile, the name of a file that holds it;'],
-    ['user: broker', 'user', 'is username meant?'],
+    ['user: broker', 'user', 'did you mean username?'],
   ])('is the setting of a file, or the longer name: store.%s', async (written, name, said) => {
     const found = await faults(
       `store: { type: redis, url: 'redis://127.0.0.1:6379/0', ${written} }\nmerchants: [${MERCHANT}]`,
@@ -56,7 +56,7 @@ describe('what a configuration file was meant to say', () => {
   it.each([
     ['clientKeyFiles: key.json', 'must be a sequence; write [key.json]'],
     ['clientKeyFiles: ./keys/shop', 'must be a sequence; write [./keys/shop]'],
-    ['clientKeyFiles: hunter2', 'must be a sequence; put what stands there in brackets: [ … ]'],
+    ['clientKeyFiles: hunter2', 'must be a sequence; put the value in brackets: [ … ]'],
     ['clientKeyFiles: 5', 'must be a sequence'],
   ])('is a sequence of one: %s', async (written, said) => {
     const found = await faults(`merchants: [${merchant([/clientKeyFiles: [^,]*/, written])}]`);
@@ -69,7 +69,7 @@ describe('what a configuration file was meant to say', () => {
       `auth: ${auth}\nhttp: { tls: { certFile: a, keyFile: b, clientCaFile: c } }\nmerchants: [${MERCHANT}]`,
     );
     expect(found).toEqual([
-      'auth.policies[0].merchants must be a sequence; put what stands there in brackets: [ … ]',
+      'auth.policies[0].merchants must be a sequence; put the value in brackets: [ … ]',
       "auth.policies[0].allow must be a sequence; write ['session:read']",
     ]);
   });
@@ -86,7 +86,7 @@ describe('what a configuration file was meant to say', () => {
   ])('is an address with http:// or https:// in front: %s', async (written, meant) => {
     const found = await faults(`merchants: [${merchant([/'https:[^']*'/, `'${written}'`])}]`);
     expect(found).toEqual([
-      `merchants[0].gateway.baseUrl must be an http or https URL without user, query and fragment; write ${meant}`,
+      `merchants[0].gateway.baseUrl must be an http or https URL without user, query or fragment; write ${meant}`,
     ]);
   });
 
@@ -107,7 +107,7 @@ describe('what a configuration file was meant to say', () => {
 
   it('is told to be the default where nobody has written it: the environment of a gateway', async () => {
     expect(await faults(`egress: ${EGRESS}`)).toEqual([
-      'egress.gateway.baseUrl must be https, because gateway.environment is production (the default); where this is a test gateway, set it to test',
+      'egress.gateway.baseUrl must be https, because gateway.environment is production (the default); if this is a test gateway, set it to test',
     ]);
     expect(await faults(`egress: ${EGRESS.replace("8081'", "8081', environment: production")}`)).toEqual([
       'egress.gateway.baseUrl must be https, because gateway.environment is production',
@@ -130,7 +130,7 @@ describe('what a configuration file was meant to say', () => {
     );
     expect(first).toMatch(/^merchants\[0\]\.clientKeyFiles must be a sequence/);
     expect(others).toEqual([
-      expect.stringMatching(/^merchants\[1\]\.serviceCode is the serviceCode of merchants\[0\] already/),
+      expect.stringMatching(/^merchants\[1\]\.serviceCode is already the serviceCode of merchants\[0\];/),
       expect.stringMatching(/^merchants\[1\]\.gateway\.baseUrl must be https/),
     ]);
   });

@@ -30,7 +30,7 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
     ...faultIf(
       serviceCode !== undefined && serviceCodeFile !== undefined,
       'serviceCodeFile',
-      'stands beside serviceCode; give exactly one of them',
+      'is given as well as serviceCode; give only one of them',
     ),
     ...faultIf(
       serviceCode === undefined && serviceCodeFile === undefined,
@@ -87,7 +87,7 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
       return faultIf(
         lead?.kind === 'duration' && lead.durationMs >= (session.fallbackLifetimeMs ?? Infinity),
         `session.${setting}`,
-        'must be shorter than session.fallbackLifetime; shorten it, or raise that',
+        'must be shorter than session.fallbackLifetime; shorten it, or raise fallbackLifetime',
       );
     }),
   /** Of two windows of the same length, the more generous one never refuses anything, so one of them is a mistake. */
@@ -97,7 +97,7 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
       (window) => window?.perMs?.toString(),
       (index, first) => ({
         path: `session.budget[${index}].per`,
-        problem: `is the length of session.budget[${first}] as well; give each window its own, or remove one`,
+        problem: `is the length of session.budget[${first}] as well; give each window a different one, or remove one`,
       }),
     ),
   ...momentRules,
@@ -106,7 +106,7 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
     faultIf(
       fallbackLifetimeMs > (longestLifetimeMs ?? Infinity),
       'session.longestLifetime',
-      'must be at least session.fallbackLifetime; raise it, or shorten that',
+      'must be at least session.fallbackLifetime; raise it, or shorten fallbackLifetime',
     ),
 };
 

@@ -84,7 +84,7 @@ async function readOne({ path, file, content: rule }: FileSetting, folder: strin
   const found = await readTextFile(name, rule.maxBytes);
   if (found.kind === 'fault') {
     const start =
-      found.isMissing === true && !isAbsolute(file) ? ', which starts at the folder of the configuration' : '';
+      found.isMissing === true && !isAbsolute(file) ? ', which is relative to the folder of the configuration' : '';
     const where = await whereLookedFor(file, folder);
     const problem = `names a file that ${found.problem}${start}${where}`;
     if (rule.read !== undefined) return { path, problem };

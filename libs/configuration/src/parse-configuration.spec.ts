@@ -236,7 +236,7 @@ describe('parseConfiguration refuses', () => {
     [
       'an unknown setting',
       { htttp: {} },
-      'htttp is not a setting; is http meant? known here: http, management, store, auth, audit, reload, log, merchants',
+      'htttp is not a setting; did you mean http? known here: http, management, store, auth, audit, reload, log, merchants',
     ],
     [
       'an unknown setting deep inside',
@@ -286,7 +286,7 @@ describe('parseConfiguration refuses', () => {
     [
       'serviceCode twice',
       { merchants: [merchant({ serviceCodeFile: 'x' })] },
-      'merchants[0].serviceCodeFile stands beside serviceCode; give exactly one of them',
+      'merchants[0].serviceCodeFile is given as well as serviceCode; give only one of them',
     ],
     [
       'an invalid serviceCode',
@@ -296,7 +296,7 @@ describe('parseConfiguration refuses', () => {
     [
       'the same id twice',
       { merchants: [merchant(), merchant({ serviceCode: OTHER_CODE })] },
-      'merchants[1].id is the id of merchants[0] already; ids must be unique',
+      'merchants[1].id is already the id of merchants[0]; ids must be unique',
     ],
     [
       'the same id twice, and not the policy that means the other merchant',
@@ -304,17 +304,17 @@ describe('parseConfiguration refuses', () => {
         merchants: [merchant(), merchant({ serviceCode: OTHER_CODE })],
         auth: { tokens: [token], policies: [{ ...policy, merchants: ['shop', 'other'] }] },
       },
-      'merchants[1].id is the id of merchants[0] already; ids must be unique',
+      'merchants[1].id is already the id of merchants[0]; ids must be unique',
     ],
     [
       'the same serviceCode twice',
       { merchants: [merchant(), merchant({ id: 'b', serviceCode: CODE.toUpperCase() })] },
-      'merchants[1].serviceCode is the serviceCode of merchants[0] already; their sessions would end each other',
+      'merchants[1].serviceCode is already the serviceCode of merchants[0]; their sessions would end each other',
     ],
     [
       'the same file of a serviceCode twice',
       { merchants: [fromFile('a', 'codes/shop'), fromFile('b', './codes/shop')] },
-      'merchants[1].serviceCodeFile is the file of merchants[0] already; their sessions would end each other',
+      'merchants[1].serviceCodeFile is already the file of merchants[0]; their sessions would end each other',
     ],
     [
       'a production key in test',
@@ -324,7 +324,7 @@ describe('parseConfiguration refuses', () => {
     [
       'http in production',
       withGateway({ baseUrl: 'http://gateway.example' }),
-      'merchants[0].gateway.baseUrl must be https, because gateway.environment is production (the default); where this is a test gateway, set it to test',
+      'merchants[0].gateway.baseUrl must be https, because gateway.environment is production (the default); if this is a test gateway, set it to test',
     ],
     [
       'helpers in production',
@@ -344,7 +344,7 @@ describe('parseConfiguration refuses', () => {
     [
       'a bad pin',
       withGateway({ tls: { pins: [PIN, 'x'] } }),
-      'merchants[0].gateway.tls.pins[1] must be sha256/ and the base64 of the SHA-256 of a public key (44 characters)',
+      'merchants[0].gateway.tls.pins[1] must be sha256/ followed by the base64 of the SHA-256 of a public key (44 characters)',
     ],
     [
       'a timeout over a minute',
@@ -404,12 +404,12 @@ describe('parseConfiguration refuses', () => {
     [
       'a lead over the fallback',
       withSession({ renewBefore: '8h' }),
-      'merchants[0].session.renewBefore must be shorter than session.fallbackLifetime; shorten it, or raise that',
+      'merchants[0].session.renewBefore must be shorter than session.fallbackLifetime; shorten it, or raise fallbackLifetime',
     ],
     [
       'a fallback over the longest lifetime',
       withSession({ fallbackLifetime: '25h' }),
-      'merchants[0].session.longestLifetime must be at least session.fallbackLifetime; raise it, or shorten that',
+      'merchants[0].session.longestLifetime must be at least session.fallbackLifetime; raise it, or shorten fallbackLifetime',
     ],
     [
       'auth disabled for a network',
@@ -424,7 +424,7 @@ describe('parseConfiguration refuses', () => {
     [
       'no authentication on a network',
       { http: { host: 'broker.internal' } },
-      'auth.tokens must have at least one token, or auth jwt or mtls, because http.host is not a loopback address',
+      'auth.tokens must have at least one token unless auth.jwt or auth.mtls is set, because http.host is not a loopback address',
     ],
     [
       'one token for two callers',

@@ -144,8 +144,8 @@ describe('parseEgressConfiguration', () => {
   it('says where a section belongs that stands beside the root member, instead of within it', () => {
     expect(faultsOf(() => parseEgressConfiguration('listen: { port: 8443 }\nmanagement: { port: 9466 }', {}))).toEqual([
       'egress is missing',
-      'listen is not a setting; is egress.listen meant? known here: egress',
-      'management is not a setting; is egress.management meant? known here: egress',
+      'listen is not a setting; did you mean egress.listen? known here: egress',
+      'management is not a setting; did you mean egress.management? known here: egress',
     ]);
   });
 
@@ -261,7 +261,7 @@ describe('the way to the broker', () => {
 
   it('is warned of when it is in clear over a network', () => {
     expect(warnings(broker({ url: 'http://broker:8080', tokenFile: 'token' }))).toEqual([
-      'egress.broker.url is http to another machine: the token of the egress and the sessions go in clear; use https',
+      'egress.broker.url is http to another machine: the token of the egress and the sessions are not encrypted; use https',
     ]);
     expect(warnings(broker({ tokenFile: 'token' }))).toEqual([]);
   });
@@ -270,7 +270,7 @@ describe('the way to the broker', () => {
 describe('the way to the gateway', () => {
   it('is https in production', () => {
     expect(faults(gateway({ baseUrl: 'http://gateway.example' }))).toEqual([
-      'egress.gateway.baseUrl must be https, because gateway.environment is production (the default); where this is a test gateway, set it to test',
+      'egress.gateway.baseUrl must be https, because gateway.environment is production (the default); if this is a test gateway, set it to test',
     ]);
     expect(faults(gateway({ baseUrl: 'http://gateway.example', environment: 'test' }))).toEqual([]);
   });
@@ -351,7 +351,7 @@ describe('the clients', () => {
 
   it('need a token to have a former one', () => {
     expect(faults({ clients: [kiosk({ formerToken: { sha256: TOKEN } })] })).toEqual([
-      'egress.clients[0].token is missing: formerToken is for the change to another one; call it token',
+      'egress.clients[0].token is missing: formerToken is only for the change to another one; if there is no other, call it token',
     ]);
   });
 
@@ -360,7 +360,7 @@ describe('the clients', () => {
       'egress.clients[0].publicKeyFile is missing: answers to a client with serviceCodeAlias are sealed to its public key',
     ]);
     expect(faults({ clients: [shop({ publicKeyFile: 'shop.pub.jwk.json' })] })).toEqual([
-      'egress.clients[0].serviceCodeAlias is missing: publicKeyFile has no effect without it; give it, or remove that',
+      'egress.clients[0].serviceCodeAlias is missing: publicKeyFile has no effect without it; give it, or remove publicKeyFile',
     ]);
     expect(faults({ clients: [shop({ publicKeyFile: 'k', serviceCodeAliasFile: 5 })] })).toEqual([
       expect.stringContaining('egress.clients[0].serviceCodeAliasFile must be text'),
@@ -369,7 +369,7 @@ describe('the clients', () => {
 
   it('have one alias each', () => {
     expect(faults({ aliasKeyFiles, clients: [shop({ ...withAlias, serviceCodeAliasFile: 'alias' })] })).toEqual([
-      'egress.clients[0].serviceCodeAliasFile stands beside serviceCodeAlias; give exactly one of them',
+      'egress.clients[0].serviceCodeAliasFile is given as well as serviceCodeAlias; give only one of them',
     ]);
   });
 
@@ -392,7 +392,7 @@ describe('the clients', () => {
 
   it('must have names of their own', () => {
     expect(faults({ clients: [shop(), kiosk({ name: 'shop', token: { sha256: OTHER_TOKEN } })] })).toEqual([
-      'egress.clients[1].name is the name of egress.clients[0] already; names must be unique',
+      'egress.clients[1].name is already the name of egress.clients[0]; names must be unique',
     ]);
   });
 
@@ -412,14 +412,14 @@ describe('the clients', () => {
 
   it('must have certificates of their own', () => {
     expect(faults({ listen, clients: [shop({ certificate: 'shop' }), kiosk({ certificate: 'shop' })] })).toEqual([
-      'egress.clients[1].certificate is the certificate of egress.clients[0] already; it must name exactly one client',
+      'egress.clients[1].certificate is already the certificate of egress.clients[0]; it must name exactly one client',
     ]);
   });
 
   it('must have aliases of their own, whatever the case', () => {
     const clients = [shop(withAlias), kiosk({ ...withAlias, serviceCodeAlias: ALIAS.toUpperCase() })];
     expect(faults({ aliasKeyFiles, clients })).toEqual([
-      'egress.clients[1].serviceCodeAlias is the alias of egress.clients[0] already; an alias must name exactly one client',
+      'egress.clients[1].serviceCodeAlias is already the alias of egress.clients[0]; an alias must name exactly one client',
     ]);
     expect(
       faults({ aliasKeyFiles, clients: [shop(withAlias), kiosk({ ...withAlias, serviceCodeAlias: OTHER_ALIAS })] }),

@@ -14,5 +14,5 @@ export function pemRemedy(text: string, file: string): string | undefined {
   const kind = pemKindOf(text);
   if (kind === undefined) return undefined;
   const jwk = `${file.replace(/\.(?:pem|key|p8)$/i, '')}.jwk.json`;
-  return `is a ${kind} key in PEM, and a JWK is due; convert it: session-broker keys convert ${quoted(file)} --out ${quoted(jwk)}`;
+  return `is a ${kind} key in PEM, but a JWK is required; convert it: session-broker keys convert ${quoted(file)} --out ${quoted(jwk)}`;
 }

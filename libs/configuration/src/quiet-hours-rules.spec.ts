@@ -58,7 +58,11 @@ describe('quiet hours and an age of renewal', () => {
       { quietHours: { ...night, from: '3:00' } },
       'quietHours.from must be a time of day from 00:00 to 23:59, in quotes',
     ],
-    ['they have no length', { quietHours: { ...night, to: '03:00' } }, 'quietHours.to must be another time than from'],
+    [
+      'they have no length',
+      { quietHours: { ...night, to: '03:00' } },
+      'quietHours.to must not be the same time as from',
+    ],
     [
       'the zone has a slip in it',
       { quietHours: { ...night, timeZone: 'Europe/Kyyv' } },
@@ -78,7 +82,7 @@ describe('quiet hours and an age of renewal', () => {
     [
       'the age is less than twice the lead',
       { renewEvery: '15m', renewBefore: '8m' },
-      'renewEvery must be at least twice renewBefore (two gateway timeouts by default); raise it, or shorten that',
+      'renewEvery must be at least twice renewBefore (two gateway timeouts by default); raise it, or shorten renewBefore',
     ],
   ])('are refused when %s', (_name, session, fault) => {
     expect(examine(session).faults).toEqual([`merchants[0].session.${fault}`]);
@@ -88,7 +92,7 @@ describe('quiet hours and an age of renewal', () => {
     [
       'they are too short for a second attempt',
       { quietHours: { ...night, to: '03:20' } },
-      'quietHours are shorter than 30m: a renewal that fails in them is repeated after them',
+      'quietHours are shorter than 30m: a renewal that fails in them is tried again after they have ended',
     ],
     [
       'no session lasts from one night to the next',

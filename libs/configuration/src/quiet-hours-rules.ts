@@ -20,7 +20,7 @@ export const momentRules: Readonly<Record<string, Rule<MerchantSettings>>> = {
     faultIf(
       quietHours?.from !== undefined && quietHours.from === quietHours.to,
       'session.quietHours.to',
-      'must be another time than from',
+      'must not be the same time as from',
     ),
   /**
    * A share of a lifetime is not a fixed time: the renewer makes sure that no session is renewed in the first half of
@@ -31,7 +31,7 @@ export const momentRules: Readonly<Record<string, Rule<MerchantSettings>>> = {
     return faultIf(
       renewEveryMs !== undefined && lead.kind === 'duration' && renewEveryMs < 2 * lead.durationMs,
       'session.renewEvery',
-      'must be at least twice renewBefore (two gateway timeouts by default); raise it, or shorten that',
+      'must be at least twice renewBefore (two gateway timeouts by default); raise it, or shorten renewBefore',
     );
   },
 };
@@ -50,7 +50,7 @@ export function quietHoursWarnings(merchants: readonly (Loose<MerchantSettings> 
       ...faultIf(
         lengthMs < MIN_ADVISABLE_MS,
         `${path}.quietHours`,
-        `are shorter than ${formatDuration(MIN_ADVISABLE_MS)}: a renewal that fails in them is repeated after them`,
+        `are shorter than ${formatDuration(MIN_ADVISABLE_MS)}: a renewal that fails in them is tried again after they have ended`,
       ),
       ...faultIf(
         missesNight && renewBefore !== undefined,

@@ -9,9 +9,9 @@ describe('a change that lacks more than it may', () => {
     expect(lacking('kiosk')).toThrow(
       'lacks 1 of those in force, more than reload.maxRemoved allows (0): kiosk; is the',
     );
-    expect(lacking('a', 'b', 'c', 'd', 'e')).toThrow('allows (0): a, b, c, d, e; is the file whole?');
+    expect(lacking('a', 'b', 'c', 'd', 'e')).toThrow('allows (0): a, b, c, d, e; is the file complete?');
     expect(lacking('a', 'b', 'c', 'd', 'e', 'f', 'g')).toThrow(
-      'allows (0): a, b, c, d, e, and 2 more; is the file whole?',
+      'allows (0): a, b, c, d, e, and 2 more; is the file complete?',
     );
   });
 

@@ -19,8 +19,8 @@ export class TooManyRemoved extends ConfigurationError {
 
   constructor({ path, names, maxRemoved }: Removal) {
     const problem =
-      `lacks ${names.length} of those in force, more than reload.maxRemoved allows (${maxRemoved}): ${someOf(names, MAX_NAMED)}; is the file whole? ` +
-      'If it is, remove fewer at a time, or raise that first';
+      `lacks ${names.length} of those in force, more than reload.maxRemoved allows (${maxRemoved}): ${someOf(names, MAX_NAMED)}; is the file complete? ` +
+      'If it is, remove fewer at a time, or raise reload.maxRemoved first';
     super([{ path, problem }]);
     this.removed = names.length;
   }

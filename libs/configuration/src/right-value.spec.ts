@@ -66,7 +66,7 @@ describe('a value of which it is plain what was meant', () => {
   });
 
   it.each(['gw.bank.test', 'gw-1.bank.example:8443'])('is told with a scheme: %s', (baseUrl) => {
-    const expects = 'must be an http or https URL without user, query and fragment';
+    const expects = 'must be an http or https URL without user, query or fragment';
     expect(problemOf({ baseUrl })).toBe(`${expects}; write https://${baseUrl}`);
   });
 
@@ -78,7 +78,7 @@ describe('a value of which it is plain what was meant', () => {
     'ftp://gw.bank.test',
     'u:p@gw.test',
   ])('is not repeated where it may be anything else: %s', (baseUrl) =>
-    expect(problemOf({ baseUrl })).toMatch(/ and fragment$/),
+    expect(problemOf({ baseUrl })).toMatch(/ or fragment$/),
   );
 
   it.each([

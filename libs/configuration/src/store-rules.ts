@@ -29,7 +29,7 @@ const redisRules: Readonly<Record<string, Rule<StoreSettings>>> = {
       ),
       ...others.map((setting) => ({
         path: `store.${setting}`,
-        problem: `stands beside store.${first}; give exactly one of url, sentinels and cluster`,
+        problem: `is given as well as store.${first}; give only one of url, sentinels and cluster`,
       })),
     ];
   },
@@ -51,7 +51,7 @@ const redisRules: Readonly<Record<string, Rule<StoreSettings>>> = {
     ...faultIf(
       /^rediss?:\/\/[^/]*@/.test(url) && (username !== undefined || passwordFile !== undefined),
       'store.url',
-      'has a user or password beside username or passwordFile; remove it there',
+      'has a user or password as well as username or passwordFile; remove it from the URL',
     ),
     ...faultIf(
       tls !== undefined && url.startsWith('redis:'),

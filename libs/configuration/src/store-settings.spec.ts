@@ -64,7 +64,7 @@ describe('the settings of the store', () => {
     [
       'two addresses',
       { type: 'redis', url: 'redis://a', cluster: ['b:7000'] },
-      'store.cluster stands beside store.url; give exactly one of url, sentinels and cluster',
+      'store.cluster is given as well as store.url; give only one of url, sentinels and cluster',
     ],
     ['an address in memory', { url: 'redis://a' }, 'store.url has no effect with store.type memory'],
     ['TLS in memory', { tls: {} }, 'store.tls has no effect with store.type memory'],
@@ -79,7 +79,7 @@ describe('the settings of the store', () => {
     [
       'credentials in two places',
       { type: 'redis', url: 'redis://u:p@a', passwordFile: 'x' },
-      'store.url has a user or password beside username or passwordFile',
+      'store.url has a user or password as well as username or passwordFile',
     ],
     ['TLS on a plain URL', { type: 'redis', url: 'redis://a', tls: {} }, 'store.tls has no effect on a redis: URL'],
     [

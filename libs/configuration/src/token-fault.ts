@@ -9,7 +9,7 @@ export function tokenFault(text: string): string | undefined {
 
 function whatInstead(text: string): string {
   if (text === '') return 'it is empty';
-  if (text.includes('-----BEGIN ')) return 'it is PEM, as of a certificate or a key';
+  if (text.includes('-----BEGIN ')) return 'it is PEM, such as a certificate or a key';
   if (/[\r\n]/.test(text)) return 'it has several lines';
   return 'it has characters that no token has';
 }

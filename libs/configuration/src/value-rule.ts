@@ -77,7 +77,7 @@ export function oneWordOf(words: readonly string[]): TextRule {
 const HOST_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 
 export const hostName: TextRule = {
-  expects: 'a host name or an IP address, without port',
+  expects: 'a host name or an IP address, without a port',
   accepts: (text) =>
     isIP(text) !== 0 || (text.length <= 253 && text.split('.').every((label) => HOST_LABEL.test(label))),
 };
@@ -111,7 +111,7 @@ export const keyPrefix = matching(/^[\w.:-]{1,64}$/, '1 to 64 letters, digits an
 
 /** `redis://[user[:password]@]host[:port][/database]`, `rediss://` for TLS. */
 export const redisUrl: TextRule = {
-  expects: 'a URL such as redis://host:6379/0, or rediss:// for TLS, without query and fragment',
+  expects: 'a URL such as redis://host:6379/0, or rediss:// for TLS, without query or fragment',
   accepts: (text) => {
     const url = /^rediss?:\/\/[^\s\\]+$/.test(text) ? URL.parse(text) : null;
     return url !== null && url.hostname !== '' && /^(?:\/\d{0,4})?$/.test(url.pathname) && !/[?#]/.test(text);
@@ -135,7 +135,7 @@ function partsOfPlace(text: string): { readonly host: string; readonly port: num
 
 export const sentinelName = matching(/^[\w.-]{1,64}$/, '1 to 64 letters, digits and . _ -');
 
-export const userName = matching(/^[\x21-\x7e]{1,128}$/, '1 to 128 printable characters without blanks');
+export const userName = matching(/^[\x21-\x7e]{1,128}$/, '1 to 128 printable characters without spaces');
 
 export const fileName = matching(/^[^\0\n\r]{1,1024}$/, 'the path of a file');
 
@@ -150,7 +150,7 @@ const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca4959
 /** RFC 7469 section 2.4 without its quotes: 32 bytes in canonical base64, whose last character has two spare bits. */
 export const publicKeyPin = matching(
   /^sha256\/[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/,
-  'sha256/ and the base64 of the SHA-256 of a public key (44 characters)',
+  'sha256/ followed by the base64 of the SHA-256 of a public key (44 characters)',
 );
 
 /** A field name of RFC 9110 section 5.1 or a JSON member that needs no escaping. */
@@ -159,7 +159,7 @@ export const attachmentName = matching(/^[A-Za-z0-9][\w-]{0,63}$/, '1 to 64 lett
 export const memberName = matching(/^[A-Za-z_][\w-]{0,63}$/, '1 to 64 letters, digits, _ and -, as in the body');
 
 export const baseUrl: TextRule = {
-  expects: 'an http or https URL without user, query and fragment',
+  expects: 'an http or https URL without user, query or fragment',
   // An empty user, query or fragment vanishes when the URL is parsed, so the text is searched for their delimiters.
   accepts: (text) => httpUrl(text) !== undefined && !/[?#]/.test(text) && !/^https?:\/\/[^/]*@/i.test(text),
   rewritten: withScheme,
@@ -187,23 +187,23 @@ function withScheme(text: string): string | undefined {
 /** Compared with the `iss` of a token character by character; by convention a URL. */
 export const issuer = matching(
   /^[\x21-\x7e]{1,512}$/,
-  '1 to 512 printable characters without blanks, as in the tokens',
+  '1 to 512 printable characters without spaces, as in the tokens',
 );
 
 export const audience = matching(
   /^[\x21-\x7e]{1,256}$/,
-  '1 to 256 printable characters without blanks, as in the tokens',
+  '1 to 256 printable characters without spaces, as in the tokens',
 );
 
 /** With or without `application/`, as in RFC 7515 section 4.1.9. */
 export const mediaType = matching(
   /^(?:application\/)?[A-Za-z0-9][\w.+-]{0,63}$/,
-  "a type of tokens, such as 'at+jwt' or 'application/at+jwt'",
+  "a type of token, such as 'at+jwt' or 'application/at+jwt'",
 );
 
 /** Anybody who can change the keys in transit can pose as any caller: http is for this machine only. */
 export const jwksUri: TextRule = {
-  expects: 'an https URL without user and fragment (http only on a loopback address)',
+  expects: 'an https URL without user or fragment (http only on a loopback address)',
   accepts: (text) => {
     const url = httpUrl(text);
     if (url === undefined || /#/.test(text) || /^https?:\/\/[^/]*@/i.test(text)) return false;
@@ -223,7 +223,7 @@ export function isLoopbackUrl({ hostname }: Pick<URL, 'hostname'>): boolean {
 }
 
 export const proxyUrl: TextRule = {
-  expects: 'an http or https URL of a proxy, without path and query',
+  expects: 'an http or https URL of a proxy, without path or query',
   accepts: (text) => {
     const url = httpUrl(text);
     return url !== undefined && url.pathname + url.search + url.hash === '/';

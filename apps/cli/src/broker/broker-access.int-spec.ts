@@ -66,7 +66,7 @@ describe('how status, renew and session watch get to a broker', () => {
 
   describe.each(VERBS.map((args) => [args.join(' '), args] as const))('%s', (_name, args) => {
     it.each([
-      ['of a certificate', new TestAuthority().cert, 'it is PEM, as of a certificate or a key'],
+      ['of a certificate', new TestAuthority().cert, 'it is PEM, such as a certificate or a key'],
       ['of several lines', 'first-canary\nsecond-canary\n', 'it has several lines'],
       ['of other characters', 'кanary token', 'it has characters that no token has'],
       ['that is empty', '\n', 'it is empty'],
@@ -370,7 +370,7 @@ describe('how status, renew and session watch get to a broker', () => {
   });
 
   it.each([
-    ['localhost:8080', 'localhost:8080 is no URL of a broker: is http://localhost:8080 meant?'],
+    ['localhost:8080', 'localhost:8080 is no URL of a broker: did you mean http://localhost:8080?'],
     ['broker.internal', 'the URL of a broker is http or https'],
     ['http://127.0.0.1:99999', 'the URL of a broker has the port 99999, and the highest there is is 65535'],
     ['http://caller:canary@localhost:8080', 'the URL of a broker is http or https, without a credential'],

@@ -87,7 +87,7 @@ function brokerUrl(text: string): URL {
   if (url === null || !isWeb || url.username !== '' || url.password !== '') {
     throw invalid(
       WITHOUT_SCHEME.test(text)
-        ? `${text} is no URL of a broker: is http://${text} meant?`
+        ? `${text} is no URL of a broker: did you mean http://${text}?`
         : 'the URL of a broker is http or https, without a credential, such as https://broker.internal:8080',
     );
   }

@@ -10,6 +10,6 @@ export function lifeOf(what: string, endsAt: Instant, now: Instant): Finding {
   const end = toRfc3339(endsAt).slice(0, 10);
   if (endsAt <= now) return fault('invalidInput', `${what} ended on ${end}`, 'replace it');
   return leftDays < WARN_BELOW_DAYS
-    ? warning(`${what} ends on ${end}, in ${leftDays} days`, 'replace it before')
+    ? warning(`${what} ends on ${end}, in ${leftDays} days`, 'replace it before then')
     : fact(`${what} ends on ${end}`);
 }

@@ -43,7 +43,7 @@ function sharedBetween(keys: readonly Keys[]): readonly Finding[] {
       ? [
           warning(
             `the key ${thumbprint} is that of ${some([...merchants])}`,
-            'make a key for each merchant: one that leaks then concerns one merchant, not several',
+            'make a key for each merchant: then one that leaks affects one merchant, not several',
           ),
         ]
       : [],
