@@ -20,7 +20,7 @@ interface CpuProfile {
 /** How often the profiler samples: more often would cost the program the very time that is measured. */
 const SAMPLE_EVERY_US = 500;
 
-/** The inspector of a program that was started with {@link INSPECTED}. */
+/** The inspector of a program that was started with {@link inspectedAt}. */
 export class Inspector {
   readonly #socket: WebSocket;
   #nextId = 1;
