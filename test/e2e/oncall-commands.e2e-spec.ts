@@ -170,7 +170,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await reject(newer['generation']);
     expect(await cli('status')).toMatchObject({ code: 4, out: expect.stringContaining('ended by others') as string });
     await eventually(async () => (await cli('status')).code === 0);
-    const quiet = String.raw`no consumer has reported a dead session to this replica for \d+ s; somebody else may still create some`;
+    const quiet = String.raw`no consumer has reported a dead session to this replica for \d+ s; somebody else may still create sessions`;
     // The note appears when the replica next looks, a moment after the condition has ended.
     const noted = new RegExp(`\nshop +(fresh|renewing) .* ${quiet} \\(runbook: foreign-authorizer\\)\n`);
     await eventually(async () => noted.test((await cli('status')).out));

@@ -247,7 +247,7 @@ describeWith('chromium', 'the status page in a browser', () => {
     const { page: compared } = await visitPlayed({ ...few, matching: 1, merchants: [sealed] });
     expect(await compared.locator('#headline-words').innerText()).toBe(`steady gets no new session: ${otherKey.text}`);
     expect(await compared.locator('.keys').innerText()).toBe(
-      'Asked with i080_96Yv1yZ2r. That of the bank, from the public key that it has: session-broker keys thumbprint bank-has.jwk.json',
+      'Thumbprint of our key: i080_96Yv1yZ2r. To print that of the key that the bank has: session-broker keys thumbprint bank-has.jwk.json',
     );
     expect(await away.locator('.keys').isHidden()).toBe(true);
     const quiet = { ...merchant, quietSince: few.at - 180_000 };

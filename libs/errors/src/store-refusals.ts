@@ -15,7 +15,7 @@ const refusals: ReadonlyMap<string, StoreRefusal> = new Map([
     },
   ],
   ['OOM', { is: 'has no memory left', remedy: 'Raise its maxmemory, or free memory' }],
-  ['MISCONF', { is: 'cannot save to its disk, and takes no writes', remedy: 'Mend its disk: its own log says why' }],
+  ['MISCONF', { is: 'cannot save to its disk, and takes no writes', remedy: 'Fix its disk: its own log says why' }],
   [
     'NOAUTH',
     {

@@ -84,7 +84,7 @@ export function quietCause(quietMs: number): Cause {
   const quiet = isNew
     ? 'a consumer has just reported a dead session to this replica'
     : `no consumer has reported a dead session to this replica for ${spanText(quietMs)}`;
-  return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN.runbook };
+  return { text: `${quiet}; somebody else may still create sessions`, runbook: FOREIGN.runbook };
 }
 
 /** Never too early, and as precise as every other time shown. */

@@ -77,12 +77,12 @@ describe('a duel that has gone quiet', () => {
 
   it('is told as what nobody knows', () => {
     expect(quietCause(180_000)).toEqual({
-      text: 'no consumer has reported a dead session to this replica for 3 min; somebody else may still create some',
+      text: 'no consumer has reported a dead session to this replica for 3 min; somebody else may still create sessions',
       runbook: 'foreign-authorizer',
     });
     for (const quietMs of [0, 1_999])
       expect(quietCause(quietMs).text).toBe(
-        'a consumer has just reported a dead session to this replica; somebody else may still create some',
+        'a consumer has just reported a dead session to this replica; somebody else may still create sessions',
       );
     expect(quietCause(2_000).text).toMatch(/ to this replica for 2 s;/);
   });

@@ -26,11 +26,11 @@ export function configurationTrouble({
     const since = refusedSince.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ' UTC');
     const found = faultsText({ faults, ...(firstFault === undefined ? {} : { firstFault }) });
     lines.push(
-      `Configuration: a change has been refused since ${since} (${found}); the one before is in force (runbook: ${CONFIG_RELOAD_FAILED}).`,
+      `Configuration: a change has been refused since ${since} (${found}); the previous configuration is in force (runbook: ${CONFIG_RELOAD_FAILED}).`,
     );
   }
   if (awaitingRestart.length > 0) {
-    const what = `Configuration: changed, and in force with the next start: ${awaitingRestart.join(', ')}`;
+    const what = `Configuration: changed, to take effect with the next start: ${awaitingRestart.join(', ')}`;
     const toDo = advice === undefined ? '' : `. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
     lines.push(`${what}${toDo} (runbook: ${runbook}).`);
   }

@@ -413,7 +413,7 @@ describe('what is told of a merchant that is followed', () => {
 
   it('is once that somebody else may still create its sessions, whatever is renewed meanwhile, and that it is well', async () => {
     const quiet = (span: string): Partial<ListedMerchant> => ({
-      cause: `no consumer has reported a dead session to this replica for ${span}; somebody else may still create some`,
+      cause: `no consumer has reported a dead session to this replica for ${span}; somebody else may still create sessions`,
       runbook: 'foreign-authorizer',
       quietSince: '2026-11-23T12:00:00Z',
     });
@@ -422,7 +422,7 @@ describe('what is told of a merchant that is followed', () => {
     await look(quiet('5 min'));
     await look({});
     expect(told).toEqual([
-      'fresh: no consumer has reported a dead session to this replica for 3 min; somebody else may still create some (runbook: foreign-authorizer)',
+      'fresh: no consumer has reported a dead session to this replica for 3 min; somebody else may still create sessions (runbook: foreign-authorizer)',
       'fresh',
     ]);
   });

@@ -19,7 +19,7 @@ const fresh = {
 };
 const quiet = {
   quietSince: '2026-11-23T11:00:00.000Z',
-  cause: 'no consumer has reported a dead session to this replica for 9 min; somebody else may still create some',
+  cause: 'no consumer has reported a dead session to this replica for 9 min; somebody else may still create sessions',
   runbook: 'foreign-authorizer',
 };
 const refusal = (reason: string, cause: string): Answered => ({

@@ -14,13 +14,15 @@ export function configurationNotice({ refusedChange, awaitingRestart = [], await
   if (refusedChange !== undefined) {
     const { text } = refusedChange;
     const since = timeText(refusedChange.since, now);
-    sentences.push(`Configuration: a change has been refused since ${since} (${text}); the one before is in force.`);
+    sentences.push(
+      `Configuration: a change has been refused since ${since} (${text}); the previous configuration is in force.`,
+    );
   }
   if (restartAdvice !== undefined) {
     const at = awaitingSince === undefined ? '' : ` at ${timeText(awaitingSince, now)}`;
     const settings = awaitingRestart.join(', ');
     const advice = capital(restartAdvice.text);
-    sentences.push(`Configuration: changed${at}, and in force with the next start: ${settings}. ${advice}.`);
+    sentences.push(`Configuration: changed${at}, to take effect with the next start: ${settings}. ${advice}.`);
   }
   if (sentences.length === 0) return undefined;
   return {

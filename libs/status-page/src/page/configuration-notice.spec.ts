@@ -12,7 +12,7 @@ describe('the notice of the configuration', () => {
 
   it('says since when a change is refused, how many faults it has, which is the first, and where to go on', () => {
     expect(configurationNotice({ refusedChange }, now)).toEqual({
-      text: 'Configuration: a change has been refused since 00:00:01 UTC (1 fault: http.tls.certFile); the one before is in force.',
+      text: 'Configuration: a change has been refused since 00:00:01 UTC (1 fault: http.tls.certFile); the previous configuration is in force.',
       runbook: 'config-reload-failed',
     });
   });
@@ -20,11 +20,11 @@ describe('the notice of the configuration', () => {
   it('names what takes effect with the next start, with what the replica says is to be done about it', () => {
     const waiting = { awaitingRestart: ['http.port', 'store'], awaitingSince: 1_000 };
     expect(configurationNotice({ ...waiting, restartAdvice: canWait }, now)).toEqual({
-      text: 'Configuration: changed at 00:00:01 UTC, and in force with the next start: http.port, store. Nothing to do tonight: restart in office hours.',
+      text: 'Configuration: changed at 00:00:01 UTC, to take effect with the next start: http.port, store. Nothing to do tonight: restart in office hours.',
       runbook: 'config-reload-failed',
     });
     expect(configurationNotice({ awaitingRestart: ['store'], restartAdvice: cure }, now)).toEqual({
-      text: 'Configuration: changed, and in force with the next start: store. The new settings may be what is missing: restart one replica.',
+      text: 'Configuration: changed, to take effect with the next start: store. The new settings may be what is missing: restart one replica.',
       runbook: 'store-down',
     });
   });

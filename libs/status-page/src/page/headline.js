@@ -136,7 +136,7 @@ function lastCallSentence({ merchants, worst, now }) {
   const [first] = ending;
   if (first === undefined) return undefined;
   const alike = ending.filter((merchant) => takesPerson(merchant) === takesPerson(first));
-  const sentence = takesPerson(first) ? mendSentence(first, alike.length) : renewSentence(first, alike.length);
+  const sentence = takesPerson(first) ? fixSentence(first, alike.length) : renewSentence(first, alike.length);
   return { condition: 'unavailable', runbook: first.cause?.runbook ?? SESSION_EXPIRING, ...sentence };
 }
 
@@ -147,13 +147,13 @@ function lastCallSentence({ merchants, worst, now }) {
  * @param {EndingMerchant} first
  * @param {number} count
  */
-function mendSentence(first, count) {
+function fixSentence(first, count) {
   return {
     text:
       count === 1 ? `Payments of ${first.id} stop` : `Payments of ${count} merchants stop, those of ${first.id} first,`,
     ending: ` in ${durationText(first.leftMs)}`,
     because: becauseOf(first),
-    detail: "Mend that first (runbook); then renew by hand, since the next attempt comes after the session's end.",
+    detail: 'Fix that first (runbook); then renew by hand, since the next attempt comes after the session has ended.',
   };
 }
 

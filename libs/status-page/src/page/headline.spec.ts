@@ -341,7 +341,7 @@ describe('the headline', () => {
       text: 'Payments of shop-116000 stop',
       ending: ' in 1 min 56 s',
       because: `: ${refused}`,
-      detail: "Mend that first (runbook); then renew by hand, since the next attempt comes after the session's end.",
+      detail: 'Fix that first (runbook); then renew by hand, since the next attempt comes after the session has ended.',
       runbook: 'access-refused',
       also: undefined,
     });

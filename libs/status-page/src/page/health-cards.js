@@ -104,9 +104,12 @@ export function contentsOf({ replica, store, gateways, furtherGateways }, now) {
 function storeContent({ type, condition, since, reason, failing }, now) {
   const base = { key: 'store', kind: 'Store', title: type === 'redis' ? 'Redis' : 'Memory' };
   const facts = given([
-    [condition === 'answers' ? 'Answers for' : 'Down for', since === undefined ? undefined : durationText(now - since)],
+    [
+      condition === 'answers' ? 'Answering for' : 'Down for',
+      since === undefined ? undefined : durationText(now - since),
+    ],
     ['Reason', reason],
-    ['Shared', type === 'redis' ? 'by all replicas' : 'by nobody: for one replica'],
+    ['Shared', type === 'redis' ? 'by all replicas' : 'no: for one replica only'],
     ['Failing', failing && `${failing.work}, ${agoText(now - failing.at)}`],
   ]);
   if (condition === undefined) return { ...base, facts, condition: 'unknown', state: 'Not connected yet' };
@@ -147,7 +150,7 @@ function gatewayContent(gateway, now) {
     ['Merchants', merchants.toLocaleString('en')],
     ['Last call', lastCallText(gateway, now)],
     ['Other replicas', othersText(gateway, now)],
-    ['Answers for', answersSince === undefined ? undefined : durationText(now - answersSince)],
+    ['Answering for', answersSince === undefined ? undefined : durationText(now - answersSince)],
     ...callFacts(gateway),
     ['Typical call', medianMs === undefined ? undefined : tookText(medianMs)],
     ['Last failure', lastFailure && `${lastFailure.code ?? lastFailure.kind}, ${agoText(now - lastFailure.at)}`],
@@ -220,7 +223,7 @@ function callFacts({ attempts, failed, refused, answersSince }) {
  * @returns {CardContent}
  */
 function furtherContent(count) {
-  const state = 'Not listed: those that are listed are the worse ones';
+  const state = 'Not listed: the listed ones are worse off';
   return {
     key: 'further',
     kind: 'Gateways',

@@ -86,7 +86,7 @@ describe('the card of a gateway', () => {
       facts: [
         ['Merchants', '1'],
         ['Last call', 'answered, 2 s ago'],
-        ['Answers for', '30 s'],
+        ['Answering for', '30 s'],
         ['Failed before', '14 of 15 calls'],
         ['Last failure', 'b_server_is_overloaded, 40 s ago'],
       ],
@@ -105,7 +105,7 @@ describe('the card of a gateway', () => {
         ['Merchants', '1'],
         ['Last call', 'failed, 40 s ago'],
         ['Other replicas', 'answered, 10 s ago'],
-        ['Answers for', '10 s'],
+        ['Answering for', '10 s'],
         ['Failed before', '15 of 15 calls'],
         ['Last failure', 'timeout, 40 s ago'],
       ],
@@ -142,7 +142,7 @@ describe('the card of the store', () => {
   it('says for how long it has answered, and nothing that reads like the uptime of Redis', () => {
     const shown = (condition: 'answers' | 'silent') =>
       contentsOf({ ...document, store: { type: 'redis', condition, since: 51_000 } }, 60_000)[0]?.facts[0];
-    expect(shown('answers')).toEqual(['Answers for', '9 s']);
+    expect(shown('answers')).toEqual(['Answering for', '9 s']);
     expect(shown('silent')).toEqual(['Down for', '9 s']);
   });
 });

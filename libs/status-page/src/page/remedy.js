@@ -24,9 +24,9 @@ export class Remedy {
   #runbook = element('a');
   #ownKey = element('code');
   #keys = element('span', { class: 'keys' }, [
-    'Asked with ',
+    'Thumbprint of our key: ',
     this.#ownKey,
-    '. That of the bank, from the public key that it has: ',
+    '. To print that of the key that the bank has: ',
     element('code', {}, [THUMBPRINT_COMMAND]),
   ]);
   #command = element('code');

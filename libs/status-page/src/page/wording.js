@@ -163,7 +163,7 @@ export function matterOf({ cause, quietSince, ...merchant }, now) {
   if (cause !== undefined) return { text: `${cause.text}${reportText(merchant)}`, runbook: cause.runbook };
   if (quietSince === undefined) return undefined;
   const quiet = quietText('a dead session', now - quietSince).join('');
-  return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN_AUTHORIZER };
+  return { text: `${quiet}; somebody else may still create sessions`, runbook: FOREIGN_AUTHORIZER };
 }
 
 /**

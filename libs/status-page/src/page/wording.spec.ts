@@ -112,11 +112,11 @@ describe('the words of the page', () => {
     ).toBe(`${cause.text} (reported by checkout, refunds: b_used_token, b_unknown_device)`);
     expect(matterOf({ ...reported, condition: 'unavailable' }, 0)).toEqual(cause);
     expect(matterOf({ ...merchant, quietSince: 20_000 }, 200_000)).toEqual({
-      text: 'no consumer has reported a dead session to this replica for 3 min 0 s; somebody else may still create some',
+      text: 'no consumer has reported a dead session to this replica for 3 min 0 s; somebody else may still create sessions',
       runbook: 'foreign-authorizer',
     });
     expect(matterOf({ ...merchant, quietSince: 199_000 }, 200_000)?.text).toBe(
-      'a consumer has just reported a dead session to this replica; somebody else may still create some',
+      'a consumer has just reported a dead session to this replica; somebody else may still create sessions',
     );
     expect(matterOf({ ...merchant, cause, quietSince: 0 }, 0)).toEqual(cause);
   });
