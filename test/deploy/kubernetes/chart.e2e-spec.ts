@@ -160,10 +160,10 @@ describeWith(kubernetesPrograms, 'the chart', () => {
 
   it('tells at its installation what is still to be done', () => {
     const install = ['install', 'session-broker', chart, '--namespace', 'payments', '--dry-run=client'];
-    expect(run('helm', install)).toMatch(/label namespace payments[^]*no configuration[^]*Nothing leads to the bank/);
+    expect(run('helm', install)).toMatch(/label namespace payments[^]*no configuration[^]*No traffic to the bank/);
     const told = run('helm', [...install, ...EXAMPLES.flatMap((file) => ['--values', file])]);
     expect(told.split('NOTES:')[1]).toContain('http://session-egress.payments.svc');
-    expect(told.split('NOTES:')[1]).not.toContain('Nothing leads');
-    expect(told.split('NOTES:')[1]).toMatch(/yours to make, of the type docker-registry:\n +registry\n/);
+    expect(told.split('NOTES:')[1]).not.toContain('No traffic');
+    expect(told.split('NOTES:')[1]).toMatch(/Secrets for the registry, of the type docker-registry:\n +registry\n/);
   });
 });

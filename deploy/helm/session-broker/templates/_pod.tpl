@@ -45,7 +45,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- range $index, $id := .merchants }}
 {{- with get $taken $id }}
-{{- fail (printf "broker.merchants[%d]: /run/secrets/%s is the folder of %s. Take %s out of broker.merchants, and mount its Secret elsewhere by broker.volumes and broker.volumeMounts" $index $id . $id) }}
+{{- fail (printf "broker.merchants[%d]: /run/secrets/%s is the folder of %s. Take %s out of broker.merchants, and mount its Secret elsewhere with broker.volumes and broker.volumeMounts" $index $id . $id) }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -65,7 +65,7 @@ topologySpreadConstraints:
 {{- if not $isMounted }}
 {{- $id := index (splitList "/" $file) 3 }}
 {{- $remedy := get $remedies $id | default (printf "Name %s in broker.merchants" $id) }}
-{{- fail (printf "broker.configuration: no pod mounts the folder of %s. %s, or mount its Secret there by broker.volumes and broker.volumeMounts" $file $remedy) }}
+{{- fail (printf "broker.configuration: no pod mounts the folder of %s. %s, or mount its Secret there with broker.volumes and broker.volumeMounts" $file $remedy) }}
 {{- end }}
 {{- end }}
 {{- end }}
