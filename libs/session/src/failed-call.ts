@@ -38,9 +38,11 @@ export function failedCall(
     held.facts(merchant).leftMs,
   ];
   const { budget } = settings;
+  const isSealedElsewhere = trace?.thumbprint !== undefined;
+  const attempt = { kind, failures, retryAfterMs, wasReached, isSealedElsewhere, needsInMs, budget };
   return {
     outcome: kind,
-    retryInMs: retryDelayMs({ kind, failures, retryAfterMs, wasReached, needsInMs, budget }, context.random()),
+    retryInMs: retryDelayMs(attempt, context.random()),
     recorded: {
       kind,
       at: context.clock.now(),

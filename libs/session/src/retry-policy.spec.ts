@@ -75,6 +75,13 @@ describe('the retry policy', () => {
     expect(retryDelayMs({ ...transient, failures: 3, retryAfterMs: 1 }, 0.5)).toBe(8_500);
   });
 
+  it('retries slowly what is sealed to another key, once it cannot be a damaged answer any more', () => {
+    const sealed = { ...reached, kind: 'invalid_response', isSealedElsewhere: true } as const;
+    const pauses = [0, 1, 2, 3, 4].map((failures) => retryDelayMs({ ...sealed, failures }, 0));
+    expect(pauses).toEqual([1_000, 1_000, 1_000, 300_000, 300_000]);
+    expect(retryDelayMs({ ...sealed, isSealedElsewhere: false, failures: 4 }, 0)).toBe(1_000);
+  });
+
   it.each(['refused', 'revoked'] as const)('retries slowly what only a person can mend: %s', (kind) => {
     expect(retryDelayMs({ ...transient, kind }, 0)).toBe(300_000);
     expect(retryDelayMs({ ...transient, kind }, 1)).toBe(330_000);

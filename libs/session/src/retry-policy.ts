@@ -12,6 +12,8 @@ const MAX_UNREACHED_MS = 3_000;
 /** For failures that only a person can fix; a `Retry-After` cannot ask for more either. */
 const SLOW_RETRY_MS = 300_000;
 const SLOW_RETRY_JITTER = 0.1;
+/** An answer that was only damaged opens at the next attempt. After this many in a row it is the key. */
+const FAILURES_OF_A_WRONG_KEY = 3;
 /**
  * After this many failed calls in a row the pace slows down: otherwise a day's budget of 60 calls would be spent within
  * the first hour of an outage, and nobody could call when it is over.
@@ -37,6 +39,8 @@ interface FailedAttempt {
   readonly failures: number;
   /** False if there was not even a connection. */
   readonly wasReached: boolean;
+  /** The answer was sealed to another key than ours, or damaged. */
+  readonly isSealedElsewhere?: boolean;
   /** What the gateway asked for. */
   readonly retryAfterMs: number | undefined;
   /**
@@ -58,19 +62,18 @@ export function failuresAfter(failures: number, wasReached: boolean): number {
  * @param random in [0, 1)
  */
 export function retryDelayMs(attempt: FailedAttempt, random: number): number {
-  const askedForMs = Math.min(attempt.retryAfterMs ?? 0, SLOW_RETRY_MS);
-  switch (attempt.kind) {
-    case 'aborted':
-      return 0;
-    case 'refused':
-    case 'revoked':
-      return Math.max(SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER * random), outagePaceMs(attempt, random));
-    case 'transient':
-    case 'timeout':
-    case 'invalid_response':
-    case 'key_unavailable':
-      return Math.max(askedForMs, backOffMs(attempt, random), outagePaceMs(attempt, random));
+  if (attempt.kind === 'aborted') return 0;
+  if (needsPerson(attempt)) {
+    return Math.max(SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER * random), outagePaceMs(attempt, random));
   }
+  const askedForMs = Math.min(attempt.retryAfterMs ?? 0, SLOW_RETRY_MS);
+  return Math.max(askedForMs, backOffMs(attempt, random), outagePaceMs(attempt, random));
+}
+
+/** Each attempt under a wrong key costs a call, ends the session before it, and opens nothing. */
+function needsPerson({ kind, isSealedElsewhere = false, failures }: FailedAttempt): boolean {
+  if (kind === 'refused' || kind === 'revoked') return true;
+  return isSealedElsewhere && failures >= FAILURES_OF_A_WRONG_KEY;
 }
 
 /**
