@@ -1,5 +1,5 @@
 export { MemorySessionStore } from './memory/memory-session-store.js';
-export { parseRedisUrl, type RedisConnection, type RedisCredentials } from './redis/redis-connection.js';
+export { addressOf, parseRedisUrl, type RedisConnection, type RedisCredentials } from './redis/redis-connection.js';
 export type { ServerFacts } from './redis/inspection/inspected-server.js';
 export { NO_DATABASE } from './redis/redis-failure.js';
 export { StoreInspectionFailure } from './redis/inspection/inspection-failure.js';

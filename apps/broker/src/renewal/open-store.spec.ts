@@ -6,7 +6,10 @@ describe('the log of the store', () => {
   const told = (condition: StoreCondition, detail: string): readonly unknown[] => {
     const lines: unknown[] = [];
     const at = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
-    logStoreState({ info: at('info'), warn: at('warn'), error: at('error') } as unknown as Logger, condition, detail);
+    logStoreState({ info: at('info'), warn: at('warn'), error: at('error') } as unknown as Logger, condition, {
+      detail,
+      address: 'redis:6379',
+    });
     return lines;
   };
 
@@ -14,12 +17,16 @@ describe('the log of the store', () => {
     expect(told('silent', 'ECONNREFUSED')).toEqual([
       [
         'warn',
-        { detail: 'ECONNREFUSED', runbook: 'store-down' },
+        { detail: 'ECONNREFUSED', address: 'redis:6379', runbook: 'store-down' },
         'the store does not answer; sessions in memory go on being served',
       ],
     ]);
     expect(told('refuses', 'NOPERM')).toEqual([
-      ['error', { detail: 'NOPERM', runbook: 'store-down' }, expect.stringMatching(/^the store refuses: NOPERM; /)],
+      [
+        'error',
+        { detail: 'NOPERM', address: 'redis:6379', runbook: 'store-down' },
+        expect.stringMatching(/^the store refuses: NOPERM; /),
+      ],
     ]);
     expect(told('refuses', 'Redis asks for a certificate of the broker')).toMatchObject([
       [
@@ -38,7 +45,7 @@ describe('the log of the store', () => {
       ],
     ]);
     expect(told('answers', 'again, after 20 ms')).toEqual([
-      ['info', { detail: 'again, after 20 ms' }, 'the store answers'],
+      ['info', { detail: 'again, after 20 ms', address: 'redis:6379' }, 'the store answers'],
     ]);
   });
 });

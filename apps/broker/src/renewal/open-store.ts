@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import type { StoreConfiguration } from '#libs/configuration';
 import type { ClientKey } from '#libs/jwe';
 import type { SessionStore, Sightings } from '#libs/session';
-import { MemorySessionStore, redisConnection, RedisSessionStore, remedyOfRefusal } from '#libs/store';
+import { addressOf, MemorySessionStore, redisConnection, RedisSessionStore, remedyOfRefusal } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
 import type { StoreCondition, StoreState } from './store-state.js';
 
@@ -22,31 +22,40 @@ export async function openStore(parts: StoreParts): Promise<SessionStore & Sight
     state.note('answers', 'the store is this process');
     return new MemorySessionStore({ clock });
   }
+  const connection = redisConnection(store);
+  const address = addressOf(connection);
   return await RedisSessionStore.open({
-    connection: redisConnection(store),
+    connection,
     keyPrefix: store.keyPrefix,
     keysOf,
     clock,
     onStateChange: (condition, reason) => {
-      logStoreState(logger, condition, reason);
+      logStoreState(logger, condition, { detail: reason, address });
       state.note(condition, reason);
     },
   });
 }
 
+interface StoreFacts {
+  readonly detail: string;
+  /** Of its servers, as configured. */
+  readonly address: string;
+}
+
 /** One line per change, not per failed operation or retry. */
-export function logStoreState(logger: Logger, condition: StoreCondition, detail: string): void {
+export function logStoreState(logger: Logger, condition: StoreCondition, told: StoreFacts): void {
+  const { detail } = told;
   switch (condition) {
     case 'answers':
-      return logger.info({ detail }, 'the store answers');
+      return logger.info(told, 'the store answers');
     case 'refuses':
       return logger.error(
-        { detail, runbook: 'store-down' },
+        { ...told, runbook: 'store-down' },
         `the store refuses: ${withRemedy(detail)}; it will not pass by itself, and no session is created`,
       );
     case 'silent':
       return logger.warn(
-        { detail, runbook: 'store-down' },
+        { ...told, runbook: 'store-down' },
         'the store does not answer; sessions in memory go on being served',
       );
   }

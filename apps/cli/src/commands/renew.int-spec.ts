@@ -78,6 +78,19 @@ describe('what renew says', () => {
     expect(unlisted.at(-1)).toMatch(/; it will be asked for again by this replica when a call is free$/);
   });
 
+  it.each([
+    ['foreign_authorizer', 'ended by others again and again, and served on'],
+    ['reported_dead', 'reported dead by consumers, and served on'],
+    ['likely_dead', 'very likely dead, and served on'],
+    ['unshared', 'at this replica alone, and served on'],
+    ['held_back', 'served on'],
+  ])('says of a session with which payments may fail that it does, before until when: %s', async (condition, how) => {
+    const { lines } = await renew(refusal('budget_exhausted', 'no call was made'), {
+      merchants: [{ ...fresh, condition }],
+    });
+    expect(lines[1]).toMatch(new RegExp(`^The session that there is is ${how} until 2126-11-23T12:00:00.000Z; `));
+  });
+
   it('says of the next attempt whether it comes only after the session has ended', async () => {
     const lastFailure = { kind: 'refused', at: '2026-11-23T11:00:00.000Z' };
     const failed = { ...fresh, condition: 'failing', runbook: 'access-refused', lastFailure };

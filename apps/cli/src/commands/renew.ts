@@ -121,6 +121,7 @@ function ofReplica(report: Report, { place, answer, hasReplicas, notAsked, notTh
 const shownOf = ({ place, error }: PassedOver): object => ({ place, error });
 
 const servedAs: Readonly<Record<string, string>> = {
+  foreign_authorizer: 'ended by others again and again, and served on',
   reported_dead: 'reported dead by consumers, and served on',
   likely_dead: 'very likely dead, and served on',
   unshared: 'at this replica alone, and served on',

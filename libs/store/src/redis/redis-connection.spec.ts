@@ -1,5 +1,5 @@
 import { BrokerError } from '#libs/errors';
-import { parseRedisUrl } from './redis-connection.js';
+import { addressOf, parseRedisUrl, type RedisConnection } from './redis-connection.js';
 
 describe('parseRedisUrl', () => {
   it.each<[string, object]>([
@@ -38,5 +38,23 @@ describe('parseRedisUrl', () => {
     expect(refusal).toBeInstanceOf(BrokerError);
     expect(refusal).toMatchObject({ code: 'configuration_invalid' });
     expect(String(refusal)).not.toContain('hidden');
+  });
+});
+
+describe('the address of a Redis', () => {
+  const [first, second] = [
+    { host: 'a', port: 1 },
+    { host: '::1', port: 2 },
+  ];
+  it.each<[RedisConnection['kind'], RedisConnection, string]>([
+    ['single', { kind: 'single', address: second, database: 0, credentials: { password: 'canary' } }, '[::1]:2'],
+    [
+      'sentinel',
+      { kind: 'sentinel', sentinels: [first, second], name: 'pay', database: 0 },
+      'pay of the sentinels a:1, [::1]:2',
+    ],
+    ['cluster', { kind: 'cluster', nodes: [first, second] }, 'a:1, [::1]:2'],
+  ])('is given in one line, without credentials: %s', (_kind, connection, address) => {
+    expect(addressOf(connection)).toBe(address);
   });
 });

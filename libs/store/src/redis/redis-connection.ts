@@ -57,6 +57,21 @@ export type RedisConnection = SingleRedis | SentinelRedis | ClusterRedis;
 
 const DEFAULT_PORT = 6379;
 
+/** host:port. */
+export const nameOf = ({ host, port }: RedisAddress): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/** Where it is, as it was given, in one line and without credentials. */
+export function addressOf(connection: RedisConnection): string {
+  switch (connection.kind) {
+    case 'single':
+      return nameOf(connection.address);
+    case 'sentinel':
+      return `${connection.name} of the sentinels ${connection.sentinels.map(nameOf).join(', ')}`;
+    case 'cluster':
+      return connection.nodes.map(nameOf).join(', ');
+  }
+}
+
 /**
  * Reads `redis://[user[:password]@]host[:port][/database]`; `rediss://` for TLS.
  * @throws BrokerError `configuration_invalid`; the text is not quoted, since it may hold a password

@@ -1,7 +1,7 @@
 import { type Clock, instantFromEpochMs, type Instant } from '#libs/clock';
 import { Redis } from 'ioredis';
 import type { ServerOptions } from '../connection-profile.js';
-import type { RedisAddress } from '../redis-connection.js';
+import { nameOf, type RedisAddress } from '../redis-connection.js';
 import { describeRedisError } from '../redis-failure.js';
 import { reportingRefusedGreeting } from '../refused-greeting.js';
 import { NO_TLS, StoreInspectionFailure } from './inspection-failure.js';
@@ -136,8 +136,6 @@ export class InspectedServer {
 interface MaybeEncrypted {
   readonly getPeerCertificate?: () => { readonly valid_to?: string };
 }
-
-export const nameOf = ({ host, port }: RedisAddress): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 const present = <Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } =>
   value === undefined ? {} : ({ [name]: value } as { [K in Name]: Value });

@@ -6,11 +6,11 @@ import {
   serverOptions,
   type ServerOptions,
 } from '../connection-profile.js';
-import type { RedisAddress, RedisConnection } from '../redis-connection.js';
+import { nameOf, type RedisAddress, type RedisConnection } from '../redis-connection.js';
 import { RedisKeys, shardsOf } from '../redis-keys.js';
 import { type ClusterSlots, readClusterSlots } from './cluster-slots.js';
 import { CLUSTER_RIGHTS, type CommandRight, rightsOn, subscription } from './command-rights.js';
-import { InspectedServer, nameOf, type ServerFacts } from './inspected-server.js';
+import { InspectedServer, type ServerFacts } from './inspected-server.js';
 import { type SentinelView, viewOfSentinel } from './sentinel-view.js';
 import { StoreInspectionFailure } from './inspection-failure.js';
 

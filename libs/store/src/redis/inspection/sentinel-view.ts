@@ -1,6 +1,6 @@
 import { sentinelOptions, type RedisTimeouts } from '../connection-profile.js';
-import type { RedisAddress, SentinelRedis } from '../redis-connection.js';
-import { InspectedServer, nameOf } from './inspected-server.js';
+import { nameOf, type RedisAddress, type SentinelRedis } from '../redis-connection.js';
+import { InspectedServer } from './inspected-server.js';
 import { StoreInspectionFailure } from './inspection-failure.js';
 
 /** What one sentinel says about the primary. */
