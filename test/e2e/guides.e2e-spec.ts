@@ -31,7 +31,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, at the sand
   });
 
   async function brokerWithSession(): Promise<RunningBroker> {
-    const own = await RunningBroker.start({ merchant: { supersedes: true }, auth: [MAY_SEAL] });
+    const own = await RunningBroker.start({ merchant: { supersedes: true, lifetimeMs: 600_000 }, auth: [MAY_SEAL] });
     await own.get('/v1/merchants/shop/session', { prefer: 'wait=5' });
     return own;
   }

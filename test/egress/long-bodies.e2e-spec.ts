@@ -33,7 +33,7 @@ describe('a body in clear that is too long to be kept', () => {
         maxBytes: MAX_BYTES,
       } as const,
     ];
-    stage = await PlayedStage.start({ timeoutMs: 2_000, routes });
+    stage = await PlayedStage.start({ timeoutMs: 8_000, routes });
     ({ broker, gateway, egress } = stage);
     plain = egress.plain();
     await plain.pay('clear', {});

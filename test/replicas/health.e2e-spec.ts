@@ -6,7 +6,7 @@ import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-r
 
 /** The kubelet's default timeout for a probe. */
 const PROBE_TIMEOUT_MS = 1_000;
-const LIFETIME_MS = 8_000;
+const LIFETIME_MS = 12_000;
 
 /** On SIGUSR2, does nothing else until a file exists. */
 const blockingUntil = (file: string): string => `
@@ -72,7 +72,7 @@ describeWith('redis-server', 'the health of a replica', () => {
     const shown = ({ live, ready, missing, read: status }: Sample): object => ({ live, ready, missing, read: status });
     const during = samples.filter(({ endedAt }) => endedAt < ends).map(shown);
     const after = samples.filter(({ beganAt }) => beganAt > ends).map(shown);
-    expect(during.length).toBeGreaterThan(20);
+    expect(during.length).toBeGreaterThan(5);
     expect(new Set(during.map((one) => JSON.stringify(one)))).toEqual(
       new Set([JSON.stringify({ live: 200, ready: 200, missing: [], read: 200 })]),
     );

@@ -139,7 +139,7 @@ describeWith('redis-server', 'a store outage in which replicas may authorize alo
   it('ends with one more session, newer than theirs, on all of them, and none of them was ever without one', async () => {
     const redis = await RedisProcess.start();
     const authorize = { ...settings, onStoreOutage: 'authorize' } as const;
-    const options = { replicas: 3, lifetimeMs: 12_000, settings: authorize, redis: () => to(redis.address) };
+    const options = { replicas: 3, lifetimeMs: 20_000, settings: authorize, redis: () => to(redis.address) };
     const group = await ReplicaGroup.start(options);
     try {
       await eventually(() => group.agrees());

@@ -14,6 +14,7 @@ import {
   TestAuthority,
 } from '#libs/testing';
 import type { RedisConnection } from '../redis-connection.js';
+import { PATIENT_TIMEOUTS } from '../redis-store-fixture.js';
 import { RedisSessionStore } from '../redis-session-store.js';
 import { RedisInspection, type RightsFound } from './redis-inspection.js';
 import { StoreInspectionFailure } from './inspection-failure.js';
@@ -38,7 +39,7 @@ async function started<Fixture extends { stop: () => Promise<void> }>(starting: 
 }
 
 async function inspect(connection: RedisConnection): Promise<RedisInspection> {
-  const inspection = await RedisInspection.open({ connection, keyPrefix: 'broker', clock });
+  const inspection = await RedisInspection.open({ connection, keyPrefix: 'broker', clock, timeouts: PATIENT_TIMEOUTS });
   closers.push(() => inspection.close());
   return inspection;
 }
@@ -197,6 +198,7 @@ describeWith('redis-server', 'rights', () => {
       keysOf: () => [key],
       clock,
       onStateChange: () => undefined,
+      timeouts: PATIENT_TIMEOUTS,
     });
     closers.push(() => store.close());
     await store.enrol(['shop', 'other']);
