@@ -1,7 +1,8 @@
 import { formatDuration } from '#libs/clock';
-import { callsOnSchedule, leadShares } from '#libs/session';
-import { longEnoughTimeout, MAX_TIMEOUT_MS, tooSmallOf, withNoneToSpare } from './changes.js';
-import { isHarmless, type ScheduleFigures, type WindowFigures } from './figures.js';
+import { leadShares } from '#libs/session';
+import { tooSmallBudgetWarnings } from './budget-warnings.js';
+import { longEnoughTimeout, MAX_TIMEOUT_MS } from './changes.js';
+import { isHarmless, type ScheduleFigures } from './figures.js';
 import type { GapAfterOutage } from './gaps.js';
 import { remedies } from './gap-advice.js';
 import {
@@ -16,9 +17,11 @@ import {
   worstOf,
 } from './judged.js';
 import { believedLifeMs } from './needed-lead.js';
+import { impossibleQuietHours } from './quiet-hours-warning.js';
 import type { SimulationSetup } from './simulation.js';
 import { optionsOf } from './situations.js';
-import { inWindow, partOf, percent, roundedUp, WORTH_TELLING_MS } from './spans.js';
+import { tooSmallOf, withNoneToSpare } from './spare-calls.js';
+import { partOf, percent, roundedUp, WORTH_TELLING_MS } from './spans.js';
 import type { PlayedRun } from './trials.js';
 import { joined, short, type Span, span, worded, type Wording } from './wording.js';
 
@@ -48,6 +51,7 @@ export function warningsOf(judged: Judged): readonly Warning[] {
       ...ofAll([one], ...shortLeadWarnings(one, judged)),
       ...ofAll([one], ...tooSmallBudgetWarnings(one)),
     ]),
+    ...ofAll(served, impossibleQuietHours(served)),
     ...(isServed(judged) ? gapWarnings(judged, served) : []),
   ];
 }
@@ -163,46 +167,6 @@ function shortLeadWarnings({ figures }: Member, { leadShare }: Judged): readonly
   return [worded`the lead time is ${span(short.leadMs)}, and two attempts take ${span(short.neededMs)}: ${remedy}`];
 }
 
-function tooSmallBudgetWarnings({ setup, figures }: Member): readonly Wording[] {
-  const tooSmall = tooSmallOf(figures);
-  if (tooSmall !== undefined) return [tooSmallBudgetWarning(tooSmall, { setup, figures })];
-  const bare = withNoneToSpare(figures);
-  return bare === undefined
-    ? []
-    : [[`${noCallToSpare(bare, setup)}. A call that fails may cost a session. ${ofRenewEvery(bare, setup)}${ASK}`]];
-}
-
-const ASK = 'Ask the bank whether it expects so many before you allow them';
-
-function tooSmallBudgetWarning(window: WindowFigures, { setup, figures }: Member): Wording {
-  if (setup.durationMs >= window.perMs && isHarmless(figures)) {
-    const cost = figures.budgetRefusals === 0 ? 'no renewal was held up' : 'no session ended before the next one came';
-    const inThisRun = `In this run that cost nothing, for ${cost}; a call that fails may cost a session`;
-    return [`${noCallToSpare(window, setup)}. ${inThisRun}. ${ofRenewEvery(window, setup)}${ASK}`];
-  }
-  const life = formatDuration(setup.behaviour.lifetimeMs);
-  const when = figures.budgetRefusals > 0 ? 'was spent' : 'will not last';
-  return [
-    `the budget of create calls ${when}: renewing sessions of ${life} takes up to ${window.needed} calls in ` +
-      `${formatDuration(window.perMs)}, and session.budget allows ${inWindow(window)}. ${ofRenewEvery(window, setup)}${ASK}`,
-  ];
-}
-
-/** For when renewals come more often than the life of a session requires. */
-function ofRenewEvery({ needed, perMs }: WindowFigures, setup: SimulationSetup): string {
-  const { renewEveryMs } = setup.settings;
-  const without = callsOnSchedule(believedLifeMs(setup), { ...setup.settings, renewEveryMs: undefined }, perMs);
-  if (renewEveryMs === undefined || without >= needed) return '';
-  return `Without session.renewEvery (${formatDuration(renewEveryMs)}) it takes up to ${without}. `;
-}
-
-function noCallToSpare(window: WindowFigures, { behaviour }: SimulationSetup): string {
-  const takes = `renewing sessions of ${formatDuration(behaviour.lifetimeMs)} takes up to ${window.needed} calls in ${formatDuration(window.perMs)}`;
-  const short = window.needed - window.calls;
-  const lack = short > 0 ? `is ${short} ${short === 1 ? 'call' : 'calls'} too small` : 'has no call to spare';
-  return `session.budget ${lack}: ${takes}, and it allows ${inWindow(window)}`;
-}
-
 /** @param members those that had a session */
 function gapWarnings(judged: Judged, members: readonly Member[]): readonly Warning[] {
   const lost = members.filter(({ figures }) => figures.withoutSessionMs > 0);
@@ -225,7 +189,9 @@ const lostBy = (members: readonly Member[], of: 'withoutSessionMs' | 'pastMargin
 function waitedFor(lost: readonly Member[]): string {
   const most = Math.max(...lost.map(({ figures }) => figures.gaps));
   const times = most > 1 ? `, ${lost.length > 1 ? 'up to ' : ''}${most} times` : '';
-  const isAll = lost.every(({ figures }) => (tooSmallOf(figures) ?? withNoneToSpare(figures)) === undefined);
+  const isAll = lost.every(
+    ({ figures, setup }) => (tooSmallOf(figures) ?? withNoneToSpare(figures, setup)) === undefined,
+  );
   return `there was no session for less than a second${times}: ${WAITED_FOR}${isAll ? ', and there is nothing to do' : ''}`;
 }
 

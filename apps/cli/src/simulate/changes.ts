@@ -15,6 +15,7 @@ import type { ScheduleFigures } from './figures.js';
 import { believedLifeMs, neededLeadMs } from './needed-lead.js';
 import { isLongEnough, type Lead, pacedChanges, pacedWithMoreCalls } from './pacing.js';
 import type { SimulationSetup } from './simulation.js';
+import { tooSmallOf } from './spare-calls.js';
 import {
   bridges,
   isBetter,
@@ -364,15 +365,3 @@ export async function sufficientLead(setup: SimulationSetup): Promise<number | u
   }
   return undefined;
 }
-
-/** The window that the schedule alone exceeds. */
-export const tooSmallOf = ({
-  budget,
-}: Pick<ScheduleFigures, 'budget'>): ScheduleFigures['budget'][number] | undefined =>
-  budget.find(({ needed, calls }) => needed > calls);
-
-/** The window whose calls the schedule alone may use up without exceeding them. */
-export const withNoneToSpare = ({
-  budget,
-}: Pick<ScheduleFigures, 'budget'>): ScheduleFigures['budget'][number] | undefined =>
-  budget.find(({ needed, calls }) => needed === calls);

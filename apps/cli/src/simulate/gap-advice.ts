@@ -3,20 +3,13 @@ import { type CreateCallBudget, type CreateCallWindow, leadShareOf, leadShares }
 import { MAX_CALLS, raisedWindows } from './budgets.js';
 import { failsByChance } from './chance.js';
 import { type Change, changed, type ChangeKind, isOfLead, kindOf } from './change.js';
-import {
-  currentLeadShare,
-  hasLongerLead,
-  isBeyondAnySetting,
-  isCutByLongest,
-  longestTriedMs,
-  tooSmallOf,
-  withNoneToSpare,
-} from './changes.js';
+import { currentLeadShare, hasLongerLead, isBeyondAnySetting, isCutByLongest, longestTriedMs } from './changes.js';
 import type { ScheduleFigures, WindowFigures } from './figures.js';
 import type { Judged } from './judged.js';
 import { MAX_RENEWALS_TO_REPEAT } from './limits-of-a-run.js';
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
+import { tooSmallOf, withNoneToSpare } from './spare-calls.js';
 import { inWindow, leftForFailures, percent } from './spans.js';
 import { bridges, type CalmRun, isBetter, shortensLongest, type Tried } from './trials.js';
 import { joined, type Span, span, worded, type Wording } from './wording.js';
@@ -111,7 +104,7 @@ const isBeyondEveryLead = ({ setup, figures }: Judged): boolean =>
 function resultOf(one: Tried, judged: Judged): Wording {
   const isWorthIt = isBetter(one);
   const limits = isWorthIt
-    ? `${costOfLead(one, judged)}${beyondTheRun(one, judged)}${noneToSpare(one)}${tightlyUsed(one)}`
+    ? `${costOfLead(one, judged)}${beyondTheRun(one, judged)}${noneToSpare(one, judged)}${tightlyUsed(one, judged)}`
     : '';
   const caution = isWorthIt ? cautionOf(one, judged) : '';
   return worded`${namesOf(one, judged)} ${effectText(one, judged)}${limits}${caution}${isWorthIt ? linesToPaste(one) : ''}`;
@@ -155,14 +148,14 @@ function longestTried(setup: SimulationSetup): string {
 const raisesAny = ({ windows }: Extract<Change, { readonly of: 'budget' }>, { settings }: SimulationSetup): boolean =>
   raisedWindows(windows, settings.budget).length > 0;
 
-function noneToSpare({ own }: Tried): string {
-  const bare = withNoneToSpare(own);
+function noneToSpare({ own, changes }: Tried, { setup }: Judged): string {
+  const bare = withNoneToSpare(own, changed(setup, changes));
   return bare === undefined ? '' : `, which leaves no call to spare of ${inWindow(bare)}`;
 }
 
 /** What held in these runs but, by chance, may not hold in the next one. */
-function tightlyUsed(one: Tried): string {
-  if (!bridges(one) || one.isSure || withNoneToSpare(one.own) !== undefined) return '';
+function tightlyUsed(one: Tried, judged: Judged): string {
+  if (!bridges(one) || one.isSure || noneToSpare(one, judged) !== '') return '';
   return one.tight.map(({ used, ...window }) => `, and took up to ${used} of ${inWindow(window)}`).join('');
 }
 

@@ -60,7 +60,7 @@ export const callsOfChance = ({ used, needed }: Pick<WindowFigures, 'used' | 'ne
   used <= needed ? 0 : Math.ceil(2 * Math.sqrt(used - needed)) + 1;
 
 /** The least time that a session has left when it is renewed. */
-function leastLeftMs({ settings, behaviour }: Run): number {
+export function leastLeftMs({ settings, behaviour }: Run): number {
   const lifeMs = believedLifeMs({ settings, behaviour });
   const leadMs = Math.round(leadShareOf(lifeMs, settings) * lifeMs);
   return Math.max(leadMs, lifeMs - (settings.renewEveryMs ?? lifeMs));
