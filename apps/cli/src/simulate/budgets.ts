@@ -57,7 +57,7 @@ export async function inFewestCalls(trials: Trials, found: readonly Tried[]): Pr
   const before = own.setup.settings.budget;
   const isAsGood = (one: Tried): boolean =>
     bridges(best)
-      ? bridges(one) && tightlyRaised(one, before) <= tightlyRaised(best, before)
+      ? bridges(one) && (one.isSure || !best.isSure) && tightlyRaised(one, before) <= tightlyRaised(best, before)
       : isBetter(one) && !trials.isNewlyShort(one) && !leavesLess(best, one);
   let held = best;
   for (const [index, { calls }] of before.entries()) {
@@ -133,3 +133,9 @@ function amplerBudgets(
 
 export const raisedWindows = (windows: CreateCallBudget, before: CreateCallBudget): readonly CreateCallWindow[] =>
   windows.filter(({ calls }, index) => calls > (before[index]?.calls ?? Infinity));
+
+/** The calls of the windows that the bank has to allow. */
+export const askedFor = ({ changes }: Tried, before: CreateCallBudget): number =>
+  changes
+    .flatMap((change) => (change.of === 'budget' ? raisedWindows(change.windows, before) : []))
+    .reduce((sum, { calls }) => sum + calls, 0);

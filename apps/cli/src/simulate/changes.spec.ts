@@ -62,10 +62,12 @@ describe('the changes that are tried', () => {
 
   it('tell the kinds of which none helps, and no kind that was not tried', async () => {
     const before = await playedIn([setup, ...otherRuns(setup)]);
-    const { tried, inVain } = await tryChanges(before);
+    const { tried, inVain, outdone } = await tryChanges(before);
     const helping = tried.filter(isBetter).map(({ changes }) => kindOf(changes));
     expect(inVain.filter((kind) => helping.includes(kind))).toEqual([]);
-    expect([...helping, ...inVain].sort()).toEqual(['budget', 'lead', 'leadWithBudget', 'lifetime', 'pace']);
+    // It leaves as little as a lead with fewer calls at once, for which nobody has to be asked.
+    expect(outdone).toEqual(['leadWithBudget']);
+    expect([...helping, ...inVain].sort()).toEqual(['budget', 'lead', 'lifetime', 'pace']);
     const bridged = changed(setup, [{ of: 'lifetime', lifetimeMs: 4 * HOUR_MS }]);
     const short = { ...bridged, durationMs: 24 * HOUR_MS };
     expect((await tryChanges(await playedIn([short, ...otherRuns(short)]))).inVain).not.toContain('lifetime');
@@ -204,9 +206,15 @@ describe('the changes that are tried', () => {
       { calls: 60, perMs: 24 * HOUR_MS },
       { calls: 4, perMs: 10 * MINUTE_MS },
     ];
+    // More calls are certain to bridge it, which is worth telling beside what did so in these runs.
     expect(pairs).toMatchObject([
-      { effect: 'bridges', tight: [], changes: [{ share: 0.4 }, { of: 'budget', windows: paced }] },
+      { effect: 'bridges', isSure: true, changes: [{ share: 0.4 }, { windows: [{ perMs: 24 * HOUR_MS }] }] },
+      { effect: 'bridges', isSure: false, tight: [], changes: [{ share: 0.4 }, { of: 'budget', windows: paced }] },
     ]);
+    const spans = (
+      await playedIn([run(60), ...otherRuns(run(60))].map((one) => changed(one, pairs[1]?.changes ?? [])))
+    ).map(({ figures }) => figures.worstRemainingMs ?? 0);
+    expect(pairs[1]?.leastLeftMs).toBe(Math.min(...spans));
     const lead = (share: number): Tried['changes'] => [{ of: 'lead', share }];
     for (const changes of [lead(0.4), [...lead(0.3), { of: 'budget', windows: paced } as const]]) {
       expect(Math.max(...(await gapsWith(run(60), changes)))).toBeGreaterThan(0);
@@ -230,14 +238,36 @@ describe('the changes that are tried', () => {
 
   it('ask for no more calls than an outage takes whose calls come further apart', async () => {
     const run = {
-      ...ofAnHour([{ calls: 5, perMs: 24 * HOUR_MS }], { lifetimeMs: 8 * HOUR_MS, outageMs: HOUR_MS }),
+      ...ofAnHour([{ calls: 4, perMs: 24 * HOUR_MS }], { lifetimeMs: 8 * HOUR_MS, outageMs: HOUR_MS }),
       durationMs: 120 * HOUR_MS,
     };
     const bridging = (await tryIn(run)).filter(bridges);
-    const [day, hour] = bridging.flatMap(({ changes: [change] }) => (change?.of === 'budget' ? change.windows : []));
-    expect(bridging).toHaveLength(1);
-    expect(hour).toEqual({ calls: 4, perMs: HOUR_MS });
-    expect(day?.calls).toBeLessThan(20);
+    // The schedule takes four a day, and a call in an hour and a half lets one fail: a last one is over.
+    const windows = [
+      { calls: 6, perMs: 24 * HOUR_MS },
+      { calls: 1, perMs: 90 * MINUTE_MS },
+    ];
+    expect(bridging.map(({ changes }) => changes)).toEqual([[{ of: 'budget', windows, isPaced: true }]]);
+  });
+
+  it('make single calls where a handful a day is enough for these, also with a shorter lead', async () => {
+    const ofDay = { calls: 6, perMs: 24 * HOUR_MS };
+    const run = {
+      ...ofAnHour([ofDay], { lifetimeMs: 6 * HOUR_MS, outageMs: 20 * MINUTE_MS }),
+      ...{ replicas: 1, durationMs: 36 * HOUR_MS },
+    };
+    const windows = [ofDay, { calls: 1, perMs: 30 * MINUTE_MS }];
+    const { tried, outdone, inVain } = await tryChanges(await playedIn([run, ...otherRuns(run).slice(0, 3)]));
+    expect(tried.filter(isBetter)).toMatchObject([
+      {
+        ...{ effect: 'bridges', isSure: true },
+        changes: [
+          { of: 'lead', share: 0.1 },
+          { of: 'budget', windows, isPaced: true },
+        ],
+      },
+    ]);
+    expect({ outdone, inVain }).toEqual({ outdone: [], inVain: ['lead'] });
   });
 
   it('tell what a lead costs where quiet hours decide when sessions are renewed, too', async () => {

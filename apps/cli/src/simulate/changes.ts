@@ -7,17 +7,25 @@ import {
   type LeadTime,
   safetyMarginMs,
 } from '#libs/session';
-import { type Change, changed, type ChangeKind } from './change.js';
-import { ampleBudgets, inFewestCalls, raisedWindows } from './budgets.js';
+import { type Change, changed, type ChangeKind, kindOf } from './change.js';
+import { ampleBudgets, askedFor, inFewestCalls } from './budgets.js';
 import { withCalmCalls } from './calm-calls.js';
 import { failsByChance, SLOWEST_CALL } from './chance.js';
 import type { ScheduleFigures } from './figures.js';
 import { believedLifeMs, neededLeadMs } from './needed-lead.js';
-import { isLongEnough, type Lead, pacedChanges, pacedWithMoreCalls } from './pacing.js';
+import {
+  isLongEnough,
+  type Lead,
+  pacedChanges,
+  pacedWithMoreCalls,
+  sparingChanges,
+  sparingWithMoreCalls,
+} from './pacing.js';
 import type { SimulationSetup } from './simulation.js';
 import { tooSmallOf } from './spare-calls.js';
 import {
   bridges,
+  bridgesForSure,
   isBetter,
   leavesLess,
   played,
@@ -46,6 +54,8 @@ export interface Advice {
   readonly tried: readonly Tried[];
   /** Kinds of which more changes were tried than are reported, and of which nothing reported helps. */
   readonly inVain: readonly ChangeKind[];
+  /** Kinds of which one did as well as something that is reported, and would need more calls from the bank. */
+  readonly outdone: readonly ChangeKind[];
 }
 
 /**
@@ -62,15 +72,15 @@ export async function tryChanges(
   const timeout = timeoutFor(before);
   const withTimeout = timeout && (await trials.prove([timeout]));
   if (timeout === undefined || withTimeout === undefined || !isWorthIt(withTimeout)) return adviceOf(trials);
-  if (bridges(withTimeout)) return { tried: [withTimeout], inVain: [] };
+  if (bridges(withTimeout)) return { tried: [withTimeout], inVain: [], outdone: [] };
   // A timeout that cuts calls short is wrong in any case, so further changes are sought with a longer one.
   const longer = new Trials(
     await replayed(before, timeout),
     alike.map((setup) => changed(setup, [timeout])),
   );
-  const { tried, inVain } = await adviceOf(longer);
+  const { tried, ...others } = await adviceOf(longer);
   const further = tried.filter(isBetter).map((one) => ({ ...one, changes: [timeout, ...one.changes] }));
-  return { tried: [withTimeout, ...further], inVain };
+  return { tried: [withTimeout, ...further], ...others };
 }
 
 function timeoutFor([own]: readonly PlayedRun[]): Change | undefined {
@@ -89,32 +99,41 @@ async function replayed(before: readonly PlayedRun[], change: Change): Promise<r
 }
 
 async function adviceOf(trials: Trials): Promise<Advice> {
-  const tried = await helpfulIn(trials);
-  return { tried, inVain: trials.kindsInVain(tried) };
-}
-
-async function helpfulIn(trials: Trials): Promise<readonly Tried[]> {
   const [own] = trials.before;
-  if (own === undefined) return [];
-  return withCalmCalls(own.setup, await soughtIn(trials, own));
+  if (own === undefined) return { tried: [], inVain: [], outdone: [] };
+  const { better, outdone } = await soughtIn(trials, own);
+  const tried = await withCalmCalls(own.setup, better);
+  const inVain = trials.kindsInVain(tried, outdone);
+  const helping = new Set([...tried.filter(isBetter).map(({ changes }) => kindOf(changes)), ...inVain]);
+  const kinds = new Set(outdone.flatMap(({ changes }) => kindOf(changes) ?? []));
+  return { tried, inVain, outdone: [...kinds].filter((kind) => !helping.has(kind)) };
 }
 
-async function soughtIn(trials: Trials, own: PlayedRun): Promise<readonly Tried[]> {
+interface Sought {
+  readonly better: readonly Tried[];
+  /** Helps as much as one of these, and asks the bank for more. */
+  readonly outdone: readonly Tried[];
+}
+
+async function soughtIn(trials: Trials, own: PlayedRun): Promise<Sought> {
   const leads = leadsToTry(own);
   const byLead = await bestOf(
     trials,
     leads.map((lead) => [lead]),
   );
-  const budgets = await ampleBudgets(trials, []);
-  const ample = await bestOf(
-    trials,
-    budgets.map((budget) => [budget]),
-  );
-  const alone = [...byLead, ...(await inFewestCalls(trials, ample))];
-  const both = alone.some(bridges) ? [] : await leadWithBudget(own.setup, trials, alone);
   const paced = byLead.some(bridges) ? [] : await pacedIn(trials, own, byLead);
+  const { budget: before } = own.setup.settings;
+  // Then nobody has to ask the bank for anything.
+  const isFreeAndSure = paced.some((one) => bridgesForSure(one) && askedFor(one, before) === 0);
+  const alone = [...byLead, ...(isFreeAndSure ? [] : await moreCalls(trials))];
+  const isBridged = isFreeAndSure || alone.some(bridges);
+  const both = isBridged ? [] : await leadWithBudget(own.setup, trials, alone);
   const shorter = alone.some(bridges) ? await shorterWithBudget(trials, own) : [];
-  const better = leastAsked([...alone, ...both, ...paced, ...shorter], own.setup.settings.budget);
+  const found = [...alone, ...both, ...paced, ...shorter];
+  const least = leastAsked(found, before);
+  const isFree = least.some((one) => bridges(one) && askedFor(one, before) === 0);
+  // What only shortens the gap is of no use beside what bridges it without asking the bank.
+  const better = least.filter((one) => bridges(one) || !isFree);
   const byBank = better.some(bridges)
     ? []
     : await bestOf(
@@ -122,18 +141,22 @@ async function soughtIn(trials: Trials, own: PlayedRun): Promise<readonly Tried[
         lifetimesToTry(own.setup).map((life) => [life]),
       );
   const warned = byLead.some(bridges) ? [] : await longestLead(trials, leads, byLead);
-  return [...better, ...byBank, ...warned];
+  return { better: [...better, ...byBank, ...warned], outdone: found.filter((one) => !least.includes(one)) };
 }
 
-/** Nobody asks the bank for more calls if fewer of them, or none, do as well. */
+async function moreCalls(trials: Trials): Promise<readonly Tried[]> {
+  const candidates = (await ampleBudgets(trials, [])).map((budget) => [budget]);
+  return inFewestCalls(trials, await bestOf(trials, candidates));
+}
+
+/** Nobody asks the bank for more calls if fewer of them, or none, do as well: what is certain is more than that. */
 function leastAsked(found: readonly Tried[], before: CreateCallBudget): readonly Tried[] {
-  const asked = ({ changes }: Tried): number =>
-    changes
-      .flatMap((change) => (change.of === 'budget' ? raisedWindows(change.windows, before) : []))
-      .reduce((sum, { calls }) => sum + calls, 0);
   const isAsGood = (one: Tried, other: Tried): boolean =>
-    bridges(one) ? one.tight.length === 0 : !bridges(other) && !leavesLess(other, one);
-  return found.filter((one) => !found.some((other) => asked(other) < asked(one) && isAsGood(other, one)));
+    bridges(one)
+      ? one.tight.length === 0 && (one.isSure || !bridgesForSure(other))
+      : !bridges(other) && !leavesLess(other, one);
+  const asksForLess = (one: Tried, other: Tried): boolean => askedFor(one, before) < askedFor(other, before);
+  return found.filter((one) => !found.some((other) => asksForLess(other, one) && isAsGood(other, one)));
 }
 
 /**
@@ -272,13 +295,14 @@ async function pacedIn(trials: Trials, own: PlayedRun, byLead: readonly Tried[])
   const enough = longer.filter((share) => isLongEnough(own, share));
   const fitting = longer.filter((share) => fitsBudget(setup, ofShare(share)));
   const worthIt = fitting.filter((share) => enough.includes(share) || share === fitting.at(-1));
-  const found =
-    tooSmallOf(figures) === undefined
-      ? await bestOf(trials, pacedChanges(own, [undefined, ...leadsOf(worthIt)]), byLead)
-      : [];
+  const shorter = leadSharesOf(setup).filter((share) => share < current - 0.01);
+  const sparing = sparingChanges(own, [undefined, ...leadsOf(shorter.reverse()), ...leadsOf(fitting)]);
+  const candidates = [...sparing, ...pacedChanges(own, [undefined, ...leadsOf(worthIt)])];
+  const found = tooSmallOf(figures) === undefined ? await bestOf(trials, candidates, byLead) : [];
   if (found.some(bridges)) return found;
-  const set = isLongEnough(own, current) ? [undefined] : [];
-  return [...found, ...(await pacedWithMoreCalls(trials, [...set, ...leadsOf(enough)]))];
+  const leads = [...(isLongEnough(own, current) ? [undefined] : []), ...leadsOf(enough)];
+  const sparingMore = (await bestOf(trials, sparingWithMoreCalls(own, leads))).filter(bridges);
+  return [...found, ...(sparingMore.length > 0 ? sparingMore : await pacedWithMoreCalls(trials, leads))];
 }
 
 function fitsBudget(setup: SimulationSetup, renewBefore: LeadTime): boolean {
@@ -306,7 +330,8 @@ async function leadWithBudget(
     const budgets = await ampleBudgets(trials, [lead]);
     const candidates = budgets.map((budget) => [lead, budget]);
     const found = await bestOf(trials, candidates, alone);
-    if (held.length > 0 && !found.some(bridges)) break;
+    // What would bridge it is not given up for what only did so in these runs.
+    if (held.length > 0 && !found.some(held.some(bridgesForSure) ? bridgesForSure : bridges)) break;
     held = found;
     if (!held.some(bridges)) break;
   }

@@ -53,7 +53,7 @@ async function neededLead({ setup, figures }: Judged): Promise<Pick<Judged, 'lea
   return leadShare === undefined ? {} : { leadShare };
 }
 
-async function advice(judged: Judged): Promise<Pick<Judged, 'tried' | 'inVain'>> {
+async function advice(judged: Judged): Promise<Pick<Judged, 'tried' | 'inVain' | 'outdone'>> {
   const { setup, figures, others = [] } = judged;
   if (isHarmless(worstOf(judged).figures) || isWaitedFor(judged) || isBeyondAnySetting(setup, figures)) return {};
   const alike = membersOf(judged)

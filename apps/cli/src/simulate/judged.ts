@@ -24,6 +24,8 @@ export interface Judged extends Member {
   readonly tried?: readonly Tried[];
   /** Kinds of change of which some were tried, although none that is reported helps. */
   readonly inVain?: readonly ChangeKind[];
+  /** Kinds of which one did as well as something that is reported, and needs more calls. */
+  readonly outdone?: readonly ChangeKind[];
   /** Others in the same run have advice, but nothing was tried for this one. */
   readonly isOneOfMany?: boolean;
   /** The smallest `renewBefore` that fits two attempts. Absent if none does, or if it was not sought. */

@@ -1,4 +1,12 @@
-import { LAST_ATTEMPT_TIMEOUTS, leadShareOf, MAX_USUAL_PAUSE_MS, safetyMarginMs } from '#libs/session';
+import {
+  type CreateCallBudget,
+  type CreateCallWindow,
+  LAST_ATTEMPT_TIMEOUTS,
+  leadShareOf,
+  MAX_USUAL_PAUSE_MS,
+  safetyMarginMs,
+} from '#libs/session';
+import { failsByChance } from './chance.js';
 import type { WindowFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
 
@@ -29,11 +37,18 @@ export function bridgesWhereverItBegins(
 ): boolean {
   const { outageMs } = run.behaviour;
   if (outageMs === 0) return true;
-  // At worst, a window that is spent when the outage ends holds up the next call for its full length.
-  const heldUpMs = Math.max(0, ...budget.filter(({ used, calls }) => used >= calls).map(({ perMs }) => perMs));
-  const isOver = (perMs: number): boolean => perMs <= leastLeftMs(run);
-  return leastLeftMs(run) >= Math.max(neededLeadMs(run, limit), isOver(heldUpMs) ? outageMs + heldUpMs : 0);
+  const leftMs = leastLeftMs(run);
+  // Whether a window that is longer than the lead has calls to spare is another question.
+  const spent = budget.filter((window) => window.perMs <= leftMs && maySpend(window, run, budget));
+  return leftMs >= Math.max(neededLeadMs(run, limit), ...spent.map((window) => heldUpForMs(outageMs, window)));
 }
+
+/**
+ * The longest time from the first call that an outage lets fail to one after it, if this window is spent: at worst, it
+ * holds up the call after the outage for its full length. If it allows one call, the calls are as far apart as that.
+ */
+export const heldUpForMs = (outageMs: number, { calls, perMs }: CreateCallWindow): number =>
+  calls === 1 ? perMs * Math.ceil(outageMs / perMs) + MAX_USUAL_PAUSE_MS : outageMs + perMs;
 
 /**
  * Whether the budget still has enough calls if the pauses of an outage happen to be shorter, which costs more calls.
@@ -47,10 +62,22 @@ export function hasCallsToSpare(run: Run, budget: readonly WindowFigures[]): boo
  * nothing: the calls that it refuses are still made in time.
  */
 export function tightWindows(run: Run, budget: readonly WindowFigures[]): readonly WindowFigures[] {
-  return budget.filter(
-    (window) => window.perMs > leastLeftMs(run) && window.used + callsOfChance(window) > window.calls,
-  );
+  return budget.filter((window) => window.perMs > leastLeftMs(run) && mostUsed(window, run, budget) > window.calls);
 }
+
+/** With another run's luck, and no more than the whole budget lets fail. */
+function mostUsed(window: WindowFigures, run: Run, budget: CreateCallBudget): number {
+  const mostFailing = failsByChance(run) ? Infinity : mostCallsIn(run.behaviour.outageMs, budget);
+  return Math.max(window.used, Math.min(window.used + callsOfChance(window), window.needed + mostFailing));
+}
+
+/** Whether a call may be refused because of this window, with another run's luck. */
+const maySpend = (window: WindowFigures, run: Run, budget: CreateCallBudget): boolean =>
+  window.used >= window.calls || mostUsed(window, run, budget) > window.calls;
+
+/** The most calls that the budget lets fail in an outage of this length. */
+export const mostCallsIn = (outageMs: number, budget: CreateCallBudget): number =>
+  Math.min(...budget.map(({ calls, perMs }) => calls * (Math.floor(outageMs / perMs) + 1)));
 
 /**
  * How many more calls than were seen may fail in an outage with another seed: twice what such a count strays by, plus

@@ -32,6 +32,8 @@ export interface Tried {
   /** The time without a session, or past the margin, in the run that loses least and in the one that loses most. */
   readonly leastLostMs: number;
   readonly lostMs: number;
+  /** The least that a session had left when the next one came, in all of the runs. Absent if none was replaced. */
+  readonly leastLeftMs?: number;
   /** The most that any run loses without the change. */
   readonly wasMs: number;
   /**
@@ -56,6 +58,9 @@ export const played = async (setup: SimulationSetup): Promise<ScheduleFigures> =
 
 export const bridges = ({ effect }: Tried): boolean => effect === 'bridges';
 
+/** Bridges it wherever the outage begins, which is more than that some runs had no gap. */
+export const bridgesForSure = (one: Tried): boolean => bridges(one) && one.isSure;
+
 export const isBetter = ({ effect }: Tried): boolean => effect === 'bridges' || effect === 'shortens';
 
 /** By more than chance alone may explain. */
@@ -74,6 +79,11 @@ function tightIn(runs: readonly PlayedRun[]): readonly WindowFigures[] {
     if (window.used > (tight.get(window.perMs)?.used ?? 0)) tight.set(window.perMs, window);
   }
   return [...tight.values()];
+}
+
+function leastLeftIn(figures: readonly ScheduleFigures[]): Pick<Tried, 'leastLeftMs'> {
+  const left = figures.flatMap(({ worstRemainingMs }) => worstRemainingMs ?? []);
+  return left.length === 0 ? {} : { leastLeftMs: Math.min(...left) };
 }
 
 /** Plays changes in runs that were played without them. */
@@ -134,7 +144,9 @@ export class Trials {
     }
     const whole = unspared.length === 0 ? proved : await this.#attempt(proved.changes, [...this.before, ...unspared]);
     const played = [...this.before.map(({ setup }) => setup), ...[...further, ...this.#alike].slice(0, count)];
-    return { ...whole, runs: played.length, merchants: merchantsIn(played) };
+    const figures: ScheduleFigures[] = [];
+    for (const setup of played) figures.push(await this.#played(changed(setup, proved.changes)));
+    return { ...whole, ...leastLeftIn(figures), runs: played.length, merchants: merchantsIn(played) };
   }
 
   async #unspared(changes: readonly Change[], setups: readonly SimulationSetup[]): Promise<PlayedRun[]> {
@@ -146,9 +158,12 @@ export class Trials {
     return unspared;
   }
 
-  /** The kinds of which something was played that is not reported, while nothing that is reported helps. */
-  kindsInVain(told: readonly Tried[]): readonly ChangeKind[] {
-    const helping = new Set(told.filter(isBetter).map(({ changes }) => kindOf(changes)));
+  /**
+   * The kinds of which something was played that is not reported, while nothing that is reported helps.
+   * @param outdone what helped as much as something that is reported
+   */
+  kindsInVain(told: readonly Tried[], outdone: readonly Tried[] = []): readonly ChangeKind[] {
+    const helping = new Set([...told.filter(isBetter), ...outdone].map(({ changes }) => kindOf(changes)));
     const keys = new Set(told.map(({ changes }) => JSON.stringify(changes)));
     const untold = [...this.#changes].filter(([key]) => !keys.has(key)).map(([, changes]) => kindOf(changes));
     return [...new Set(untold)].flatMap((kind) => (kind === undefined || helping.has(kind) ? [] : [kind]));
@@ -178,6 +193,7 @@ export class Trials {
       ...{ runs: after.length, merchants: merchantsIn(after.map(({ setup }) => setup)) },
       ...{ effect: effectOf(compared), longerRuns: compared.filter(isLonger).length },
       ...{ isSure: after.every((run) => this.#isSure(run)), tight: tightIn(after) },
+      ...leastLeftIn(after.map((run) => run.figures)),
     };
   }
 
