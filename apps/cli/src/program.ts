@@ -184,6 +184,12 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
     });
 }
 
+const SIMULATE_HELP = `
+Example: would sessions of an hour be renewed in time, also if the bank does not answer for 20 minutes?
+  ${PROGRAM} simulate broker.yaml --lifetime 1h --outage 20m
+
+docs/simulate.md explains what it prints.`;
+
 function addSimulate(program: Command, { run, context }: Wiring): void {
   takesFile(
     program,
@@ -200,6 +206,7 @@ function addSimulate(program: Command, { run, context }: Wiring): void {
     .option('--from <day>', 'the first day, such as 2026-10-24: quiet hours go by the calendar; today when absent')
     .option('--replicas <number>', 'of the broker; 3 when absent, and 1 with the store in memory')
     .option('--seed <number>', 'of everything that is random', '1')
+    .addHelpText('after', SIMULATE_HELP)
     .action((file: string | undefined, given: Given<Omit<SimulateOptions, 'config'>>, command: Command) => {
       const options = { ...given, config: demandConfiguration({ ...given, file }, context, command) };
       return run(options, async () => (await import('./commands/simulate.js')).simulateSchedule(options, context));

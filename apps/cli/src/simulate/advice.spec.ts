@@ -62,16 +62,18 @@ describe('the warning of a gap', () => {
   it('says that all of it came after the outage, and what ends it, where the session outlived the outage', () => {
     const whole = figures({ afterOutage: { gapMs: 999_900, inPauseMs: 999_900, byBudgetMs: 0 } });
     expect(gapWarning({ figures: whole })).toMatch(
-      /^shop: there was no session for 16m 40s, all of it after the outage in the pause .* `session-broker renew` ends: /,
+      /^shop: there was no session for 16m 40s\. All of it came after the outage, in the pause .* `session-broker renew` ends\. /,
     );
     const part = figures({ afterOutage: { gapMs: 600_000, inPauseMs: 0, byBudgetMs: 600_000 } });
-    expect(gapWarning({ figures: part })).toMatch(/, 10m of it after the outage because session\.budget was spent: /);
+    expect(gapWarning({ figures: part })).toMatch(
+      /\. Of that, 10m came after the outage because session\.budget was spent\. /,
+    );
     const both = figures({ afterOutage: { gapMs: 600_000, inPauseMs: 240_000, byBudgetMs: 360_000 } });
     expect(gapWarning({ figures: both })).toMatch(
-      /, 10m of it after the outage \(4m in the pause .* `session-broker renew` ends, and 6m because session\.budget was spent\): /,
+      /\. Of that, 10m came after the outage: 4m in the pause .* `session-broker renew` ends, and 6m because session\.budget was spent\. /,
     );
     const byChance = figures({ afterOutage: { gapMs: 600_000, inPauseMs: 0, byBudgetMs: 0 } });
-    expect(gapWarning({ figures: byChance })).toMatch(/, 10m of it after the outage: /);
+    expect(gapWarning({ figures: byChance })).toMatch(/\. Of that, 10m came after the outage\. /);
   });
 
   it('names the change that leaves the least, and the one beyond it that would make it longer', () => {
@@ -97,7 +99,7 @@ describe('the warning of a gap', () => {
       ],
     });
     expect(told?.split('\n')).toEqual([
-      'shop: there was no session for 16m 40s; any one of:',
+      'shop: there was no session for 16m 40s. Any one of these helps:',
       expect.stringMatching(
         /^ {2}- a session\.budget of .* would bridge it \(ask the bank whether it allows so many\)$/,
       ),
@@ -130,7 +132,7 @@ describe('the warning of a gap', () => {
         .slice(2),
     ).toEqual(['  no better, in the few values that were tried: a larger session.budget, longer sessions']);
     expect(gapWarning({ inVain: ['lead', 'leadWithBudget'] })).toMatch(
-      /: no setting was found to bridge it, in the few values that were tried of: another session\.renewBefore, another session\.renewBefore with a larger session\.budget$/,
+      /\. No setting was found to bridge it, in the few values that were tried of: another session\.renewBefore, another session\.renewBefore with a larger session\.budget$/,
     );
   });
 
@@ -168,7 +170,7 @@ describe('the warning of a gap', () => {
     );
     const longer = { setup: setup(), figures: figures({ withoutSessionMs: 60_000 }) };
     expect(gapWarning({ ...between, others: [longer] })).toMatch(
-      /^shop: there was no session for less than a second \(1m in 1 other runs\): /,
+      /^shop: there was no session for less than a second \(1m in 1 other runs\)\. /,
     );
   });
 
@@ -187,7 +189,7 @@ describe('the warning of a gap', () => {
       '  a session.budget of 4 in 10m in place of 20 would bridge it (fewer at once leave more for later; after a longer outage the next call may wait for 10m)',
     );
     expect(told([...before, { calls: 5, perMs: 3_600_000 }])).toMatch(
-      / a session\.budget with a new window of 5 in 1h would .*later; after a longer outage the next call may wait for 1h\)$/,
+      / {2}a new window of 5 in 1h in session\.budget would .*later; after a longer outage the next call may wait for 1h\)$/,
     );
     expect(told([short, day, { calls: 5, perMs: 3_600_000 }])).toMatch(
       / a session\.budget of 4 in 10m in place of 20 and a new window of 5 in 1h would /,
@@ -216,7 +218,7 @@ describe('the warning of a gap', () => {
   it('says what bridges one of less than a second that an outage has left: it is a near miss', () => {
     const bridging = tried(lead(0.4), { effect: 'bridges', lostMs: 0 });
     expect(gapWarning({ figures: figures({ withoutSessionMs: 300 }), tried: [bridging] })).toMatch(
-      /^shop: there was no session for less than a second:\n {2}a session\.renewBefore of 40% would bridge it/,
+      /^shop: there was no session for less than a second\. What helps:\n {2}a session\.renewBefore of 40% would bridge it/,
     );
   });
 
@@ -292,11 +294,11 @@ describe('the warning of a gap', () => {
       / in 3 other runs\)/,
     );
     expect(gapWarning({ others })).toMatch(
-      /^shop: there was no session for 16m 40s \(at most 5m 20s in 2 other runs\): /,
+      /^shop: there was no session for 16m 40s \(at most 5m 20s in 2 other runs\)\. /,
     );
     const clean = figures({ withoutSessionMs: 0, pastMarginMs: 0 });
     expect(warningsOfAll([{ setup: setup(), figures: clean, others, tried: [] }])).toEqual([
-      'shop: there was always a session in this run, and in another one (--for 1d --seed 4) there was none for 5m 20s: no setting was found to bridge it',
+      'shop: there was always a session in this run, and in another one (--for 1d --seed 4) there was none for 5m 20s. No setting was found to bridge it',
     ]);
   });
 
@@ -306,10 +308,10 @@ describe('the warning of a gap', () => {
     const told = (own: ScheduleFigures, runs: readonly PlayedRun[]): readonly string[] =>
       warningsOfAll([{ setup: setup(), figures: own, others: runs, tried: [] }]);
     expect(told(past(1_000), others)).toEqual([
-      'shop: sessions were handed out past their margin for 1s (at most 6s in 2 other runs): no setting was found to bridge it',
+      'shop: sessions were handed out past their margin for 1s (at most 6s in 2 other runs). No setting was found to bridge it',
     ]);
     expect(told(past(0), others)).toEqual([
-      'shop: no session was handed out past its margin in this run, and in another one (--for 1d --seed 4) some were for 6s: no setting was found to bridge it',
+      'shop: no session was handed out past its margin in this run, and in another one (--for 1d --seed 4) some were for 6s. No setting was found to bridge it',
     ]);
     expect(told(past(0), others.slice(0, 1))).toEqual([]);
   });
@@ -427,7 +429,9 @@ describe('the warnings of many merchants', () => {
 
   it('are told once where they differ by seconds, with the shortest and the longest', () => {
     expect(warningsOfAll([58_000, 62_000, 60_000].map(alike))).toEqual([
-      expect.stringMatching(/^m1, m2, m3: there was no session for 58s to 1m 2s, 29s to 31s of it after the outage in/),
+      expect.stringMatching(
+        /^m1, m2, m3: there was no session for 58s to 1m 2s\. Of that, 29s to 31s came after the outage, in/,
+      ),
     ]);
   });
 
@@ -457,7 +461,7 @@ describe('the warnings of many merchants', () => {
       figures: { ...one.figures, pastMarginMs: [12_000, 0, 5_000][index] ?? 0 },
     }));
     expect(warningsOfAll([{ ...past, ...alike[0], alike }])).toEqual([
-      expect.stringMatching(/^2 of 3 \(m1, m3\): sessions were handed out past their margin for 5s to 12s:/),
+      expect.stringMatching(/^2 of 3 \(m1, m3\): sessions were handed out past their margin for 5s to 12s\. /),
     ]);
   });
 
@@ -469,7 +473,7 @@ describe('the warnings of many merchants', () => {
       return { ...member, figures: { ...member.figures, afterOutage } };
     });
     expect(warningsOfAll([{ ...one, ...alike[0], alike }])[0]).toMatch(
-      /^m1, m2: there was no session for 50s to 1m, at most 20s of it after the outage in the pause /,
+      /^m1, m2: there was no session for 50s to 1m\. Of that, at most 20s came after the outage, in the pause /,
     );
   });
 
@@ -506,10 +510,10 @@ describe('the warnings of many merchants', () => {
   it('send to one of them where others have the advice', () => {
     const { setup: run, figures: lost } = alike(58_000, 0);
     expect(warningsOfAll([{ setup: run, figures: lost, isOneOfMany: true }])[0]).toMatch(
-      /: name one with --merchant to see what bridges it$/,
+      /\. Name one with --merchant to see what bridges it$/,
     );
     expect(warningsOfAll([{ setup: run, figures: lost }])[0]).toMatch(
-      /: give --for \d+d at most to see what bridges it$/,
+      /\. Give --for \d+d at most to see what bridges it$/,
     );
   });
 

@@ -237,15 +237,18 @@ function afterOutage(runs: readonly Pick<PlayedRun, 'figures'>[]): Wording {
     ({ figures: { afterOutage: after, withoutSessionMs } }) => partOf(after?.gapMs ?? 0, withoutSessionMs) === 'all',
   );
   const reasons = [
-    { part: lost('inPauseMs'), text: 'in the pause after the last failed attempt, which `session-broker renew` ends' },
-    { part: lost('byBudgetMs'), text: 'because session.budget was spent' },
+    {
+      ...{ part: lost('inPauseMs'), by: ',' },
+      text: 'in the pause after the last failed attempt, which `session-broker renew` ends',
+    },
+    { part: lost('byBudgetMs'), by: '', text: 'because session.budget was spent' },
   ].filter(({ part }) => part.mostMs >= WORTH_TELLING_MS);
-  const told = worded`, ${isAll ? 'all' : short(whole)} of it after the outage`;
+  const told = isAll ? [`. All of it came after the outage`] : worded`. Of that, ${short(whole)} came after the outage`;
   const [first, ...others] = reasons;
   if (first === undefined) return told;
-  if (others.length === 0 && isSame(first.part, whole)) return worded`${told} ${first.text}`;
+  if (others.length === 0 && isSame(first.part, whole)) return worded`${told}${first.by} ${first.text}`;
   const parts = reasons.map(({ part, text }) => worded`${short(part)} ${text}`);
-  return worded`${told} (${joined(parts, ', and ')})`;
+  return worded`${told}: ${joined(parts, ', and ')}`;
 }
 
 const isSame = (one: Span, other: Span): boolean => one.leastMs === other.leastMs && one.mostMs === other.mostMs;

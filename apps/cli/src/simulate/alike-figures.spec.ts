@@ -23,8 +23,8 @@ describe('the figures of merchants that are alike', () => {
     const worst = { durationMs: 86_400_000, seed: 4 };
     expect(blockOf([merchant(0), merchant(1, { otherRuns: { ...otherRuns, worst } })])).toEqual([
       '2 merchants alike, shop-0, shop-1, lifetime 1h; of each:',
-      '  create calls     57 to 58: 2.4 an hour, at most 29 in one',
-      '  budget           at most 51 of 60 in 1d used, renewals held up: 0 to 1, by calls that failed, which the budget is there to limit',
+      '  create calls     57 to 58: 58 a day, at most 29 in an hour',
+      '  budget           at most 51 of 60 in 1d used, renewals held up: 0 to 1. Calls that failed had spent the budget, which is there to limit them',
       '  failed           26 to 27 transient',
       '  worst remaining  -21m',
       '  past the margin  30s',
@@ -38,7 +38,7 @@ describe('the figures of merchants that are alike', () => {
     expect(blockOf([merchant(0, harmless), merchant(1, harmless)])[2]).toMatch(
       /renewals held up: 0 to 1, at no cost: each session was replaced in time$/,
     );
-    expect(blockOf([merchant(0, harmless), merchant(1)])[2]).toMatch(/renewals held up: 0 to 1, by calls that failed/);
+    expect(blockOf([merchant(0, harmless), merchant(1)])[2]).toMatch(/renewals held up: 0 to 1\. Calls that failed /);
   });
 
   it('say what spent a budget that is enough for the schedule, and what that needs of it', () => {
@@ -51,12 +51,12 @@ describe('the figures of merchants that are alike', () => {
           ],
         }),
       )[2];
-    const failed = 'renewals held up: 1, by calls that failed, which the budget is there to limit';
-    expect(line(30, 60)).toMatch(new RegExp(`${failed}; the schedule needs 30 of 60 in 1d$`));
+    const failed = 'renewals held up: 1\\. Calls that failed had spent the budget, which is there to limit them';
+    expect(line(30, 60)).toMatch(new RegExp(`${failed}\\. The schedule alone takes 30 of 60 in 1d$`));
     expect(line(30, 59)).toMatch(new RegExp(`${failed}$`));
     const afterOutage = { gapMs: 60_000, inPauseMs: 0, byBudgetMs: 60_000 };
     expect(linesOf(merchant(1, { afterOutage }))[2]).toMatch(
-      /by calls that failed, and a part of the time without a session comes from that$/,
+      /renewals held up: 1\. A part of the time without a session comes from calls that failed and spent the budget$/,
     );
     expect(line(60, 60)).toMatch(/renewals held up: 1$/);
   });

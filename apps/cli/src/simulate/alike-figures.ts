@@ -5,6 +5,7 @@ import {
   linesOf,
   nightLinesOf,
   othersLineOf,
+  perDay,
   type PlayedMerchant,
   remainingText,
 } from './printed-figures.js';
@@ -29,14 +30,14 @@ function linesOfAlike(alike: readonly PlayedMerchant[], first: PlayedMerchant): 
     const gaps = alike.map(of);
     return spanText({ leastMs: Math.min(...gaps), mostMs: Math.max(...gaps) });
   };
-  const perHour = formatted(alike.map((one) => one.createCallsPerHour.toFixed(1)));
+  const callsADay = formatted(alike.map(perDay));
   const used = first.budget.map(
     (window, index) => `${Math.max(...alike.map(({ budget }) => budget[index]?.used ?? 0))} of ${inWindow(window)}`,
   );
   const hardestHit = alike.find(({ otherRuns }) => otherRuns !== undefined);
   return [
     `${namesOf(alike)}, lifetime ${formatDuration(first.lifetimeMs)}${first.isFallback ? ASSUMED : ''}; of each:`,
-    `  create calls     ${counts((one) => one.createCalls)}: ${perHour} an hour, at most ${Math.max(...alike.map((one) => one.mostInAnHour))} in one`,
+    `  create calls     ${counts((one) => one.createCalls)}: ${callsADay} a day, at most ${Math.max(...alike.map((one) => one.mostInAnHour))} in an hour`,
     `  budget           at most ${used.join(', ')} used, renewals held up: ${counts((one) => one.budgetRefusals)}${costOfWaiting(...alike)}`,
     `  failed           ${failedOf(alike)}`,
     `  worst remaining  ${remainingText(leastRemainingOf(alike, first))}`,

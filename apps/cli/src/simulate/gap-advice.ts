@@ -10,9 +10,9 @@ import { MAX_RENEWALS_TO_REPEAT } from './limits-of-a-run.js';
 import { believedLifeMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { tooSmallOf, withNoneToSpare } from './spare-calls.js';
-import { inWindow, leftForFailures, percent } from './spans.js';
+import { callsADay, inWindow, leftForFailures, percent } from './spans.js';
 import { bridges, type CalmRun, isBetter, shortensLongest, type Tried } from './trials.js';
-import { joined, type Span, span, worded, type Wording } from './wording.js';
+import { atLeast, joined, type Span, span, worded, type Wording } from './wording.js';
 
 /** Begins an alternative below the warning; what belongs to it is indented further. */
 const LINE = '\n  ';
@@ -25,23 +25,45 @@ const UNITS_MS = [DAY_MS, 3_600_000, 60_000];
  * ending with what only the bank decides.
  */
 export function remedies(judged: Judged): Wording {
-  const { setup, figures, tried, inVain = [], isOneOfMany = false } = judged;
+  const { setup, figures, tried, isOneOfMany = false } = judged;
   if (isBeyondAnySetting(setup, figures))
-    return [`: no setting bridges an outage that is longer than ${longestTried(setup)}`];
+    return [`. No setting bridges an outage that is longer than ${longestTried(setup)}`];
   if (tried === undefined)
-    return [`: ${isOneOfMany ? 'name one with --merchant' : shorterRun(setup)} to see what bridges it`];
+    return [`. ${isOneOfMany ? 'Name one with --merchant' : shorterRun(setup)} to see what bridges it`];
   const advised = tried.filter(isAdvised).sort(byUse);
   const told = [
     ...advised.map((one) => worded`${advised.length > 1 ? '- ' : ''}${resultOf(one, judged)}`),
     ...tried.filter((one) => !isAdvised(one)).map((one) => warnedOf(one, judged)),
     ...hopeless(judged).map((text) => [text]),
   ];
-  const untold = inVain.map((kind) => KINDS[kind]).join(', ');
+  const { outdone, untold } = others(judged, advised);
   if (told.length === 0)
-    return [`: no setting was found to bridge it${untold && `, in the few values that were tried of: ${untold}`}`];
-  const last = untold === '' ? [] : [[`no better, in the few values that were tried: ${untold}`]];
-  return worded`${advised.length > 1 ? '; any one of:' : ':'}${LINE}${joined([...told, ...last], LINE)}`;
+    return [`. No setting was found to bridge it${untold && `, in the few values that were tried of: ${untold}`}`];
+  const last = [
+    ...(outdone === '' ? [] : [[`as good, but with more calls that the bank has to allow: ${outdone}`]]),
+    ...(untold === '' ? [] : [[`no better, in the few values that were tried: ${untold}`]]),
+  ];
+  return worded`. ${introOf(advised)}${LINE}${joined([...told, ...last], LINE)}`;
 }
+
+function introOf(advised: readonly Tried[]): string {
+  if (advised.length === 0) return 'What was tried:';
+  return advised.length > 1 ? 'Any one of these helps:' : 'What helps:';
+}
+
+/** The kinds of which nothing is advised. What is a part of something advised is named as that kind alone. */
+function others({ inVain = [], outdone = [], setup }: Judged, advised: readonly Tried[]): Record<Untold, string> {
+  const changes = advised.flatMap((one) => one.changes);
+  const isPart: Partial<Record<ChangeKind, boolean>> = {
+    lead: changes.some(isOfLead),
+    budget: changes.some((change) => change.of === 'budget' && raisesAny(change, setup)),
+  };
+  const named = (kinds: readonly ChangeKind[]): string =>
+    kinds.map((kind) => `${KINDS[kind]}${isPart[kind] === true ? ' alone' : ''}`).join(', ');
+  return { outdone: named(outdone), untold: named(inVain) };
+}
+
+type Untold = 'outdone' | 'untold';
 
 const isAdvised = (one: Tried): boolean => isBetter(one) || shortensLongest(one);
 
@@ -58,7 +80,7 @@ const KINDS: Readonly<Record<ChangeKind, string>> = {
 function shorterRun({ behaviour: { lifetimeMs } }: SimulationSetup): string {
   const mostMs = MAX_RENEWALS_TO_REPEAT * lifetimeMs;
   const unitMs = UNITS_MS.find((eachMs) => eachMs <= mostMs) ?? mostMs;
-  return `give --for ${formatDuration(Math.floor(mostMs / unitMs) * unitMs)} at most`;
+  return `Give --for ${formatDuration(Math.floor(mostMs / unitMs) * unitMs)} at most`;
 }
 
 const byUse = (one: Tried, other: Tried): number => rankOf(one) - rankOf(other) || byWhatIsLeft(one, other);
@@ -137,7 +159,10 @@ function slowerAfter(changes: readonly Change[], { settings }: SimulationSetup):
   const paced = windows.find(({ calls, perMs }) =>
     settings.budget.every((set) => set.perMs !== perMs || set.calls > calls),
   );
-  return paced === undefined ? '' : `; after a longer outage the next call may wait for ${formatDuration(paced.perMs)}`;
+  if (paced === undefined) return '';
+  const isSingle = paced.calls === 1;
+  const next = `the next call may wait for ${formatDuration(paced.perMs)}`;
+  return isSingle ? `; ${next}, also if a session is reported dead` : `; after a longer outage ${next}`;
 }
 
 function longestTried(setup: SimulationSetup): string {
@@ -177,7 +202,9 @@ function effectText(one: Tried, judged: Judged): Wording {
   switch (one.effect) {
     case 'bridges':
       // With chance involved, nobody can claim more than what was seen.
-      return [one.isSure ? 'would bridge it' : `bridged it in all of ${inRuns}`];
+      return one.isSure
+        ? worded`would bridge it${one.runs > 1 ? leftBy(one, ` in ${inRuns}`) : ''}`
+        : worded`bridged it in all of ${inRuns}${leftBy(one)}`;
     case 'shortens':
       return one.runs > 1
         ? worded`shortened it to ${lost} in ${inRuns}${shorterWithout(one)}`
@@ -193,6 +220,10 @@ function effectText(one: Tried, judged: Judged): Wording {
       return [`would not help${becauseOfBudget(one, figures)}`];
   }
 }
+
+/** What is left tells a narrow escape from one with room. */
+const leftBy = ({ leastLeftMs }: Tried, where = ''): Wording =>
+  leastLeftMs === undefined ? [] : worded`, leaving at least ${atLeast(leastLeftMs)}${where}`;
 
 /** For merchants alike, a change that does not bridge the gap is not played for all of them. */
 function ofMerchants({ merchants }: Tried, { alike }: Judged): string {
@@ -229,15 +260,16 @@ function costOfLead({ changes, calm }: Tried, { setup }: Judged): string {
       : `, with ${costs.join(' and ')} in ${formatDuration(setup.durationMs)} without faults`;
   }
   const [now, then] = [setup, changed(setup, changes)].map(calmCallsADay);
-  if (now === undefined || then === undefined || then <= now) return '';
-  return `, with about ${then} create calls on a day without faults in place of ${now}`;
+  if (now === undefined || then === undefined) return '';
+  const [was, is] = [now, then].map(callsADay);
+  return then <= now || is === was ? '' : `, with about ${is} create calls on a day without faults in place of ${was}`;
 }
 
 /** Undefined if something other than the lead time decides it. */
 function calmCallsADay({ settings, behaviour }: SimulationSetup): number | undefined {
   if (settings.quietHours !== undefined || settings.renewEveryMs !== undefined) return undefined;
   const lifeMs = believedLifeMs({ settings, behaviour });
-  return Math.round(DAY_MS / (lifeMs * (1 - leadShareOf(lifeMs, settings))));
+  return DAY_MS / (lifeMs * (1 - leadShareOf(lifeMs, settings)));
 }
 
 /** For a window that is longer than the run: what the schedule needs in the whole of it was not seen, but is known. */
@@ -257,7 +289,7 @@ function nameOf(change: Change, setup: SimulationSetup): string {
     case 'leadTime':
       return `a session.renewBefore of ${formatDuration(change.leadMs)}`;
     case 'budget':
-      return `a session.budget ${newCalls(change.windows, setup.settings.budget)}`;
+      return newCalls(change.windows, setup.settings.budget);
     case 'lifetime':
       return `sessions of ${formatDuration(change.lifetimeMs)} from the bank${ofLongest(setup, change.lifetimeMs)}`;
   }
@@ -274,7 +306,9 @@ function newCalls(windows: CreateCallBudget, before: CreateCallBudget): string {
     return [`${callsIn(window)}${was > window.calls ? ` in place of ${was}` : ''}`];
   });
   const added = windows.slice(before.length).map((window) => `a new window of ${callsIn(window)}`);
-  return `${others.length > 0 ? 'of' : 'with'} ${[...others, ...added].join(' and ')}`;
+  return others.length > 0
+    ? `a session.budget of ${[...others, ...added].join(' and ')}`
+    : `${added.join(' and ')} in session.budget`;
 }
 
 const callsIn = (window: CreateCallWindow): string =>

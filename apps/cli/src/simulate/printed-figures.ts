@@ -3,7 +3,7 @@ import { isHarmless, type ScheduleFigures } from './figures.js';
 import type { RenewalDay } from './renewal-days.js';
 import type { ReadMoment } from './hardest-nights.js';
 import { optionsOf } from './situations.js';
-import { inWindow, partOf, seconds, WORTH_TELLING_MS } from './spans.js';
+import { callsADay, inWindow, partOf, seconds, WORTH_TELLING_MS } from './spans.js';
 import { spanText } from './wording.js';
 
 /** A month of nights; `--json` has all of them. */
@@ -73,12 +73,12 @@ export function costOfWaiting(...alike: readonly ScheduleFigures[]): string {
   const spent = windows
     .filter(({ used, calls }) => used >= calls)
     .map((window) => `${window.needed} of ${inWindow(window)}`);
-  const needs = spent.length === 0 ? '' : `; the schedule needs ${[...new Set(spent)].join(', and ')}`;
+  const needs = spent.length === 0 ? '' : `. The schedule alone takes ${[...new Set(spent)].join(', and ')}`;
   const isInGap = alike.some(({ afterOutage: after }) => (after?.byBudgetMs ?? 0) > 0);
   const meaning = isInGap
-    ? ', and a part of the time without a session comes from that'
-    : ', which the budget is there to limit';
-  return `, by calls that failed${meaning}${needs}`;
+    ? 'A part of the time without a session comes from calls that failed and spent the budget'
+    : 'Calls that failed had spent the budget, which is there to limit them';
+  return `. ${meaning}${needs}`;
 }
 
 export function remainingText({ worstRemainingMs: remainingMs }: ScheduleFigures): string {
@@ -89,8 +89,18 @@ export function remainingText({ worstRemainingMs: remainingMs }: ScheduleFigures
 
 export const callsLine = (
   played: Pick<ScheduleFigures, 'createCalls' | 'createCallsPerHour' | 'mostInAnHour'>,
-): string =>
-  `  create calls     ${played.createCalls}: ${played.createCallsPerHour.toFixed(1)} an hour, at most ${played.mostInAnHour} in one`;
+): string => `  create calls     ${played.createCalls}${ofRun(played)}, at most ${played.mostInAnHour} in an hour`;
+
+function ofRun(played: Pick<ScheduleFigures, 'createCalls' | 'createCallsPerHour'>): string {
+  const aDay = perDay(played);
+  return aDay === String(played.createCalls) ? '' : `: ${aDay} a day`;
+}
+
+const HOURS_OF_A_DAY = 24;
+
+/** Banks count by the day, also where a run is shorter or longer than that. */
+export const perDay = ({ createCallsPerHour }: Pick<ScheduleFigures, 'createCallsPerHour'>): string =>
+  callsADay(HOURS_OF_A_DAY * createCallsPerHour);
 
 export function failedLine(failures: ScheduleFigures['failures']): string {
   const kinds = Object.entries(failures).map(([kind, count]) => `${count} ${kind}`);

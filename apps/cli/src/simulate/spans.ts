@@ -42,4 +42,7 @@ export const inWindow = ({ calls, perMs }: CreateCallWindow): string => `${calls
 export const leftForFailures = ({ needed, ...window }: CreateCallWindow & { readonly needed: number }): string =>
   `${needed} of ${inWindow(window)}, which leaves ${Math.max(0, window.calls - needed)} for calls that fail`;
 
+/** Such as `4.3`: a single call more is much if there are few. */
+export const callsADay = (calls: number): string => String(Number(calls.toFixed(calls < 10 ? 1 : 0)));
+
 export const percent = (share: number): string => `${Math.round(share * 100)}%`;

@@ -6,6 +6,8 @@ export interface Span {
   readonly mostMs: number;
   /** Shown as `58s to 1m 2s`: a sentence with several spans is hard to read if each has its own `between`. */
   readonly isShort?: true;
+  /** Shown as the shortest alone. */
+  readonly isLeast?: true;
 }
 
 /** A sentence whose spans are not yet text, so that merchants whose sentences differ only in these can share one. */
@@ -19,6 +21,8 @@ const ALIKE_MS = 60_000;
 const ALIKE_SHARE = 0.1;
 
 export const span = (durationMs: number): Span => ({ leastMs: durationMs, mostMs: durationMs });
+
+export const atLeast = (durationMs: number): Span => ({ ...span(durationMs), isLeast: true });
 
 /** Builds a sentence from text, spans and sentences that were built in the same way. */
 export function worded(texts: TemplateStringsArray, ...parts: readonly (string | number | Span | Wording)[]): Wording {
@@ -38,9 +42,9 @@ export const textOf = (wording: Wording): string =>
 
 export const short = (one: Span): Span => ({ ...one, isShort: true });
 
-export function spanText({ leastMs, mostMs, isShort }: Span): string {
+export function spanText({ leastMs, mostMs, isShort, isLeast }: Span): string {
   const [least, most] = [seconds(leastMs), seconds(mostMs)];
-  if (least === most) return most;
+  if (least === most || isLeast === true) return least;
   // Nobody reads `between less than a second and 1s`.
   if (Math.round(leastMs / 1_000) === 0) return `at most ${most}`;
   return isShort === true ? `${least} to ${most}` : `between ${least} and ${most}`;
