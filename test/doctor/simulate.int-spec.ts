@@ -99,17 +99,53 @@ describe('simulate', () => {
     const page = await readFile(fileOf('docs/simulate.md'), 'utf8');
     const runs = [...page.matchAll(/\$ npm run -s cli -- simulate (.+)\n([^]*?)```/g)];
     expect(runs).toHaveLength(3);
-    const [, session = ''] = /^session: (.*)$/m.exec(page) ?? [];
-    await examined.configure(
-      [{ gatewayUrl: 'https://gateway.example', session }],
-      '{ type: redis, url: "redis://127.0.0.1:6379" }',
-    );
-    await examined.change('timeout: 2s', 'timeout: 5s');
+    const [, configuration = ''] = /```yaml\n(store:[^]*?)```/.exec(page) ?? [];
+    await examined.write('broker.yaml', configuration);
     for (const [, options = '', shown = ''] of runs) {
       const [file = '', ...rest] = options.split(' ');
       const { text } = await examined.cli('simulate', file === 'broker.yaml' ? examined.config : fileOf(file), ...rest);
       expect(text.split('\n').sort()).toEqual(shown.trimEnd().split('\n').sort());
     }
+  });
+
+  it('prints no member as JSON that its page does not list', async () => {
+    const page = await readFile(fileOf('docs/command-line-json.md'), 'utf8');
+    const [, section = ''] = /^## `simulate`\n([^]*?)^## /m.exec(page) ?? [];
+    const quietHours = "{ quietHours: { from: '03:00', to: '05:00', timeZone: UTC } }";
+    await examined.configure(
+      ['one', 'two'].map((id, index) => ({
+        ...{ id, gatewayUrl: 'https://gateway.example', session: quietHours },
+        serviceCode: `c0ffee00-0368-41ed-b939-0242ac12000${index}`,
+      })),
+    );
+    const { text } = await simulate('--json', '--lifetime', '24h', '--for', '4d', '--outage', '30m');
+    const named: string[] = [];
+    JSON.parse(text, (name, value: unknown) => {
+      if (!/^\d*$/.test(name)) named.push(name);
+      return value;
+    });
+    expect(named).toEqual(expect.arrayContaining(['sum', 'otherRuns', 'worst', 'outageBegan', 'outsideQuietHours']));
+    // The kinds of failures are no members: each counts what it is named after.
+    const listed = new Set([...section.matchAll(/`([\w.]+)`/g)].flatMap(([, name = '']) => name.split('.')));
+    expect(named.filter((name) => !listed.has(name) && name !== 'transient' && name !== 'ok')).toEqual([]);
+  });
+
+  it('says how long sessions have to live for quiet hours that they cannot be renewed in', async () => {
+    await examined.configure([
+      {
+        gatewayUrl: 'https://gateway.example',
+        session: "{ quietHours: { from: '03:00', to: '05:00', timeZone: Europe/Kyiv } }",
+      },
+    ]);
+    const { text } = await simulate('--lifetime', '1h', '--for', '6h');
+    expect(text).toMatch(
+      /^warning: shop: sessions of 1h cannot be renewed within 2h a day: \d of \d renewals were outside of the quiet hours\. .* sessions of 22h 10m or longer/m,
+    );
+  });
+
+  it('names its page and an example in its help', async () => {
+    const { text } = await examined.cli('simulate', '--help');
+    expect(text).toMatch(/session-broker simulate broker\.yaml --lifetime 1h --outage 20m\n[^]*docs\/simulate\.md/);
   });
 
   it('warns of what an operator should change', async () => {
@@ -119,7 +155,7 @@ describe('simulate', () => {
     );
     expect(text).not.toMatch(/raise session\.budget/);
     expect(text).toMatch(/warning: shop: there was no session for [\dhms ]+$/m);
-    expect(text).toMatch(/create calls +\d+:/);
+    expect(text).toMatch(/create calls +\d+[:,] /);
   });
 
   it('says in hours and minutes what takes hours', async () => {
@@ -130,7 +166,9 @@ describe('simulate', () => {
 
   it('does not advise a larger budget where it was failures that spent it', async () => {
     const { text } = await simulate('--lifetime', '1h', '--failures', '92%', '--for', '24h');
-    expect(text).toMatch(/ {2}budget .* by calls that failed, which the budget is there to limit; the schedule needs /);
+    expect(text).toMatch(
+      / {2}budget .*\. Calls that failed had spent the budget, which is there to limit them\. The schedule alone takes /,
+    );
   });
 
   it('has no gap of 0s, and advises nothing for one that every read waits for', async () => {
@@ -184,9 +222,9 @@ describe('simulate', () => {
       return (await simulate('--lifetime', '15m', '--replicas', '3', ...args)).text;
     };
     const text = await run(125);
-    expect(text).toMatch(/by calls that failed, .*; the schedule needs 12\d of 125 in 1d$/m);
+    expect(text).toMatch(/held up: \d+\. .*calls that failed .*\. The schedule alone takes 12\d of 125 in 1d$/im);
     expect(text).toMatch(
-      /there was no session for [\dhms ]+(?: \(.*\))?.*:[^]*\n {2}(?:- )?a session\.budget of \d+ in 1d (would bridge it|bridged it in all of the \d+ runs that were tried) \(ask the bank/,
+      /there was no session for [\dhms ]+(?: \(.*\))?.*:[^]*\n {2}(?:- )?a session\.budget of \d+ in 1d (would bridge it|bridged it in all of the \d+ runs that were tried), leaving at least .* \(ask the bank/,
     );
     const [, advised = ''] = /a session\.budget of (\d+) in 1d (?:would bridge|bridged) it/.exec(text) ?? [];
     expect(Math.abs(Number(advised) - enough)).toBeLessThanOrEqual(8);
@@ -221,7 +259,7 @@ describe('simulate', () => {
     const { text } = await simulate('--lifetime', '8h', '--outage', '2h', '--replicas', '3');
     expect(text).toMatch(/without session +[\dms ]+s, \d+h \d+m after the start; [\dms ]+s of it after the outage/);
     expect(text).toMatch(
-      /of it after the outage in the pause after the last failed attempt, which `session-broker renew`/,
+      / came after the outage, in the pause after the last failed attempt, which `session-broker renew`/,
     );
     expect(text).toMatch(/a session\.renewBefore of \d+% would bridge it/);
   });
@@ -259,12 +297,12 @@ describe('simulate', () => {
     const here = await played('1');
     expect(here.text).toMatch(shown);
     expect(here.text).toMatch(
-      /past their margin for \ds \(at most \ds in 9 other runs\):\s+a session\.renewBefore of 30% /,
+      /past their margin for \ds \(at most \ds in 9 other runs\)\. What helps:\s+a session\.renewBefore of 30% /,
     );
     const elsewhere = await played('2');
     expect(elsewhere.text).toMatch(shown);
     expect(elsewhere.text).toMatch(
-      /no session was handed out past its margin in this run, and in another one \(--for \S+ --seed \d+\) some were for \ds:\s+a session\.renewBefore of 30% /,
+      /no session was handed out past its margin in this run, and in another one \(--for \S+ --seed \d+\) some were for \ds\. What helps:\s+a session\.renewBefore of 30% /,
     );
   });
 
@@ -298,7 +336,7 @@ describe('simulate', () => {
     await examined.configure(merchants);
     const { code, text } = await simulate('--for', '6h', '--lifetime', '2h');
     expect(code).toBe(0);
-    expect(text).toMatch(/^all 25 merchants\n {2}create calls +100: 16\.7 an hour, at most \d+ in one$/m);
+    expect(text).toMatch(/^all 25 merchants\n {2}create calls +100: 400 a day, at most \d+ in an hour$/m);
     expect(text.match(/^\S.*lifetime 2h/gm)).toEqual(['25 merchants alike, shop-0 first, lifetime 2h']);
     const lost = await simulate('--for', '12h', '--lifetime', '2h', '--outage', '2h');
     expect(lost.text.match(/^warning: .*there was no session/gm)).toEqual([
@@ -334,7 +372,7 @@ describe('simulate', () => {
     const run = ['--lifetime', '15m', '--outage', '4m'];
     const { text } = await simulate(...run);
     const [, share = '', budget = ''] =
-      /a session\.renewBefore of (\d+%) with .* bridged it in all of the \d+ runs that were tried, of all 40 merchants,.*\n +(budget: .*) #/.exec(
+      /a session\.renewBefore of (\d+%) with .* would bridge it, leaving .* in the \d+ runs that were tried, of all 40 merchants,.*\n +(budget: .*) #/.exec(
         text,
       ) ?? [];
     await configured(`{ renewBefore: ${share}, ${budget} }`);
@@ -376,7 +414,9 @@ describe('simulate', () => {
 
   it('says at once that no setting bridges an outage which is longer than any session, and what shortens another one', async () => {
     const { text } = await simulate('--outage', '50h', '--lifetime', '8h', '--for', '7d');
-    expect(text).toMatch(/no session for \d.*: no setting bridges an outage that is longer than even sessions of 1d$/m);
+    expect(text).toMatch(
+      /no session for \d.*\. No setting bridges an outage that is longer than even sessions of 1d$/m,
+    );
     const shorter = (await simulate('--outage', '13h', '--lifetime', '24h', '--for', '7d')).text;
     expect(shorter).toMatch(/no session for 8h .*:\n[^]*a session\.renewBefore of 50% shortened it to between 1h /);
   });
