@@ -200,6 +200,17 @@ describe('simulate', () => {
     );
   });
 
+  it('goes on from what only bridged its runs to a longer lead that is certain, and asks the bank for nothing then', async () => {
+    await sharing();
+    const { text } = await simulate('--lifetime', '1h', '--outage', '20m');
+    const paced = 'with a session.budget of 4 in 10m in place of 20';
+    expect(text).toContain(`  - a session.renewBefore of 50% ${paced} would bridge it, leaving at least `);
+    expect(text).toContain(
+      `  - a session.renewBefore of 40% ${paced} bridged it in all of the 10 runs that were tried`,
+    );
+    expect(text).not.toMatch(/ask the bank|bridged it too/);
+  });
+
   it('does not warn of a budget that was spent at no cost, and says so beside it', async () => {
     const { text } = await simulate('--lifetime', '1h', '--outage', '10m', '--replicas', '3');
     expect(text).toMatch(/renewals held up: [1-9]\d*, at no cost: each session was replaced in time$/m);

@@ -27,13 +27,13 @@ describe('the warning of a budget that is too small', () => {
     const short = daily(HOUR_MS, [six]);
     expect(await warningsOf(short)).toEqual([
       'the budget of create calls was spent: renewing sessions of 1h takes up to 31 calls in 1d, and session.budget allows 6 in 1d. ' +
-        'It is enough for sessions of 6h 30m or longer, with a call to spare: ask the bank for these, or whether it expects so many before you allow them',
+        'It is enough for sessions of 6h 10m or longer, with a call to spare: ask the bank for these, or whether it expects so many before you allow them',
     ]);
     const enough = await played(changed(short, [{ of: 'lifetime', lifetimeMs: 6.5 * HOUR_MS }]));
     expect(enough.budget).toMatchObject([{ calls: 6, needed: 5 }]);
     expect(await warningsOf(daily(6.5 * HOUR_MS, [six]))).toEqual([]);
     expect(await warningsOf(daily(6 * HOUR_MS, [six]))).toEqual([
-      expect.stringMatching(/ 6 calls in 1d, .* 6h 30m or /),
+      expect.stringMatching(/ 6 calls in 1d, .* 6h 10m or /),
     ]);
   });
 

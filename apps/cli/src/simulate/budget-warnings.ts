@@ -79,8 +79,8 @@ function carriedLifeMs(setup: SimulationSetup): number | undefined {
   return undefined;
 }
 
-/** Lengths that a person would ask for: in steps of a minute, of ten and of half an hour. */
+/** Lengths that a person would ask for: in steps of a minute and of ten. */
 function nextRound(lifeMs: number): number {
-  const stepMs = lifeMs < 30 * MINUTE_MS ? MINUTE_MS : lifeMs < 3 * HOUR_MS ? 10 * MINUTE_MS : 30 * MINUTE_MS;
+  const stepMs = lifeMs < HOUR_MS ? MINUTE_MS : 10 * MINUTE_MS;
   return (Math.floor(lifeMs / stepMs) + 1) * stepMs;
 }

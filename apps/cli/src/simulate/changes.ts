@@ -1,18 +1,11 @@
 import { DailyWindow } from '#libs/clock';
-import {
-  budgetShortfall,
-  type CreateCallBudget,
-  leadShareOf,
-  leadShares,
-  type LeadTime,
-  safetyMarginMs,
-} from '#libs/session';
+import { budgetShortfall, type CreateCallBudget, leadShares, type LeadTime, safetyMarginMs } from '#libs/session';
 import { type Change, changed, type ChangeKind, kindOf } from './change.js';
 import { ampleBudgets, askedFor, inFewestCalls } from './budgets.js';
 import { withCalmCalls } from './calm-calls.js';
 import { failsByChance, SLOWEST_CALL } from './chance.js';
 import type { ScheduleFigures } from './figures.js';
-import { believedLifeMs, neededLeadMs } from './needed-lead.js';
+import { believedLifeMs, currentLeadShare, neededLeadMs } from './needed-lead.js';
 import {
   isLongEnough,
   type Lead,
@@ -20,6 +13,7 @@ import {
   pacedWithMoreCalls,
   sparingChanges,
   sparingWithMoreCalls,
+  withSurerLead,
 } from './pacing.js';
 import type { SimulationSetup } from './simulation.js';
 import { tooSmallOf } from './spare-calls.js';
@@ -54,7 +48,7 @@ export interface Advice {
   readonly tried: readonly Tried[];
   /** Kinds of which more changes were tried than are reported, and of which nothing reported helps. */
   readonly inVain: readonly ChangeKind[];
-  /** Kinds of which one did as well as something that is reported, and would need more calls from the bank. */
+  /** Kinds of which one bridges the gap too, and would need more calls from the bank than something that is reported. */
   readonly outdone: readonly ChangeKind[];
 }
 
@@ -111,7 +105,7 @@ async function adviceOf(trials: Trials): Promise<Advice> {
 
 interface Sought {
   readonly better: readonly Tried[];
-  /** Helps as much as one of these, and asks the bank for more. */
+  /** Bridges the gap like one of these, and asks the bank for more. */
   readonly outdone: readonly Tried[];
 }
 
@@ -141,7 +135,10 @@ async function soughtIn(trials: Trials, own: PlayedRun): Promise<Sought> {
         lifetimesToTry(own.setup).map((life) => [life]),
       );
   const warned = byLead.some(bridges) ? [] : await longestLead(trials, leads, byLead);
-  return { better: [...better, ...byBank, ...warned], outdone: found.filter((one) => !least.includes(one)) };
+  return {
+    better: [...better, ...byBank, ...warned],
+    outdone: found.filter((one) => bridges(one) && !least.includes(one)),
+  };
 }
 
 async function moreCalls(trials: Trials): Promise<readonly Tried[]> {
@@ -299,7 +296,7 @@ async function pacedIn(trials: Trials, own: PlayedRun, byLead: readonly Tried[])
   const sparing = sparingChanges(own, [undefined, ...leadsOf(shorter.reverse()), ...leadsOf(fitting)]);
   const candidates = [...sparing, ...pacedChanges(own, [undefined, ...leadsOf(worthIt)])];
   const found = tooSmallOf(figures) === undefined ? await bestOf(trials, candidates, byLead) : [];
-  if (found.some(bridges)) return found;
+  if (found.some(bridges)) return [...found, ...(await withSurerLead(trials, found, leadsOf(fitting)))];
   const leads = [...(isLongEnough(own, current) ? [undefined] : []), ...leadsOf(enough)];
   const sparingMore = (await bestOf(trials, sparingWithMoreCalls(own, leads))).filter(bridges);
   return [...found, ...(sparingMore.length > 0 ? sparingMore : await pacedWithMoreCalls(trials, leads))];
@@ -307,11 +304,6 @@ async function pacedIn(trials: Trials, own: PlayedRun, byLead: readonly Tried[])
 
 function fitsBudget(setup: SimulationSetup, renewBefore: LeadTime): boolean {
   return budgetShortfall(believedLifeMs(setup), { ...setup.settings, renewBefore }) === undefined;
-}
-
-/** The lead time that the run is played with, as a share of the lifetime. */
-export function currentLeadShare(setup: SimulationSetup): number {
-  return leadShareOf(believedLifeMs(setup), setup.settings);
 }
 
 /**

@@ -65,7 +65,7 @@ describe('the advice about a gap', () => {
         .slice(-2)
         .join('\n');
     expect(last(tried([single]))).toBe(
-      '  as good, but with more calls that the bank has to allow: another session.renewBefore with a larger session.budget\n' +
+      '  bridged it too, with more calls that the bank has to allow: another session.renewBefore with a larger session.budget\n' +
         '  no better, in the few values that were tried: another session.renewBefore, a larger session.budget',
     );
     expect(last(tried([lead, more]))).toMatch(/: another session\.renewBefore alone, a larger session\.budget alone$/);

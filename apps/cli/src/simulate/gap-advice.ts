@@ -3,11 +3,11 @@ import { type CreateCallBudget, type CreateCallWindow, leadShareOf, leadShares }
 import { MAX_CALLS, raisedWindows } from './budgets.js';
 import { failsByChance } from './chance.js';
 import { type Change, changed, type ChangeKind, isOfLead, kindOf } from './change.js';
-import { currentLeadShare, hasLongerLead, isBeyondAnySetting, isCutByLongest, longestTriedMs } from './changes.js';
+import { hasLongerLead, isBeyondAnySetting, isCutByLongest, longestTriedMs } from './changes.js';
 import type { ScheduleFigures, WindowFigures } from './figures.js';
 import type { Judged } from './judged.js';
 import { MAX_RENEWALS_TO_REPEAT } from './limits-of-a-run.js';
-import { believedLifeMs } from './needed-lead.js';
+import { believedLifeMs, currentLeadShare } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { tooSmallOf, withNoneToSpare } from './spare-calls.js';
 import { callsADay, inWindow, leftForFailures, percent } from './spans.js';
@@ -40,7 +40,7 @@ export function remedies(judged: Judged): Wording {
   if (told.length === 0)
     return [`. No setting was found to bridge it${untold && `, in the few values that were tried of: ${untold}`}`];
   const last = [
-    ...(outdone === '' ? [] : [[`as good, but with more calls that the bank has to allow: ${outdone}`]]),
+    ...(outdone === '' ? [] : [[`bridged it too, with more calls that the bank has to allow: ${outdone}`]]),
     ...(untold === '' ? [] : [[`no better, in the few values that were tried: ${untold}`]]),
   ];
   return worded`. ${introOf(advised)}${LINE}${joined([...told, ...last], LINE)}`;

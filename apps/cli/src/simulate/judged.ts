@@ -24,7 +24,7 @@ export interface Judged extends Member {
   readonly tried?: readonly Tried[];
   /** Kinds of change of which some were tried, although none that is reported helps. */
   readonly inVain?: readonly ChangeKind[];
-  /** Kinds of which one did as well as something that is reported, and needs more calls. */
+  /** Kinds of which one bridges the gap too, and needs more calls than something that is reported. */
   readonly outdone?: readonly ChangeKind[];
   /** Others in the same run have advice, but nothing was tried for this one. */
   readonly isOneOfMany?: boolean;

@@ -96,3 +96,6 @@ export function leastLeftMs({ settings, behaviour }: Run): number {
 /** No lifetime beyond `session.longestLifetime` is believed. */
 export const believedLifeMs = ({ settings, behaviour }: Run): number =>
   Math.min(behaviour.lifetimeMs, settings.longestLifetimeMs);
+
+/** The lead time that a run is played with, as a share of the lifetime. */
+export const currentLeadShare = (run: Run): number => leadShareOf(believedLifeMs(run), run.settings);

@@ -1,9 +1,10 @@
 import { callsOnSchedule, type CreateCallBudget, type CreateCallWindow } from '#libs/session';
 import { ampleBudgets, inFewestCalls, roomy } from './budgets.js';
+import { failsByChance } from './chance.js';
 import { type Change, changed } from './change.js';
-import { believedLifeMs, heldUpForMs, leastLeftMs, mostCallsIn } from './needed-lead.js';
+import { believedLifeMs, currentLeadShare, heldUpForMs, leastLeftMs, mostCallsIn } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
-import { bridges, type PlayedRun, type Tried, type Trials } from './trials.js';
+import { bridges, bridgesForSure, type PlayedRun, type Tried, type Trials } from './trials.js';
 
 const MINUTE_MS = 60_000;
 /**
@@ -58,6 +59,27 @@ export function sparingWithMoreCalls({ setup }: PlayedRun, leads: readonly Lead[
     });
     return pacedBy(pace, windows, lead);
   });
+}
+
+/** The pace that was found, with a longer lead that is certain to bridge what was only seen to be bridged so far. */
+export async function withSurerLead(
+  trials: Trials,
+  found: readonly Tried[],
+  leads: readonly Lead[],
+): Promise<readonly Tried[]> {
+  const [own] = trials.before;
+  const [first] = found;
+  const pace = first?.changes.find(({ of }) => of === 'budget');
+  if (own === undefined || first === undefined || pace === undefined) return [];
+  if (found.some(bridgesForSure) || failsByChance(own.setup)) return [];
+  const shareOf = (changes: readonly Change[]): number => currentLeadShare(changed(own.setup, changes));
+  const longer = leads.map((lead) => [...listOf(lead), pace]).filter((one) => shareOf(one) > shareOf(first.changes));
+  for (const changes of longer) {
+    if (!bridgesForSure(await trials.look(changes))) continue;
+    const proved = await trials.prove(changes);
+    if (bridgesForSure(proved) && !trials.isNewlyShort(proved)) return [proved];
+  }
+  return [];
 }
 
 const pacedBy = (pace: CreateCallWindow, windows: CreateCallBudget, lead: Lead): readonly (readonly Change[])[] =>

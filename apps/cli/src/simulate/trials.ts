@@ -160,7 +160,7 @@ export class Trials {
 
   /**
    * The kinds of which something was played that is not reported, while nothing that is reported helps.
-   * @param outdone what helped as much as something that is reported
+   * @param outdone what bridges the gap too, and needs more calls than something that is reported
    */
   kindsInVain(told: readonly Tried[], outdone: readonly Tried[] = []): readonly ChangeKind[] {
     const helping = new Set([...told.filter(isBetter), ...outdone].map(({ changes }) => kindOf(changes)));
