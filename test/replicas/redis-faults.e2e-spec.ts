@@ -138,7 +138,7 @@ describeWith('redis-server', 'a network', () => {
 describeWith('redis-server', 'a store outage in which replicas may authorize alone', () => {
   it('ends with one more session, newer than theirs, on all of them, and none of them was ever without one', async () => {
     const redis = await RedisProcess.start();
-    const authorize = { ...settings, onStoreOutage: 'authorize' } as const;
+    const authorize = { gatewayTimeoutMs: 10_000, onStoreOutage: 'authorize' } as const;
     const options = { replicas: 3, lifetimeMs: 20_000, settings: authorize, redis: () => to(redis.address) };
     const group = await ReplicaGroup.start(options);
     try {
@@ -146,6 +146,13 @@ describeWith('redis-server', 'a store outage in which replicas may authorize alo
       group.startReading();
       const before = group.served()[0]?.generation ?? 0;
       await redis.kill();
+      // All are answered at once: calls that do not overlap, as on a busy machine, could be ordered.
+      const hold = { kind: 'hold', operation: 'authorize', times: 3 };
+      const { id } = (await group.control('POST', '/faults', hold)) as { id: string };
+      const held = async (): Promise<unknown> =>
+        ((await group.control('GET', '/faults')) as { waiting: number }[])[0]?.waiting;
+      await eventually(async () => (await held()) === 3);
+      await group.control('POST', `/faults/${id}/release`);
       const onTheirOwn = (): boolean => group.served().every((session) => (session?.generation ?? 0) > before);
       await eventually(onTheirOwn);
       // A session made alone may bear a number of the next two seconds: a renewal that comes before these are over may be

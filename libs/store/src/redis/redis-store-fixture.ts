@@ -20,9 +20,9 @@ export interface OpenedStore {
 type Choices = Pick<RedisSessionStoreOptions, 'connection'> & Partial<RedisSessionStoreOptions>;
 
 /** A busy machine may keep a command waiting: only a test of how soon one is given up chooses other time-outs. */
-export const PATIENT_TIMEOUTS = { commandMs: 30_000, silenceMs: 30_000 };
+export const PATIENT_TIMEOUTS = { connectMs: 10_000, commandMs: 30_000, silenceMs: 30_000 };
 /** Short enough to wait for, and long enough for a Redis that answers to a busy machine. */
-export const SHORT_TIMEOUTS = { commandMs: 3_000, silenceMs: 5_000 };
+export const SHORT_TIMEOUTS = { connectMs: 3_000, commandMs: 3_000, silenceMs: 5_000 };
 
 /** What a test opens: it is closed after the test, in reverse order. */
 interface OpenedByTests {
