@@ -39,7 +39,7 @@ describe('an egress that is watched', () => {
     broker = await PlayedBroker.start();
     gateway = await HostileGateway.before(broker);
     const audit = join(folder, 'audit.jsonl');
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, timeoutMs: 500, telemetry, audit });
+    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, timeoutMs: 3_000, telemetry, audit });
   });
   afterAll(async () => {
     await egress.close();
