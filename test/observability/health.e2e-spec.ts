@@ -13,7 +13,10 @@ describeWith(['redis-server', 'prometheus'], 'a replica and an egress that are w
 
   const started = endedAfterAll();
   beforeAll(async () => {
-    watched = started.add(await WatchedReplicas.start([{ id: 'shop', lifetimeMs: 12_000 }], [], 1), (it) => it.stop());
+    watched = started.add(
+      await WatchedReplicas.start([{ id: 'shop', lifetimeMs: 60_000, timeout: '5s' }], [], 1),
+      (it) => it.stop(),
+    );
     egress = started.add(await PlayedEgress.start(), (it) => it.stop());
     const rules = hastened(readFileSync(RULES, 'utf8'));
     prometheus = started.add(

@@ -33,7 +33,7 @@ beforeAll(async () => {
       keysOf: () => [key],
       clock: new SystemClock(),
       onStateChange: () => undefined,
-      timeouts: { commandMs: 5_000 },
+      timeouts: { connectMs: 10_000, commandMs: 30_000, silenceMs: 30_000 },
     }),
     (it) => it.close(),
   );
