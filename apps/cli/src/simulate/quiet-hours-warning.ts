@@ -1,7 +1,6 @@
 import { DailyWindow, formatDuration } from '#libs/clock';
-import { leadShareOf } from '#libs/session';
 import type { Member } from './judged.js';
-import { believedLifeMs } from './needed-lead.js';
+import { believedLifeMs, currentLeadShare } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { hours, seconds } from './spans.js';
 import type { Wording } from './wording.js';
@@ -39,8 +38,7 @@ function quietLengthMs({ settings }: SimulationSetup): number | undefined {
 }
 
 function leadMs(setup: SimulationSetup): number {
-  const lifeMs = believedLifeMs(setup);
-  return leadShareOf(lifeMs, setup.settings) * lifeMs;
+  return currentLeadShare(setup) * believedLifeMs(setup);
 }
 
 /** The age that a session can have when it is renewed. */
