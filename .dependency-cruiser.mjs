@@ -1,6 +1,6 @@
 import { appLayers, brokerFeatures, builtinHomes, domainLibs, libLayers, soleImporters } from './tools/layers.mjs';
 
-const SPEC = '\\.(int-|e2e-)?spec\\.ts$';
+const SPEC = '\\.(int-|e2e-|verify-)?spec\\.ts$';
 /** Input generators, for the specs next to them and for test/fuzz. */
 const ARBITRARY = '\\.arbitrary\\.ts$';
 const TEST_CODE = `(${SPEC})|(${ARBITRARY})|(^test/)|(^libs/testing/)`;

@@ -138,7 +138,7 @@ export default defineConfig(
     rules: { 'no-console': 'off', 'no-restricted-syntax': ['error', ...always] },
   },
   {
-    files: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts', 'libs/testing/**/*.ts'],
+    files: ['**/*spec.ts', 'test/**/*.ts', 'libs/testing/**/*.ts'],
     rules: {
       'max-lines': ['error', { max: 500, skipBlankLines: true, skipComments: true }],
       'max-lines-per-function': 'off',

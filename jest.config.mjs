@@ -30,16 +30,24 @@ export const base = {
   globals: { testTools: findTestTools() },
 };
 
+/** A tier of the tests: its files, by their suffix, and what its environment lets them use. */
+const tier = (name, suffix) => ({
+  ...base,
+  displayName: name,
+  testMatch: [`<rootDir>/{apps,libs,test}/**/*.${suffix}.ts`],
+  testEnvironmentOptions: { tier: name },
+});
+
 /** @type {import('jest').Config} */
 export default {
   // Tests wait for events; on a machine that is busy with other work, how long that takes says nothing about them.
   testTimeout: 180_000,
-  // Most of a run is spent waiting for processes to start and sessions to end: it used little more than half of two
-  // processors.
-  maxWorkers: availableParallelism() * 2,
+  maxWorkers: availableParallelism(),
   reporters: ['default', '<rootDir>/tools/skipped-tests-reporter.mjs'],
   projects: [
-    { ...base, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,test}/**/*.spec.ts'] },
-    { ...base, displayName: 'e2e', testMatch: ['<rootDir>/{apps,libs,test}/**/*.{int,e2e}-spec.ts'] },
+    tier('unit', 'spec'),
+    tier('adapters', 'int-spec'),
+    tier('programs', 'e2e-spec'),
+    tier('verify', 'verify-spec'),
   ],
 };

@@ -5,6 +5,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import PlainGlobalEnvironment from './plain-global-environment.mjs';
+import { TierWatch } from './tier-rules.mjs';
 
 const CHANNEL = 'child_process';
 const TURNS = 20;
@@ -32,6 +33,7 @@ function end({ pid }) {
 
 export default class extends PlainGlobalEnvironment {
   #path;
+  #watch;
   #serversBefore = 0;
   #children = new Set();
   #note = ({ process: child }) => {
@@ -43,6 +45,7 @@ export default class extends PlainGlobalEnvironment {
   constructor(config, context) {
     super(config, context);
     this.#path = context.testPath;
+    this.#watch = new TierWatch(config.projectConfig.testEnvironmentOptions.tier);
   }
 
   async setup() {
@@ -50,6 +53,11 @@ export default class extends PlainGlobalEnvironment {
     this.#serversBefore = servers();
     subscribe(CHANNEL, this.#note);
     process.once('exit', this.#endAll);
+  }
+
+  /** Jest has taken its own timers by then, and the suite has not been loaded. */
+  handleTestEvent({ name }) {
+    if (name === 'setup') this.#watch.begin(this.global);
   }
 
   async teardown() {
@@ -63,6 +71,7 @@ export default class extends PlainGlobalEnvironment {
     const listening = await this.#serversLeft();
     if (listening > 0) process.stderr.write(`${this.#path} left servers that listen: ${listening}\n`);
     await super.teardown();
+    this.#watch.end();
   }
 
   /** A server that has just been closed is still counted for a few turns. */

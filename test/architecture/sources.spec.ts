@@ -95,7 +95,7 @@ describe('the sources', () => {
 
   it('show the kind of a test by its place: pure ones and adapters beside the source, processes in test/', () => {
     const misplaced = sources.filter(
-      ({ path }) => (path.endsWith('.e2e-spec.ts') && !path.startsWith('test/')) || /\.test\.ts$/.test(path),
+      ({ path }) => (/\.(e2e|verify)-spec\.ts$/.test(path) && !path.startsWith('test/')) || /\.test\.ts$/.test(path),
     );
     expect(misplaced.map(({ path }) => path)).toEqual([]);
   });

@@ -12,7 +12,8 @@ const rows = rowsOf(page);
 const having = (answer: string): readonly AsvsRow[] => rows.filter((row) => row.answer === answer);
 const writtenOf = (some: readonly AsvsRow[]): readonly string[] => some.map(({ written }) => written);
 
-const isSpec = (file: string): boolean => /^(?:apps|libs|test)\/.*\.(?:spec|int-spec|e2e-spec)\.ts$/.test(file);
+const isSpec = (file: string): boolean =>
+  /^(?:apps|libs|test)\/.*\.(?:spec|int-spec|e2e-spec|verify-spec)\.ts$/.test(file);
 const words = (text: string): number => text.split(/\s+/).length;
 
 /** Files that do not exist, and titles that are in none of them. */
