@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { findTestTools } from './tools/test-tools.mjs';
 
 const swc = {
@@ -23,6 +24,8 @@ export const base = {
   moduleNameMapper: {
     '^#libs/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^fast-check$': join(import.meta.dirname, 'tools/seeded-fast-check.mjs'),
+    '^real-fast-check$': fileURLToPath(import.meta.resolve('fast-check')),
   },
   modulePathIgnorePatterns: ['<rootDir>/dist'],
   setupFiles: ['reflect-metadata'],

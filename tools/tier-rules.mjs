@@ -34,7 +34,8 @@ export class TierWatch {
   /** @throws Error that names what the suite used and its tier does not have */
   end() {
     for (const restore of this.#restore.splice(0)) restore();
-    if (this.#broken.size > 0) throw new Error(`The tier "${this.#tier}" does not have:\n${[...this.#broken].join('\n')}`);
+    if (this.#broken.size > 0)
+      throw new Error(`The tier "${this.#tier}" does not have:\n${[...this.#broken].join('\n')}`);
   }
 
   #beginUnit(global) {
