@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 export interface BenchArguments {
   /** Benches to run, in the order of the list; all if none are named. */
   readonly names: readonly string[];
-  /** Lines as JSON instead of a table. */
+  /** A line of JSON for each bench instead of a table. */
   readonly json: boolean;
   /** Exit code 1 if a goal was missed. */
   readonly strict: boolean;
@@ -26,7 +26,7 @@ export function usage(names: readonly string[]): string {
     'npm run bench -- [--json] [--strict] [--record] [name ...]',
     '',
     `names:     ${names.join(', ')}; none: all of them`,
-    '--json     what was measured as JSON, with the machine',
+    '--json     a line of JSON for each bench: the machine and what was measured',
     '--strict   exit code 1 where a goal was missed',
     '--record   writes what was measured, and on which machine, into docs/figures.md',
   ].join('\n');

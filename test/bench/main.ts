@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { benches } from './benches.js';
 import { BENCH_NAMES, type BenchName } from './bench-names.js';
 import { readArguments, usage } from './arguments.js';
-import { type BenchLine, formatLines, missedIn } from './bench-line.js';
+import { type BenchLine, missedIn } from './bench-line.js';
 import { type Recorded, withFigures } from './figures-page.js';
 import { machineInWords } from './machine.js';
+import { runInTurn } from './run-in-turn.js';
 
 const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'figures.md');
 
 /**
- * Runs every bench, or those named on the command line: `npm run bench -- jwe`. It reports what it is doing meanwhile.
+ * Runs every bench, or those named on the command line: `npm run bench -- jwe`.
  */
 async function main(words: readonly string[]): Promise<number> {
   const { names, json, strict, record, help } = readArguments(words);
@@ -23,16 +24,15 @@ async function main(words: readonly string[]): Promise<number> {
   const chosen = BENCH_NAMES.filter((name) => names.length === 0 || names.includes(name));
   const machine = machineInWords();
   console.error(machine);
-  const lines: BenchLine[] = [];
-  for (const [index, name] of chosen.entries()) {
-    console.error(`${name} (${index + 1} of ${chosen.length}) ...`);
+  const run = async (name: string): Promise<readonly BenchLine[]> => {
+    console.error(`${name} ...`);
     const startedAt = performance.now();
-    const measured = await benches[name]();
+    const measured = await benches[name as BenchName]();
     console.error(`${name}: ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
-    if (record) await recordFigures({ bench: name, lines: measured, machine, date: today() });
-    lines.push(...measured);
-  }
-  console.log(json ? JSON.stringify({ machine, lines }, null, 2) : formatLines(lines));
+    if (record) await recordFigures({ bench: name as BenchName, lines: measured, machine, date: today() });
+    return measured;
+  };
+  const lines = await runInTurn(chosen, { machine, json, run, print: (text) => console.log(text) });
   const missed = missedIn(lines);
   if (missed !== '') console.error(missed);
   return strict && missed !== '' ? 1 : 0;
