@@ -17,7 +17,7 @@ interface Held {
 /** The moments of a session are whole milliseconds: the truth is up to one later. */
 const RESOLUTION_MS = 1;
 /** The call and what comes before and after it: a turn at the gateway, a lease, a publication. */
-export const LAST_ATTEMPT_TIMEOUTS = 2;
+const LAST_ATTEMPT_TIMEOUTS = 2;
 
 type HeldListener = (session: Session) => void;
 

@@ -9,7 +9,7 @@ export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gatew
 export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
 export type { AnnouncedHandover, HandoverAudience } from './handovers.js';
-export { HeldSessions, LAST_ATTEMPT_TIMEOUTS } from './held-sessions.js';
+export { HeldSessions } from './held-sessions.js';
 export { conditionColours, conditionOf, conditionWord, merchantConditions } from './merchant-condition.js';
 export type { Merchants } from './ports/merchants.js';
 export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
@@ -17,11 +17,11 @@ export type { CreateSessionRequest, SessionGateway } from './ports/session-gatew
 export type * from './ports/session-store.js';
 export type { Sighting, Sightings } from './ports/sightings.js';
 export { type Tracing, untraced } from './ports/tracing.js';
-export { failuresAfter, longestOutagePauseMs, MAX_UNREACHED_FAILURES, MAX_USUAL_PAUSE_MS } from './retry-policy.js';
+export { failuresAfter, MAX_UNREACHED_FAILURES } from './retry-policy.js';
 export { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';
-export { leadShareOf, leadShares, leadTimeShortfall, safetyMarginMs } from './session-moments.js';
+export { leadShareOf, leadShares, leadTimeShortfall } from './session-moments.js';
 export { SessionReader, type ServedSession } from './session-reader.js';
 export type { LeadTime, SessionSettings } from './session-settings.js';
 export type { RejectionAnswer } from './session-rejections.js';

@@ -6,7 +6,7 @@ const MIN_MS = 1_000;
 /**
  * Between two attempts at most, until an outage is recognized as one, and when the session is about to need an attempt.
  */
-export const MAX_USUAL_PAUSE_MS = 60_000;
+const MAX_USUAL_PAUSE_MS = 60_000;
 /** Without a connection nothing was asked of the gateway, so trying again costs it nothing. */
 const MAX_UNREACHED_MS = 3_000;
 /** For failures that only a person can fix; a `Retry-After` cannot ask for more either. */
@@ -93,7 +93,7 @@ function outagePaceMs({ failures, wasReached, needsInMs, budget }: FailedAttempt
  * Such that an outage as long as a window of the budget leaves a call for its end; no longer, since a merchant is
  * waiting for it.
  */
-export function longestOutagePauseMs(budget: CreateCallBudget): number {
+function longestOutagePauseMs(budget: CreateCallBudget): number {
   const longestMs = Math.max(MIN_OUTAGE_RETRY_MS, ...budget.map(sparingPauseMs));
   return Math.min(MAX_OUTAGE_RETRY_MS, longestMs);
 }

@@ -113,7 +113,7 @@ function renewLeadMs(settings: SessionSettings, lifetimeMs: number): number {
 }
 
 /** How long before its end a session of this lifetime is no longer handed out. */
-export function safetyMarginMs(settings: SessionSettings, lifetimeMs: number): number {
+function safetyMarginMs(settings: SessionSettings, lifetimeMs: number): number {
   if (settings.safetyMargin !== undefined) return leadTimeMs(settings.safetyMargin, lifetimeMs);
   return Math.min(DEFAULT_MARGIN_SHARE * lifetimeMs, MAX_DEFAULT_MARGIN_MS);
 }

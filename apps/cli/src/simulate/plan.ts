@@ -1,10 +1,8 @@
 import { type Instant, instantFromEpochMs, parseDurationMs, SystemClock, toRfc3339 } from '#libs/clock';
 import type { Schedule } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
-import { MAX_RENEWALS } from './limits-of-a-run.js';
 import type { GatewayBehaviour } from './played-gateway.js';
 import type { SimulationSetup } from './simulation.js';
-import { hours } from './spans.js';
 
 export interface SimulateOptions {
   readonly config: string;
@@ -30,16 +28,19 @@ export type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MIN_LIFETIME_MS = 10_000;
+/** More than this takes longer than anyone waits, and shows nothing new. */
+const MAX_LIFETIMES = 20_000;
 /** What production runs if the store lets replicas work together. */
 const REPLICAS_THAT_SHARE = '3';
 
-export const refusal = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
+const refusal = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
 
 /** @throws BrokerError `invalid_request` */
 export function planOf(options: SimulateOptions, store: StoreType): Plan {
   const share = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(options.failures)?.[1];
   if (share === undefined || Number(share) > 100)
     throw refusal('--failures is a percentage from 0% to 100%, such as 5%');
+  if (durationOf(options.for, '--for') === 0) throw refusal('--for is longer than 0s, such as 24h');
   const replicas = options.replicas ?? (store === 'memory' ? '1' : REPLICAS_THAT_SHARE);
   return {
     store,
@@ -47,28 +48,33 @@ export function planOf(options: SimulateOptions, store: StoreType): Plan {
     latencyMs: durationOf(options.latency, '--latency'),
     outageMs: durationOf(options.outage, '--outage'),
     skewMs: skewOf(options.skew),
-    durationMs: lengthOf(options.for),
+    durationMs: durationOf(options.for, '--for'),
     failureShare: Number(share) / 100,
     replicas: wholeNumber(replicas, { flag: '--replicas', min: 1, max: 20 }),
     seed: wholeNumber(options.seed, { flag: '--seed', min: 0, max: 2 ** 32 - 1 }),
   };
 }
 
-function lengthOf(text: string): number {
-  const durationMs = durationOf(text, '--for');
-  if (durationMs === 0) throw refusal('--for is longer than 0s, such as 24h');
-  return durationMs;
-}
-
-/** @throws BrokerError `invalid_request` if it is too short, on its own or for the run */
-export function lifetimeOf({ lifetime }: SimulateOptions, fallbackMs: number, durationMs: number): number {
-  const lifetimeMs = lifetime === undefined ? fallbackMs : durationOf(lifetime, '--lifetime');
-  if (lifetimeMs < MIN_LIFETIME_MS) throw refusal('--lifetime is at least 10s');
-  if (durationMs / lifetimeMs > MAX_RENEWALS) {
-    const longest = hours(Math.floor((MAX_RENEWALS * lifetimeMs) / HOUR_MS) * HOUR_MS);
-    throw refusal(`--for is at most ${MAX_RENEWALS} lifetimes, here ${longest}`);
+/**
+ * The run of each merchant.
+ * @throws BrokerError `invalid_request` if a lifetime is too short, on its own or for the length of the runs
+ */
+export function setupsOf(
+  merchants: Schedule['merchants'],
+  { lifetime }: SimulateOptions,
+  plan: Plan,
+): readonly SimulationSetup[] {
+  const setups = merchants.map(({ id, session: settings }) => {
+    const lifetimeMs = lifetime === undefined ? settings.fallbackLifetimeMs : durationOf(lifetime, '--lifetime');
+    if (lifetimeMs < MIN_LIFETIME_MS) throw refusal('--lifetime is at least 10s');
+    return { ...plan, merchant: id, settings, behaviour: { ...plan, lifetimeMs } };
+  });
+  const inHour = setups.reduce((sum, { behaviour }) => sum + HOUR_MS / behaviour.lifetimeMs, 0);
+  if (plan.durationMs > (MAX_LIFETIMES * HOUR_MS) / inHour) {
+    const ofAll = setups.length === 1 ? '' : ' of all merchants together, so name one with --merchant';
+    throw refusal(`--for is at most ${MAX_LIFETIMES} lifetimes, here ${Math.floor(MAX_LIFETIMES / inHour)}h${ofAll}`);
   }
-  return lifetimeMs;
+  return setups;
 }
 
 /** @param day such as `2026-10-24`, which means midnight UTC; today if left out */
@@ -97,13 +103,10 @@ function durationOf(text: string, flag: string): number {
   return durationMs;
 }
 
-interface Bounds {
-  readonly flag: string;
-  readonly min: number;
-  readonly max: number;
-}
-
-function wholeNumber(text: string, { flag, min, max }: Bounds): number {
+function wholeNumber(
+  text: string,
+  { flag, min, max }: { readonly flag: string; readonly min: number; readonly max: number },
+): number {
   const value = Number(text);
   if (!/^\d{1,10}$/.test(text) || value < min || value > max) {
     throw refusal(`${flag} is a whole number from ${min} to ${max}`);

@@ -1,10 +1,11 @@
 import { type Clock, Deadline, type Instant, plusMs } from '#libs/clock';
 import { type CreateSessionRequest, GatewayFailure, type IssuedSession, type SessionGateway } from '#libs/session';
+import type { SimulationSetup } from './simulation.js';
 
 /** How a gateway is supposed to behave. Durations in milliseconds. */
 export interface GatewayBehaviour {
   readonly lifetimeMs: number;
-  /** The average; single calls take from half to one and a half times this. */
+  /** Of a call, on average. */
   readonly latencyMs: number;
   /** The share of calls, in [0, 1], that fail in a way that passes. */
   readonly failureShare: number;
@@ -14,16 +15,14 @@ export interface GatewayBehaviour {
   readonly skewMs?: number;
 }
 
-interface PlayedGatewayOptions {
-  readonly behaviour: GatewayBehaviour;
+interface PlayedGatewayParts {
+  readonly setup: SimulationSetup;
   readonly clock: Clock;
   readonly random: () => number;
-  /** After this time the call gives up, as the real one does. */
-  readonly timeoutMs: number;
-  /** The earliest moment at which the outage may begin. */
-  readonly outageAfterMs: number;
 }
 
+/** A call takes at least half of the average, and at most this many times it. */
+export const SLOWEST_CALL = 1.5;
 /** A `Date` header has whole seconds. */
 const DATE_RESOLUTION_MS = 1_000;
 /** The key in a simulated session: nothing is opened or sealed with it. */
@@ -33,11 +32,11 @@ const NO_TOKEN = '00000000-0000-4000-8000-000000000000';
 /** A gateway in virtual time: it issues sessions or fails as it is supposed to, and remembers when it was called. */
 export class PlayedGateway implements SessionGateway {
   readonly callsAtMs: number[] = [];
-  readonly #options: PlayedGatewayOptions;
+  readonly #parts: PlayedGatewayParts;
   #outageEndsAtMs: number | undefined;
 
-  constructor(options: PlayedGatewayOptions) {
-    this.#options = options;
+  constructor(parts: PlayedGatewayParts) {
+    this.#parts = parts;
   }
 
   /** Undefined if no outage has begun. */
@@ -46,13 +45,14 @@ export class PlayedGateway implements SessionGateway {
   }
 
   async createSession({ signal }: CreateSessionRequest): Promise<IssuedSession> {
-    const { behaviour, clock, random, timeoutMs } = this.#options;
+    const { setup, clock, random } = this.#parts;
+    const { behaviour, settings } = setup;
     this.callsAtMs.push(clock.monotonicMs());
     const sentAt = clock.now();
     const isDown = this.#isDown();
-    const tookMs = behaviour.latencyMs * (0.5 + random());
-    await this.#pass(Math.min(tookMs, timeoutMs), signal);
-    if (tookMs > timeoutMs) throw new GatewayFailure({ kind: 'timeout', detail: 'simulated' });
+    const tookMs = behaviour.latencyMs * (SLOWEST_CALL - 1 + random());
+    await this.#pass(Math.min(tookMs, settings.gatewayTimeoutMs), signal);
+    if (tookMs > settings.gatewayTimeoutMs) throw new GatewayFailure({ kind: 'timeout', detail: 'simulated' });
     if (isDown || random() < behaviour.failureShare)
       throw new GatewayFailure({ kind: 'transient', detail: 'simulated' });
     const receivedAt = clock.now();
@@ -64,7 +64,7 @@ export class PlayedGateway implements SessionGateway {
 
   /** By the gateway's own clock, as in its answers. */
   #timesOf(receivedAt: Instant): Pick<IssuedSession, 'expiresAt' | 'gatewayDate'> {
-    const { lifetimeMs, skewMs = 0 } = this.#options.behaviour;
+    const { lifetimeMs, skewMs = 0 } = this.#parts.setup.behaviour;
     const now = plusMs(receivedAt, skewMs);
     const expiresAt = plusMs(now, lifetimeMs);
     return skewMs === 0 ? { expiresAt } : { expiresAt, gatewayDate: plusMs(now, -(now % DATE_RESOLUTION_MS)) };
@@ -72,14 +72,15 @@ export class PlayedGateway implements SessionGateway {
 
   /** The outage begins with a renewal, which is when it hurts most: the whole lead time falls within it. */
   #isDown(): boolean {
-    const { behaviour, clock, outageAfterMs } = this.#options;
+    const { setup, clock } = this.#parts;
+    const { outageMs } = setup.behaviour;
     const nowMs = clock.monotonicMs();
-    if (behaviour.outageMs > 0 && nowMs >= outageAfterMs) this.#outageEndsAtMs ??= nowMs + behaviour.outageMs;
+    if (outageMs > 0 && nowMs >= setup.durationMs / 2) this.#outageEndsAtMs ??= nowMs + outageMs;
     return this.#outageEndsAtMs !== undefined && nowMs < this.#outageEndsAtMs;
   }
 
   async #pass(durationMs: number, signal: AbortSignal): Promise<void> {
-    const deadline = new Deadline(this.#options.clock, durationMs, signal);
+    const deadline = new Deadline(this.#parts.clock, durationMs, signal);
     if (!deadline.signal.aborted) {
       await new Promise((resolve) => deadline.signal.addEventListener('abort', resolve, { once: true }));
     }
