@@ -31,7 +31,7 @@ function fail(message) {
 function choose({ only, turn: byTurn }, [given]) {
   if (byTurn) {
     const commits = () => execFileSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
-    const number = given ?? process.env.CI_TURN ?? commits();
+    const number = given ?? (process.env.CI_TURN || commits());
     if (!/^\d+$/.test(number)) fail(`--turn: "${number}" is no number`);
     const { chosen, line } = turn(parts, Number(number));
     console.log(line);

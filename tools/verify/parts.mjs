@@ -77,7 +77,7 @@ export const parts = [
     of: ['e2e/(brokered-sdk|guide-failures|stray-answers)'],
     seconds: 150,
   }),
-  suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'] }),
+  suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 45 }),
   suites('prometheus', 'alerts, rules and exemplars on a real Prometheus, passed on by Alertmanager', {
     of: ['observability/', 'deploy/alerts'],
   }),
