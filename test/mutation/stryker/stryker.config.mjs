@@ -9,7 +9,7 @@ export default {
   maxTestRunnerReuse: 60,
   // Below dist/, which lint, tests and the formatter ignore.
   tempDirName: 'dist/mutation/copies',
-  ignorePatterns: ['/dist', '/apps', '/deploy', '/docs', '/tools', '/.demo', '/coverage'],
+  ignorePatterns: ['/dist', '/apps', '/deploy', '/docs', '/.demo', '/coverage'],
   disableTypeChecks: false,
   checkers: [],
   reporters: ['clear-text', 'json', 'progress-append-only', 'survivors-at-once'],
