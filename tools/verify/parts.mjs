@@ -78,8 +78,17 @@ export const parts = [
     seconds: 150,
   }),
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 45 }),
-  suites('prometheus', 'alerts, rules and exemplars on a real Prometheus, passed on by Alertmanager', {
-    of: ['observability/', 'deploy/alerts'],
+  suites('prometheus', 'rules, usual alerts and exemplars on a real Prometheus, passed on by Alertmanager', {
+    of: ['observability/(alertmanager|exemplars|prometheus)', 'deploy/alerts'],
+    seconds: 110,
+  }),
+  suites('seldom-alerts', 'alerts that seldom fire, on a real Prometheus', {
+    of: ['observability/(health|seldom-alerts)'],
+    seconds: 165,
+  }),
+  suites('egress-alerts', 'the alerts of the egress, on a real Prometheus', {
+    of: ['observability/egress-alerts'],
+    seconds: 125,
   }),
   suites('replicas', 'many replicas on a real Redis that fails, is full or far', { of: ['replicas/'] }),
   {
@@ -122,7 +131,6 @@ export const parts = [
     command: 'tools/container-tools.sh && npm run -s prove:containers -- --within 30',
     needs: 'root on Debian',
   },
-  mutation('clock'),
   mutation('jwe'),
   mutation('store'),
   // There are more than two thousand.
