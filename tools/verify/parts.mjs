@@ -90,7 +90,14 @@ export const parts = [
     of: ['observability/egress-alerts'],
     seconds: 125,
   }),
-  suites('replicas', 'many replicas on a real Redis that fails, is full or far', { of: ['replicas/'] }),
+  suites('replicas', 'many replicas on a real Redis, somebody else beside them, and what consumers report', {
+    of: ['replicas/(foreign-authorizer|many-replicas|told-by-every-replica)'],
+    seconds: 170,
+  }),
+  suites('redis', 'replicas on a real Redis that fails or is full, and their health', {
+    of: ['replicas/(full-redis|health|redis-faults)'],
+    seconds: 140,
+  }),
   {
     name: 'node-26',
     proves: 'ports, connections and client on the next Node.js',
