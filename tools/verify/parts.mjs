@@ -108,12 +108,14 @@ export const parts = [
   {
     name: 'explore',
     proves: 'every interleaving of the protocol: three replicas that may create alone, two with two faults',
+    seconds: 60,
     command:
       'npm run -s explore -- --replicas 3 --faults 1 --on-store-outage authorize && npm run -s explore -- --replicas 2 --faults 2',
   },
   {
     name: 'fuzz',
     proves: 'hostile inputs to parsers and ports, from a new seed',
+    seconds: 165,
     command: 'npm run -s fuzz -- --for 60s',
   },
   {
