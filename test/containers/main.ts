@@ -10,7 +10,7 @@ import { Demo, IMAGE } from './demo.js';
 import { engineOfThisMachine, type Engine } from './engine.js';
 import { faultProofs } from './fault-proofs.js';
 import { OwnEngine } from './own-engine.js';
-import { type Finding, type Proof, tableOf } from './proof.js';
+import { countOf, lookAtAll, type Proof, type Result, tableOf } from './proof.js';
 import { buildProofs, secondStart } from './start-proofs.js';
 import { lastProofs, stateProofs } from './state-proofs.js';
 
@@ -74,16 +74,18 @@ async function startEngine(): Promise<{ readonly engine: Engine; readonly folder
   return { engine, folder: join(scratch, 'root', engine.folder) };
 }
 
-async function lookAt(proof: Proof, demo: Demo): Promise<Finding & { readonly what: string }> {
-  // The run is being ended, and this program with it.
-  if (closing !== undefined) await closing.then(() => new Promise(() => undefined));
-  const finding = await proof.look(demo).catch((error: unknown): Finding => ({
-    seen: 'it could not be looked at',
-    wrong: [describeError(error)],
-  }));
-  console.error(`${proof.what}: ${finding.seen}${finding.wrong.map((wrong) => `; WRONG: ${wrong}`).join('')}`);
-  return { ...finding, what: proof.what };
-}
+/** So that whoever waits sees how far it is. */
+const tell = ({ what, seen, wrong }: Result): void =>
+  console.error(`${what}: ${seen}${wrong.map((one) => `; WRONG: ${one}`).join('')}`);
+
+/** Nothing is looked at any more while the run is being ended, and this program with it. */
+const unlessEnding = (proof: Proof): Proof => ({
+  ...proof,
+  look: async (demo) => {
+    if (closing !== undefined) await closing.then(() => new Promise(() => undefined));
+    return proof.look(demo);
+  },
+});
 
 const minutes = (): string => `${((performance.now() - startedMs) / 60_000).toFixed(1)} min`;
 
@@ -94,17 +96,16 @@ try {
   console.error(`base images, after ${minutes()}`);
   const demo = new Demo(engine);
   opened.demo = demo;
-  const findings: (Finding & { what: string })[] = [];
-  for (const proof of [...buildProofs, ...stateProofs, secondStart(folder), ...faultProofs, ...lastProofs])
-    findings.push(await lookAt(proof, demo));
-  if (values.cache !== undefined) await writeFile(join(values.cache, 'last-table.md'), tableOf(findings));
+  const proofs = [...buildProofs, ...stateProofs, secondStart(folder), ...faultProofs, ...lastProofs];
+  const results = await lookAtAll(proofs.map(unlessEnding), demo, tell);
+  if (values.cache !== undefined) await writeFile(join(values.cache, 'last-table.md'), tableOf(results));
   await close();
   const gibibytes = Math.round(totalmem() / 2 ** 30);
-  console.log(tableOf(findings));
+  console.log(tableOf(results));
   console.log(`\n${engine.description}; ${cpus().length} processors, ${gibibytes} GiB; ${minutes()} in all`);
-  const failed = findings.filter(({ wrong }) => wrong.length > 0).length;
-  console.log(`${findings.length - failed} of ${findings.length} proofs passed`);
-  process.exit(failed === 0 ? 0 : 1);
+  const { allPassed, sentence } = countOf(results);
+  console.log(sentence);
+  process.exit(allPassed ? 0 : 1);
 } catch (error) {
   await giveUp(describeError(error));
 }

@@ -30,11 +30,8 @@ async function firstStart(demo: Demo): Promise<Finding> {
 
 /** The image and the first start, from a checkout that only its owner may read. */
 export const buildProofs: readonly Proof[] = [
-  {
-    what: 'the image, built by the Dockerfile of the project',
-    look: build,
-  },
-  { what: '`up`, from a checkout made under umask 077', look: firstStart },
+  { what: 'the image, built by the Dockerfile of the project', look: build, carriesOthers: true },
+  { what: '`up`, from a checkout made under umask 077', look: firstStart, carriesOthers: true },
 ];
 
 /**

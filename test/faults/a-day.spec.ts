@@ -1,4 +1,4 @@
-import { seededRandom } from '../soak/seeded-random.js';
+import { seededRandom } from '../simulation/seeded-random.js';
 import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;

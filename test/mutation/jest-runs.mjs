@@ -2,6 +2,7 @@
 // and answers which test noticed first.
 import { join } from 'node:path';
 import { runCLI } from 'jest';
+import { base } from '../../jest.config.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
 const [, , config] = process.argv;
@@ -21,7 +22,7 @@ async function firstFailure({ file, testNamePattern }) {
       watchman: false,
       // Jest caches what it has transformed as long as the configuration is the same: the previous mutant would run
       // again.
-      globals: JSON.stringify({ run: runs }),
+      globals: JSON.stringify({ ...base.globals, run: runs }),
       testPathPatterns: [file],
       ...(testNamePattern === undefined ? {} : { testNamePattern }),
     },

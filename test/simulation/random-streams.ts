@@ -1,4 +1,4 @@
-import { seededRandom } from '../soak/seeded-random.js';
+import { seededRandom } from './seeded-random.js';
 
 /**
  * Pseudo-random draws for one purpose: draws for other purposes do not change them, so that a schedule can be shrunk.

@@ -18,6 +18,8 @@ const SPECS = [
   // A thousand seats, records of 60 MB and sets of 200 000 take more time than everything else.
   { file: 'redis-damage.int-spec', testNamePattern: '^(?!.*(60 MB|200 000))' },
 ];
+/** In per cent, as in stryker.config.mjs. */
+const LEAST_SCORE = 90;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -67,6 +69,8 @@ for (const script of scripts) {
   console.log(`${script}: ${killed} of ${own.length} noticed (${((100 * killed) / own.length).toFixed(1)} %)`);
 }
 const killed = results.filter(({ noticedBy }) => noticedBy !== undefined).length;
-console.log(`all scripts: ${killed} of ${results.length} noticed (${((100 * killed) / results.length).toFixed(1)} %)`);
+const score = (100 * killed) / results.length;
+console.log(`all scripts: ${killed} of ${results.length} noticed (${score.toFixed(1)} %)`);
+if (score < LEAST_SCORE) process.exitCode = 1;
 mkdirSync(join(root, 'dist/mutation'), { recursive: true });
 writeFileSync(join(root, 'dist/mutation/lua.json'), JSON.stringify(results, null, 1));

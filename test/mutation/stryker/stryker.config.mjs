@@ -9,7 +9,7 @@ export default {
   maxTestRunnerReuse: 60,
   // Below dist/, which lint, tests and the formatter ignore.
   tempDirName: 'dist/mutation/copies',
-  ignorePatterns: ['/dist', '/apps', '/deploy', '/docs', '/tools', '/.demo', '/coverage'],
+  ignorePatterns: ['/dist', '/apps', '/deploy', '/docs', '/.demo', '/coverage'],
   disableTypeChecks: false,
   checkers: [],
   reporters: ['clear-text', 'json', 'progress-append-only', 'survivors-at-once'],
@@ -21,5 +21,5 @@ export default {
     reportMutants: true,
   },
   timeoutMS: 6_000,
-  thresholds: { high: 95, low: 90, break: null },
+  thresholds: { high: 95, low: 90, break: 90 },
 };

@@ -1,0 +1,148 @@
+// What `npm run verify` consists of. Each `*.verify-spec.ts` belongs to exactly one part: a test holds that.
+
+/** Where the suites are that the patterns below choose from. */
+const SUITES = 'test/';
+
+/**
+ * A part that consists of tests. Suites that start programs run one after the other, those that only compute two at a
+ * time.
+ */
+function suites(name, proves, { of, workers = 1, ...more }) {
+  const patterns = of.map((pattern) => SUITES + pattern);
+  const quoted = patterns.map((pattern) => `'${pattern}'`).join(' ');
+  const command = `npm run -s jest -- --testPathPatterns ${quoted} --selectProjects verify --maxWorkers ${workers}`;
+  return { name, proves, command, suites: patterns, ...more };
+}
+
+/** A part that makes small mistakes in a lib, each of them or one in so many. */
+const mutation = (target, every = 1) => ({
+  name: `mutation-${target}`,
+  proves: `small mistakes in libs/${target} are noticed${every === 1 ? '' : `, one in ${every} of them`}`,
+  command: `npm run -s mutation -- ${target} --every ${every} --concurrency 2`,
+  packages: true,
+});
+
+/**
+ * @typedef {object} Part
+ * @property {string} name
+ * @property {string} proves in a few words
+ * @property {string} command of a shell, in the project's folder
+ * @property {string[]} [suites] patterns of the test files that it runs
+ * @property {number} [seconds] that it took on a busy machine, if less than three minutes: it is also run by turns
+ * @property {string} [needs] beside the programs of tools/test-tools.json
+ * @property {true} [packages] it loads packages that only verify needs
+ */
+
+/** @type {readonly Part[]} in the order in which they run: quick ones first */
+export const parts = [
+  suites('old-node', 'a Node.js that is too old, and whom Node.js trusts', {
+    of: ['e2e/old-node', 'e2e/whom-to-trust'],
+    seconds: 5,
+  }),
+  suites('compose', 'balancer and keys of the compose file, units of systemd', {
+    of: ['deploy/(balancer|compose-keys|systemd)'],
+    seconds: 8,
+  }),
+  suites('contract', 'the API as its document says it, and the document by a linter', {
+    of: ['contract/'],
+    workers: 2,
+    packages: true,
+    seconds: 12,
+  }),
+  suites('ports', 'hostile octets to every port, from a fixed seed', { of: ['fuzz/'], seconds: 12 }),
+  suites('peers', 'JWE and JWK of other languages, from seeds', { of: ['interop/peers'], seconds: 30 }),
+  suites('image', 'the files of the image, run as its user', { of: ['deploy/image'], seconds: 65 }),
+  suites('release', 'a release, made twice, and what is refused', {
+    of: ['deploy/release'],
+    packages: true,
+    seconds: 95,
+  }),
+  suites('chromium', 'the status page in a browser, and its accessibility', {
+    of: ['status-page/'],
+    packages: true,
+    seconds: 95,
+  }),
+  suites('proxies', 'forward auth by nginx, Caddy and HAProxy', { of: ['egress/forward-auth'], seconds: 95 }),
+  suites('manifests', 'Kubernetes overlays and chart, and that each damage of them is found', {
+    of: ['deploy/kubernetes/'],
+    workers: 2,
+    packages: true,
+    seconds: 100,
+  }),
+  suites('languages', 'the examples of API and egress, in every language', {
+    of: ['e2e/api-examples', 'egress/plain-examples'],
+    seconds: 115,
+  }),
+  suites('guides', 'the programs of the guides, and what they do when something fails', {
+    of: ['e2e/(brokered-sdk|guide-failures|stray-answers)'],
+    seconds: 150,
+  }),
+  suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 45 }),
+  suites('prometheus', 'rules, usual alerts and exemplars on a real Prometheus, passed on by Alertmanager', {
+    of: ['observability/(alertmanager|exemplars|prometheus)', 'deploy/alerts'],
+    seconds: 110,
+  }),
+  suites('seldom-alerts', 'alerts that seldom fire, on a real Prometheus', {
+    of: ['observability/(health|seldom-alerts)'],
+    seconds: 165,
+  }),
+  suites('egress-alerts', 'the alerts of the egress, on a real Prometheus', {
+    of: ['observability/egress-alerts'],
+    seconds: 125,
+  }),
+  suites('replicas', 'many replicas on a real Redis, somebody else beside them, and what consumers report', {
+    of: ['replicas/(foreign-authorizer|many-replicas|told-by-every-replica)'],
+    seconds: 170,
+  }),
+  suites('redis', 'replicas on a real Redis that fails or is full, and their health', {
+    of: ['replicas/(full-redis|health|redis-faults)'],
+    seconds: 140,
+  }),
+  {
+    name: 'node-26',
+    proves: 'ports, connections and client on the next Node.js',
+    command:
+      "NODE_VERSION=26.10.0 npm run -s on-node -- tests --testPathPatterns 'libs/(edge|outbound|tls|client)/' 'test/e2e/whom-to-trust'",
+    needs: 'the registry of packages',
+  },
+  {
+    name: 'explore',
+    proves: 'every interleaving of the protocol: three replicas that may create alone, two with two faults',
+    seconds: 60,
+    command:
+      'npm run -s explore -- --replicas 3 --faults 1 --on-store-outage authorize && npm run -s explore -- --replicas 2 --faults 2',
+  },
+  {
+    name: 'fuzz',
+    proves: 'hostile inputs to parsers and ports, from a new seed',
+    seconds: 165,
+    command: 'npm run -s fuzz -- --for 60s',
+  },
+  {
+    name: 'client',
+    proves: 'the client package on Node.js 20 to 26, in Jest, Nest and bundlers',
+    command: 'npm run -s prove:client',
+    needs: 'the registry of packages',
+  },
+  {
+    name: 'simulation',
+    proves: '10 000 seeds of faults on virtual time',
+    command: 'npm run -s simulate:faults -- --seed 1 --seeds 10000 --for 60s --all',
+  },
+  {
+    name: 'faults',
+    proves: 'the matrix: real replicas, Redis and gateway under each fault',
+    command: 'npm run -s faults',
+  },
+  {
+    name: 'containers',
+    proves: 'image and compose file on a Docker engine',
+    command: 'tools/container-tools.sh && npm run -s prove:containers -- --within 30',
+    needs: 'root on Debian',
+  },
+  mutation('jwe'),
+  mutation('store'),
+  // There are more than two thousand.
+  mutation('session', 3),
+  { name: 'mutation-lua', proves: 'small mistakes in the Lua scripts are noticed', command: 'npm run -s mutation:lua' },
+];
