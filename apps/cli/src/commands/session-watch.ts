@@ -22,8 +22,8 @@ interface WatchOptions extends BrokerOptions {
 const SILENT_MS = 40_000;
 /** A session takes about 600 characters. */
 const MAX_EVENT_LENGTH = 65_536;
-const SHORTEST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const MIN_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 30_000;
 
 /**
  * Prints a line for each session of a merchant as its stream brings it, and never anything secret. It connects again,
@@ -62,7 +62,7 @@ class Watch {
   readonly #told = new Set<string>();
   /** Why the last replicas, one after the other, cannot be followed however often they are asked. */
   #refusals: BrokerFault[] = [];
-  #pauseMs = SHORTEST_PAUSE_MS;
+  #pauseMs = MIN_PAUSE_MS;
 
   constructor(broker: BrokerPlace, options: WatchOptions, context: CommandContext) {
     this.#broker = broker;
@@ -81,7 +81,7 @@ class Watch {
         return ended({ error: final.error, exitCode: exitCodes[final.fault] }, this.#options, this.#context);
       }
       await pause(clock, this.#pauseMs, signal);
-      this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
+      this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
     }
     return exitCodes.ok;
   }
@@ -161,7 +161,7 @@ class Watch {
     const { merchant, json } = this.#options;
     const { clock, terminal } = this.#context;
     const session = readSession(parsedMembers(data), merchant);
-    this.#pauseMs = SHORTEST_PAUSE_MS;
+    this.#pauseMs = MIN_PAUSE_MS;
     if (session.generation <= this.#newest) return;
     this.#newest = session.generation;
     const at = toRfc3339(clock.now());
