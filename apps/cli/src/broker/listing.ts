@@ -65,6 +65,7 @@ function storeTrouble(body: AnswerMembers): string | undefined {
 function configurationTroubles(changed: AnswerMembers): readonly string[] {
   const { faults, awaitingRestart } = changed;
   const [since, firstFault, advice] = ['refusedSince', 'firstFault', 'advice'].map((name) => textIn(changed, name));
+  const awaiting = Array.isArray(awaitingRestart) ? textIn({ names: awaitingRestart.join(', ') }, 'names') : undefined;
   const lines = [];
   if (since !== undefined) {
     const found = faultsText({
@@ -73,8 +74,8 @@ function configurationTroubles(changed: AnswerMembers): readonly string[] {
     });
     lines.push(withRunbook(`configuration: a change has been refused since ${since}: ${found}`, CONFIG_RELOAD_FAILED));
   }
-  if (Array.isArray(awaitingRestart) && awaitingRestart.length > 0) {
-    const what = `configuration: changed, to take effect with the next start: ${awaitingRestart.join(', ')}`;
+  if (awaiting !== undefined && awaiting !== '') {
+    const what = `configuration: changed, to take effect with the next start: ${awaiting}`;
     const told = advice === undefined ? what : `${what}; ${advice}`;
     lines.push(withRunbook(told, textIn(changed, 'runbook') ?? CONFIG_RELOAD_FAILED));
   }
