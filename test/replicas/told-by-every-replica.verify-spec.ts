@@ -103,9 +103,11 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     const code = await process.ended;
     return { code, out: process.out };
   }
+  /** The row of the merchant and what is said of it below the table. */
   const status = async (index: number, id: string): Promise<{ code: number | null; line: string | undefined }> => {
     const { code, out } = await cli('status', '--url', replica(index).url);
-    return { code, line: out.split('\n').find((line) => line.startsWith(`${id} `)) };
+    const lines = out.split('\n').filter((line) => line.startsWith(`${id} `) || line.startsWith(`${id}: `));
+    return { code, line: lines.length === 0 ? undefined : lines.join(' ') };
   };
   /** By API, page and command line of the replica to which nobody has reported anything. */
   async function expectToldByOther(id: string, condition: string, said: RegExp): Promise<void> {
@@ -154,7 +156,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
       },
     });
     await agreed('duel', 'foreign_authorizer');
-    await expectToldByOther('duel', 'foreign_authorizer', new RegExp(`^duel +ended by others .* ${FOREIGN}`));
+    await expectToldByOther('duel', 'foreign_authorizer', new RegExp(`^duel .* ended by others .* ${FOREIGN}`));
     let spent: Answer | undefined;
     await eventually(async () => {
       spent = await report('duel');
@@ -173,7 +175,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     await expectToldByOther(
       'duel',
       'foreign_authorizer',
-      new RegExp(`^duel +ended by others .* ${FOREIGN}; ${notBefore}`),
+      new RegExp(`^duel .* ended by others .* ${FOREIGN}; ${notBefore}`),
     );
 
     await noLongerNew('duel');
@@ -195,12 +197,12 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
       'the new session since then has not been reported dead; watched until ..:..:.. UTC; all 4 create calls';
     const watched = `payments failed until ..:..:.. UTC: somebody else created sessions, and may again; ${since}`;
     await agreed('duel', 'watched');
-    await expectToldByOther('duel', 'watched', new RegExp(`^duel +watched .* ${watched}`));
+    await expectToldByOther('duel', 'watched', new RegExp(`^duel .* watched .* ${watched}`));
     await agreed('duel', 'held_back');
     const until =
       'all 4 create calls of 10 min are spent; the next one is free at .* UTC; its session is good for another [^;]*; payments fail from the end of its session until a call is free \\(runbook: budget-exhausted\\)$';
     for (const index of [0, 1]) {
-      expect((await status(index, 'duel')).line).toMatch(new RegExp(`^duel +not renewed .* ${until}`));
+      expect((await status(index, 'duel')).line).toMatch(new RegExp(`^duel .* not renewed .* ${until}`));
     }
   });
 
@@ -224,7 +226,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     await expectToldByOther(
       'spent',
       'reported_dead',
-      new RegExp(`^spent +reported dead .* ${NOT_REPLACED} is not repl`),
+      new RegExp(`^spent .* reported dead .* ${NOT_REPLACED} is not repl`),
     );
   });
 
@@ -241,8 +243,8 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     const renewed = await cli('renew', '--merchant', 'spent', '--url', replica(1).url);
     expect(renewed).toMatchObject({ code: 0, out: expect.stringMatching(/^session +of spent was created\n/) });
     await agreed('spent', 'fresh');
-    expect((await status(0, 'spent')).line).toMatch(/^spent +fresh /);
-    expect((await status(1, 'spent')).line).toMatch(/^spent +fresh /);
+    expect((await status(0, 'spent')).line).toMatch(/^spent .* fresh /);
+    expect((await status(1, 'spent')).line).toMatch(/^spent .* fresh /);
   });
 
   it('is told by the other within the cool-down too, with the moment from which reports count, and ends on both', async () => {
@@ -258,14 +260,11 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     await expectToldByOther(
       'cooled',
       'reported_dead',
-      new RegExp(`^cooled +reported dead .* ${NOT_REPLACED} ${counts}${ELSEWHERE} \\(runbook: rejection-storm\\)$`),
+      new RegExp(`^cooled .* reported dead .* ${NOT_REPLACED} ${counts}${ELSEWHERE} \\(runbook: rejection-storm\\)$`),
     );
     expect([await rejectionsOf(0, 'cooled'), await rejectionsOf(1, 'cooled')]).toEqual([1, 0]);
     const again = await cli('renew', '--merchant', 'cooled', '--url', replica(1).url);
-    expect(again).toMatchObject({
-      code: 4,
-      out: expect.stringMatching(new RegExp(` is new already: [^]*\nbut +${NOT_REPLACED} ${counts}`)),
-    });
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining(' is new already: ') });
     await eventually(async () => (await report('cooled')).status === 200);
     await agreed('cooled', 'fresh');
   });

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { BrokerOptions } from './broker/broker-place.js';
-import { givenUrls } from './broker/given-urls.js';
 import type { Report } from './report.js';
 import type { CommandContext } from './terminal.js';
 
@@ -15,6 +14,13 @@ interface Given extends Omit<BrokerOptions, 'urls'> {
   readonly url?: readonly string[];
   readonly json?: true;
 }
+
+/** The addresses of a broker as given on the command line or in the environment. */
+export function givenUrls({ url }: Pick<Given, 'url'>, { environment }: Pick<CommandContext, 'environment'>): string[] {
+  const given = url ?? [environment['BROKER_URL'] ?? ''];
+  return given.flatMap((text) => text.split(/[\s,]+/)).filter((text) => text !== '');
+}
+
 type Options = BrokerOptions & Pick<Given, 'json'>;
 interface OfMerchant {
   readonly merchant: string;
@@ -73,11 +79,8 @@ export function addBrokerVerbs(program: Command, session: Command, { verb, run, 
     ),
   );
   ofMerchant(session.command('watch'))
-    .description('a line for each session of a running broker as it comes, and for what is the matter, until Ctrl-C')
-    .option(
-      '--json',
-      'one JSON object on each line; its "event" is session, condition, expired, store, credential, broker, replicas or ended',
-    )
+    .description('a line for each session of a running broker as it comes, until Ctrl-C')
+    .option('--json', 'one JSON object on each line; its "event" is session or ended')
     .action(
       asking<OfMerchant>(context, async (options) =>
         ended(await (await import('./commands/session-watch.js')).sessionWatch(options, context)),

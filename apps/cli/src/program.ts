@@ -9,7 +9,7 @@ import { PROGRAM, type Shell, SHELLS } from './completion/shell-scripts.js';
 import type { DemoPortOptions } from './demo/demo-ports.js';
 import { exitCodes } from './exit-codes.js';
 import { type Report, report } from './report.js';
-import type { CommandContext } from './terminal.js';
+import { cleanTerminal, type CommandContext } from './terminal.js';
 
 /**
  * Runs a verb and keeps its exit code. Verbs are loaded when called, so that the demo starts faster without the rest.
@@ -21,9 +21,16 @@ type Run = (options: { readonly json?: true }, work: () => Promise<Report>) => P
  * @param args without the program's own name
  * @returns the exit code
  */
-export async function runCli(args: readonly string[], context: CommandContext): Promise<number> {
-  const { terminal } = context;
-  const { nodeVersion = process.versions.node } = context;
+export async function runCli(args: readonly string[], given: CommandContext): Promise<number> {
+  const { environment, clock, nodeVersion = process.versions.node } = given;
+  const terminal = cleanTerminal(given.terminal);
+  const context: CommandContext = {
+    ...{ terminal, environment, clock, nodeVersion },
+    // Whoever reads it takes care of the ending.
+    get signal() {
+      return given.signal;
+    },
+  };
   const refusal = refusedNode(nodeVersion);
   if (refusal !== undefined) {
     terminal.err(`error: ${refusal}`);

@@ -1,12 +1,12 @@
 import { BrokerError, describeError } from '#libs/errors';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
-import type { Terminal } from './terminal.js';
+import type { CleanTerminal, Line } from './terminal.js';
 
 /**
  * What a command has to say, once for people and once for programs. Neither contains a secret that was not asked for.
  */
 export interface Report {
-  readonly lines: readonly string[];
+  readonly lines: readonly Line[];
   readonly json: object;
   /** Not faults, but worth a look; standard error for people, `warnings` for programs. */
   readonly warnings?: readonly string[];
@@ -17,7 +17,7 @@ export interface Report {
 }
 
 interface ReportOptions {
-  readonly terminal: Terminal;
+  readonly terminal: CleanTerminal;
   readonly json: boolean;
 }
 
@@ -64,7 +64,7 @@ function printReport({ terminal, json }: ReportOptions, done: Report): void {
   }
   for (const warning of warnings) terminal.err(`warning: ${warning}`);
   if (error !== undefined) terminal.err(`error: ${error}`);
-  if (lines.length > 0) terminal.out(lines.join('\n'));
+  if (lines.length > 0) terminal.lines(lines);
 }
 
 function printFault({ terminal, json }: ReportOptions, error: unknown): void {

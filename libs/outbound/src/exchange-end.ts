@@ -54,7 +54,7 @@ const UNREACHED_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Our own code: fetch sends nothing to a port on the Fetch standard's list, and says so only in its message. */
-export const BAD_PORT = 'ERR_BROKER_BAD_PORT';
+const BAD_PORT = 'ERR_BROKER_BAD_PORT';
 
 /** Our own doing: the connections were closed during the call. */
 const CLOSED_MARKS: ReadonlySet<string> = new Set(['ABORT_ERR', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);

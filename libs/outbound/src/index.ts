@@ -1,5 +1,5 @@
 export type { Dispatcher } from 'undici';
-export { BAD_PORT, type ExchangeEnd, exchangeEndOf } from './exchange-end.js';
+export { type ExchangeEnd, exchangeEndOf } from './exchange-end.js';
 export { fetchThrough } from './fetch-through.js';
 export { hostOf } from './host-of.js';
 export { type ConnectionSettings, OutboundConnections } from './outbound-connections.js';

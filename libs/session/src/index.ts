@@ -1,4 +1,4 @@
-export { ASKED_AGAIN, momentText, quietCause, secondText } from './budget-cause.js';
+export { quietCause, secondText } from './budget-cause.js';
 export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
 export { longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { createSessionAddress } from './create-session-address.js';

@@ -1,86 +1,154 @@
-import { BrokerError } from '#libs/errors';
-import { type Classed, faultOfAnswer, faultOfSilence } from './ask-fault.js';
-import type { BrokerPlace } from './broker-place.js';
-import type { ListedMerchant } from './listed-merchant.js';
-import { unlisted } from './unlisted.js';
-import { type Call, callReplica, type ReplicaAnswer, type ReplicaPlace } from './replica-call.js';
+import { type Instant, instantFromEpochMs } from '#libs/clock';
+import { faultsText } from '#libs/configuration';
+import { conditionColours, conditionWord, merchantConditions, secondText } from '#libs/session';
+import type { ExitClass } from '../exit-codes.js';
+import type { Cell, Tone } from '../terminal.js';
+import { type AnswerMembers, membersOf, momentIn, textIn } from './answer.js';
+import { classOfReason } from './broker-fault.js';
 
-type CallBounds = Pick<Call, 'clock' | 'signal' | 'limitMs'>;
-
-/** What a replica says about its store, in its own terms. Brokers of version 0.1 say nothing. */
-export interface SaidOfStore {
-  readonly store?: string;
-  /** Why it cannot be used. */
-  readonly storeReason?: string;
+/** As much of a merchant listed by `GET /v1/merchants` as is shown. */
+export interface ListedMerchant {
+  readonly id: string;
+  /** In the words of the status page. A condition that this version does not know is shown as received. */
+  readonly state: Cell & { readonly tone: Tone };
+  readonly left: string;
+  readonly next: string;
+  readonly generation: string;
+  /** What is wrong, as the broker says it, with the runbook. */
+  readonly cause?: string;
+  /** The kind of fault; undefined if nothing is known to be wrong. */
+  readonly fault?: ExitClass;
+  /** What the bank's support asks for. */
+  readonly gatewayRequestId?: string;
 }
 
 /** As much of a replica's answer to `GET /v1/merchants` as is shown. */
-export interface Listing extends SaidOfStore {
-  readonly replica?: string;
-  /** The merchants that the caller may see. */
+export interface Listing {
+  readonly replica: string | undefined;
+  /** Why it cannot use its store; undefined while it can. */
+  readonly storeTrouble: string | undefined;
+  readonly configurationTroubles: readonly string[];
   readonly merchants: readonly ListedMerchant[];
+  /** As received, for programs. */
+  readonly body: AnswerMembers;
 }
 
-/** Undefined if the answer is not a list, such as a refusal. */
-export function listingOf({ status, body }: ReplicaAnswer): Listing | undefined {
-  const { merchants, replica, store, storeReason } = body;
-  if (status !== 200 || !Array.isArray(merchants)) return undefined;
+/** The page of docs/runbooks for a store that cannot be used. */
+export const STORE_DOWN = 'store-down';
+const CONFIG_RELOAD_FAILED = 'config-reload-failed';
+/** The page about a session in the store that no key of the replica opens. */
+const UNOPENABLE = 'unopenable-records';
+
+const withRunbook = (text: string, runbook: string): string => `${text} (runbook: ${runbook})`;
+
+/** Undefined if the answer is not a list. */
+export function listingOf(body: AnswerMembers, now: Instant): Listing | undefined {
+  const { merchants } = body;
+  if (!Array.isArray(merchants)) return undefined;
   return {
-    ...(typeof replica === 'string' ? { replica } : {}),
-    ...(typeof store === 'string' ? { store } : {}),
-    ...(typeof storeReason === 'string' ? { storeReason } : {}),
-    merchants: merchants as readonly ListedMerchant[],
+    replica: textIn(body, 'replica'),
+    storeTrouble: storeTrouble(body),
+    configurationTroubles: configurationTroubles(membersOf(body['configuration'])),
+    merchants: merchants.flatMap((one) => merchantOf(membersOf(one), now) ?? []),
+    body,
   };
 }
 
-export const isListing = (said: Listing | Classed): said is Listing => 'merchants' in said;
+function storeTrouble(body: AnswerMembers): string | undefined {
+  const [store, reason] = [textIn(body, 'store'), textIn(body, 'storeReason')];
+  if (store !== 'silent' && store !== 'refuses') return undefined;
+  const what = store === 'silent' ? 'the store does not answer' : 'the store refuses';
+  return withRunbook(reason === undefined ? what : `${what}: ${reason}`, STORE_DOWN);
+}
 
-/** The list, or why there is none. */
-export async function listing(
-  broker: BrokerPlace,
-  place: ReplicaPlace,
-  { clock, signal, limitMs }: CallBounds,
-): Promise<Listing | Classed> {
-  try {
-    const bound = limitMs === undefined ? {} : { limitMs };
-    const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal, ...bound });
-    if ('problem' in answer) return { error: faultOfSilence(answer, place, broker), fault: answer.fault };
-    return listingOf(answer) ?? faultOfAnswer(answer, place, broker);
-  } catch (error) {
-    // A fault of the token file is reported where the file is read first: here it is a reason like any other.
-    if (!(error instanceof BrokerError)) throw error;
-    const { code, message, publicDetail = message } = error;
-    return { error: { code, message: publicDetail }, fault: 'invalidInput' };
+/** What has become of changed files, which changes nothing of what is served. */
+function configurationTroubles(changed: AnswerMembers): readonly string[] {
+  const { faults, awaitingRestart } = changed;
+  const [since, firstFault, advice] = ['refusedSince', 'firstFault', 'advice'].map((name) => textIn(changed, name));
+  const awaiting = Array.isArray(awaitingRestart) ? textIn({ names: awaitingRestart.join(', ') }, 'names') : undefined;
+  const lines = [];
+  if (since !== undefined) {
+    const found = faultsText({
+      faults: typeof faults === 'number' ? faults : 1,
+      ...(firstFault === undefined ? {} : { firstFault }),
+    });
+    lines.push(withRunbook(`configuration: a change has been refused since ${since}: ${found}`, CONFIG_RELOAD_FAILED));
   }
+  if (awaiting !== undefined && awaiting !== '') {
+    const what = `configuration: changed, to take effect with the next start: ${awaiting}`;
+    const told = advice === undefined ? what : `${what}; ${advice}`;
+    lines.push(withRunbook(told, textIn(changed, 'runbook') ?? CONFIG_RELOAD_FAILED));
+  }
+  return lines;
 }
 
-type WantedMerchant = CallBounds & { readonly merchant: string };
-
-export const isListed = (said: ListedMerchant | Classed): said is ListedMerchant => 'id' in said;
-
-/** A merchant as the replica lists it, or why the replica does not show it. */
-export async function listedMerchant(
-  broker: BrokerPlace,
-  url: URL,
-  { merchant, ...bounds }: WantedMerchant,
-): Promise<ListedMerchant | Classed> {
-  const listed = await listing(broker, { url }, bounds);
-  if (!isListing(listed)) return listed;
-  const names = listed.merchants.map(({ id }) => id);
-  return listed.merchants.find(({ id }) => id === merchant) ?? unlisted(merchant, names);
+function merchantOf(listed: AnswerMembers, now: Instant): ListedMerchant | undefined {
+  const id = textIn(listed, 'id');
+  if (id === undefined) return undefined;
+  const [cause, runbook = '-'] = [textIn(listed, 'cause'), textIn(listed, 'runbook')];
+  const { text, tone } = stateOf(listed);
+  const isWell = tone === 'green' || tone === 'blue';
+  const lastFailure = membersOf(listed['lastFailure']);
+  const gatewayRequestId = isWell ? undefined : textIn(lastFailure, 'gatewayRequestId');
+  const { generation } = listed;
+  return {
+    id,
+    // It looks well, and there is more to say about it.
+    state: { text, tone: tone === 'green' && cause !== undefined ? 'yellow' : tone },
+    left: leftText(listed, now),
+    next: nextText(listed, now),
+    generation: typeof generation === 'number' ? String(generation) : '-',
+    ...(cause === undefined ? {} : { cause: withRunbook(cause, runbook) }),
+    ...(isWell ? {} : { fault: faultOf(runbook, lastFailure) }),
+    ...(gatewayRequestId === undefined ? {} : { gatewayRequestId }),
+  };
 }
 
-/**
- * The same from all replicas at once: from the first one if it shows the merchant, or else from another that does;
- * otherwise why the first one does not.
- */
-export async function listedAnywhere(
-  broker: BrokerPlace,
-  first: URL,
-  wanted: WantedMerchant,
-): Promise<ListedMerchant | Classed> {
-  const others = broker.urls.filter((url) => url !== first);
-  const ask = (url: URL): Promise<ListedMerchant | Classed> => listedMerchant(broker, url, wanted);
-  const [told, ...found] = await Promise.all([ask(first), ...others.map(ask)]);
-  return isListed(told) ? told : (found.find(isListed) ?? told);
+function stateOf(listed: AnswerMembers): ListedMerchant['state'] {
+  const condition = textIn(listed, 'condition') ?? textIn(listed, 'state') ?? '-';
+  const known = merchantConditions.find((one) => one === condition);
+  if (known === undefined) return { text: condition.replaceAll('_', ' '), tone: 'yellow' };
+  const text = conditionWord(known, listed['reason'] === 'expired' ? 'expired' : undefined);
+  return { text, tone: conditionColours[known] };
+}
+
+function faultOf(runbook: string, lastFailure: AnswerMembers): ExitClass {
+  if (runbook === UNOPENABLE) return 'invalidAnswer';
+  return lastFailure['wrongAddress'] === true ? 'invalidInput' : classOfReason(textIn(lastFailure, 'kind'));
+}
+
+/** How long the session is still valid by this machine's clock, or since when there is none. */
+function leftText(listed: AnswerMembers, now: Instant): string {
+  const expiresAtMs = momentIn(listed, 'expiresAt');
+  if (expiresAtMs === undefined) return '-';
+  if (listed['state'] === 'unavailable') return `none since ${secondText(instantFromEpochMs(expiresAtMs), now)}`;
+  return spanText(expiresAtMs - now);
+}
+
+function nextText(listed: AnswerMembers, now: Instant): string {
+  if (listed['renewing'] === true) return 'creating one';
+  if (listed['renewalBlocked'] === true) return 'nothing is renewed';
+  const [retryAtMs = 0, renewAtMs = 0] = [momentIn(listed, 'retryAt'), momentIn(listed, 'renewAt')];
+  if (retryAtMs > now) return `attempt in ${spanText(retryAtMs - now)}`;
+  return renewAtMs > now ? `renewal in ${spanText(renewAtMs - now)}` : 'attempt is due';
+}
+
+const SPAN_UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** In its two largest units, such as `41m 3s`, rounded down so that nothing seems to have more time than it does. */
+export function spanText(durationMs: number): string {
+  const largest = SPAN_UNITS.findIndex(([, ms]) => durationMs >= ms);
+  if (largest < 0) return '0s';
+  let restMs = durationMs;
+  const parts = SPAN_UNITS.slice(largest, largest + 2).map(([unit, ms]) => {
+    const count = Math.floor(restMs / ms);
+    restMs -= count * ms;
+    return `${count}${unit}`;
+  });
+  return parts.join(' ');
 }

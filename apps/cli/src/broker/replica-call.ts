@@ -3,35 +3,19 @@ import { type ClientRequest, type IncomingMessage, request as requestPlain, type
 import { request as requestTls } from 'node:https';
 import { isIP } from 'node:net';
 import { type Clock, Deadline } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
 import { exchangeEndOf } from '#libs/outbound';
-import { bearer } from './accepted-token.js';
-import { membersOf } from './answer-members.js';
+import { type AnswerMembers, parsedMembers } from './answer.js';
+import { type BrokerFault, faultOfAnswer, faultOfSilence, type ReplicaAnswer } from './broker-fault.js';
 import type { BrokerPlace } from './broker-place.js';
-import { askFaultCodes, type NoAnswer, noAnswer, noHandshake, tlsInstead } from './exchange-cause.js';
-
-/** One address at which a broker may answer: a name with several addresses leads to one replica each. */
-export interface ReplicaPlace {
-  readonly url: URL;
-  readonly address?: string;
-}
-
-export interface ReplicaAnswer {
-  readonly status: number;
-  /** The JSON of the answer; an empty object if it has none. */
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-/** The code that a broker gives to what it refuses; undefined if the answer has none. */
-export const ownCodeOf = ({ body: { code } }: ReplicaAnswer): string | undefined =>
-  typeof code === 'string' ? code : undefined;
+import { type NoAnswer, noAnswer, noHandshake, type ReplicaPlace } from './no-answer.js';
 
 export interface Call {
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Replaces the usual limit if the caller wants whatever is known by then. */
-  readonly limitMs?: number;
 }
 
 /**
@@ -51,80 +35,105 @@ const LOCAL = 'localhost';
 /** @returns each address of each URL, so that a name shared by all replicas leads to every one of them */
 export async function replicaPlaces(urls: readonly URL[]): Promise<readonly ReplicaPlace[]> {
   const places = await Promise.all(
-    urls.map(async (url) => (await addressesOf(url)).map((address) => ({ url, address }))),
+    urls.map(async (url) => {
+      const addresses = await addressesOf(url);
+      return addresses.length < 2 ? [{ url }] : addresses.map((address) => ({ url, address }));
+    }),
   );
-  return places.flat().map(({ url, address }) => (address === undefined ? { url } : { url, address }));
+  return places.flat();
 }
 
 /**
  * The call itself reports a name that does not resolve. If both address families are found, only one is used: they lead
  * to the same replicas.
  */
-async function addressesOf({ hostname }: URL): Promise<readonly (string | undefined)[]> {
-  if (isIP(hostname) !== 0 || hostname.startsWith('[') || hostname === LOCAL) return [undefined];
+async function addressesOf({ hostname }: URL): Promise<readonly string[]> {
+  if (isIP(hostname) !== 0 || hostname.startsWith('[') || hostname === LOCAL) return [];
   const found = await lookup(hostname, { all: true }).catch(() => []);
   const family = found.some((one) => one.family === 4) ? 4 : 6;
-  const addresses = found.filter((one) => one.family === family).map(({ address }) => address);
-  return addresses.length < 2 ? [undefined] : addresses;
+  return found.filter((one) => one.family === family).map(({ address }) => address);
 }
 
 /** How a place is shown. */
-export function placeName({ url, address }: ReplicaPlace): string {
-  return address === undefined ? url.origin : `${url.origin} (${address})`;
+export const placeName = ({ url, address }: ReplicaPlace): string =>
+  address === undefined ? url.origin : `${url.origin} (${address})`;
+
+/** What `read` finds in the JSON of a successful answer, or why there is no such answer. */
+export function ask<Wanted extends object>(
+  broker: BrokerPlace,
+  place: ReplicaPlace,
+  { read, ...call }: Call & { readonly read: (body: AnswerMembers) => Wanted | undefined },
+): Promise<Wanted | BrokerFault> {
+  const take = async (response: IncomingMessage): Promise<Wanted | BrokerFault> => {
+    const answer = await answerOf(response);
+    return (answer.status === 200 ? read(answer.body) : undefined) ?? faultOfAnswer(answer, place, broker);
+  };
+  return answered(broker, place, { ...call, take });
 }
 
-/**
- * The answer, or why there is none.
- * @throws BrokerError if there is no longer a token to send
- */
-export async function callReplica(
+/** A stream of events, which goes on after the limit for an answer; or why there is none. */
+export function openStream(
   broker: BrokerPlace,
   place: ReplicaPlace,
   call: Call,
-): Promise<ReplicaAnswer | NoAnswer> {
-  const authorization = bearer(await broker.token());
-  const headers = {
-    accept: 'application/json',
-    ...(authorization === undefined ? {} : { authorization }),
+): Promise<IncomingMessage | BrokerFault> {
+  const take = async (response: IncomingMessage): Promise<IncomingMessage | BrokerFault> => {
+    const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
+    if (response.statusCode === 200 && isStream) return response;
+    return faultOfAnswer(await answerOf(response), place, broker);
   };
-  const deadline = new Deadline(call.clock, call.limitMs ?? LIMIT_MS[call.method], call.signal);
+  return answered(broker, place, { ...call, take });
+}
+
+async function answered<Wanted>(
+  broker: BrokerPlace,
+  place: ReplicaPlace,
+  { take, ...call }: Call & { readonly take: (response: IncomingMessage) => Promise<Wanted> },
+): Promise<Wanted | BrokerFault> {
+  const { clock } = call;
+  const deadline = new Deadline(clock, LIMIT_MS[call.method], call.signal);
   const { signal } = deadline;
+  const silence = (why: NoAnswer): BrokerFault => faultOfSilence(why, place, broker);
   try {
-    const { method, path, clock } = call;
-    const answer = await exchange(broker, place, { method, path, headers, signal, clock });
-    return (await tlsInstead({ httpStatus: answer.status }, place, { clock: call.clock, signal })) ?? answer;
+    const token = await broker.token();
+    return await take(await respond(broker, place, { ...call, signal, token }));
   } catch (error) {
-    if (error instanceof NoHandshake) return noHandshake(place);
-    if (!signal.aborted) return await noAnswer(exchangeEndOf(error), place, { clock: call.clock, signal });
-    const ofSilence = { code: askFaultCodes.silent, fault: 'tryLater' } as const;
-    return deadline.expired
-      ? { ...ofSilence, problem: 'no answer in time', isHung: true }
-      : { ...ofSilence, problem: 'ended on request' };
+    if (error instanceof BrokerError) return faultOfToken(error);
+    if (error instanceof NoHandshake) return silence(noHandshake(place));
+    if (!signal.aborted) return silence(await noAnswer(exchangeEndOf(error), place, { clock, signal }));
+    const problem = deadline.expired ? 'no answer in time' : 'ended on request';
+    return silence({ kind: 'silent', problem, fault: 'tryLater' });
   } finally {
     deadline.close();
   }
 }
 
-type Asked = Required<Pick<RequestOptions, 'method' | 'path' | 'headers' | 'signal'>> & Pick<Call, 'clock'>;
+/** The file of the token has changed since the command began. */
+function faultOfToken({ code, message, publicDetail = message }: BrokerError): BrokerFault {
+  return { error: { code, message: publicDetail }, fault: 'invalidInput', wasAsked: false };
+}
 
-function exchange(
+function respond(
   { ca }: BrokerPlace,
   { url, address }: ReplicaPlace,
-  { clock, ...asked }: Asked,
-): Promise<ReplicaAnswer> {
-  const base = url.pathname.replace(/\/+$/, '');
+  { method, path, headers, token, signal, clock }: Call & { readonly token: string | undefined },
+): Promise<IncomingMessage> {
   const options = {
-    ...asked,
-    path: `${base}${asked.path ?? ''}`,
+    method,
+    path: `${url.pathname.replace(/\/+$/, '')}${path}`,
+    headers: {
+      accept: 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    signal,
     agent: false,
     ...(ca === undefined ? {} : { ca }),
     // The name is still what is asked for and what the certificate must be for: only the way there changes.
     ...(address === undefined ? {} : { lookup: leadingTo(address) }),
   } satisfies RequestOptions & { ca?: string };
   return new Promise((resolve, reject) => {
-    const request = (url.protocol === 'https:' ? requestTls : requestPlain)(url, options, (response) => {
-      readBody(response).then((text) => resolve({ status: response.statusCode ?? 0, body: membersOf(text) }), reject);
-    });
+    const request = (url.protocol === 'https:' ? requestTls : requestPlain)(url, options, resolve);
     boundConnecting(request, url, clock);
     request.on('error', reject).end();
   });
@@ -159,7 +168,7 @@ function leadingTo(address: string): NonNullable<RequestOptions['lookup']> {
   };
 }
 
-async function readBody(response: IncomingMessage): Promise<string> {
+async function answerOf(response: IncomingMessage): Promise<ReplicaAnswer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -167,5 +176,5 @@ async function readBody(response: IncomingMessage): Promise<string> {
     if (length > MAX_ANSWER_BYTES) break;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  return { status: response.statusCode ?? 0, body: parsedMembers(Buffer.concat(chunks).toString()) };
 }

@@ -1,32 +1,16 @@
-import {
-  BrokerUnavailable,
-  Forbidden,
-  ProtocolError,
-  SessionBrokerError,
-  type SessionBrokerOptions,
-  Unauthenticated,
-} from '#libs/client';
+import type { IncomingMessage } from 'node:http';
+import { ProtocolError, readSession, type Session, SseParser } from '#libs/client';
 import { toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { fetchThrough, OutboundConnections } from '#libs/outbound';
-import { AcceptedToken } from '../broker/accepted-token.js';
+import { thumbprintOf } from '#libs/jwe';
+import { parsedMembers } from '../broker/answer.js';
+import { type AskFault, type BrokerFault, faultLines, isFault } from '../broker/broker-fault.js';
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
-import { FollowedReplica, type LostReplica } from '../broker/followed-replica.js';
-import { type AskFault, faultLines } from '../broker/ask-fault.js';
-import { askFaultCodes } from '../broker/exchange-cause.js';
-import { heardThrough } from '../broker/heard-stream.js';
-import { nameFault } from '../broker/named-merchants.js';
-import { noticePrinter } from '../broker/notice.js';
-import { FollowState } from '../broker/follow-state.js';
-import { troubleFacts, troubleLines, troubleOf } from '../broker/replica-trouble.js';
-import { LastRefusal } from '../broker/last-refusal.js';
-import { watchMerchant } from '../broker/merchant-watch.js';
-import type { ReplicaPlace } from '../broker/replica-call.js';
-import { StatusLook } from '../broker/status-look.js';
-import { addressRemedy, GRANT_READ, NAME_A_MERCHANT, NAME_OR_GRANT, tokenRemedy } from '../broker/remedies.js';
-import { turnedAwayBy } from '../broker/turned-away.js';
-import { showsWrongAddress } from '../broker/wrong-address.js';
-import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
+import { spanText } from '../broker/listing.js';
+import { openStream } from '../broker/replica-call.js';
+import { exitCodeOf, exitCodes, gravestOf } from '../exit-codes.js';
+import { pause } from '../pause.js';
+import { systemCodeOf } from '../system-error.js';
 import type { CommandContext } from '../terminal.js';
 
 interface WatchOptions extends BrokerOptions {
@@ -34,152 +18,166 @@ interface WatchOptions extends BrokerOptions {
   readonly json?: true;
 }
 
+/** The broker sends a comment every 15 s: when two and a half of them have been missed, the other end is gone. */
+const SILENT_MS = 40_000;
+/** A session takes about 600 characters. */
+const MAX_EVENT_LENGTH = 65_536;
+const MIN_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 30_000;
+
 /**
- * Prints a line for each session of a merchant as it comes, one whenever the condition of the merchant or of the store
- * changes, with or without a session, and one when the last session has expired without a successor, and never anything
- * secret. It follows the merchant through the client package, as a service does, and goes on through outages until it
- * is asked to end, but not if no later call can help, as with an untrusted certificate.
+ * Prints a line for each session of a merchant as its stream brings it, and never anything secret. It connects again,
+ * to the next replica if there are several, until it is asked to end, or until each of them in a row gives a reason
+ * that no later call can change, such as a refusal or an untrusted certificate.
  * @returns the exit code: 0 if it was ended on request
  */
 export async function sessionWatch(options: WatchOptions, context: CommandContext): Promise<number> {
-  const connections = new OutboundConnections({ clock: context.clock });
   try {
     const broker = await brokerPlace(options, context);
-    const over = await follow(options, { broker, connections }, context);
-    return over === undefined ? exitCodes.ok : ended(over, options, context);
+    return await new Watch(broker, options, context).untilEnded();
   } catch (error) {
     if (!(error instanceof BrokerError)) throw error;
     const { code, message } = error;
-    return ended(endingOf({ code, message }, 'invalidInput'), options, context);
-  } finally {
-    await connections.close();
+    return ended({ error: { code, message }, exitCode: exitCodeOf(error) }, options, context);
   }
 }
 
-interface Ending {
-  readonly fault: ExitClass;
-  readonly lines: readonly string[];
-  readonly facts: { readonly error: AskFault };
+/** Reports why the watch is over. */
+function ended(
+  { error, exitCode }: { readonly error: AskFault; readonly exitCode: number },
+  { merchant, json }: WatchOptions,
+  { clock, terminal }: CommandContext,
+): number {
+  if (json === true) terminal.out(JSON.stringify({ event: 'ended', at: toRfc3339(clock.now()), merchant, error }));
+  else terminal.err(`error: ${faultLines(error).join('\n')}`);
+  return exitCode;
 }
 
-/**
- * Reports why the watch is over.
- * @returns the exit code
- */
-function ended({ fault, lines, facts }: Ending, { merchant, json }: WatchOptions, context: CommandContext): number {
-  const { clock, terminal } = context;
-  if (json === true) terminal.out(JSON.stringify({ event: 'ended', at: toRfc3339(clock.now()), merchant, ...facts }));
-  else terminal.err(`error: ${lines.join('\n')}`);
-  return exitCodes[fault];
-}
+class Watch {
+  readonly #broker: BrokerPlace;
+  readonly #options: WatchOptions;
+  readonly #context: CommandContext;
+  #newest = 0;
+  /** What was said since the last stream began: the same is not said again. */
+  readonly #told = new Set<string>();
+  /** Why the last replicas, one after the other, cannot be followed however often they are asked. */
+  #refusals: BrokerFault[] = [];
+  #pauseMs = MIN_PAUSE_MS;
 
-const endingOf = (error: AskFault, fault: ExitClass): Ending => ({ fault, lines: faultLines(error), facts: { error } });
+  constructor(broker: BrokerPlace, options: WatchOptions, context: CommandContext) {
+    this.#broker = broker;
+    this.#options = options;
+    this.#context = context;
+  }
 
-/** None of the replicas can be followed, no matter how long one waits. */
-function endingOfAll(lost: readonly LostReplica[], broker: BrokerPlace): Ending | undefined {
-  const troubles = lost.map(({ url, why }) => troubleOf(url, why, broker));
-  const [first, ...others] = troubles;
-  const fault = gravestOf(troubles.map((one) => one.fault));
-  if (first === undefined || fault === undefined) return undefined;
-  if (others.length === 0) return endingOf(first.error, fault);
-  const lines = ['no replica can be followed', ...troubleLines(troubles)];
-  return { fault, lines, facts: troubleFacts([first, ...others], broker) };
-}
+  /** @returns the exit code */
+  async untilEnded(): Promise<number> {
+    const { clock, signal } = this.#context;
+    const { urls } = this.#broker;
+    for (let turn = 0; !signal.aborted; turn += 1) {
+      await this.#follow(urls[turn % urls.length] ?? urls[0]);
+      const final = this.#finalRefusal;
+      if (final !== undefined) {
+        return ended({ error: final.error, exitCode: exitCodes[final.fault] }, this.#options, this.#context);
+      }
+      await pause(clock, this.#pauseMs, signal);
+      this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
+    }
+    return exitCodes.ok;
+  }
 
-interface Reached {
-  readonly broker: BrokerPlace;
-  readonly connections: OutboundConnections;
-}
+  /** The gravest reason, once each replica has given one. */
+  get #finalRefusal(): BrokerFault | undefined {
+    if (this.#refusals.length < this.#broker.urls.length) return undefined;
+    const gravest = gravestOf(this.#refusals.map(({ fault }) => fault));
+    return this.#refusals.find(({ fault }) => fault === gravest);
+  }
 
-/** @returns why the merchant can no longer be followed; undefined if the watch was ended on request */
-async function follow(
-  options: WatchOptions,
-  { broker, connections }: Reached,
-  context: CommandContext,
-): Promise<Ending | undefined> {
-  const { clock } = context;
-  const tell = noticePrinter(options, context);
-  const replica = new FollowedReplica(broker.urls);
-  const giveUp = new AbortController();
-  const signal = AbortSignal.any([context.signal, giveUp.signal]);
-  let lost: readonly LostReplica[] = [];
-  const onLost = (replicas: readonly LostReplica[]): void => {
-    lost = replicas;
-    giveUp.abort();
-  };
-  const refusal = new LastRefusal(replica, giveUp);
-  const { merchant } = options;
-  const [state, accepted] = [new FollowState(clock), new AcceptedToken()];
-  const look = new StatusLook({ clock, signal, broker, merchant, tell, replica, state, accepted });
-  const ask = fetchThrough(connections, { tls: { pins: [], ...(broker.ca === undefined ? {} : { ca: broker.ca }) } });
-  const through = { clock, signal, accepted, onLost, onTurnedAway: () => refusal.weigh() };
-  try {
-    const client = {
-      ...clientOptions(options, broker),
-      fetch: heardThrough(replica.through(ask, through), () => state.heard()),
+  async #follow(url: URL): Promise<void> {
+    const { clock, signal } = this.#context;
+    const path = `/v1/merchants/${encodeURIComponent(this.#options.merchant)}/session/events`;
+    const known: Record<string, string> = this.#newest > 0 ? { 'last-event-id': String(this.#newest) } : {};
+    const headers = { accept: 'text/event-stream', ...known };
+    const stream = await openStream(this.#broker, { url }, { method: 'GET', path, headers, clock, signal });
+    if (signal.aborted) return;
+    if (isFault(stream)) return this.#refused(url, stream);
+    this.#refusals = [];
+    this.#told.clear();
+    this.#say(`following ${url.origin}`);
+    const why = await this.#read(stream);
+    if (!signal.aborted) this.#interrupted(url, [why]);
+  }
+
+  #refused(url: URL, fault: BrokerFault): void {
+    if (fault.fault === 'tryLater' || fault.fault === 'invalidAnswer') this.#refusals = [];
+    else this.#refusals.push(fault);
+    if (this.#refusals.length < this.#broker.urls.length) this.#interrupted(url, faultLines(fault.error));
+  }
+
+  #interrupted(url: URL, [why = '', ...more]: readonly string[]): void {
+    const text = [`interrupted: ${url.origin}: ${why}; trying again`, ...more].join('\n');
+    if (!this.#told.has(text)) this.#say(text);
+    this.#told.add(text);
+  }
+
+  /** About the watch itself, for people. */
+  #say(text: string): void {
+    const { clock, terminal } = this.#context;
+    terminal.err(`${toRfc3339(clock.now())}  ${text}`);
+  }
+
+  /** @returns why there is nothing more to read */
+  async #read(stream: IncomingMessage): Promise<string> {
+    const { clock, signal } = this.#context;
+    const parser = new SseParser({ maxCharacters: MAX_EVENT_LENGTH });
+    let isSilent = false;
+    const silence = (): void => {
+      isSilent = true;
+      stream.destroy();
     };
-    await watchMerchant(client, { tell, look, replica, refusal, state, ca: broker.ca }, { ...context, signal });
-  } catch (error) {
-    if (!(error instanceof SessionBrokerError)) throw error;
-    const place = { url: replica.turnedAwayAt ?? replica.url };
-    const said = replica.readdressed(error.message);
-    return afterRefusal(error, { broker, place, said, ...options }, context);
-  } finally {
-    look.close();
+    let task = clock.schedule(SILENT_MS, silence);
+    const end = (): void => void stream.destroy();
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      for await (const octets of stream as AsyncIterable<Buffer>) {
+        task.cancel();
+        task = clock.schedule(SILENT_MS, silence);
+        for (const { type, data } of parser.push(octets)) if (type === 'session') this.#print(data);
+      }
+      return 'the stream ended';
+    } catch (error) {
+      if (error instanceof ProtocolError) return error.message;
+      const code = systemCodeOf(error);
+      if (code === 'unknown') throw error;
+      return isSilent ? `nothing came for ${spanText(SILENT_MS)}` : `the stream broke off (${code})`;
+    } finally {
+      task.cancel();
+      signal.removeEventListener('abort', end);
+    }
   }
-  return endingOfAll(lost, broker);
-}
 
-interface Refused extends Pick<WatchOptions, 'merchant'> {
-  readonly broker: BrokerPlace;
-  /** The replica that refused. */
-  readonly place: ReplicaPlace;
-  /** What it said. */
-  readonly said: string;
-}
-
-/** What to do if the broker lets nobody in, or does not know the merchant by this name or for this caller. */
-async function afterRefusal(
-  error: SessionBrokerError,
-  { broker, place, said, merchant }: Refused,
-  context: CommandContext,
-): Promise<Ending> {
-  const { code, status } = error;
-  const told = (message: string, remedy?: string): AskFault => ({
-    code,
-    message,
-    ...(status === undefined ? {} : { status }),
-    ...(remedy === undefined ? {} : { remedy }),
-  });
-  const ofEach = await turnedAwayBy(broker, { ...context, merchant });
-  if (ofEach !== undefined) return ofEach;
-  if (showsWrongAddress(error)) {
-    const known = error instanceof ProtocolError ? { code: askFaultCodes.wrongAddress } : {};
-    return endingOf({ ...told(said, addressRemedy(place)), ...known }, 'invalidInput');
+  /** @throws ProtocolError which never quotes the text: it may hold a session */
+  #print(data: string): void {
+    const { merchant, json } = this.#options;
+    const { clock, terminal } = this.#context;
+    const session = readSession(parsedMembers(data), merchant);
+    this.#pauseMs = MIN_PAUSE_MS;
+    if (session.generation <= this.#newest) return;
+    this.#newest = session.generation;
+    const at = toRfc3339(clock.now());
+    const { generation, expiresAt, clientKeyThumbprint } = session;
+    const left = spanText(Date.parse(expiresAt) - clock.now());
+    terminal.out(
+      json === true
+        ? JSON.stringify({ event: 'session', at, ...shownOf(session) })
+        : `${at}  ${merchant}  generation ${generation}  expires ${expiresAt} (in ${left})  client key ${clientKeyThumbprint}`,
+    );
   }
-  if (error instanceof Unauthenticated) {
-    return endingOf(told(said, tokenRemedy(broker.hasToken)), 'refused');
-  }
-  const places = broker.urls.map((url) => ({ url }));
-  const found = await nameFault(broker, places, { ...context, merchant, code });
-  if (found === undefined) return endingOf(told(said), 'refused');
-  if (found.isBlind) return endingOf({ ...told(found.problem, GRANT_READ), code: askFaultCodes.noMerchant }, 'refused');
-  // What the broker says about a name that it does not know means the same in more words.
-  return endingOf(told(found.problem, error instanceof Forbidden ? NAME_OR_GRANT : NAME_A_MERCHANT), found.fault);
 }
 
-function clientOptions(
-  { merchant }: WatchOptions,
-  { urls, token, hasToken }: BrokerPlace,
-): Omit<SessionBrokerOptions, 'fetch'> {
-  return {
-    ...{ url: urls[0].href, merchant, handover: false },
-    ...(hasToken ? { auth: () => token().then((text = '') => text, tokenUnavailable) } : {}),
-  };
-}
-
-/** For anything else that an auth function throws, the client package reports only the class. */
-function tokenUnavailable(error: unknown): never {
-  if (!(error instanceof BrokerError)) throw error;
-  throw new BrokerUnavailable('token_unavailable', error.publicDetail ?? error.message);
+/** What may be shown of a session: no token, and no device id. */
+function shownOf({ merchant, generation, createdAt, expiresAt, renewAt, ...keys }: Session): object {
+  const { clientKeyThumbprint, serverPublic } = keys;
+  const serverKeyThumbprint = thumbprintOf(serverPublic);
+  return { merchant, generation, createdAt, expiresAt, renewAt, clientKeyThumbprint, serverKeyThumbprint };
 }

@@ -1,58 +1,16 @@
-import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
-import {
-  type ChangedConfiguration,
-  changedConfiguration,
-  configurationTrouble,
-} from '../broker/changed-configuration.js';
-import {
-  causeText,
-  faultOf,
-  leftText,
-  type ListedMerchant,
-  nextText,
-  shownCondition,
-  supportText,
-  type Tone,
-} from '../broker/listed-merchant.js';
-import {
-  type Disagreement,
-  disagreementsOf,
-  disagreementText,
-  HANDED_OVER_WITHIN_MS,
-  lastingOf,
-} from '../broker/disagreement.js';
-import { type AskFault, faultLines, faultOfAnswer, faultOfSilence } from '../broker/ask-fault.js';
-import { askFaultCodes, type NoAnswer } from '../broker/exchange-cause.js';
-import { type Listing, listingOf } from '../broker/listing.js';
-import {
-  lastingPartsOf,
-  type PartialListing,
-  partialListingsOf,
-  partialListingText,
-} from '../broker/partial-listing.js';
-import { GRANT_READ } from '../broker/remedies.js';
-import {
-  callReplica,
-  placeName,
-  type ReplicaAnswer,
-  type ReplicaPlace,
-  replicaPlaces,
-} from '../broker/replica-call.js';
-import { hasStoreTrouble, STORE_DOWN, storeTrouble } from '../broker/store-trouble.js';
-import { type Cell, tableLines } from '../broker/table.js';
+import { someOf } from '#libs/errors';
+import { type BrokerFault, GRANT_READ, isFault } from '../broker/broker-fault.js';
+import { type BrokerOptions, brokerPlace } from '../broker/broker-place.js';
+import { type ListedMerchant, type Listing, listingOf, STORE_DOWN } from '../broker/listing.js';
+import { ask, placeName, replicaPlaces } from '../broker/replica-call.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
-import { pause } from '../pause.js';
 import type { Report } from '../report.js';
-import type { CommandContext } from '../terminal.js';
+import { type Cell, type CommandContext, type Line, tableLines, type Tone } from '../terminal.js';
 
 /** What one replica says, or why it says nothing. */
-interface ReplicaStatus extends Listing {
+interface ReplicaStatus {
   readonly place: string;
-  /** Absent as long as the configuration files match what is in force. */
-  readonly configuration?: ChangedConfiguration;
-  /** Why it says nothing about merchants. */
-  readonly error?: AskFault;
-  readonly fault?: ExitClass;
+  readonly said: Listing | BrokerFault;
 }
 
 /**
@@ -63,124 +21,124 @@ export async function status(options: BrokerOptions, context: CommandContext): P
   const { clock, signal } = context;
   const broker = await brokerPlace(options, context);
   const places = await replicaPlaces(broker.urls);
-  const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
-  const look = (): Promise<readonly ReplicaStatus[]> =>
-    Promise.all(places.map(async (place) => statusOf(place, await callReplica(broker, place, call), broker)));
-  const first = await look();
-  const [differing, partial] = [disagreementsOf(first), partialListingsOf(first)];
-  if (differing.length + partial.length === 0) {
-    return reportOf({ replicas: first, disagreements: [], partialListings: [] }, context);
-  }
-  await pause(clock, HANDED_OVER_WITHIN_MS, signal);
-  const replicas = await look();
-  const disagreements = lastingOf(differing, replicas);
-  return reportOf({ replicas, disagreements, partialListings: lastingPartsOf(partial, replicas) }, context);
-}
-
-interface Seen {
-  readonly replicas: readonly ReplicaStatus[];
-  readonly disagreements: readonly Disagreement[];
-  readonly partialListings: readonly PartialListing[];
-}
-
-function reportOf({ replicas, disagreements, partialListings }: Seen, { clock, terminal }: CommandContext): Report {
-  const texts = [...partialListings.map(partialListingText), ...disagreements.map(disagreementText)];
-  const ofAll: ExitClass[] = texts.length === 0 ? [] : ['tryLater'];
-  const gravest = gravestOf([...ofAll, ...replicas.flatMap(faultsOf)]);
-  const hasColours = terminal.hasColours === true;
-  const support = new Set(replicas.flatMap(({ merchants }) => merchants.flatMap((one) => supportText(one) ?? [])));
-  const told = [...[...support].map((text) => [{ text }]), ...texts.map((text) => [{ text, tone: 'red' } as const])];
+  const read = (body: Listing['body']): Listing | undefined => listingOf(body, clock.now());
+  const call = { method: 'GET', path: '/v1/merchants', clock, signal, read } as const;
+  const replicas = await Promise.all(
+    places.map(async (place) => ({ place: placeName(place), said: await ask(broker, place, call) })),
+  );
+  const gravest = gravestOf(replicas.flatMap(({ said }) => faultsOf(said)));
   return {
-    lines: [
-      ...replicas.flatMap((replica, index) => [
-        ...(index === 0 ? [] : ['']),
-        ...linesOf(replica, { nowMs: clock.now(), hasColours }),
-      ]),
-      ...(told.length === 0 ? [] : ['', ...tableLines(told, hasColours)]),
-    ],
-    json: {
-      replicas: replicas.map(jsonOf),
-      ...(partialListings.length === 0 ? {} : { partialListings }),
-      ...(disagreements.length === 0 ? {} : { disagreements }),
-    },
+    lines: linesOf(replicas),
+    json: { replicas: replicas.map(jsonOf) },
     exitCode: gravest === undefined ? exitCodes.ok : exitCodes[gravest],
   };
 }
 
-function jsonOf(status: ReplicaStatus): object {
-  const { place, replica, store, storeReason, configuration, merchants, error } = status;
-  return {
-    place,
-    ...(replica === undefined ? {} : { replica }),
-    ...(store === undefined ? {} : { store }),
-    ...(storeReason === undefined ? {} : { storeReason }),
-    ...(hasStoreTrouble(status) ? { runbook: STORE_DOWN } : {}),
-    ...(configuration === undefined ? {} : { configuration }),
-    ...(error === undefined || error === NO_MERCHANT ? { merchants } : {}),
-    ...(error === undefined ? {} : { error }),
-  };
-}
-
-function faultsOf(replica: ReplicaStatus): readonly ExitClass[] {
-  const { fault, merchants } = replica;
-  const ofStore: ExitClass[] = hasStoreTrouble(replica) ? ['tryLater'] : [];
-  return [fault, ...ofStore, ...merchants.map(faultOf)].filter((one) => one !== undefined);
-}
-
 /** What is not seen may be wrong, so this is no all-clear. */
-const NO_MERCHANT: AskFault = {
-  code: askFaultCodes.noMerchant,
+const NO_MERCHANT = {
+  code: 'no_merchant_readable',
   message: 'no merchant that this caller may read',
   remedy: GRANT_READ,
-};
+} as const;
 
-function statusOf(asked: ReplicaPlace, answer: ReplicaAnswer | NoAnswer, broker: BrokerPlace): ReplicaStatus {
-  const place = placeName(asked);
-  if ('problem' in answer) {
-    return { place, merchants: [], error: faultOfSilence(answer, asked, broker), fault: answer.fault };
-  }
-  const listed = listingOf(answer);
-  if (listed === undefined) return { place, merchants: [], ...faultOfAnswer(answer, asked, broker) };
-  const changed = changedConfiguration(answer.body['configuration']);
+function faultsOf(said: ReplicaStatus['said']): readonly ExitClass[] {
+  if (isFault(said)) return [said.fault];
+  const { merchants, storeTrouble } = said;
+  const ofStore: ExitClass[] = storeTrouble === undefined ? [] : ['tryLater'];
+  const ofCaller: ExitClass[] = merchants.length === 0 ? ['refused'] : [];
+  return [...ofStore, ...ofCaller, ...merchants.flatMap(({ fault }) => fault ?? [])];
+}
+
+function jsonOf({ place, said }: ReplicaStatus): object {
+  if (isFault(said)) return { place, error: said.error };
+  const { replica, store, storeReason, configuration, merchants } = said.body;
   return {
-    ...listed,
-    place,
-    ...(changed === undefined ? {} : { configuration: changed }),
-    ...(listed.merchants.length === 0 ? ({ error: NO_MERCHANT, fault: 'refused' } as const) : {}),
+    ...{ place, replica, store, storeReason, configuration, merchants },
+    ...(said.storeTrouble === undefined ? {} : { runbook: STORE_DOWN }),
+    ...(said.merchants.length === 0 ? { error: NO_MERCHANT } : {}),
   };
 }
 
-interface Look {
-  readonly nowMs: number;
-  readonly hasColours: boolean;
-}
+const nameOf = ({ place, said }: ReplicaStatus): string => (isFault(said) ? place : (said.replica ?? place));
 
-const HEADS: readonly Cell[] = ['MERCHANT', 'STATE', 'LEFT', 'NEXT', 'GENERATION', 'CAUSE'].map((text) => ({ text }));
+const HEADS: readonly Cell[] = ['MERCHANT', 'REPLICA', 'STATE', 'LEFT', 'NEXT', 'GENERATION'].map((text) => ({ text }));
 
-function linesOf(replicaStatus: ReplicaStatus, { nowMs, hasColours }: Look): readonly string[] {
-  const { place, replica, configuration, merchants, error } = replicaStatus;
-  const [name = ''] = tableLines([[{ text: replica === undefined ? place : `${replica}  ${place}` }]], hasColours);
-  const told = (texts: readonly string[], tone: Tone): readonly string[] =>
-    texts.flatMap((text) => tableLines([[{ text, tone }]], hasColours));
-  const trouble = storeTrouble(replicaStatus);
-  const heads = [
-    name,
-    ...told(trouble === undefined ? [] : [trouble], 'red'),
-    ...told(configurationTrouble(configuration), 'yellow'),
-  ];
-  if (error !== undefined) return [...heads, ...told(faultLines(error), 'red')];
-  return [...heads, ...tableLines([HEADS, ...merchants.map((merchant) => cellsOf(merchant, nowMs))], hasColours)];
-}
-
-function cellsOf(merchant: ListedMerchant, nowMs: number): readonly Cell[] {
-  const { id, generation } = merchant;
-  const { word, tone } = shownCondition(merchant);
+function linesOf(replicas: readonly ReplicaStatus[]): readonly Line[] {
+  const rows = replicas.flatMap((replica) =>
+    isFault(replica.said) ? [] : replica.said.merchants.map((merchant) => ({ merchant, name: nameOf(replica) })),
+  );
+  // The replicas of one merchant stand together: one that is behind, or does not have it, is seen at once.
+  const together = [...Map.groupBy(rows, ({ merchant }) => merchant.id).values()].flat();
+  const told = remarkLines(replicas);
   return [
-    { text: id },
-    { text: word, tone },
-    { text: leftText(merchant, nowMs) },
-    { text: nextText(merchant, nowMs) },
-    { text: generation === undefined ? '-' : String(generation) },
-    { text: causeText(merchant) ?? '' },
+    ...tableLines(
+      replicas.map(({ place, said }) => [{ text: isFault(said) ? '-' : (said.replica ?? '-') }, { text: place }]),
+    ),
+    ...(rows.length === 0 ? [] : ['', ...tableLines([HEADS, ...together.map(cellsOf)])]),
+    ...(told.length === 0 ? [] : ['', ...told]),
   ];
 }
+
+function cellsOf({ merchant, name }: { merchant: ListedMerchant; name: string }): readonly Cell[] {
+  const { id, state, left, next, generation } = merchant;
+  return [{ text: id }, { text: name }, state, { text: left }, { text: next }, { text: generation }];
+}
+
+/** What a replica says of itself, or of a merchant. */
+interface Remark {
+  readonly text: string;
+  readonly tone?: Tone;
+  readonly replica: string;
+  readonly merchant?: string;
+}
+
+/** What several say is said once, with the merchants and, unless all of them say it, the replicas. */
+function remarkLines(replicas: readonly ReplicaStatus[]): readonly Line[] {
+  const remarks = replicas.flatMap(remarksOf);
+  const listing = replicas.filter(({ said }) => !isFault(said)).length;
+  const ofOne = [...Map.groupBy(remarks, ({ merchant, text }) => JSON.stringify([merchant, text])).values()];
+  const said = ofOne.flatMap(([first, ...others]) =>
+    first === undefined ? [] : [{ ...first, at: [first, ...others].map(({ replica }) => replica) }],
+  );
+  const lines = [...Map.groupBy(said, ({ at, text }) => JSON.stringify([at, text])).values()].flatMap((alike) => {
+    const [first] = alike;
+    if (first === undefined) return [];
+    const { at, text, tone } = first;
+    const merchants = alike.flatMap(({ merchant }) => merchant ?? []);
+    const isOfAll = at.length === (merchants.length === 0 ? replicas.length : listing);
+    const who = [...(merchants.length === 0 ? [] : [someOf(merchants)]), ...(isOfAll ? [] : [someOf(at)])].join(' at ');
+    return [[{ text: who === '' ? text : `${who}: ${text}`, ...(tone === undefined ? {} : { tone }) }]];
+  });
+  const remedies = new Set(replicas.flatMap(({ said: one }) => errorOf(one)?.remedy ?? []));
+  return [...lines, ...[...remedies].map((remedy) => `What to do: ${remedy}`)];
+}
+
+function remarksOf(status: ReplicaStatus): readonly Remark[] {
+  const { said } = status;
+  const replica = nameOf(status);
+  const error = errorOf(said);
+  const red = [...(isFault(said) ? [] : [said.storeTrouble]), error?.message];
+  const yellow = isFault(said) ? [] : said.configurationTroubles;
+  const merchants = isFault(said) ? [] : said.merchants;
+  return [
+    ...red.flatMap((text) => (text === undefined ? [] : [{ text, tone: 'red', replica } as const])),
+    ...yellow.map((text) => ({ text, tone: 'yellow', replica }) as const),
+    ...merchants.flatMap(({ id, cause }) => (cause === undefined ? [] : [{ text: cause, replica, merchant: id }])),
+    ...merchants.flatMap(({ id, gatewayRequestId }) =>
+      gatewayRequestId === undefined
+        ? []
+        : [
+            {
+              text: `the bank's support finds the last attempt by gatewayRequestId ${gatewayRequestId}`,
+              replica,
+              merchant: id,
+            },
+          ],
+    ),
+  ];
+}
+
+const errorOf = (said: ReplicaStatus['said']): { readonly message: string; readonly remedy?: string } | undefined => {
+  if (isFault(said)) return said.error;
+  return said.merchants.length === 0 ? NO_MERCHANT : undefined;
+};

@@ -3,9 +3,9 @@ import { type Clock, Deadline } from '#libs/clock';
 import { type EgressConfiguration, tokenFault } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { exchangeEndOf, fetchThrough, type OutboundConnections } from '#libs/outbound';
-import { membersOf } from '../../broker/answer-members.js';
-import { noAnswer, type NoAnswer } from '../../broker/exchange-cause.js';
-import { isWrongAddress } from '../../broker/wrong-address.js';
+import { parsedMembers } from '../../broker/answer.js';
+import { isWrongAddress } from '../../broker/broker-fault.js';
+import { noAnswer, type NoAnswer } from '../../broker/no-answer.js';
 import { systemCodeOf } from '../../system-error.js';
 import { fault, type Finding, looked, type Verdict } from '../check.js';
 
@@ -64,7 +64,7 @@ export class BrokerVisit {
         signal: deadline.signal,
         ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
       });
-      return { status: answer.status, body: membersOf(await answer.text()) };
+      return { status: answer.status, body: parsedMembers(await answer.text()) };
     } finally {
       deadline.close();
     }

@@ -1,4 +1,4 @@
-import { givenUrls } from './given-urls.js';
+import { givenUrls } from './broker-verbs.js';
 
 describe('the addresses of a broker', () => {
   const A = 'http://a.example';
