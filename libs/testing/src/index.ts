@@ -22,6 +22,7 @@ export { LoopbackServer } from './loopback-server.js';
 export { TcpProxy, type Passage } from './tcp-proxy.js';
 export { TestAuthority, type CertificateWish, type TestCertificate } from './test-certificates.js';
 export { TestIssuer, type SigningAlgorithm } from './test-issuer.js';
+export { LASTING_SESSION_MS, PATIENT_CALL_MS, PATIENT_GATEWAY, PATIENT_REDIS } from './patience.js';
 export { freePort } from './free-port.js';
 export { RedisProcess } from './redis-process.js';
 export { startRedisCluster, startRedisSentinel } from './redis-topologies.js';

@@ -9,12 +9,12 @@ import {
   aSession,
   describeWith,
   endedAfterAll,
+  PATIENT_REDIS,
   RedisProcess,
   stateOf,
 } from '#libs/testing';
 import fc from 'fast-check';
 import { RedisSessionStore } from './redis-session-store.js';
-import { PATIENT_TIMEOUTS } from './redis-store-fixture.js';
 
 const REPLICAS = 8;
 const LEASE_MS = 12;
@@ -59,7 +59,7 @@ beforeAll(async () => {
         keysOf: () => [key],
         clock: new SystemClock(),
         onStateChange: () => undefined,
-        timeouts: PATIENT_TIMEOUTS,
+        timeouts: PATIENT_REDIS,
       }),
       (it) => it.close(),
     );
