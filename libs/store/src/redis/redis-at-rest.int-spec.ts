@@ -16,6 +16,7 @@ import {
 import { encodeFailure } from './announcement-codec.js';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { type FreshStore, serverWithStores } from './redis-store-fixture.js';
+import { SystemClock } from '#libs/clock';
 import { type ClientKey, clientKeyInCustody, FileClientKeys, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Redis } from 'ioredis';
 import { inspect } from 'node:util';
@@ -394,6 +395,31 @@ describeWith('redis-server', 'a session at rest', () => {
     const tooLong = publish(store, { deviceId: `${longest.deviceId}x` });
     await expect(tooLong).rejects.toMatchObject({ code: 'jwe_too_large' });
     expect(await stored(store)).toMatchObject({ kind: 'session', session: longest });
+  });
+
+  it('is as old as it is, however long it takes to be sealed', async () => {
+    const clock = new (class extends SystemClock {
+      behindMs = 0;
+      override monotonicMs(): number {
+        return super.monotonicMs() - this.behindMs;
+      }
+    })();
+    const { key } = await aKey();
+    const keysOf = (): readonly ClientKey[] => {
+      clock.behindMs = 0;
+      return [key];
+    };
+    const { store: slow } = await another({ clock, keysOf });
+    const ageOf = async (): Promise<number> => ((await stored(slow)) as { ageMs: number }).ageMs;
+    const leased = await lease();
+    const session = aSession({ generation: leased.fence });
+    // It is an hour ago when it is asked for, and now when it is sealed.
+    clock.behindMs = HOUR_MS;
+    await slow.publish(leased, aPublication(session, { ageMs: 0 }));
+    expect(await ageOf()).toBeGreaterThan(HOUR_MS - ON_ITS_WAY_MS);
+    clock.behindMs = HOUR_MS;
+    await slow.offer(anOffer({ ...session, generation: leased.fence + 1 }, { known: leased.fence, ageMs: 0 }));
+    expect(await ageOf()).toBeGreaterThan(HOUR_MS - ON_ITS_WAY_MS);
   });
 
   it('cannot be stored for a merchant without a key', async () => {
