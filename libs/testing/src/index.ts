@@ -12,6 +12,7 @@ export {
 } from './builders.js';
 export { eventually } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
+export { SkippingClock } from './skipping-clock.js';
 export { describeSessionStoreContract } from './session-store-contract/session-store-contract.js';
 export { nextOf } from './session-store-contract/announcement-contract.js';
 export { describeSightingsContract, type SightingsUnderTest } from './sightings-contract.js';

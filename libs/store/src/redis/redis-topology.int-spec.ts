@@ -11,6 +11,7 @@ import {
   eventually,
   lease,
   nextOf,
+  PATIENT_CALL_MS,
   PATIENT_REDIS,
   RedisProcess,
   startRedisCluster,
@@ -59,7 +60,7 @@ const killListeners = (redis: RedisProcess): void => void redis.cli('client', 'k
 
 describeWith('redis-server', 'Sentinel', () => {
   it('tells of a gap once a lost announcement connection is back, finds the primary, and after a failover the new one', async () => {
-    const { name, primary, replica, sentinels } = await started(startRedisSentinel());
+    const { name, primary, replica, sentinels } = await started(startRedisSentinel(PATIENT_CALL_MS));
     const connection: RedisConnection = {
       kind: 'sentinel',
       sentinels: sentinels.map(({ address }) => address),
@@ -76,6 +77,7 @@ describeWith('redis-server', 'Sentinel', () => {
     await primary.kill();
     await eventually(() => changes.length > changesBefore);
     expect(changes[changesBefore]?.state).toBe('silent');
+    await sentinels[0]?.untilSays('OK', 'sentinel', 'failover', name);
     await replica.untilSays('role:master', 'info', 'replication');
     await eventually(isUp);
     // Sentinels end the connections of the server that they promote, sometimes once more after a new one was made.

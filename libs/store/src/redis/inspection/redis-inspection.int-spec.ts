@@ -9,6 +9,7 @@ import {
   describeWith,
   endedAfterAll,
   eventually,
+  PATIENT_CALL_MS,
   PATIENT_REDIS,
   RedisProcess,
   startRedisCluster,
@@ -44,7 +45,7 @@ let startingSentinel: ReturnType<typeof startRedisSentinel> | undefined;
 
 /** One for all tests: nothing changes it. */
 async function sentinel(): ReturnType<typeof startRedisSentinel> {
-  startingSentinel ??= startRedisSentinel().then((it) => startedOnce.add(it, () => it.stop()));
+  startingSentinel ??= startRedisSentinel(PATIENT_CALL_MS).then((it) => startedOnce.add(it, () => it.stop()));
   return startingSentinel;
 }
 
