@@ -71,7 +71,7 @@ describe('the answers of a broker', () => {
   beforeAll(async () => {
     const http = `rateLimit: { perSecond: 1, burst: ${BURST} }`;
     broker = started.add(await RunningBroker.start({ http, auth: [`  - ${ADMIN}`, JWT] }), (it) => it.close());
-    const session = await broker.get('/v1/merchants/shop/session', { prefer: 'wait=5' });
+    const session = await broker.get('/v1/merchants/shop/session', { prefer: 'wait=60' });
     etag = session.headers.get('etag') ?? '';
     const { generation } = (await session.json()) as { generation: number };
     const sealedTo = async (jwk: object): Promise<string> => sealJwe(Buffer.from('{}'), await importPaymentKey(jwk));
@@ -127,7 +127,7 @@ describe('the answers of a broker', () => {
 
   async function tooMany(asking: Asking): Promise<Response> {
     const token = asking.operation.operationId === 'renewSession' ? TOKENS.oncall : TOKENS.payments;
-    const answers = Array.from({ length: BURST + 1 }, () => ask(asking, { token, body: {} }));
+    const answers = Array.from({ length: 2 * BURST }, () => ask(asking, { token, body: {} }));
     const late = (await Promise.all(answers)).find(({ status }) => status === 429);
     return late ?? (await ask(asking, { token, body: {} }));
   }

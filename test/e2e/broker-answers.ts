@@ -109,7 +109,7 @@ export async function streamShapeOf(broker: AskedBroker): Promise<object> {
 async function knownOf(broker: AskedBroker): Promise<Known> {
   const json = async (question: Question): Promise<Record<string, unknown>> =>
     (await (await ask(broker, question)).json()) as Record<string, unknown>;
-  const { generation } = await json({ path: '/session', headers: { prefer: 'wait=10' } });
+  const { generation } = await json({ path: '/session', headers: { prefer: 'wait=60' } });
   const { jwk } = await json({ path: '/client-key' });
   const own = await json({ path: '/payloads/encrypt', body: { plaintext: 'x', recipient: jwk } });
   const foreign = await json({ path: '/payloads/encrypt', body: { plaintext: 'x' } });

@@ -29,7 +29,7 @@ describe('payloads', () => {
   const started = endedAfterAll();
   beforeAll(async () => {
     broker = started.add(await RunningBroker.start(), (it) => it.close());
-    await broker.get(SESSION, { prefer: 'wait=5' });
+    await broker.get(SESSION, { prefer: 'wait=60' });
   });
 
   const read = <Body>(path: string): Promise<Body> =>
@@ -227,7 +227,7 @@ describe('more payloads than a replica can take', () => {
   it('are turned away with 503 and a time to come again, and reads go on', async () => {
     const broker = await RunningBroker.start();
     try {
-      await broker.get(SESSION, { prefer: 'wait=5' });
+      await broker.get(SESSION, { prefer: 'wait=60' });
       const plaintext = 'a'.repeat(60_000);
       const answers = await Promise.all(Array.from({ length: 600 }, () => broker.post(ENCRYPT, { plaintext })));
       const statuses = new Set(answers.map(({ status }) => status));

@@ -2,7 +2,9 @@ import { hostname } from 'node:os';
 import request, { type Response, type Test } from 'supertest';
 import { SystemClock } from '#libs/clock';
 import { endedAfterAll } from '#libs/testing';
-import { RunningBroker, TOKENS } from './running-broker.js';
+import { problem, RunningBroker, TOKENS } from './running-broker.js';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 const PATH = '/v1/merchants/shop/session';
 /** Makes a request go through the framework: an unknown preference is ignored. */
@@ -21,7 +23,7 @@ const ask = (broker: RunningBroker, path: string, headers: Record<string, string
 const read = (broker: RunningBroker, headers: Record<string, string> = {}): Test => ask(broker, PATH, headers);
 const sessionOf = ({ body }: { readonly body: unknown }): SessionBody => body as SessionBody;
 const firstOf = (broker: RunningBroker): Promise<SessionBody> =>
-  read(broker, { prefer: 'wait=5' }).expect(200).then(sessionOf);
+  read(broker, { prefer: 'wait=60' }).expect(200).then(sessionOf);
 const etagOf = ({ generation }: SessionBody): string => `"${generation}"`;
 
 /** What two answers to the same request have in common. */
@@ -57,13 +59,15 @@ describe('reading a session', () => {
   });
 
   it('says how long it may be kept: until it is renewed, and by this caller only', async () => {
+    const askedAt = Date.now();
     const response = await read(broker);
+    const answeredAt = Date.now();
     const session = sessionOf(response);
     expect(response.headers['etag']).toBe(etagOf(session));
     const maxAge = Number(/^private, max-age=(\d+)$/.exec(response.headers['cache-control'] ?? '')?.[1]);
-    const untilRenewal = (Date.parse(session.renewAt) - Date.now()) / 1_000;
-    expect(maxAge).toBeLessThanOrEqual(untilRenewal + 1);
-    expect(maxAge).toBeGreaterThan(untilRenewal - 3);
+    const renewAt = Date.parse(session.renewAt);
+    expect(maxAge).toBeLessThanOrEqual((renewAt - askedAt) / 1_000 + 1);
+    expect(maxAge).toBeGreaterThanOrEqual((renewAt - answeredAt) / 1_000 - 1);
   });
 
   it('answers 304 without a body to a consumer that holds the session already', async () => {
@@ -95,12 +99,12 @@ describe('reading a session', () => {
     ['a clock a year behind, its expiries with it', -31_536_000_000],
   ])('serves a session of a gateway with %s, for as long as it lives', async (_name, skewMs) => {
     const fault = { kind: 'clock_skew', operation: 'authorize', merchant: 'shop', skewMs };
-    const own = await RunningBroker.start({ merchant: { lifetimeMs: 900_000 }, faults: [fault] });
+    const own = await RunningBroker.start({ merchant: { lifetimeMs: 7_200_000 }, faults: [fault] });
     try {
       const { expiresAt } = await firstOf(own);
       const leftMs = Date.parse(expiresAt) - new SystemClock().now();
-      expect(leftMs).toBeGreaterThan(890_000);
-      expect(leftMs).toBeLessThanOrEqual(900_000);
+      expect(leftMs).toBeGreaterThan(6_900_000);
+      expect(leftMs).toBeLessThanOrEqual(7_200_000);
     } finally {
       await own.close();
     }
@@ -117,10 +121,10 @@ describe('reading a session', () => {
   });
 
   it('does not replace a session that was just created, however much time is wanted', async () => {
-    const own = await RunningBroker.start({ merchant: { lifetimeMs: 20_000 } });
+    const own = await RunningBroker.start({ merchant: { lifetimeMs: 1_800_000 } });
     try {
       const first = await firstOf(own);
-      const young = await ask(own, `${PATH}?minRemaining=30s`).then(sessionOf);
+      const young = await ask(own, `${PATH}?minRemaining=1h`).then(sessionOf);
       expect(young.generation).toBe(first.generation);
       expect(await own.createCalls()).toBe(2);
     } finally {
@@ -180,15 +184,17 @@ describe('reading a session', () => {
 
 describe('waiting for a session', () => {
   it('holds the request until the session changes', async () => {
-    const broker = await RunningBroker.start({ merchant: { lifetimeMs: 4_000 }, timeout: '500ms' });
+    const broker = await RunningBroker.start();
     try {
       const before = await firstOf(broker);
-      const after = await read(broker, { 'if-none-match': etagOf(before), prefer: 'wait=10' })
-        .expect(200)
-        .expect('preference-applied', 'wait=10')
-        .then(sessionOf);
-      expect(after.generation).toBeGreaterThan(before.generation);
-      expect(Date.parse(before.expiresAt)).toBeGreaterThan(Date.now());
+      const held = broker.get(PATH, { 'if-none-match': etagOf(before), prefer: 'wait=60' });
+      // The list is answered after the waiting request has been accepted on its own connection.
+      await broker.get('/v1/merchants');
+      const { generation } = before;
+      const renewed = await broker.post(`${PATH}/rejections`, { generation });
+      const after = await held;
+      expect([after.status, after.headers.get('preference-applied')]).toEqual([200, 'wait=60']);
+      expect(await after.json()).toEqual(await renewed.json());
     } finally {
       await broker.close();
     }
@@ -207,7 +213,7 @@ describe('waiting for a session', () => {
   it('gets the first session that comes, through failures of the gateway', async () => {
     const broker = await RunningBroker.start({ faults: [{ kind: 'error', merchant: 'shop', times: 1 }] });
     try {
-      await read(broker, { prefer: 'wait=20' }).expect(200);
+      await read(broker, { prefer: 'wait=60' }).expect(200);
     } finally {
       await broker.close();
     }
@@ -292,5 +298,159 @@ describe('when there is no session', () => {
     await Promise.all(Array.from({ length: 50 }, () => read(broker)));
     const calls = (await broker.control('GET', '/calls?operation=authorize&merchant=shop')) as { matching: number };
     expect(calls.matching).toBeLessThanOrEqual(4);
+  });
+});
+
+const HEADERS = `${PATH}/headers`;
+const EXT_AUTHZ = `${HEADERS}/ext_authz`;
+/** Makes a read go through the framework. */
+const BY_THE_FRAMEWORK = '?minRemaining=1ms';
+
+interface PresentedSession {
+  readonly generation: number;
+  readonly deviceId: string;
+  readonly refreshToken: string;
+}
+
+/** What two answers to the same request have in common. */
+function withoutBody({ status, headers, text: body }: Response): object {
+  const { date: _date, 'x-request-id': id, ...rest } = headers as Record<string, string>;
+  return { status, rest, idLength: id?.length, body };
+}
+
+describe('the headers of a session, for a proxy', () => {
+  let broker: RunningBroker;
+  let session: PresentedSession;
+
+  const started = endedAfterAll();
+  beforeAll(async () => {
+    broker = started.add(await RunningBroker.start(), (it) => it.close());
+    const { body } = await broker.as(TOKENS.checkout).get(PATH).set('prefer', 'wait=60').expect(200);
+    session = body as PresentedSession;
+  });
+
+  it('are those of the session that is read, in an answer without a body that nobody keeps', async () => {
+    const { headers } = await broker
+      .as(TOKENS.checkout)
+      .get(HEADERS)
+      .expect(204, '')
+      .expect('x-api_version', 'V1')
+      .expect('x-device_id', session.deviceId)
+      .expect('x-refresh_token', session.refreshToken)
+      .expect('etag', `"${session.generation}"`)
+      .expect('cache-control', 'no-store');
+    expect(headers).not.toHaveProperty('content-type');
+    expect(JSON.stringify(headers)).not.toContain('authToken');
+  });
+
+  it.each([HEADERS, EXT_AUTHZ])('are the same before the framework and through it: %s', async (path) => {
+    const early = await broker.as(TOKENS.checkout).get(path);
+    const late = await broker.as(TOKENS.checkout).get(path + BY_THE_FRAMEWORK);
+    expect(withoutBody(early)).toEqual(withoutBody(late));
+  });
+
+  it.each(['', BY_THE_FRAMEWORK])(
+    'are given whatever the headers of the client say that a proxy copies: %s',
+    async (query) => {
+      const copied = {
+        'if-none-match': `"${session.generation}"`,
+        prefer: 'wait=60',
+        range: 'bytes=0-1',
+        'content-type': 'text/plain',
+        'x-device_id': 'forged',
+        'x-forwarded-uri': '/v1/merchants/hidden/session',
+      };
+      const asked = broker.as(TOKENS.checkout).get(HEADERS + query);
+      await asked.set(copied).expect(204).expect('x-device_id', session.deviceId);
+    },
+  );
+
+  it.each(['', '/', '/ecom/execute_request/hpp/v1/create-order?minRemaining=never'])(
+    'are given to Envoy with 200, by the method and behind the path of a payment: %s',
+    async (suffix) => {
+      const asked = broker
+        .as(TOKENS.checkout)
+        .post(EXT_AUTHZ + suffix)
+        .set('content-length', '0');
+      await asked.expect(200, '').expect('x-device_id', session.deviceId).expect('x-api_version', 'V1');
+    },
+  );
+
+  it.each(['', BY_THE_FRAMEWORK])('do not wait for a body, and end its connection: %s', async (query) => {
+    const socket = connect(Number(new URL(broker.url).port), '127.0.0.1');
+    const length = 'Content-Type: application/json\r\nContent-Length: 9000000';
+    socket.write(
+      `POST ${EXT_AUTHZ}${query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.checkout}\r\n${length}\r\n\r\n{`,
+    );
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toMatch(/^connection: close\r$/im);
+  });
+
+  it('are for those who may read the session, and nobody else', async () => {
+    await broker
+      .as('wrong')
+      .get(HEADERS)
+      .expect(401)
+      .expect('www-authenticate', /^Bearer/);
+    await broker.as(TOKENS.reporting).get(HEADERS).expect(403).expect(problem('forbidden'));
+    await broker.as(TOKENS.checkout).get('/v1/merchants/hidden/session/headers').expect(403);
+    await broker.as(TOKENS.checkout).post('/v1/merchants/hidden/session/headers/ext_authz/ecom').expect(403);
+    await broker.as('wrong').post(`${EXT_AUTHZ}/ecom`).expect(401);
+    await broker.as(TOKENS.admin).get('/v1/merchants/nobody/session/headers').expect(404);
+  });
+
+  it('are read only: other methods are refused, also under the path of a payment', async () => {
+    await broker.as(TOKENS.checkout).post(HEADERS).expect(405).expect('allow', 'GET, HEAD');
+    await broker.as(TOKENS.checkout).delete(`${EXT_AUTHZ}/ecom`).expect(405);
+    await broker.as(TOKENS.checkout).get(`${HEADERS}/ecom`).expect(404);
+  });
+
+  it.each(['?force=true', '?minRemaining=2h'])('refuse the query %s', async (query) => {
+    const asked = broker.as(TOKENS.checkout).get(HEADERS + query);
+    await asked.expect(400).expect(problem('invalid_request'));
+  });
+
+  it('are in no line of the log', () => {
+    const log = broker.lines.join('');
+    for (const secret of [session.deviceId, session.refreshToken]) expect(log).not.toContain(secret);
+  });
+});
+
+describe('the headers of a session that has no refresh token', () => {
+  it('are two, rather than three of which one is empty', async () => {
+    const broker = await RunningBroker.start({ merchant: { form: 'short' } });
+    try {
+      await broker.as(TOKENS.checkout).get(PATH).set('prefer', 'wait=60').expect(200);
+      for (const query of ['', BY_THE_FRAMEWORK]) {
+        const { headers } = await broker
+          .as(TOKENS.checkout)
+          .get(HEADERS + query)
+          .expect(204);
+        expect(Object.keys(headers as object).filter((name) => name.includes('_'))).toEqual([
+          'x-api_version',
+          'x-device_id',
+        ]);
+      }
+    } finally {
+      await broker.close();
+    }
+  });
+});
+
+describe('without a session', () => {
+  it('no header is given, and the proxy is told when to come again', async () => {
+    const broker = await RunningBroker.start({ faults: [{ kind: 'error', msgCode: 'b_overload_error' }] });
+    try {
+      const { headers } = await broker
+        .as(TOKENS.checkout)
+        .get(HEADERS)
+        .expect(503)
+        .expect(problem('session_unavailable'));
+      expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect(Object.keys(headers as object)).not.toContain('x-device_id');
+    } finally {
+      await broker.close();
+    }
   });
 });

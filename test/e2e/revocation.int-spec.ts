@@ -23,14 +23,14 @@ describe('a caller that is removed while it waits', () => {
   const put = (name: string, content: string): Promise<void> =>
     writeFile(join(broker.folder, name), content, { mode: 0o600 });
   const generation = async (): Promise<number> => {
-    const answer = await broker.get(SESSION, { prefer: 'wait=5' }, TOKENS.payments);
+    const answer = await broker.get(SESSION, { prefer: 'wait=60' }, TOKENS.payments);
     return ((await answer.json()) as { generation: number }).generation;
   };
   /**
    * Once these are answered, the requests before them have been let in: each took the same path, one after the other.
    */
   const others = async (): Promise<void> => {
-    for (let turn = 0; turn < 5; turn += 1) await broker.get(SESSION, { prefer: 'wait=5' }, TOKENS.payments);
+    for (let turn = 0; turn < 5; turn += 1) await broker.get(SESSION, { prefer: 'wait=60' }, TOKENS.payments);
   };
   const renew = async (rejected: number): Promise<void> => {
     const answer = await broker.post(`${SESSION}/rejections`, { generation: rejected });
@@ -41,7 +41,7 @@ describe('a caller that is removed while it waits', () => {
     return { status, text };
   };
   const poll = (held: number, token: string): Promise<Told> =>
-    told(broker.get(SESSION, { prefer: 'wait=30', 'if-none-match': `"${held}"` }, token));
+    told(broker.get(SESSION, { prefer: 'wait=60', 'if-none-match': `"${held}"` }, token));
 
   const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
 
@@ -89,11 +89,11 @@ describe('a caller that is removed while it waits', () => {
     const payments = {
       authorization: `Bearer ${TOKENS.payments}`,
       'content-type': 'application/json',
-      prefer: 'wait=5',
+      prefer: 'wait=60',
     };
     let held = 0;
     held = (JSON.parse((await ask(payments)).text) as { generation: number }).generation;
-    const waiting = { prefer: 'wait=30', 'if-none-match': `"${held}"` };
+    const waiting = { prefer: 'wait=60', 'if-none-match': `"${held}"` };
     const polls = [gone.issue({ names: ['a.example'] }), stays.issue({ names: ['b.example'] })].map((identity) =>
       ask(waiting, identity),
     );

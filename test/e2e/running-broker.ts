@@ -7,7 +7,7 @@ import { SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
-import { startedWhole } from '#libs/testing';
+import { LASTING_SESSION_MS, PATIENT_GATEWAY, startedWhole } from '#libs/testing';
 import { startBroker } from '../../apps/broker/src/broker.js';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
@@ -130,8 +130,14 @@ export class RunningBroker {
     this.olderPublicJwk = older.publicJwk;
     const quiet = createLogger({ name: 'sandbox', level: 'error' });
     const merchants = [
-      { id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk, lifetimeMs: 60_000, ...setUp.merchant },
-      { id: 'hidden', serviceCode: OTHER_SERVICE_CODE, publicJwk: other.publicJwk, lifetimeMs: 60_000 },
+      {
+        id: 'shop',
+        serviceCode: SERVICE_CODE,
+        publicJwk: key.publicJwk,
+        lifetimeMs: LASTING_SESSION_MS,
+        ...setUp.merchant,
+      },
+      { id: 'hidden', serviceCode: OTHER_SERVICE_CODE, publicJwk: other.publicJwk, lifetimeMs: LASTING_SESSION_MS },
     ];
     const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock, logger: quiet, merchants });
     this.sandboxUrl = sandbox.url;
@@ -184,13 +190,13 @@ merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
     clientKeyFiles: [shop.jwk.json, shop-older.jwk.json]
-    gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? '2s'} }
+    gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? PATIENT_GATEWAY} }
     session: ${setUp.session ?? '{}'}
   - id: hidden
     required: false
     serviceCode: ${OTHER_SERVICE_CODE}
     clientKeyFiles: [hidden.jwk.json]
-    gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? '2s'} }
+    gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? PATIENT_GATEWAY} }
 `;
   return setUp.authDisabled === true ? text.replace(/^auth:\n(?: .*\n)+/m, 'auth: { disabled: true }\n') : text;
 }

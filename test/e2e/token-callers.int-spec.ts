@@ -39,7 +39,7 @@ describe('callers with tokens of an issuer', () => {
     const auth = [`jwt: { issuer: '${ISSUER}', audience: ${AUDIENCE}, ${jwt} }`];
     broker = started.add(await RunningBroker.start({ auth, callers: [SUBJECT], ...setUp }), (it) => it.close());
   };
-  const read = (token: string, path = SESSION): Test => broker.as(token).get(path).set('prefer', 'wait=5');
+  const read = (token: string, path = SESSION): Test => broker.as(token).get(path).set('prefer', 'wait=60');
   const jwksUri = (): string => `jwksUri: 'http://127.0.0.1:${endpoint.server.port}/jwks'`;
 
   beforeEach(async () => {

@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { eventually } from '#libs/testing';
 import type { Caller, Route } from './callers.js';
-import type { HostileGateway } from './hostile-gateway.js';
-import { answer, good, PAID, type Play } from './hostile-gateway.js';
+import { answer, good, type HostileGateway, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
 import type { PlayedBroker } from './played-broker.js';
 import { PlayedStage } from './played-stage.js';
-import type { RunningEgress } from './running-egress.js';
+import { RunningEgress } from './running-egress.js';
 import type { SeenRequest } from './seen-request.js';
+import { HOSTILE_CASES, TIMEOUT_MS } from './hostile-plays.js';
 
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
 const CODES = [
@@ -199,5 +199,57 @@ describe('a session that the gateway calls dead', () => {
       expect(gateway.seen.length).toBeLessThanOrEqual(200);
       expect(whole(gateway.seen)).toBe(true);
     }
+  });
+});
+
+describe('what a gateway may answer', () => {
+  let stage: PlayedStage;
+  let broker: PlayedBroker;
+  let gateway: HostileGateway;
+  let egress: RunningEgress;
+  let callers: readonly Caller[];
+  /** Of an egress that does not wait for long. */
+  let hasty: RunningEgress;
+
+  beforeAll(async () => {
+    stage = await PlayedStage.start();
+    ({ broker, gateway, egress } = stage);
+    hasty = await RunningEgress.start({ broker, gatewayUrl: gateway.url, timeoutMs: TIMEOUT_MS });
+    callers = egress.callers();
+    for (const caller of [...callers, ...hasty.callers()]) await caller.pay('clear', {});
+  });
+  afterAll(async () => {
+    await hasty.close();
+    await stage.close();
+  });
+
+  const cases = HOSTILE_CASES.flatMap((each) =>
+    ROUTES.filter((route) => each.outcome[route].length > 0).map((route) => ({ ...each, route })),
+  );
+
+  it.each(cases)('$name, $route: said as it is, and asked once', async (hostile) => {
+    const { route, plays, outcome, sent } = hostile;
+    const expected = [outcome[route]].flat();
+    const asking = expected.some((each) => each.startsWith('504')) ? hasty.callers() : callers;
+    // Both forms at once: most of these cases are a matter of waiting.
+    await gateway.script(...asking.flatMap(() => plays));
+    const told = asking.map(async (caller) => {
+      const answer = await caller.pay(route, { merchantRequestId: 'payment-1' });
+      return outcomeOf(answer, { good: JSON.stringify(PAID), ...(sent && { sent }) });
+    });
+    expect((await Promise.all(told)).filter((each) => !expected.includes(each))).toEqual([]);
+    expect(gateway.connections).toBeLessThanOrEqual(callers.length);
+    expect(gateway.seen.length).toBeLessThanOrEqual(callers.length);
+    expect(broker.rejections).toEqual([]);
+  });
+
+  it('goes on afterwards as if nothing had been', async () => {
+    await gateway.script();
+    for (const caller of callers)
+      for (const route of ROUTES) {
+        const answer = await caller.pay(route, { merchantRequestId: 'payment-1' });
+        expect(outcomeOf(answer, { good: JSON.stringify(PAID) })).toBe('good');
+      }
+    expect(broker.sessions).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { LoopbackServer } from '#libs/testing';
+import { LASTING_SESSION_MS, LoopbackServer } from '#libs/testing';
 import { openCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { generateKeyPair, type KeyPair } from '../../apps/sandbox/src/crypto/ec-key.js';
 
@@ -33,7 +33,6 @@ interface Told {
 }
 
 const sessionEvent = (data: object): Told => ({ event: 'session', data });
-const LIFETIME_MS = 900_000;
 /** In seconds: anything longer than a caller would wait is not waited for. */
 const RETRY_AFTER = {
   session_unavailable: '1',
@@ -186,8 +185,8 @@ export class PlayedBroker {
       ...{ merchant, generation, authToken, deviceId, refreshToken, serverPublic: serverKey.jwk },
       clientKeyThumbprint: 'thumbprint',
       createdAt: at(0),
-      expiresAt: at(LIFETIME_MS),
-      renewAt: at(LIFETIME_MS * 0.8),
+      expiresAt: at(LASTING_SESSION_MS),
+      renewAt: at(LASTING_SESSION_MS * 0.8),
     };
   }
 

@@ -4,8 +4,7 @@ import { answer, type HostileGateway, PAID, type Play } from './hostile-gateway.
 import { outcomeOf } from './outcome.js';
 import { PlayedStage } from './played-stage.js';
 import { exchange, RawConnection } from './raw-exchange.js';
-import type { RunningEgress } from './running-egress.js';
-import { MAX_BODY_BYTES } from './running-egress.js';
+import { MAX_BODY_BYTES, RunningEgress } from './running-egress.js';
 
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
 const GOOD = { good: JSON.stringify(PAID) };
@@ -19,7 +18,7 @@ describe('the request of a client', () => {
   let token: string;
 
   beforeAll(async () => {
-    stage = await PlayedStage.start({ timeoutMs: 1_500 });
+    stage = await PlayedStage.start();
     ({ gateway, egress } = stage);
     plain = egress.plain();
     ({ token } = egress.client());
@@ -267,9 +266,12 @@ describe('the request of a client', () => {
 
   it('has no answer in time: told so, and what its client sends next goes on', async () => {
     await gateway.script(silent);
-    const caller: Caller = plain;
+    const { broker } = stage;
+    const hasty = await RunningEgress.start({ broker, gatewayUrl: gateway.url, timeoutMs: 1_000 });
+    const caller: Caller = hasty.plain();
     expect(outcomeOf(await caller.pay('sealed', {}), GOOD)).toBe('504 answer_late');
     expect(outcomeOf(await caller.pay('sealed', {}), GOOD)).toBe('good');
+    await hasty.close();
   });
 });
 

@@ -6,6 +6,7 @@ import { SystemClock } from '#libs/clock';
 import type { EgressClient, EgressConfiguration, EgressRoute, HttpTls } from '#libs/configuration';
 import { type ClientKey, generateClientKey, importClientKey, importPaymentKey } from '#libs/jwe';
 import { createLogger, type Telemetry } from '#libs/telemetry';
+import { PATIENT_CALL_MS } from '#libs/testing';
 import { startEgress } from '../../apps/egress/src/egress.js';
 import { generateKeyPair, type KeyPair } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { AliasCaller, type Caller, PlainCaller } from './callers.js';
@@ -118,7 +119,7 @@ export class RunningEgress {
     return (await fetch(`${this.managementUrl}/metrics`)).text();
   }
 
-  async #start({ broker, gatewayUrl, timeoutMs = 5_000, ...given }: EgressSetUp): Promise<void> {
+  async #start({ broker, gatewayUrl, timeoutMs = PATIENT_CALL_MS, ...given }: EgressSetUp): Promise<void> {
     const tokenFile = join(this.#folder, 'broker-token');
     await writeFile(tokenFile, broker.token, { mode: 0o600 });
     this.aliasKeys = given.aliasKeys ?? [await anAliasKey()];

@@ -1,7 +1,7 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import { RedisSessionStore } from '#libs/store';
-import { describeWith, endedAfterAll, RedisProcess } from '#libs/testing';
+import { describeWith, endedAfterAll, PATIENT_REDIS, RedisProcess } from '#libs/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { type Durations, SequenceRun, sessionStoreSteps } from './store-sequences.js';
@@ -33,7 +33,7 @@ beforeAll(async () => {
       keysOf: () => [key],
       clock: new SystemClock(),
       onStateChange: () => undefined,
-      timeouts: { connectMs: 10_000, commandMs: 30_000, silenceMs: 30_000 },
+      timeouts: PATIENT_REDIS,
     }),
     (it) => it.close(),
   );

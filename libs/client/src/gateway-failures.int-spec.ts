@@ -1,14 +1,24 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LoopbackServer } from '../../testing/src/index.js';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http';
+import { LoopbackServer, TestAuthority } from '../../testing/src/index.js';
 import { aDocument } from '../fixtures/scripted-broker.js';
 import {
   answerLost,
+  AnswerLost,
   deadSessionCode,
   GatewayUnreachable,
+  type Session,
   SessionBroker,
   SessionRejected,
-  type Session,
 } from './entries/main.js';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { Agent, fetch } from 'undici';
 
 const ANYBODY =
   'the answer had no code of the bank for a dead session, and may come from something in between, such as a proxy or a firewall';
@@ -128,4 +138,78 @@ describe('a payment to a real gateway', () => {
     expect(messageOf(failure)).toContain('(b_session_doesnt_exist), so that the bank has not carried it out.');
     expect(messageOf(failure)).not.toContain('in between');
   });
+});
+
+describe('a payment over TLS', () => {
+  const { cert, key } = new TestAuthority().issue({ names: ['gateway.test'] });
+  let servers: (Server | HttpServer)[];
+
+  const listening = async (server: Server | HttpServer): Promise<number> => {
+    servers.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const pay = async (port: number): Promise<unknown> => {
+    const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
+    const request = { method: 'POST', body: 'a payment', redirect: 'error', dispatcher } as const;
+    const paid = fetch(`https://127.0.0.1:${port}/`, request).catch(answerLost);
+    return paid.catch((error: unknown) => error).finally(() => dispatcher.destroy());
+  };
+  const tcp = (each: (socket: Socket) => void): Server =>
+    createTcpServer((socket) => each(socket.on('error', () => undefined)));
+
+  beforeEach(() => {
+    servers = [];
+  });
+  afterEach(async () => {
+    for (const server of servers) await new Promise((resolve) => server.close(resolve));
+  });
+
+  it.each<[string, () => Server | HttpServer, string]>([
+    [
+      'speaks HTTP on that port',
+      () => createHttpServer((_request, response) => response.end()),
+      'ERR_SSL_WRONG_VERSION_NUMBER, what answers there speaks no TLS; does its URL begin with http://? The request',
+    ],
+    ['hangs up in the handshake', () => tcp((socket) => socket.once('data', () => socket.end())), 'ECONNRESET. The'],
+    [
+      'has no cipher in common',
+      () => createTlsServer({ cert, key, maxVersion: 'TLSv1.2', ciphers: 'ECDHE-PSK-AES128-CBC-SHA256' }),
+      'HANDSHAKE_FAILURE. The request',
+    ],
+  ])('was not sent to a gateway that %s', async (_what, make, says) => {
+    const failure = await pay(await listening(make()));
+    expect(failure).toBeInstanceOf(GatewayUnreachable);
+    expect((failure as Error).message).toContain(says);
+  });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'is one of which nobody knows when what is no TLS comes after it: %s',
+    async (version) => {
+      let front: Socket | undefined;
+      const received: string[] = [];
+      const gateway = createTlsServer({ cert, key, minVersion: version, maxVersion: version }, (socket) => {
+        socket
+          .on('error', () => undefined)
+          .on('data', (octets: Buffer) => {
+            received.push(octets.toString('latin1'));
+            if (received.join('').endsWith('a payment'))
+              front?.end(`HTTP/1.1 504 Gateway Timeout\r\n${'x'.repeat(30_000)}`);
+          });
+      });
+      const port = await listening(gateway);
+      const failure = await pay(
+        await listening(
+          tcp((socket) => {
+            front = socket;
+            const behind = connect(port, '127.0.0.1').on('error', () => socket.destroy());
+            behind.on('data', (octets) => socket.writable && socket.write(octets));
+            socket.on('data', (octets) => behind.write(octets)).on('close', () => behind.destroy());
+          }),
+        ),
+      );
+      expect(received.join('')).toContain('a payment');
+      expect(failure).toBeInstanceOf(AnswerLost);
+    },
+  );
 });

@@ -46,7 +46,7 @@ describe('a payment that was carried out', () => {
   beforeEach(() => {
     server = new ScriptedBroker().on('read', () => json(aDocument({ createdAtMs: Date.now() })));
     const fixed = { url: 'http://b.test', merchant: 'shop', auth: 't', follow: 'none' as const };
-    broker = new SessionBroker({ ...fixed, fetch: server.fetch, timeoutMs: 100 });
+    broker = new SessionBroker({ ...fixed, fetch: server.fetch, timeoutMs: 1_000 });
   });
   afterEach(() => broker.close());
 

@@ -215,7 +215,7 @@ describe('over a real network', () => {
   ])('asks of what cuts off a call over %s whether its URL begins with %s', async (asked, other) => {
     server = await LoopbackServer.tcp((socket) => void socket.once('data', () => socket.destroy()));
     const url = `${asked}://127.0.0.1:${server.port}`;
-    await expect(open({ url, follow: 'none', timeoutMs: 300 }).session()).rejects.toThrow(
+    await expect(open({ url, follow: 'none', timeoutMs: 1_500 }).session()).rejects.toThrow(
       new RegExp(`cannot be reached: [A-Z_]+; does its URL begin with ${other}://\\? \\(${url}`),
     );
   });

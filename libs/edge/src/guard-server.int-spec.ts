@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { SystemClock } from '#libs/clock';
 import { endedAfterEach, eventually, TestAuthority } from '#libs/testing';
 import { answerClientError } from './client-error.js';
@@ -10,6 +10,7 @@ import { edgeHeaders } from './edge-headers.js';
 import { EndedConnections } from './ended-connections.js';
 import { guardServer } from './guard-server.js';
 import { tlsOptions } from './tls-options.js';
+import { text } from 'node:stream/consumers';
 
 const clock = new SystemClock();
 const authority = new TestAuthority();
@@ -78,4 +79,158 @@ describe('a server that is guarded', () => {
       expect(head).not.toContain('strict-transport-security');
     },
   );
+});
+
+const GARBAGE = '\0 no HTTP';
+
+describe('what is no HTTP, behind a request', () => {
+  const started = endedAfterEach();
+  let servers: Server[] = [];
+
+  async function portOf(handle: RequestListener): Promise<number> {
+    const clock = new SystemClock();
+    const server = createServer({ requireHostHeader: false }, handle).on('clientError', answerClientError);
+    const ended = new EndedConnections(clock, () => undefined);
+    guardServer(server, { bounds: { max: 10, perAddress: 10 }, clock, ended });
+    servers = [server];
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    started.add(server, async (it) => {
+      it.closeAllConnections();
+      it.close();
+    });
+    return (server.address() as AddressInfo).port;
+  }
+
+  async function received(port: number, octets: string): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    started.add(socket, async (it) => void it.destroy());
+    socket.write(octets);
+    return text(socket.setEncoding('latin1'));
+  }
+
+  it.each([
+    ['that was refused', `GET / HTTP/1.1\r\n\r\n${GARBAGE}`, 'HTTP/1.1 400'],
+    ['whose expectation was refused', `GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n${GARBAGE}`, 'HTTP/1.1 417'],
+    ['of a version without lengths of chunks', `GET / HTTP/0.9\r\n\r\n${GARBAGE}`, 'HTTP/1.1 400'],
+    ['whose answer has begun', `GET / HTTP/1.1\r\nHost: x\r\n\r\n${GARBAGE}`, 'HTTP/1.1 200'],
+  ])('adds no second answer to one %s', async (_name, octets, start) => {
+    const port = await portOf((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(': here\n\n');
+    });
+    const answer = await received(port, octets);
+    expect(answer.startsWith(start)).toBe(true);
+    expect(answer.split('HTTP/1.1 ')).toHaveLength(2);
+  });
+
+  it('answers under the id that the request gave itself, where a body breaks, and not under that of one before it', async () => {
+    const port = await portOf((request, response) => {
+      if (request.method === 'GET') response.end();
+    });
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    started.add(socket, async (it) => void it.destroy());
+    let answered = '';
+    socket.on('data', (octets: string) => (answered += octets));
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nx-request-id: first-1\r\n\r\n');
+    await once(socket, 'data');
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n';
+    socket.write(`${head}x-request-id: order-7\r\n\r\nno chunk`);
+    await once(socket, 'close');
+    expect(answered.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(answered).toMatch(/^x-request-id: order-7\r$/m);
+    expect(answered).toContain('"requestId":"order-7"');
+  });
+
+  it('answers under an id of its own where there is no request', async () => {
+    expect(await received(await portOf(() => undefined), GARBAGE)).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
+  });
+
+  it('adds no second answer to a refused expectation, with a request between that is not answered yet', async () => {
+    const port = await portOf(() => undefined);
+    const request = 'GET / HTTP/1.1\r\nHost: x\r\n';
+    const answer = await received(port, `${request}Expect: x\r\n\r\n${request}\r\n${GARBAGE}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 417 /);
+    expect(answer.split('HTTP/1.1 ')).toHaveLength(2);
+  });
+
+  it('ends nothing but its connection when the client of a CONNECT has gone before it is answered', async () => {
+    const port = await portOf(() => undefined);
+    const socket = connect(port, '127.0.0.1');
+    started.add(socket, async (it) => void it.destroy());
+    socket.write('CONNECT bank.example:443 HTTP/1.1\r\nHost: bank.example:443\r\n\r\n');
+    const [, taken] = (await once(servers[0] as Server, 'connect')) as [unknown, Socket];
+    // The runtime removes its own listeners; an error without a listener would end the process.
+    expect(() => taken.emit('error', new Error('write EPIPE'))).not.toThrow();
+    expect(taken.destroyed).toBe(true);
+  });
+
+  it('is answered behind an answer that is whole and leaves the connection open', async () => {
+    const port = await portOf((_request, response) => void response.end('{}'));
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    started.add(socket, async (it) => void it.destroy());
+    let answers = '';
+    socket.on('data', (chunk: string) => {
+      if (answers === '') socket.write(GARBAGE);
+      answers += chunk;
+    });
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'close');
+    expect(answers).toMatch(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 400 /);
+  });
+
+  it('a refusal says how long it is, so that nothing behind it can be taken for a part of it', async () => {
+    const port = await portOf((_request, response) => void response.end());
+    const answer = await received(port, 'GET / HTTP/0.9\r\n\r\n');
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head.toLowerCase()).toContain(`content-length: ${body.length}`);
+  });
+});
+
+describe('TLS of a port that serves', () => {
+  const authority = new TestAuthority();
+  let server: TlsServer;
+
+  beforeAll(async () => {
+    server = createTlsServer(tlsOptions(authority.issue({ names: ['localhost'] })));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(async () => {
+    server.close();
+    await once(server, 'close');
+  });
+
+  /** @returns the cipher that both ends agreed on */
+  const agreed = async (options: ConnectionOptions): Promise<string> => {
+    const { port } = server.address() as AddressInfo;
+    const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca: authority.cert, ...options });
+    try {
+      await once(socket, 'secureConnect');
+      return socket.getCipher().name;
+    } finally {
+      socket.destroy();
+    }
+  };
+
+  it('is TLS 1.3 with the longest keys wherever the caller can', async () => {
+    expect(await agreed({})).toBe('TLS_AES_256_GCM_SHA384');
+  });
+
+  it('takes forward secrecy and an AEAD of TLS 1.2, the longest keys first', async () => {
+    const ciphers = 'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384';
+    expect(await agreed({ maxVersion: 'TLSv1.2', ciphers })).toBe('ECDHE-ECDSA-AES256-GCM-SHA384');
+  });
+
+  it.each(['ECDHE-ECDSA-AES256-SHA384', 'ECDHE-ECDSA-AES128-SHA'])(
+    'refuses %s, which Node.js would take',
+    async (ciphers) => {
+      await expect(agreed({ maxVersion: 'TLSv1.2', ciphers })).rejects.toThrow(/handshake failure/);
+    },
+  );
+
+  it('refuses what is older than TLS 1.2', async () => {
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    await expect(agreed(old)).rejects.toThrow();
+  });
 });

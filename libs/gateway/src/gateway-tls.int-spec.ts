@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { GatewayFailure, IssuedSession } from '#libs/session';
-import { FakeClock, LoopbackServer, TestAuthority, type TestCertificate } from '#libs/testing';
+import { type GatewayFailure, type IssuedSession, leadsElsewhere } from '#libs/session';
+import { endedAfterEach, FakeClock, LoopbackServer, TestAuthority, type TestCertificate } from '#libs/testing';
 import { GatewayConnections } from './gateway-connections.js';
 import { aMerchantGateway, aParty, sessionFields, type TestParty } from './gateway-fixtures.js';
 import type { MerchantGateway } from './merchant-gateway.js';
 import { pinOf, type TlsTrust, trustOptions } from '#libs/outbound';
 import { UndiciSessionGateway } from './undici-session-gateway.js';
+import { callGateway } from './gateway-call.js';
 
 const TIMEOUT_MS = 5_000;
 const LOOPBACK = ['localhost', '127.0.0.1'];
@@ -225,5 +226,56 @@ describe('TLS to the gateway', () => {
       );
       expect(requests).toBe(0);
     });
+  });
+});
+
+const clock = new FakeClock();
+const started = endedAfterEach();
+
+async function failureAt({ port }: LoopbackServer): Promise<unknown> {
+  const connections = started.add(new GatewayConnections(clock), (it) => it.close());
+  const origin = `http://127.0.0.1:${port}`;
+  const request = { origin, path: '/', headers: {}, body: '{"serviceCode":"canary"}' };
+  const gateway = {
+    baseUrl: new URL(origin),
+    tls: { pins: [] },
+    timeoutMs: 5_000,
+    environment: 'test',
+  } as const;
+  const { signal } = new AbortController();
+  return callGateway({ connections, clock }, { gateway, request, signal }).catch((error: unknown) => error);
+}
+
+const begun = async (server: Promise<LoopbackServer>): Promise<LoopbackServer> =>
+  started.add(await server, (it) => it.close());
+
+describe('a call without TLS that breaks off', () => {
+  it('is told as one by the wrong scheme where a handshake does not', async () => {
+    const certificate = new TestAuthority().issue({ names: ['bank.example'] });
+    const asked: unknown[] = [];
+    const server = await begun(LoopbackServer.https(certificate, (request) => void asked.push(request.url)));
+    const failure = (await failureAt(server)) as Parameters<typeof leadsElsewhere>[0];
+    expect(failure).toMatchObject({
+      kind: 'transient',
+      trace: { mark: 'ERR_BROKER_TLS_SPOKEN', peer: `127.0.0.1:${server.port}` },
+    });
+    expect(leadsElsewhere(failure)).toBe(true);
+    expect(asked).toEqual([]);
+    expect(server.connections).toBe(2);
+  });
+
+  it('stays what it is where the handshake breaks off, too, and nothing of the call is sent twice', async () => {
+    const heard: string[] = [];
+    const server = await begun(
+      LoopbackServer.tcp((socket) => {
+        socket.once('data', (octets: Buffer) => {
+          heard.push(octets.toString('latin1'));
+          socket.destroy();
+        });
+      }),
+    );
+    expect(await failureAt(server)).toMatchObject({ kind: 'transient', trace: { mark: 'UND_ERR_SOCKET' } });
+    expect(heard).toHaveLength(2);
+    expect(heard.filter((octets) => octets.includes('canary'))).toHaveLength(1);
   });
 });

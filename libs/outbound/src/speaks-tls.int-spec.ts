@@ -2,14 +2,14 @@ import { createServer } from 'node:tls';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SystemClock } from '#libs/clock';
-import { endedAfterEach, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
+import { endedAfterEach, freePort, LoopbackServer, PATIENT_CALL_MS, TestAuthority } from '#libs/testing';
 import { speaksTls } from './speaks-tls.js';
 
 const clock = new SystemClock();
 const authority = new TestAuthority();
 const started = endedAfterEach();
 
-const asks = (port: number, limitMs = 5_000): Promise<boolean> =>
+const asks = (port: number, limitMs = PATIENT_CALL_MS): Promise<boolean> =>
   speaksTls({ host: '127.0.0.1', port }, { clock, signal: new AbortController().signal, limitMs });
 
 async function tlsServer(options: object = {}): Promise<number> {

@@ -1,12 +1,20 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { gunzipSync } from 'node:zlib';
-import type { Meter, SpanContext } from '@opentelemetry/api';
+import type { Meter, MetricOptions, SpanContext } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { instantFromEpochMs, VirtualClock } from '#libs/clock';
+import { instantFromEpochMs, SystemClock, VirtualClock } from '#libs/clock';
 import { describeWith, toolPath } from '#libs/testing';
 import { Exemplars } from './exemplars.js';
-import { createInstruments } from './instruments.js';
+import { createInstruments, type GaugeSource } from './instruments.js';
 import { ScrapeReader } from './scrape-reader.js';
+import { readdirSync } from 'node:fs';
+import { createLogger } from './logger.js';
+import { startTelemetry, type Telemetry } from './telemetry.js';
+import { createEgressInstruments } from './egress-instruments.js';
+import { observeProcess } from './process-metrics.js';
+import { familyOf } from './prometheus-names.js';
+import { createRequestDurations } from './request-durations.js';
+import { observeRuntime } from './runtime-metrics.js';
 
 const OPENMETRICS = { accept: 'application/openmetrics-text; version=1.0.0' };
 
@@ -151,5 +159,161 @@ describe('an exemplar', () => {
     expect((await linesOf(reader)).filter((line) => line.includes(' # '))).toEqual([]);
     const [noted] = (await linesOf(reader, OPENMETRICS)).filter((line) => line.includes(' # '));
     expect(noted).toContain('le="+Inf"} 2 # {');
+  });
+});
+
+/** Gauges whose names have this ending because dashboards have used them for years. */
+const KNOWN_COMPLAINTS = ['handles', 'requests', 'resources'].map(
+  (what) => `nodejs_active_${what}_total non-counter metrics should not have "_total" suffix`,
+);
+
+async function scraped({ scrape }: Telemetry): Promise<string> {
+  return new Promise((resolve) =>
+    scrape({ headers: {} }, { writeHead: () => undefined, end: (body) => resolve(String(body)) }),
+  );
+}
+
+describe('the metrics of the process and of Node.js', () => {
+  let telemetry: Telemetry;
+
+  beforeAll(async () => {
+    const logger = createLogger({ name: 'broker', level: 'error' });
+    telemetry = await startTelemetry({ serviceName: 'session-broker', serviceVersion: '1', logger });
+  });
+  afterAll(() => telemetry.shutdown());
+
+  const valueOf = async (series: string): Promise<number> => {
+    const line = (await scraped(telemetry)).split('\n').find((each) => each.startsWith(`${series} `));
+    return Number(line?.slice(series.length + 1));
+  };
+
+  it('tell what the process uses', async () => {
+    const used = process.cpuUsage();
+    expect(await valueOf('process_cpu_seconds_total')).toBeGreaterThanOrEqual((used.user + used.system) / 1_000_000);
+    expect(await valueOf('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
+    expect(await valueOf('process_start_time_seconds')).toBeGreaterThan(1_700_000_000);
+    const open = readdirSync('/proc/self/fd').length;
+    expect(Math.abs((await valueOf('process_open_fds')) - open)).toBeLessThan(20);
+    expect(await valueOf('process_max_fds')).toBeGreaterThan(open);
+  });
+
+  it('tell how the runtime does', async () => {
+    expect(await valueOf('nodejs_heap_size_used_bytes')).toBeGreaterThan(1_000_000);
+    expect(await valueOf('nodejs_heap_space_size_used_bytes{space="old"}')).toBeGreaterThan(0);
+    expect(await valueOf('nodejs_active_handles_total')).toBeGreaterThanOrEqual(0);
+    const [major, minor, patch] = process.versions.node.split('.');
+    const version = `version="${process.version}",major="${major}",minor="${minor}",patch="${patch}"`;
+    expect(await valueOf(`nodejs_version_info{${version}}`)).toBe(1);
+  });
+
+  describeWith('prometheus', 'by promtool', () => {
+    it('are well-formed by the lint of Prometheus, but for names that are known so', async () => {
+      const { stdout, stderr } = spawnSync(toolPath('prometheus', 'promtool'), ['check', 'metrics'], {
+        input: await scraped(telemetry),
+        encoding: 'utf8',
+      });
+      const complaints = `${stdout}${stderr}`.split('\n').filter((line) => line !== '');
+      expect(complaints.sort()).toEqual(KNOWN_COMPLAINTS);
+    });
+  });
+});
+
+type Kind = 'counter' | 'gauge' | 'histogram';
+
+interface Declared {
+  readonly name: string;
+  readonly unit: string;
+  readonly kind: Kind;
+}
+
+/** A meter that records what is declared on it. */
+function notedMeter(declared: Declared[]): Meter {
+  const meter = new MeterProvider().getMeter('a');
+  const noted =
+    <Made>(kind: Kind, create: (name: string, options?: MetricOptions) => Made) =>
+    (name: string, options: MetricOptions = {}): Made => {
+      declared.push({ name, unit: options.unit ?? '', kind });
+      return create.call(meter, name, options);
+    };
+  return Object.assign(Object.create(meter) as Meter, {
+    createCounter: noted('counter', meter.createCounter.bind(meter)),
+    createObservableCounter: noted('counter', meter.createObservableCounter.bind(meter)),
+    createObservableGauge: noted('gauge', meter.createObservableGauge.bind(meter)),
+    createHistogram: noted('histogram', meter.createHistogram.bind(meter)),
+    addBatchObservableCallback: meter.addBatchObservableCallback.bind(meter),
+  });
+}
+
+/**
+ * The name that Prometheus gives a metric received through OTLP, by the rules that OpenTelemetry publishes for both:
+ * words of letters and digits, the unit after them unless it is one of them, `total` last for counters, `ratio` for a
+ * gauge with unit 1.
+ */
+function translated({ name, unit, kind }: Declared): string {
+  const units: Readonly<Record<string, string>> = { s: 'seconds', ms: 'milliseconds', By: 'bytes', '%': 'percent' };
+  let words = name.split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
+  const written = units[unit];
+  if (written !== undefined && !words.includes(written)) words.push(written);
+  if (kind === 'counter') words = [...words.filter((word) => word !== 'total'), 'total'];
+  if (kind === 'gauge' && unit === '1') words.push('ratio');
+  return words.join('_');
+}
+
+const declared: Declared[] = [];
+
+beforeAll(() => {
+  const meter = notedMeter(declared);
+  createInstruments(meter).observe({} as GaugeSource);
+  createEgressInstruments(meter, new SystemClock()).observeSessions(() => []);
+  createRequestDurations(meter);
+  observeProcess(meter, new SystemClock());
+  observeRuntime(meter).end();
+});
+
+const scrapedName = ({ kind, ...named }: Declared): string =>
+  kind === 'counter' ? `${familyOf(named)}_total` : familyOf(named);
+
+describe('the names of a scrape', () => {
+  it('are those that Prometheus makes of what comes by OTLP', () => {
+    expect(declared.length).toBeGreaterThan(60);
+    expect(declared.map(scrapedName)).toEqual(declared.map(translated));
+  });
+
+  it('have their unit at the end, whichever spelling of the rules is in force', () => {
+    const words = { s: 'seconds', By: 'bytes', '': '' } as const;
+    for (const each of declared) {
+      const unit = words[each.unit as keyof typeof words];
+      expect([each.name, familyOf(each).endsWith(unit)]).toEqual([each.name, true]);
+    }
+  });
+
+  it('name each metric once', () => {
+    expect(new Set(declared.map(scrapedName)).size).toBe(declared.length);
+  });
+
+  it('have those of the process and of Node.js that dashboards ask for', () => {
+    const names = declared.map(scrapedName);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'process_cpu_seconds_total',
+        'process_cpu_user_seconds_total',
+        'process_cpu_system_seconds_total',
+        'process_resident_memory_bytes',
+        'process_start_time_seconds',
+        'process_open_fds',
+        'process_max_fds',
+        'nodejs_eventloop_lag_seconds',
+        'nodejs_eventloop_lag_p99_seconds',
+        'nodejs_heap_size_total_bytes',
+        'nodejs_heap_size_used_bytes',
+        'nodejs_external_memory_bytes',
+        'nodejs_heap_space_size_used_bytes',
+        'nodejs_gc_duration_seconds',
+        'nodejs_version_info',
+        'nodejs_active_handles',
+        'nodejs_active_handles_total',
+        'nodejs_active_requests_total',
+      ]),
+    );
   });
 });

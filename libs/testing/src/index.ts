@@ -12,6 +12,7 @@ export {
 } from './builders.js';
 export { eventually } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
+export { SkippingClock } from './skipping-clock.js';
 export { describeSessionStoreContract } from './session-store-contract/session-store-contract.js';
 export { nextOf } from './session-store-contract/announcement-contract.js';
 export { describeSightingsContract, type SightingsUnderTest } from './sightings-contract.js';
@@ -22,6 +23,7 @@ export { LoopbackServer } from './loopback-server.js';
 export { TcpProxy, type Passage } from './tcp-proxy.js';
 export { TestAuthority, type CertificateWish, type TestCertificate } from './test-certificates.js';
 export { TestIssuer, type SigningAlgorithm } from './test-issuer.js';
+export { LASTING_SESSION_MS, PATIENT_CALL_MS, PATIENT_GATEWAY, PATIENT_REDIS } from './patience.js';
 export { freePort } from './free-port.js';
 export { RedisProcess } from './redis-process.js';
 export { startRedisCluster, startRedisSentinel } from './redis-topologies.js';

@@ -38,15 +38,18 @@ interface RedisSentinelFixture {
   readonly stop: () => Promise<void>;
 }
 
-/** A primary, its replica, and three sentinels that fail over within about a second. */
-export async function startRedisSentinel(): Promise<RedisSentinelFixture> {
+/**
+ * A primary, its replica, and three sentinels.
+ * @param downAfterMs of silence, they fail over; by default soon, as a busy machine may also bring about
+ */
+export async function startRedisSentinel(downAfterMs = 500): Promise<RedisSentinelFixture> {
   const name = 'primary';
   const primary = await RedisProcess.start({ args: () => ['--repl-diskless-sync-delay', '0'] });
   const replica = await RedisProcess.start({
     args: () => ['--replicaof', '127.0.0.1', String(primary.port), '--repl-diskless-sync-delay', '0'],
   });
   await replica.untilSays('master_link_status:up', 'info', 'replication');
-  const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(name, primary.port)));
+  const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(name, primary.port, downAfterMs)));
   for (const sentinel of sentinels) {
     await eventually(() => {
       const facts = sentinel.cli('sentinel', 'master', name);
@@ -56,11 +59,11 @@ export async function startRedisSentinel(): Promise<RedisSentinelFixture> {
   return { name, primary, replica, sentinels, stop: () => stopAll([...sentinels, replica, primary]) };
 }
 
-function startSentinel(name: string, primaryPort: number): Promise<RedisProcess> {
+function startSentinel(name: string, primaryPort: number, downAfterMs: number): Promise<RedisProcess> {
   return RedisProcess.start({
     sentinel: [
       `sentinel monitor ${name} 127.0.0.1 ${primaryPort} 2`,
-      `sentinel down-after-milliseconds ${name} 500`,
+      `sentinel down-after-milliseconds ${name} ${downAfterMs}`,
       `sentinel failover-timeout ${name} 2000`,
     ],
   });

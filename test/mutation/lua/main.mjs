@@ -10,10 +10,10 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const folder = join(root, 'libs/store/src/redis/scripts');
 /** In this order, until one notices: fast ones that notice most come first. */
 const SPECS = [
-  { file: 'redis-writes.int-spec' },
+  { file: 'redis-at-rest.int-spec' },
   { file: 'redis-index.int-spec' },
   { file: 'redis-belief.int-spec' },
-  { file: 'redis-probe.int-spec' },
+  { file: 'redis-topology.int-spec', testNamePattern: '^one server when it is probed' },
   { file: 'redis-session-store.int-spec', testNamePattern: '^on a single server(?!.*1024)' },
   // A thousand seats, records of 60 MB and sets of 200 000 take more time than everything else.
   { file: 'redis-damage.int-spec', testNamePattern: '^(?!.*(60 MB|200 000))' },

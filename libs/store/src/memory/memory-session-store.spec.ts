@@ -26,6 +26,7 @@ describeSessionStoreContract('MemorySessionStore', async (): Promise<StoreUnderT
   const store = new MemorySessionStore({ clock, onListenerError: () => undefined });
   return {
     replicas: [store, store],
+    tick: () => clock.advance(5),
     advance: (durationMs) => clock.advance(durationMs),
     setBack: (byMs) => {
       clock.aheadMs -= byMs;

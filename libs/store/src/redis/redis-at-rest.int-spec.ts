@@ -1,36 +1,273 @@
-import { SystemClock } from '#libs/clock';
-import { type ClientKey, clientKeyInCustody, FileClientKeys, generateClientKey, importClientKey } from '#libs/jwe';
-import type { Session, StoredSession } from '#libs/session';
+import { randomUUID } from 'node:crypto';
+import type { ClaimRequest, Lease, Session, SessionStore, StoredSession } from '#libs/session';
 import {
+  aBudget,
   aClaim,
+  aDeathReport,
+  anOffer,
   aPublication,
   aRecordedFailure,
   aSession,
   describeWith,
-  endedAfterAll,
+  lease as leaseIn,
+  PATIENT_REDIS,
   RedisProcess,
 } from '#libs/testing';
-import { Redis } from 'ioredis';
+import { encodeFailure } from './announcement-codec.js';
+import type { KeysInRedis } from './redis-keys-fixture.js';
+import { type FreshStore, serverWithStores } from './redis-store-fixture.js';
+import { SystemClock } from '#libs/clock';
+import { type ClientKey, clientKeyInCustody, FileClientKeys, generateClientKey, importClientKey } from '#libs/jwe';
+import type { Redis } from 'ioredis';
 import { inspect } from 'node:util';
-import { RedisSessionStore } from './redis-session-store.js';
+import type { RedisSessionStore } from './redis-session-store.js';
+
+/** The length of a lease that only serves as set-up. */
+const LEASE_MS = 7_200_000;
+const HOUR_MS = 3_600_000;
+/** A write counts as sent a little before it was, by as long as the quickest answer of this server took. */
+const ON_ITS_WAY_MS = 600_000;
+const fresh = serverWithStores('at-rest', { start: () => RedisProcess.start(), timeouts: PATIENT_REDIS });
+
+let keys: KeysInRedis;
+let store: SessionStore;
+let another: FreshStore['another'];
+
+beforeEach(async () => {
+  ({ keys, store, another } = await fresh());
+});
+
+const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn(store, overrides);
+
+/**
+ * Everything that a merchant's hash can have, once: a failure, a cool-down that was not given back, a contested
+ * session.
+ */
+async function withHistory(): Promise<Lease> {
+  const first = await lease({ coolDownMs: 1 });
+  await store.release(first, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
+  const other = await lease({ owner: 'replica-2' });
+  await store.offer(anOffer(aSession({ generation: other.fence + 1 }), { known: 0 }));
+  await store.release(other, { called: true, nextDueInMs: 0 });
+  return other;
+}
+
+const anyText = expect.any(String) as string;
+
+describeWith('redis-server', 'what an operation leaves in Redis', () => {
+  it('calls for as long as the longest window looks back, and never more than it allows, whatever share is asked for', async () => {
+    const budget = [
+      { calls: 20, perMs: 100 },
+      { calls: 5, perMs: HOUR_MS },
+    ];
+    const share = budget.map(({ calls, perMs }) => ({ calls: Math.floor(calls * 0.75), perMs }));
+    for (let round = 0; round < 40; round += 1) {
+      const whateverIsStored = { mode: 'when_wanted', newerThan: Number.MAX_SAFE_INTEGER } as const;
+      const answer = await store.claim(aClaim({ ...whateverIsStored, budget: round % 2 === 0 ? share : budget }));
+      if (answer.kind === 'claimed') await store.release(answer.lease, { called: true, nextDueInMs: 0 });
+    }
+    const { calls, callsEndInMs } = await keys.of('shop');
+    expect(calls).toHaveLength(5);
+    expect(callsEndInMs > HOUR_MS - ON_ITS_WAY_MS && callsEndInMs <= HOUR_MS).toBe(true);
+  });
+
+  it('all calls of the default budget in the form that Redis keeps in half the memory', async () => {
+    const budget = aBudget({ calls: 60, perMs: 86_400_000 });
+    const owner = randomUUID();
+    for (let call = 0; call < 60; call += 1) {
+      const claimed = await lease({ owner, budget, newerThan: Number.MAX_SAFE_INTEGER });
+      await store.release(claimed, { called: true, nextDueInMs: 0 });
+    }
+    expect((await keys.of('shop')).calls).toHaveLength(60);
+    expect(await keys.client.object('ENCODING', keys.callsOf('shop'))).toBe('listpack');
+    expect(await keys.client.memory('USAGE', keys.callsOf('shop'), 'SAMPLES', 0)).toBeLessThan(6 * 1_024);
+  });
+
+  it('a claim: its lease, its call, and one moment for the end of both lease and rest', async () => {
+    const budget = aBudget({ perMs: HOUR_MS });
+    let leased: Lease | undefined;
+    const [began, ended] = await keys.during(async () => (leased = await lease({ coolDownMs: 5_000, budget })));
+    const { hash, calls, callsEndInMs, dueAtMs } = await keys.of('shop');
+    const at = Number(hash['cooledDownAt']);
+    expect(at >= began && at <= ended).toBe(true);
+    const fence = String(leased?.fence);
+    expect(Number(fence) - at).toBe(at % 2);
+    const call = `${fence}:replica-1:0`;
+    const endsAt = String(at + LEASE_MS);
+    expect(hash).toEqual({
+      ...{
+        fence,
+        owner: 'replica-1',
+        leaseEndsAt: endsAt,
+        leaseMs: String(LEASE_MS),
+        leaseCools: '1',
+        leaseCall: call,
+      },
+      ...{ cooledDownAt: String(at), dueAt: endsAt, dueMs: String(LEASE_MS), dueFence: fence },
+    });
+    expect(calls).toEqual([[call, at]]);
+    expect(callsEndInMs > HOUR_MS - ON_ITS_WAY_MS && callsEndInMs <= HOUR_MS).toBe(true);
+    expect(dueAtMs).toBe(at + LEASE_MS);
+    expect(leased).toEqual({
+      merchant: 'shop',
+      owner: 'replica-1',
+      fence: leased?.fence,
+      remainingMs: LEASE_MS,
+      failures: 0,
+    });
+  });
+
+  it('a claim without a cool-down: nothing of one', async () => {
+    await lease();
+    const { hash } = await keys.of('shop');
+    expect(hash).not.toHaveProperty('cooledDownAt');
+    expect(hash['leaseCools']).toBe('0');
+  });
+
+  it('a publication: the session and when the next is due, and nothing of lease or failures', async () => {
+    await withHistory();
+    const leased = await lease();
+    const ageMs = HOUR_MS;
+    const publication = aPublication(aSession({ generation: leased.fence }), { ageMs, nextDueInMs: 40_000 });
+    const [began, ended] = await keys.during(() => store.publish(leased, publication));
+    const { hash, dueAtMs } = await keys.of('shop');
+    const answeredAt = Number(hash['publishedAt']);
+    expect(answeredAt >= began - ageMs - ON_ITS_WAY_MS && answeredAt <= ended - ageMs).toBe(true);
+    const fence = String(leased.fence);
+    const dueAt = String(answeredAt + ageMs + 40_000);
+    expect(hash).toEqual({
+      ...{ fence, generation: fence, sealed: anyText, publishedAt: anyText, cooledDownAt: anyText },
+      ...{ dueAt, dueMs: '40000', dueFence: fence },
+    });
+    expect(dueAtMs).toBe(Number(dueAt));
+  });
+
+  it('an offer: the session, whether it is contested, and when the next is due, and nothing of failures', async () => {
+    const { fence } = await withHistory();
+    const offer = anOffer(aSession({ generation: fence + 3 }), { known: fence, ageMs: HOUR_MS, nextDueInMs: 40_000 });
+    const [began, ended] = await keys.during(() => store.offer(offer));
+    const { hash, dueAtMs } = await keys.of('shop');
+    const answeredAt = Number(hash['publishedAt']);
+    expect(answeredAt >= began - HOUR_MS - ON_ITS_WAY_MS && answeredAt <= ended - HOUR_MS).toBe(true);
+    const dueAt = String(answeredAt + HOUR_MS + 40_000);
+    expect(hash).toEqual({
+      ...{ fence: String(fence), generation: String(fence + 3), sealed: anyText, publishedAt: anyText },
+      ...{ contested: '1', cooledDownAt: anyText, dueAt, dueMs: '40000', dueFence: String(fence) },
+    });
+    expect(dueAtMs).toBe(Number(dueAt));
+  });
+
+  it('a report that the session is dead: of which, since when, and what held up a newer one', async () => {
+    const { generation } = aSession({ generation: 4_711 });
+    await store.offer(anOffer(aSession({ generation })));
+    const { hash: before } = await keys.of('shop');
+    const report = aDeathReport({ generation, ageMs: HOUR_MS });
+    const [began, ended] = await keys.during(() => store.reportDead('shop', report));
+    const { hash } = await keys.of('shop');
+    const [, at = '', rest] = /^4711 (\d+) (.*)$/.exec(hash['reportedDead'] ?? '') ?? [];
+    expect(Number(at) >= began - HOUR_MS - ON_ITS_WAY_MS && Number(at) <= ended - HOUR_MS).toBe(true);
+    expect([hash, rest]).toEqual([{ ...before, reportedDead: anyText }, 'cool_down 10000']);
+    await store.reportDead('shop', { generation, ageMs: 0 });
+    expect((await keys.of('shop')).hash['reportedDead']).toMatch(/^4711 \d+ - 0$/);
+  });
+
+  it('a release: the failure, how many there were, and when the next attempt is due', async () => {
+    const failure = aRecordedFailure();
+    await store.release(await lease(), { called: true, nextDueInMs: 0, failure });
+    const leased = await lease();
+    const release = { called: true, nextDueInMs: 40_000, failure: aRecordedFailure({ kind: 'timeout' }) };
+    const [began, ended] = await keys.during(() => store.release(leased, release));
+    const { hash, dueAtMs } = await keys.of('shop');
+    const at = Number(hash['dueAt']) - 40_000;
+    expect(at >= began && at <= ended).toBe(true);
+    const fence = String(leased.fence);
+    expect(hash).toEqual({
+      ...{ fence, failures: '2', failure: encodeFailure(release.failure) },
+      ...{ dueAt: anyText, dueMs: '40000', dueFence: fence },
+    });
+    expect(dueAtMs).toBe(at + 40_000);
+  });
+
+  it('a release of what was never called: neither call nor cool-down', async () => {
+    await store.release(await lease({ coolDownMs: 5_000 }), { called: false, nextDueInMs: 0 });
+    const { hash, calls } = await keys.of('shop');
+    expect(hash).not.toHaveProperty('cooledDownAt');
+    expect(calls).toEqual([]);
+  });
+
+  it('a release of what was never called, and had no cool-down: that of another stays', async () => {
+    await store.release(await lease({ coolDownMs: 5_000 }), { called: true, nextDueInMs: 0 });
+    const before = await keys.of('shop');
+    await store.release(await lease(), { called: false, nextDueInMs: 0 });
+    const { hash, calls } = await keys.of('shop');
+    expect(hash['cooledDownAt']).toBe(before.hash['cooledDownAt']);
+    expect(calls).toEqual(before.calls);
+  });
+
+  it('an enrolment: a merchant that is due', async () => {
+    const [began, ended] = await keys.during(() => store.enrol(['shop']));
+    const { hash, dueAtMs = 0 } = await keys.of('shop');
+    expect(dueAtMs >= began && dueAtMs <= ended).toBe(true);
+    expect(hash).toEqual({ dueAt: String(dueAtMs), dueMs: '0', dueFence: '' });
+  });
+
+  it('an enrolment of what has a due moment: the same as before', async () => {
+    await store.release(await lease(), { called: true, nextDueInMs: 40_000 });
+    const before = await keys.of('shop');
+    await store.enrol(['shop']);
+    expect(await keys.of('shop')).toEqual({ ...before, callsEndInMs: expect.any(Number) as number });
+  });
+
+  it('a read, a look at what is due, and what was refused: the same as before', async () => {
+    const { fence } = await withHistory();
+    const leased = await lease();
+    const before = { ...(await keys.of('shop')), callsEndInMs: expect.any(Number) as number };
+    await store.read([{ merchant: 'shop', known: 0 }]);
+    await store.due(5);
+    expect((await store.claim(aClaim({ owner: 'replica-2', mode: 'when_wanted', newerThan: fence + 1 }))).kind).toBe(
+      'held',
+    );
+    expect((await store.claim(aClaim({ owner: 'replica-2' }))).kind).toBe('already_newer');
+    const older = { ...leased, fence: fence - 2 };
+    expect(await store.publish(older, aPublication(aSession({ generation: fence - 2 })))).toBe('fenced');
+    expect(await store.offer(anOffer(aSession({ generation: fence - 1 })))).toMatchObject({ kind: 'refused' });
+    expect(await store.release(older, { called: false, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(false);
+    expect(await keys.of('shop')).toEqual(before);
+  });
+
+  it('a session that is older than the clock of the store: answered when that began', async () => {
+    const ageMs = 8e15;
+    const leased = await lease();
+    await store.publish(leased, aPublication(aSession({ generation: leased.fence }), { ageMs }));
+    expect((await keys.of('shop')).hash['publishedAt']).toBe('0');
+    const session = aSession({ generation: leased.fence + 1 });
+    await store.offer(anOffer(session, { known: leased.fence, ageMs }));
+    expect((await keys.of('shop')).hash['publishedAt']).toBe('0');
+  });
+
+  it('the same offer again: the text and the age of one that was damaged, and nothing of one that was not', async () => {
+    const offer = anOffer(aSession({ generation: 4_711 }), { known: 4_710, ageMs: HOUR_MS });
+    await store.offer(offer);
+    const { hash: before } = await keys.of('shop');
+    await store.offer({ ...offer, ageMs: 5 * HOUR_MS, nextDueInMs: 0 });
+    expect((await keys.of('shop')).hash).toEqual({ ...before, sealed: anyText });
+    await keys.client.hdel(keys.hashOf('shop'), 'publishedAt', 'sealed');
+    const [began, ended] = await keys.during(() => store.offer({ ...offer, ageMs: 5 * HOUR_MS }));
+    const { hash } = await keys.of('shop');
+    const answeredAt = Number(hash['publishedAt']);
+    expect(answeredAt >= began - 5 * HOUR_MS - ON_ITS_WAY_MS && answeredAt <= ended - 5 * HOUR_MS).toBe(true);
+    expect(hash).toEqual({ ...before, sealed: anyText, publishedAt: anyText });
+    await keys.client.hdel(keys.hashOf('shop'), 'publishedAt');
+    await store.offer({ ...offer, ageMs: 8e15 });
+    expect((await keys.of('shop')).hash['publishedAt']).toBe('0');
+  });
+});
 
 const secrets = {
   authToken: 'canary-auth-token',
   deviceId: 'canary-device-id',
   refreshToken: 'canary-refresh-token',
 };
-
-let redis: RedisProcess;
-let prefixes = 0;
-const closers: (() => Promise<unknown>)[] = [];
-
-const started = endedAfterAll();
-beforeAll(async () => {
-  redis = started.add(await RedisProcess.start(), (it) => it.stop());
-});
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
 
 async function aKey(): Promise<{ key: ClientKey; scalar: string }> {
   const { privateJwk } = await generateClientKey();
@@ -57,19 +294,9 @@ function writings(secret: string): readonly string[] {
   return [secret, Buffer.from(secret).toString('hex'), ...encoded];
 }
 
-const nextPrefix = (): string => `at-rest-${(prefixes += 1)}`;
-
-async function open(keyPrefix: string, keys: readonly ClientKey[]): Promise<RedisSessionStore> {
-  const store = await RedisSessionStore.open({
-    connection: { kind: 'single', address: redis.address, database: 0 },
-    keyPrefix,
-    keysOf: () => keys,
-    clock: new SystemClock(),
-    onStateChange: () => undefined,
-  });
-  closers.push(() => store.close());
-  return store;
-}
+/** Another replica, with these keys. */
+const open = async (...keysInUse: ClientKey[]): Promise<RedisSessionStore> =>
+  (await another({ keysOf: () => keysInUse })).store;
 
 async function publish(store: RedisSessionStore, overrides: Partial<Session> = {}): Promise<Session> {
   const merchant = overrides.merchant ?? 'shop';
@@ -84,26 +311,16 @@ async function stored(store: RedisSessionStore): Promise<StoredSession | undefin
   return (await store.read([{ merchant: 'shop', known: 0 }])).states[0]?.stored;
 }
 
-/** A second, plain connection: what anyone with access to Redis sees. */
-function observer(): Redis {
-  const client = new Redis(redis.port, '127.0.0.1', { disableClientInfo: true });
-  closers.push(() => Promise.resolve(client.disconnect()));
-  return client;
-}
-
-const merchantKey = (prefix: string, merchant: string): string => `${prefix}:{0}:merchant:${merchant}`;
-
 describeWith('redis-server', 'a session at rest', () => {
   it('is in no key, value, message or slow log entry of Redis in clear, nor is any key', async () => {
     const { key, scalar } = await aKey();
-    const client = observer();
+    const { client } = keys;
     const seen: unknown[] = [];
     const monitor = await client.monitor();
     monitor.on('monitor', (_time: string, command: string[]) => seen.push(command));
-    closers.push(() => Promise.resolve(monitor.disconnect()));
     await client.config('SET', 'slowlog-log-slower-than', '0');
 
-    const store = await open(nextPrefix(), [key]);
+    const store = await open(key);
     const failing = await store.claim(aClaim({ mode: 'when_wanted' }));
     if (failing.kind !== 'claimed') throw new Error('must be granted');
     await store.release(failing.lease, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
@@ -118,6 +335,7 @@ describeWith('redis-server', 'a session at rest', () => {
       else throw new Error(`a key of type ${type} that this test does not look into`);
     }
     seen.push(await client.call('SLOWLOG', 'GET', '1000'));
+    monitor.disconnect();
     const everything = inspect(seen, { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity });
     expect(everything).toContain(String(session.generation));
     expect(everything).toContain('published');
@@ -129,53 +347,48 @@ describeWith('redis-server', 'a session at rest', () => {
 
   it('opens with any configured key after a rotation, and is sealed under the newest', async () => {
     const [{ key: old }, { key: fresh }] = [await aKey(), await aKey()];
-    const prefix = nextPrefix();
-    const before = await publish(await open(prefix, [old]));
-    const rotated = await open(prefix, [fresh, old]);
+    const before = await publish(await open(old));
+    const rotated = await open(fresh, old);
     expect(await stored(rotated)).toMatchObject({ kind: 'session', session: before });
     const after = await publish(rotated);
-    const [withFresh, withOld] = [await open(prefix, [fresh]), await open(prefix, [old])];
+    const [withFresh, withOld] = [await open(fresh), await open(old)];
     expect(await stored(withFresh)).toMatchObject({ kind: 'session', session: after });
     expect(await stored(withOld)).toEqual({ kind: 'unopenable', generation: after.generation });
   });
 
   it('that no key opens can be replaced by a claim that names its generation', async () => {
-    const prefix = nextPrefix();
-    const { generation } = await publish(await open(prefix, [(await aKey()).key]));
-    const store = await open(prefix, [(await aKey()).key]);
+    const { generation } = await publish(await open((await aKey()).key));
+    const store = await open((await aKey()).key);
     const blind = await store.claim(aClaim({ mode: 'when_wanted' }));
     expect(blind).toEqual({ kind: 'already_newer', generation });
     const knowing = await store.claim(aClaim({ mode: 'when_wanted', newerThan: generation }));
     expect(knowing).toMatchObject({ kind: 'claimed' });
   });
 
-  it.each<[string, (client: Redis, prefix: string, generation: number) => Promise<unknown>]>([
+  it.each<[string, (client: Redis, generation: number) => Promise<unknown>]>([
     [
       'was moved from another merchant',
-      async (client, prefix) => {
-        const sealed = await client.hget(merchantKey(prefix, 'other'), 'sealed');
-        await client.hset(merchantKey(prefix, 'shop'), 'sealed', sealed ?? '');
+      async (client) => {
+        const sealed = await client.hget(keys.hashOf('other'), 'sealed');
+        await client.hset(keys.hashOf('shop'), 'sealed', sealed ?? '');
       },
     ],
     [
       'was given another generation',
-      (client, prefix, generation) =>
-        client.hset(merchantKey(prefix, 'shop'), 'generation', generation + 1, 'fence', generation + 1),
+      (client, generation) => client.hset(keys.hashOf('shop'), 'generation', generation + 1, 'fence', generation + 1),
     ],
-    ['was damaged', (client, prefix) => client.hset(merchantKey(prefix, 'shop'), 'sealed', 'not.a.sealed.record.x')],
-    ['was emptied', (client, prefix) => client.hdel(merchantKey(prefix, 'shop'), 'sealed')],
+    ['was damaged', (client) => client.hset(keys.hashOf('shop'), 'sealed', 'not.a.sealed.record.x')],
+    ['was emptied', (client) => client.hdel(keys.hashOf('shop'), 'sealed')],
   ])('is unopenable when it %s', async (_name, tamper) => {
-    const prefix = nextPrefix();
-    const store = await open(prefix, [(await aKey()).key]);
+    const store = await open((await aKey()).key);
     await publish(store, { merchant: 'other' });
     const { generation } = await publish(store);
-    await tamper(observer(), prefix, generation);
+    await tamper(keys.client, generation);
     expect(await stored(store)).toMatchObject({ kind: 'unopenable' });
   });
 
   it('is read back whole when it is as long as one may be, and not written at all when it is longer', async () => {
-    const prefix = nextPrefix();
-    const store = await open(prefix, [(await aKey()).key]);
+    const store = await open((await aKey()).key);
     const { length } = JSON.stringify({ layout: 1, session: { ...(await publish(store)), deviceId: '' } });
     const longest = await publish(store, { deviceId: 'x'.repeat(32_768 - length) });
     expect(await stored(store)).toMatchObject({ kind: 'session', session: longest });
@@ -184,36 +397,55 @@ describeWith('redis-server', 'a session at rest', () => {
     expect(await stored(store)).toMatchObject({ kind: 'session', session: longest });
   });
 
+  it('is as old as it is, however long it takes to be sealed', async () => {
+    const clock = new (class extends SystemClock {
+      behindMs = 0;
+      override monotonicMs(): number {
+        return super.monotonicMs() - this.behindMs;
+      }
+    })();
+    const { key } = await aKey();
+    const keysOf = (): readonly ClientKey[] => {
+      clock.behindMs = 0;
+      return [key];
+    };
+    const { store: slow } = await another({ clock, keysOf });
+    const ageOf = async (): Promise<number> => ((await stored(slow)) as { ageMs: number }).ageMs;
+    const leased = await lease();
+    const session = aSession({ generation: leased.fence });
+    // It is an hour ago when it is asked for, and now when it is sealed.
+    clock.behindMs = HOUR_MS;
+    await slow.publish(leased, aPublication(session, { ageMs: 0 }));
+    expect(await ageOf()).toBeGreaterThan(HOUR_MS - ON_ITS_WAY_MS);
+    clock.behindMs = HOUR_MS;
+    await slow.offer(anOffer({ ...session, generation: leased.fence + 1 }, { known: leased.fence, ageMs: 0 }));
+    expect(await ageOf()).toBeGreaterThan(HOUR_MS - ON_ITS_WAY_MS);
+  });
+
   it('cannot be stored for a merchant without a key', async () => {
-    const store = await open(nextPrefix(), []);
+    const store = await open();
     await expect(publish(store)).rejects.toMatchObject({ code: 'internal_error' });
   });
 });
 
 describeWith('redis-server', 'the number of keys', () => {
   it('does not grow with renewals', async () => {
-    const prefix = nextPrefix();
-    const store = await open(prefix, [(await aKey()).key]);
-    const client = observer();
+    const store = await open((await aKey()).key);
+    const { client } = keys;
     await publish(store);
-    const before = (await client.keys(`${prefix}:*`)).sort();
+    const before = (await client.keys(`${keys.prefix}:*`)).sort();
     for (let renewal = 0; renewal < 18; renewal += 1) await publish(store);
-    expect((await client.keys(`${prefix}:*`)).sort()).toEqual(before);
-    expect(await client.zcard(`${prefix}:{0}:due`)).toBe(1);
-    expect(await client.hlen(merchantKey(prefix, 'shop'))).toBeLessThanOrEqual(7);
-    expect(await client.pttl(`${prefix}:{0}:calls:shop`)).toBeGreaterThan(0);
+    expect((await client.keys(`${keys.prefix}:*`)).sort()).toEqual(before);
+    expect(await client.zcard(keys.due)).toBe(1);
+    expect(await client.hlen(keys.hashOf('shop'))).toBeLessThanOrEqual(7);
+    expect(await client.pttl(keys.callsOf('shop'))).toBeGreaterThan(0);
   });
 });
 
 describe('a client key that moves from its file into a token', () => {
   it('loses no session, whichever replica has made the move and whichever has not', async () => {
     const { file, token } = await keyInBoth();
-    const prefix = nextPrefix();
-    const [not, half, done] = [
-      await open(prefix, [file]),
-      await open(prefix, [token, file]),
-      await open(prefix, [token]),
-    ];
+    const [not, half, done] = [await open(file), await open(token, file), await open(token)];
     const before = await publish(not);
     for (const replica of [not, half]) expect(await stored(replica)).toMatchObject({ session: before });
     const after = await publish(half);

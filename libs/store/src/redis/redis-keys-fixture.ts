@@ -1,5 +1,8 @@
 import { Redis } from 'ioredis';
 
+/** Fields of a merchant's hash that are moments. */
+const MOMENTS = ['leaseEndsAt', 'publishedAt', 'cooledDownAt', 'dueAt'];
+
 /** One merchant's part of a store, as found by looking into Redis. */
 interface StoredKeys {
   readonly hash: Readonly<Record<string, string>>;
@@ -12,27 +15,27 @@ interface StoredKeys {
 /** For the specs of this folder: a plain connection to the keys of one store on a single server. */
 export class KeysInRedis {
   readonly client: Redis;
-  readonly #prefix: string;
+  readonly prefix: string;
 
   constructor(port: number, prefix: string) {
     this.client = new Redis(port, '127.0.0.1', { disableClientInfo: true });
-    this.#prefix = prefix;
+    this.prefix = prefix;
   }
 
   get due(): string {
-    return `${this.#prefix}:{0}:due`;
+    return `${this.prefix}:{0}:due`;
   }
 
   get seats(): string {
-    return `${this.#prefix}:{0}:seats`;
+    return `${this.prefix}:{0}:seats`;
   }
 
   hashOf(merchant: string): string {
-    return `${this.#prefix}:{0}:merchant:${merchant}`;
+    return `${this.prefix}:{0}:merchant:${merchant}`;
   }
 
   callsOf(merchant: string): string {
-    return `${this.#prefix}:{0}:calls:${merchant}`;
+    return `${this.prefix}:{0}:calls:${merchant}`;
   }
 
   async of(merchant: string): Promise<StoredKeys> {
@@ -55,13 +58,37 @@ export class KeysInRedis {
     return [beganMs, await this.#now()];
   }
 
-  /** Leaves the store empty for every user of the prefix. */
-  async deleteAll(): Promise<void> {
-    for (const name of await this.client.keys(`${this.#prefix}:*`)) await this.client.del(name);
+  /** Moves every moment that is kept: forward as if the server's clock had been set back, or back as if it had run on. */
+  async moveMoments(byMs: number): Promise<void> {
+    for (const key of await this.client.keys(`${this.prefix}:*`)) {
+      const expiresInMs = await this.client.pttl(key);
+      if (expiresInMs > 0) await this.client.pexpire(key, expiresInMs + byMs);
+      const kind = await this.client.type(key);
+      if (kind === 'hash') await this.#moveFields(key, byMs);
+      if (kind === 'zset') {
+        for (const member of await this.client.zrange(key, '0', '-1')) await this.client.zincrby(key, byMs, member);
+      }
+    }
   }
 
-  close(): void {
-    this.client.disconnect();
+  /** Leaves the store empty for every user of the prefix. */
+  async deleteAll(): Promise<void> {
+    for (const name of await this.client.keys(`${this.prefix}:*`)) await this.client.del(name);
+  }
+
+  readonly close = (): void => this.client.disconnect();
+
+  async #moveFields(key: string, byMs: number): Promise<void> {
+    for (const [name, text] of Object.entries(await this.client.hgetall(key))) {
+      if (MOMENTS.includes(name)) await this.client.hincrby(key, name, byMs);
+      // Since when somebody sits there, and who.
+      else if (key === this.seats)
+        await this.client.hset(
+          key,
+          name,
+          text.replace(/^\d+/, (at) => String(+at + byMs)),
+        );
+    }
   }
 
   async #now(): Promise<number> {

@@ -154,12 +154,14 @@ export class RedisSessionStore implements SessionStore, Sightings {
     assertPublishable(lease, session);
     const { merchant, owner, fence } = lease;
     const keys = this.#keys.of(merchant);
+    // Before it is sealed: the age is true now, and sealing takes its time.
+    const askedAt = this.#sentAt(merchant);
     const sealed = await sealSession(session, this.#keysOf);
     const outcome = await this.#scripts.run(publishScript, {
       keys: [keys.merchant, keys.due],
       args: [
         ...[merchant, owner, fence, sealed, whole(ageMs), whole(nextDueInMs)],
-        ...[this.#keys.channel, encodePublished(merchant, fence), this.#sentAt(merchant)],
+        ...[this.#keys.channel, encodePublished(merchant, fence), askedAt],
       ],
     });
     return outcome as 'published' | 'fenced';
@@ -169,12 +171,13 @@ export class RedisSessionStore implements SessionStore, Sightings {
     assertOfferable(session);
     const { merchant, generation } = session;
     const keys = this.#keys.of(merchant);
+    const askedAt = this.#sentAt(merchant);
     const sealed = await sealSession(session, this.#keysOf);
     const reply = await this.#scripts.run(offerScript, {
       keys: [keys.merchant, keys.due],
       args: [
         ...[merchant, generation, sealed, whole(ageMs), whole(nextDueInMs), known],
-        ...[this.#keys.channel, encodePublished(merchant, generation), this.#sentAt(merchant)],
+        ...[this.#keys.channel, encodePublished(merchant, generation), askedAt],
       ],
     });
     const [kind, counts, contested] = reply as [OfferResult['kind'], string, number];

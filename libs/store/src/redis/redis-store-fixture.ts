@@ -2,6 +2,7 @@ import { SystemClock } from '#libs/clock';
 import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Announcement } from '#libs/session';
 import { KeysInRedis } from './redis-keys-fixture.js';
+import type { RedisTimeouts } from './connection-profile.js';
 import type { StoreHealthState } from './redis-health.js';
 import { RedisSessionStore, type RedisSessionStoreOptions } from './redis-session-store.js';
 
@@ -19,10 +20,11 @@ export interface OpenedStore {
 
 type Choices = Pick<RedisSessionStoreOptions, 'connection'> & Partial<RedisSessionStoreOptions>;
 
-/** A busy machine may keep a command waiting: only a test of how soon one is given up chooses other time-outs. */
-export const PATIENT_TIMEOUTS = { connectMs: 10_000, commandMs: 30_000, silenceMs: 30_000 };
-/** Short enough to wait for, and long enough for a Redis that answers to a busy machine. */
-export const SHORT_TIMEOUTS = { connectMs: 3_000, commandMs: 3_000, silenceMs: 5_000 };
+/**
+ * Short enough to wait for. Any command of such a store may be given up on a busy machine, and its state change for it:
+ * a test holds Redis or the network, and asks of it only that commands fail, and that it answers again some time later.
+ */
+export const IMPATIENT = { connectMs: 1_000, commandMs: 500, silenceMs: 1_000 };
 
 /** What a test opens: it is closed after the test, in reverse order. */
 interface OpenedByTests {
@@ -31,8 +33,11 @@ interface OpenedByTests {
   readonly closeAfterTest: (close: () => unknown) => void;
 }
 
-/** For the specs of this folder, called once in each: stores that share one key, on a real Redis. */
-export function openedByTests(): OpenedByTests {
+/**
+ * For the specs of this folder, called once in each: stores that share one key, on a real Redis.
+ * @param timeouts of each store whose opening chooses no others; this fixture is not a spec, so it is given them
+ */
+export function openedByTests(timeouts: Partial<RedisTimeouts>): OpenedByTests {
   const closers: (() => unknown)[] = [];
   let key: ClientKey;
   beforeAll(async () => {
@@ -49,7 +54,11 @@ export function openedByTests(): OpenedByTests {
       return fixture;
     },
     open: async (choices) => {
-      const opened = await openStore({ keysOf: () => [key], ...choices });
+      const opened = await openStore({
+        keysOf: () => [key],
+        ...choices,
+        timeouts: { ...timeouts, ...choices.timeouts },
+      });
       closers.push(() => opened.store.close());
       return opened;
     },
@@ -57,24 +66,29 @@ export function openedByTests(): OpenedByTests {
 }
 
 /** What a test has on the shared server: a key prefix that no other test has, and a store opened with it. */
-interface FreshStore extends OpenedStore {
+export interface FreshStore extends OpenedStore {
   readonly keys: KeysInRedis;
   /** Another replica's store over the same keys. */
-  readonly another: () => Promise<OpenedStore>;
+  readonly another: (choices?: Partial<RedisSessionStoreOptions>) => Promise<OpenedStore>;
 }
 
-/** A test's server: this fixture is not a spec, so it is given the one that the spec started. */
 interface TestServer {
   readonly address: { readonly host: string; readonly port: number };
   readonly stop: () => Promise<void>;
+}
+
+/** What the spec starts and chooses for all of its tests. */
+interface SharedServer {
+  readonly start: () => Promise<TestServer>;
+  readonly timeouts: Partial<RedisTimeouts>;
 }
 
 /**
  * For the specs of this folder, called once in each: one Redis for the whole file, stopped after it.
  * @returns a function with which each test opens its own store, over its own keys
  */
-export function serverWithStores(name: string, start: () => Promise<TestServer>): () => Promise<FreshStore> {
-  const { open, closeAfterTest } = openedByTests();
+export function serverWithStores(name: string, { start, timeouts }: SharedServer): () => Promise<FreshStore> {
+  const { open, closeAfterTest } = openedByTests(timeouts);
   let redis: TestServer;
   let prefixes = 0;
   beforeAll(async () => {
@@ -86,7 +100,7 @@ export function serverWithStores(name: string, start: () => Promise<TestServer>)
     const keys = new KeysInRedis(redis.address.port, keyPrefix);
     closeAfterTest(() => keys.close());
     const connection = { kind: 'single', address: redis.address, database: 0 } as const;
-    const another = (): Promise<OpenedStore> => open({ connection, keyPrefix });
+    const another: FreshStore['another'] = (choices) => open({ connection, keyPrefix, ...choices });
     return { ...(await another()), keys, another };
   };
 }
@@ -104,7 +118,6 @@ async function openStore(choices: Choices & Pick<RedisSessionStoreOptions, 'keys
       waiting.clear();
     },
     ...choices,
-    timeouts: { ...PATIENT_TIMEOUTS, ...choices.timeouts },
   });
   store.onAnnouncement((announcement) => heard.push(announcement));
   return {

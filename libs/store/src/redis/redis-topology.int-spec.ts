@@ -1,24 +1,33 @@
-import {
-  aPublication,
-  aSession,
-  describeWith,
-  eventually,
-  lease,
-  nextOf,
-  RedisProcess,
-  startRedisCluster,
-  startRedisSentinel,
-  TestAuthority,
-} from '#libs/testing';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { BrokerError } from '#libs/errors';
 import type { Lease } from '#libs/session';
+import {
+  aPublication,
+  aSession,
+  describeWith,
+  endedAfterAll,
+  eventually,
+  lease,
+  nextOf,
+  PATIENT_CALL_MS,
+  PATIENT_REDIS,
+  RedisProcess,
+  startRedisCluster,
+  startRedisSentinel,
+  TestAuthority,
+} from '#libs/testing';
+import { Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.js';
-import { openedByTests, type OpenedStore, SHORT_TIMEOUTS } from './redis-store-fixture.js';
+import { KeysInRedis } from './redis-keys-fixture.js';
+import { PROBE_MERCHANT } from './redis-keys.js';
+import { IMPATIENT, openedByTests, type OpenedStore } from './redis-store-fixture.js';
+import { operationScripts, probeScript } from './scripts/probe.lua.js';
 
-const { open: openWith, started } = openedByTests();
+const PASSWORD = 'canary-password';
+const startedOnce = endedAfterAll();
+const { open: openWith, started, closeAfterTest } = openedByTests(PATIENT_REDIS);
 
 const open = (connection: RedisConnection, keyPrefix = 'broker'): Promise<OpenedStore> =>
   openWith({ connection, keyPrefix });
@@ -41,9 +50,17 @@ async function expectToWork(connection: RedisConnection): Promise<void> {
   expect(await other.release(leased, { called: true, nextDueInMs: 0 })).toBe(false);
 }
 
+async function publishIn({ store }: OpenedStore): Promise<Lease> {
+  const leased = await lease(store);
+  await store.publish(leased, aPublication(aSession({ generation: leased.fence })));
+  return leased;
+}
+
+const killListeners = (redis: RedisProcess): void => void redis.cli('client', 'kill', 'type', 'pubsub');
+
 describeWith('redis-server', 'Sentinel', () => {
-  it('finds the primary, and after a failover the new one, where generations go on growing', async () => {
-    const { name, primary, replica, sentinels } = await started(startRedisSentinel());
+  it('tells of a gap once a lost announcement connection is back, finds the primary, and after a failover the new one', async () => {
+    const { name, primary, replica, sentinels } = await started(startRedisSentinel(PATIENT_CALL_MS));
     const connection: RedisConnection = {
       kind: 'sentinel',
       sentinels: sentinels.map(({ address }) => address),
@@ -51,10 +68,16 @@ describeWith('redis-server', 'Sentinel', () => {
       database: 0,
     };
     await expectToWork(connection);
-    const { store, changes, isUp } = await open(connection);
-    const before = await lease(store);
+    const { store, changes, isUp, heard } = await open(connection);
+    killListeners(primary);
+    await eventually(() => heard.length > 0);
+    expect(heard).toEqual([{ kind: 'gap' }]);
+    await eventually(isUp);
+    const [before, changesBefore] = [await lease(store), changes.length];
     await primary.kill();
-    await eventually(() => changes.length > 1);
+    await eventually(() => changes.length > changesBefore);
+    expect(changes[changesBefore]?.state).toBe('silent');
+    await sentinels[0]?.untilSays('OK', 'sentinel', 'failover', name);
     await replica.untilSays('role:master', 'info', 'replication');
     await eventually(isUp);
     // Sentinels end the connections of the server that they promote, sometimes once more after a new one was made.
@@ -67,20 +90,51 @@ describeWith('redis-server', 'Sentinel', () => {
       return after !== undefined;
     });
     expect(after?.fence).toBeGreaterThanOrEqual(before.fence);
-    const states = changes.map(({ state }) => state);
-    const turns = states.filter((state, index) => state !== states[index - 1]);
-    expect(turns.slice(0, 3)).toEqual(['answers', 'silent', 'answers']);
   });
 });
 
 describeWith('redis-server', 'Cluster', () => {
-  it('goes on for the merchants of the other nodes when one is lost, and is down until it is back', async () => {
-    const { nodes } = await started(startRedisCluster());
-    const connection: RedisConnection = { kind: 'cluster', nodes: nodes.map(({ address }) => address) };
-    await expectToWork(connection);
+  let nodes: readonly RedisProcess[];
+  let connection: RedisConnection;
+
+  beforeAll(async () => {
+    ({ nodes } = startedOnce.add(await startRedisCluster(), (it) => it.stop()));
+    connection = { kind: 'cluster', nodes: nodes.map(({ address }) => address) };
     // Without this, a cluster with missing slots refuses everything.
     for (const node of nodes) node.cli('config', 'set', 'cluster-require-full-coverage', 'no');
-    const { store, isUp } = await open(connection);
+  });
+
+  it('works, and tells of a gap once a lost announcement connection is back', async () => {
+    await expectToWork(connection);
+    const { heard } = await open(connection, 'gap');
+    for (let lost = 1; lost <= 3; lost += 1) {
+      for (const node of nodes) killListeners(node);
+      await eventually(() => heard.length >= lost);
+    }
+    expect(new Set(heard.map(({ kind }) => kind))).toEqual(new Set(['gap']));
+  });
+
+  it('hears announcements again when the node it listened on has been frozen', async () => {
+    const patient = await open(connection, 'frozen');
+    const { changes, heard, becomes } = await openWith({ connection, keyPrefix: 'frozen', timeouts: IMPATIENT });
+    for (const node of nodes) {
+      await becomes('answers');
+      const changesBefore = changes.length;
+      node.freeze();
+      await eventually(() => changes.length > changesBefore);
+      node.thaw();
+      await becomes('answers');
+      // The store answers before its subscription is there again, and what is said meanwhile is lost: the next one is not.
+      const heardBefore = heard.length;
+      await eventually(async () => {
+        await publishIn(patient).catch(() => undefined);
+        return heard.slice(heardBefore).some(({ kind }) => kind === 'changed');
+      });
+    }
+  });
+
+  it('goes on for the merchants of the other nodes when one is lost, and is down until it is back', async () => {
+    const { store, isUp } = await open(connection, 'lost');
     const merchants = Array.from({ length: 48 }, (_, index) => `merchant-${index}`);
     await store.enrol(merchants);
     await nodes[2]?.kill();
@@ -93,58 +147,54 @@ describeWith('redis-server', 'Cluster', () => {
     await eventually(isUp);
     await store.enrol(merchants);
   });
-
-  it('hears announcements again when the node it listened on has been frozen', async () => {
-    const { nodes } = await started(startRedisCluster());
-    const { store, changes, isUp } = await openWith({
-      connection: { kind: 'cluster', nodes: nodes.map(({ address }) => address) },
-      timeouts: SHORT_TIMEOUTS,
-    });
-    for (const node of nodes) {
-      const changesBefore = changes.length;
-      node.freeze();
-      await eventually(() => changes.length > changesBefore);
-      node.thaw();
-      await eventually(isUp);
-      // The store answers before its subscription is there again, and what is said meanwhile is lost: the next one is not.
-      const heard: unknown[] = [];
-      void nextOf(store, 'shop').then((announcement) => heard.push(announcement));
-      await eventually(async () => {
-        const leased = await lease(store);
-        await store.publish(leased, aPublication(aSession({ generation: leased.fence })));
-        return heard.length > 0;
-      });
-      expect(heard).toEqual([expect.objectContaining({ generation: expect.any(Number) })]);
-    }
-  });
 });
 
-describeWith('redis-server', 'access', () => {
+describeWith('redis-server', 'one server', () => {
+  let redis: RedisProcess;
+  let connection: Extract<RedisConnection, { kind: 'single' }>;
+  let asUser: typeof connection;
+  /** A connection in addition to the store's, opened before it. */
+  let operator: Redis;
+
+  beforeAll(async () => {
+    const args = (): string[] => [
+      ...['--databases', '4', '--enable-debug-command', 'yes', '--rdbcompression', 'no'],
+      ...['--loading-process-events-interval-bytes', '1024', '--busy-reply-threshold', '20'],
+    ];
+    redis = startedOnce.add(await RedisProcess.start({ args }), (it) => it.stop());
+    connection = { kind: 'single', address: redis.address, database: 0 };
+    asUser = { ...connection, credentials: { username: 'broker', password: PASSWORD } };
+  });
+  beforeEach(async () => {
+    redis.cli('flushall');
+    operator = new Redis(redis.port, '127.0.0.1', { disableClientInfo: true });
+    closeAfterTest(() => operator.disconnect());
+    await operator.ping();
+  });
+
   /** The line that operators copy: if it lacks rights, this fails. */
-  function documentedRights(): string[] {
+  function documentedRights(): readonly string[] {
     const guide = readFileSync(new URL('../../../../docs/redis.md', import.meta.url), 'utf8');
     const rights = /^ACL SETUSER session-broker on >password (.*)$/m.exec(guide)?.[1];
     if (rights === undefined) throw new Error('docs/redis.md must show the ACL user');
     return rights.replaceAll('session-broker:', 'broker:').split(' ');
   }
 
-  async function withUser(): Promise<RedisProcess> {
-    const redis = await started(RedisProcess.start());
-    redis.cli('acl', 'setuser', 'broker', 'on', '>canary-password', ...documentedRights());
-    redis.cli('acl', 'setuser', 'default', 'off');
-    return redis;
+  function setUser(rights = documentedRights()): void {
+    redis.cli('acl', 'setuser', 'broker', 'reset', 'on', `>${PASSWORD}`, ...rights);
   }
 
   it('works for a user that may do no more than the documented commands, on its own keys and channel', async () => {
-    const redis = await withUser();
-    const credentials = { username: 'broker', password: 'canary-password' };
-    await expectToWork({ kind: 'single', address: redis.address, database: 0, credentials });
+    setUser();
+    await expectToWork(asUser);
   });
 
   it('refuses with the reason while the password is wrong, and the password is in no message', async () => {
-    const redis = await withUser();
-    const credentials = { username: 'broker', password: 'canary-wrong' };
-    const { store, said } = await open({ kind: 'single', address: redis.address, database: 0, credentials });
+    setUser();
+    const { store, said } = await open({
+      ...connection,
+      credentials: { username: 'broker', password: 'canary-wrong' },
+    });
     expect(said()).toEqual(['refuses: WRONGPASS']);
     const refusal = await store.due(1).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'store_refused', detail: 'due: WRONGPASS' });
@@ -152,15 +202,31 @@ describeWith('redis-server', 'access', () => {
   });
 
   it('refuses with the reason when the user may not use the key prefix', async () => {
-    const redis = await withUser();
-    const credentials = { username: 'broker', password: 'canary-password' };
-    const { said } = await open({ kind: 'single', address: redis.address, database: 0, credentials }, 'other');
+    setUser();
+    const { said } = await open(asUser, 'other');
     expect(said()).toEqual(['refuses: NOPERM']);
   });
 
-  it('refuses with the reason where the server has no database 4', async () => {
-    const redis = await started(RedisProcess.start({ args: () => ['--databases', '4'] }));
-    const { store, said } = await open({ kind: 'single', address: redis.address, database: 4 });
+  /**
+   * Only some connections need `SELECT` and `PING`, and the client library can do without `INFO` and `HELLO`. `SET`
+   * records what was seen: sessions do not depend on it.
+   */
+  const spared = new Set(['+set', '+hello', '+auth', '+select', '+ping', '+info', '+eval']);
+
+  it.each(documentedRights().filter((right) => right.startsWith('+') && !spared.has(right)))(
+    'refuses a user that lacks one right, and says so: %s',
+    async (right) => {
+      setUser(documentedRights().filter((granted) => granted !== right));
+      const { said, becomes } = await open(asUser);
+      expect(said()).toEqual(['refuses: NOPERM']);
+      setUser();
+      await becomes('answers');
+      expect(said()).toEqual(['refuses: NOPERM', 'answers']);
+    },
+  );
+
+  it('refuses with the reason where it has no database 4', async () => {
+    const { store, said } = await open({ ...connection, database: 4 });
     expect(said()).toEqual(['refuses: no database 4']);
     const refusal = await store.due(1).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'store_refused', detail: 'due: no database 4' });
@@ -168,91 +234,195 @@ describeWith('redis-server', 'access', () => {
     expect(redis.cli('info', 'keyspace')).not.toContain('db');
   });
 
-  it('writes nothing to another database while the user may not choose one', async () => {
-    const redis = await started(RedisProcess.start());
-    redis.cli('acl', 'setuser', 'broker', 'on', '>canary-password', ...documentedRights(), '-select');
-    const credentials = { username: 'broker', password: 'canary-password' };
-    const { store, said, isUp } = await open({ kind: 'single', address: redis.address, database: 1, credentials });
+  it('is written nothing to another database while the user may not choose one', async () => {
+    setUser([...documentedRights(), '-select']);
+    const { store, said, becomes } = await open({ ...asUser, database: 1 });
     expect(said()).toEqual(['refuses: NOPERM']);
     await store.enrol(['shop']).catch((error: unknown) => error);
     redis.cli('acl', 'setuser', 'broker', '+select');
-    await eventually(isUp);
+    await becomes('answers');
     await store.enrol(['shop']);
     expect(redis.cli('info', 'keyspace')).toContain('db1:');
     expect(redis.cli('info', 'keyspace')).not.toContain('db0:');
   });
+
+  it('refuses with the reason while it has as many clients as it may have', async () => {
+    await operator.config('SET', 'maxclients', 1);
+    const { store, said, becomes } = await open(connection);
+    expect(said()).toEqual(['refuses: MAXCLIENTS']);
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: MAXCLIENTS' });
+    await operator.config('SET', 'maxclients', 100);
+    await becomes('answers');
+    expect(said()).toEqual(['refuses: MAXCLIENTS', 'answers']);
+  });
+
+  it('refuses with the reason while somebody else’s script does not end', async () => {
+    const { store, said, becomes } = await open(connection);
+    const endless = operator.duplicate();
+    closeAfterTest(() => endless.disconnect());
+    const ended = expect(endless.eval('while true do end', 0)).rejects.toThrow(/killed by user/);
+    await becomes('refuses');
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: BUSY' });
+    await operator.script('KILL');
+    await ended;
+    await becomes('answers');
+    expect(said()).toEqual(['answers', 'refuses: BUSY', 'answers']);
+  });
+
+  it('refuses with the reason while it reads its data back', async () => {
+    // So many that reading them, with a pause after each, takes longer than a test may.
+    await operator.call('DEBUG', 'POPULATE', '5000', 'key', '100');
+    const { store, said, becomes } = await open(connection);
+    await operator.config('SET', 'key-load-delay', 50_000);
+    const loading = operator.duplicate();
+    closeAfterTest(() => loading.disconnect());
+    const reloaded = loading.call('DEBUG', 'RELOAD');
+    await eventually(() =>
+      store.enrol(['shop']).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: LOADING' });
+    await becomes('refuses');
+    await operator.config('SET', 'key-load-delay', 0);
+    await reloaded;
+    await becomes('answers');
+    expect(said()).toEqual(['answers', 'refuses: LOADING', 'answers']);
+  });
+
+  it('tells of a gap once a lost announcement connection is back', async () => {
+    const { heard } = await open(connection);
+    expect(heard).toEqual([]);
+    for (const gaps of [1, 2]) {
+      killListeners(redis);
+      await eventually(() => heard.length === gaps);
+    }
+    expect(heard).toEqual([{ kind: 'gap' }, { kind: 'gap' }]);
+  });
+
+  it('shows two brokers nothing of each other when their key prefixes differ', async () => {
+    const [one, two] = [await open(connection, 'one'), await open(connection, 'two')];
+    await publishIn(one);
+    expect((await two.store.read([{ merchant: 'shop', known: 0 }])).states).toEqual([
+      { merchant: 'shop', stored: { kind: 'absent' } },
+    ]);
+    const heard = nextOf(two.store, 'shop');
+    const { fence } = await publishIn(two);
+    await heard;
+    expect(two.heard).toEqual([{ kind: 'changed', merchant: 'shop', generation: fence }]);
+  });
+
+  describe('when it is probed', () => {
+    let keys: KeysInRedis;
+    beforeEach(() => {
+      keys = new KeysInRedis(redis.port, 'broker');
+      closeAfterTest(keys.close);
+    });
+
+    it('is sent every command that an operation can send', async () => {
+      await operator.config('RESETSTAT');
+      await open(connection);
+      const stats = await operator.info('commandstats');
+      const sent = new Set([...stats.matchAll(/^cmdstat_(\w+):/gm)].map(([, name]) => name?.toUpperCase()));
+      const commandsOf = (lua: string): string[] =>
+        [...lua.matchAll(/redis\.call\('([A-Z]+)'/g)].map(([, name]) => name ?? '');
+      const needed = new Set(operationScripts.flatMap(({ lua }) => commandsOf(lua)));
+      expect([...needed].filter((command) => !sent.has(command))).toEqual([]);
+    });
+
+    it('is left as it was, with the due moments of others', async () => {
+      await operator.zadd(keys.due, 5, 'shop');
+      const { said } = await open(connection);
+      expect(said()).toEqual(['answers']);
+      expect(await operator.keys('*')).toEqual([keys.due]);
+      expect(await operator.zrange(keys.due, '0', '-1', 'WITHSCORES')).toEqual(['shop', '5']);
+    });
+
+    it('announces once, and nothing that any replica takes for news', async () => {
+      const messages: string[] = [];
+      const listener = operator.duplicate();
+      closeAfterTest(() => listener.disconnect());
+      listener.on('message', (_channel: string, message: string) => messages.push(message));
+      await listener.subscribe('broker:announcements');
+      const { heard, store } = await open(connection);
+      await eventually(() => messages.length > 0);
+      // No later probe comes between.
+      await store.close();
+      await operator.publish('broker:announcements', 'the last');
+      await eventually(() => messages.includes('the last'));
+      expect(new Set(messages)).toEqual(new Set(['{}', 'the last']));
+      expect(heard).toEqual([]);
+    });
+
+    it('needs more than an answer: one that no operation gives is a refusal, until it is gone', async () => {
+      const held = { fence: '4', owner: 'somebody', leaseEndsAt: String(Date.now() + 7_200_000) };
+      await operator.hset(keys.hashOf(PROBE_MERCHANT), held);
+      const { said, becomes } = await open(connection);
+      await becomes('answers');
+      expect(said()).toEqual(['refuses: UNEXPECTED', 'answers']);
+      expect(await operator.keys('*')).toEqual([]);
+    });
+
+    it('runs one script, of those of all operations, each of which it runs', () => {
+      const ownPart = probeScript.lua.slice(probeScript.lua.indexOf('local answers'));
+      for (const { name, body } of operationScripts) {
+        expect(probeScript.lua).toContain(body);
+        expect(ownPart).toContain(`${name}({ `);
+      }
+    });
+  });
 });
 
 describeWith('redis-server', 'TLS', () => {
-  async function encrypted(authority: TestAuthority, ...more: readonly string[]): Promise<RedisProcess> {
+  const authority = new TestAuthority();
+
+  async function encrypted(...more: readonly string[]): Promise<RedisProcess> {
     const { cert, key: privateKey } = authority.issue({ names: ['127.0.0.1', 'localhost'] });
-    return started(
-      RedisProcess.start({
-        tlsOnly: true,
-        args: ({ port, dir }) => {
-          const files = { 'tls.crt': cert, 'tls.key': privateKey, 'ca.crt': authority.cert };
-          for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
-          return [
-            ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
-            ...['--tls-cert-file', join(dir, 'tls.crt'), '--tls-key-file', join(dir, 'tls.key')],
-            ...['--tls-ca-cert-file', join(dir, 'ca.crt'), ...more],
-          ];
-        },
-      }),
-    );
+    return RedisProcess.start({
+      tlsOnly: true,
+      args: ({ port, dir }) => {
+        const files = { 'tls.crt': cert, 'tls.key': privateKey, 'ca.crt': authority.cert };
+        for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
+        return [
+          ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
+          ...['--tls-cert-file', join(dir, 'tls.crt'), '--tls-key-file', join(dir, 'tls.key')],
+          ...['--tls-ca-cert-file', join(dir, 'ca.crt'), ...more],
+        ];
+      },
+    });
   }
 
-  it('works with a private authority', async () => {
-    const authority = new TestAuthority();
-    const redis = await encrypted(authority);
-    await expectToWork({ kind: 'single', address: redis.address, database: 0, tls: { ca: authority.cert } });
+  it('works with a private authority, and is refused where the server cannot prove itself', async () => {
+    const redis = await started(encrypted());
+    const connection = { kind: 'single', address: redis.address, database: 0 } as const;
+    await expectToWork({ ...connection, tls: { ca: authority.cert } });
+    const untrusted = {
+      'another authority': { ca: new TestAuthority().cert },
+      'another name': { ca: authority.cert, servername: 'store.example' },
+      'no authority of ours': {},
+    };
+    for (const [what, tls] of Object.entries(untrusted)) {
+      const { said } = await open({ ...connection, tls });
+      expect([what, ...said()]).toEqual([
+        what,
+        expect.stringMatching(
+          /^refuses: (ERR_TLS_CERT_ALTNAME_INVALID|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_SIGNATURE_FAILURE|SELF_SIGNED.*)$/,
+        ),
+      ]);
+    }
   });
 
   it.each([
     ['TLSv1.3', /^refuses: Redis asks for a certificate of the broker$/],
     ['TLSv1.2', /^refuses: Redis refuses the TLS handshake$/],
   ])('says that the server asks for a certificate of ours, and works with one: %s', async (version, said) => {
-    const authority = new TestAuthority();
-    const redis = await encrypted(authority, '--tls-auth-clients', 'yes', '--tls-protocols', version);
+    const redis = await started(encrypted('--tls-auth-clients', 'yes', '--tls-protocols', version));
     const connection = { kind: 'single', address: redis.address, database: 0 } as const;
     const without = await open({ ...connection, tls: { ca: authority.cert } });
     await without.becomes('refuses');
     expect(without.said().at(-1)).toMatch(said);
     const { cert, key } = authority.issue({ names: ['session-broker'] });
     await expectToWork({ ...connection, tls: { ca: authority.cert, cert, key } });
-  });
-
-  it.each<[string, (authority: TestAuthority) => object]>([
-    ['another authority', () => ({ ca: new TestAuthority().cert })],
-    ['another name', (authority) => ({ ca: authority.cert, servername: 'store.example' })],
-    ['no authority of ours', () => ({})],
-  ])('refuses a server when there is %s', async (_name, tlsFor) => {
-    const authority = new TestAuthority();
-    const redis = await encrypted(authority);
-    const { said } = await open({ kind: 'single', address: redis.address, database: 0, tls: tlsFor(authority) });
-    expect(said()).toHaveLength(1);
-    expect(said()[0]).toMatch(
-      /^refuses: (ERR_TLS_CERT_ALTNAME_INVALID|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_SIGNATURE_FAILURE|SELF_SIGNED.*)$/,
-    );
-  });
-});
-
-describeWith('redis-server', 'two brokers on one server', () => {
-  it('see nothing of each other when their key prefixes differ', async () => {
-    const redis = await started(RedisProcess.start());
-    const connection: RedisConnection = { kind: 'single', address: redis.address, database: 0 };
-    const [{ store: one }, { store: two }] = [await open(connection, 'one'), await open(connection, 'two')];
-    const heardByTwo: unknown[] = [];
-    two.onAnnouncement((announcement) => heardByTwo.push(announcement));
-    const leasedByOne = await lease(one);
-    await one.publish(leasedByOne, aPublication(aSession({ generation: leasedByOne.fence })));
-    expect((await two.read([{ merchant: 'shop', known: 0 }])).states).toEqual([
-      { merchant: 'shop', stored: { kind: 'absent' } },
-    ]);
-    const heard = new Promise((resolve) => two.onAnnouncement(resolve));
-    const leasedByTwo = await lease(two);
-    await two.publish(leasedByTwo, aPublication(aSession({ generation: leasedByTwo.fence })));
-    await heard;
-    expect(heardByTwo).toEqual([{ kind: 'changed', merchant: 'shop', generation: leasedByTwo.fence }]);
   });
 });

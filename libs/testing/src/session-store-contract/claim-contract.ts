@@ -48,11 +48,11 @@ export function describeClaim(bench: Bench): void {
     });
 
     it('gives the holder that asks again the same lease with the time that is left, and takes no second call', async () => {
-      const { replicas, advance } = bench();
+      const { replicas, tick } = bench();
       const [store, other] = replicas;
       const request = aClaim({ leaseMs: LONG_MS, budget: aBudget({ calls: 1 }) });
       const first = await store.claim(request);
-      await advance(30);
+      await tick();
       const again = await other.claim(request);
       if (first.kind !== 'claimed' || again.kind !== 'claimed') throw new Error('both must be granted');
       expect(again.lease).toEqual({ ...first.lease, remainingMs: again.lease.remainingMs });

@@ -25,11 +25,11 @@ export function describeDue(bench: Bench): void {
     });
 
     it('lists the longest due first, up to the limit, and says that the next is due already', async () => {
-      const { replicas, advance } = bench();
+      const { replicas, tick } = bench();
       const [store] = replicas;
       for (const merchant of ['c', 'a', 'b']) {
         await store.enrol([merchant]);
-        await advance(5);
+        await tick();
       }
       expect(await store.due(2)).toEqual({ merchants: ['c', 'a'], nextDueInMs: 0 });
       expect(await store.due(3)).toEqual({ merchants: ['c', 'a', 'b'] });

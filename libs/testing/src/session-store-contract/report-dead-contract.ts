@@ -1,6 +1,6 @@
 import { aDeathReport } from '../builders.js';
 import { nextOf } from './announcement-contract.js';
-import { type Bench, byOther, lease, publicationOf, publishOnce, stateOf } from './store-under-test.js';
+import { type Bench, byOther, expectAged, lease, publicationOf, publishOnce, stateOf } from './store-under-test.js';
 
 export function describeReportDead(bench: Bench): void {
   describe('reportDead', () => {
@@ -13,8 +13,7 @@ export function describeReportDead(bench: Bench): void {
       for (const known of [0, generation]) {
         const { reportedDead } = await stateOf(other, 'shop', known);
         expect(reportedDead).toMatchObject({ generation, heldUp: { by: 'budget', forMs: 60_000 } });
-        expect(reportedDead?.ageMs).toBeGreaterThanOrEqual(0);
-        expect(reportedDead?.ageMs).toBeLessThan(5_000);
+        expectAged(reportedDead?.ageMs, 0);
       }
     });
 
@@ -35,8 +34,7 @@ export function describeReportDead(bench: Bench): void {
       const generation = await publishOnce(store);
       await store.reportDead('shop', aDeathReport({ generation, ageMs: 600_000 }));
       const { reportedDead } = await stateOf(other);
-      expect(reportedDead?.ageMs).toBeGreaterThanOrEqual(599_999);
-      expect(reportedDead?.ageMs).toBeLessThan(605_000);
+      expectAged(reportedDead?.ageMs, 600_000);
     });
 
     it('is replaced by the next report, with all that the one before it had named', async () => {

@@ -21,10 +21,10 @@ export function describeSeats(bench: Bench): void {
     });
 
     it('are no more than 1024: the one that has been unused longest is taken over', async () => {
-      const { replicas, advance } = bench();
+      const { replicas, tick } = bench();
       const [store] = replicas;
       const idle = await store.seat('idle');
-      await advance(5);
+      await tick();
       const others = Array.from({ length: SEATS - 1 }, (_, index) => `replica-${index}`);
       const seats = new Set([idle, ...(await Promise.all(others.map((owner) => store.seat(owner))))]);
       expect(seats.size).toBe(SEATS);
@@ -33,15 +33,15 @@ export function describeSeats(bench: Bench): void {
     });
 
     it('are kept by an owner that asks again', async () => {
-      const { replicas, advance } = bench();
+      const { replicas, tick } = bench();
       const [store] = replicas;
       const first = await store.seat('first');
-      await advance(5);
+      await tick();
       const second = await store.seat('second');
       const others = Array.from({ length: SEATS - 2 }, (_, index) => `replica-${index}`);
-      await advance(5);
+      await tick();
       await Promise.all(others.map((owner) => store.seat(owner)));
-      await advance(5);
+      await tick();
       await store.seat('first');
       expect(await store.seat('late')).toBe(second);
       expect(await store.seat('first')).toBe(first);

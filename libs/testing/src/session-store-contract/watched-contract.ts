@@ -69,11 +69,11 @@ export function describeWatchedMoments(bench: Bench): void {
 
   describe('marks', () => {
     it('stay while a moment stands, and what remains of it shrinks', async () => {
-      const { replicas, advance } = bench();
+      const { replicas, tick } = bench();
       const [store, other] = replicas;
       await lease(store);
       const mark = expectRefusal(await other.claim(byOther()), 'held', LONG_MS);
-      await advance(30);
+      await tick();
       const again = await other.claim(byOther());
       expect(expectRefusal(again, 'held', LONG_MS)).toBe(mark);
       expect('retryInMs' in again ? again.retryInMs : LONG_MS).toBeLessThan(LONG_MS);
@@ -89,13 +89,13 @@ export function describeWatchedMoments(bench: Bench): void {
     });
 
     it('of a due moment change when it is set anew, and not when the merchant is enrolled again', async () => {
-      const { replicas, advance } = bench();
+      const { replicas, tick } = bench();
       const [store] = replicas;
       await giveUp(store, {}, { nextDueInMs: LONG_MS });
       const first = await stateOf(store);
       await store.enrol(['shop']);
       expect((await stateOf(store)).dueMark).toBe(first.dueMark);
-      await advance(5);
+      await tick();
       await giveUp(store, {}, { nextDueInMs: LONG_MS });
       const second = await stateOf(store);
       expectAbout(second.dueInMs, LONG_MS);
@@ -103,12 +103,12 @@ export function describeWatchedMoments(bench: Bench): void {
     });
 
     it('of a cool-down change with the next claim that carries one', async () => {
-      const { replicas, advance } = bench();
+      const { replicas, tick } = bench();
       const [store, other] = replicas;
       const coolDownMs = LONG_MS;
       await giveUp(store, { coolDownMs });
       const first = expectRefusal(await other.claim(byOther({ coolDownMs })), 'cooled_down', LONG_MS);
-      await advance(5);
+      await tick();
       await giveUp(store, { coolDownMs, watched: first });
       const second = await other.claim(byOther({ coolDownMs, watched: first }));
       expect(expectRefusal(second, 'cooled_down', LONG_MS)).not.toBe(first);
