@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '#libs/clock';
+import { type Clock, SystemClock } from '#libs/clock';
 import type { EgressClient, EgressConfiguration, EgressRoute, HttpTls } from '#libs/configuration';
 import { type ClientKey, generateClientKey, importClientKey, importPaymentKey } from '#libs/jwe';
 import { createLogger, type Telemetry } from '#libs/telemetry';
@@ -40,6 +40,7 @@ export const ROUTES: readonly EgressRoute[] = [
 ];
 
 export interface EgressSetUp {
+  readonly clock?: Clock;
   readonly broker: { readonly url: string; readonly token: string };
   readonly gatewayUrl: string;
   readonly clients?: readonly ClientWish[];
@@ -118,7 +119,13 @@ export class RunningEgress {
     return (await fetch(`${this.managementUrl}/metrics`)).text();
   }
 
-  async #start({ broker, gatewayUrl, timeoutMs = 5_000, ...given }: EgressSetUp): Promise<void> {
+  async #start({
+    broker,
+    gatewayUrl,
+    clock = new SystemClock(),
+    timeoutMs = 5_000,
+    ...given
+  }: EgressSetUp): Promise<void> {
     const tokenFile = join(this.#folder, 'broker-token');
     await writeFile(tokenFile, broker.token, { mode: 0o600 });
     this.aliasKeys = given.aliasKeys ?? [await anAliasKey()];
@@ -146,7 +153,6 @@ export class RunningEgress {
       files: [],
       warnings: [],
     };
-    const clock = new SystemClock();
     const destination = { write: (line: string) => void this.lines.push(line) };
     const logger = createLogger({ name: 'egress', level: 'debug', clock, destination });
     this.#written = configuration;
