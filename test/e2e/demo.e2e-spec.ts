@@ -140,7 +140,7 @@ describe('npm start', () => {
     expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   });
 
-  it('says in one line which port is taken, and how to choose another', async () => {
+  it('says in one line which port is taken, and how to choose others, an offset for all among them', async () => {
     const holder = createServer();
     const port = await new Promise<number>((resolve) => {
       holder.listen(0, '127.0.0.1', () => resolve((holder.address() as { port: number }).port));
@@ -150,7 +150,7 @@ describe('npm start', () => {
     holder.close();
     expect(demo.out).toBe('');
     expect(demo.err).toMatch(
-      new RegExp(`^error: port ${port} for the management is taken; .*DEMO_MANAGEMENT_PORT=.*\n$`),
+      new RegExp(`^error: port ${port} for the management is taken; .*--port-offset.*DEMO_MANAGEMENT_PORT=.*\n$`),
     );
   });
 });
