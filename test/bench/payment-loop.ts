@@ -6,6 +6,8 @@ export interface PaymentLoop {
   readonly token: string;
   readonly sandboxUrl: string;
   readonly operations: number;
+  /** Ends it before that. */
+  readonly until?: AbortSignal;
   /** From the start of one operation to the start of the next. */
   readonly everyMs: number;
 }
@@ -43,7 +45,7 @@ export async function payInLoop(loop: PaymentLoop): Promise<PaymentReport> {
     }
   };
   const started: Promise<void>[] = [];
-  for (let number = 1; number <= loop.operations; number += 1) {
+  for (let number = 1; number <= loop.operations && loop.until?.aborted !== true; number += 1) {
     started.push(pay(number));
     await pause(loop.everyMs);
   }

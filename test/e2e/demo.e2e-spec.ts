@@ -12,6 +12,8 @@ const PAID_ORDER = fileURLToPath(new URL('../../docs/examples/merchant-sdk/paid-
 
 describe('npm start', () => {
   let folder: string;
+  /** Of all tests but those that end one. */
+  let shared: CliProcess;
   const demos: CliProcess[] = [];
 
   /** A demo on free ports, with its own home folder, which has to stay empty. */
@@ -55,71 +57,32 @@ describe('npm start', () => {
     folder = await mkdtemp(join(tmpdir(), 'demo-e2e-'));
     await mkdir(join(folder, 'home'));
     await mkdir(join(folder, 'tmp'));
+    shared = startDemo();
+    await shared.said(curlLine);
   });
-  afterEach(async () => {
-    for (const demo of demos.splice(0)) {
-      demo.signal('SIGTERM');
-      await demo.ended;
-    }
+  afterAll(async () => {
+    for (const demo of demos) demo.signal('SIGTERM');
+    await Promise.all(demos.map(({ ended }) => ended));
+    await rm(folder, { recursive: true });
   });
-  afterAll(() => rm(folder, { recursive: true }));
 
-  describeWith('linux', 'and its processes', () => {
-    it('prints a line that reads a session, and ends cleanly on Ctrl-C, even when that arrives twice', async () => {
-      const demo = startDemo();
-      const response = await readSession(demo);
-      expect(response.status).toBe(200);
-      expect(await response.json()).toMatchObject({ merchant: 'shop', generation: expect.any(Number) as number });
-      const ports = portsOf(demo);
-      const services = demo.children();
-      expect(ports).toHaveLength(5);
-      expect(services).toHaveLength(3);
-      demo.signal('SIGINT');
-      demo.signal('SIGINT');
-      expect(await demo.ended).toBe(0);
-      expect(demo.err).toBe('');
-      expect(services.filter(isAlive)).toEqual([]);
-      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
-    });
-
-    it('leaves nothing behind when it is killed and cannot end its services', async () => {
-      const demo = startDemo();
-      await demo.said(curlLine);
-      const [ports, services] = [portsOf(demo), demo.children()];
-      expect(services.filter(isAlive)).toHaveLength(3);
-      demo.signal('SIGKILL');
-      await demo.ended;
-      await eventually(() => !services.some(isAlive));
-      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
-    });
-
-    it.each([0, 1, 2])(
-      'ends the rest when one of its services dies (%i), with one line that names it',
-      async (index) => {
-        const demo = startDemo();
-        await demo.said(curlLine);
-        const services = demo.children();
-        process.kill(services[index]!, 'SIGKILL');
-        expect(await demo.ended).toBe(1);
-        expect(demo.err).toMatch(/^error: the (sandbox|broker|egress) has ended: signal SIGKILL\n$/);
-        expect(services.filter(isAlive)).toEqual([]);
-      },
-    );
+  it('prints a line that reads a session', async () => {
+    const response = await readSession(shared);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ merchant: 'shop', generation: expect.any(Number) as number });
   });
 
   describeWith('curl', 'and its lines for a shell', () => {
     it('prints a line that orders through the egress', async () => {
-      const demo = startDemo();
-      const [line] = await demo.said(/curl -s --json .*\/create-order -H 'authorization: Bearer [\w-]+'/);
+      const [line] = await shared.said(/curl -s --json .*\/create-order -H 'authorization: Bearer [\w-]+'/);
       const { stdout } = await promisify(execFile)('sh', ['-c', line]);
       expect(JSON.parse(stdout)).toMatchObject({ orderStatus: 'CREATED', coinAmount: 12_500, merchantId: 'demo' });
     });
 
     it('takes an order that is paid, which the guide to a merchant SDK gives back', async () => {
-      const demo = startDemo();
-      const [, EGRESS_TOKEN] = await demo.said(/create-order -H 'authorization: Bearer ([\w-]+)'/);
-      const [, EGRESS_URL] = await demo.said(/egress +(http\S+)/);
-      const [, GATEWAY_URL] = await demo.said(/gateway sandbox +(http\S+)/);
+      const [, EGRESS_TOKEN] = await shared.said(/create-order -H 'authorization: Bearer ([\w-]+)'/);
+      const [, EGRESS_URL] = await shared.said(/egress +(http\S+)/);
+      const [, GATEWAY_URL] = await shared.said(/gateway sandbox +(http\S+)/);
       const env = { ...process.env, EGRESS_URL, EGRESS_TOKEN, GATEWAY_URL };
       const { stdout } = await promisify(execFile)('sh', [PAID_ORDER], { env });
       expect(stdout.trim()).toMatch(/^[\da-f-]{36}$/);
@@ -128,11 +91,40 @@ describe('npm start', () => {
     });
   });
 
-  it('starts a second time, and beside another one, with the same token', async () => {
-    const [first, second] = [startDemo(), startDemo()];
-    const [, token] = await first.said(curlLine);
-    expect((await second.said(curlLine))[1]).toBe(token);
-    expect([(await readSession(first)).status, (await readSession(second)).status]).toEqual([200, 200]);
+  describeWith('linux', 'and its processes', () => {
+    it('start beside others with the same token, and leave nothing behind when it is killed and cannot end them', async () => {
+      const demo = startDemo();
+      const [, token] = await demo.said(curlLine);
+      expect((await shared.said(curlLine))[1]).toBe(token);
+      expect([(await readSession(shared)).status, (await readSession(demo)).status]).toEqual([200, 200]);
+      const [ports, services] = [portsOf(demo), demo.children()];
+      expect(services.filter(isAlive)).toHaveLength(3);
+      demo.signal('SIGKILL');
+      await demo.ended;
+      await eventually(() => !services.some(isAlive));
+      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
+    });
+
+    it('end when one of them dies, with one line that names it', async () => {
+      const demo = startDemo();
+      await demo.said(curlLine);
+      const services = demo.children();
+      process.kill(services[1]!, 'SIGKILL');
+      expect(await demo.ended).toBe(1);
+      expect(demo.err).toMatch(/^error: the (sandbox|broker|egress) has ended: signal SIGKILL\n$/);
+      expect(services.filter(isAlive)).toEqual([]);
+    });
+
+    it('end cleanly on Ctrl-C, even when that arrives twice', async () => {
+      const [ports, services] = [portsOf(shared), shared.children()];
+      expect([ports.length, services.length]).toEqual([5, 3]);
+      shared.signal('SIGINT');
+      shared.signal('SIGINT');
+      expect(await shared.ended).toBe(0);
+      expect(shared.err).toBe('');
+      expect(services.filter(isAlive)).toEqual([]);
+      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
+    });
   });
 
   it('leaves nothing in the home and temporary folders', async () => {
@@ -140,7 +132,7 @@ describe('npm start', () => {
     expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   });
 
-  it('says in one line which port is taken, and how to choose another', async () => {
+  it('says in one line which port is taken, and how to choose others, an offset for all among them', async () => {
     const holder = createServer();
     const port = await new Promise<number>((resolve) => {
       holder.listen(0, '127.0.0.1', () => resolve((holder.address() as { port: number }).port));
@@ -150,7 +142,7 @@ describe('npm start', () => {
     holder.close();
     expect(demo.out).toBe('');
     expect(demo.err).toMatch(
-      new RegExp(`^error: port ${port} for the management is taken; .*DEMO_MANAGEMENT_PORT=.*\n$`),
+      new RegExp(`^error: port ${port} for the management is taken; .*--port-offset.*DEMO_MANAGEMENT_PORT=.*\n$`),
     );
   });
 });

@@ -24,8 +24,9 @@ export interface RunningProgram {
   readonly end: () => Promise<void>;
 }
 
+/** Looked up only where it is used: a suite says which tools it needs. */
 const programOf = (language: Language): string =>
-  ({ ts: process.execPath, python: toolPath('python3'), sh: 'sh' })[language];
+  language === 'python' ? toolPath('python3') : language === 'ts' ? process.execPath : 'sh';
 
 /** The first line of a program is the name by which others import it. */
 const NAME = /^\/\/ ([a-z-]+\.ts)\n/;

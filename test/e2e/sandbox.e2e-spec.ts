@@ -74,39 +74,31 @@ describe('the sandbox as a process', () => {
     await hanging;
   });
 
-  it('logs one line of JSON with its address, and takes lifetime and merchants from its environment', async () => {
+  it('logs one line of JSON with its address, and takes all that it is told from its environment', async () => {
     const file = join(folder, 'merchants.json');
     const jwk = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: 'P-384' }, true, ['deriveBits']);
     const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', jwk.publicKey);
     const serviceCode = '137d9304-0368-11ed-b939-0242ac120002';
     await writeFile(file, JSON.stringify([{ id: 'shop', serviceCode, publicJwk: { kty, crv, x, y } }]));
-    const sandbox = start({ SANDBOX_PORT: '0', SANDBOX_MERCHANTS: file, SANDBOX_LIFETIME: '90s' });
+    const told = { SANDBOX_MERCHANTS: file, SANDBOX_LIFETIME: '90s', SANDBOX_CONTROL_TOKEN: 'token' };
+    const sandbox = start({ SANDBOX_PORT: '0', SANDBOX_CLOCK: 'virtual', ...told });
     const url = await sandbox.url();
+    const ask = async (path: string, body?: object): Promise<unknown> => {
+      const headers = { authorization: 'Bearer token', 'content-type': 'application/json' };
+      const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+      return (await fetch(`${url}/control${path}`, init)).json();
+    };
     expect(JSON.parse(sandbox.out)).toMatchObject({ level: 'info', name: 'sandbox', url, merchants: 1 });
-    expect(await (await fetch(`${url}/control/settings`)).json()).toMatchObject({ lifetimeMs: 90_000 });
-    expect(await (await fetch(`${url}/control/merchants`)).json()).toMatchObject([{ id: 'shop', serviceCode }]);
-  });
-
-  it('takes the control token from its environment', async () => {
-    const url = await start({ SANDBOX_PORT: '0', SANDBOX_CONTROL_TOKEN: 'token' }).url();
+    expect(await ask('/settings')).toMatchObject({ lifetimeMs: 90_000 });
+    expect(await ask('/merchants')).toMatchObject([{ id: 'shop', serviceCode }]);
     expect((await fetch(`${url}/control/settings`)).status).toBe(401);
-  });
-
-  it('takes virtual time from its environment, which passes at request', async () => {
-    const url = await start({ SANDBOX_PORT: '0', SANDBOX_CLOCK: 'virtual' }).url();
-    const time = async (path: string, init: RequestInit = {}): Promise<{ now: string; virtual: boolean }> =>
-      (await (await fetch(`${url}/control/time${path}`, init)).json()) as { now: string; virtual: boolean };
-    const before = await time('');
-    const after = await time('/advance', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"byMs":3600000}',
-    });
+    const before = (await ask('/time')) as { now: string; virtual: boolean };
+    const after = (await ask('/time/advance', { byMs: 3_600_000 })) as { now: string };
     expect(before.virtual).toBe(true);
     expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3_600_000);
   });
 
-  it('lets no control request move true time', async () => {
+  it('lets no control request move true time, and says in one line that its port is taken, with code 1', async () => {
     const url = await start({ SANDBOX_PORT: '0' }).url();
     const response = await fetch(`${url}/_sandbox/time/advance`, {
       method: 'POST',
@@ -114,10 +106,7 @@ describe('the sandbox as a process', () => {
       body: '{"byMs":1}',
     });
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('SANDBOX_CLOCK=virtual')]);
-  });
-
-  it('says in one line that its port is taken, and ends with code 1', async () => {
-    const { port } = new URL(await start({ SANDBOX_PORT: '0' }).url());
+    const { port } = new URL(url);
     const second = start({ SANDBOX_PORT: port });
     expect(await second.ended).toEqual({ code: 1, signal: null });
     expect(second.error).toBe(

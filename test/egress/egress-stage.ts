@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JWK } from 'jose';
-import { SystemClock } from '#libs/clock';
+import { type Clock, SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
@@ -18,13 +18,13 @@ import { type EgressSetUp, RunningEgress } from './running-egress.js';
 const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 
 export interface StageSetUp {
-  /** For the sandbox's merchant. */
+  /** Of everything, the egresses included; real time if left out. */
+  readonly clock?: Clock;
+  /** For the sandbox's merchant; an hour if left out: no session ends by itself while a test runs. */
   readonly lifetimeMs?: number;
   readonly supersedes?: boolean;
   /** As in the setting `session.handover`. */
   readonly handover?: string;
-  /** As in the broker's setting `gateway.timeout`. */
-  readonly timeout?: string;
   /** For the sandbox. */
   readonly settings?: object;
 }
@@ -37,6 +37,7 @@ export class EgressStage {
   readonly egresses: RunningEgress[] = [];
   readonly #closing: (() => Promise<unknown>)[] = [];
   #broker: Awaited<ReturnType<typeof startBroker>> | undefined;
+  #clock: Clock = new SystemClock();
 
   static async start(setUp: StageSetUp = {}): Promise<EgressStage> {
     const stage = new EgressStage();
@@ -52,7 +53,7 @@ export class EgressStage {
 
   async egress(setUp: Partial<EgressSetUp> = {}): Promise<RunningEgress> {
     const broker = { url: this.brokerUrl, token: this.brokerToken };
-    const egress = await RunningEgress.start({ broker, gatewayUrl: this.sandboxUrl, ...setUp });
+    const egress = await RunningEgress.start({ broker, gatewayUrl: this.sandboxUrl, clock: this.#clock, ...setUp });
     this.egresses.push(egress);
     return egress;
   }
@@ -88,13 +89,13 @@ export class EgressStage {
   }
 
   async #start({
-    lifetimeMs = 60_000,
+    clock = this.#clock,
+    lifetimeMs = 3_600_000,
     supersedes = true,
     handover = '0s',
-    timeout = '2s',
     settings = {},
   }: StageSetUp): Promise<void> {
-    const clock = new SystemClock();
+    this.#clock = clock;
     const folder = await mkdtemp(join(tmpdir(), 'session-egress-stage-'));
     this.#closing.push(() => rm(folder, { recursive: true }));
     const { privateJwk, publicJwk } = await generateClientKey();
@@ -105,13 +106,13 @@ export class EgressStage {
     this.#closing.push(() => sandbox.close());
     await writeFile(join(folder, 'shop.jwk.json'), JSON.stringify(privateJwk), { mode: 0o600 });
     const file = join(folder, 'broker.yaml');
-    await writeFile(file, this.#configuration({ handover, timeout }));
+    await writeFile(file, this.#configuration(handover));
     const configuration = await new ConfigurationSource(file, { environment: {}, clock }).load();
     this.#broker = await startBroker({ configuration, clock, logger });
     this.brokerUrl = this.#broker.url;
   }
 
-  #configuration({ handover, timeout }: { readonly handover: string; readonly timeout: string }): string {
+  #configuration(handover: string): string {
     const sha256 = createHash('sha256').update(this.brokerToken).digest('hex');
     return `
 http: { host: 127.0.0.1, port: 0, docs: false }
@@ -126,7 +127,7 @@ merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
     clientKeyFiles: [shop.jwk.json]
-    gateway: { baseUrl: '${this.sandboxUrl}', environment: test, timeout: ${timeout}, supersedes: true }
+    gateway: { baseUrl: '${this.sandboxUrl}', environment: test, timeout: 60s, supersedes: true }
     session: { handover: ${handover}, budget: [{ calls: 1000, per: 10m }] }
 `;
   }

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '#libs/clock';
+import { type Clock, SystemClock } from '#libs/clock';
 import type { EgressClient, EgressConfiguration, EgressRoute, HttpTls } from '#libs/configuration';
 import { type ClientKey, generateClientKey, importClientKey, importPaymentKey } from '#libs/jwe';
 import { createLogger, type Telemetry } from '#libs/telemetry';
@@ -41,6 +41,7 @@ export const ROUTES: readonly EgressRoute[] = [
 ];
 
 export interface EgressSetUp {
+  readonly clock?: Clock;
   readonly broker: { readonly url: string; readonly token: string };
   readonly gatewayUrl: string;
   readonly clients?: readonly ClientWish[];
@@ -119,7 +120,13 @@ export class RunningEgress {
     return (await fetch(`${this.managementUrl}/metrics`)).text();
   }
 
-  async #start({ broker, gatewayUrl, timeoutMs = PATIENT_CALL_MS, ...given }: EgressSetUp): Promise<void> {
+  async #start({
+    broker,
+    gatewayUrl,
+    clock = new SystemClock(),
+    timeoutMs = PATIENT_CALL_MS,
+    ...given
+  }: EgressSetUp): Promise<void> {
     const tokenFile = join(this.#folder, 'broker-token');
     await writeFile(tokenFile, broker.token, { mode: 0o600 });
     this.aliasKeys = given.aliasKeys ?? [await anAliasKey()];
@@ -147,7 +154,6 @@ export class RunningEgress {
       files: [],
       warnings: [],
     };
-    const clock = new SystemClock();
     const destination = { write: (line: string) => void this.lines.push(line) };
     const logger = createLogger({ name: 'egress', level: 'debug', clock, destination });
     this.#written = configuration;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
-import { freePort, startedWhole } from '#libs/testing';
+import { startedWhole } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
@@ -24,6 +24,8 @@ export interface ObservedSetUp {
 export class ObservedBroker {
   url = '';
   managementUrl = '';
+  /** Sessions that it has handed out: to reads, and in place of one that was rejected. */
+  reads = 0;
   #folder = '';
   #sandbox: Awaited<ReturnType<typeof startSandbox>> | undefined;
   #process: ProgramProcess | undefined;
@@ -86,6 +88,7 @@ export class ObservedBroker {
   /** A plain read, as consumers do all day. */
   async read(headers: Record<string, string> = {}): Promise<number> {
     const response = await this.#ask('/session', { headers });
+    if (response.ok) this.reads += 1;
     await response.arrayBuffer();
     return response.status;
   }
@@ -103,13 +106,15 @@ export class ObservedBroker {
     this.#process?.signal('SIGTERM');
     const code = await this.#process?.ended;
     await this.#sandbox?.close();
-    await rm(this.#folder, { recursive: true });
+    await rm(this.#folder, { recursive: true, force: true });
     return code;
   }
 
   async #note(response: Response): Promise<{ generation: number }> {
     const session = (await response.json()) as { generation: number; authToken: string; deviceId: string };
-    if (response.ok) this.#secrets.push(session.authToken, session.deviceId);
+    if (!response.ok) return session;
+    this.reads += 1;
+    this.#secrets.push(session.authToken, session.deviceId);
     return session;
   }
 
@@ -124,34 +129,32 @@ export class ObservedBroker {
     const keyFile = join(this.#folder, 'shop.jwk.json');
     await writeFile(keyFile, JSON.stringify(privateJwk), { mode: 0o600 });
     this.#secrets.push((JSON.parse(await readFile(keyFile, 'utf8')) as { d: string }).d);
-    const merchants = [{ id: 'shop', serviceCode: SERVICE_CODE, publicJwk, lifetimeMs: 60_000 }];
+    const merchants = [{ id: 'shop', serviceCode: SERVICE_CODE, publicJwk, lifetimeMs: 3_600_000 }];
     const logger = createLogger({ name: 'sandbox', level: 'error' });
     this.#sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock: new SystemClock(), logger, merchants });
     for (const fault of faults) await this.control('POST', '/faults', fault);
-    const [port, managementPort] = [await freePort(), await freePort()];
-    this.url = `http://127.0.0.1:${port}`;
-    this.managementUrl = `http://127.0.0.1:${managementPort}`;
     const file = join(this.#folder, 'broker.yaml');
-    await writeFile(file, configuration({ port, managementPort, sandboxUrl: this.#sandbox.url, sections }));
+    await writeFile(file, configuration(this.#sandbox.url, sections));
     this.#process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file, ...environment } });
-    await this.#process.said(/"msg":"broker started"/);
+    const [line] = await this.#process.said(/^.*"msg":"broker started".*$/m);
+    ({ url: this.url, managementUrl: this.managementUrl } = JSON.parse(line) as ObservedBroker);
   }
 }
 
-function configuration(parts: { port: number; managementPort: number; sandboxUrl: string; sections: string }): string {
+function configuration(sandboxUrl: string, sections: string): string {
   const sha256 = createHash('sha256').update(TOKEN).digest('hex');
   return `
-http: { host: 127.0.0.1, port: ${parts.port} }
-management: { host: 127.0.0.1, port: ${parts.managementPort} }
+http: { host: 127.0.0.1, port: 0 }
+management: { host: 127.0.0.1, port: 0 }
 log: { level: debug }
 auth:
   tokens: [{ caller: checkout, sha256: "${sha256}" }]
   policies: [{ caller: checkout, merchants: [shop], allow: [session:read, session:reject, session:renew, payload:decrypt] }]
-${parts.sections}
+${sections}
 merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
     clientKeyFiles: [shop.jwk.json]
-    gateway: { baseUrl: '${parts.sandboxUrl}', environment: test, timeout: 10s }
+    gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: 60s }
 `;
 }

@@ -21,7 +21,10 @@ export interface ReplicaProcess {
 
 interface ReplicasOptions {
   readonly redisUrl: string;
+  /** Of a session; an hour if left out, so that none is renewed by itself while a test runs. */
   readonly lifetimeMs?: number;
+  /** For one create call; half a minute if left out: a call that is given up is made again, and calls are counted. */
+  readonly timeout?: string;
   /** Further members of the section `store`, in flow style. */
   readonly store?: string;
 }
@@ -89,7 +92,7 @@ export class ReplicaProcesses {
   async add(): Promise<ReplicaProcess> {
     const port = await freePort();
     const file = join(this.#folder, `broker-${port}.yaml`);
-    const { redisUrl, store = '' } = this.#options;
+    const { redisUrl, store = '', timeout = '30s' } = this.#options;
     await writeFile(
       file,
       `
@@ -104,7 +107,7 @@ merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
     clientKeyFiles: [shop.jwk.json]
-    gateway: { baseUrl: '${this.#sandboxUrl}', environment: test, timeout: 1s }
+    gateway: { baseUrl: '${this.#sandboxUrl}', environment: test, timeout: ${timeout} }
 `,
     );
     const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file } });
@@ -151,13 +154,14 @@ merchants:
     this.#ends.push(() => rm(this.#folder, { recursive: true }));
     const key = await generateClientKey();
     await writeFile(join(this.#folder, 'shop.jwk.json'), JSON.stringify(key.privateJwk), { mode: 0o600 });
-    const { lifetimeMs = 60_000 } = this.#options;
+    const { lifetimeMs = 3_600_000 } = this.#options;
     const sandbox = await startSandbox({
       host: '127.0.0.1',
       port: 0,
       clock: new SystemClock(),
       logger: createLogger({ name: 'sandbox', level: 'error' }),
-      merchants: [{ id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk, lifetimeMs }],
+      merchants: [{ id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk }],
+      settings: { lifetimeMs },
     });
     this.#ends.push(() => sandbox.close());
     this.#sandboxUrl = sandbox.url;

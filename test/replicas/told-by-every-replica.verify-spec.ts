@@ -256,15 +256,17 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     expect((await report('cooled')).status).toBe(200);
     expect(await report('cooled')).toMatchObject({ status: 503, body: { reason: 'cooled_down' } });
     await agreed('cooled', 'reported_dead');
-    const counts = 'has not been replaced yet: it is new, and reports count from ..:..:.. UTC on';
-    await expectToldByOther(
-      'cooled',
-      'reported_dead',
-      new RegExp(`^cooled .* reported dead .* ${NOT_REPLACED} ${counts}${ELSEWHERE} \\(runbook: rejection-storm\\)$`),
-    );
+    // Asked of the API alone: a cool-down is over in ten seconds, which a busy machine may need to start a command.
+    const [, other] = await everywhere('cooled');
+    expect(other).toMatchObject({
+      runbook: 'rejection-storm',
+      cause: expect.stringMatching(
+        new RegExp(
+          `^${NOT_REPLACED} has not been replaced yet: it is new, and reports count from ..:..:.. UTC on${ELSEWHERE}$`,
+        ),
+      ),
+    });
     expect([await rejectionsOf(0, 'cooled'), await rejectionsOf(1, 'cooled')]).toEqual([1, 0]);
-    const again = await cli('renew', '--merchant', 'cooled', '--url', replica(1).url);
-    expect(again).toMatchObject({ code: 0, out: expect.stringContaining(' is new already: ') });
     await eventually(async () => (await report('cooled')).status === 200);
     await agreed('cooled', 'fresh');
   });

@@ -250,11 +250,7 @@ function addDemo(program: Command, { context, ended }: DemoWiring): void {
   program
     .command('demo')
     .description('run sandbox, broker and egress on this machine, with demo keys and tokens')
-    .option('--broker-port <port>', 'or DEMO_BROKER_PORT (8080)')
-    .option('--management-port <port>', 'or DEMO_MANAGEMENT_PORT (9464)')
-    .option('--sandbox-port <port>', 'or DEMO_SANDBOX_PORT (8081)')
-    .option('--egress-port <port>', 'or DEMO_EGRESS_PORT (8090)')
-    .option('--egress-management-port <port>', 'or DEMO_EGRESS_MANAGEMENT_PORT (9466)')
+    .option('--port-offset <number>', 'for all ports: 100 makes 8080 into 8180', '0')
     .action(async (options: DemoPortOptions) => {
       const { demo } = await import('./commands/demo.js');
       ended(await demo(options, context));

@@ -10,14 +10,14 @@ const anyPorts = {
 };
 
 describe('the ports of the demo', () => {
-  let taken: Server | undefined;
+  const taken: Server[] = [];
   const takePort = (): Promise<number> =>
     new Promise((resolve) => {
       const server = createServer();
-      taken = server;
+      taken.push(server);
       server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
     });
-  afterEach(() => new Promise<void>((resolve) => (taken === undefined ? resolve() : taken.close(() => resolve()))));
+  afterEach(() => taken.splice(0).forEach((server) => server.close()));
 
   it('are five free ones on request', async () => {
     const ports = await chooseDemoPorts({}, anyPorts);
@@ -25,32 +25,30 @@ describe('the ports of the demo', () => {
     expect(Object.values(ports).every((port) => port > 0)).toBe(true);
   });
 
-  it('are taken from the command line before the environment', async () => {
-    const wanted = await takePort();
-    await expect(
-      chooseDemoPorts({ brokerPort: '0' }, { ...anyPorts, DEMO_BROKER_PORT: String(wanted) }),
-    ).resolves.toEqual(expect.objectContaining({ broker: expect.not.stringMatching(String(wanted)) as unknown }));
+  it('are the usual ones, or all of them as much further on as is asked', async () => {
+    const ports = { broker: 10_580, management: 11_964, sandbox: 10_581, egress: 10_590, egressManagement: 11_966 };
+    expect(await chooseDemoPorts({ portOffset: '2500' }, {})).toEqual(ports);
+    expect((await chooseDemoPorts({ portOffset: '2500' }, anyPorts)).broker).toBeGreaterThan(0);
   });
 
-  it.each([
-    ['broker', 'DEMO_BROKER_PORT'],
-    ['management', 'DEMO_MANAGEMENT_PORT'],
-    ['sandbox', 'DEMO_SANDBOX_PORT'],
-    ['egress', 'DEMO_EGRESS_PORT'],
-    ["egress's management", 'DEMO_EGRESS_MANAGEMENT_PORT'],
-  ])('say in one line that the one for the %s is taken, and how to choose another', async (role, variable) => {
-    const port = await takePort();
-    const choosing = chooseDemoPorts({}, { ...anyPorts, [variable]: String(port) });
-    await expect(choosing).rejects.toMatchObject({
+  it('say in one line which of them are taken, all at once, and how to choose others', async () => {
+    const [management, egress] = [await takePort(), await takePort()];
+    const wanted = { ...anyPorts, DEMO_MANAGEMENT_PORT: String(management), DEMO_EGRESS_PORT: String(egress) };
+    await expect(chooseDemoPorts({}, wanted)).rejects.toMatchObject({
       code: 'address_in_use',
-      detail: `port ${port} for the ${role} is taken; choose another with ${variable}=<port> npm start (0: any free one)`,
+      detail:
+        `port ${management} for the management is taken, port ${egress} for the egress is taken; ` +
+        'move all ports with npm start -- --port-offset <number>, ' +
+        'or choose others with DEMO_MANAGEMENT_PORT=<port> DEMO_EGRESS_PORT=<port> npm start (0: any free one)',
     });
   });
 
   it.each(['http', '-1', '65536', '80.5', ''])('refuse what is not a port: %j', async (text) => {
-    await expect(chooseDemoPorts({ sandboxPort: text }, anyPorts)).rejects.toMatchObject({
-      code: 'configuration_invalid',
-    });
+    for (const choosing of [
+      chooseDemoPorts({}, { ...anyPorts, DEMO_SANDBOX_PORT: text }),
+      chooseDemoPorts({ portOffset: text }, anyPorts),
+    ])
+      await expect(choosing).rejects.toMatchObject({ code: 'configuration_invalid' });
   });
 
   it('are different ones however often any will do: none is let go while the others are chosen', async () => {
@@ -68,9 +66,15 @@ describe('the ports of the demo', () => {
     await expect(chooseDemoPorts({}, { ...anyPorts, DEMO_OF_ANOTHER: 'x' })).resolves.toBeDefined();
   });
 
+  it('end at the last one that there is', async () => {
+    await expect(chooseDemoPorts({ portOffset: '60000' }, {})).rejects.toMatchObject({
+      detail: '--port-offset leads past the last port, 65535',
+    });
+  });
+
   it('must differ', async () => {
     const { broker } = await chooseDemoPorts({}, anyPorts);
-    const same = { brokerPort: String(broker), managementPort: String(broker), sandboxPort: '0' };
-    await expect(chooseDemoPorts(same, anyPorts)).rejects.toMatchObject({ code: 'configuration_invalid' });
+    const same = { ...anyPorts, DEMO_BROKER_PORT: String(broker), DEMO_MANAGEMENT_PORT: String(broker) };
+    await expect(chooseDemoPorts({}, same)).rejects.toMatchObject({ code: 'configuration_invalid' });
   });
 });

@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { nearestName } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
@@ -15,67 +16,56 @@ export interface DemoPorts {
 }
 
 export interface DemoPortOptions {
-  readonly brokerPort?: string;
-  readonly managementPort?: string;
-  readonly sandboxPort?: string;
-  readonly egressPort?: string;
-  readonly egressManagementPort?: string;
+  /** By how much all of them are further on. */
+  readonly portOffset?: string;
+}
+
+interface Role {
+  readonly title: string;
+  readonly variable: string;
+  readonly standard: number;
 }
 
 /** How the ports are named and set, and their defaults. */
-const ROLES: Readonly<Record<keyof DemoPorts, Omit<PortWish, 'text'> & { readonly standard: string }>> = {
-  broker: { title: 'broker', variable: 'DEMO_BROKER_PORT', standard: '8080' },
-  management: { title: 'management', variable: 'DEMO_MANAGEMENT_PORT', standard: '9464' },
-  sandbox: { title: 'sandbox', variable: 'DEMO_SANDBOX_PORT', standard: '8081' },
-  egress: { title: 'egress', variable: 'DEMO_EGRESS_PORT', standard: '8090' },
-  egressManagement: {
-    title: "egress's management",
-    variable: 'DEMO_EGRESS_MANAGEMENT_PORT',
-    standard: '9466',
-  },
+const ROLES: Readonly<Record<keyof DemoPorts, Role>> = {
+  broker: { title: 'broker', variable: 'DEMO_BROKER_PORT', standard: 8080 },
+  management: { title: 'management', variable: 'DEMO_MANAGEMENT_PORT', standard: 9464 },
+  sandbox: { title: 'sandbox', variable: 'DEMO_SANDBOX_PORT', standard: 8081 },
+  egress: { title: 'egress', variable: 'DEMO_EGRESS_PORT', standard: 8090 },
+  egressManagement: { title: "egress's management", variable: 'DEMO_EGRESS_MANAGEMENT_PORT', standard: 9466 },
 };
+const MAX_PORT = 65_535;
 
-interface PortWish {
-  readonly title: string;
-  readonly variable: string;
-  readonly text: string;
+interface PortWish extends Role {
+  readonly name: keyof DemoPorts;
+  readonly port: number;
 }
 
 /**
- * The ports: from the command line, otherwise the environment, otherwise the defaults; 0 takes any free one. Each is
- * tried here, so that a taken port results in one clear line before anything starts.
- * @throws BrokerError `address_in_use` or `configuration_invalid`, naming the port and how to choose another
+ * The ports: from the environment, where 0 takes any free one, otherwise the defaults, all moved on by the offset. Each
+ * is tried here, so that those that are taken result in one clear line before anything starts.
+ * @throws BrokerError `address_in_use` or `configuration_invalid`, naming the ports and how to choose others
  */
 export async function chooseDemoPorts(
-  options: DemoPortOptions,
+  { portOffset = '0' }: DemoPortOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<DemoPorts> {
   demandKnownVariables(environment);
-  const wish = (role: keyof DemoPorts): PortWish => {
-    const { title, variable, standard } = ROLES[role];
-    return { title, variable, text: options[`${role}Port`] ?? environment[variable] ?? standard };
-  };
-  const wishes: Readonly<Record<keyof DemoPorts, PortWish>> = {
-    broker: wish('broker'),
-    management: wish('management'),
-    sandbox: wish('sandbox'),
-    egress: wish('egress'),
-    egressManagement: wish('egressManagement'),
-  };
-  demandDifferent(Object.values(wishes).map(portOf));
-  const held: Server[] = [];
-  try {
-    const choose = (role: keyof DemoPorts): Promise<number> => hold(wishes[role], held);
-    return {
-      broker: await choose('broker'),
-      management: await choose('management'),
-      sandbox: await choose('sandbox'),
-      egress: await choose('egress'),
-      egressManagement: await choose('egressManagement'),
-    };
-  } finally {
-    await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
-  }
+  const offset = wholeNumber('--port-offset', portOffset);
+  const wishes = (Object.keys(ROLES) as (keyof DemoPorts)[]).map((name): PortWish => {
+    const role = ROLES[name];
+    const text = environment[role.variable];
+    const port = text === undefined ? role.standard : wholeNumber(role.variable, text);
+    return { ...role, name, port: port === 0 ? 0 : port + offset };
+  });
+  demandPossible(wishes.map(({ port }) => port));
+  // Held until all are chosen: a released one could be handed out again as the next free one.
+  const held = await Promise.all(wishes.map(hold));
+  const servers = held.filter((one) => typeof one !== 'string');
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  if (servers.length < wishes.length) throw notToBeHad(wishes, held);
+  return Object.fromEntries(wishes.map(({ name }, index) => [name, ports[index]])) as unknown as DemoPorts;
 }
 
 /** A misspelt name would have no effect, which nobody notices until a port is taken. */
@@ -88,38 +78,39 @@ function demandKnownVariables(environment: Readonly<Record<string, string | unde
   }
 }
 
-/** 0 means any free one. */
-function portOf({ variable, text }: PortWish): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new BrokerError('configuration_invalid', { detail: `${variable} must be a port number, 0 for any free one` });
+/** 0 means any free one, for a port. */
+function wholeNumber(name: string, text: string): number {
+  const number = Number(text);
+  if (/^\d{1,5}$/.test(text) && number <= MAX_PORT) return number;
+  throw new BrokerError('configuration_invalid', { detail: `${name} must be a whole number from 0 to ${MAX_PORT}` });
 }
 
-function demandDifferent(ports: readonly number[]): void {
+function demandPossible(ports: readonly number[]): void {
   const named = ports.filter((port) => port !== 0);
-  if (new Set(named).size === named.length) return;
-  throw new BrokerError('configuration_invalid', { detail: `each of ${ports.length} ports must be another one` });
+  if (new Set(named).size < named.length)
+    throw new BrokerError('configuration_invalid', { detail: `each of ${ports.length} ports must be another one` });
+  if (Math.max(...ports) > MAX_PORT)
+    throw new BrokerError('configuration_invalid', { detail: `--port-offset leads past the last port, ${MAX_PORT}` });
 }
 
-/** Held until all ports are chosen: a released one could be handed out again as the next free one. */
-async function hold(wish: PortWish, held: Server[]): Promise<number> {
-  const { title, variable } = wish;
-  const port = portOf(wish);
-  const server = createServer();
+/** @returns a server that holds the port, or why it cannot */
+async function hold({ port }: PortWish): Promise<Server | 'is taken' | 'is not usable'> {
+  const server = createServer().listen(port, demoHost);
   try {
-    return await new Promise<number>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, demoHost, () => {
-        held.push(server);
-        resolve((server.address() as { port: number }).port);
-      });
-    });
+    await once(server, 'listening');
+    return server;
   } catch (error) {
-    const reason = systemCodeOf(error) === 'EADDRINUSE' ? 'is taken' : 'is not usable';
-    const another = `choose another with ${variable}=<port> npm start (0: any free one)`;
-    throw new BrokerError('address_in_use', {
-      detail: `port ${port} for the ${title} ${reason}; ${another}`,
-      cause: error,
-    });
+    return systemCodeOf(error) === 'EADDRINUSE' ? 'is taken' : 'is not usable';
   }
+}
+
+function notToBeHad(wishes: readonly PortWish[], held: readonly (Server | string)[]): BrokerError {
+  const lost = wishes.flatMap((wish, index) =>
+    typeof held[index] === 'string' ? [{ ...wish, why: held[index] }] : [],
+  );
+  const which = lost.map(({ title, port, why }) => `port ${port} for the ${title} ${why}`).join(', ');
+  const others = lost.map(({ variable }) => `${variable}=<port>`).join(' ');
+  return new BrokerError('address_in_use', {
+    detail: `${which}; move all ports with npm start -- --port-offset <number>, or choose others with ${others} npm start (0: any free one)`,
+  });
 }

@@ -7,7 +7,7 @@ describeWith('redis-server', 'a replica that is lost while it creates a session'
   const started = endedAfterEach();
   beforeEach(async () => {
     const redis = started.add(await RedisProcess.start(), (it) => it.stop());
-    replicas = started.add(await ReplicaProcesses.start({ redisUrl: redis.url }), (it) => it.close());
+    replicas = started.add(await ReplicaProcesses.start({ redisUrl: redis.url, timeout: '5s' }), (it) => it.close());
   });
 
   /** Starts a replica whose create call the gateway holds until it is released. */

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger, startTelemetry } from '#libs/telemetry';
-import { eventually } from '#libs/testing';
+import { eventually, FakeClock } from '#libs/testing';
 import { attributesOf, Collector } from '../observability/collector.js';
 import type { Answer, CallerRequest, Members } from './callers.js';
 import { answer, HostileGateway, type Play } from './hostile-gateway.js';
@@ -13,6 +13,7 @@ import { RunningEgress } from './running-egress.js';
 const CLEAR = '/ecom/execute_request/hpp/**';
 const SEALED = '/ecom/execute_request/**';
 const PAYMENT: Members = { merchantRequestId: 'secret-of-the-body', coinAmount: 12_500 };
+const TIMEOUT_MS = 3_000;
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const lost: Play = { run: ({ socket }) => void socket.resetAndDestroy() };
 const dead: Play = { run: ({ socket }) => void socket.write(answer(401, '{"msgCode":"b_expired_token"}')) };
@@ -23,6 +24,8 @@ describe('an egress that is watched', () => {
   let gateway: HostileGateway;
   let egress: RunningEgress;
   let folder: string;
+  /** It stands, so that no time-out is met by chance. */
+  const clock = new FakeClock(new Date().toISOString());
   const environment = process.env;
 
   beforeAll(async () => {
@@ -39,10 +42,14 @@ describe('an egress that is watched', () => {
     broker = await PlayedBroker.start();
     gateway = await HostileGateway.before(broker);
     const audit = join(folder, 'audit.jsonl');
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, timeoutMs: 3_000, telemetry, audit });
+    egress = await RunningEgress.start({
+      ...{ broker, gatewayUrl: gateway.url, timeoutMs: TIMEOUT_MS, clock, telemetry, audit },
+    });
   });
   afterAll(async () => {
+    const passing = setInterval(() => void clock.advance(1_000), 10);
     await egress.close();
+    clearInterval(passing);
     await gateway.close();
     await broker.close();
     await collector.close();
@@ -145,7 +152,10 @@ describe('an egress that is watched', () => {
     const isSilent = when === 'before it is answered';
     // A request that was sent and never answered is unknown, whoever still waits for it.
     const counted = (): Promise<number> => requests(CLEAR, 'plain', isSilent ? 'unknown' : 'client_gone');
-    await eventually(async () => (await counted()) === (isSilent ? unknown : before) + 1);
+    await eventually(async () => {
+      if (isSilent) await clock.advance(TIMEOUT_MS);
+      return (await counted()) === (isSilent ? unknown : before) + 1;
+    });
     expect(await requests(CLEAR, 'plain', 'failed')).toBe(0);
   });
 

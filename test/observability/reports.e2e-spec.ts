@@ -1,3 +1,4 @@
+import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import { endedAfterAll, eventually, freePort } from '#libs/testing';
 import { attributesOf, type CollectedSpan, Collector } from './collector.js';
 import { ObservedBroker } from './observed-broker.js';
@@ -5,6 +6,91 @@ import { ObservedBroker } from './observed-broker.js';
 const REJECTION = 'POST /v1/merchants/:merchant/session/rejections';
 const READ = 'GET /v1/merchants/:merchant/session';
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+const MARKER = 'marker-b41d';
+const PAGE = `<!DOCTYPE html><html><head><title>${MARKER}</title></head><body>Support ID: ${MARKER}</body></html>`;
+
+describe('the audit records of a broker', () => {
+  let broker: ObservedBroker;
+
+  const started = endedAfterAll();
+  beforeAll(async () => {
+    broker = await ObservedBroker.start({}, { sections: 'audit: { readEvery: 10 }' });
+    started.add(broker, (it) => it.stop());
+  });
+
+  const records = (): Record<string, unknown>[] => broker.lines.filter(({ stream }) => stream === 'audit');
+  const of = (action: string): Record<string, unknown>[] => records().filter((record) => record['action'] === action);
+
+  it('say who read which session, the first time and every so often', async () => {
+    const { generation } = await broker.session();
+    for (let count = 0; count < 24; count += 1) await broker.read();
+    await eventually(() => of('session.read').length >= 3);
+    const seen = of('session.read').map(({ caller, merchant, generation: of, count }) => [caller, merchant, of, count]);
+    expect(seen).toEqual([
+      ['checkout', 'shop', generation, undefined],
+      ['checkout', 'shop', generation, 10],
+      ['checkout', 'shop', generation, 10],
+    ]);
+  });
+
+  it('say in full who rejected what, and who was refused', async () => {
+    const { generation } = await broker.session();
+    await broker.reject(generation, { 'x-request-id': 'rejection-1' });
+    await broker.read({ authorization: 'Bearer wrong' });
+    await eventually(() => of('GET /v1/merchants/:merchant/session').length === 1);
+    expect(of('session.reject')).toEqual([
+      expect.objectContaining({
+        outcome: 'allowed',
+        caller: 'checkout',
+        merchant: 'shop',
+        generation,
+        reason: 'b_expired_token',
+        requestId: 'rejection-1',
+      }),
+    ]);
+    expect(of('GET /v1/merchants/:merchant/session')).toEqual([
+      expect.objectContaining({ outcome: 'refused', merchant: 'shop', reason: 'unauthenticated' }),
+    ]);
+  });
+
+  it('say who wanted a newer session, and which one it is', async () => {
+    expect(await broker.renew()).toBe(200);
+    await eventually(() => of('session.renew').length === 1);
+    const { generation } = await broker.session();
+    const who = { outcome: 'allowed', caller: 'checkout', merchant: 'shop' };
+    expect(of('session.renew')).toEqual([expect.objectContaining({ ...who, generation })]);
+  });
+
+  it('say which payload was not opened and which notification, and which rejection was refused', async () => {
+    const { generation } = await broker.session();
+    const { publicJwk } = await generateClientKey();
+    const jwe = await sealJwe(Buffer.from('{}'), await importPaymentKey(publicJwk), { maxBytes: 100 });
+    expect([await broker.decrypt(jwe), await broker.open(jwe)]).toEqual([422, 422]);
+    await broker.reject(generation + 1);
+    await eventually(() => of('session.reject').some(({ outcome }) => outcome === 'refused'));
+    const who = { outcome: 'refused', caller: 'checkout', merchant: 'shop' };
+    const notOpened = { ...who, reason: 'jwe_not_opened', requestId: expect.any(String) as string };
+    expect(of('payload.decrypt')).toEqual([expect.objectContaining(notOpened)]);
+    expect(of('notification.open')).toEqual([expect.objectContaining(notOpened)]);
+    const refused = { ...who, generation: generation + 1, reason: 'invalid_request' };
+    expect(of('session.reject').at(-1)).toEqual(expect.objectContaining(refused));
+  });
+
+  it('begin with the configuration, are numbered without a gap, and hold no secret', () => {
+    const all = records();
+    expect(all[0]).toMatchObject({ action: 'configuration.load', sequence: 1, version: 1 });
+    expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_record, index) => index + 1));
+    const text = JSON.stringify(all);
+    expect(broker.secrets.filter((secret) => text.includes(secret))).toEqual([]);
+  });
+
+  it('account for every read, once the broker has ended', async () => {
+    for (let count = 0; count < 6; count += 1) await broker.read();
+    expect(await broker.stop()).toBe(0);
+    const counts = of('session.read').map(({ count = 1 }) => Number(count));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(broker.reads);
+  });
+});
 
 describe('traces', () => {
   let collector: Collector;
@@ -86,11 +172,30 @@ describe('traces', () => {
   });
 });
 
-describe('the trace of an attempt that fails', () => {
-  it('shows how far it came, and of the error no more than its name', async () => {
-    const collector = await Collector.start();
-    const faults = [{ kind: 'error', operation: 'authorize', times: 1, status: 503 }];
-    const broker = await ObservedBroker.start(collector.environment, { faults });
+describe('a page of HTML in place of an answer', () => {
+  let collector: Collector;
+  let broker: ObservedBroker;
+
+  const started = endedAfterAll();
+  beforeAll(async () => {
+    collector = started.add(await Collector.start(), (it) => it.close());
+    const fault = { kind: 'garbage_body', operation: 'authorize', text: PAGE };
+    broker = started.add(await ObservedBroker.start(collector.environment, { faults: [fault] }), (it) => it.stop());
+  });
+
+  it('is reported as HTML, and nothing of it is in log, metrics, traces, page and answers', async () => {
+    await eventually(async () => /gateway_failures_total\{[^}]*code="html_page"/.test(await broker.metrics()));
+    const failed = broker.lines.find(({ msg }) => String(msg).startsWith('renewal failed'));
+    expect(failed).toMatchObject({ instead: 'html_page', httpStatus: 200, detail: expect.stringContaining('HTML') });
+    const page: unknown = await (await fetch(`${broker.managementUrl}/status.json`)).json();
+    expect(JSON.stringify(page)).toContain('html_page');
+    expect(await broker.read()).toBe(503);
+    const seen = [broker.lines, page, collector.spans, await broker.metrics(), await broker.session({ prefer: '' })];
+    expect(JSON.stringify(seen)).not.toContain(MARKER);
+    expect(JSON.stringify(seen)).not.toContain('Support ID');
+  });
+
+  it('ends its trace where it came, with no more of the error than its name', async () => {
     const failed = (span: CollectedSpan): boolean => attributesOf(span)['session_broker.result'] === 'failed';
     await eventually(() => collector.named('renewal').some(failed));
     const renewal = collector.named('renewal').find(failed);
@@ -99,8 +204,6 @@ describe('the trace of an attempt that fails', () => {
     expect(steps.map(({ name }) => name)).toEqual(['claim', 'gateway_call', 'open']);
     expect(steps.at(-1)?.status).toEqual({ code: 2 });
     expect(attributesOf(steps.at(-1)!)).toEqual({ 'error.type': 'GatewayFailure' });
-    await broker.stop();
-    await collector.close();
   });
 });
 
@@ -128,9 +231,7 @@ describe('a collector that is down', () => {
     const { generation } = await broker.session();
     await broker.reject(generation);
     for (let count = 0; count < 50; count += 1) expect(await broker.read()).toBe(200);
-    const startedAt = performance.now();
     expect(await broker.stop()).toBe(0);
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
     const complaints = broker.lines.filter(({ library }) => library === 'opentelemetry');
     expect(new Set(complaints.map(({ msg }) => String(msg).slice(0, 60))).size).toBe(complaints.length);
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { eventually } from '#libs/testing';
+import { eventually, FakeClock } from '#libs/testing';
 import { orderRequest } from '../sandbox/order-request.js';
-import { type Answer, type Caller, PATHS } from './callers.js';
+import { type Answer, type Caller, PATHS, type Route } from './callers.js';
 import { EgressStage } from './egress-stage.js';
 import { answer as whole, HostileGateway, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
@@ -10,40 +10,34 @@ import { PlayedStage } from './played-stage.js';
 import { RunningEgress } from './running-egress.js';
 
 const GOOD = { good: JSON.stringify(PAID) };
+const ROUTES: readonly Route[] = ['clear', 'sealed'];
+const HOUR_MS = 3_600_000;
 
-/** Payments at a steady pace, whether or not earlier ones have been answered, until the test has enough. */
-async function payUntil(
-  isEnough: () => boolean | Promise<boolean>,
-  pay: (number: number) => Promise<Answer>,
-): Promise<Answer[]> {
-  const under: Promise<Answer>[] = [];
-  const pace = setInterval(() => under.push(pay(under.length)), 10);
-  try {
-    await eventually(isEnough);
-  } finally {
-    clearInterval(pace);
-  }
-  return Promise.all(under);
-}
-
-/** Refused for lack of a session, without waiting: a wait would always take longer than this, on any machine. */
-async function refusedAtOnce(pay: () => Promise<Answer>): Promise<void> {
-  await eventually(async () => {
-    const given = await pay();
-    expect([given.status, given.code]).toEqual([503, 'session_unavailable']);
-    expect(Number(given.headers['retry-after'])).toBeGreaterThan(0);
-    return given.tookMs < 500;
-  });
+async function expectRefused(paying: Promise<Answer>): Promise<void> {
+  const given = await paying;
+  expect([given.status, given.code]).toEqual([503, 'session_unavailable']);
+  expect(Number(given.headers['retry-after'])).toBeGreaterThan(0);
 }
 
 describe('payments over renewals', () => {
   const closing: { close(): Promise<void> }[] = [];
-  afterEach(async () => {
-    for (const each of closing.splice(0).reverse()) await each.close();
+  /** On it no wait ever ends by itself: what is answered has not waited. */
+  let clock: FakeClock;
+  beforeEach(() => {
+    clock = new FakeClock(new Date().toISOString());
   });
+  const whileTimePasses = async <T>(run: () => Promise<T>): Promise<T> => {
+    const passing = setInterval(() => void clock.advance(100), 10);
+    return run().finally(() => clearInterval(passing));
+  };
+  afterEach(() =>
+    whileTimePasses(async () => {
+      for (const each of closing.splice(0).reverse()) await each.close();
+    }),
+  );
 
   const playedStage = async (): Promise<PlayedStage> => {
-    const stage = await PlayedStage.start();
+    const stage = await PlayedStage.start({ clock });
     closing.push(stage);
     return stage;
   };
@@ -53,7 +47,6 @@ describe('payments over renewals', () => {
     const callers = egress.callers();
     await egress.plain().pay('clear', {});
     await eventually(() => broker.followers > 0);
-    let renewals = 0;
     const mixed: string[] = [];
     const judged: Play = {
       run: ({ request, gateway: at, good, socket }) => {
@@ -65,16 +58,24 @@ describe('payments over renewals', () => {
       },
     };
     await gateway.script(...Array.from({ length: 20_000 }, () => judged));
-    const pay = (number: number): Promise<Answer> => {
-      if (number % 2 === 0) broker.renew();
-      renewals += number % 2;
-      return callerAt(callers, number).pay(number % 4 < 2 ? 'clear' : 'sealed', { merchantRequestId: randomUUID() });
-    };
-    const answers = await payUntil(() => renewals >= 100, pay);
+    const pay = (caller: Caller, route: Route): Promise<Answer> =>
+      caller.pay(route, { merchantRequestId: randomUUID() });
+    const devices = (): string[] => gateway.seen.flatMap((request) => request.valuesOf('x-device_id'));
+    const under: Promise<Answer>[] = [];
+    for (let renewals = 0; renewals < 100; renewals += 1) {
+      // Those are under way while the session is replaced; the ones after them wait until the egress has heard of it.
+      under.push(...callers.flatMap((caller) => ROUTES.map((route) => pay(caller, route))));
+      const { deviceId } = broker.renew();
+      do {
+        const next = pay(callerAt(callers, under.length), 'sealed');
+        under.push(next);
+        await next;
+      } while (!devices().includes(deviceId));
+    }
+    const answers = await Promise.all(under);
     expect(new Set(answers.map((given) => outcomeOf(given, GOOD)))).toEqual(new Set(['good']));
     expect(mixed).toEqual([]);
     expect(gateway.seen).toHaveLength(answers.length);
-    expect(new Set(gateway.seen.flatMap((request) => request.valuesOf('x-device_id'))).size).toBeGreaterThan(50);
     expect(broker.rejections).toEqual([]);
   });
 
@@ -83,34 +84,54 @@ describe('payments over renewals', () => {
     const plain = egress.plain();
     await plain.pay('clear', {});
     await eventually(() => broker.followers > 0);
-    await gateway.script();
+    let answerIt = (): void => undefined;
+    await gateway.script({ run: ({ socket, good }) => (answerIt = () => void socket.write(whole(200, good))) });
+    const running = plain.pay('clear', {});
+    await eventually(() => gateway.seen.length === 1);
     broker.announceHandover(5_000);
+    expect(broker.readyReports).toBe(0);
+    answerIt();
+    expect(outcomeOf(await running, GOOD)).toBe('good');
     await eventually(() => broker.readyReports > 0);
     const held = [plain.pay('clear', {}), plain.pay('sealed', {})];
     const outcome = await Promise.race([
       ...held,
       new Promise<'waits'>((resolve) => setTimeout(() => resolve('waits'), 300)),
     ]);
-    expect([outcome, gateway.seen.length]).toEqual(['waits', 0]);
+    expect([outcome, gateway.seen.length]).toEqual(['waits', 1]);
     const { deviceId } = broker.renew();
     expect((await Promise.all(held)).map((given) => outcomeOf(given, GOOD))).toEqual(['good', 'good']);
-    expect(gateway.seen.map((request) => request.valuesOf('x-device_id'))).toEqual([[deviceId], [deviceId]]);
+    expect(gateway.seen.slice(1).flatMap((request) => request.valuesOf('x-device_id'))).toEqual([deviceId, deviceId]);
   });
 
   it('are neither refused, lost nor doubled when each new session ends the one before at once', async () => {
-    const timing = { lifetimeMs: 5_000, handover: '2s', timeout: '500ms', supersedes: true };
-    const stage = await EgressStage.start({ ...timing, settings: { duplicates: 'accepted' } });
+    const stage = await EgressStage.start({ clock, handover: '2s', settings: { duplicates: 'accepted' } });
     closing.push(stage);
     const egress = await stage.egress();
     const callers = egress.callers();
-    for (const caller of callers) await caller.pay('clear', orderRequest());
-    const first = await stage.createCalls();
-    const pay = (number: number): Promise<Answer> => callerAt(callers, number).pay('clear', orderRequest());
-    const answers = await payUntil(async () => (await stage.createCalls()) >= first + 5, pay);
+    const under: Promise<Answer>[] = [];
+    const pay = (): void => void under.push(callerAt(callers, under.length).pay('clear', orderRequest()));
+    pay();
+    await under[0];
+    for (let renewals = 1; renewals <= 5; renewals += 1) {
+      const fault = { kind: 'hold', operation: 'create-order', times: 1 };
+      const { id } = (await stage.control('POST', '/faults', fault)) as { readonly id: number };
+      pay();
+      await stage.control('GET', `/calls?operation=create-order&until=arrived&waitFor=${under.length}`);
+      // The renewal falls due while a payment is with the bank.
+      clock.freeze(0.85 * HOUR_MS);
+      const pace = setInterval(pay, 10);
+      await eventually(() => under.length >= 20 * renewals);
+      await stage.control('POST', `/faults/${id}/release`);
+      await eventually(async () => (await stage.createCalls()) > renewals);
+      clearInterval(pace);
+      await Promise.all(under);
+    }
+    const answers = await Promise.all(under);
     const refused = answers.filter(({ status, text }) => status !== 200 || !text.includes('hppOrderId'));
     expect(refused.map(({ text }) => text)).toEqual([]);
     const { totals } = await stage.ledger('?limit=0');
-    const payments = answers.length + callers.length;
+    const payments = answers.length;
     expect(totals).toMatchObject({
       payments,
       accepted: payments,
@@ -122,7 +143,7 @@ describe('payments over renewals', () => {
   });
 
   it('go on without the broker until the session ends; then there is none, and that is said at once', async () => {
-    const stage = await EgressStage.start({ lifetimeMs: 8_000 });
+    const stage = await EgressStage.start({ clock });
     closing.push(stage);
     const egress = await stage.egress();
     const callers = egress.callers();
@@ -132,12 +153,8 @@ describe('payments over renewals', () => {
       const given = await caller.pay('clear', orderRequest());
       expect(given.text).toContain('hppOrderId');
     }
-    const plain = egress.plain();
-    await eventually(async () => (await plain.pay('clear', orderRequest())).status !== 200);
-    for (const caller of callers)
-      for (const route of ['clear', 'sealed'] as const) {
-        await refusedAtOnce(() => caller.pay(route, orderRequest()));
-      }
+    await clock.advance(HOUR_MS);
+    for (const caller of callers) for (const route of ROUTES) await expectRefused(caller.pay(route, orderRequest()));
     const { totals } = await stage.ledger();
     expect(totals).toMatchObject({ refused: 0, repeated: 0, doubled: 0 });
   });
@@ -146,16 +163,15 @@ describe('payments over renewals', () => {
     const broker = await PlayedBroker.start();
     broker.serves = 'none';
     const gateway = await HostileGateway.before(broker);
-    const egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
+    const egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, clock });
     closing.push(broker, gateway, egress);
-    const callers = egress.callers();
-    await eventually(async () => (await egress.plain().pay('clear', {})).status === 503);
-    for (const caller of callers) {
-      await refusedAtOnce(() => caller.pay('sealed', {}));
-    }
+    // The first one has it ask the broker, and waits for what that says.
+    await expectRefused(whileTimePasses(() => egress.plain().pay('clear', {})));
+    for (const caller of egress.callers()) await expectRefused(caller.pay('sealed', {}));
     expect(gateway.seen).toEqual([]);
     broker.serves = 'sessions';
-    await eventually(async () => outcomeOf(await egress.plain().pay('clear', {}), GOOD) === 'good');
+    const pays = async (): Promise<boolean> => outcomeOf(await egress.plain().pay('clear', {}), GOOD) === 'good';
+    await whileTimePasses(() => eventually(pays));
   });
 
   it('are told that they were carried out, when only the opening of the answer fails', async () => {
