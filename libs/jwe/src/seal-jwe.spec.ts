@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { compactDecrypt } from 'jose';
 import type { ClientKey } from './client-key.js';
-import { EphemeralKeys } from './ephemeral-keys.js';
 import { generateClientKey } from './generate-client-key.js';
 import { importClientKey, importPaymentKey } from './import-key.js';
 import { openJwe } from './open-jwe.js';
@@ -29,15 +28,7 @@ describe('sealing a JWE', () => {
         const opened = await openJwe(await sealJwe(plaintext, recipient), [clientKey]);
         expect(Buffer.from(opened.plaintext).equals(plaintext)).toBe(true);
       }),
-    );
-  });
-
-  it('gives back what was sealed, for any text', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 500 }), async (text) => {
-        const opened = await openJwe(await sealJwe(Buffer.from(text), recipient), [clientKey]);
-        expect(Buffer.from(opened.plaintext).toString()).toBe(Buffer.from(text).toString());
-      }),
+      { numRuns: 50 },
     );
   });
 
@@ -50,7 +41,7 @@ describe('sealing a JWE', () => {
         const forged = `${jwe.slice(0, at)}${character}${jwe.slice(at + 1)}`;
         await expect(openJwe(forged, [clientKey])).rejects.toMatchObject({ code: expect.stringMatching(/^jwe_/) });
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -78,14 +69,5 @@ describe('sealing a JWE', () => {
     await expect(sealJwe(new Uint8Array(65_536), recipient)).resolves.toBeDefined();
     await expect(sealJwe(new Uint8Array(65_537), recipient)).rejects.toMatchObject({ code: 'jwe_too_large' });
     await expect(sealJwe(new Uint8Array(5), recipient, { maxBytes: 4 })).rejects.toThrow(/at most 4 bytes/);
-  });
-});
-
-describe('ephemeral keys', () => {
-  it('are never handed out twice', async () => {
-    const keys = new EphemeralKeys();
-    const taken = await Promise.all(Array.from({ length: 30 }, () => keys.take()));
-    for (let count = 0; count < 30; count += 1) taken.push(await keys.take());
-    expect(new Set(taken).size).toBe(60);
   });
 });
