@@ -534,14 +534,6 @@ describe('a merchant is looked at again', () => {
     expect(await expired.readsWithin(expectedMs)).toEqual([expectedMs]);
   });
 
-  it('no earlier because of a look in between', async () => {
-    const syncing = new Syncing().stored({ dueInMs: 60_000 });
-    await syncing.sync.refresh('shop');
-    await syncing.clock.advance(5_000);
-    await syncing.sync.refresh('shop');
-    expect(await syncing.readsWithin(14_000)).toEqual([10_000]);
-  });
-
   it('not at all once it is forgotten, or nobody looks any more', async () => {
     const syncing = new Syncing().holding(12);
     syncing.sync.forget('shop');
