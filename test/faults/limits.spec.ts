@@ -153,15 +153,6 @@ describe('a merchant whose configuration was mended', () => {
     expect(cluster.served('kiosk')).toEqual([undefined, undefined]);
     expect(cluster.gateway.calls).toHaveLength(refused + 1);
   });
-
-  it('and is well costs no call', async () => {
-    const cluster = new Cluster();
-    await cluster.clock.advance(MINUTE);
-    const told = cluster.first.replica.merchantsChanged({ added: [], removed: [], changed: ['shop'] });
-    await cluster.clock.advance(SECOND);
-    await told;
-    expect(cluster.gateway.calls).toHaveLength(1);
-  });
 });
 
 describe('an outage of the gateway', () => {

@@ -129,15 +129,6 @@ describe('reads', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
-  it('on one replica wait for the attempt of another', async () => {
-    const cluster = new Cluster({ replicas: 2, latencyMs: 400 });
-    const reads = Promise.all(cluster.replicas.map(({ replica }) => replica.reader.read(wish)));
-    await cluster.clock.advance(1_000);
-    const [left, right] = await reads;
-    expect(left?.session.generation).toBe(right?.session.generation);
-    expect(cluster.gateway.calls).toHaveLength(1);
-  });
-
   it('renew first when less is left than wanted, unless a new one could not fulfil the wish for long', async () => {
     const cluster = new Cluster();
     await cluster.clock.advance(5 * MINUTE);
@@ -166,42 +157,6 @@ describe('reads', () => {
       reason: 'transient',
       retryAfterMs: expect.any(Number),
     });
-  });
-
-  it('cost no claims while a back-off runs', async () => {
-    const cluster = new Cluster();
-    cluster.gateway.answerAlways({ kind: 'refused', detail: 'no such merchant' });
-    await cluster.clock.advance(1_000);
-    const refused = await Promise.allSettled(
-      Array.from({ length: 100 }, () => cluster.first.replica.reader.read(wish)),
-    );
-    expect(refused.every(({ status }) => status === 'rejected')).toBe(true);
-    expect(cluster.gateway.calls).toHaveLength(1);
-    const claims = cluster.first.events.all.filter(
-      ({ event }) => event === 'claim_refused' || event === 'lease_granted',
-    );
-    expect(claims).toHaveLength(1);
-  });
-
-  it('that wait for a change get the next session, or nothing when the time is up', async () => {
-    const cluster = new Cluster();
-    await cluster.clock.advance(1_000);
-    const { generation } = cluster.session();
-    const short = cluster.first.replica.reader.newerThan(generation, { ...wish, waitMs: 30_000 });
-    await cluster.clock.advance(30_000);
-    expect(await short).toBeUndefined();
-    const long = cluster.first.replica.reader.newerThan(generation, { ...wish, waitMs: 15 * MINUTE });
-    await cluster.clock.advance(12 * MINUTE);
-    expect((await long)?.generation).toBeGreaterThan(generation);
-  });
-
-  it('leave no timer and no listener behind', async () => {
-    const cluster = new Cluster({ latencyMs: 300 });
-    const reads = Promise.all(Array.from({ length: 20 }, () => cluster.first.replica.reader.read(wish)));
-    await cluster.clock.advance(1_000);
-    await reads;
-    await cluster.first.stop();
-    expect(cluster.clock.pendingTasks).toBe(0);
   });
 });
 
