@@ -1,4 +1,7 @@
+import { BrokerError } from '#libs/errors';
 import { FakeClock } from '#libs/testing';
+import { Grace } from './grace.js';
+import { isStoreOutage, isStoreSilence } from './store-outage.js';
 import { StoreSilence } from './store-silence.js';
 
 function silent(): { clock: FakeClock; silence: StoreSilence; ask: (tookMs: number) => Promise<void> } {
@@ -102,5 +105,47 @@ describe('the silence of a store', () => {
     await ask(1_000);
     await clock.advance(60_000);
     expect(silence.isLasting).toBe(false);
+  });
+});
+
+describe('a failure of the store', () => {
+  const table = {
+    'is an outage and silence when it did not answer': [new BrokerError('store_unavailable'), true, true],
+    'is an outage and no silence when it refused': [new BrokerError('store_refused'), true, false],
+    'is neither when it is another failure of ours': [new BrokerError('internal_error'), false, false],
+    'is neither when it is a bug': [new TypeError('store_unavailable'), false, false],
+    'is neither when it only looks like one': [{ code: 'store_unavailable' }, false, false],
+    'is neither when it only looks like a refusal': [{ code: 'store_refused' }, false, false],
+    'is neither when nothing was thrown': [undefined, false, false],
+  } as const;
+
+  it.each(Object.entries(table))('%s', (_name, [error, isOutage, isSilence]) => {
+    expect([isStoreOutage(error), isStoreSilence(error)]).toEqual([isOutage, isSilence]);
+  });
+});
+
+describe('the grace that others are given', () => {
+  it('is over before it has begun', () => {
+    expect(new Grace(new FakeClock(), 1_500).leftMs()).toBe(0);
+  });
+
+  it('counts down from its beginning, in whole milliseconds, and never owes time', () => {
+    const clock = new FakeClock();
+    const grace = new Grace(clock, 1_500);
+    grace.begin();
+    const leftAfterMs = [0, 0.25, 1_499.5, 0.25, 60_000].map((ms) => {
+      clock.freeze(ms);
+      return grace.leftMs();
+    });
+    expect(leftAfterMs).toEqual([1_500, 1_500, 1, 0, 0]);
+  });
+
+  it('begins anew each time, and is none where nobody else is there', () => {
+    const clock = new FakeClock();
+    const [grace, none] = [new Grace(clock, 1_500), new Grace(clock, 0)];
+    for (const one of [grace, none]) one.begin();
+    clock.freeze(1_000);
+    for (const one of [grace, none]) one.begin();
+    expect([grace.leftMs(), none.leftMs()]).toEqual([1_500, 0]);
   });
 });
