@@ -100,3 +100,23 @@ describe('the sources', () => {
     expect(misplaced.map(({ path }) => path)).toEqual([]);
   });
 });
+
+describe('what the start of a broker loads', () => {
+  const imported = /^(?:import|export) (?!type )[^;]*? from '([^']+)';/gms;
+  /** Files that, once loaded, load what the pattern names at once: type-only imports are gone by then. */
+  const loadersOf = (specifier: RegExp): string[] =>
+    sources
+      .filter((file) => file.path.startsWith('apps/broker/src/') && !isTest(file))
+      .filter(({ text }) => [...text.matchAll(imported)].some(([, from = '']) => specifier.test(from)))
+      .map(({ path }) => path);
+
+  it('leaves the library that describes APIs to the first who asks for the contract', () => {
+    expect(loadersOf(/^@nestjs\/swagger$/)).toEqual(['apps/broker/src/docs/open-api.ts']);
+    expect(loadersOf(/\/open-api\.js$/)).toEqual([]);
+  });
+
+  it('takes single rules for bodies, and not all that there are', () => {
+    expect(loadersOf(/^class-validator$/)).toEqual([]);
+    expect(loadersOf(/^class-validator\//)).toEqual(['apps/broker/src/http/body-rules.ts']);
+  });
+});

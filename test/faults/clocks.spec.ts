@@ -12,7 +12,7 @@ describe('a store whose clock is set back an hour', () => {
     const cluster = new Cluster({ replicas: 3 });
     await cluster.clock.advance(MINUTE);
     cluster.storeClock.aheadMs = -HOUR;
-    for (let minute = 0; minute < 60; minute += 1) {
+    for (let minute = 0; minute < 30; minute += 1) {
       await cluster.clock.advance(MINUTE);
       expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh', 'fresh']);
     }
@@ -73,7 +73,7 @@ describe.each([
     cluster.gateway.datesAnswers = true;
     cluster.clockOf(0).aheadMs = aheadMs;
     await cluster.clock.advance(SECOND);
-    for (let minute = 0; minute < 120; minute += 1) {
+    for (let minute = 0; minute < 40; minute += 1) {
       await cluster.clock.advance(MINUTE);
       expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh', 'fresh']);
       for (const replica of [1, 2]) {
@@ -82,7 +82,7 @@ describe.each([
         expect(expiresAt - cluster.now()).toBeGreaterThan(0);
       }
     }
-    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(12);
+    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(5);
     expect(cluster.deadTokens()).toEqual([]);
   });
 

@@ -19,23 +19,20 @@ const uncounted = (store: SessionStore): SessionStore =>
   });
 
 describe('a forged announcement', () => {
-  it.each([2 ** 53 - 1, 1e300, -1, Number.NaN])(
-    'of generation %d causes a read and sets nothing',
-    async (generation) => {
-      const cluster = new Cluster({ replicas: 2 });
-      await cluster.clock.advance(MINUTE);
-      const [store] = cluster.stores;
-      const readsBefore = store?.asksFor('read') ?? 0;
-      for (let count = 0; count < 1_000; count += 1) store?.announce({ kind: 'changed', merchant: 'shop', generation });
-      await cluster.clock.advance(100);
-      expect((store?.asksFor('read') ?? 0) - readsBefore).toBeLessThan(10);
-      expect(cluster.first.replica.held.floor('shop')).toBe(cluster.session().generation);
-      await cluster.clock.advance(20 * MINUTE);
-      expect(cluster.session().generation).toBeLessThan(2e12);
-      expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
-      expect(cluster.gateway.calls).toHaveLength(2);
-    },
-  );
+  it.each([2 ** 53 - 1, Number.NaN])('of generation %d causes a read and sets nothing', async (generation) => {
+    const cluster = new Cluster({ replicas: 2 });
+    await cluster.clock.advance(MINUTE);
+    const [store] = cluster.stores;
+    const readsBefore = store?.asksFor('read') ?? 0;
+    for (let count = 0; count < 1_000; count += 1) store?.announce({ kind: 'changed', merchant: 'shop', generation });
+    await cluster.clock.advance(100);
+    expect((store?.asksFor('read') ?? 0) - readsBefore).toBeLessThan(10);
+    expect(cluster.first.replica.held.floor('shop')).toBe(cluster.session().generation);
+    await cluster.clock.advance(20 * MINUTE);
+    expect(cluster.session().generation).toBeLessThan(2e12);
+    expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
 
   it('of a failure blocks no rejection and shows no failure to anybody', async () => {
     const cluster = new Cluster();
@@ -155,15 +152,6 @@ describe('a merchant whose configuration was mended', () => {
     expect(cluster.served('shop').map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
     expect(cluster.served('kiosk')).toEqual([undefined, undefined]);
     expect(cluster.gateway.calls).toHaveLength(refused + 1);
-  });
-
-  it('and is well costs no call', async () => {
-    const cluster = new Cluster();
-    await cluster.clock.advance(MINUTE);
-    const told = cluster.first.replica.merchantsChanged({ added: [], removed: [], changed: ['shop'] });
-    await cluster.clock.advance(SECOND);
-    await told;
-    expect(cluster.gateway.calls).toHaveLength(1);
   });
 });
 

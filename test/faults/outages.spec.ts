@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import { conditionOf, type SessionStore } from '#libs/session';
+import { aServerPublicKey } from '#libs/testing';
 import { Cluster, neverAborted } from './cluster.js';
 import type { FaultyStore } from './faulty-store.js';
 
@@ -173,7 +174,7 @@ describe('a store that does not answer', () => {
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 3 });
     await cluster.clock.advance(1_000);
     for (const store of stores) store.down = true;
-    await cluster.clock.advance(HOUR);
+    await cluster.clock.advance(20 * MINUTE);
     for (const store of stores) store.down = false;
     await cluster.clock.advance(2_000);
     expect(cluster.gateway.calls).toHaveLength(2);
@@ -194,7 +195,7 @@ describe('a store that does not answer', () => {
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 2 });
     await cluster.clock.advance(1_000);
     for (const store of stores) store.losesAnnouncements = true;
-    for (let minute = 0; minute < 120; minute += 1) {
+    for (let minute = 0; minute < 40; minute += 1) {
       await cluster.clock.advance(MINUTE);
       expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
     }
@@ -217,12 +218,12 @@ describe('a store that does not answer, where replicas may authorize alone', () 
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings });
     await cluster.clock.advance(1_000);
     for (const store of stores) store.down = true;
-    for (let minute = 0; minute < 60; minute += 1) {
+    for (let minute = 0; minute < 30; minute += 1) {
       await cluster.clock.advance(MINUTE);
       for (const served of cluster.served()) expect(served).toBeDefined();
     }
-    // An hour holds four lifetimes of fifteen minutes, and each of three replicas creates its own sessions.
-    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(1 + 3 * 5);
+    // Half an hour holds two lifetimes, and each of three replicas creates its own sessions.
+    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(1 + 3 * 3);
   });
 
   it('makes no call before the margin', async () => {
@@ -426,5 +427,47 @@ describe('a store that fails and comes back while a replica reads it for the fir
     const cluster = new Cluster({ wrapStore });
     await cluster.clock.advance(500);
     expect(enrolled).toEqual([['shop'], ['shop']]);
+  });
+});
+
+/** What the bank may answer after it has restored access: nothing need be as it was. */
+const restored = {
+  authToken: '00000000-0000-4000-8000-0000000000aa',
+  deviceId: '22222222-0000-4000-8000-000000000000',
+  refreshToken: '33333333-0000-4000-8000-000000000000',
+  serverPublic: { ...aServerPublicKey(), x: aServerPublicKey().y, y: aServerPublicKey().x },
+};
+
+describe('an access that the bank has restored', () => {
+  it('brings new parameters, all of which every replica takes over, and a replica that starts later as well', async () => {
+    const cluster = new Cluster({ replicas: 3, latencyMs: 10 });
+    cluster.gateway.answerNext({ refreshToken: '44444444-0000-4000-8000-000000000000' });
+    await cluster.clock.advance(MINUTE);
+    const before = cluster.session();
+    cluster.gateway.answerAlways({ kind: 'revoked', detail: 'revoked', msgCode: 'b_auth_token_expired' });
+    await cluster.clock.advance(20 * MINUTE);
+    expect(cluster.first.replica.failures.get('shop')).toMatchObject({
+      kind: 'revoked',
+      msgCode: 'b_auth_token_expired',
+    });
+    cluster.gateway.answerAlways(restored);
+    await cluster.clock.advance(6 * MINUTE);
+    cluster.addReplica();
+    await cluster.clock.advance(5_000);
+    for (const replica of [0, 1, 2, 3]) {
+      expect(cluster.session(replica)).toMatchObject(restored);
+      expect(cluster.session(replica).generation).toBeGreaterThan(before.generation);
+    }
+    const adopted = cluster.replicas.flatMap(({ events }) => events.of('session_adopted').slice(-1));
+    expect(adopted.slice(0, 3).map(({ serverKeyChanged }) => serverKeyChanged)).toEqual([true, true, true]);
+  });
+
+  it('without a refreshToken leaves no replica with the one that was there before', async () => {
+    const cluster = new Cluster({ replicas: 2, latencyMs: 10 });
+    cluster.gateway.answerNext({ refreshToken: '44444444-0000-4000-8000-000000000000' });
+    await cluster.clock.advance(MINUTE);
+    expect(cluster.session().refreshToken).toBeDefined();
+    await cluster.clock.advance(15 * MINUTE);
+    for (const replica of [0, 1]) expect(cluster.session(replica)).not.toHaveProperty('refreshToken');
   });
 });

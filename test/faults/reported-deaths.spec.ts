@@ -46,18 +46,6 @@ class Told {
     await this.cluster.clock.advance(SECOND);
     await settled;
   }
-
-  /** How often each replica has told the store. */
-  get reports(): readonly number[] {
-    return this.cluster.stores.map((store) => store.asksFor('reportDead'));
-  }
-
-  /** The first session, which is no longer young, is replaced; the second report comes within the cool-down. */
-  async reportTwice(): Promise<void> {
-    await this.cluster.clock.advance(2 * HOUR);
-    await this.report();
-    await this.report();
-  }
 }
 
 describe('a session that is reported dead to one replica, and cannot be replaced', () => {
@@ -74,27 +62,6 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     expect(told.cause).toEqual([undefined]);
   });
 
-  it('is so for the cool-down and some minutes after it, and ends on every replica', async () => {
-    const told = await Told.running();
-    await told.reportTwice();
-    expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
-    expect(told.cause).toEqual([expect.stringMatching(/: it is new, and reports count from 02:01:\d\d UTC on$/)]);
-    await told.cluster.clock.advance(4 * MINUTE);
-    expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
-    await told.cluster.clock.advance(2 * MINUTE);
-    expect(told.conditions).toEqual(['fresh', 'fresh']);
-  });
-
-  it('is known to be of somebody else who creates on every replica within two seconds', async () => {
-    const told = await Told.running();
-    await told.report();
-    await told.cluster.clock.advance(15 * SECOND);
-    await told.report();
-    await told.cluster.clock.advance(SECOND);
-    expect(told.conditions).toEqual(['foreign_authorizer', 'foreign_authorizer']);
-    expect(told.sayElsewhere).toEqual([false, true]);
-  });
-
   it('is known to a replica that starts later, and to the one that was told after it has been started anew', async () => {
     const told = await Told.running({ settings: SPENT });
     await told.report();
@@ -104,32 +71,11 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     expect(told.conditions[2]).toBe('reported_dead');
   });
 
-  it('ends at its time for a replica that starts shortly before it', async () => {
-    const told = await Told.running();
-    await told.reportTwice();
-    await told.cluster.clock.advance(5 * MINUTE);
-    told.cluster.addReplica();
-    await told.cluster.clock.advance(SECOND);
-    expect(told.conditions[2]).toBe('reported_dead');
-    await told.cluster.clock.advance(20 * SECOND);
-    expect(told.conditions).toEqual(['fresh', 'fresh', 'fresh']);
-  });
-
   it('is known although the announcement was lost: whoever looks at the store the next time reads it', async () => {
     const told = await Told.running({ settings: SPENT });
     const [, other] = told.cluster.stores;
     if (other !== undefined) other.losesAnnouncements = true;
     await told.report();
-    await told.cluster.clock.advance(MINUTE);
-    expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
-  });
-
-  it('is told to a store that was away when it was reported, once that is back', async () => {
-    const told = await Told.running();
-    for (const store of told.cluster.stores) store.down = true;
-    await told.report();
-    expect(told.conditions).toEqual(['reported_dead', 'fresh']);
-    for (const store of told.cluster.stores) store.down = false;
     await told.cluster.clock.advance(MINUTE);
     expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
   });
@@ -145,22 +91,5 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     told.cluster.addReplica();
     await told.cluster.clock.advance(5 * SECOND);
     expect(told.conditions.slice(1)).toEqual(['reported_dead', 'reported_dead']);
-  });
-
-  it('costs the store one write, however many report it and however long', async () => {
-    const told = await Told.running({ settings: SPENT });
-    for (let report = 0; report < 30; report += 1) await told.report();
-    await told.cluster.clock.advance(20 * MINUTE);
-    expect(told.reports).toEqual([1, 0]);
-  });
-
-  it('is of no merchant that is no longer configured', async () => {
-    const told = await Told.running({ settings: SPENT });
-    await told.report();
-    told.cluster.merchants = [];
-    const change = { added: [], removed: ['shop'], changed: [] };
-    await Promise.all(told.cluster.replicas.map(({ replica }) => replica.merchantsChanged(change)));
-    await told.cluster.clock.advance(MINUTE);
-    expect(told.cluster.replicas.map(({ replica }) => replica.isReportedDead('shop'))).toEqual([false, false]);
   });
 });

@@ -37,7 +37,7 @@ describe('MemorySessionStore held to the specification', () => {
         const { merchants } = await run.bench.store.due(10);
         expect([...merchants].sort()).toEqual([...run.specified.enrolled()].sort());
       }),
-      { numRuns: 250 },
+      { numRuns: 80 },
     );
   });
 });

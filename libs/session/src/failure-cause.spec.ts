@@ -1,7 +1,14 @@
+import { instantFromEpochMs, plusMs } from '#libs/clock';
+import { type UnavailableReason, unavailableReasons } from '#libs/errors';
+import { aRecordedFailure, aSession } from '#libs/testing';
+import type { ExplainedFacts } from './explanation.js';
+import { FailureBoard } from './failure-board.js';
 import { causeOf, seemsMisaddressed } from './failure-cause.js';
 import { checkedTrace, type FailureTrace } from './failure-trace.js';
 import { sharedFailureKinds } from './gateway-failure.js';
 import type { RecordedFailure } from './ports/session-store.js';
+import { explainRefusal, type RefusedWish } from './refusal-cause.js';
+import { type UnavailabilityFacts, whyUnavailable } from './why-unavailable.js';
 
 type Failed = Pick<RecordedFailure, 'kind' | 'msgCode' | 'trace'>;
 
@@ -177,5 +184,188 @@ describe('what is known of a failure', () => {
     7,
   ])('loses what nobody of ours can have written: %j', (value) => {
     expect(checkedTrace(value)).toBeUndefined();
+  });
+});
+
+const MINUTE = 60_000;
+const now = instantFromEpochMs(Date.parse('2026-11-22T18:00:00Z'));
+const failure = aRecordedFailure({
+  kind: 'refused',
+  msgCode: 'b_merchant_not_found',
+  at: plusMs(now, -3 * MINUTE + 400),
+});
+const refused = 'the bank refuses: b_merchant_not_found';
+const spent = { freeAt: plusMs(now, 14 * MINUTE), window: { calls: 5, perMs: 10 * MINUTE } };
+const all = 'all 5 create calls of 10 min are spent; the next one is free at 18:14:00 UTC';
+const unmade = `no call was made: ${all}, and this replica asks again then`;
+const others = 'somebody else ends the sessions of shop (runbook: foreign-authorizer)';
+const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
+  result: 'fresh',
+  session: aSession(),
+  failure: undefined,
+  isForeign: false,
+  isLikelyDead: false,
+  unopened: undefined,
+  isUnshared: false,
+  strayKey: undefined,
+  reported: undefined,
+  isReportedElsewhere: false,
+  spent: undefined,
+  isHeldBack: false,
+  watchedUntil: undefined,
+  createdUntil: undefined,
+  now,
+  why: () => 'not_replaced',
+  ...change,
+});
+const because = (change: Partial<ExplainedFacts>, wish: Partial<RefusedWish> = {}) =>
+  explainRefusal({ merchant: 'shop', refusedBy: 'failed', isJoined: false, store: undefined, ...wish }, facts(change));
+
+describe('why a person gets no newer session', () => {
+  it('is what ended the call that was made, with a budget that is spent by it', () => {
+    expect(because({ failure })?.text).toBe(refused);
+    expect(because({ spent })?.text).toBe(all);
+    expect(because({ spent, failure })).toEqual({ text: `${refused}; ${all}`, runbook: 'access-refused' });
+  });
+
+  it('is the answer of an attempt that was under way before the wish, where there is one', () => {
+    const isJoined = true;
+    const joined = 'an attempt was under way already, and this is its answer';
+    expect(because({ failure }, { isJoined })).toEqual({ text: `${joined}: ${refused}`, runbook: 'access-refused' });
+    expect(because({ failure, isForeign: true }, { isJoined })?.text).toBe(`${joined}: ${refused}; ${others}`);
+    expect(because({}, { isJoined })).toBeUndefined();
+  });
+
+  it('is that no call was made where none was left, and then when the last one ended, and how', () => {
+    const refusedBy = 'budget_exhausted' as const;
+    expect(because({ spent }, { refusedBy })).toEqual({
+      text: unmade,
+      runbook: 'budget-exhausted',
+    });
+    expect(because({ spent, failure }, { refusedBy })).toEqual({
+      text: `${unmade}; the last attempt (17:57:00 UTC) ended with: ${refused}`,
+      runbook: 'access-refused',
+    });
+  });
+
+  it.each([
+    ['silent', 'the store does not answer, so that no session can be created'],
+    ['refuses', 'the store refuses what it is asked, so that no session can be created'],
+  ] as const)('is the store that is %s, whatever else there is to say of the merchant', (store, text) => {
+    const wish = { refusedBy: 'store_down', store } as const;
+    expect(because({ spent, failure }, wish)).toEqual({ text, runbook: 'store-down' });
+    expect(because({}, { ...wish, refusedBy: 'failed' })).toBeUndefined();
+  });
+
+  it('names who else ends the sessions behind each of them', () => {
+    const isForeign = true;
+    expect(because({ isForeign })?.text).toBe(others);
+    expect(because({ failure, isForeign })?.text).toBe(`${refused}; ${others}`);
+    const watchedUntil = instantFromEpochMs(1);
+    expect(because({ isForeign, watchedUntil })?.text).toBe(
+      'somebody else created sessions of shop, and may again (runbook: foreign-authorizer)',
+    );
+    expect(because({ spent, isForeign }, { refusedBy: 'budget_exhausted' })).toEqual({
+      text: `${unmade}; ${others}`,
+      runbook: 'foreign-authorizer',
+    });
+  });
+});
+
+const nothing: UnavailabilityFacts = {
+  isBudgetSpent: false,
+  store: undefined,
+  failure: undefined,
+  isRenewing: false,
+  serving: 'no_session',
+};
+
+const reasonOf = (facts: Partial<UnavailabilityFacts>): UnavailableReason => whyUnavailable({ ...nothing, ...facts });
+
+describe('the reason for which there is no session', () => {
+  it.each<[UnavailableReason, Partial<UnavailabilityFacts>]>([
+    ['no_session', {}],
+    ['expired', { serving: 'expired' }],
+    ['not_replaced', { serving: 'current' }],
+    ['not_replaced', { serving: 'past_margin' }],
+    ['renewing', { isRenewing: true, serving: 'expired' }],
+    ['transient', { failure: 'transient' }],
+    ['timeout', { failure: 'timeout' }],
+    ['refused', { failure: 'refused' }],
+    ['revoked', { failure: 'revoked' }],
+    ['invalid_response', { failure: 'invalid_response' }],
+    ['store_silent', { store: 'silent' }],
+    ['store_refuses', { store: 'refuses' }],
+    ['budget_exhausted', { isBudgetSpent: true }],
+  ])('is %s', (reason, facts) => {
+    expect(reasonOf(facts)).toBe(reason);
+  });
+
+  it('is the failure that was, while the next attempt is under way', () => {
+    expect(reasonOf({ failure: 'refused', isRenewing: true, serving: 'expired' })).toBe('refused');
+  });
+
+  it('is what keeps everybody from trying, before what became of the last try', () => {
+    expect(reasonOf({ failure: 'transient', store: 'silent' })).toBe('store_silent');
+    expect(reasonOf({ failure: 'transient', isBudgetSpent: true, store: 'refuses' })).toBe('budget_exhausted');
+  });
+
+  it('is none of the failures that are our own doing', () => {
+    expect(reasonOf({ failure: 'aborted' })).toBe('no_session');
+  });
+});
+
+describe('the words of a reason', () => {
+  it.each(Object.entries(unavailableReasons))('are whole sentences without a full stop: %s', (_reason, words) => {
+    for (const sentence of [words.caller, words.page]) expect(sentence).toMatch(/^[A-Z].{15,}[^.\s]$/);
+  });
+});
+
+describe('the last failures', () => {
+  it('are told to those who wait, once each, however often they are read', () => {
+    const board = new FailureBoard();
+    const failure = aRecordedFailure();
+    const heard: string[] = [];
+    board.onFailure('shop', ({ kind }) => heard.push(kind));
+    board.note('shop', failure);
+    board.note('shop', { ...failure });
+    board.note('shop', { ...failure, kind: 'timeout', at: plusMs(failure.at, 1) });
+    expect(heard).toEqual(['transient', 'timeout']);
+    expect(board.get('shop')?.kind).toBe('timeout');
+  });
+
+  it('are forgotten with the next session, and told to nobody who has gone', () => {
+    const board = new FailureBoard();
+    const heard: string[] = [];
+    board.onFailure('shop', ({ kind }) => heard.push(kind))();
+    board.note('shop', aRecordedFailure());
+    board.clear('shop');
+    expect(heard).toEqual([]);
+    expect(board.get('shop')).toBeUndefined();
+  });
+});
+
+describe('a failure that is noted', () => {
+  it('stays when an older answer knows of none, whether another one was known before or not', () => {
+    const failure = aRecordedFailure();
+    const later = aRecordedFailure({ at: plusMs(failure.at, 1) });
+    for (const before of [undefined, failure]) {
+      const board = new FailureBoard();
+      board.note('shop', later);
+      board.clearSeen('shop', before);
+      expect(board.get('shop')).toBe(later);
+      board.clearSeen('shop', later);
+      expect(board.get('shop')).toBeUndefined();
+    }
+  });
+
+  it('is news once, until another one or a session takes its place', () => {
+    const board = new FailureBoard();
+    const failure = aRecordedFailure();
+    expect(board.note('shop', failure)).toBe(true);
+    expect(board.note('shop', { ...failure })).toBe(false);
+    board.clear('shop');
+    expect(board.get('shop')).toBeUndefined();
+    expect(board.note('shop', failure)).toBe(true);
   });
 });

@@ -124,7 +124,7 @@ describe('four hundred days with quiet hours', () => {
     expect(counts.filter((count) => count === 2).length).toBeLessThanOrEqual(Math.ceil(400 / 20) + 3);
   });
 
-  it.each(inEachZone.slice(0, 3))('of eight hours have two a day elsewhere, in %s at place %d', (timeZone, place) => {
+  it.each(inEachZone.slice(0, 2))('of eight hours have two a day elsewhere, in %s at place %d', (timeZone, place) => {
     const times = { ...night, timeZone };
     const daily = new DailyWindow(times);
     for (const livesMs of [8 * HOUR_MS, 8 * HOUR_MS - 5 * MINUTE_MS]) {
@@ -158,7 +158,7 @@ describe('for any life of sessions, hours and place', () => {
           if ((count += 1) > 20) return;
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -174,7 +174,7 @@ describe('for any life of sessions, hours and place', () => {
         }
         expect(Math.max(0, ...inWindows.values())).toBeLessThanOrEqual(2);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -195,13 +195,13 @@ describe('for any life of sessions, hours and place', () => {
         }
         expect(Math.max(0, ...between.values())).toBeLessThanOrEqual(fewest);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });
 
 describe('the place of a merchant', () => {
-  const fleet = Array.from({ length: 200 }, (_, index) => `shop-${index}`);
+  const fleet = Array.from({ length: 100 }, (_, index) => `shop-${index}`);
 
   it('is the same for ever', () => {
     expect(placeOf('shop')).toBe(placeOf('shop'));
@@ -227,14 +227,14 @@ describe('the place of a merchant', () => {
   it.each([
     ['that live for a day', DAY_MS - 5 * MINUTE_MS],
     ['that outlive one', 26 * HOUR_MS],
-  ])('keeps the sessions of a fleet spread after a month %s', (_name, livesMs) => {
+  ])('keeps the sessions of a fleet spread after ten days %s', (_name, livesMs) => {
     const quarters = [0, 0, 0, 0];
     for (const merchant of fleet) {
-      const last = momentsOver(30, livesMs, { start, times: night, place: placeOf(merchant) }).at(-1) ?? start;
+      const last = momentsOver(10, livesMs, { start, times: night, place: placeOf(merchant) }).at(-1) ?? start;
       const quarter = Math.floor(((last % DAY_MS) - 3 * HOUR_MS) / (30 * MINUTE_MS));
       quarters[quarter] = (quarters[quarter] ?? 0) + 1;
     }
     expect(quarters).toHaveLength(4);
-    expect(Math.min(...quarters)).toBeGreaterThan(30);
+    expect(Math.min(...quarters)).toBeGreaterThan(12);
   });
 });

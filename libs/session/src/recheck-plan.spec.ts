@@ -1,5 +1,5 @@
+import { jest } from '@jest/globals';
 import type { Clock, ScheduledTask } from '#libs/clock';
-import fc from 'fast-check';
 import { FakeClock } from '#libs/testing';
 import { RecheckPlan } from './recheck-plan.js';
 
@@ -14,182 +14,116 @@ class ShortClock extends FakeClock implements Clock {
   }
 }
 
-/** Records how long timers were asked to run. */
-class CountingClock extends FakeClock {
-  readonly delaysMs: number[] = [];
-
-  override schedule(delayMs: number, task: () => void): ScheduledTask {
-    this.delaysMs.push(delayMs);
-    return super.schedule(delayMs, task);
-  }
-}
-
-interface Told {
+interface Looked {
   readonly atMs: number;
   readonly merchants: readonly string[];
 }
 
-function planned(...wishes: readonly (readonly [merchant: string, delayMs: number])[]) {
-  const clock = new CountingClock();
-  const told: Told[] = [];
-  const plan = new RecheckPlan(clock, (merchants) => told.push({ atMs: clock.monotonicMs(), merchants }));
-  for (const [merchant, delayMs] of wishes) plan.planIn(merchant, delayMs);
-  return { clock, plan, told };
+function planning(): { clock: FakeClock; plan: RecheckPlan; looks: Looked[] } {
+  const clock = new FakeClock();
+  const looks: Looked[] = [];
+  const plan = new RecheckPlan(clock, (merchants) => looks.push({ atMs: clock.monotonicMs(), merchants }));
+  return { clock, plan, looks };
 }
 
 describe('the plan of looks', () => {
-  it('tells of merchants whose moments lie together at once', async () => {
-    const clock = new FakeClock();
-    const told: (readonly string[])[] = [];
-    const plan = new RecheckPlan(clock, (merchants) => told.push(merchants));
-    plan.planIn('shop', 900);
-    plan.planIn('stall', 990);
-    await clock.advance(1_000);
-    expect(told).toEqual([['shop', 'stall']]);
+  it('comes to a merchant at its moment, rounded up to a quarter of a second, and once', async () => {
+    const { clock, plan, looks } = planning();
+    plan.planIn('shop', 1_001);
+    expect(plan.has('shop')).toBe(true);
+    await clock.advance(10_000);
+    expect(looks).toEqual([{ atMs: 1_250, merchants: ['shop'] }]);
+    expect(plan.has('shop')).toBe(false);
     expect(clock.pendingTasks).toBe(0);
   });
 
-  it('goes on when the clock falls short of the moment by a fraction', async () => {
-    const clock = new ShortClock();
-    const told: (readonly string[])[] = [];
-    const plan = new RecheckPlan(clock, (merchants) => told.push(merchants));
-    plan.planIn('shop', 1_000);
-    await clock.advance(1_000);
-    expect(told).toEqual([['shop']]);
-  });
-
-  it.each([
-    [-700, 0],
-    [0, 0],
-    [1, 250],
-    [250, 250],
-    [251, 500],
-    [86_400_000, 86_400_000],
-  ])('tells of a look in %d ms after %d ms', async (delayMs, atMs) => {
-    const { clock, told } = planned(['shop', delayMs]);
-    await clock.advance(Math.max(0, atMs - 1));
-    expect(told).toEqual(atMs === 0 ? [{ atMs: 0, merchants: ['shop'] }] : []);
-    await clock.advance(1);
-    expect(told).toEqual([{ atMs, merchants: ['shop'] }]);
-  });
-
-  it('counts from the moment of the wish', async () => {
-    const { clock, plan, told } = planned();
-    clock.freeze(1_100);
-    plan.planIn('shop', 100);
-    await clock.advance(1_000);
-    expect(told).toEqual([{ atMs: 1_250, merchants: ['shop'] }]);
-  });
-
-  it('tells of the earliest first, in whatever order they were planned, with one timer for all', async () => {
-    const { clock, told } = planned(['third', 3_000], ['first', 1_000], ['second', 2_000], ['with the first', 900]);
-    for (const pending of [1, 1, 0]) {
-      await clock.advance(1_000);
-      expect(clock.pendingTasks).toBe(pending);
-    }
-    expect(told).toEqual([
-      { atMs: 1_000, merchants: ['first', 'with the first'] },
-      { atMs: 2_000, merchants: ['second'] },
-      { atMs: 3_000, merchants: ['third'] },
+  it('takes together those that lie close together, and has one timer for all', async () => {
+    const { clock, plan, looks } = planning();
+    plan.planIn('late', 2_000);
+    plan.planIn('a', 900);
+    plan.planIn('b', 1_000);
+    plan.planIn('c', 1_001);
+    expect(clock.pendingTasks).toBe(1);
+    await clock.advance(10_000);
+    expect(looks).toEqual([
+      { atMs: 1_000, merchants: ['a', 'b'] },
+      { atMs: 1_250, merchants: ['c'] },
+      { atMs: 2_000, merchants: ['late'] },
     ]);
   });
 
-  it('sets its timer anew only for an earlier moment', () => {
-    const { clock } = planned(['shop', 2_000], ['same', 1_990], ['later', 3_000], ['earlier', 1_000]);
-    expect(clock.delaysMs).toEqual([2_000, 1_000]);
-  });
-
-  it('never asks for a timer in the past', async () => {
-    const { clock, told } = planned(['shop', -5_000], ['stall', 250], ['store', 500]);
-    clock.freeze(400);
-    await clock.advance(100);
-    expect(clock.delaysMs.filter((delayMs) => delayMs < 0)).toEqual([]);
-    expect(told.flatMap(({ merchants }) => merchants)).toEqual(['shop', 'stall', 'store']);
-  });
-
-  it('tells at once of all whose moments have passed while the process was stalled', async () => {
-    const { clock, told } = planned(['first', 1_000], ['second', 2_000], ['third', 60_000]);
-    clock.freeze(10_000);
-    await clock.advance(0);
-    expect(told).toEqual([{ atMs: 10_000, merchants: ['first', 'second'] }]);
-    expect(clock.pendingTasks).toBe(1);
-  });
-
-  it.each([
-    ['earlier', 500],
-    ['later', 4_000],
-  ])('has one moment for each merchant: the last that was wished, %s', async (_name, delayMs) => {
-    const { clock, plan, told } = planned(['shop', 2_000]);
-    plan.planIn('shop', delayMs);
-    await clock.advance(10_000);
-    expect(told).toEqual([{ atMs: delayMs, merchants: ['shop'] }]);
-  });
-
-  it('does not tell of what was forgotten, and tells of the others of that moment', async () => {
-    const { clock, plan, told } = planned(['shop', 1_000], ['stall', 1_000]);
-    plan.forget('shop');
-    plan.forget('unknown');
-    expect([plan.has('shop'), plan.has('stall')]).toEqual([false, true]);
-    await clock.advance(2_000);
-    expect(told).toEqual([{ atMs: 1_000, merchants: ['stall'] }]);
-  });
-
-  it('tells nothing when all of a moment were forgotten, and goes on to the next', async () => {
-    const { clock, plan, told } = planned(['shop', 1_000], ['stall', 2_000]);
-    plan.forget('shop');
-    await clock.advance(1_000);
-    expect(told).toEqual([]);
-    await clock.advance(1_000);
-    expect(told).toEqual([{ atMs: 2_000, merchants: ['stall'] }]);
-  });
-
-  it('knows a merchant until it has told of it, and takes the next wish from the one who was told', async () => {
-    const clock = new FakeClock();
-    const told: Told[] = [];
-    const known: boolean[] = [];
-    const plan: RecheckPlan = new RecheckPlan(clock, (merchants) => {
-      told.push({ atMs: clock.monotonicMs(), merchants });
-      known.push(plan.has('shop'));
-      if (told.length < 3) plan.planIn('shop', 500);
-    });
+  it('has one moment for a merchant: the last that was planned', async () => {
+    const { clock, plan, looks } = planning();
+    plan.planIn('shop', 500);
     plan.planIn('shop', 1_000);
-    expect(plan.has('shop')).toBe(true);
     await clock.advance(10_000);
-    expect(told.map(({ atMs }) => atMs)).toEqual([1_000, 1_500, 2_000]);
-    expect(known).toEqual([false, false, false]);
+    expect(looks).toEqual([{ atMs: 1_000, merchants: ['shop'] }]);
+  });
+
+  it('plans anew what is planned while it is told of what is due', async () => {
+    const clock = new FakeClock();
+    const looks: number[] = [];
+    const plan: RecheckPlan = new RecheckPlan(clock, () => {
+      looks.push(clock.monotonicMs());
+      if (looks.length < 3) plan.planIn('shop', 500);
+    });
+    plan.planIn('shop', 500);
+    await clock.advance(10_000);
+    expect(looks).toEqual([500, 1_000, 1_500]);
+  });
+
+  it('comes to nobody who was forgotten, and to the others in their bucket', async () => {
+    const { clock, plan, looks } = planning();
+    plan.planIn('a', 500);
+    plan.planIn('b', 500);
+    plan.planIn('c', 750);
+    plan.forget('a');
+    plan.forget('c');
+    plan.forget('unknown');
+    await clock.advance(10_000);
+    expect(looks).toEqual([{ atMs: 500, merchants: ['b'] }]);
     expect(clock.pendingTasks).toBe(0);
   });
 
-  it('tells nothing any more once it is closed, and takes no wish', async () => {
-    const { clock, plan, told } = planned(['shop', 1_000]);
-    plan.close();
-    expect([clock.pendingTasks, plan.has('shop')]).toEqual([0, false]);
-    plan.planIn('stall', 500);
-    expect([clock.pendingTasks, plan.has('stall')]).toEqual([0, false]);
-    await clock.advance(2_000);
-    expect(told).toEqual([]);
+  it('comes at once to what is overdue, also after a process was frozen', async () => {
+    const { clock, plan, looks } = planning();
+    await clock.advance(1_000);
+    plan.planIn('past', -5_000);
+    await clock.advance(0);
+    expect(looks).toEqual([{ atMs: 1_000, merchants: ['past'] }]);
+    plan.planIn('a', 500);
+    plan.planIn('b', 1_500);
+    clock.freeze(60_000);
+    await clock.advance(0);
+    expect(looks.slice(1)).toEqual([{ atMs: 61_000, merchants: ['a', 'b'] }]);
   });
 
-  it('may be closed with nothing planned', () => {
-    const { clock, plan } = planned();
+  it('ends when it is closed, and takes nothing more', async () => {
+    const { clock, plan, looks } = planning();
+    plan.planIn('shop', 500);
     plan.close();
+    expect(plan.has('shop')).toBe(false);
+    plan.planIn('shop', 500);
+    expect(plan.has('shop')).toBe(false);
     expect(clock.pendingTasks).toBe(0);
+    await clock.advance(10_000);
+    expect(looks).toEqual([]);
   });
 
-  it('tells of every merchant once, less than a quarter of a second after its moment', async () => {
-    const wishes = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.integer({ min: 0, max: 3_000 })));
-    await fc.assert(
-      fc.asyncProperty(wishes, async (wished) => {
-        const { clock, told } = planned(...wished);
-        expect(clock.pendingTasks).toBe(wished.length === 0 ? 0 : 1);
-        await clock.advance(4_000);
-        const last = new Map<string, number>(wished);
-        expect(told.flatMap(({ merchants }) => merchants).sort()).toEqual([...last.keys()].sort());
-        for (const { atMs, merchants } of told) {
-          for (const merchant of merchants) expect(atMs).toBe(Math.ceil((last.get(merchant) ?? 0) / 250) * 250);
-        }
-      }),
-      { numRuns: 50 },
-    );
+  it('sets its timer anew only for an earlier moment, and none is needed to close it', () => {
+    const { clock, plan } = planning();
+    const schedule = jest.spyOn(clock, 'schedule');
+    for (const delayMs of [2_000, 1_990, 3_000, 1_000]) plan.planIn(`in-${delayMs}`, delayMs);
+    expect(schedule.mock.calls.map(([delayMs]) => delayMs)).toEqual([2_000, 1_000]);
+    planning().plan.close();
+  });
+
+  it('comes to the end of a moment by a clock whose fractions fall short of it', async () => {
+    const clock = new ShortClock();
+    const looks: (readonly string[])[] = [];
+    const plan = new RecheckPlan(clock, (merchants) => looks.push(merchants));
+    plan.planIn('shop', 1_000);
+    await clock.advance(1_000);
+    expect(looks).toEqual([['shop']]);
   });
 });

@@ -319,7 +319,7 @@ describe('a failure that is read', () => {
     expect(syncing.backOffs).toEqual([5_000, 3_600_000]);
   });
 
-  it('is over when the store has none, unless it came while the answer was on its way', async () => {
+  it('is over when the store has none, unless it came meanwhile, and with a session that came meanwhile', async () => {
     const syncing = new Syncing();
     syncing.failures.note('shop', aRecordedFailure());
     await syncing.sync.refresh('shop');
@@ -327,6 +327,9 @@ describe('a failure that is read', () => {
     syncing.whileReading = () => void syncing.failures.note('shop', aRecordedFailure());
     await syncing.sync.refresh('shop');
     expect(syncing.failures.get('shop')).toBeDefined();
+    syncing.stored({ failure: aRecordedFailure() }).whileReading = () => void syncing.holding(12);
+    await syncing.sync.refresh('shop');
+    expect([syncing.failures.get('shop'), syncing.backOffs]).toEqual([undefined, []]);
   });
 });
 
@@ -336,7 +339,6 @@ describe('a store that has less than this replica', () => {
     ['an older session', { kind: 'session', session: aSession({ generation: 10 }), ageMs: 0 }, true],
     ['an older one that does not open', { kind: 'unopenable', generation: 10 }, true],
     ['the same', { kind: 'unchanged', ageMs: 0 }, false],
-    ['the same, sent once more', { kind: 'session', session: aSession({ generation: 12 }), ageMs: 0 }, false],
     ['a newer one that does not open', { kind: 'unopenable', generation: 14 }, false],
   ])('is offered what this one holds where it has %s: %#', async (_name, stored, isOffered) => {
     const syncing = new Syncing().holding(12, 60_000).stored({ stored });
@@ -530,14 +532,6 @@ describe('a merchant is looked at again', () => {
     expired.sync.forget('shop');
     await expired.sync.refresh('shop');
     expect(await expired.readsWithin(expectedMs)).toEqual([expectedMs]);
-  });
-
-  it('no earlier because of a look in between', async () => {
-    const syncing = new Syncing().stored({ dueInMs: 60_000 });
-    await syncing.sync.refresh('shop');
-    await syncing.clock.advance(5_000);
-    await syncing.sync.refresh('shop');
-    expect(await syncing.readsWithin(14_000)).toEqual([10_000]);
   });
 
   it('not at all once it is forgotten, or nobody looks any more', async () => {

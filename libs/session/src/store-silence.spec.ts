@@ -1,120 +1,151 @@
+import { BrokerError } from '#libs/errors';
 import { FakeClock } from '#libs/testing';
-import { LASTING_SILENCE_MS, StoreSilence } from './store-silence.js';
+import { Grace } from './grace.js';
+import { isStoreOutage, isStoreSilence } from './store-outage.js';
+import { StoreSilence } from './store-silence.js';
 
-/** A query that nobody answered. */
-interface Unanswered {
-  readonly atMs: number;
-  readonly tookMs?: number;
-}
-
-class Asker {
-  readonly clock = new FakeClock();
-  readonly silence = new StoreSilence(this.clock);
-
-  at(ms: number): this {
-    this.clock.freeze(ms - this.clock.monotonicMs());
-    return this;
-  }
-
-  unanswered(...questions: readonly Unanswered[]): this {
-    for (const { atMs, tookMs = 0 } of questions) {
-      this.at(atMs + tookMs);
-      this.silence.unanswered(atMs);
-    }
-    return this;
-  }
-
-  answered(atMs: number): this {
-    this.at(atMs).silence.answered();
-    return this;
-  }
-
-  isLastingAt(ms: number): boolean {
-    return this.at(ms).silence.isLasting;
-  }
-}
-
-const at = (...moments: readonly number[]): readonly Unanswered[] => moments.map((atMs) => ({ atMs }));
-
-describe('a store that is silent', () => {
-  it('is given up after five seconds', () => {
-    expect(LASTING_SILENCE_MS).toBe(5_000);
-  });
-
-  const table: Readonly<Record<string, readonly [Asker, Readonly<Record<number, boolean>>]>> = {
-    'is not given up by a process that never asked': [new Asker(), { 60_000: false }],
-    'is given up five seconds after the first of three questions': [
-      new Asker().unanswered(...at(100, 2_100, 4_100)),
-      { 5_099: false, 5_100: true, 60_000: true },
-    ],
-    'is not given up for two questions, and is for the third': [
-      new Asker().unanswered(...at(0, 3_000)),
-      { 5_999: false, 6_000: false },
-    ],
-    'is given up for three questions that were three seconds apart': [
-      new Asker().unanswered(...at(0, 3_000, 6_000)),
-      { 6_000: true },
-    ],
-    'is counted anew after a pause of more than three seconds, in which nobody listened': [
-      new Asker().unanswered(...at(0, 1_000, 2_000, 5_001, 6_001, 7_001)),
-      { 7_001: false, 10_000: false, 10_001: true },
-    ],
-    'has not been silent in the pause itself': [
-      new Asker().unanswered(...at(0, 1_000, 2_000, 5_001)),
-      { 60_000: false },
-    ],
-    'is silent from the question on, not from its failure': [
-      new Asker().unanswered({ atMs: 1_000, tookMs: 2_000 }, ...at(4_000, 5_000)),
-      { 5_999: false, 6_000: true },
-    ],
-    'is asked by a process that is awake when a question takes three seconds': [
-      new Asker().unanswered(...at(0, 1_000), { atMs: 2_000, tookMs: 3_000 }),
-      { 5_000: true },
-    ],
-    'is not judged by a process that was stalled in its question': [
-      new Asker().unanswered(...at(0, 1_000, 2_000), { atMs: 3_000, tookMs: 3_001 }),
-      { 6_001: false, 60_000: false },
-    ],
-    'is counted anew after a stall, from the first question asked since': [
-      new Asker().unanswered(...at(0, 1_000, 2_000), { atMs: 3_000, tookMs: 3_001 }, ...at(6_100, 7_000, 8_000)),
-      { 11_099: false, 11_100: true },
-    ],
-    'is silent from the first question after its last answer on': [
-      new Asker()
-        .unanswered(...at(0, 1_000, 2_000))
-        .answered(4_000)
-        .unanswered(...at(4_500, 5_500, 6_500)),
-      { 6_500: false, 9_499: false, 9_500: true },
-    ],
-    'has three questions to answer again after an answer': [
-      new Asker()
-        .unanswered(...at(0, 1_000, 2_000))
-        .answered(2_500)
-        .unanswered(...at(3_000, 4_000)),
-      { 60_000: false },
-    ],
-    'may fail questions in another order than that in which they were asked': [
-      new Asker().unanswered(...at(0, 2_900), { atMs: 500, tookMs: 2_500 }, ...at(5_800)),
-      { 5_800: true },
-    ],
-    'is not silent for a question that it passed over before it answered another': [
-      new Asker().answered(1_000).unanswered({ atMs: 500, tookMs: 1_000 }, ...at(1_500, 2_500)),
-      { 5_500: false, 6_500: false },
-    ],
-    'is silent for a question that was asked in the moment of its answer': [
-      new Asker().answered(1_000).unanswered(...at(1_000, 2_000, 3_000)),
-      { 5_999: false, 6_000: true },
-    ],
+function silent(): { clock: FakeClock; silence: StoreSilence; ask: (tookMs: number) => Promise<void> } {
+  const clock = new FakeClock();
+  const silence = new StoreSilence(clock);
+  const ask = async (tookMs: number): Promise<void> => {
+    const askedAtMs = clock.monotonicMs();
+    await clock.advance(tookMs);
+    silence.unanswered(askedAtMs);
   };
+  return { clock, silence, ask };
+}
 
-  it.each(Object.entries(table))('%s', (_name, [asker, moments]) => {
-    const judged = Object.keys(moments).map((ms) => [ms, asker.isLastingAt(Number(ms))]);
-    expect(Object.fromEntries(judged)).toEqual(moments);
+describe('the silence of a store', () => {
+  it('lasts after three questions within five seconds, and not a millisecond before', async () => {
+    const { clock, silence, ask } = silent();
+    await clock.advance(60_000);
+    await ask(1_000);
+    await ask(1_000);
+    await ask(1_000);
+    expect(silence.isLasting).toBe(false);
+    await clock.advance(1_999);
+    expect(silence.isLasting).toBe(false);
+    await clock.advance(1);
+    expect(silence.isLasting).toBe(true);
   });
 
-  it('is not silent for good any more once it has answered', () => {
-    const asker = new Asker().unanswered(...at(0, 2_000, 4_000));
-    expect(asker.isLastingAt(5_000)).toBe(true);
-    expect(asker.answered(5_000).isLastingAt(60_000)).toBe(false);
+  it('does not last while it was asked twice, however long ago', async () => {
+    const { clock, silence, ask } = silent();
+    await ask(1_000);
+    await ask(1_000);
+    await clock.advance(60_000);
+    expect(silence.isLasting).toBe(false);
+  });
+
+  it('ends with an answer, and is counted from its beginning again', async () => {
+    const { clock, silence, ask } = silent();
+    for (let question = 0; question < 6; question += 1) await ask(1_000);
+    expect(silence.isLasting).toBe(true);
+    silence.answered();
+    expect(silence.isLasting).toBe(false);
+    await ask(1_000);
+    await ask(1_000);
+    await ask(1_000);
+    expect(silence.isLasting).toBe(false);
+    await clock.advance(2_000);
+    expect(silence.isLasting).toBe(true);
+  });
+
+  it('is not that of a process which was stalled during a question', async () => {
+    const { clock, silence, ask } = silent();
+    await ask(3_000);
+    await ask(1_000);
+    await ask(1_000);
+    expect(silence.isLasting).toBe(true);
+    await ask(3_001);
+    expect(silence.isLasting).toBe(false);
+    await ask(1_000);
+    await ask(1_000);
+    await ask(1_000);
+    await clock.advance(1_999);
+    expect(silence.isLasting).toBe(false);
+    await clock.advance(1);
+    expect(silence.isLasting).toBe(true);
+  });
+
+  it('is not that of a process which was stalled between two questions', async () => {
+    const { clock, silence, ask } = silent();
+    await ask(1_000);
+    await ask(1_000);
+    await clock.advance(2_000);
+    await ask(1_000);
+    expect(silence.isLasting).toBe(true);
+    await clock.advance(2_001);
+    await ask(1_000);
+    expect(silence.isLasting).toBe(false);
+    await ask(1_000);
+    await ask(2_999);
+    expect(silence.isLasting).toBe(false);
+    await ask(1);
+    expect(silence.isLasting).toBe(true);
+  });
+
+  it('counts questions that were asked side by side, in whatever order they are given up', async () => {
+    const { clock, silence } = silent();
+    await clock.advance(10_000);
+    for (const askedAtMs of [9_000, 8_000, 9_500]) silence.unanswered(askedAtMs);
+    await clock.advance(1_499);
+    // The last one was sent at 9.5 s: one sent within three seconds of it continues the count.
+    silence.unanswered(11_400);
+    await clock.advance(2_501);
+    expect(silence.isLasting).toBe(true);
+  });
+
+  it('is not broken by a question that was passed over before another was answered', async () => {
+    const { clock, silence, ask } = silent();
+    await clock.advance(1_000);
+    silence.answered();
+    silence.unanswered(500);
+    await ask(1_000);
+    await ask(1_000);
+    await clock.advance(60_000);
+    expect(silence.isLasting).toBe(false);
+  });
+});
+
+describe('a failure of the store', () => {
+  const table = {
+    'is an outage and silence when it did not answer': [new BrokerError('store_unavailable'), true, true],
+    'is an outage and no silence when it refused': [new BrokerError('store_refused'), true, false],
+    'is neither when it is another failure of ours': [new BrokerError('internal_error'), false, false],
+    'is neither when it is a bug': [new TypeError('store_unavailable'), false, false],
+    'is neither when it only looks like one': [{ code: 'store_unavailable' }, false, false],
+    'is neither when it only looks like a refusal': [{ code: 'store_refused' }, false, false],
+    'is neither when nothing was thrown': [undefined, false, false],
+  } as const;
+
+  it.each(Object.entries(table))('%s', (_name, [error, isOutage, isSilence]) => {
+    expect([isStoreOutage(error), isStoreSilence(error)]).toEqual([isOutage, isSilence]);
+  });
+});
+
+describe('the grace that others are given', () => {
+  it('is over before it has begun', () => {
+    expect(new Grace(new FakeClock(), 1_500).leftMs()).toBe(0);
+  });
+
+  it('counts down from its beginning, in whole milliseconds, and never owes time', () => {
+    const clock = new FakeClock();
+    const grace = new Grace(clock, 1_500);
+    grace.begin();
+    const leftAfterMs = [0, 0.25, 1_499.5, 0.25, 60_000].map((ms) => {
+      clock.freeze(ms);
+      return grace.leftMs();
+    });
+    expect(leftAfterMs).toEqual([1_500, 1_500, 1, 0, 0]);
+  });
+
+  it('begins anew each time, and is none where nobody else is there', () => {
+    const clock = new FakeClock();
+    const [grace, none] = [new Grace(clock, 1_500), new Grace(clock, 0)];
+    for (const one of [grace, none]) one.begin();
+    clock.freeze(1_000);
+    for (const one of [grace, none]) one.begin();
+    expect([grace.leftMs(), none.leftMs()]).toEqual([1_500, 0]);
   });
 });

@@ -1,4 +1,6 @@
+import { someOf } from '#libs/errors';
 import { FakeClock } from '#libs/testing';
+import { Complaints } from './complaints.js';
 import { createLogger, type Logger, type LogLevel } from './logger.js';
 
 const CANARY = 'Zk7canaryQ';
@@ -85,5 +87,41 @@ describe('the logger', () => {
     act(log);
     expect(lines()).toHaveLength(1);
     expect(text()).not.toContain(CANARY);
+  });
+});
+
+describe('names in a line of the log', () => {
+  it('are all there, whatever they are names of', () => {
+    const lines: string[] = [];
+    const logger = createLogger({ name: 'broker', destination: { write: (line) => void lines.push(line) } });
+    const names = ['auth.tokens', 'auth.policies', 'auth.jwt', 'token-desk', 'kiosk'];
+    logger.info({ settings: someOf(names) }, 'changed');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ settings: names.join(', ') });
+  });
+});
+
+describe('the complaints of a library', () => {
+  it('are told once in ten minutes each, however often they are made', async () => {
+    const clock = new FakeClock();
+    const lines: string[] = [];
+    const note = (_fields: object, message: string): void => void lines.push(message);
+    const complaints = new Complaints({ debug: note, warn: note, error: note } as unknown as Logger, clock);
+    const unreachable = (attempt: number): string => `${'the collector cannot be reached'.padEnd(60, '.')} ${attempt}`;
+    for (let attempt = 0; attempt < 100; attempt += 1) complaints.say('error', unreachable(attempt));
+    complaints.say('warn', 'something else');
+    expect(lines).toEqual([unreachable(0), 'something else']);
+    await clock.advance(600_000);
+    complaints.say('error', unreachable(7));
+    expect(lines).toHaveLength(3);
+  });
+
+  it('take a bounded place in memory', () => {
+    const lines: string[] = [];
+    const note = (_fields: object, message: string): void => void lines.push(message);
+    const complaints = new Complaints({ debug: note, warn: note, error: note } as unknown as Logger, new FakeClock());
+    for (let count = 0; count < 200; count += 1) complaints.say('error', String(count));
+    expect(lines).toHaveLength(200);
+    complaints.say('error', '199');
+    expect(lines).toHaveLength(200);
   });
 });

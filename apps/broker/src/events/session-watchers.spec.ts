@@ -1,9 +1,12 @@
-import type { SessionReplica } from '#libs/session';
 import type { BrokerConfiguration } from '#libs/configuration';
-import { HeldSessions, type Session } from '#libs/session';
+import { HeldSessions, type Session, type SessionReplica } from '#libs/session';
 import { aSession, FakeClock } from '#libs/testing';
+import { EventsModule } from './events.module.js';
+import { generationOfLastEvent } from './last-event-id.js';
 import { HEARTBEAT_MS, SessionWatchers } from './session-watchers.js';
 import type { EventSink } from './watcher.js';
+import type { Authenticator } from '../auth/authenticator.service.js';
+import { RequestLife } from '../http/request-life.js';
 
 /** A consumer's stream, which takes nothing while it is stalled. */
 class Stream implements EventSink {
@@ -217,4 +220,31 @@ describe('the watchers of a replica', () => {
     expect(hall.clock.pendingTasks).toBe(0);
     expect(() => hall.publish(1)).not.toThrow();
   });
+});
+
+describe('those who follow sessions', () => {
+  it('are asked again who they are when an issuer has other keys, and let go when the replica stops', () => {
+    const told: string[] = [];
+    let keysChanged = (): void => undefined;
+    const life = new RequestLife();
+    const watchers = { endLost: () => told.push('lost'), endAll: () => told.push('all') };
+    const authenticator = { onKeysChanged: (listener: () => void) => void (keysChanged = listener) };
+    void new EventsModule(life, watchers as unknown as SessionWatchers, authenticator as unknown as Authenticator);
+    keysChanged();
+    life.shutDown();
+    expect(told).toEqual(['lost', 'all']);
+  });
+});
+
+describe('Last-Event-ID', () => {
+  it('names the generation that the consumer holds', () => {
+    expect(generationOfLastEvent('1795212001234')).toBe(1_795_212_001_234);
+  });
+
+  it.each([undefined, '', 'x', '-1', '1.5', '1e3', ' 1', '0x10', '9'.repeat(16), '9'.repeat(17), ['1', '2']])(
+    'counts as none when it is %j',
+    (value) => {
+      expect(generationOfLastEvent(value)).toBe(0);
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import type { Announcement, Lease } from '#libs/session';
 import {
   aClaim,
@@ -10,7 +11,12 @@ import {
   FakeClock,
   type StoreUnderTest,
 } from '#libs/testing';
+import { CallLog } from './call-log.js';
+import { DueQueue } from './due-queue.js';
 import { MemorySessionStore } from './memory-session-store.js';
+import { MAX_SIGHTINGS, RememberedSightings } from './remembered-sightings.js';
+import { SEAT_COUNT, Seats } from './seats.js';
+import { isOver, remainingMs, type StoreMoment } from './store-moment.js';
 
 /** The clock of a store, which can be set: it is the only clock that the store's moments are counted by. */
 class StoreClock extends FakeClock {
@@ -156,5 +162,167 @@ describe('MemorySessionStore', () => {
     const leased = await granted(store);
     await store.publish(leased, publicationOf(leased));
     expect(thrown).toEqual([fault]);
+  });
+});
+
+describe('the log of create calls', () => {
+  it('never lets more calls into any window than it allows, and never makes one wait longer than needed', () => {
+    const window = fc.record({ calls: fc.integer({ min: 1, max: 4 }), perMs: fc.integer({ min: 1, max: 50 }) });
+    const budgets = fc.array(window, { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(budgets, fc.array(fc.nat(20), { maxLength: 60 }), (budget, pauses) => {
+        const log = new CallLog();
+        const taken: number[] = [];
+        let nowMs = 0;
+        for (const pauseMs of pauses) {
+          nowMs += pauseMs;
+          const waits = budget.map(({ calls, perMs }) => {
+            const inWindow = taken.filter((atMs) => atMs > nowMs - perMs);
+            return inWindow.length < calls ? 0 : (inWindow.at(-calls) ?? NaN) + perMs - nowMs;
+          });
+          expect(log.wait(nowMs, budget)?.retryInMs ?? 0).toBe(Math.max(...waits));
+          if (Math.max(...waits) > 0) continue;
+          log.take(nowMs);
+          taken.push(nowMs);
+        }
+      }),
+    );
+  });
+
+  it('lets nothing through when the budget allows no call at all', () => {
+    expect(new CallLog().wait(0, [{ calls: 0, perMs: 1_000 }])?.retryInMs).toBe(1_000);
+  });
+
+  it('forgets exactly the call that is given back, and only once', () => {
+    const log = new CallLog();
+    const budget = [{ calls: 2, perMs: 100 }];
+    const first = log.take(40);
+    log.take(40);
+    log.giveBack(first);
+    log.giveBack(first);
+    expect(log.wait(50, budget)).toBeUndefined();
+    log.take(50);
+    expect(log.wait(50, budget)?.retryInMs).toBe(90);
+  });
+
+  it('lets a call of the future count from now, once, and forgets it when it is given back', () => {
+    const log = new CallLog();
+    const budget = [{ calls: 1, perMs: 100 }];
+    const taken = log.take(5_000);
+    expect(log.wait(40, budget)?.retryInMs).toBe(100);
+    expect(log.wait(90, budget)?.retryInMs).toBe(50);
+    log.giveBack(taken);
+    expect(log.wait(90, budget)).toBeUndefined();
+  });
+
+  it('names what is waited for by another mark once another call has to leave first', () => {
+    const log = new CallLog();
+    const budget = [{ calls: 1, perMs: 100 }];
+    log.take(0);
+    const first = log.wait(10, budget)?.mark;
+    expect(log.wait(99, budget)?.mark).toBe(first);
+    expect(log.wait(99, [{ calls: 1, perMs: 200 }])?.mark).not.toBe(first);
+    log.take(100);
+    expect(log.wait(110, budget)?.mark).not.toBe(first);
+  });
+});
+
+const at = (endsAtMs: number): StoreMoment => ({ mark: `due:${endsAtMs}`, endsAtMs, lengthMs: endsAtMs });
+
+describe('DueQueue', () => {
+  const move = fc.record({ merchant: fc.constantFrom('a', 'b', 'c', 'd', 'e'), dueAtMs: fc.nat(20) });
+
+  it('lists what is due as a sorted list of all merchants would', () => {
+    const limit = fc.integer({ min: 1, max: 6 });
+    fc.assert(
+      fc.property(fc.array(move), fc.nat(20), limit, (moves, nowMs, most) => {
+        const queue = new DueQueue();
+        const all = new Map<string, number>();
+        for (const { merchant, dueAtMs } of moves) {
+          queue.set(merchant, at(dueAtMs));
+          // Deleted first, so that the map keeps the order in which the moments were set.
+          all.delete(merchant);
+          all.set(merchant, dueAtMs);
+        }
+        const sorted = [...all].sort(([, a], [, b]) => a - b);
+        const due = sorted.filter(([, dueAtMs]) => dueAtMs <= nowMs).slice(0, most);
+        const nextAtMs = sorted[due.length]?.[1];
+        const next = nextAtMs === undefined ? undefined : at(nextAtMs);
+        const expected = { merchants: due.map(([merchant]) => merchant), next };
+        expect(queue.list(nowMs, most)).toEqual(expected);
+        expect(queue.list(nowMs, most)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('knows the moment of each merchant, and of no other', () => {
+    const queue = new DueQueue();
+    queue.set('shop', at(5));
+    queue.set('shop', at(3));
+    expect(queue.momentOf('shop')).toEqual(at(3));
+    expect(queue.momentOf('other')).toBeUndefined();
+  });
+
+  it('does not keep the moments that were moved away from', () => {
+    const queue = new DueQueue();
+    for (let round = 0; round < 10_000; round += 1) queue.set('shop', at(1_000_000 - round));
+    expect(queue.list(2_000_000, 100).merchants).toEqual(['shop']);
+  });
+});
+
+describe('sightings in memory', () => {
+  const seen = (sightings: RememberedSightings, index: number, nowMs: number): boolean =>
+    sightings.firstSeen({ merchant: 'shop', names: [`name-${index}`], forMs: 1_000 }, nowMs);
+
+  it('are bounded in number: the oldest is forgotten first', () => {
+    const sightings = new RememberedSightings();
+    for (let index = 0; index <= MAX_SIGHTINGS; index += 1) seen(sightings, index, 0);
+    expect(seen(sightings, 1, 0)).toBe(false);
+    expect(seen(sightings, 0, 0)).toBe(true);
+  });
+
+  it('are remembered from the first time on, however often they come again', () => {
+    const sightings = new RememberedSightings();
+    expect([0, 600, 999, 1_000].map((nowMs) => seen(sightings, 1, nowMs))).toEqual([true, false, false, true]);
+  });
+});
+
+const everySeatTaken = (seats: Seats): number[] =>
+  Array.from({ length: SEAT_COUNT }, (_, index) => seats.seatOf(`replica-${index}`));
+
+describe('the seats of replicas', () => {
+  it('are a number each, the same for the same owner', () => {
+    const seats = new Seats();
+    const numbers = everySeatTaken(seats);
+    expect(new Set(numbers).size).toBe(SEAT_COUNT);
+    expect(everySeatTaken(seats)).toEqual(numbers);
+  });
+
+  it('are taken from the longest unused owner when there is none left, who then takes that of the next', () => {
+    const seats = new Seats();
+    const numbers = everySeatTaken(seats);
+    seats.seatOf('replica-0');
+    expect(seats.seatOf('newcomer')).toBe(numbers[1]);
+    expect(seats.seatOf('replica-1')).toBe(numbers[2]);
+    expect(seats.seatOf('newcomer')).toBe(numbers[1]);
+  });
+});
+
+const moment = { mark: 'due:1000', endsAtMs: 1_000, lengthMs: 400 };
+
+describe('a moment of the store', () => {
+  it.each([
+    ['counts down to its end', 700, 300],
+    ['is over at its end, and stays over', 1_000, 0],
+    ['never owes time', 5_000, 0],
+    ['is never further off than when it was set, though the clock was set back', -86_400_000, 400],
+  ])('%s', (_name, nowMs, expectedMs) => {
+    expect(remainingMs(moment, nowMs)).toBe(expectedMs);
+    expect(isOver(moment, nowMs, undefined)).toBe(expectedMs === 0);
+  });
+
+  it('is over for a replica that has watched it, and not for one that watched another', () => {
+    expect(isOver(moment, 700, moment.mark)).toBe(true);
+    expect(isOver(moment, 700, 'due:999')).toBe(false);
   });
 });

@@ -1,4 +1,6 @@
 import { BrokerError } from '#libs/errors';
+import { TLS_TERMS } from '#libs/tls';
+import { clusterOptions, DEFAULT_REDIS_TIMEOUTS, reconnectDelayMs, serverOptions } from './connection-profile.js';
 import { addressOf, parseRedisUrl, type RedisConnection } from './redis-connection.js';
 
 describe('parseRedisUrl', () => {
@@ -56,5 +58,88 @@ describe('the address of a Redis', () => {
     ['cluster', { kind: 'cluster', nodes: [first, second] }, 'a:1, [::1]:2'],
   ])('is given in one line, without credentials: %s', (_kind, connection, address) => {
     expect(addressOf(connection)).toBe(address);
+  });
+});
+
+const address = { host: 'store', port: 6379 };
+
+describe('reconnectDelayMs', () => {
+  it('doubles its bound up to the longest delay', () => {
+    const bounds = [1, 2, 3, 4, 5, 6, 1_000, Infinity].map((attempt) => reconnectDelayMs(attempt, 1_000, () => 1));
+    expect(bounds).toEqual([100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
+  });
+
+  it('draws anything below the bound, so that replicas spread', () => {
+    expect([0, 0.25, 0.999].map((drawn) => reconnectDelayMs(9, 1_000, () => drawn))).toEqual([0, 250, 999]);
+  });
+});
+
+describe('the connection profile', () => {
+  const single = serverOptions({ kind: 'single', address, database: 2 }, DEFAULT_REDIS_TIMEOUTS);
+  const cluster = clusterOptions({ kind: 'cluster', nodes: [address] }, DEFAULT_REDIS_TIMEOUTS);
+
+  it.each([
+    ['a server', single],
+    ['the nodes of a cluster', cluster.redisOptions],
+  ])('ends every command in time and sends none twice, for %s', (_name, options) => {
+    expect(options).toMatchObject({
+      commandTimeout: 500,
+      connectTimeout: 1_500,
+      socketTimeout: 2_000,
+      keepAlive: 5_000,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+    });
+  });
+
+  it('does not send a command again when a node of the cluster goes away', () => {
+    expect(cluster).toMatchObject({ enableOfflineQueue: false, retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 });
+  });
+
+  it.each([
+    ['READONLY You can’t write against a read only replica.', 1],
+    ['LOADING Redis is loading the dataset in memory', 1],
+    ['MASTERDOWN Link with MASTER is down', 1],
+    ['OOM command not allowed', false],
+    ['NOPERM the READONLY user', false],
+  ])('on "%s" reconnects: %s, and never re-sends', (message, expected) => {
+    expect(single.reconnectOnError?.(new Error(message))).toBe(expected);
+  });
+
+  it('never gives up', () => {
+    for (const attempt of [1, 50, 100_000]) expect(single.retryStrategy?.(attempt)).toEqual(expect.any(Number));
+  });
+
+  it('verifies TLS everywhere and cannot be told not to', () => {
+    const tls = { ca: 'authority', servername: 'store.example' };
+    const expected = { ...tls, rejectUnauthorized: true, ...TLS_TERMS };
+    const sentinel = serverOptions(
+      { kind: 'sentinel', sentinels: [address], name: 'primary', database: 0, tls, sentinelTls: tls },
+      DEFAULT_REDIS_TIMEOUTS,
+    );
+    expect(sentinel).toMatchObject({ tls: expected, sentinelTLS: expected, enableTLSForSentinelMode: true });
+    expect(
+      clusterOptions({ kind: 'cluster', nodes: [address], tls }, DEFAULT_REDIS_TIMEOUTS).redisOptions,
+    ).toMatchObject({
+      tls: expected,
+    });
+    expect(single).not.toHaveProperty('tls');
+  });
+
+  it('hands credentials to the data and to the sentinels apart', () => {
+    const options = serverOptions(
+      {
+        kind: 'sentinel',
+        sentinels: [address],
+        name: 'primary',
+        database: 0,
+        credentials: { username: 'app', password: 'one' },
+        sentinelCredentials: { password: 'two' },
+      },
+      DEFAULT_REDIS_TIMEOUTS,
+    );
+    expect(options).toMatchObject({ username: 'app', password: 'one', sentinelPassword: 'two', role: 'master' });
+    expect(options).not.toHaveProperty('sentinelUsername');
   });
 });

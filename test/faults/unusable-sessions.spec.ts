@@ -1,10 +1,75 @@
-import { conditionOf, type SessionSettings, type SessionStore } from '#libs/session';
+import { conditionOf, type GatewayFailureFacts, type SessionSettings, type SessionStore } from '#libs/session';
 import { altered } from './altered-store.js';
-import { Cluster, neverAborted } from './cluster.js';
+import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+
+const unopened: GatewayFailureFacts = { kind: 'invalid_response', detail: 'not opened', lostSession: true };
+const away: GatewayFailureFacts = { kind: 'transient', detail: 'away', msgCode: 'b_server_is_overloaded' };
+const LOST = /^the bank has made a session that we cannot use, and it ends ours; /;
+
+/** Replicas whose first renewal yields a session that none of them can open. */
+class Lost {
+  readonly cluster: Cluster;
+
+  private constructor(options: ClusterOptions) {
+    this.cluster = new Cluster({ replicas: 2, latencyMs: 10, lifetimeMs: HOUR, ...options });
+  }
+
+  static async running(options: ClusterOptions = {}): Promise<Lost> {
+    const lost = new Lost(options);
+    await lost.cluster.clock.advance(MINUTE);
+    return lost;
+  }
+
+  get conditions(): readonly string[] {
+    return this.cluster.replicas.map(({ replica }) => conditionOf(replica, 'shop'));
+  }
+
+  get causes(): readonly (string | undefined)[] {
+    return this.cluster.replicas.map(({ replica }) => replica.causeFor('shop')?.text);
+  }
+
+  async renewalFails(failure: GatewayFailureFacts): Promise<void> {
+    this.cluster.gateway.answerAlways(failure);
+    const { length } = this.cluster.gateway.calls;
+    while (this.cluster.gateway.calls.length === length) await this.cluster.clock.advance(SECOND);
+    await this.cluster.clock.advance(SECOND);
+  }
+}
+
+describe('a session of the bank that cannot be used here', () => {
+  it('is told on every replica as what has most likely ended ours, whatever ends the next calls', async () => {
+    const lost = await Lost.running();
+    await lost.renewalFails(away);
+    expect(lost.conditions).toEqual(['failing', 'failing']);
+    await lost.renewalFails(unopened);
+    expect(lost.conditions).toEqual(['likely_dead', 'likely_dead']);
+    expect(lost.causes).toEqual([expect.stringMatching(LOST), expect.stringMatching(LOST)]);
+    await lost.renewalFails(away);
+    expect(lost.conditions).toEqual(['likely_dead', 'likely_dead']);
+    expect(lost.causes[1]).toMatch(/ours; the bank reports a fault of its own: b_server_is_overloaded$/);
+    expect(lost.cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
+  });
+
+  it('is made good by the next session', async () => {
+    const lost = await Lost.running();
+    await lost.renewalFails(unopened);
+    lost.cluster.gateway.answerAlways(undefined);
+    await lost.cluster.clock.advance(2 * MINUTE);
+    expect(lost.conditions).toEqual(['fresh', 'fresh']);
+    expect(lost.causes).toEqual([undefined, undefined]);
+  });
+
+  it('is nothing to a merchant whose sessions live beside each other', async () => {
+    const lost = await Lost.running({ settings: { supersedes: false } });
+    await lost.renewalFails(unopened);
+    expect(lost.conditions).toEqual(['failing', 'failing']);
+    expect(lost.causes.filter((cause) => cause === undefined || LOST.test(cause))).toEqual([]);
+  });
+});
 
 /** Two replicas; while `lacksKey`, the second lacks the key that the bank seals to. */
 class Behind {
@@ -147,5 +212,84 @@ describe('an answer that does not open for a replica with another key', () => {
     expect(conditions()[0]).toBe('fresh');
     const beside = await mendedAfterOtherKey({ supersedes: false });
     expect(beside.conditions()[0]).toBe('fresh');
+  });
+});
+
+const LATENCY_MS = 500;
+
+const UNSHARED = /^the store has not taken the newest session, which this replica alone has/;
+
+/** Two replicas, the first of which is asked to create a session just before the store goes away. */
+class Parted {
+  readonly cluster: Cluster;
+
+  private constructor(settings: Partial<SessionSettings>) {
+    this.cluster = new Cluster({ replicas: 2, latencyMs: LATENCY_MS, lifetimeMs: HOUR, settings });
+  }
+
+  static async by(state: 'silent' | 'refuses', settings: Partial<SessionSettings> = {}): Promise<Parted> {
+    const parted = new Parted(settings);
+    const { cluster } = parted;
+    await cluster.clock.advance(MINUTE);
+    const wish = { merchant: 'shop', waitMs: SECOND, signal: neverAborted };
+    const renewed = cluster.first.replica.wanted.renew(wish);
+    await cluster.clock.advance(LATENCY_MS / 2);
+    parted.store = state;
+    await cluster.clock.advance(2 * SECOND);
+    await renewed;
+    return parted;
+  }
+
+  set store(state: 'answers' | 'silent' | 'refuses') {
+    for (const store of this.cluster.stores) store.state = state;
+  }
+
+  get conditions(): readonly string[] {
+    return this.cluster.replicas.map(({ replica }) => conditionOf(replica, 'shop'));
+  }
+
+  get cause(): object | undefined {
+    return this.cluster.first.replica.causeFor('shop');
+  }
+}
+
+describe('a session that the store has not taken', () => {
+  it.each(['silent', 'refuses'] as const)(
+    'is told, at the replica that made it, as what has ended those of the others: the store %s',
+    async (state) => {
+      const parted = await Parted.by(state);
+      expect(parted.cluster.session(0).generation).toBeGreaterThan(parted.cluster.session(1).generation);
+      expect(parted.conditions).toEqual(['unshared', 'fresh']);
+      expect(parted.cause).toMatchObject({ text: expect.stringMatching(UNSHARED), runbook: 'store-down' });
+      // The lease, and with it the attempt, has long ended.
+      await parted.cluster.clock.advance(2 * MINUTE);
+      expect(parted.conditions[0]).toBe('unshared');
+    },
+  );
+
+  it('is told no more once the store has taken it', async () => {
+    const parted = await Parted.by('silent');
+    await parted.cluster.clock.advance(2 * MINUTE);
+    parted.store = 'answers';
+    await parted.cluster.clock.advance(5 * SECOND);
+    expect(parted.conditions).toEqual(['fresh', 'fresh']);
+    expect(parted.cause).toBeUndefined();
+    parted.store = 'silent';
+    await parted.cluster.clock.advance(MINUTE);
+    expect(parted.conditions).toEqual(['fresh', 'fresh']);
+  });
+
+  it('ends none where sessions live beside each other', async () => {
+    const parted = await Parted.by('silent', { supersedes: false });
+    await parted.cluster.clock.advance(2 * MINUTE);
+    expect(parted.conditions[0]).toBe('fresh');
+    expect(parted.cause).toBeUndefined();
+  });
+
+  it('is told with what keeps it from being renewed, once that is due', async () => {
+    const parted = await Parted.by('refuses');
+    await parted.cluster.clock.advance(HOUR - 5 * MINUTE);
+    expect(parted.conditions[0]).toBe('unshared');
+    expect(parted.cause).toMatchObject({ text: expect.stringMatching(/others; the store refuses/) });
   });
 });

@@ -1,0 +1,270 @@
+import { instantFromEpochMs } from '#libs/clock';
+import { type MissingRight, type ServerFacts, StoreInspectionFailure, type StoreShape } from '#libs/store';
+import { FakeClock } from '#libs/testing';
+import type { Check, Finding } from '../check.js';
+import type { StoreVisit } from '../store-visit.js';
+import { storeClockCheck } from './store-clock-check.js';
+import { storeConnectionCheck } from './store-connection-check.js';
+import { storeRightsCheck } from './store-rights-check.js';
+import { storeServerCheck } from './store-server-check.js';
+
+const clock = new FakeClock();
+const PLACE = '127.0.0.1:6379';
+const LINE = 'ACL SETUSER broker ~broker:* &broker:* +eval';
+
+interface Played {
+  readonly shape?: StoreShape;
+  readonly server?: Partial<ServerFacts>;
+  readonly failure?: StoreInspectionFailure;
+  readonly wantsTls?: boolean;
+  readonly missing?: readonly MissingRight[];
+  readonly unwritable?: string;
+}
+
+/** A look at a store that finds this. */
+function visit({ shape = { kind: 'single' }, server = {}, failure, ...played }: Played): StoreVisit {
+  const { missing = [], unwritable } = played;
+  const facts = { address: PLACE, version: '7.4.1', role: 'master', evictionPolicy: 'noeviction', ...server };
+  const rights = {
+    asked: 19,
+    missing,
+    unwritable: unwritable === undefined ? [] : [{ server: PLACE, code: unwritable }],
+  };
+  const looks = {
+    keyPrefix: 'broker',
+    grantingLine: LINE,
+    inspection: async () => {
+      if (failure !== undefined) throw failure;
+      return { shape, rights: async () => rights };
+    },
+    servers: async () => [facts],
+    wantsTls: async () => played.wantsTls ?? false,
+  };
+  return looks as unknown as StoreVisit;
+}
+
+async function findingsOf(check: Check): Promise<readonly Finding[]> {
+  const verdict = await check.run(new AbortController().signal);
+  if (verdict.kind !== 'looked') throw new Error(`${check.name}: ${verdict.reason}`);
+  return verdict.findings;
+}
+
+/** What is worth a look, or worse. */
+const troubleIn = async (check: Check): Promise<readonly Finding[]> =>
+  (await findingsOf(check)).filter(({ level }) => level !== 'fact');
+
+const refusedBy = (message: string): StoreInspectionFailure =>
+  new StoreInspectionFailure(PLACE, Object.assign(new Error(message), { name: 'ReplyError' }));
+const brokenBy = (code: string): StoreInspectionFailure =>
+  new StoreInspectionFailure(PLACE, Object.assign(new Error('x'), { code }));
+
+describe('a store that does not let the broker in', () => {
+  const table: Readonly<Record<string, readonly [StoreInspectionFailure, string, RegExp, string]>> = {
+    'takes another password': [
+      refusedBy('WRONGPASS invalid username-password pair'),
+      'refused',
+      /^the password is wrong, or the user \(WRONGPASS from 127/,
+      'compare store.username and store.passwordFile',
+    ],
+    'wants a password': [
+      refusedBy('NOAUTH Authentication required.'),
+      'refused',
+      /^it wants a password, and none is configured \(NOAUTH from 127/,
+      'give store.passwordFile, or the password in store.url',
+    ],
+    'has no database of that number': [
+      refusedBy('ERR DB index is out of range'),
+      'invalidInput',
+      /^it has no database of that number \(SELECT refused by 127/,
+      'correct the number at the end of store.url',
+    ],
+    'speaks no TLS': [
+      brokenBy('ERR_SSL_WRONG_VERSION_NUMBER'),
+      'invalidInput',
+      /^no TLS is spoken there, although the settings of the store ask for it/,
+      'see scheme and port in store.url',
+    ],
+    'is not Redis': [
+      new StoreInspectionFailure(PLACE, new Error('Unknown RESP type "H"')),
+      'invalidInput',
+      /^what answers there is not Redis \(127/,
+      'see host and port in store.url',
+    ],
+    'has a name without an address': [
+      brokenBy('ENOTFOUND'),
+      'tryLater',
+      /^its name has no address \(ENOTFOUND for 127/,
+      'see the host in store.url',
+    ],
+    'is down': [
+      brokenBy('ECONNREFUSED'),
+      'tryLater',
+      /^nothing listens there \(ECONNREFUSED to 127/,
+      'see whether Redis runs',
+    ],
+    'shows a certificate of another authority': [
+      brokenBy('SELF_SIGNED_CERT_IN_CHAIN'),
+      'refused',
+      /^the certificate of 127\.0\.0\.1:6379 is not trusted/,
+      'store.tls.caFile has to name the authority',
+    ],
+    'shows one that has ended': [
+      brokenBy('CERT_HAS_EXPIRED'),
+      'refused',
+      /^the certificate of 127\.0\.0\.1:6379 has expired/,
+      'renew it on the server',
+    ],
+    'shows one for another name': [
+      brokenBy('ERR_TLS_CERT_ALTNAME_INVALID'),
+      'refused',
+      /certificate of 127\.0\.0\.1:6379 /,
+      'see the host in store.url',
+    ],
+    'is given a certificate that is not that of its key': [
+      brokenBy('ERR_OSSL_X509_KEY_VALUES_MISMATCH'),
+      'invalidInput',
+      /^the certificate of store\.tls\.certFile is not that of the key in store\.tls\.keyFile$/,
+      'give the two of one pair',
+    ],
+  };
+
+  it.each(Object.entries(table))('%s', async (_name, [failure, faultClass, message, remedy]) => {
+    expect(await troubleIn(storeConnectionCheck(visit({ failure })))).toEqual([
+      {
+        level: 'fault',
+        faultClass,
+        message: expect.stringMatching(message) as string,
+        remedy: expect.stringContaining(remedy) as string,
+      },
+    ]);
+  });
+
+  it('speaks TLS, and the settings do not', async () => {
+    const failure = new StoreInspectionFailure(PLACE, new Error('Connection is closed.'));
+    expect(await troubleIn(storeConnectionCheck(visit({ failure, wantsTls: true })))).toMatchObject([
+      {
+        faultClass: 'invalidInput',
+        message: `TLS is spoken there, although the settings of the store ask for none (${PLACE})`,
+        remedy: 'see scheme and port in store.url: a port with TLS wants rediss://',
+      },
+    ]);
+  });
+});
+
+describe('the shape of a store', () => {
+  const sentinel = { sentinel: 's1:26379', primary: { host: 'a', port: 6379 }, quorum: true };
+  const slots = { kind: 'cluster', primaries: [], withoutReplica: 0, unservedSlots: 0, told: true } as const;
+  const sentinels = (...others: readonly object[]): StoreShape =>
+    ({ kind: 'sentinel', sentinels: [sentinel, ...others] }) as StoreShape;
+
+  it.each<[string, StoreShape, readonly [string, string][]]>([
+    ['one server', { kind: 'single' }, []],
+    ['sentinels that agree', sentinels({ ...sentinel, sentinel: 's2:26379' }), []],
+    [
+      'a sentinel that is not there',
+      sentinels({ sentinel: 's2:26379', failure: brokenBy('ECONNREFUSED') }),
+      [['warning', `nothing listens there (ECONNREFUSED to ${PLACE})`]],
+    ],
+    [
+      'a sentinel that does not know the name',
+      sentinels({ sentinel: 's2:26379' }),
+      [['warning', 's2:26379 watches no primary of this name']],
+    ],
+    [
+      'a sentinel that is nearly alone',
+      sentinels({ ...sentinel, sentinel: 's2:26379', quorum: false }),
+      [['warning', 's2:26379 sees too few sentinels to replace the primary']],
+    ],
+    [
+      'sentinels that disagree',
+      sentinels({ ...sentinel, sentinel: 's2:26379', primary: { host: 'b', port: 6379 } }),
+      [['fault', 'the sentinels name different primaries']],
+    ],
+    ['a cluster that is complete', slots, []],
+    [
+      'a cluster without replicas that lacks a slot',
+      { ...slots, unservedSlots: 1, withoutReplica: 3 },
+      [
+        ['fault', 'no node serves 1 of the slots'],
+        ['warning', '3 primaries have no replica'],
+      ],
+    ],
+    ['a cluster that tells nothing', { ...slots, told: false }, [['fault', 'the cluster does not tell its nodes']]],
+  ])('is looked at: %s', async (_what, shape, expected) => {
+    const trouble = await troubleIn(storeConnectionCheck(visit({ shape })));
+    expect(trouble.map(({ level, message }) => [level, message])).toEqual(expected);
+  });
+});
+
+describe('a server of the store', () => {
+  const untold = { version: undefined, evictionPolicy: undefined } as unknown as Partial<ServerFacts>;
+  const endsAt = instantFromEpochMs(clock.now() + 90.5 * 86_400_000);
+
+  it.each<[string, Partial<ServerFacts>, readonly string[]]>([
+    ['is as it should be', { certificateEndsAt: endsAt }, []],
+    ['is too old', { version: '6.2.14' }, [`${PLACE} is Redis 6.2.14`]],
+    ['is a replica', { role: 'slave' }, [`${PLACE} is a replica, which takes no writes`]],
+    ['evicts keys', { evictionPolicy: 'allkeys-lru' }, [`${PLACE} evicts keys when it is full (allkeys-lru)`]],
+    ['tells nothing', untold, [`${PLACE} does not tell its version`, `${PLACE} does not tell its eviction policy`]],
+    [
+      'has a certificate that ends soon',
+      { certificateEndsAt: instantFromEpochMs(clock.now() + 5.5 * 86_400_000) },
+      [`${PLACE}: the certificate ends on 2026-01-06, in 5 days`],
+    ],
+  ])('%s', async (_what, server, expected) => {
+    const trouble = await troubleIn(storeServerCheck(visit({ server }), () => clock.now()));
+    expect(trouble.map(({ message }) => message)).toEqual(expected);
+  });
+
+  it.each([
+    [{ leastMs: 2_001, mostMs: 2_050 }, [`the clock of ${PLACE} is 2001 ms ahead of ours`]],
+    [{ leastMs: -90_050, mostMs: -90_000 }, [`the clock of ${PLACE} is 90000 ms behind ours`]],
+    [{ leastMs: -30, mostMs: 2_000 }, []],
+  ])('has a clock that is this far from ours: %j', async (difference, expected) => {
+    const trouble = await troubleIn(storeClockCheck(visit({ server: { clock: difference } })));
+    expect(trouble.map(({ message }) => message)).toEqual(expected);
+  });
+
+  it('is not known to agree with our clock when it does not tell its time', async () => {
+    expect(await storeClockCheck(visit({})).run(new AbortController().signal)).toMatchObject({ kind: 'not_run' });
+  });
+});
+
+describe('the rights of the store’s user', () => {
+  const lacking = (command: string, lacks: MissingRight['lacks'] = 'command'): MissingRight => ({
+    server: PLACE,
+    command,
+    lacks,
+  });
+
+  it('are named together, once each, with the one line that grants them', async () => {
+    const missing = [
+      lacking('EVAL'),
+      lacking('ZADD'),
+      lacking('EVAL'),
+      lacking('GET', 'key'),
+      lacking('SUBSCRIBE', 'channel'),
+    ];
+    const remedy = `run on the server: ${LINE}`;
+    const findings = await findingsOf(storeRightsCheck(visit({ missing }), ['shop']));
+    expect(findings).toEqual([
+      { level: 'fact', message: '19 rights asked for, 4 missing' },
+      ...[`EVAL, ZADD`, 'GET on keys broker:*', 'SUBSCRIBE on channels broker:*'].map((what) => ({
+        ...{ level: 'fault', faultClass: 'refused', remedy },
+        message: `${PLACE}: the store's user may not run ${what}`,
+      })),
+    ]);
+  });
+
+  it.each([
+    ['OOM', /^raise maxmemory, or free memory; see docs\/redis\.md/],
+    ['READONLY', /^see docs\/redis\.md/],
+  ])('are of no use on a server that takes no writes: %s', async (unwritable, remedy) => {
+    expect(await troubleIn(storeRightsCheck(visit({ unwritable }), ['shop']))).toEqual([
+      {
+        ...{ level: 'fault', faultClass: 'tryLater', message: `${PLACE} takes no writes (${unwritable})` },
+        remedy: expect.stringMatching(remedy) as string,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,197 @@
+import { instantFromEpochMs } from '#libs/clock';
+import { FakeClock } from '#libs/testing';
+import { Attempts } from './attempts.js';
+import { demandNotExpired, readCard, readCardData } from './card.js';
+import { newOperation } from './new-operation.js';
+import { PaymentBook } from './payment-book.js';
+import { directMembers, operationMembers, type OperationStatus, type PaymentOperation } from './payment-operation.js';
+import { amountOrText, notRequired, sendingDate, switchOrText, wordsOrNone } from './request-members.js';
+
+describe('the attempts of an operation', () => {
+  const clock = new FakeClock();
+  const times = (attempts: Attempts, count: number, subject = 'one'): void => {
+    for (let made = 0; made < count; made += 1) attempts.count(subject);
+  };
+
+  it('are seventy a day, which begins with the first of them', async () => {
+    const attempts = new Attempts(clock, 10);
+    times(attempts, 70);
+    expect(() => attempts.count('one')).toThrow('b_txn_not_allowed');
+    await clock.advance(86_399_999);
+    expect(() => attempts.count('one')).toThrow('b_txn_not_allowed');
+    await clock.advance(1);
+    expect(() => times(attempts, 70)).not.toThrow();
+  });
+
+  it('are counted for each operation by itself', () => {
+    const attempts = new Attempts(clock, 10);
+    times(attempts, 70);
+    expect(() => times(attempts, 70, 'another')).not.toThrow();
+  });
+
+  it('are forgotten for the oldest of too many operations, and by a reset', () => {
+    const attempts = new Attempts(clock, 1);
+    times(attempts, 70);
+    times(attempts, 1, 'another');
+    expect(() => times(attempts, 70)).not.toThrow();
+    attempts.reset();
+    expect(() => times(attempts, 70)).not.toThrow();
+  });
+});
+
+describe('a card', () => {
+  it.each(['4111111111111111', '5555555555554444', '4222222222222', '6304000000000000000'])(
+    'is taken: %s',
+    (number) => {
+      expect(readCard(number)).toMatchObject({ conduct: 'pays' });
+    },
+  );
+
+  it('is shown with its first and last four digits only', () => {
+    expect(readCard('4111111111111111').mask).toBe('4111********1111');
+  });
+
+  it.each([
+    ['a wrong check digit', '4111111111111112'],
+    ['twelve digits', '411111111111'],
+    ['twenty digits', '41111111111111111111'],
+    ['blanks', '4111 1111 1111 1111'],
+    ['nothing', ''],
+  ])('is refused with %s', (_name, number) => {
+    expect(() => readCard(number)).toThrow('b_invalid_pan_format');
+  });
+
+  it('has expiry and security code written as in the published example', () => {
+    expect(readCardData('2503111')).toEqual({ year: 25, month: 3 });
+    expect(readCardData('29121234')).toEqual({ year: 29, month: 12 });
+  });
+
+  it.each(['2513111', '2500111', '250311', '25031', '03/25 111', ''])('has no such data as "%s"', (written) => {
+    expect(() => readCardData(written)).toThrow('b_validation_card_expiration_date_and_security_code');
+  });
+
+  it('is good until the end of its month', () => {
+    const march = { year: 26, month: 3 };
+    expect(() => demandNotExpired(march, new Date('2026-03-31T23:59:59Z'))).not.toThrow();
+    expect(() => demandNotExpired(march, new Date('2026-04-01T00:00:00Z'))).toThrow();
+    expect(() => demandNotExpired({ year: 25, month: 12 }, new Date('2026-01-01T00:00:00Z'))).toThrow();
+  });
+});
+
+const operation = (merchantRequestId: string): PaymentOperation =>
+  newOperation(
+    { type: 'REFUND', merchant: 'shop', merchantId: 'terminal-1', merchantRequestId, coinAmount: 1, status: 'PENDING' },
+    new FakeClock().now(),
+  );
+
+describe('the book of payments', () => {
+  it('knows which ids a merchant has used for which kind of request', () => {
+    const book = new PaymentBook(10);
+    book.addOperation(operation('one'));
+    expect(book.isUsed('REFUND', { merchant: 'shop', merchantRequestId: 'one' })).toBe(true);
+    expect(book.isUsed('PURCHASE', { merchant: 'shop', merchantRequestId: 'one' })).toBe(false);
+    expect(book.isUsed('REFUND', { merchant: 'other', merchantRequestId: 'one' })).toBe(false);
+  });
+
+  it('forgets the oldest operation of too many', () => {
+    const book = new PaymentBook(2);
+    const [first, ...others] = ['one', 'two', 'three'].map(operation);
+    for (const added of [first, ...others]) if (added !== undefined) book.addOperation(added);
+    expect(book.operation(first?.operationId ?? '')).toBeUndefined();
+    expect(others.every(({ operationId }) => book.operation(operationId) !== undefined)).toBe(true);
+  });
+
+  it('is empty after a reset', () => {
+    const book = new PaymentBook(2);
+    const added = operation('one');
+    book.addOperation(added);
+    book.reset();
+    expect(book.operation(added.operationId)).toBeUndefined();
+    expect(book.isUsed('REFUND', added)).toBe(false);
+  });
+});
+
+const at = instantFromEpochMs(Date.parse('2026-03-18T12:00:00.560Z'));
+const purchase = (status: OperationStatus): PaymentOperation =>
+  newOperation(
+    {
+      type: 'PURCHASE',
+      merchant: 'shop',
+      merchantId: 'terminal-1',
+      merchantRequestId: 'one',
+      coinAmount: 100,
+      status,
+      card: { cardNumberMask: '4111********1111', approvalCode: '123456', fate: 'pays', redirect3dsUrl: undefined },
+    },
+    at,
+  );
+
+describe('an operation, as reported', () => {
+  const statuses: readonly OperationStatus[] = [
+    'SUCCESS',
+    'FAIL',
+    'PENDING',
+    'REQUIRED_3DS',
+    'DESIRED_THREEDS_MODE_ERROR',
+  ];
+
+  it.each(statuses)('has no member that is null or undefined as %s, and only texts in its response info', (status) => {
+    const original = purchase('SUCCESS');
+    for (const operation of [purchase(status), { ...purchase(status), type: 'REFUND', original } as const]) {
+      const told = { ...directMembers(operation), ...operationMembers(operation) };
+      expect(Object.values(told).filter((value) => value === null || value === undefined)).toEqual([]);
+      const info = Object.values(told['transactionResponseInfo'] as object);
+      expect(info.every((value) => typeof value === 'string')).toBe(true);
+    }
+  });
+
+  it('has its creation under both published names', () => {
+    expect(directMembers(purchase('PENDING'))).toMatchObject({
+      createDateTime: '2026-03-18 12:00:00.560+00:00',
+      creationDateTime: '2026-03-18 12:00:00.560+00:00',
+    });
+  });
+
+  it('has an approval code only once it was approved', () => {
+    expect(directMembers(purchase('PENDING'))).not.toHaveProperty('approvalCode');
+    expect(directMembers(purchase('SUCCESS'))).toMatchObject({ approvalCode: '123456' });
+  });
+});
+
+describe('members of payment requests', () => {
+  it.each([
+    '2022-11-11 11:58:41.56+00:00',
+    '2022-11-11 11:58:41+02:00',
+    '2022-11-11T11:58:41.123456Z',
+    '2022-11-11 11:58:41 +0200',
+  ])('take the date %s', (date) => {
+    expect(sendingDate(date, 'date')).toBe(date);
+  });
+
+  it.each(['2022-11-11', '11.11.2022 11:58', 'now', 1_668_167_921])('take no such date as %p', (date) => {
+    expect(() => sendingDate(date, 'date')).toThrow('date must be a moment');
+  });
+
+  it.each([[100], ['100']])('take an amount as %p', (value) => {
+    expect(amountOrText(value, 'coinAmount')).toBe(100);
+  });
+
+  it.each([['0'], ['1.5'], ['-1'], [''], [null], ['1e3']])('take no such amount as %p', (value) => {
+    expect(() => amountOrText(value, 'coinAmount')).toThrow('coinAmount must be a whole number');
+  });
+
+  it.each([
+    [true, true],
+    ['true', true],
+    ['TRUE', true],
+    ['no', false],
+    [false, false],
+  ])('take %p as %p', (value, expected) => {
+    expect(switchOrText(value, 'notificationEncryption')).toBe(expected);
+  });
+
+  it('take null for what may be absent', () => {
+    expect(notRequired(wordsOrNone)(null, 'purpose')).toBeUndefined();
+    expect(() => notRequired(wordsOrNone)(1, 'purpose')).toThrow();
+  });
+});

@@ -1,0 +1,284 @@
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { errorCodes, unavailableReasons } from '#libs/errors';
+import { tokenFaults } from '#libs/pkcs11';
+import { type Cause, causeOf } from '#libs/session';
+import { loadRuleTables, root } from '../architecture/rule-tables.js';
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** The rows of the first table of a Markdown text, each as its cells without backticks. */
+function tableRows(markdown: string): string[][] {
+  const lines = /(?:^\|.*\n)+/m.exec(markdown)?.[0].trimEnd().split('\n') ?? [];
+  const cells = (line: string): string[] =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.replaceAll('`', '').trim());
+  return lines.slice(2).map(cells);
+}
+
+/** Where the client package gives an error its code; the gateway's own codes begin with `b_`. */
+const MADE_ERROR = /(?:new [A-Z]\w+\(\s*|super\(|[{] code: )'(?!b_)([a-z_]+)'/g;
+
+const decisions = readdirSync(join(root, 'docs/adr'))
+  .filter((file) => /^\d{4}-.*\.md$/.test(file))
+  .sort();
+
+describe('the reference', () => {
+  it('lists exactly the error codes of the registry, with their status, retry and title', () => {
+    const registry = Object.entries(errorCodes).map(([code, { status, retryable, title }]) => [
+      code,
+      String(status),
+      retryable ? 'yes' : 'no',
+      title,
+    ]);
+    const documented = tableRows(read('docs/errors.md')).map((row) => row.slice(0, 4));
+    expect(documented).toEqual(registry);
+  });
+
+  it('says what to do about every error code', () => {
+    const silent = tableRows(read('docs/errors.md')).filter((row) => (row[4] ?? '').length < 10);
+    expect(silent).toEqual([]);
+  });
+
+  it('lists exactly the reasons for which there is no session, in the words of the code', () => {
+    const [, reasons = ''] = read('docs/errors.md').split('\n## Why there is no session\n');
+    expect(tableRows(reasons)).toEqual(
+      Object.entries(unavailableReasons).map(([reason, { caller, page, runbook }]) => [
+        reason,
+        caller,
+        page,
+        `[${runbook}](runbooks/${runbook}.md)`,
+      ]),
+    );
+  });
+
+  it('lists exactly the codes of the client package, each with what to do', () => {
+    const [, section = ''] = read('docs/errors.md').split('\n## Errors of the client package\n');
+    const rows = tableRows(section);
+    const ofClient = globSync('libs/client/src/**/*.ts', { cwd: root })
+      .filter((file) => !/spec|arbitrary|\/testing\//.test(file))
+      .flatMap((file) => [...read(file).matchAll(MADE_ERROR)])
+      .map(([, code = '']) => code);
+    expect(rows.map(([code]) => code).sort()).toEqual([...new Set(ofClient)].sort());
+    expect(rows.filter((row) => (row[3] ?? '').length < 10)).toEqual([]);
+  });
+
+  it('shows the import table as lint holds it', async () => {
+    const { libLayers, appLayers } = await loadRuleTables();
+    const rows = (kind: string, layers: Readonly<Record<string, readonly string[]>>): string[][] =>
+      Object.entries(layers).map(([name, deps]) => [`${kind}/${name}`, deps.join(', ') || 'nothing']);
+    const documented = tableRows(read('docs/adr/0001-module-layout-and-import-directions.md'));
+    expect(documented).toEqual([...rows('libs', libLayers), ...rows('apps', appLayers)]);
+  });
+
+  it('has every decision in its index, and no decision in it that is not there', () => {
+    const indexed = [...read('docs/adr/README.md').matchAll(/\]\((\d{4}-[^)]+\.md)\)/g)].map(([, file]) => file);
+    expect(indexed).toEqual(decisions);
+  });
+
+  it('keeps every decision to one page that says what must not be done', () => {
+    const incomplete = decisions.filter((file) => {
+      const text = read(`docs/adr/${file}`);
+      const headings = ['## Context', '## Decision', '## Consequences', '## Must not'];
+      return headings.some((heading) => !text.includes(`\n${heading}\n`)) || text.split('\n').length > 80;
+    });
+    expect(incomplete).toEqual([]);
+  });
+});
+
+/** A reader decides within a page or two; anything beyond that has its own page. */
+const MAX_README_CHARACTERS = 10_000;
+
+const sectionOf = (page: string, heading: string): string =>
+  page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+const rowsOf = (section: string): string[][] =>
+  [...section.matchAll(/^\| (`.+) \|$/gm)].map(([, row = '']) => row.split(' | ').map((cell) => cell.trim()));
+const codesOf = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+
+describe('the README', () => {
+  const readme = read('README.md');
+
+  it('is short', () => {
+    expect(readme.length).toBeLessThan(MAX_README_CHARACTERS);
+  });
+
+  it('says how to try it, which way to take, how to run it and where to read on, in this order', () => {
+    const headings = [...readme.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(['Try it', 'Which way is for me', 'Run it in production', 'Where to read on']);
+  });
+
+  it('has keys and configurations of production outside the clone, and git takes no key', () => {
+    const [, commands = ''] = /```sh\n([^]*?)```/.exec(sectionOf(readme, 'Run it in production')) ?? [];
+    const files = [...commands.matchAll(/[\w./-]+\.(?:json|yaml)\b/g)].map(([file]) => file);
+    expect(files.length).toBeGreaterThan(5);
+    expect(files.filter((file) => !/^(?:\.\.\/own|docs\/examples)\//.test(file))).toEqual([]);
+    expect(read('.gitignore').split('\n')).toContain('*.jwk.json');
+  });
+});
+
+describe('the settings that decide most', () => {
+  const page = read('docs/configuration.md');
+  const chosen = rowsOf(sectionOf(page, 'The settings that decide most'));
+  const all = new Map(rowsOf(sectionOf(page, 'Settings')).map(([name, , fallback]) => [codesOf(name)[0], fallback]));
+
+  it.each(chosen)('are settings, with the default that they have: %s', (name, fallback) => {
+    const [first = ''] = codesOf(name);
+    expect([...all.keys()].filter((known) => known === first || known?.startsWith(first))).not.toEqual([]);
+    if (codesOf(fallback).length === 1) expect(codesOf(all.get(first))).toEqual(codesOf(fallback));
+  });
+
+  it('are twenty', () => {
+    expect(chosen).toHaveLength(20);
+  });
+});
+
+describe('the guide to a merchant SDK', () => {
+  const blocks = [...read('docs/guides/merchant-sdk.md').matchAll(/```[jt]s\n(\/\/ (\S+)\n[^]*?)```/g)];
+
+  it.each(blocks.map(([, code, file]) => [file, code]))('shows %s as it is to be copied', (file, code) => {
+    expect(read(`docs/examples/merchant-sdk/${file}`)).toBe(code);
+  });
+
+  it('shows what is pasted, for those who import and those who require, and a program that uses it', () => {
+    expect(blocks.map(([, , file]) => file)).toEqual(['brokered-sdk.ts', 'brokered-sdk.cjs', 'sdk-refund.ts']);
+  });
+});
+
+describe('the guide to moving services', () => {
+  const page = read('docs/guides/moving.md');
+
+  it('names metrics that there are', () => {
+    const named = [...page.matchAll(/`(session_(?:broker|egress)_[a-z_]+)/g)].map(([, name = '']) => name);
+    expect(named).not.toEqual([]);
+    const known = read('docs/observability.md');
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it.each(['README.md', 'docs/which-way.md', 'docs/getting-started.md', 'docs/egress.md'])(
+    'is linked from %s, which says that services may choose, or that others have to stop',
+    (file) => {
+      expect(read(file).replace(/\s+/g, ' ')).toMatch(/\((?:docs\/)?guides\/moving\.md\)/);
+    },
+  );
+});
+
+describe('getting started', () => {
+  const page = read('docs/getting-started.md');
+
+  it.each([
+    ['js', 'session.mjs'],
+    ['yaml', 'broker.yaml'],
+  ])('shows what is to be copied as it is: %s', (language, file) => {
+    const [, block] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page) ?? [];
+    expect(block).toBe(read(`docs/examples/${file}`));
+  });
+});
+
+const hsm = read('docs/hsm.md');
+
+describe('docs/hsm.md', () => {
+  it('lists exactly the faults of tokens, in the order and the words of the code', () => {
+    const section = hsm.slice(hsm.indexOf('## Faults'), hsm.indexOf('## From a file'));
+    const rows = [...section.matchAll(/^\| `([a-z0-9_]+)` +\| (.+?) +\|$/gm)].map(([, name, means]) => [name, means]);
+    expect(rows).toEqual(Object.entries(tokenFaults));
+  });
+});
+
+/** The stages of a Dockerfile, each as its lines without comments. */
+const stagesOf = (text: string): readonly (readonly string[])[] =>
+  text
+    .split(/^(?=FROM )/m)
+    .filter((stage) => stage.startsWith('FROM '))
+    .map((stage) => stage.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#')));
+
+describe('the Dockerfile of docs/hsm.md', () => {
+  const dockerfile = read('deploy/Dockerfile');
+  const [, snippet = ''] = /```dockerfile\n([^]*?)```/.exec(hsm) ?? [];
+  const [module = [], image = []] = stagesOf(snippet);
+  /** What the last stage copies: source and target. */
+  const copies = image.slice(1).map((line) => /^COPY (?:--from=module )?(\S+) (\S+)$/.exec(line)?.slice(1) ?? []);
+
+  it('compiles with the Node.js and on the Debian that the image has', () => {
+    const [, base = ''] = /^ARG NODE_IMAGE=(\S+)-slim$/m.exec(dockerfile) ?? [];
+    expect(module[0]).toBe(`FROM ${base} AS module`);
+  });
+
+  it('installs what the image installs, and compiles by a script that is there', () => {
+    const [build = []] = stagesOf(dockerfile);
+    const installs = build.slice(1, build.indexOf('RUN npm ci --ignore-scripts'));
+    expect(installs.length).toBeGreaterThan(2);
+    expect(module.slice(1, -1)).toEqual(installs);
+    const [, script = ''] = /^RUN npm ci --ignore-scripts && npm run (\S+)$/.exec(module.at(-1) ?? '') ?? [];
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    expect(Object.keys(scripts)).toContain(script);
+  });
+
+  it('takes the compiled part from where it is made, and puts it where the package asks for it', () => {
+    const [, asked = ''] = /require\("\.\/(\S+\.node)"\)/.exec(read('node_modules/pkcs11js/index.js')) ?? [];
+    const inPackage = join('node_modules/pkcs11js', asked);
+    // The second is below the image's folder, that of the programs.
+    expect(copies[0]).toEqual([join('/build', inPackage), `${dirname(inPackage)}/`]);
+    expect(module).toContain('WORKDIR /build');
+    expect(read('tools/build-pkcs11.mjs')).toContain(`'${asked.split('/').join("', '")}'`);
+  });
+
+  it('adds to the image, and leaves its folder, its user and its command as they are', () => {
+    expect(image.map((line) => line.split(' ')[0])).toEqual(['FROM', 'COPY', 'COPY']);
+  });
+
+  it('has the module where the page has the key file name it', () => {
+    const [from = '', folder = ''] = copies[1] ?? [];
+    const [, named] = /`module-path` in the\s+key file is then `([^`]+)`/.exec(hsm) ?? [];
+    expect(named).toBe(`${folder}${basename(from)}`);
+  });
+});
+
+const thumbprint = 'x'.repeat(43);
+
+type Failure = Parameters<typeof causeOf>[0];
+const unreached = (mark: string, kind: Failure['kind'] = 'transient'): Failure => ({
+  kind,
+  trace: { mark, peer: 'bank.example:443' },
+});
+
+/** What was read on the page or the command line, and is looked up in the runbook named next to it. */
+const met: readonly (readonly [words: string, failure: Failure])[] = [
+  ['nothing listens there', unreached('ECONNREFUSED')],
+  ['its name has no address', unreached('ENOTFOUND')],
+  ['the name server does not answer', unreached('EAI_AGAIN')],
+  ['nothing answers there', unreached('UND_ERR_CONNECT_TIMEOUT')],
+  ['no route leads there', unreached('EHOSTUNREACH')],
+  ['broke the call off', unreached('ECONNRESET')],
+  ['TLS is spoken there', unreached('ERR_BROKER_TLS_SPOKEN')],
+  ['no TLS is spoken there', unreached('ERR_SSL_WRONG_VERSION_NUMBER')],
+  ['no answer in time', { kind: 'timeout', trace: { peer: 'bank.example:443' } }],
+  ['the bank reports a fault of its own', { kind: 'transient', msgCode: 'b_server_is_overloaded' }],
+  [
+    'a code that is not known here',
+    { kind: 'transient', msgCode: 'b_something_new', trace: { httpStatus: 200, unknownCode: true } },
+  ],
+  ['past its expiry on arrival', { kind: 'invalid_response', trace: { mark: 'ERR_BROKER_PAST_EXPIRY' } }],
+  ["the bank's answer is not a session", { kind: 'invalid_response', msgCode: 'b_strange' }],
+  ["the bank's answer is empty", { kind: 'transient', msgCode: 'empty_answer' }],
+  ['a firewall or proxy answers in place of the bank', { kind: 'transient', msgCode: 'html_page' }],
+  ['a firewall turns the call away', { kind: 'refused', msgCode: 'html_page' }],
+  ['gateway.baseUrl is probably wrong', { kind: 'transient', trace: { httpStatus: 404 } }],
+  ['the address asked leads elsewhere', { kind: 'invalid_response', trace: { httpStatus: 301 } }],
+  ['the bank refuses', { kind: 'refused', msgCode: 'b_merchant_not_found' }],
+  ['the bank has revoked the access', { kind: 'revoked', msgCode: 'b_auth_token_expired' }],
+  ['has expired', unreached('CERT_HAS_EXPIRED', 'refused')],
+  ['is not trusted', unreached('SELF_SIGNED_CERT_IN_CHAIN', 'refused')],
+  ['has a key that is not pinned', unreached('ERR_BROKER_PIN_MISMATCH', 'refused')],
+  ['the answer is sealed to another key than ours', { kind: 'invalid_response', trace: { thumbprint } }],
+];
+
+describe('the runbook of a cause', () => {
+  it.each(met)('says what to do in the words that led to it: %s', (words, failure) => {
+    const { text, runbook }: Cause = causeOf(failure);
+    expect(text).toContain(words);
+    const page = read(`docs/runbooks/${runbook}.md`);
+    expect(page.slice(page.indexOf('\n## Do')).replaceAll(/\s+/g, ' ')).toContain(words);
+  });
+});
