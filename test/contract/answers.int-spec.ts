@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import request, { type Response } from 'supertest';
+import { request, type Response } from '../e2e/http-request.js';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import { endedAfterAll, TestIssuer } from '#libs/testing';
 import { EventStream } from '../e2e/event-stream.js';

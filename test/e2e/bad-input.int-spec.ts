@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import request from 'supertest';
+import { request } from './http-request.js';
 import { endedAfterAll } from '#libs/testing';
 import { problem, RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
 
@@ -190,7 +190,7 @@ describe('bad input', () => {
     [TOKENS.checkout, 404, 'route_not_found'],
   ])('says to whoever pays here that this is a broker: %j', async (token, status, code) => {
     const asked = request(broker.url).post('/ecom/execute_request/hpp/v1/create-order').send({});
-    const { body } = await (token === '' ? asked : asked.auth(token, { type: 'bearer' })).expect(status);
+    const { body } = await (token === '' ? asked : asked.auth(token)).expect(status);
     expect(body).toMatchObject({
       code,
       detail: expect.stringContaining('this is a broker: payments go to the egress'),
@@ -212,8 +212,8 @@ describe('bad input', () => {
 
   it('answers the same for a merchant outside the policy as for an unknown one', async () => {
     const bodyOf = async (merchant: string): Promise<object> => {
-      const caller = broker.as(TOKENS.checkout).set('x-request-id', 'same');
-      const { status, text } = await caller.get(`/v1/merchants/${merchant}/session`);
+      const asked = broker.as(TOKENS.checkout).get(`/v1/merchants/${merchant}/session`);
+      const { status, text } = await asked.set('x-request-id', 'same');
       return { status, text };
     };
     expect(await bodyOf('hidden')).toEqual(await bodyOf('nobody'));

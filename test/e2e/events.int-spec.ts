@@ -1,4 +1,4 @@
-import request from 'supertest';
+import { request } from './http-request.js';
 import { eventually } from '#libs/testing';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
@@ -92,8 +92,8 @@ describe('following a session by events', () => {
     const running = await start();
     await request(running.url).get(EVENTS).expect(401);
     const answerFor = async (merchant: string): Promise<unknown> => {
-      const caller = running.as(TOKENS.checkout).set('x-request-id', 'same');
-      return (await caller.get(`/v1/merchants/${merchant}/session/events`).expect(403)).body;
+      const asked = running.as(TOKENS.checkout).get(`/v1/merchants/${merchant}/session/events`);
+      return (await asked.set('x-request-id', 'same').expect(403)).body;
     };
     expect(await answerFor('hidden')).toEqual(await answerFor('unknown'));
   });

@@ -1,4 +1,4 @@
-import type { Test } from 'supertest';
+import type { Test } from './http-request.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const EVENTS = '/v1/merchants/shop/session/events';

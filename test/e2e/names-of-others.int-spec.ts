@@ -1,4 +1,4 @@
-import request, { type Test } from 'supertest';
+import { request, type Test } from './http-request.js';
 import { endedAfterAll } from '#libs/testing';
 import { problem, RunningBroker } from './running-broker.js';
 
@@ -29,7 +29,7 @@ describe('a name of somebody else that leads to a broker which asks for no crede
     ['what the status page shows', 'managementUrl', '/status.json'],
     ['its events', 'managementUrl', '/status/events'],
   ] as const)('reaches nothing of %s, whatever the page claims to be', async (_what, place, path) => {
-    const ask = (): Test => request(open[place]).get(path).set('host', REBOUND).redirects(0);
+    const ask = (): Test => request(open[place]).get(path).set('host', REBOUND);
     await ask()
       .expect(421)
       .expect('content-type', /^application\/problem\+json/)

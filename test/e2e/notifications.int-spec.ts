@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import request, { type Test } from 'supertest';
+import { request, type Test } from './http-request.js';
 import { SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';

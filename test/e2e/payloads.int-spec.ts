@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Test } from 'supertest';
+import type { Test } from './http-request.js';
 import { generateClientKey, importClientKey, importPaymentKey, openJwe, sealJwe } from '#libs/jwe';
 import { endedAfterAll } from '#libs/testing';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';

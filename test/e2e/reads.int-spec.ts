@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import request, { type Response, type Test } from 'supertest';
+import { request, type Response, type Test } from './http-request.js';
 import { SystemClock } from '#libs/clock';
 import { endedAfterAll } from '#libs/testing';
 import { RunningBroker, TOKENS } from './running-broker.js';

@@ -1,4 +1,4 @@
-import type { Test } from 'supertest';
+import type { Test } from './http-request.js';
 import { endedAfterEach } from '#libs/testing';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 
@@ -45,7 +45,7 @@ describe('rejecting a session', () => {
       .expect('content-type', 'application/json; charset=utf-8')
       .expect('cache-control', 'no-store');
     expect(response.headers['etag']).toBe(`"${sessionOf(response).generation}"`);
-    await session().expect(sessionOf(response));
+    await session().expect(200, sessionOf(response));
   });
 
   it('gives what is already newer without another call', async () => {

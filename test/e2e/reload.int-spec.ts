@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Agent, request as requestTls } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import request, { type Test } from 'supertest';
+import { request, type Test } from './http-request.js';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import { describeWith, eventually, RedisProcess, TestAuthority, type TestCertificate } from '#libs/testing';
 import { EventStream } from './event-stream.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import request from 'supertest';
+import { request } from './http-request.js';
 import { SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey } from '#libs/jwe';
@@ -89,8 +89,8 @@ export class RunningBroker {
   }
 
   /** Plain requests of one caller, with expectations of each answer. */
-  as(token: string): ReturnType<typeof request.agent> {
-    return request.agent(this.url).auth(token, { type: 'bearer' });
+  as(token: string): ReturnType<typeof request> {
+    return request(this.url, token);
   }
 
   /** As the caller `payments`, who may do everything with the merchant `shop`. */

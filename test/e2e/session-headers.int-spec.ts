@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Response } from 'supertest';
+import type { Response } from './http-request.js';
 import { endedAfterAll } from '#libs/testing';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 

@@ -1,4 +1,4 @@
-import request, { type Test } from 'supertest';
+import { request, type Test } from './http-request.js';
 import { describeWith, endedAfterEach, eventually, RedisProcess } from '#libs/testing';
 import { RunningBroker, TOKENS } from './running-broker.js';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Test } from 'supertest';
+import type { Test } from './http-request.js';
 import { endedAfterEach, eventually, LoopbackServer, TestAuthority, TestIssuer } from '#libs/testing';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';

@@ -1,4 +1,4 @@
-import type { Test } from 'supertest';
+import type { Test } from './http-request.js';
 import { endedAfterEach } from '#libs/testing';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 

@@ -1,13 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { describeWith, toolPath } from '#libs/testing';
 import { createLogger } from './logger.js';
 import { startTelemetry, type Telemetry } from './telemetry.js';
-
-/** Gauges whose names have this ending because dashboards have used them for years. */
-const KNOWN_COMPLAINTS = ['handles', 'requests', 'resources'].map(
-  (what) => `nodejs_active_${what}_total non-counter metrics should not have "_total" suffix`,
-);
 
 async function scraped({ scrape }: Telemetry): Promise<string> {
   return new Promise((resolve) =>
@@ -46,16 +39,5 @@ describe('the metrics of the process and of Node.js', () => {
     const [major, minor, patch] = process.versions.node.split('.');
     const version = `version="${process.version}",major="${major}",minor="${minor}",patch="${patch}"`;
     expect(await valueOf(`nodejs_version_info{${version}}`)).toBe(1);
-  });
-
-  describeWith('prometheus', 'by promtool', () => {
-    it('are well-formed by the lint of Prometheus, but for names that are known so', async () => {
-      const { stdout, stderr } = spawnSync(toolPath('prometheus', 'promtool'), ['check', 'metrics'], {
-        input: await scraped(telemetry),
-        encoding: 'utf8',
-      });
-      const complaints = `${stdout}${stderr}`.split('\n').filter((line) => line !== '');
-      expect(complaints.sort()).toEqual(KNOWN_COMPLAINTS);
-    });
   });
 });

@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { gunzipSync } from 'node:zlib';
 import type { Meter, SpanContext } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { instantFromEpochMs, VirtualClock } from '#libs/clock';
-import { describeWith, toolPath } from '#libs/testing';
 import { Exemplars } from './exemplars.js';
 import { createInstruments } from './instruments.js';
 import { ScrapeReader } from './scrape-reader.js';
@@ -89,16 +87,6 @@ describe('a scrape', () => {
     const { headers, body } = await ask(reader, { 'accept-encoding': 'gzip' });
     expect(headers).toMatchObject({ 'content-encoding': 'gzip', 'content-length': body.byteLength });
     expect(gunzipSync(body).toString()).toBe(plain.toString());
-  });
-
-  describeWith('prometheus', 'by promtool', () => {
-    it('is what promtool takes for well-formed', async () => {
-      const { body } = await ask(reader);
-      const described = body.toString().replaceAll(/^(# HELP \S+) $/gm, '$1 Something');
-      expect(
-        execFileSync(toolPath('prometheus', 'promtool'), ['check', 'metrics'], { input: described, encoding: 'utf8' }),
-      ).toBe('');
-    });
   });
 
   it('shows no gauge of what is gone', async () => {
