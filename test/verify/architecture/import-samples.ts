@@ -158,6 +158,7 @@ export function handWrittenSamples({ domainLibs }: RuleTables): ImportSample[] {
     sample('libs/store/src/wild.arbitrary.ts', 'fast-check'),
     sample('libs/store/src/right.spec.ts', './wild.arbitrary.js'),
     sample('test/fuzz/right.ts', '../../libs/session/src/inner.js'),
+    sample('test/verify/right.ts', '#libs/session'),
   ];
 }
 
