@@ -215,7 +215,9 @@ export default {
   options: {
     doNotFollow: { path: ['node_modules', '^dist/'] },
     tsPreCompilationDeps: true,
-    tsConfig: { fileName: 'tsconfig.json' },
+    // Of the packages of test/verify, and of the names of libs from there, where package.json does not give them.
+    combinedDependencies: true,
+    tsConfig: { fileName: 'test/verify/tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['types', 'import', 'node', 'default'],

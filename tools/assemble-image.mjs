@@ -5,30 +5,35 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { nodeFileTrace } from '@vercel/nft';
+import { build } from 'esbuild';
 import { cycloneDxOf } from './bills-of-materials.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bundle = 'dist/programs';
 
-/** What the bundle loads at run time in a way that cannot be found by following imports. */
-const askedFor = ['node_modules/@grpc/grpc-js/build/src/index.js', 'node_modules/swagger-ui-dist/absolute-path.js'];
+/**
+ * What the bundle loads at run time from packages. The native part of pkcs11js is compiled for one processor, if there
+ * is a compiler: docs/hsm.md says who adds it.
+ */
+const askedFor = [
+  'node_modules/@grpc/grpc-js/build/src/index.js',
+  'node_modules/pkcs11js/index.js',
+  'node_modules/swagger-ui-dist/absolute-path.js',
+];
 
 /** What is read as a file and never imported. */
 const assets = [
   'package.json',
   ...filesBelow(bundle, /./),
+  ...filesBelow('node_modules/@grpc/grpc-js/proto', /./),
   ...filesBelow(
     'node_modules/swagger-ui-dist',
     /^(?:swagger-ui\.css|index\.css|swagger-ui-(?:bundle|standalone-preset)\.js|favicon.*)$/,
   ),
 ];
 
-/**
- * `debug` colours its lines if the first is present, and here it is a development dependency only. The second is
- * compiled for one processor, if there is a compiler: docs/hsm.md says who adds it.
- */
-const unwanted = ['**/node_modules/supports-color/**', '**/node_modules/pkcs11js/build/**'];
+/** `debug` colours its lines if this is present, and here it is a development dependency only. */
+const unwanted = ['supports-color'];
 
 /** The user of the image owns none of it, and the checkout may be readable by its owner only. */
 const READABLE = 0o644;
@@ -50,14 +55,36 @@ function packageOf(file) {
   return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
 }
 
+/** The files that a bundle of the given ones would consist of. */
+async function filesReached(entryPoints) {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints,
+    bundle: true,
+    write: false,
+    outdir: 'dist/traced',
+    platform: 'node',
+    external: [...unwanted, '*.node'],
+    metafile: true,
+    logLevel: 'error',
+  });
+  return Object.keys(metafile.inputs).flatMap((file) => [file, ...manifestsAround(file)]);
+}
+
+/** A folder within a package may have a manifest that says of which kind its modules are. */
+function manifestsAround(file) {
+  const [folder, inner] = [packageOf(file), dirname(file)];
+  if (folder === undefined || inner === folder) return [];
+  const manifest = join(inner, 'package.json');
+  return [...(existsSync(join(root, manifest)) ? [manifest] : []), ...manifestsAround(inner)];
+}
+
 async function neededFiles() {
-  const programs = filesBelow(bundle, /^[^/]+\.js$/);
-  const { fileList, esmFileList } = await nodeFileTrace([...programs, ...askedFor], { base: root, ignore: unwanted });
-  const traced = [...fileList, ...esmFileList].filter((file) => statSync(join(root, file)).isFile());
+  const reached = await filesReached(askedFor);
   const { packages: bundled } = JSON.parse(readFileSync(join(root, bundle, 'contents.json'), 'utf8'));
-  const packages = new Set([...bundled, ...[...traced, ...assets].map(packageOf).filter(Boolean)]);
+  const packages = new Set([...bundled, ...[...reached, ...assets].map(packageOf).filter(Boolean)]);
   const legal = [...packages].flatMap((folder) => [join(folder, 'package.json'), ...filesBelow(folder, licence)]);
-  const all = new Set([...traced, ...assets, ...legal]);
+  const all = new Set([...reached, ...assets, ...legal]);
   return { files: [...all].sort(), packages: [...packages].sort() };
 }
 

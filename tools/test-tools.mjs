@@ -2,11 +2,13 @@
 // on whatever Node.js the machine has.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const root = join(import.meta.dirname, '..');
+const here = dirname(fileURLToPath(import.meta.url));
+const root = dirname(here);
 
-export const list = JSON.parse(readFileSync(join(import.meta.dirname, 'test-tools.json'), 'utf8'));
+export const list = JSON.parse(readFileSync(join(here, 'test-tools.json'), 'utf8'));
 
 /** Debian installs servers there, and these are not on the path of non-root users. */
 const SERVERS = ['/usr/sbin', '/sbin'];
@@ -61,6 +63,11 @@ function examined(tool, { env, platform }) {
 /** @returns for each name in the list the locations of its commands, as `paths`, or what is `missing` */
 export function findTestTools({ env, platform } = process) {
   return Object.fromEntries(Object.entries(list).map(([name, tool]) => [name, examined(tool, { env, platform })]));
+}
+
+/** @returns what the tests of a tier need: `gate` is `npm test`, and `verify`, which runs more of them, needs everything */
+export function namesOf(tier) {
+  return Object.keys(list).filter((name) => tier === 'verify' || list[name].tier === tier);
 }
 
 /** @returns how to get it, or undefined if it is not something to install */

@@ -1,10 +1,10 @@
-import autocannon from 'autocannon';
 import { freePort } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
 import { SERVER_CPU, startBare } from './bare-contender.js';
 import type { BenchLine } from './bench-line.js';
 import type { BenchProcess } from './bench-process.js';
 import { Inspector, inspectedAt } from './cpu-profile.js';
+import { loadOf, type LoadResult } from './load-generator.js';
 
 const CONNECTIONS = 32;
 const ROUNDS = 3;
@@ -88,8 +88,8 @@ async function accountOf({ url, port }: Inspected, times: Times): Promise<Accoun
   return { ...times, parts: new Map([...seen].map(([part, us]) => [part, (us / all) * times.perRequest])) };
 }
 
-const load = (url: string, duration: number): Promise<autocannon.Result> =>
-  autocannon({ url, connections: CONNECTIONS, duration, headers: BenchBroker.headers });
+const load = (url: string, duration: number): PromiseLike<LoadResult> =>
+  loadOf({ url, connections: CONNECTIONS, duration, headers: BenchBroker.headers });
 
 function linesOf(name: string, { perRequest, inKernel, parts }: Account, bare: Account): readonly BenchLine[] {
   const line = (what: string, value: number): BenchLine => {

@@ -39,7 +39,7 @@ export class Inspector {
   }
 
   /** @returns microseconds of self time, by the part of the program that used them, without idle time */
-  async profileWhile(work: () => Promise<unknown>): Promise<ReadonlyMap<string, number>> {
+  async profileWhile(work: () => PromiseLike<unknown>): Promise<ReadonlyMap<string, number>> {
     await this.#ask('Profiler.enable');
     await this.#ask('Profiler.setSamplingInterval', { interval: SAMPLE_EVERY_US });
     await this.#ask('Profiler.start');

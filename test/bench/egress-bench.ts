@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import autocannon from 'autocannon';
 import { importPaymentKey, sealJwe } from '#libs/jwe';
 import { freePort } from '#libs/testing';
 import { orderRequest } from '../sandbox/order-request.js';
@@ -11,6 +10,7 @@ import type { BenchLine } from './bench-line.js';
 import { BenchProcess, untilOk } from './bench-process.js';
 import { benchEgressRenewals } from './egress-renewals.js';
 import { percentile } from './handover-payments.js';
+import { loadOf } from './load-generator.js';
 import { timesOf } from './paced-requests.js';
 
 const CLEAR = '/ecom/execute_request/hpp/v1/create-order';
@@ -185,7 +185,7 @@ async function startBareProxy(gateway: StubGateway): Promise<Contender> {
 
 async function load({ process: proxy, url }: Contender): Promise<Round> {
   const before = proxy.cpuSeconds();
-  const result = await autocannon({
+  const result = await loadOf({
     url: url + CLEAR,
     method: 'POST',
     headers: { ...BenchEgress.headers, 'content-type': 'application/json' },

@@ -1,10 +1,10 @@
-import autocannon from 'autocannon';
 import { TestIssuer } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
 import { SERVER_CPU, startBare } from './bare-contender.js';
 import type { BenchLine } from './bench-line.js';
 import type { BenchProcess } from './bench-process.js';
 import { LatencyProbe } from './latency-probe.js';
+import { loadOf } from './load-generator.js';
 
 const CONNECTIONS = 32;
 export const ROUNDS = 5;
@@ -82,7 +82,7 @@ function linesOf(
 export async function load({ server, url, headers }: Contender): Promise<Round> {
   const before = server.cpuSeconds();
   const probe = new LatencyProbe(url, headers);
-  const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S, headers });
+  const result = await loadOf({ url, connections: CONNECTIONS, duration: ROUND_S, headers });
   const p99Ms = await probe.stop();
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${url}: ${result.non2xx + result.errors} requests failed`);

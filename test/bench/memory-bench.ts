@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import autocannon from 'autocannon';
 import { SERVER_CPU } from './bare-contender.js';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
+import { loadOf } from './load-generator.js';
 
 const MIB = 1_048_576;
 const REST_MS = 5_000;
@@ -21,7 +21,7 @@ export async function benchMemory(): Promise<readonly BenchLine[]> {
     await pause(REST_MS);
     const atRest = residentMib();
     const { url, headers } = { url: running.sessionUrl, headers: BenchBroker.headers };
-    const load = autocannon({ url, headers, connections: CONNECTIONS, duration: LOAD_S });
+    const load = loadOf({ url, headers, connections: CONNECTIONS, duration: LOAD_S });
     const underLoad = await mostWhile(load, residentMib);
     await pause(AFTER_MS);
     const line = (name: string, value: number, rest: Partial<BenchLine>): BenchLine => {

@@ -1,8 +1,8 @@
-import autocannon from 'autocannon';
 import { importPaymentKey, sealJwe } from '#libs/jwe';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
 import { LatencyProbe } from './latency-probe.js';
+import { loadOf } from './load-generator.js';
 
 const ROUNDS = 5;
 const ROUND_S = 3;
@@ -64,7 +64,7 @@ async function readsBesideDecrypts(running: BenchBroker, decrypting: BenchBroker
   const jwe = await sealJwe(PLAINTEXT, await importPaymentKey(decrypting.publicJwk));
   const probe = new LatencyProbe(running.sessionUrl, BenchBroker.headers);
   // The load generator has its own thread: the probe must not wait for it.
-  const result = await autocannon({
+  const result = await loadOf({
     url: `${decrypting.url}/v1/merchants/shop/payloads/decrypt`,
     method: 'POST',
     headers: { ...BenchBroker.headers, 'content-type': 'application/json' },

