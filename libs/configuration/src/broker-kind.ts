@@ -5,9 +5,7 @@ import type { Loose } from './check-settings.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import type { CrossFault, Fault, Warning } from './fault.js';
 import { isPair } from './file-contents.js';
-import { operationWarnings } from './gateway-rules.js';
 import type { Loaded } from './named-files.js';
-import { quietHoursWarnings } from './quiet-hours-rules.js';
 import { faultIf, repeats } from './rule.js';
 import type { AuthSettings } from './settings/auth-settings.js';
 import { BrokerSettings } from './settings/broker-settings.js';
@@ -86,16 +84,7 @@ function sharedKey(first: number, others: number): string {
 }
 
 function warningsOf({ http, auth, store, merchants = [] }: Loose<BrokerSettings>): CrossFault[] {
-  const addresses = merchants.flatMap((merchant, at) =>
-    operationWarnings(`merchants[${at}].gateway`, merchant?.gateway),
-  );
-  return [
-    ...openApiWarnings(http),
-    ...accessWarnings(auth),
-    ...addresses,
-    ...outageWarnings(store, merchants),
-    ...quietHoursWarnings(merchants),
-  ];
+  return [...openApiWarnings(http), ...accessWarnings(auth), ...outageWarnings(store, merchants)];
 }
 
 function openApiWarnings({ host, tls }: Loose<BrokerSettings['http']> = {}): Warning[] {

@@ -5,12 +5,12 @@ import { certificateWarnings } from './certificate-warnings.js';
 import type { Loose } from './check-settings.js';
 import type { ConfigurationKind } from './configuration-kind.js';
 import { egressKind } from './egress-kind.js';
-import { ConfigurationError, type Fault, located, MAX_FAULTS_FOUND, type Warning } from './fault.js';
+import { ConfigurationError, type Fault, located, type Warning } from './fault.js';
 import { notCausedBy, type Place, WHOLE_FILE } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { isEgressFile, readYamlFile } from './load-configuration.js';
 import { type BrokerParts, brokerParts, type EgressParts, egressParts } from './known-parts.js';
-import { isWithin, type Lacking, lackingVariables, withWhatWasMeant } from './lacking.js';
+import { isWithin, type Lacking, lackingVariables } from './lacking.js';
 import { type Loaded, type NamedFile, readFiles, withContents } from './named-files.js';
 import { examine } from './parse-configuration.js';
 import type { UnsetVariable, YamlContent } from './read-yaml.js';
@@ -97,11 +97,11 @@ async function inPart<Settings extends object>(
   content: YamlContent,
   folder: string,
 ): Promise<InPart<Settings>> {
-  const { settings, faults, ofFiles, named, places, isCutShort, hasMore } = await look(kind, content, {
+  const { settings, faults, ofFiles, named, places, hasMore } = await look(kind, content, {
     readsFiles: true,
     folder,
   });
-  if (isCutShort || faults.some(({ path }) => path === WHOLE_FILE)) {
+  if (hasMore || faults.some(({ path }) => path === WHOLE_FILE)) {
     throw new ConfigurationError(located(places, faults), { hasMore });
   }
   const lacking = [
@@ -111,7 +111,7 @@ async function inPart<Settings extends object>(
   ];
   return {
     settings,
-    lacking: withWhatWasMeant(lacking, { settings: kind.settings, isWritten: (path) => places.has(path) }),
+    lacking,
     faulty: ofFiles.map(({ path }) => path),
     files: named.filter(({ path }) => !faults.some((fault) => isWithin(path, fault.path))),
   };
@@ -128,7 +128,6 @@ interface Found<Settings> {
   /** Warnings about everything that is free of faults. */
   readonly warnings: (now: Instant) => readonly Warning[];
   readonly places: ReadonlyMap<string, Place>;
-  readonly isCutShort: boolean;
   readonly hasMore: boolean;
 }
 
@@ -145,7 +144,7 @@ async function look<Settings extends object>(
 ): Promise<Found<Settings>> {
   const { unset } = content;
   const missing = new Set(unset.map(({ path }) => path));
-  const { settings, files, faults, places, isCutShort, hasMore } = examine(kind, {
+  const { settings, files, faults, places, hasMore } = examine(kind, {
     ...content,
     faults: content.faults.filter(({ path }) => !missing.has(path)),
   });
@@ -161,7 +160,6 @@ async function look<Settings extends object>(
   };
   return {
     ...{ settings: loaded, faults, places },
-    isCutShort: isCutShort || content.faults.length >= MAX_FAULTS_FOUND,
     hasMore,
     ofFiles,
     warnings,

@@ -7,10 +7,8 @@ import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import type { EgressConfiguration } from './egress-configuration.js';
 import { egressKind } from './egress-kind.js';
 import { inBatches } from './in-batches.js';
-import { unsetAtStartProblem } from './interpolate.js';
 import { loadExamined, readYamlFile, type Surroundings } from './load-configuration.js';
 import { examine } from './parse-configuration.js';
-import type { YamlContent } from './read-yaml.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { EgressDocument } from './settings/egress-settings.js';
 
@@ -25,7 +23,6 @@ abstract class SourceOf<Settings extends object, Configuration> {
   /** The file itself, and those that it named when it could last be read. */
   #files: readonly string[];
   #loadedStamp = NOTHING;
-  #hasLoaded = false;
 
   constructor(kind: ConfigurationKind<Settings, unknown, Configuration>, file: string, surroundings: Surroundings) {
     this.#kind = kind;
@@ -51,27 +48,14 @@ abstract class SourceOf<Settings extends object, Configuration> {
     const before = await stampOf([this.#file]);
     this.#loadedStamp = await this.stamp();
     const content = await readYamlFile(this.#file, this.#surroundings.environment);
-    const examined = examine(this.#kind, this.#hasLoaded ? withVariablesOfStart(content) : content);
+    const examined = examine(this.#kind, content);
     const folder = dirname(this.#file);
     this.#files = [this.#file, ...new Set(examined.files.map(({ file }) => resolve(folder, file)))];
     const stamp = await this.stamp();
     const isStillTheSame = (await stampOf([this.#file])) === before;
     this.#loadedStamp = isStillTheSame ? stamp : NOTHING;
-    const configuration = await loadExamined(this.#kind, examined, { folder, clock: this.#surroundings.clock });
-    this.#hasLoaded = true;
-    return configuration;
+    return await loadExamined(this.#kind, examined, { folder, clock: this.#surroundings.clock });
   }
-}
-
-/** A running process cannot be given another variable, so its faults say that instead of asking for the impossible. */
-function withVariablesOfStart(content: YamlContent): YamlContent {
-  const names = Map.groupBy(content.unset, ({ path }) => path);
-  const faults = content.faults.map((fault) => {
-    const lacking = names.get(fault.path);
-    if (lacking === undefined) return fault;
-    return { ...fault, problem: unsetAtStartProblem(lacking.map(({ variable }) => variable)) };
-  });
-  return { ...content, faults };
 }
 
 /** The file of a broker. */

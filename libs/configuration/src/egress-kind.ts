@@ -5,7 +5,6 @@ import type { EgressClient, EgressConfiguration } from './egress-configuration.j
 import { egressFaults } from './egress-rules.js';
 import type { CrossFault, Fault } from './fault.js';
 import { isPair } from './file-contents.js';
-import { operationWarnings } from './gateway-rules.js';
 import type { Loaded } from './named-files.js';
 import { faultIf, faultsAt, repeats } from './rule.js';
 import {
@@ -114,7 +113,7 @@ function pairFault(path: string, { cert, key }: Pair = {}): readonly Fault[] {
   );
 }
 
-function warningsOf({ listen, broker, gateway, clients = [], aliasKeyFiles = [] }: Settings = {}): CrossFault[] {
+function warningsOf({ listen, broker, clients = [], aliasKeyFiles = [] }: Settings = {}): CrossFault[] {
   // The client with an alias may be one that could not be read.
   const hasAlias = clients.some(
     (client) => client === undefined || (client.serviceCodeAlias ?? client.serviceCodeAliasFile) !== undefined,
@@ -126,7 +125,6 @@ function warningsOf({ listen, broker, gateway, clients = [], aliasKeyFiles = [] 
       'egress.broker.url',
       'is http to another machine: the token of the egress and the sessions are not encrypted; use https',
     ),
-    ...operationWarnings('egress.gateway', gateway),
     ...faultIf(aliasKeyFiles.length > 0 && !hasAlias, 'egress.aliasKeyFiles', 'has no effect: no client has an alias'),
   ];
 }

@@ -1,9 +1,8 @@
 import { BrokerError } from '#libs/errors';
 
 /**
- * One thing that is wrong. Neither member quotes a value, because a value may be a secret. It may say how to correct a
- * number that needs a unit, or the address of a gateway, and where a file was looked for if the text is clearly a path
- * (`shownPath`).
+ * One thing that is wrong. Neither member quotes a value, because a value may be a secret. It may say where a file was
+ * looked for if the text is clearly a path (`shownPath`).
  */
 export interface Fault {
   /** Where in the file, e.g. `merchants[0].gateway.baseUrl`; `(file)` for the file as a whole. */
@@ -27,8 +26,6 @@ export interface CrossFault extends Fault {
    * Settings of which any one would be enough: if one of them has a fault of its own, this fault only follows from it.
    */
   readonly unlessFaulty?: readonly string[];
-  /** The wording to use if the setting in question is not written in the file, but has its default. */
-  readonly ofDefault?: { readonly path: string; readonly problem: string };
 }
 
 /** Something that does not stop the start but that the operator should know. */
@@ -37,13 +34,7 @@ export type Warning = Fault;
 export const WHOLE_FILE = '(file)';
 
 /** More than anyone reads in one go; a file full of nonsense would otherwise produce just as much nonsense in reply. */
-const MAX_FAULTS = 200;
-
-/**
- * More than anyone will ever see, so there is no reason to look further: each fault is compared with the others, and a
- * long list of things that are not settings would block the event loop.
- */
-export const MAX_FAULTS_FOUND = 10 * MAX_FAULTS;
+export const MAX_FAULTS = 200;
 
 interface BesideFaults {
   readonly hasMore?: boolean;

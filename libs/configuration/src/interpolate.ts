@@ -38,11 +38,3 @@ function unsetProblem(names: readonly string[]): string {
     ? `needs the environment variable ${names[0]}, which is not set; set it`
     : `needs the environment variables ${names.join(', ')}, which are not set; set them`;
 }
-
-/** @returns the wording for an unset variable in a running process, which only has the variables of its start */
-export function unsetAtStartProblem(names: readonly string[]): string {
-  const advice = 'set when this process started; restart it, or write the value';
-  return names.length === 1
-    ? `needs the environment variable ${names[0]}, which was not ${advice}`
-    : `needs the environment variables ${names.join(', ')}, which were not ${advice}`;
-}

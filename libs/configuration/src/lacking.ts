@@ -1,7 +1,5 @@
 import { childPath } from './fault.js';
-import { meantSetting } from './meant-setting.js';
 import type { UnsetVariable } from './read-yaml.js';
-import { type SettingsClass, shapesOf } from './setting.js';
 
 /** Something that a part of a configuration lacks. */
 export type Lack =
@@ -43,46 +41,4 @@ export function exceptIn(lacking: readonly Lacking[], place: string, members: re
 /** Whether a path is that of the place, or of something inside it. */
 export function isWithin(path: string, place: string): boolean {
   return path === place || path.startsWith(`${place}.`) || path.startsWith(`${place}[`);
-}
-
-interface Document {
-  readonly settings: SettingsClass;
-  readonly isWritten: (path: string) => boolean;
-}
-
-/**
- * Adds the settings that an unknown setting may have been meant for. If `store` is misspelt, its default is not what
- * was intended, and neither is a gateway without the `proxy` that was written next to it.
- */
-export function withWhatWasMeant(lacking: readonly Lacking[], document: Document): readonly Lacking[] {
-  return lacking.flatMap(({ path, lack }) =>
-    [path, ...meantBy(path, document)].map((place): Lacking => ({ path: place, lack })),
-  );
-}
-
-function meantBy(path: string, { settings, isWritten }: Document): readonly string[] {
-  const [, parent = '', name = ''] = /^(?:(.*)\.)?([^.]*)$/.exec(path) ?? [];
-  const shapes = shapesAt(settings, parent);
-  if (shapes === undefined || shapes.has(name) || name.includes('[')) return [];
-  const near = meantSetting(name, [...shapes.keys()])?.name;
-  return [...shapes].flatMap(([beside, shape]) => {
-    const place = childPath(parent, beside);
-    if (near === undefined ? !isWritten(place) : near === beside) return [place];
-    return shape.kind === 'section' && shapesOf(shape.of).has(name) ? [childPath(place, name)] : [];
-  });
-}
-
-/** The settings of the section at a path; undefined if there is none. */
-function shapesAt(settings: SettingsClass, path: string): ReturnType<typeof shapesOf> | undefined {
-  let found: SettingsClass | undefined = settings;
-  for (const name of path === '' ? [] : path.replace(/\[\d+\]/g, '').split('.')) {
-    found = sectionIn(found, name);
-    if (found === undefined) return undefined;
-  }
-  return shapesOf(found);
-}
-
-function sectionIn(settings: SettingsClass, name: string): SettingsClass | undefined {
-  const shape = shapesOf(settings).get(name);
-  return shape?.kind === 'section' || shape?.kind === 'list' ? shape.of : undefined;
 }

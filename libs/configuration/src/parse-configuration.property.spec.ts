@@ -43,21 +43,21 @@ describe('parseConfiguration as a property', () => {
     const text = fc.oneof(fc.string({ maxLength: 300 }), fc.string({ unit: 'binary', maxLength: 100 }));
     fc.assert(
       fc.property(text, (source) => void parsedOrRefused(source)),
-      { numRuns: 1_000 },
+      { numRuns: 30 },
     );
   });
 
   it('answers texts made of YAML and placeholder syntax in the same way', () => {
     fc.assert(
       fc.property(piecesOfYaml, (source) => void parsedOrRefused(source, { a: 'b' })),
-      { numRuns: 2_000 },
+      { numRuns: 30 },
     );
   });
 
   it('answers any JSON in the same way', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), (source) => void parsedOrRefused(source)),
-      { numRuns: 500 },
+      { numRuns: 30 },
     );
   });
 
@@ -74,7 +74,7 @@ describe('parseConfiguration as a property', () => {
           nearlySettings(settings, leaf),
           (raw) => void resultOrRefused(() => parse(JSON.stringify(raw), {})),
         ),
-        { numRuns: 1_000 },
+        { numRuns: 30 },
       );
       expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
     },
@@ -98,7 +98,7 @@ describe('parseConfiguration as a property', () => {
         expect(said).not.toBe('other');
         expect(said).not.toContain(CANARY);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 30 },
     );
   });
 
@@ -109,7 +109,7 @@ describe('parseConfiguration as a property', () => {
       fc.property(fc.array(fc.oneof(broken, fc.constant(canary), fc.constant('\n')), { maxLength: 20 }), (parts) => {
         expect(everythingSaid(() => parseConfiguration(parts.join(''), {}))).not.toContain(canary);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 30 },
     );
   });
 
@@ -122,7 +122,7 @@ describe('parseConfiguration as a property', () => {
         expect(parsedOrRefused(stringify(raw))).toEqual(fromJson);
         expect(parsedOrRefused(viaEnvironment, { LEVEL: raw.log?.level })).toEqual(fromJson);
       }),
-      { numRuns: 300 },
+      { numRuns: 30 },
     );
   });
 });

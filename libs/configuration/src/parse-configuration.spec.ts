@@ -324,7 +324,7 @@ describe('parseConfiguration refuses', () => {
     [
       'http in production',
       withGateway({ baseUrl: 'http://gateway.example' }),
-      'merchants[0].gateway.baseUrl must be https, because gateway.environment is production (the default); if this is a test gateway, set it to test',
+      'merchants[0].gateway.baseUrl must be https, because gateway.environment is production; if this is a test gateway, set it to test',
     ],
     [
       'helpers in production',

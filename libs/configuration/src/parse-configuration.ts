@@ -4,7 +4,7 @@ import { checkSettings, type Loose } from './check-settings.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { deepFreeze } from './deep-freeze.js';
 import { type ParsedEgressConfiguration, egressKind } from './egress-kind.js';
-import { ConfigurationError, type CrossFault, type Fault, inOrderOf, located, MAX_FAULTS_FOUND } from './fault.js';
+import { ConfigurationError, type Fault, inOrderOf, located, MAX_FAULTS } from './fault.js';
 import { notCausedBy, type Place, withoutFollowers } from './fault.js';
 import type { Environment } from './interpolate.js';
 import type { FileSetting } from './named-files.js';
@@ -19,9 +19,7 @@ export interface Examined<Settings> {
   readonly faults: readonly Fault[];
   /** Every path in the file, with its place. */
   readonly places: ReadonlyMap<string, Place>;
-  /** So much is wrong that checking stopped before the end. */
-  readonly isCutShort: boolean;
-  /** Something was not checked because what it is part of is faulty. */
+  /** The file is not YAML, or so much is wrong that checking stopped before the end. */
   readonly hasMore: boolean;
 }
 
@@ -34,27 +32,20 @@ export function examine<Settings extends object>(
   { tree, placeholders, places, faults, unset }: YamlContent,
 ): Examined<Settings> {
   if (tree === undefined) {
-    return { settings: {} as Loose<Settings>, files: [], faults, places, isCutShort: true, hasMore: true };
+    return { settings: {} as Loose<Settings>, files: [], faults, places, hasMore: true };
   }
   const checked = checkSettings(tree, settings, placeholders);
   const own = withoutFollowers([...faults, ...checked.faults]);
-  const isCutShort = Math.max(own.length, checked.faults.length) >= MAX_FAULTS_FOUND;
+  const hasMore = checked.faults.length >= MAX_FAULTS;
   // Contradictions between settings would only follow from what was left out.
-  const crossed = own.length < MAX_FAULTS_FOUND ? rule(checked.settings).map((fault) => asWritten(fault, places)) : [];
-  const between = notCausedBy([...own, ...unset], crossed);
+  const between = notCausedBy([...own, ...unset], hasMore ? [] : rule(checked.settings));
   return {
     settings: checked.settings,
     files: inOrderOf(places, checked.files),
     faults: [...own, ...between],
     places,
-    isCutShort,
-    hasMore: isCutShort || checked.hasMore,
+    hasMore,
   };
-}
-
-function asWritten(fault: CrossFault, places: ReadonlyMap<string, Place>): CrossFault {
-  const { ofDefault } = fault;
-  return ofDefault === undefined || places.has(ofDefault.path) ? fault : { ...fault, problem: ofDefault.problem };
 }
 
 /**

@@ -1,19 +1,7 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  type LineCounter,
-  type Node,
-  type YAMLMap,
-} from 'yaml';
-import { childPath, type Fault, MAX_FAULTS_FOUND, type Place, WHOLE_FILE } from './fault.js';
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import type { YAMLMap } from 'yaml';
+import { childPath, type Fault, type Place, WHOLE_FILE } from './fault.js';
 import { type Environment, interpolate } from './interpolate.js';
-import { isNameLike, nameBeforeColon } from './name-like.js';
-import { type ParsedYaml, parseYaml } from './parse-yaml.js';
-import { syntaxFaults } from './syntax-faults.js';
 
 export const MAX_FILE_BYTES = 1_048_576;
 const MAX_DEPTH = 16;
@@ -48,23 +36,56 @@ export interface UnsetVariable extends Fault {
  */
 export function readYaml(text: string, environment: Environment): YamlContent {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) return refused('is larger than 1 MiB');
-  const parsed = parseYaml(text);
-  if (parsed === undefined) return refused('is nested too deeply to be read');
-  const syntax = syntaxFaults(parsed, text);
-  if (syntax.length > 0) return nothing(syntax);
-  const { contents } = parsed.document;
+  const lines = new LineCounter();
+  const document = parsed(text, lines);
+  if (document === undefined) return refused('is nested too deeply to be read');
+  const syntax = syntaxFault(document, lines, text);
+  if (syntax !== undefined) return refused(syntax);
+  const { contents } = document;
   if (!isMap(contents)) return refused('must be a YAML mapping with the settings at its top level');
-  const reader = new TreeReader(parsed, text, environment);
+  const reader = new TreeReader({ document, lines }, environment);
   const tree = reader.read(contents, '', 0);
   return { tree, placeholders: reader.placeholders, places: reader.places, faults: reader.faults, unset: reader.unset };
 }
 
 function refused(problem: string): YamlContent {
-  return nothing([{ path: WHOLE_FILE, problem }]);
+  const faults = [{ path: WHOLE_FILE, problem }];
+  return { tree: undefined, placeholders: new Set(), places: new Map(), faults, unset: [] };
 }
 
-function nothing(faults: readonly Fault[]): YamlContent {
-  return { tree: undefined, placeholders: new Set(), places: new Map(), faults, unset: [] };
+/** @returns undefined if it is nested too deeply to be read */
+function parsed(text: string, lineCounter: LineCounter): Document | undefined {
+  try {
+    // Repeated keys are detected elsewhere, since the parser's own check compares every key with every other.
+    const checks = { strict: true, uniqueKeys: false, merge: false, schema: 'core', resolveKnownTags: false } as const;
+    return parseDocument(text, { ...checks, prettyErrors: false, logLevel: 'error', lineCounter, version: '1.2' });
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** In brackets, its brace opens a mapping. */
+const BARE_PLACEHOLDER = '"${" does not belong here; inside { } and [ ] put "${NAME}" in quotes';
+
+/**
+ * The parser's first error, with its own position and code: those after it mostly follow from it, and its messages
+ * quote the file.
+ */
+function syntaxFault(document: Document, lines: LineCounter, text: string): string | undefined {
+  if (document.directives?.yaml.version !== '1.2') return 'asks for another YAML version; remove the %YAML line';
+  const [first] = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
+  if (first === undefined) return undefined;
+  const [offset] = first.pos;
+  const { line, col } = lines.linePos(offset);
+  const isBare = text.slice(offset - 1, offset + 1) === '${';
+  const what = isBare ? BARE_PLACEHOLDER : `not valid YAML (${first.code}); check indentation, quotes and brackets`;
+  return `line ${line}, column ${col}: ${what}`;
+}
+
+/** A key of any other form is not repeated in a fault: a token or a UUID may have ended up in its place. */
+function isNameLike(key: string): boolean {
+  return key.length <= 40 && /^[A-Za-z](?:[_-]?[A-Za-z])*\d{0,4}$/.test(key);
 }
 
 /** Turns the parsed nodes into plain values; everything that YAML can express but a setting cannot be is a fault. */
@@ -76,17 +97,15 @@ class TreeReader {
   readonly #document: Document;
   readonly #environment: Environment;
   readonly #lines: LineCounter;
-  readonly #text: string;
   readonly #open = new Set<Node>();
   #values = 0;
   #aliases = 0;
   #characters = 0;
 
-  constructor({ document, lines }: ParsedYaml, text: string, environment: Environment) {
+  constructor({ document, lines }: { document: Document; lines: LineCounter }, environment: Environment) {
     this.#document = document;
     this.#environment = environment;
     this.#lines = lines;
-    this.#text = text;
   }
 
   read(node: unknown, path: string, depth: number): Tree {
@@ -100,8 +119,6 @@ class TreeReader {
         node.items.map((item, index) => this.read(item, this.#placed(childPath(path, index), item), depth + 1)),
       );
     }
-    const item = itemWithin(node, this.#text);
-    if (item !== undefined) return this.#fault(path, swallowed(this.#lines.linePos(item).line));
     return this.#readScalar(isScalar(node) ? node.value : undefined, path);
   }
 
@@ -127,7 +144,7 @@ class TreeReader {
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? key.value : undefined;
       if (typeof name !== 'string' || !isNameLike(name)) {
-        this.#nameless(name, key, path);
+        this.#fault(this.#placed(childPath(path, '(key)'), key), 'is not the name of a setting');
       } else if (seen.has(name)) {
         this.#fault(childPath(path, name), `is given more than once, again in ${this.#whereIs(key)}; keep one of them`);
       } else if (name in Object.prototype) {
@@ -138,13 +155,6 @@ class TreeReader {
       }
     }
     return tree;
-  }
-
-  /** A key that is not a name may be a name and a value without the space between them. */
-  #nameless(name: unknown, key: unknown, path: string): void {
-    const meant = typeof name === 'string' ? nameBeforeColon(name) : undefined;
-    const problem = meant === undefined ? 'is not the name of a setting' : `needs a space after "${meant}:"`;
-    this.#fault(this.#placed(childPath(path, meant ?? '(key)'), key), problem);
   }
 
   #readScalar(value: unknown, path: string): Tree {
@@ -181,19 +191,7 @@ class TreeReader {
   }
 
   #fault(path: string, problem: string): undefined {
-    if (this.faults.length < MAX_FAULTS_FOUND) this.faults.push({ path, problem });
+    this.faults.push({ path, problem });
     return undefined;
   }
-}
-
-/** Where a later line of a plain value begins with a dash, like an item: nobody intends that to be text. */
-function itemWithin(node: unknown, text: string): number | undefined {
-  if (!isScalar(node) || node.type !== 'PLAIN' || !node.range) return undefined;
-  const [start, end] = node.range;
-  const dash = /\n\s*-\s/.exec(text.slice(start, end));
-  return dash === null ? undefined : start + dash.index + dash[0].length - 2;
-}
-
-function swallowed(line: number): string {
-  return `includes line ${line}, because its dash is indented further than the one above; indent both alike`;
 }

@@ -21,15 +21,7 @@ export const routePath: TextRule = {
       (part, index) => part === ONE || (part === REST ? index === parts.length - 1 : LITERAL_PART.test(part)),
     );
   },
-  rewritten: (text) => REMEDIES.find(({ mend }) => text.length < MAX_LENGTH && routePath.accepts(mend(text)))?.said,
 };
-
-/** For paths with one slash too many or too few. They are not quoted, because they may be anything. */
-const REMEDIES: readonly { readonly mend: (text: string) => string; readonly said: string }[] = [
-  { mend: (text) => text.replace(/\/$/, ''), said: 'it without the slash at its end' },
-  { mend: (text) => text.replaceAll(/\/{2,}/g, '/'), said: 'it with one slash for each //' },
-  { mend: (text) => `/${text}`, said: 'it with a slash in front' },
-];
 
 /** Whether every path of `later` is also one of `earlier`. Both are accepted by `routePath`. */
 export function covers(earlier: string, later: string): boolean {

@@ -18,11 +18,10 @@ export function rulesAt<Settings>(path: string, rules: Readonly<Record<string, R
 /** The faults of the settings at a path, with that path prepended to their own. */
 export function faultsAt(parent: string, faults: readonly CrossFault[]): readonly CrossFault[] {
   const at = (path: string): string => `${parent}.${path}`;
-  return faults.map(({ path, problem, unlessFaulty = [], ofDefault }) => ({
+  return faults.map(({ path, problem, unlessFaulty = [] }) => ({
     path: at(path),
     problem,
     unlessFaulty: unlessFaulty.map(at),
-    ...(ofDefault && { ofDefault: { ...ofDefault, path: at(ofDefault.path) } }),
   }));
 }
 

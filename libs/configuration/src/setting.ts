@@ -109,24 +109,12 @@ export function list(of: SettingsClass, least: number, described?: DescribedList
   return setting({ kind: 'list', of, least, ...(described === undefined ? {} : { described }) });
 }
 
-const numberIn = (value: unknown): number =>
-  typeof value === 'string' && /^\d{1,9}(?:\.\d{1,9})?$/.test(value)
-    ? Number(value)
-    : typeof value === 'number'
-      ? value
-      : NaN;
-
 function textBy(rule: TextRule): Checked {
   return {
     rule,
     problemOf: (value) => {
-      if (typeof value === 'string' && rule.accepts(value)) return undefined;
-      const meant =
-        rule.withUnit?.(numberIn(value)) ?? (typeof value === 'string' ? rule.rewritten?.(value) : undefined);
-      if (meant !== undefined) return `must be ${rule.expects}; write ${meant}`;
       if (typeof value !== 'string') return `must be text: ${rule.expects}; put the value in quotes`;
-      const nearest = rule.nearest?.(value);
-      return `must be ${rule.expects}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+      return rule.accepts(value) ? undefined : `must be ${rule.expects}`;
     },
   };
 }

@@ -1,23 +1,11 @@
 import { isIP } from 'node:net';
-import { formatDuration, isTimeZone, parseDurationMs, parseTimeOfDayMs, timeZoneNames } from '#libs/clock';
+import { isTimeZone, parseDurationMs, parseTimeOfDayMs } from '#libs/clock';
 import type { LeadTime } from '#libs/session';
-import { nearestName } from './nearest-name.js';
 
 /** What a text setting must look like. `expects` completes the sentence "must be …" and never depends on the value. */
 export interface TextRule {
   readonly expects: string;
   readonly accepts: (text: string) => boolean;
-  /**
-   * The allowed name that the refused text is probably a misspelling of, if there is one: never anything else from that
-   * text.
-   */
-  readonly nearest?: (text: string) => string | undefined;
-  /** How to write correctly what the text says in another form. */
-  readonly rewritten?: (text: string) => string | undefined;
-  /** All allowed values, if they are a closed list. */
-  readonly words?: readonly string[];
-  /** How to write a number that was meant to have a unit, if it was: never anything but that number. */
-  readonly withUnit?: (number: number) => string | undefined;
   /** Converts an accepted text into what the program works with. */
   readonly convert?: (text: string) => Single | HostAndPort;
   /** The rule for the content of the file, if the text is a file name. */
@@ -58,20 +46,8 @@ export function matching(pattern: RegExp, expects: string): TextRule {
   return { expects, accepts: (text) => pattern.test(text) };
 }
 
-/** A shorter text is as close to one word as to another. */
-const MIN_WORD_LENGTH = 4;
-
 export function oneWordOf(words: readonly string[]): TextRule {
-  return {
-    expects: `one of ${words.join(', ')}`,
-    words,
-    accepts: (text) => words.includes(text),
-    nearest: (text) => {
-      if (text.length < MIN_WORD_LENGTH) return undefined;
-      const begun = words.filter((word) => word.startsWith(text.toLowerCase()));
-      return begun.length === 1 ? begun[0] : nearestName(text, words);
-    },
-  };
+  return { expects: `one of ${words.join(', ')}`, accepts: (text) => words.includes(text) };
 }
 
 const HOST_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
@@ -162,27 +138,8 @@ export const baseUrl: TextRule = {
   expects: 'an http or https URL without user, query or fragment',
   // An empty user, query or fragment vanishes when the URL is parsed, so the text is searched for their delimiters.
   accepts: (text) => httpUrl(text) !== undefined && !/[?#]/.test(text) && !/^https?:\/\/[^/]*@/i.test(text),
-  rewritten: withScheme,
   convert: toUrl,
 };
-
-/**
- * A name of several labels that ends in letters, as no secret does, with or without a port, and a path of plain words.
- */
-const BARE_HOST =
-  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:\/[a-z][a-z0-9-]{0,31}){0,6}\/?$/;
-const BARE_LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}):\d{1,5}(?:\/[a-z][a-z0-9-]{0,31}){0,6}\/?$/;
-/** With a port or a path, so it must be an address of some kind. */
-const BARE_ADDRESS = /^[\w.-]+(?::\d{1,5}(?:\/[^?#\s@]*)?|\/[^?#\s@]*)$/;
-const MAX_HOST_LENGTH = 253;
-
-/** An address whose scheme is missing. A text that may be anything else is not quoted. */
-function withScheme(text: string): string | undefined {
-  if (text.length > MAX_HOST_LENGTH) return undefined;
-  if (BARE_LOOPBACK.test(text)) return `http://${text}`;
-  if (BARE_HOST.test(text)) return `https://${text}`;
-  return BARE_ADDRESS.test(text) ? 'it with https:// in front' : undefined;
-}
 
 /** Compared with the `iss` of a token character by character; by convention a URL. */
 export const issuer = matching(
@@ -247,32 +204,6 @@ export function durationMs(text: string): number {
   return ms;
 }
 
-/** In seconds, as usually meant; in milliseconds, if that many seconds would be too long. */
-function withUnit(number: number, accepts: TextRule['accepts']): string | undefined {
-  const isLength = Number.isSafeInteger(number) && number > 0;
-  return isLength ? [`${number}s`, formatDuration(number)].find(accepts) : undefined;
-}
-
-const UNIT_WORDS = [
-  ['ms', /^(?:ms|milliseconds?)$/],
-  ['s', /^(?:s|secs?|seconds?)$/],
-  ['m', /^(?:m|mins?|minutes?)$/],
-  ['h', /^(?:h|hrs?|hours?)$/],
-  ['d', /^(?:d|days?)$/],
-] as const;
-
-/** Such as `5sec`, `5 s` or `1m30s`, rewritten as one number and one unit. */
-function rewrittenDuration(text: string, accepts: TextRule['accepts']): string | undefined {
-  if (!/^(?:\d{1,9} ?[a-z]{1,12} ?){1,5}$/.test(text)) return undefined;
-  const parts = [...text.matchAll(/(\d+) ?([a-z]+)/g)].map(([, number = '', word = '']) => {
-    const unit = UNIT_WORDS.find(([, words]) => words.test(word))?.[0];
-    return unit === undefined ? NaN : (parseDurationMs(`${number}${unit}`) ?? NaN);
-  });
-  const sum = parts.reduce((total, part) => total + part, 0);
-  const meant = formatDuration(sum);
-  return accepts(meant) ? meant : undefined;
-}
-
 /** Both ends are part of the range. */
 export function durationBetween(min: string, max: string): TextRule {
   const [minMs, maxMs] = [durationMs(min), durationMs(max)];
@@ -283,8 +214,6 @@ export function durationBetween(min: string, max: string): TextRule {
   return {
     expects: `a duration from ${min} to ${max}, such as 90s, 15m or 2h`,
     accepts,
-    withUnit: (number) => withUnit(number, accepts),
-    rewritten: (text) => rewrittenDuration(text, accepts),
     convert: durationMs,
   };
 }
@@ -297,7 +226,6 @@ export const timeOfDay: TextRule = {
 export const timeZone: TextRule = {
   expects: 'the name of a time zone, such as Europe/Kyiv (IANA)',
   accepts: isTimeZone,
-  nearest: (text) => nearestName(text, timeZoneNames().filter(isTimeZone)),
 };
 
 /** More than half of a lifetime would renew twice as often as anyone needs, and each create call can break payments. */
@@ -306,18 +234,8 @@ const MAX_SHARE = 0.5;
 export const leadTime: TextRule = {
   expects: `a duration such as 90s, or a percentage of the lifetime above 0% and at most ${MAX_SHARE * 100}%`,
   accepts: (text) => parseLeadTime(text) !== undefined,
-  rewritten: (text) => rewrittenDuration(text, (meant) => parseLeadTime(meant) !== undefined),
-  withUnit: leadTimeOf,
   convert: (text) => parseLeadTime(text) ?? text,
 };
-
-/** A fraction was meant as a share; a whole number may be a share or a duration. */
-function leadTimeOf(number: number): string | undefined {
-  const isLeadTime = (text: string): boolean => parseLeadTime(text) !== undefined;
-  if (number > 0 && number < 1) return [`${Number((number * 100).toFixed(4))}%`].find(isLeadTime);
-  const texts = [`${number}%`].filter(isLeadTime).concat(withUnit(number, isLeadTime) ?? []);
-  return texts.length === 0 ? undefined : texts.join(' or ');
-}
 
 /** Parses `20%` or `90s`; undefined if it is neither, is zero, or is more than half of the lifetime. */
 function parseLeadTime(text: string): LeadTime | undefined {
