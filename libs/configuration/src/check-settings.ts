@@ -2,7 +2,7 @@ import { childPath, type Fault, MAX_FAULTS } from './fault.js';
 import type { FileSetting } from './named-files.js';
 import { nearestName } from './nearest-name.js';
 import type { Tree } from './read-yaml.js';
-import { type SettingsClass, type Shape, shapesOf } from './setting.js';
+import type { Fields, Shape, Values } from './setting.js';
 import type { Single } from './value-rule.js';
 
 /** Every member may be missing, at any depth: what is there is correct in itself, and what was wrong is left out. */
@@ -13,7 +13,7 @@ export type Loose<T> = T extends Single
     : { readonly [Key in keyof T]?: Loose<T[Key]> | undefined };
 
 interface CheckedSettings<T> {
-  /** Plain objects with every default filled in; complete when there are no faults. */
+  /** With every default filled in; complete when there are no faults. */
   readonly settings: Loose<T>;
   /** Every file that is named by a setting that is correct in itself. */
   readonly files: readonly FileSetting[];
@@ -21,19 +21,22 @@ interface CheckedSettings<T> {
 }
 
 /**
- * Checks the file's content against the settings classes: unknown settings, a mapping where a sequence is required, and
+ * Checks the file's content against the declarations: unknown settings, a mapping where a sequence is required, and
  * each value by its own rule. Text from a placeholder becomes a number or a flag if the setting is one, because the
  * environment only holds text. No other type is converted, so a port in quotes stays the wrong type.
  */
-export function checkSettings<T extends object>(
+export function checkSettings<F extends Fields>(
   tree: Tree,
-  type: new () => T,
+  fields: F,
   placeholders: ReadonlySet<string> = new Set(),
-): CheckedSettings<T> {
+): CheckedSettings<Values<F>> {
   const checker = new SettingsChecker(placeholders);
-  const settings = (checker.section(tree, type, '') ?? {}) as Loose<T>;
+  const settings = (checker.section(tree, fields, '') ?? {}) as Loose<Values<F>>;
   return { settings, files: checker.files, faults: checker.faults };
 }
+
+/** The name of a setting in the file, by that of its option. */
+export const nameInFile = (option: string): string => option.replace(/Ms$/, '');
 
 class SettingsChecker {
   readonly faults: Fault[] = [];
@@ -44,27 +47,25 @@ class SettingsChecker {
     this.#placeholders = placeholders;
   }
 
-  section(tree: Tree, settings: SettingsClass, path: string): object | undefined {
+  section(tree: Tree, fields: Fields, path: string): object | undefined {
     if (typeof tree !== 'object' || Array.isArray(tree)) return this.#fault(path, 'must be a mapping of settings');
-    const shapes = shapesOf(settings);
-    const misspelt = this.#unknown(tree, shapes, path);
-    const defaults = new settings() as Record<string, unknown>;
-    const found = [...shapes].map(([name, shape]): [string, unknown] => {
-      const [at, byDefault] = [childPath(path, name), defaults[shape.property]];
-      if (Object.hasOwn(tree, name)) return [shape.property, this.#given(tree[name], shape, at)];
-      if (byDefault === undefined) return [shape.property, misspelt.has(name) ? undefined : this.#missing(shape, at)];
-      return [shape.property, shape.kind === 'section' ? this.section({}, shape.of, at) : byDefault];
+    const misspelt = this.#unknown(tree, Object.keys(fields).map(nameInFile), path);
+    const found = Object.entries(fields).map(([option, { shape }]): [string, unknown] => {
+      const name = nameInFile(option);
+      const at = childPath(path, name);
+      if (Object.hasOwn(tree, name)) return [option, this.#given(tree[name], shape, at)];
+      if (shape.isOptional !== true && shape.byDefault === undefined && !misspelt.has(name)) this.#missing(shape, at);
+      return [option, this.#given(shape.byDefault, shape, at)];
     });
     return Object.fromEntries(found.filter(([, value]) => value !== undefined));
   }
 
   /** @returns the settings that were probably meant: they are not missing as well */
-  #unknown(tree: object, shapes: ReadonlyMap<string, Shape>, path: string): ReadonlySet<string | undefined> {
-    const known = [...shapes.keys()];
-    const unknown = Object.keys(tree).filter((name) => !shapes.has(name));
+  #unknown(tree: object, known: readonly string[], path: string): ReadonlySet<string | undefined> {
+    const unknown = Object.keys(tree).filter((name) => !known.includes(name));
     return new Set(
       unknown.map((name) => {
-        const meant = nearestName(name, known) ?? known.find((each) => /^Files?$/.test(each.replace(name, '')));
+        const meant = nearestName(name, known) ?? known.find((each) => each === `${name}File`);
         const advice = meant === undefined ? '' : ` did you mean ${meant}?`;
         this.#fault(childPath(path, name), `is not a setting;${advice} known here: ${known.join(', ')}`);
         return meant;
@@ -72,27 +73,24 @@ class SettingsChecker {
     );
   }
 
+  #missing(shape: Shape, path: string): void {
+    const isValue = 'allowed' in shape && shape.kind !== 'texts';
+    this.#fault(path, isValue ? `is missing: it must be ${shape.allowed}` : 'is missing');
+  }
+
+  /** @param value undefined if there is none, or the reader has already reported what could not be read */
   #given(value: Tree, shape: Shape, path: string): unknown {
-    // The reader has already reported what could not be read.
     if (value === undefined) return undefined;
     if (shape.kind === 'section') return this.section(value, shape.of, path);
     if (shape.kind === 'list' || shape.kind === 'texts') return this.#items(value, shape, path);
     return typeof value === 'object' ? this.#fault(path, 'must be a single value') : this.#checked(value, shape, path);
   }
 
-  #missing(shape: Shape, path: string): undefined {
-    if (shape.optional === true) return;
-    const isValue = 'allowed' in shape && shape.kind !== 'texts';
-    this.#fault(path, isValue ? `is missing: it must be ${shape.allowed}` : 'is missing');
-  }
-
   /** An item that does not fit keeps its place, so that the paths of the others stay correct. */
   #items(value: Tree, shape: Extract<Shape, { readonly least: number }>, path: string): unknown {
-    const { example, most = Infinity } = (shape.kind === 'list' ? shape.described : undefined) ?? {};
-    if (!Array.isArray(value)) {
-      return this.#fault(path, `must be a sequence${example === undefined ? '' : `, such as ${example}`}`);
-    }
+    if (!Array.isArray(value)) return this.#fault(path, 'must be a sequence');
     if (value.length < shape.least) return this.#fault(path, `must have at least ${shape.least} item`);
+    const most = shape.kind === 'list' ? shape.most : Infinity;
     if (value.length > most) return this.#fault(path, `must have at most ${most} items`);
     return value.map((item, index) => {
       const at = childPath(path, index);
@@ -101,11 +99,8 @@ class SettingsChecker {
     });
   }
 
-  #checked(
-    given: Tree,
-    { kind, problemOf, rule }: Extract<Shape, { readonly allowed: string }>,
-    path: string,
-  ): unknown {
+  #checked(given: Tree, shape: Extract<Shape, { readonly allowed: string }>, path: string): unknown {
+    const { kind, problemOf, rule } = shape;
     const value = this.#placeholders.has(path) ? fromEnvironment(given, kind) : given;
     const problem = problemOf(value);
     if (problem !== undefined) return this.#fault(path, problem);
@@ -123,6 +118,6 @@ class SettingsChecker {
 function fromEnvironment(value: Tree, kind: Shape['kind']): Tree {
   if (typeof value !== 'string') return value;
   if (kind === 'number') return /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
-  const isFlag = (kind === 'flag' || kind === 'flag_or_text') && /^(?:true|false)$/.test(value);
+  const isFlag = (kind === 'flag' || kind === 'flag or text') && /^(?:true|false)$/.test(value);
   return isFlag ? value === 'true' : value;
 }

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { BrokerConfiguration } from './broker-configuration.js';
-import { brokerKind } from './broker-kind.js';
+import { type BrokerConfiguration, brokerKind } from './broker-configuration.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
-import type { EgressConfiguration } from './egress-configuration.js';
-import { egressKind } from './egress-kind.js';
-import { inBatches } from './in-batches.js';
-import { loadExamined, readYamlFile, type Surroundings } from './load-configuration.js';
-import { examine } from './parse-configuration.js';
+import { type EgressConfiguration, egressKind } from './egress-configuration.js';
+import { examine, loadExamined, readYamlFile, type Surroundings } from './load-configuration.js';
+import { inBatches } from './read-file.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { EgressDocument } from './settings/egress-settings.js';
 
@@ -16,15 +13,15 @@ import type { EgressDocument } from './settings/egress-settings.js';
 const NOTHING = '';
 
 /** A configuration that is read again while the program runs, when its file or one that it names has changed. */
-abstract class SourceOf<Settings extends object, Configuration> {
-  readonly #kind: ConfigurationKind<Settings, unknown, Configuration>;
+abstract class SourceOf<Settings, Configuration> {
+  readonly #kind: ConfigurationKind<Settings, Configuration>;
   readonly #file: string;
   readonly #surroundings: Surroundings;
   /** The file itself, and those that it named when it could last be read. */
   #files: readonly string[];
   #loadedStamp = NOTHING;
 
-  constructor(kind: ConfigurationKind<Settings, unknown, Configuration>, file: string, surroundings: Surroundings) {
+  constructor(kind: ConfigurationKind<Settings, Configuration>, file: string, surroundings: Surroundings) {
     this.#kind = kind;
     this.#file = resolve(file);
     this.#surroundings = surroundings;

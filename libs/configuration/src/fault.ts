@@ -20,14 +20,6 @@ export interface Place {
   readonly line: number | undefined;
 }
 
-/** A contradiction between settings. */
-export interface CrossFault extends Fault {
-  /**
-   * Settings of which any one would be enough: if one of them has a fault of its own, this fault only follows from it.
-   */
-  readonly unlessFaulty?: readonly string[];
-}
-
 /** Something that does not stop the start but that the operator should know. */
 export type Warning = Fault;
 
@@ -79,13 +71,15 @@ export function withoutFollowers(faults: readonly Fault[]): Fault[] {
   return [...first.values()].filter((fault) => !ancestorsOf(fault.path).some((ancestor) => paths.has(ancestor)));
 }
 
-/** The faults that are neither at nor below the path of one of `causes`, and do not follow from one in another way. */
-export function notCausedBy(causes: readonly Fault[], faults: readonly CrossFault[]): Fault[] {
+/** Whether a path is at or below that of a fault: anything said of it would only follow. */
+export function faultyAmong(causes: readonly Fault[]): (path: string) => boolean {
   const paths = new Set(causes.map((cause) => cause.path));
-  const isFaulty = (path: string): boolean => [path, ...ancestorsOf(path)].some((each) => paths.has(each));
-  return faults
-    .filter(({ path, unlessFaulty = [] }) => ![path, ...unlessFaulty].some(isFaulty))
-    .map(({ path, problem }) => ({ path, problem }));
+  return (path) => [path, ...ancestorsOf(path)].some((each) => paths.has(each));
+}
+
+/** Whether a path is that of the place, or of something inside it. */
+export function isWithin(path: string, place: string): boolean {
+  return path === place || ancestorsOf(path).includes(place);
 }
 
 /** Sorts by where the paths are in the file; a missing setting sorts to the start of the section that lacks it. */

@@ -1,10 +1,7 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
-import { type ClientKey, importClientKey, importPaymentKey, type RecipientKey } from '#libs/jwe';
+import { type ClientKey, importClientKey, importPaymentKey, pemKindOf, type RecipientKey } from '#libs/jwe';
 import { namesToken, openTokenKey } from '#libs/pkcs11';
-import { isCertificate, pemCertificates } from './pem-certificates.js';
-import { pemRemedy } from './pem-remedy.js';
-import { tokenFault } from './token-fault.js';
+import { isCertificate, pemCertificates } from './certificates.js';
 import { type ContentRule, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
 declare const content: unique symbol;
@@ -17,8 +14,8 @@ export interface JsonWebKeySet {
   readonly keys: readonly object[];
 }
 
-export function fileOf(content: ContentRule<unknown>): TextRule {
-  return { ...fileName, content };
+export function fileOf<Content>(content: ContentRule<Content>): TextRule<FileName<Content>> {
+  return { ...fileName, content, convert: (name) => name as FileName<Content> };
 }
 
 const MAX_KEY_BYTES = 65_536;
@@ -118,17 +115,6 @@ export const keySet: ContentRule<JsonWebKeySet> = {
   },
 };
 
-/** A certificate paired with the wrong key is found now, not at the first connection. */
-export function isPair(cert: string, key: string): boolean {
-  try {
-    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-  } catch {
-    // OpenSSL's own words do not help here, and may quote the key: if it cannot read it, it is not the certificate's
-    // key.
-    return false;
-  }
-}
-
 interface KeyFile {
   readonly text: string;
   readonly file: string;
@@ -166,4 +152,37 @@ function isKeySet(value: unknown): value is JsonWebKeySet {
   // A private or secret key in here would be one that signs tokens, in a file that is not kept as a secret.
   const isPublic = (key: unknown): boolean => typeof key === 'object' && key !== null && !('d' in key || 'k' in key);
   return value.keys.length > 0 && value.keys.every(isPublic);
+}
+
+/** Contains nothing that is special to a shell. */
+const PLAIN = /^[\w./@%+:,-]+$/;
+
+const quoted = (name: string): string => (PLAIN.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);
+
+/**
+ * What to do about a file that holds a PEM key where a JWK is required, with the command that converts it.
+ * @param file its name, usable from any folder
+ * @returns undefined for any other content
+ */
+export function pemRemedy(text: string, file: string): string | undefined {
+  const kind = pemKindOf(text);
+  if (kind === undefined) return undefined;
+  const jwk = `${file.replace(/\.(?:pem|key|p8)$/i, '')}.jwk.json`;
+  return `is a ${kind} key in PEM, but a JWK is required; convert it: session-broker keys convert ${quoted(file)} --out ${quoted(jwk)}`;
+}
+
+/** RFC 6750 section 2.1. A token of any other form cannot be sent in a request. */
+const TOKEN = /^[\w.~+/-]+=*$/;
+
+/** Why a text is not a bearer token, to be read after its file's name; undefined if it is one. Never quotes it. */
+export function tokenFault(text: string): string | undefined {
+  if (TOKEN.test(text)) return undefined;
+  return `holds no token: ${whatInstead(text)}`;
+}
+
+function whatInstead(text: string): string {
+  if (text === '') return 'it is empty';
+  if (text.includes('-----BEGIN ')) return 'it is PEM, such as a certificate or a key';
+  if (/[\r\n]/.test(text)) return 'it has several lines';
+  return 'it has characters that no token has';
 }

@@ -1,16 +1,29 @@
-import { jwtConfiguration, storeOptions } from './arrange-options.js';
 import type { JwtConfiguration, MerchantConfiguration, StoreConfiguration } from './broker-configuration.js';
+import { jwtConfiguration, storeConfiguration } from './broker-configuration.js';
 import type { Loose } from './check-settings.js';
-import type { EgressConfiguration } from './egress-configuration.js';
-import { brokerAccess, clientOptions } from './egress-kind.js';
-import { childPath } from './fault.js';
-import { exceptIn, type Lacking, lacksAt, type Part, part } from './lacking.js';
+import { brokerAccess, egressClient, type EgressConfiguration } from './egress-configuration.js';
+import { childPath, isWithin } from './fault.js';
 import type { Loaded } from './named-files.js';
-import type { JwtSettings } from './settings/auth-settings.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
-import type { EgressClientSettings, EgressDocument, EgressSettings } from './settings/egress-settings.js';
-import type { MerchantSettings } from './settings/merchant-settings.js';
-import type { StoreSettings } from './settings/store-settings.js';
+import type { EgressDocument, EgressSettings } from './settings/egress-settings.js';
+
+/** Something that a part of a configuration lacks. */
+export type Lack =
+  /** An environment variable that is not set. */
+  | { readonly variable: string }
+  /** The content of the file that this setting names. */
+  | { readonly fileOf: string }
+  /** This setting, which is faulty itself. */
+  | { readonly setting: string };
+
+/** A part of a configuration, or what is missing for it to be known. */
+type Part<Content> = { readonly known: Content } | { readonly lacks: readonly Lack[] };
+
+/** A setting or section that is not known, and why. */
+export interface Lacking {
+  readonly path: string;
+  readonly lack: Lack;
+}
 
 /** What can be known of a broker's configuration with unset variables, or faulty settings or files. */
 export interface BrokerParts {
@@ -35,104 +48,107 @@ export interface EgressParts {
   readonly broker: Part<EgressConfiguration['broker']>;
   readonly gateway: Part<EgressConfiguration['gateway']>;
   readonly management: Part<EgressConfiguration['management']>;
-  /** The merchant of each client. */
-  readonly merchants: Part<readonly ClientMerchant[]>;
+  /** The merchant of each client, and where the client is in the file: `egress.clients[0]`. */
+  readonly merchants: Part<readonly { readonly path: string; readonly merchant: Part<string> }[]>;
   /** Whether any route is sealed, so that answers have to be opened. */
   readonly hasSealed: Part<boolean>;
   /** The keys of the egress and of its clients. */
   readonly keys: Part<Pick<EgressConfiguration, 'aliasKeys' | 'clients'>>;
 }
 
-interface ClientMerchant {
-  /** Where the client is in the file: `egress.clients[0]`. */
-  readonly path: string;
-  readonly merchant: Part<string>;
-}
-
 /** Settings that are not needed to reach what their section points to. */
-const NOT_OF_THE_STORE = ['onStoreOutage'];
-const NOT_OF_THE_ISSUER = ['audience', 'types', 'clockTolerance'];
+const NOT_OF_THE_ISSUER = ['audience', 'types', 'clockTolerance'].map((name) => `auth.jwt.${name}`);
 const NOT_OF_THE_WAY = ['requestData', 'supersedes', 'largestClockSkew'];
 /** Settings of a client that identify it, but say nothing about its keys. */
-const NOT_OF_THE_KEYS = ['token', 'formerToken', 'certificate'];
+const NOT_OF_THE_KEYS = /^egress\.clients\[\d+\]\.(?:token|formerToken|certificate)\b/;
 
 /** @param settings without anything that is lacking, with the contents of their files */
-export function brokerParts(
-  { auth, store, merchants }: Loaded<Loose<BrokerSettings>>,
-  lacking: readonly Lacking[],
-): BrokerParts {
-  const ofStore = exceptIn(lacking, 'store', NOT_OF_THE_STORE);
-  const repeated = repeatedIn(merchants?.map((merchant) => merchant?.id) ?? []);
+export function brokerParts(settings: Loaded<Loose<BrokerSettings>>, lacking: readonly Lacking[]): BrokerParts {
+  const { auth, store, merchants } = settings as Partial<Loaded<BrokerSettings>>;
+  const ids = merchants?.map((merchant: Merchant | undefined) => merchant?.id) ?? [];
   return {
-    issuer: part(exceptIn(lacking, 'auth.jwt', NOT_OF_THE_ISSUER), 'auth.jwt', () =>
-      auth?.jwt === undefined ? undefined : jwtConfiguration(auth.jwt as Loaded<JwtSettings>),
-    ),
-    store: part(ofStore, 'store', () => storeOptions(store as Loaded<StoreSettings>)),
-    merchants: listed(lacking, { path: 'merchants', items: merchants }, (merchant, path) => {
-      const { id, clientKeys, gateway } = (merchant ?? {}) as Loaded<MerchantSettings>;
-      const isKnown = lacksAt(lacking, `${path}.id`).length === 0 && !repeated.has(id);
-      const ofWay = exceptIn(lacking, `${path}.gateway`, NOT_OF_THE_WAY);
+    issuer: part(exceptIn(lacking, NOT_OF_THE_ISSUER), 'auth.jwt', () => auth?.jwt && jwtConfiguration(auth.jwt)),
+    store: part(exceptIn(lacking, ['store.onStoreOutage']), 'store', () => storeConfiguration(whole(store))),
+    merchants: listed(
+      lacking,
+      'merchants',
+      merchants,
+    )((merchant, path) => {
+      const id = merchant?.id;
+      // An id that two merchants share identifies neither of them.
+      const isKnown = id !== undefined && ids.indexOf(id) === ids.lastIndexOf(id);
+      const ofWay = exceptIn(
+        lacking,
+        NOT_OF_THE_WAY.map((name) => `${path}.gateway.${name}`),
+      );
       return {
         path,
-        ...(isKnown ? { id } : {}),
-        clientKeys: part(lacking, `${path}.clientKeyFiles`, () => clientKeys),
-        gateway: part(ofWay, `${path}.gateway`, () => wayTo(gateway)),
+        ...(isKnown && { id }),
+        clientKeys: part(lacking, `${path}.clientKeyFiles`, () => whole(merchant).clientKeys),
+        gateway: part(ofWay, `${path}.gateway`, () => wayTo(whole(merchant).gateway)),
       };
     }),
   };
 }
 
 /** @param settings without anything that is lacking, with the contents of their files */
-export function egressParts({ egress }: Loaded<Loose<EgressDocument>>, lacking: readonly Lacking[]): EgressParts {
-  const settings = (egress ?? {}) as Loaded<EgressSettings>;
-  const { clients } = egress ?? {};
+export function egressParts(settings: Loaded<Loose<EgressDocument>>, lacking: readonly Lacking[]): EgressParts {
+  const egress = (settings.egress ?? {}) as Partial<Loaded<EgressSettings>>;
+  const { clients, aliasKeys } = egress;
+  const ofKeys = lacking.filter(({ path }) => !NOT_OF_THE_KEYS.test(path));
+  const keysLack = ['egress.aliasKeyFiles', 'egress.clients'].flatMap((place) => lacksAt(ofKeys, place));
   return {
-    broker: part(lacking, 'egress.broker', () => brokerAccess(settings.broker)),
-    gateway: part(lacking, 'egress.gateway', () => settings.gateway),
-    management: part(lacking, 'egress.management', () => settings.management),
-    merchants: listed(lacking, { path: 'egress.clients', items: clients }, (client, path) => ({
+    broker: part(lacking, 'egress.broker', () => brokerAccess(whole(egress.broker))),
+    gateway: part(lacking, 'egress.gateway', () => whole(egress.gateway)),
+    management: part(lacking, 'egress.management', () => whole(egress.management)),
+    merchants: listed(
+      lacking,
+      'egress.clients',
+      clients,
+    )((client, path) => ({
       path,
-      merchant: part(lacking, `${path}.merchant`, () => (client as Loaded<EgressClientSettings>).merchant),
+      merchant: part(lacking, `${path}.merchant`, () => whole(client).merchant),
     })),
-    hasSealed: part(lacking, 'egress.routes', () => settings.routes.some(({ body }) => body === 'sealed')),
-    keys: egressKeys(settings, ofKeys(lacking, clients?.length ?? 0)),
+    hasSealed: part(lacking, 'egress.routes', () => whole(egress.routes).some(({ body }) => body === 'sealed')),
+    keys:
+      keysLack.length > 0
+        ? { lacks: keysLack }
+        : { known: { aliasKeys: whole(aliasKeys), clients: whole(clients).map(egressClient) } },
   };
 }
 
-function egressKeys({ aliasKeys, clients }: Loaded<EgressSettings>, lacking: readonly Lacking[]): EgressParts['keys'] {
-  const lacks = ['egress.aliasKeyFiles', 'egress.clients'].flatMap((place) => lacksAt(lacking, place));
-  return lacks.length > 0 ? { lacks } : { known: { aliasKeys, clients: clients.map(clientOptions) } };
+type Merchant = Loaded<BrokerSettings>['merchants'][number];
+
+/** @param read returns the part at the place; only called if nothing of it is lacking */
+function part<Content>(lacking: readonly Lacking[], place: string, read: () => Content): Part<Content> {
+  const lacks = lacksAt(lacking, place);
+  return lacks.length === 0 ? { known: read() } : { lacks };
 }
 
-function ofKeys(lacking: readonly Lacking[], clients: number): readonly Lacking[] {
-  const places = Array.from({ length: clients }, (_, index) => childPath('egress.clients', index));
-  return places.reduce((rest, place) => exceptIn(rest, place, NOT_OF_THE_KEYS), lacking);
+/** What is lacking at the place, inside it, or around it. */
+function lacksAt(lacking: readonly Lacking[], place: string): readonly Lack[] {
+  return lacking.filter(({ path }) => isWithin(path, place) || isWithin(place, path)).map(({ lack }) => lack);
 }
 
-interface Listed<Item> {
-  readonly path: string;
-  readonly items: readonly (Item | undefined)[] | undefined;
+/** Leaves out what is lacking in these places. */
+function exceptIn(lacking: readonly Lacking[], places: readonly string[]): readonly Lacking[] {
+  return lacking.filter(({ path }) => !places.some((place) => isWithin(path, place)));
 }
 
-function listed<Item, Content>(
-  lacking: readonly Lacking[],
-  { path, items }: Listed<Item>,
-  read: (item: Item | undefined, path: string) => Content,
-): Part<readonly Content[]> {
-  if (items === undefined) return { lacks: lacksAt(lacking, path) };
-  return { known: items.map((item, index) => read(item, childPath(path, index))) };
+/** The items of a list, of which any may be unreadable; for the list as a whole, see `part`. */
+function listed<Item>(lacking: readonly Lacking[], path: string, items: readonly (Item | undefined)[] | undefined) {
+  return <Content>(read: (item: Item | undefined, path: string) => Content): Part<readonly Content[]> =>
+    items === undefined
+      ? { lacks: lacksAt(lacking, path) }
+      : { known: items.map((item, index) => read(item, childPath(path, index))) };
 }
 
-/** An id that two merchants share identifies neither of them. */
-function repeatedIn(ids: readonly (string | undefined)[]): ReadonlySet<string | undefined> {
-  return new Set(ids.filter((id, index) => ids.indexOf(id) < index));
+/** Nothing is known to be lacking of it, so it is there. */
+function whole<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('a part of the configuration that is not lacking is not there');
+  return value;
 }
 
-function wayTo({
-  requestData: _,
-  supersedes: __,
-  largestClockSkewMs: ___,
-  ...way
-}: Loaded<MerchantSettings>['gateway']): typeof way {
+function wayTo({ requestData: _, supersedes: __, largestClockSkewMs: ___, ...way }: Merchant['gateway']): typeof way {
   return way;
 }

@@ -2,10 +2,8 @@ import type { Stats } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { childPath, type Fault, type Warning } from './fault.js';
 import type { FileName } from './file-contents.js';
-import { inBatches } from './in-batches.js';
-import { otherReaders } from './other-readers.js';
-import { reachedMode } from './reached-mode.js';
-import { readTextFile } from './read-file.js';
+import { otherReaders, reachedMode } from './file-access.js';
+import { inBatches, readTextFile } from './read-file.js';
 import { whereLookedFor } from './shown-path.js';
 import type { ContentRule, Single } from './value-rule.js';
 

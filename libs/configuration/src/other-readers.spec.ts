@@ -1,4 +1,4 @@
-import { otherReaders } from './other-readers.js';
+import { otherReaders } from './file-access.js';
 
 describe('a secret file', () => {
   it.each([

@@ -1,6 +1,5 @@
-import type { ParsedEgressConfiguration } from './egress-kind.js';
 import { ConfigurationError } from './fault.js';
-import { parseEgressConfiguration } from './parse-configuration.js';
+import { parseEgressConfiguration } from './load-configuration.js';
 
 type Raw = Record<string, unknown>;
 
@@ -15,7 +14,7 @@ const kiosk = (changes: Raw = {}): Raw => ({ name: 'kiosk', merchant: 'shop', ..
 const withAlias = { serviceCodeAlias: ALIAS, publicKeyFile: 'shop.pub.jwk.json' };
 const tls = { certFile: 'tls.crt', keyFile: 'tls.key' };
 
-const parse = (changes: Raw = {}): ParsedEgressConfiguration => {
+const parse = (changes: Raw = {}): ReturnType<typeof parseEgressConfiguration> => {
   // The order here is also the order in the file.
   const minimal = {
     broker: { url: 'http://127.0.0.1:8080' },

@@ -1,7 +1,7 @@
 import { parseDurationMs } from '#libs/clock';
 import { ConfigurationError } from './fault.js';
 import { nearestName } from './nearest-name.js';
-import { parseConfiguration } from './parse-configuration.js';
+import { parseConfiguration } from './load-configuration.js';
 
 interface Examined {
   readonly faults: readonly string[];

@@ -4,7 +4,7 @@ import type { TextRule } from './value-rule.js';
 const PIN = `sha256/${Buffer.alloc(32, 7).toString('base64')}`;
 
 interface Table {
-  readonly rule: TextRule;
+  readonly rule: TextRule<unknown>;
   readonly good: readonly string[];
   readonly bad: readonly string[];
 }

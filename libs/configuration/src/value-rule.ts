@@ -3,11 +3,11 @@ import { isTimeZone, parseDurationMs, parseTimeOfDayMs } from '#libs/clock';
 import type { LeadTime } from '#libs/session';
 
 /** What a text setting must look like. `expects` completes the sentence "must be …" and never depends on the value. */
-export interface TextRule {
+export interface TextRule<T = string> {
   readonly expects: string;
   readonly accepts: (text: string) => boolean;
   /** Converts an accepted text into what the program works with. */
-  readonly convert?: (text: string) => Single | HostAndPort;
+  readonly convert?: (text: string) => T;
   /** The rule for the content of the file, if the text is a file name. */
   readonly content?: ContentRule<unknown>;
 }
@@ -46,8 +46,8 @@ export function matching(pattern: RegExp, expects: string): TextRule {
   return { expects, accepts: (text) => pattern.test(text) };
 }
 
-export function oneWordOf(words: readonly string[]): TextRule {
-  return { expects: `one of ${words.join(', ')}`, accepts: (text) => words.includes(text) };
+export function oneWordOf<Word extends string>(words: readonly Word[]): TextRule<Word> {
+  return { expects: `one of ${words.join(', ')}`, accepts: (text) => words.some((word) => word === text) };
 }
 
 const HOST_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
@@ -60,10 +60,7 @@ export const hostName: TextRule = {
 
 export const uuid = matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID, as the bank assigned it');
 
-export const serviceCodeAlias: TextRule = {
-  ...uuid,
-  expects: 'a UUID, made for this client alone',
-};
+export const serviceCodeAlias: TextRule = { ...uuid, expects: 'a UUID, made for this client alone' };
 
 /** What merchant ids look like, as the source of a regular expression. */
 export const MERCHANT_ID = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$';
@@ -95,7 +92,7 @@ export const redisUrl: TextRule = {
 };
 
 /** The port must be given: 6379, 26379 and 7000 are all common. */
-export const hostAndPort: TextRule = {
+export const hostAndPort: TextRule<HostAndPort> = {
   expects: 'host:port, such as redis-0.redis:26379',
   accepts: (text) => {
     const { host, port } = partsOfPlace(text);
@@ -104,7 +101,7 @@ export const hostAndPort: TextRule = {
   convert: partsOfPlace,
 };
 
-function partsOfPlace(text: string): { readonly host: string; readonly port: number } {
+function partsOfPlace(text: string): HostAndPort {
   const { v6, host = '', port } = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
   return { host: v6 ?? host, port: Number(port) };
 }
@@ -134,7 +131,7 @@ export const attachmentName = matching(/^[A-Za-z0-9][\w-]{0,63}$/, '1 to 64 lett
 
 export const memberName = matching(/^[A-Za-z_][\w-]{0,63}$/, '1 to 64 letters, digits, _ and -, as in the body');
 
-export const baseUrl: TextRule = {
+export const baseUrl: TextRule<URL> = {
   expects: 'an http or https URL without user, query or fragment',
   // An empty user, query or fragment vanishes when the URL is parsed, so the text is searched for their delimiters.
   accepts: (text) => httpUrl(text) !== undefined && !/[?#]/.test(text) && !/^https?:\/\/[^/]*@/i.test(text),
@@ -159,7 +156,7 @@ export const mediaType = matching(
 );
 
 /** Anybody who can change the keys in transit can pose as any caller: http is for this machine only. */
-export const jwksUri: TextRule = {
+export const jwksUri: TextRule<URL> = {
   expects: 'an https URL without user or fragment (http only on a loopback address)',
   accepts: (text) => {
     const url = httpUrl(text);
@@ -179,7 +176,7 @@ export function isLoopbackUrl({ hostname }: Pick<URL, 'hostname'>): boolean {
   return hostname === '[::1]' || isLoopback(hostname);
 }
 
-export const proxyUrl: TextRule = {
+export const proxyUrl: TextRule<URL> = {
   expects: 'an http or https URL of a proxy, without path or query',
   accepts: (text) => {
     const url = httpUrl(text);
@@ -197,15 +194,14 @@ function httpUrl(text: string): URL | undefined {
   return URL.parse(text) ?? undefined;
 }
 
-/** Milliseconds of a duration in the code, e.g. a default. */
-export function durationMs(text: string): number {
+function durationMs(text: string): number {
   const ms = parseDurationMs(text);
   if (ms === undefined) throw new TypeError(`no duration: ${text}`);
   return ms;
 }
 
 /** Both ends are part of the range. */
-export function durationBetween(min: string, max: string): TextRule {
+export function durationBetween(min: string, max: string): TextRule<number> {
   const [minMs, maxMs] = [durationMs(min), durationMs(max)];
   const accepts = (text: string): boolean => {
     const ms = parseDurationMs(text);
@@ -231,10 +227,14 @@ export const timeZone: TextRule = {
 /** More than half of a lifetime would renew twice as often as anyone needs, and each create call can break payments. */
 const MAX_SHARE = 0.5;
 
-export const leadTime: TextRule = {
+export const leadTime: TextRule<LeadTime> = {
   expects: `a duration such as 90s, or a percentage of the lifetime above 0% and at most ${MAX_SHARE * 100}%`,
   accepts: (text) => parseLeadTime(text) !== undefined,
-  convert: (text) => parseLeadTime(text) ?? text,
+  convert: (text) => {
+    const lead = parseLeadTime(text);
+    if (lead === undefined) throw new TypeError(`no lead time: ${text}`);
+    return lead;
+  },
 };
 
 /** Parses `20%` or `90s`; undefined if it is neither, is zero, or is more than half of the lifetime. */

@@ -70,7 +70,7 @@ async function asFarAsPossible<Configuration extends { readonly files: readonly 
   if (!(whole instanceof ConfigurationError) && whole.unset.length > 0 && known !== undefined) {
     return { kind: 'incomplete', unset: whole.unset, files: whole.files, known };
   }
-  const inPart = await unlessFaulty(knownInPart(file, environment));
+  const inPart = await unlessFaulty(knownInPart(file, { environment, clock }));
   const parts = inPart instanceof ConfigurationError ? undefined : partsOf(inPart);
   if (inPart instanceof ConfigurationError || parts === undefined) {
     return { kind: 'faulty', error: loaded, files: undefined };
