@@ -146,7 +146,10 @@ describe('doctor: a configuration of which nothing can be known', () => {
   it.each([
     ['no YAML', (): string => 'http: { port: 8080\nmerchants: [\n'],
     ['more faults than anybody counts', (): string => `merchants:\n${'  - shop\n'.repeat(2_500)}`],
-    ['more aliases than a configuration has', (): string => `http: { host: &h x, hosts: [${'*h ,'.repeat(1_001)}] }\n`],
+    [
+      'more than a configuration holds',
+      (): string => `http: { host: &h ${'x'.repeat(8_000)}, hosts: [${'*h ,'.repeat(600)}] }\n`,
+    ],
   ])('is all that is looked at: %s', async (_what, text) => {
     await examined.write('broker.yaml', text());
     const { code, check, checks } = await examined.doctor();

@@ -1,4 +1,5 @@
 import { normalize } from 'node:path';
+import { someOf } from '#libs/errors';
 import type { Loose } from './check-settings.js';
 import { merchantFaults } from './merchant-rules.js';
 import type { Loaded } from './named-files.js';
@@ -13,6 +14,7 @@ import { isLoopback } from './value-rule.js';
 
 type Settings = Loose<BrokerSettings>;
 
+const MAX_NAMED = 3;
 const NO_OTHERS = 'their sessions would end each other';
 
 function isOpenToNetwork(http: Settings['http']): boolean {
@@ -180,12 +182,15 @@ function* storeCredentials({ store = {} }: Settings): Iterable<string> {
   yield* identityFaults('store.tls', tls);
 }
 
+function* eachMerchant({ merchants = [] }: Settings): Iterable<string> {
+  for (const [index, merchant] of merchants.entries()) yield* merchantFaults(`merchants[${index}]`, merchant ?? {});
+}
+
 /** Contradictions between settings. */
 export const brokerRules: readonly Rule<BrokerSettings>[] = [
   ...[ports, openness, tokens, callersOfPolicies, boundTokens, merchantsOfPolicies, issuerKeys, clientCertificates],
   ...[merchantsDiffer, storePlace, storeCredentials],
-  ({ merchants = [] }) =>
-    merchants.flatMap((merchant, index) => [...merchantFaults(`merchants[${index}]`, merchant ?? {})]),
+  eachMerchant,
 ];
 
 /** Contradictions between the contents of files, as far as they could be read. */
@@ -205,31 +210,40 @@ export function* brokerFileFaults(
   yield* keysSharedWithTest(merchants, (merchant) => merchant?.clientKeys?.map((key) => key?.thumbprint));
 }
 
+function* openApi({ http }: Settings): Iterable<string> {
+  if (http?.tls === undefined && isOpenToNetwork(http))
+    yield 'http.tls is missing, and http.host is not a loopback address: tokens of callers and sessions are not encrypted; give certFile and keyFile, or put something with TLS, such as a proxy, in front of it';
+}
+
+function* access({ auth }: Settings, isFaulty: (path: string) => boolean): Iterable<string> {
+  const { tokens, policies, disabled } = auth ?? {};
+  if (auth === undefined || tokens === undefined || policies === undefined) return;
+  const isKnown = tokens.length > 0 || hasCallersFromOutside(auth) || isFaulty('auth.jwt');
+  if (!isKnown && disabled === false) yield 'auth.tokens is empty: nobody can use the API';
+  yield* idleCallers(tokens, new Set(policies.map((policy) => policy?.caller)));
+}
+
+function* idleCallers(
+  tokens: NonNullable<Loose<AuthSettings>['tokens']>,
+  permitted: ReadonlySet<string | undefined>,
+): Iterable<string> {
+  // The missing policy may be one whose caller could not be read.
+  if (permitted.has(undefined)) return;
+  for (const [index, token] of tokens.entries()) {
+    if (token?.caller !== undefined && !permitted.has(token.caller))
+      yield `auth.tokens[${index}].caller has no policy and may do nothing`;
+  }
+}
+
+/** Replicas that create on their own end each other's sessions, and payments made with an ended one are refused. */
+function* outage({ store, merchants = [] }: Settings): Iterable<string> {
+  const mayEndAnother = merchants.some((merchant) => (merchant?.gateway?.supersedes ?? false) !== false);
+  if (store?.onStoreOutage === 'authorize' && mayEndAnother)
+    yield "store.onStoreOutage is authorize, but a new session may end the one before it: in an outage, replicas end each other's sessions";
+}
+
 /** What does not stop the start. */
-export const brokerWarnings: readonly Rule<BrokerSettings>[] = [
-  function* ({ http }) {
-    if (http?.tls === undefined && isOpenToNetwork(http))
-      yield 'http.tls is missing, and http.host is not a loopback address: tokens of callers and sessions are not encrypted; give certFile and keyFile, or put something with TLS, such as a proxy, in front of it';
-  },
-  function* ({ auth: { tokens, policies, jwt, mtls, disabled } = {} }, isFaulty) {
-    if (tokens === undefined || policies === undefined) return;
-    if (tokens.length === 0 && jwt === undefined && mtls === false && disabled === false && !isFaulty('auth.jwt'))
-      yield 'auth.tokens is empty: nobody can use the API';
-    const permitted = new Set(policies.map((policy) => policy?.caller));
-    // The missing policy may be one whose caller could not be read.
-    const mayBeAny = permitted.has(undefined);
-    for (const [index, token] of tokens.entries()) {
-      if (!mayBeAny && token?.caller !== undefined && !permitted.has(token.caller))
-        yield `auth.tokens[${index}].caller has no policy and may do nothing`;
-    }
-  },
-  /** Replicas that create on their own end each other's sessions, and payments made with an ended one are refused. */
-  function* ({ store, merchants = [] }) {
-    const mayEndAnother = merchants.some((merchant) => (merchant?.gateway?.supersedes ?? false) !== false);
-    if (store?.onStoreOutage === 'authorize' && mayEndAnother)
-      yield "store.onStoreOutage is authorize, but a new session may end the one before it: in an outage, replicas end each other's sessions";
-  },
-];
+export const brokerWarnings: readonly Rule<BrokerSettings>[] = [openApi, access, outage];
 
 /** One per key, at the second merchant that names it: with a thousand merchants on one key, all would say the same. */
 export function* sharedKeyWarnings({ merchants = [] }: Loaded<Settings>): Iterable<string> {
@@ -239,8 +253,7 @@ export function* sharedKeyWarnings({ merchants = [] }: Loaded<Settings>): Iterab
   });
   for (const [key, [first, second, ...others]] of Map.groupBy(uses, (use) => use.key)) {
     if (key === undefined || first === undefined || second === undefined) continue;
-    const { length } = others;
-    const more = length === 1 ? 'so does one more merchant' : `so do ${length} more merchants`;
-    yield `merchants[${second.index}].clientKeyFiles[${second.item}] names the key of merchants[${first.index}]${length === 0 ? '' : `, and ${more}`}; make a key for each: then one that leaks affects one merchant, not several`;
+    const more = [first.index, ...others.map(({ index }) => index)].map((index) => `merchants[${index}]`);
+    yield `merchants[${second.index}].clientKeyFiles[${second.item}] names the key of ${someOf(more, MAX_NAMED)}; make a key for each: then one that leaks affects one merchant, not several`;
   }
 }

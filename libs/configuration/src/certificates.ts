@@ -18,29 +18,23 @@ export function isCertificate(pem: string): boolean {
   }
 }
 
-/** When a certificate is valid. */
+/** When a certificate is valid, and whether it is now. */
 interface CertificateLife {
   readonly startsAt: Instant;
   readonly endsAt: Instant;
-}
-
-/** Whether a certificate has expired, is valid, or is not valid yet. */
-type CertificateState = 'expired' | 'valid' | 'early';
-
-function certificateState({ startsAt, endsAt }: CertificateLife, now: Instant): CertificateState {
-  if (endsAt <= now) return 'expired';
-  return startsAt > now ? 'early' : 'valid';
+  readonly state: 'expired' | 'valid' | 'early';
 }
 
 /**
  * @param pem its first certificate counts: a server's own precedes those of its authorities (RFC 8446 section 4.4.2)
  */
-function certificateLife(pem: string): CertificateLife {
+function lifeOf(pem: string, now: Instant): CertificateLife {
   const { validFromDate, validToDate } = new X509Certificate(pem);
-  return {
-    startsAt: instantFromEpochMs(validFromDate.getTime()),
-    endsAt: instantFromEpochMs(validToDate.getTime()),
-  };
+  const [startsAt, endsAt] = [validFromDate, validToDate].map((date) => instantFromEpochMs(date.getTime())) as [
+    Instant,
+    Instant,
+  ];
+  return { startsAt, endsAt, state: endsAt <= now ? 'expired' : startsAt > now ? 'early' : 'valid' };
 }
 
 interface CertificateFiles {
@@ -58,42 +52,25 @@ const WARN_BELOW_DAYS = 14;
  */
 export function certificateWarnings({ files, contents, now }: CertificateFiles): Warning[] {
   const seen = new Set<string>();
-  return files.flatMap(({ path, content }) => {
+  return files.flatMap(({ path, rule }) => {
     const pem = contents.get(path);
-    if (content.kind !== 'certificates' || typeof pem !== 'string' || seen.has(pem)) return [];
+    if (rule.kind !== 'certificates' || typeof pem !== 'string' || seen.has(pem)) return [];
     seen.add(pem);
-    const life = path.endsWith('certFile') ? certificateLife(pem) : longestLife(pem);
-    const problem = problemOf(life, now);
-    return problem === undefined ? [] : [{ path, problem: `${problem}${ofReload(path, life, now)}` }];
+    const lives = (path.endsWith('certFile') ? [pem] : pemCertificates(pem)).map((each) => lifeOf(each, now));
+    // A file may hold an authority and its successor, and one that is valid is enough.
+    const problem = problemOf(
+      lives.reduce((longest, life) => (life.endsAt > longest.endsAt ? life : longest)),
+      now,
+    );
+    return problem === undefined ? [] : [{ path, problem }];
   });
 }
 
-/** A file may hold an authority and its successor, and one that is valid is enough. */
-function longestLife(pem: string): CertificateLife {
-  const lives = pemCertificates(pem).map(certificateLife);
-  return lives.reduce((longest, life) => (life.endsAt > longest.endsAt ? life : longest), certificateLife(pem));
-}
-
-/** The certificates that broker and egress present to callers. */
-const SERVED = ['http.tls.certFile', 'egress.listen.tls.certFile'];
-
-/** A start accepts what a reload would not: this is read by whoever looks into why a change was refused. */
-function ofReload(path: string, life: CertificateLife, now: Instant): string {
-  if (!SERVED.includes(path)) return '';
-  const state = certificateState(life, now);
-  if (state === 'expired') return '; a reload does not replace a valid one with it';
-  return state === 'early' ? '; a reload does not replace a valid one with it before then' : '';
-}
-
-function problemOf(life: CertificateLife, now: Instant): string | undefined {
-  const { startsAt, endsAt } = life;
-  const state = certificateState(life, now);
-  if (state === 'expired') {
+function problemOf({ startsAt, endsAt, state }: CertificateLife, now: Instant): string | undefined {
+  if (state === 'expired')
     return `names a certificate that expired on ${toRfc3339(endsAt)}: connections that are verified by it fail; replace it now`;
-  }
-  if (state === 'early') {
+  if (state === 'early')
     return `names a certificate that is not valid before ${toRfc3339(startsAt)}; replace it, or correct the clock of this machine`;
-  }
   return msBetween(now, endsAt) < WARN_BELOW_DAYS * DAY_MS
     ? `names a certificate that expires on ${toRfc3339(endsAt)}, in less than ${WARN_BELOW_DAYS} days; replace it before then`
     : undefined;
@@ -117,33 +94,26 @@ export class UnusableCertificate extends ConfigurationError {
   /** When it can be accepted after all; absent if it has expired. */
   readonly usableFrom?: Instant;
 
-  constructor(
-    replacement: Pick<Replacement, 'path' | 'files' | 'warnings'>,
-    { startsAt, endsAt, state }: UnusableLife,
-  ) {
-    const { path, files, warnings } = replacement;
+  constructor({ path, files, warnings }: Replacement, { startsAt, endsAt, state }: CertificateLife) {
     const file = files.find((named) => named.path === path)?.file;
-    const name = file === undefined ? '' : ` (${file})`;
-    const problem =
+    const why =
       state === 'expired'
-        ? `names a certificate${name} that expired on ${toRfc3339(endsAt)}; the one in use goes on being served: give one that is valid`
-        : `names a certificate${name} that is not valid before ${toRfc3339(startsAt)}; the one in use goes on being served until then`;
+        ? `expired on ${toRfc3339(endsAt)}; the one in use goes on being served: give one that is valid`
+        : `is not valid before ${toRfc3339(startsAt)}; the one in use goes on being served until then`;
+    const problem = `names a certificate${file === undefined ? '' : ` (${file})`} that ${why}`;
     const line = warnings.find((warning) => warning.path === path)?.line;
-    super([{ path, problem, ...(line === undefined ? {} : { line }) }]);
+    super([{ path, problem, ...(line !== undefined && { line }) }]);
     if (state === 'early') this.usableFrom = startsAt;
   }
 }
-
-type UnusableLife = CertificateLife & { readonly state: Exclude<CertificateState, 'valid'> };
 
 /**
  * Everybody who verifies certificates rejects one that has expired, but would still have accepted the one in use.
  * @throws UnusableCertificate unless the one in use is no better
  */
-export function assertCertificateUsable({ before, after, now, ...named }: Replacement): void {
+export function assertCertificateUsable(replacement: Replacement): void {
+  const { before, after, now } = replacement;
   if (before === undefined || after === undefined) return;
-  const state = certificateState(certificateLife(before), now);
-  const life = certificateLife(after);
-  const next = certificateState(life, now);
-  if (state === 'valid' && next !== 'valid') throw new UnusableCertificate(named, { ...life, state: next });
+  const next = lifeOf(after, now);
+  if (next.state !== 'valid' && lifeOf(before, now).state === 'valid') throw new UnusableCertificate(replacement, next);
 }

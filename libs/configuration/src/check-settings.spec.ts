@@ -25,7 +25,7 @@ describe('a setting that is declared', () => {
     const door = { open: '1m', keeper: 'https://a', wordFile: 'word', oldWordFiles: ['one', 'two'] };
     const { settings, files } = checkSettings({ door }, house);
     expect(settings.door).toMatchObject({ openMs: 60_000, keeper: new URL('https://a'), wordFile: 'word' });
-    expect(files.map(({ path, file, content }) => [path, file, content.kind])).toEqual([
+    expect(files.map(({ path, file, rule }) => [path, file, rule.kind])).toEqual([
       ['door.wordFile', 'word', 'secret'],
       ['door.oldWordFiles[0]', 'one', 'secret'],
       ['door.oldWordFiles[1]', 'two', 'secret'],

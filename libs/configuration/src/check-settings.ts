@@ -105,8 +105,8 @@ class SettingsChecker {
     const problem = problemOf(value);
     if (problem !== undefined) return this.#fault(path, problem);
     if (typeof value !== 'string' || rule === undefined) return value;
-    if (rule.content !== undefined) this.files.push({ path, file: value, content: rule.content });
-    return rule.convert === undefined ? value : rule.convert(value);
+    if (rule.content !== undefined) this.files.push({ path, file: value, rule: rule.content });
+    return rule.read(value);
   }
 
   #fault(path: string, problem: string): undefined {

@@ -1,10 +1,9 @@
 import type { Loose } from './check-settings.js';
 import type { Loaded } from './named-files.js';
-import { covers } from './route-path.js';
 import { gatewayFaults, identityFaults, pairFaults, repeats, type Rule } from './rule.js';
 import type { EgressClientSettings, EgressDocument, EgressSettings } from './settings/egress-settings.js';
 import { MAX_SEALED_BYTES } from './settings/egress-settings.js';
-import { isLoopback, isLoopbackUrl } from './value-rule.js';
+import { covers, isLoopback, isLoopbackUrl } from './value-rule.js';
 
 type Settings = Loose<EgressSettings>;
 type Client = Loose<EgressClientSettings>;
@@ -109,15 +108,15 @@ function* needsOfClients({ clients = [], listen, aliasKeyFiles = [] }: Settings)
     yield `egress.aliasKeyFiles[${index}] is the same file as egress.aliasKeyFiles[${first}]; remove one`;
 }
 
+const rules = [ports, broker, routes, bodies, clients, clientsDiffer, needsOfClients];
+
+function* egressFaults({ egress = {} }: Loose<EgressDocument>, isFaulty: IsFaulty): Iterable<string> {
+  for (const rule of rules) yield* rule(egress, isFaulty);
+  yield* gatewayFaults('egress.gateway', egress.gateway);
+}
+
 /** Contradictions between settings. */
-export const egressRules: readonly Rule<EgressDocument>[] = [
-  ...[ports, broker, routes, bodies, clients, clientsDiffer, needsOfClients].map(
-    (rule): Rule<EgressDocument> =>
-      ({ egress = {} }, isFaulty) =>
-        rule(egress, isFaulty),
-  ),
-  ({ egress }) => gatewayFaults('egress.gateway', egress?.gateway),
-];
+export const egressRules: readonly Rule<EgressDocument>[] = [egressFaults];
 
 /** Contradictions between the contents of files, as far as they could be read. */
 export function* egressFileFaults(
@@ -132,30 +131,41 @@ export function* egressFileFaults(
     const isInFile = named[index]?.serviceCodeAliasFile !== undefined;
     yield aliasRepeated(isInFile ? 'serviceCodeAliasFile holds' : 'serviceCodeAlias is already', index, first);
   }
+  yield* sharedAliasKeys(clients, aliasKeys);
+}
+
+type Keys = readonly ({ readonly thumbprint: string } | undefined)[];
+
+function* sharedAliasKeys(
+  clients: readonly ({ readonly publicKey?: Keys[number] } | undefined)[],
+  own: Keys,
+): Iterable<string> {
   const ofClients = clients.map((client) => client?.publicKey?.thumbprint);
-  for (const [index, key] of aliasKeys.entries()) {
+  for (const [index, key] of own.entries()) {
     const owner = key === undefined ? -1 : ofClients.indexOf(key.thumbprint);
     if (owner >= 0)
       yield `egress.aliasKeyFiles[${index}] names the private key of egress.clients[${owner}]; the egress needs a key of its own`;
   }
 }
 
+function* listenWarnings({ egress: { listen, clients = [] } = {} }: Loose<EgressDocument>): Iterable<string> {
+  const { host, tls } = listen ?? {};
+  if (tls === undefined && host !== undefined && !isLoopback(host))
+    yield 'egress.listen.tls is missing, and egress.listen.host is not a loopback address: credentials and bodies of clients are not encrypted; give certFile and keyFile, or put something with TLS, such as a proxy, in front of it';
+  const isUsed = clients.some((client) => client === undefined || client.certificate !== undefined);
+  if (tls?.clientCaFile !== undefined && !isUsed)
+    yield 'egress.listen.tls.clientCaFile has no effect: no client has a certificate';
+}
+
+function* keyWarnings({
+  egress: { broker, clients = [], aliasKeyFiles = [] } = {},
+}: Loose<EgressDocument>): Iterable<string> {
+  if (broker?.url?.protocol === 'http:' && !isLoopbackUrl(broker.url))
+    yield 'egress.broker.url is http to another machine: the token of the egress and the sessions are not encrypted; use https';
+  // The client with an alias may be one that could not be read.
+  if (aliasKeyFiles.length > 0 && !clients.some((client) => client === undefined || hasAlias(client)))
+    yield 'egress.aliasKeyFiles has no effect: no client has an alias';
+}
+
 /** What does not stop the start. */
-export const egressWarnings: readonly Rule<EgressDocument>[] = [
-  function* ({ egress: { listen: { host, tls } = {}, clients = [] } = {} }) {
-    if (tls === undefined && host !== undefined && !isLoopback(host))
-      yield 'egress.listen.tls is missing, and egress.listen.host is not a loopback address: credentials and bodies of clients are not encrypted; give certFile and keyFile, or put something with TLS, such as a proxy, in front of it';
-    if (
-      tls?.clientCaFile !== undefined &&
-      !clients.some((client) => client === undefined || client.certificate !== undefined)
-    )
-      yield 'egress.listen.tls.clientCaFile has no effect: no client has a certificate';
-  },
-  function* ({ egress: { broker, clients = [], aliasKeyFiles = [] } = {} }) {
-    if (broker?.url?.protocol === 'http:' && !isLoopbackUrl(broker.url))
-      yield 'egress.broker.url is http to another machine: the token of the egress and the sessions are not encrypted; use https';
-    // The client with an alias may be one that could not be read.
-    if (aliasKeyFiles.length > 0 && !clients.some((client) => client === undefined || hasAlias(client)))
-      yield 'egress.aliasKeyFiles has no effect: no client has an alias';
-  },
-];
+export const egressWarnings: readonly Rule<EgressDocument>[] = [listenWarnings, keyWarnings];

@@ -105,7 +105,7 @@ export async function look<Settings>(
     settings: loaded,
     ofFiles,
     warnings: located(places, [...told(kind.warnings, settings, causes), ...found]),
-    named: files.map(({ path, file, content }) => ({ path, file, content: content.kind })),
+    named: files.map(asNamed),
   };
 }
 
@@ -163,9 +163,14 @@ export function parseEgressConfiguration(text: string, environment: Environment)
 function parse<Settings>(kind: ConfigurationKind<Settings, unknown>, content: YamlContent): Settings & Findings {
   const { settings, files, faults, places, hasMore } = examine(kind, content);
   if (faults.length > 0) throw new ConfigurationError(located(places, faults), { hasMore });
-  const named = files.map(({ path, file, content: { kind: holds } }) => ({ path, file, content: holds }));
-  return deepFreeze({ ...(settings as Settings), files: named, warnings: told(kind.warnings, settings, []) });
+  return deepFreeze({
+    ...(settings as Settings),
+    files: files.map(asNamed),
+    warnings: told(kind.warnings, settings, []),
+  });
 }
+
+const asNamed = ({ path, file, rule }: FileSetting): NamedFile => ({ path, file, content: rule.kind });
 
 /** The part of a broker's configuration that determines when it renews. */
 export interface Schedule {

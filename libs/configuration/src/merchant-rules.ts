@@ -26,6 +26,7 @@ export function* merchantFaults(path: string, merchant: Settings): Iterable<stri
     yield `${path}.gateway.testBaseUrl is accepted only with environment: test; remove it`;
   yield* requestDataFaults(`${path}.gateway.requestData`, merchant.gateway?.requestData);
   yield* leadTimes(`${path}.session`, merchant.session);
+  yield* lifetimes(`${path}.session`, merchant.session);
   yield* renewals(`${path}.session`, merchant);
 }
 
@@ -72,8 +73,17 @@ function* leadTimes(path: string, session: Settings['session'] = {}): Iterable<s
   }
 }
 
-function* renewals(path: string, { session = {}, gateway }: Settings): Iterable<string> {
-  const { budget, quietHours, renewBefore, renewEveryMs = Infinity, fallbackLifetimeMs, longestLifetimeMs } = session;
+/** Otherwise a session without an expiry would be cut short of the lifetime that was configured for it. */
+function* lifetimes(
+  path: string,
+  { fallbackLifetimeMs, longestLifetimeMs }: Settings['session'] = {},
+): Iterable<string> {
+  if ((fallbackLifetimeMs ?? 0) > (longestLifetimeMs ?? Infinity))
+    yield `${path}.longestLifetime must be at least session.fallbackLifetime; raise it, or shorten fallbackLifetime`;
+}
+
+function* renewals(path: string, { session, gateway }: Settings): Iterable<string> {
+  const { budget, quietHours, renewBefore, renewEveryMs = Infinity } = session ?? {};
   // Of two windows of the same length, the more generous one never refuses anything, so one of them is a mistake.
   for (const [index, first] of repeats(budget, (window) => window?.perMs?.toString()))
     yield `${path}.budget[${index}].per is the length of session.budget[${first}] as well; give each window a different one, or remove one`;
@@ -84,7 +94,4 @@ function* renewals(path: string, { session = {}, gateway }: Settings): Iterable<
   const lead = renewBefore ?? { kind: 'duration', durationMs: DEFAULT_LEAD_TIMEOUTS * (gateway?.timeoutMs ?? 0) };
   if (lead.kind === 'duration' && renewEveryMs < 2 * lead.durationMs)
     yield `${path}.renewEvery must be at least twice renewBefore (two gateway timeouts by default); raise it, or shorten renewBefore`;
-  // Otherwise a session without an expiry would be cut short of the lifetime that was configured for it.
-  if ((fallbackLifetimeMs ?? 0) > (longestLifetimeMs ?? Infinity))
-    yield `${path}.longestLifetime must be at least session.fallbackLifetime; raise it, or shorten fallbackLifetime`;
 }

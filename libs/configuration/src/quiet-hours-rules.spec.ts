@@ -85,8 +85,7 @@ describe('the name that was meant', () => {
   it.each([
     ['europe/kyv', 'Europe/Kyiv'],
     ['Europe/Roma', 'Europe/Rome'],
-    ['Kyiv', 'Europe/Kyiv'],
-    ['la rioja', 'America/Argentina/La_Rioja'],
+    ['america/argentina/la rioja', 'America/Argentina/La_Rioja'],
     ['Europe/Paris', undefined],
     ['', undefined],
     ['x'.repeat(100_000), undefined],

@@ -5,10 +5,10 @@ import { type Environment, interpolate } from './interpolate.js';
 
 export const MAX_FILE_BYTES = 1_048_576;
 const MAX_DEPTH = 16;
-const MAX_VALUES = 200_000;
-const MAX_ALIASES = 1_000;
 const MAX_TEXT_LENGTH = 8_192;
-const MAX_TEXT_IN_ALL = 4 * MAX_FILE_BYTES;
+/** In characters, with every alias and variable in its place. A value counts for its text, and as much as this. */
+const MAX_SIZE = 4 * MAX_FILE_BYTES;
+const SIZE_OF_VALUE = 50;
 
 /** A value of the file: text, number, flag, or mappings and sequences of them. No other type leaves this module. */
 export type Tree = string | number | boolean | Tree[] | { [key: string]: Tree | undefined } | undefined;
@@ -43,7 +43,7 @@ export function readYaml(text: string, environment: Environment): YamlContent {
   if (syntax !== undefined) return refused(syntax);
   const { contents } = document;
   if (!isMap(contents)) return refused('must be a YAML mapping with the settings at its top level');
-  const reader = new TreeReader({ document, lines }, environment);
+  const reader = new TreeReader(lines, environment);
   const tree = reader.read(contents, '', 0);
   return { tree, placeholders: reader.placeholders, places: reader.places, faults: reader.faults, unset: reader.unset };
 }
@@ -94,63 +94,45 @@ class TreeReader {
   readonly unset: UnsetVariable[] = [];
   readonly placeholders = new Set<string>();
   readonly places = new Map<string, Place>();
-  readonly #document: Document;
   readonly #environment: Environment;
   readonly #lines: LineCounter;
-  readonly #open = new Set<Node>();
-  #values = 0;
-  #aliases = 0;
-  #characters = 0;
+  readonly #anchors = new Map<string, Node>();
+  #size = 0;
 
-  constructor({ document, lines }: { document: Document; lines: LineCounter }, environment: Environment) {
-    this.#document = document;
+  constructor(lines: LineCounter, environment: Environment) {
     this.#environment = environment;
     this.#lines = lines;
   }
 
   read(node: unknown, path: string, depth: number): Tree {
-    this.#values += 1;
-    if (this.#values > MAX_VALUES) return this.#fault(WHOLE_FILE, 'holds more values than a configuration can');
+    this.#size += SIZE_OF_VALUE;
+    if (this.#size > MAX_SIZE) return this.#fault(WHOLE_FILE, 'holds more than a configuration can');
     if (depth > MAX_DEPTH) return this.#fault(path, 'is nested too deeply');
-    if (isAlias(node)) return this.#readAlias(node, path, depth);
-    if (isMap(node)) return this.#inside(node, path, () => this.#readMap(node, path, depth));
-    if (isSeq(node)) {
-      return this.#inside(node, path, () =>
-        node.items.map((item, index) => this.read(item, this.#placed(childPath(path, index), item), depth + 1)),
-      );
+    if (isAlias(node)) {
+      const target = this.#anchors.get(node.source);
+      if (target === undefined) return this.#fault(path, 'is an alias of an anchor that is not defined above it');
+      return this.read(target, path, depth + 1);
     }
+    if (isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (isMap(node)) return this.#readMap(node, path, depth);
+    if (isSeq(node))
+      return node.items.map((item, index) => this.read(item, this.#placed(childPath(path, index), item), depth + 1));
     return this.#readScalar(isScalar(node) ? node.value : undefined, path);
-  }
-
-  #readAlias(node: Node, path: string, depth: number): Tree {
-    this.#aliases += 1;
-    if (this.#aliases > MAX_ALIASES) return this.#fault(WHOLE_FILE, 'uses more aliases than a configuration can');
-    const target = isAlias(node) ? node.resolve(this.#document) : undefined;
-    if (target === undefined) return this.#fault(path, 'is an alias of an anchor that is not defined above it');
-    return this.read(target, path, depth);
-  }
-
-  #inside(node: Node, path: string, readChildren: () => Tree): Tree {
-    if (this.#open.has(node)) return this.#fault(path, 'is an alias of something that contains it');
-    this.#open.add(node);
-    const tree = readChildren();
-    this.#open.delete(node);
-    return tree;
   }
 
   #readMap(node: YAMLMap, path: string, depth: number): Tree {
     const tree: { [key: string]: Tree | undefined } = {};
-    const seen = new Set<string>();
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? key.value : undefined;
       if (typeof name !== 'string' || !isNameLike(name)) {
         this.#fault(this.#placed(childPath(path, '(key)'), key), 'is not the name of a setting');
-      } else if (seen.has(name)) {
-        this.#fault(childPath(path, name), `is given more than once, again in ${this.#whereIs(key)}; keep one of them`);
+      } else if (Object.hasOwn(tree, name)) {
+        const { line, col } = this.#lines.linePos((isNode(key) ? key.range?.[0] : undefined) ?? 0);
+        const again = `again in line ${line}, column ${col}`;
+        this.#fault(childPath(path, name), `is given more than once, ${again}; keep one of them`);
       } else if (name in Object.prototype) {
         this.#fault(this.#placed(childPath(path, name), key), 'is not a setting');
       } else {
-        seen.add(name);
         tree[name] = this.read(value, this.#placed(childPath(path, name), key), depth + 1);
       }
     }
@@ -166,20 +148,13 @@ class TreeReader {
 
   #readText(value: string, path: string): Tree {
     const result = interpolate(value, this.#environment);
-    if (result.kind === 'unset') {
+    if (result.kind === 'unset')
       this.unset.push(...result.variables.map((variable) => ({ path, problem: result.problem, variable })));
-    }
     if (result.kind !== 'text') return this.#fault(path, result.problem);
-    this.#characters += result.text.length;
+    this.#size += result.text.length;
     if (result.text.length > MAX_TEXT_LENGTH) return this.#fault(path, `is longer than ${MAX_TEXT_LENGTH} characters`);
-    if (this.#characters > MAX_TEXT_IN_ALL) return this.#fault(WHOLE_FILE, 'holds more text than a configuration can');
     if (result.wholePlaceholder) this.placeholders.add(path);
     return result.text;
-  }
-
-  #whereIs(node: unknown): string {
-    const { line, col } = this.#lines.linePos((isNode(node) ? node.range?.[0] : undefined) ?? 0);
-    return `line ${line}, column ${col}`;
   }
 
   /** Records where a path is: at its name, or at the start of the item. @returns the path */

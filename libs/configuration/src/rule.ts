@@ -36,14 +36,15 @@ const OPERATION = /\/(?:api-gateway\/authorize_virtual_device|ecom\/execute_requ
 /** Of a `gateway` section, a merchant's or the egress's, at a path. */
 export function* gatewayFaults(
   path: string,
-  { baseUrl, environment, tls }: Loose<Pick<GatewaySettings, 'baseUrl' | 'environment' | 'tls'>> = {},
+  gateway: Loose<Pick<GatewaySettings, 'baseUrl' | 'environment' | 'tls'>> | undefined,
 ): Iterable<string> {
+  const { baseUrl, environment, tls } = gateway ?? {};
   if (OPERATION.test(baseUrl?.pathname ?? ''))
     yield `${path}.baseUrl must not have the path of an operation, which is added to it; leave it out`;
   if (baseUrl?.protocol !== 'http:') return;
   if (environment === 'production')
     yield `${path}.baseUrl must be https, because gateway.environment is production; if this is a test gateway, set it to test`;
-  if (tls?.caFile !== undefined || (tls?.pins ?? []).length > 0)
+  if (tls !== undefined && (tls.caFile !== undefined || (tls.pins ?? []).length > 0))
     yield `${path}.tls has no effect on an http baseUrl; use https, or remove it`;
 }
 

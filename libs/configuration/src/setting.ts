@@ -115,7 +115,7 @@ function given(byDefault: Tree): Pick<Shape, 'byDefault'> {
 function textBy(rule: TextRule<unknown>): Checked {
   const problemOf = (value: unknown): string | undefined => {
     if (typeof value !== 'string') return `must be text: ${rule.expects}; put the value in quotes`;
-    return rule.accepts(value) ? undefined : `must be ${rule.expects}`;
+    return rule.read(value) === undefined ? `must be ${rule.expects}` : undefined;
   };
   return { allowed: rule.expects, rule, problemOf };
 }

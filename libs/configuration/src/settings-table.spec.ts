@@ -40,13 +40,8 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('the settings table 
 });
 
 describe('the settings table of docs/configuration.md', () => {
-  it.each([
-    ['a row is missing', /^\| `log\.level`.*\n/m, ''],
-    ['a meaning was changed by hand', 'Port of the API', 'The port of the API'],
-    ['a bound was changed by hand', '0 to 65535', '1 to 65535'],
-    ['a default was changed by hand', '`8080`', '`8081`'],
-  ])('is put right when %s', async (_fault, what, instead) => {
-    const wrong = committed.replace(what, instead);
+  it('is put right when a default was changed by hand', async () => {
+    const wrong = committed.replace('`8080`', '`8081`');
     expect(wrong).not.toBe(committed);
     expect(await written(wrong)).toBe(committed);
   });

@@ -1,8 +1,6 @@
 import { ConfigurationError } from './fault.js';
 import { parseConfiguration } from './load-configuration.js';
 import { type StoreConfiguration, storeConfiguration } from './broker-configuration.js';
-import type { Loaded } from './named-files.js';
-import type { StoreSettings } from './settings/broker-settings.js';
 
 /** Where the store is, as if each of its files held its own name. */
 function parseStore(store: object): StoreConfiguration {
@@ -13,7 +11,7 @@ function parseStore(store: object): StoreConfiguration {
     gateway: { baseUrl: 'https://gateway.example' },
   };
   const parsed = parseConfiguration(JSON.stringify({ store, merchants: [merchant] }), {}).store;
-  return storeConfiguration(parsed as unknown as Loaded<StoreSettings>);
+  return storeConfiguration(parsed);
 }
 
 function faultsOf(store: object): string[] {

@@ -37,6 +37,7 @@ export async function configCheck(
 ): Promise<Report> {
   const { file, structure = false } = options;
   const partly = await checkConfiguration(file, { environment, clock, readsFiles: !structure });
+  if (partly.error !== undefined) throw partly.error;
   if (structure || partly.unset.length > 0) return partReport(options, partly);
   const { lines, json } =
     partly.kind === 'egress'

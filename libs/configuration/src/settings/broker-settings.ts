@@ -1,34 +1,16 @@
 import { bearerToken, certificates, fileOf, keySet, password, privateKey } from '../file-contents.js';
 import { flag, list, oneOf, section, text, texts, type Values, wholeNumber } from '../setting.js';
-import {
-  audience,
-  callerName,
-  durationBetween,
-  fileName,
-  hostAndPort,
-  hostName,
-  issuer,
-  jwksUri,
-  keyPrefix,
-  mediaType,
-  merchantId,
-  oneWordOf,
-  redisUrl,
-  sentinelName,
-  sha256Hex,
-  type TextRule,
-  userName,
-} from '../value-rule.js';
+import * as rule from '../value-rule.js';
 import { merchant } from './merchant-settings.js';
 import { httpTls, log, managementHosts, reload } from './process-settings.js';
 
 /** Loopback by default: a broker must not be open to a network by accident. */
 const http = {
-  host: text(hostName, '127.0.0.1').says(
+  host: text(rule.hostName, '127.0.0.1').says(
     'Address of the API. Anything but a loopback address needs a token, `auth.jwt` or `auth.mtls`.',
   ),
   port: wholeNumber(0, 65_535, 8080).says('Port of the API, 0 for any free one.'),
-  hosts: texts(hostName).says(
+  hosts: texts(rule.hostName).says(
     'Host names that clients may use, besides `localhost` and IP addresses. Checked only with `auth.disabled`: a request to any other name is answered 421.',
   ),
   docs: flag(true).says('Serve `/openapi.json` and `/docs`.'),
@@ -56,7 +38,7 @@ const http = {
 };
 
 const management = {
-  host: text(hostName, '127.0.0.1').says(
+  host: text(rule.hostName, '127.0.0.1').says(
     'Address of health, metrics and status page. They require no authentication: keep them inside your network.',
   ),
   port: wholeNumber(0, 65_535, 9464).says('Must differ from `http.port`; 0 for any free one.'),
@@ -72,17 +54,17 @@ const store = {
   type: oneOf(['memory', 'redis'], 'memory').says(
     '`memory`: sessions live in this process, for one replica. `redis`: shared by all replicas.',
   ),
-  keyPrefix: text(keyPrefix, 'session-broker').says('Every key in a shared store begins with it.'),
+  keyPrefix: text(rule.keyPrefix, 'session-broker').says('Every key in a shared store begins with it.'),
   onStoreOutage: oneOf(['authorize', 'fail']).optional.says(
     '`authorize`: each replica goes on creating sessions within a local budget; `fail`: none are created. Default: `authorize` for merchants with `supersedes: false`, otherwise `fail`.',
   ),
-  url: text(redisUrl).optional.says(
+  url: text(rule.redisUrl).optional.says(
     'A single Redis: `redis://user:password@host:6379/0`, `rediss://` for TLS. Exactly one of `url`, `sentinels`, `cluster`.',
   ),
-  sentinels: texts(hostAndPort).says('Redis Sentinel: `host:port` of each sentinel.'),
-  name: text(sentinelName).optional.says('The name under which the sentinels watch the primary.'),
-  cluster: texts(hostAndPort).says('Redis Cluster: `host:port` of some nodes; the others are found through them.'),
-  username: text(userName).optional.says('ACL user. Its password is in `passwordFile`.'),
+  sentinels: texts(rule.hostAndPort).says('Redis Sentinel: `host:port` of each sentinel.'),
+  name: text(rule.sentinelName).optional.says('The name under which the sentinels watch the primary.'),
+  cluster: texts(rule.hostAndPort).says('Redis Cluster: `host:port` of some nodes; the others are found through them.'),
+  username: text(rule.userName).optional.says('ACL user. Its password is in `passwordFile`.'),
   passwordFile: text(fileOf(password)).optional.says('File with the password of the ACL user, or of the default user.'),
   tls: section({
     caFile: text(fileOf(certificates)).optional.says(
@@ -90,7 +72,7 @@ const store = {
     ),
     certFile: text(fileOf(certificates)).optional.says('PEM certificate of the broker, if Redis asks for one.'),
     keyFile: text(fileOf(privateKey)).optional.says('PEM key of that certificate.'),
-    servername: text(hostName).optional.says(
+    servername: text(rule.hostName).optional.says(
       "The name that the certificate of Redis must have, if it is not the host's.",
     ),
   }).optional,
@@ -102,23 +84,23 @@ export type Permission = (typeof PERMISSIONS)[number];
 /** In a policy: every merchant, including those that are configured later. */
 export const EVERY_MERCHANT = '*';
 
-const policyMerchant: TextRule = {
-  expects: "the id of a merchant, or '*' for all of them",
-  accepts: (value) => value === EVERY_MERCHANT || merchantId.accepts(value),
-};
+const policyMerchant = rule.accepted(
+  "the id of a merchant, or '*' for all of them",
+  (text) => text === EVERY_MERCHANT || rule.merchantId.read(text) !== undefined,
+);
 
 /** Static bearer tokens, known to the broker only by their hashes. A caller may have several while one is replaced. */
 const token = {
-  caller: text(callerName).says('Name of the caller, as policies and logs use it.'),
-  sha256: text(sha256Hex).says('SHA-256 of the bearer token. The token itself is not stored anywhere.'),
+  caller: text(rule.callerName).says('Name of the caller, as policies and logs use it.'),
+  sha256: text(rule.sha256Hex).says('SHA-256 of the bearer token. The token itself is not stored anywhere.'),
 };
 
 const policy = {
-  caller: text(callerName).says(
+  caller: text(rule.callerName).says(
     'The caller of a token, the `sub` of a JWT, or the name of a certificate. Several policies of one caller add up.',
   ),
   merchants: texts(policyMerchant, 1).says('The merchants that the policy applies to.'),
-  allow: texts(oneWordOf(PERMISSIONS), 1).says('What the caller may do with them.'),
+  allow: texts(rule.oneWordOf(PERMISSIONS), 1).says('What the caller may do with them.'),
   boundTokens: flag(false).says(
     'Whether the policy applies only to a credential that is bound to the client certificate of the connection (RFC 8705): that certificate, or a JWT with its `cnf.x5t#S256`. Needs `auth.mtls`.',
   ),
@@ -126,12 +108,14 @@ const policy = {
 
 /** Callers with JSON Web Tokens of one issuer, such as Kubernetes' projected service-account tokens. */
 const jwt = {
-  issuer: text(issuer).says('The `iss` of the tokens; it must match character by character.'),
-  audience: text(audience).says('Must be in the `aud` of a token.'),
-  types: texts(mediaType).says(
+  issuer: text(rule.issuer).says('The `iss` of the tokens; it must match character by character.'),
+  audience: text(rule.audience).says('Must be in the `aud` of a token.'),
+  types: texts(rule.mediaType).says(
     'The header `typ` of a token must be one of these. Empty: access tokens and tokens of no particular type are accepted, unless they look like an ID or a logout token.',
   ),
-  jwksUri: text(jwksUri).optional.says('Where the issuer publishes its keys. Exactly one of `jwksUri` and `jwksFile`.'),
+  jwksUri: text(rule.jwksUri).optional.says(
+    'Where the issuer publishes its keys. Exactly one of `jwksUri` and `jwksFile`.',
+  ),
   jwksFile: text(fileOf(keySet)).optional.says("A file with the issuer's keys, as a JSON Web Key Set."),
   jwksTokenFile: text(fileOf(bearerToken('no keys are fetched, and no token of the issuer is accepted'))).optional.says(
     'Bearer token for `jwksUri`, read again for each request; Kubernetes requires one. The file may be created after the start; until then there is a warning.',
@@ -139,7 +123,7 @@ const jwt = {
   jwksCaFile: text(fileOf(certificates)).optional.says(
     'PEM certificates to trust for `jwksUri` in place of the built-in authorities.',
   ),
-  clockToleranceMs: text(durationBetween('0s', '5m'), '5s').says(
+  clockToleranceMs: text(rule.durationBetween('0s', '5m'), '5s').says(
     'By how much the clocks of issuer and broker may differ.',
   ),
 };
@@ -157,7 +141,7 @@ const auth = {
 };
 
 const audit = {
-  destination: text(fileName, 'stdout').says(
+  destination: text(rule.fileName, 'stdout').says(
     'Where audit records go: `stdout`, `none`, or a file that is appended to. See [audit.md](audit.md).',
   ),
   readEvery: wholeNumber(1, 1_000_000_000, 1_000).says(

@@ -1,18 +1,6 @@
 import { aliasKey, bearerToken, certificates, fileOf, privateKey, recipientKey, secretOf } from '../file-contents.js';
-import { routePath } from '../route-path.js';
 import { list, oneOf, section, text, texts, type Values, wholeNumber } from '../setting.js';
-import {
-  baseUrl,
-  callerName,
-  clientName,
-  durationBetween,
-  fileName,
-  hostName,
-  memberName,
-  merchantId,
-  serviceCodeAlias,
-  sha256Hex,
-} from '../value-rule.js';
+import * as rule from '../value-rule.js';
 import { gatewayProxy, gatewayTls, gatewayUrl, httpTls, log, managementHosts, reload } from './process-settings.js';
 
 /** A sealed body is held in memory as a whole, several times over. */
@@ -24,7 +12,7 @@ export const DEFAULT_MAX_BYTES = { sealed: MAX_SEALED_BYTES, clear: 1_048_576 } 
 
 /** Where clients connect. Loopback by default: whoever may use it can make payments. */
 const listen = {
-  host: text(hostName, '127.0.0.1').says('Address for the clients.'),
+  host: text(rule.hostName, '127.0.0.1').says('Address for the clients.'),
   port: wholeNumber(0, 65_535, 8090).says('Port for the clients, 0 for any free one.'),
   /** Everybody who connects is counted, known or not. */
   connections: section({
@@ -39,7 +27,7 @@ const listen = {
 };
 
 const management = {
-  host: text(hostName, '127.0.0.1').says(
+  host: text(rule.hostName, '127.0.0.1').says(
     'Address of health and metrics. They require no authentication: keep them inside your network.',
   ),
   port: wholeNumber(0, 65_535, 9466).says('Must differ from `egress.listen.port`; 0 for any free one.'),
@@ -48,7 +36,7 @@ const management = {
 
 /** Where sessions come from. Nothing here can switch verification off. */
 const broker = {
-  url: text(baseUrl).says('Where the broker is. Over http, sessions and the token are not encrypted.'),
+  url: text(rule.baseUrl).says('Where the broker is. Over http, sessions and the token are not encrypted.'),
   tokenFile: text(fileOf(bearerToken('the egress gets no session from the broker'))).optional.says(
     'Bearer token of the egress, read again when it changes. Required without a certificate, unless the broker is on a loopback address. The file may be created after the start; until then there is a warning.',
   ),
@@ -67,7 +55,7 @@ const broker = {
 const gateway = {
   baseUrl: gatewayUrl,
   environment: oneOf(['production', 'test'], 'production').says('`test` allows http.'),
-  timeoutMs: text(durationBetween('100ms', '5m'), '30s').says(
+  timeoutMs: text(rule.durationBetween('100ms', '5m'), '30s').says(
     'How long a request may take as a whole, from the first byte sent to the last one received.',
   ),
   tls: gatewayTls,
@@ -76,37 +64,41 @@ const gateway = {
 
 /** Who may use the egress, and as which merchant. */
 const client = {
-  name: text(clientName).says('Unique. Used in logs, metrics and audit records.'),
-  merchant: text(merchantId).says('The merchant of the broker whose sessions its requests use.'),
+  name: text(rule.clientName).says('Unique. Used in logs, metrics and audit records.'),
+  merchant: text(rule.merchantId).says('The merchant of the broker whose sessions its requests use.'),
   token: section({
-    sha256: text(sha256Hex).says('SHA-256 of the bearer token of the client. The token itself is not stored anywhere.'),
+    sha256: text(rule.sha256Hex).says(
+      'SHA-256 of the bearer token of the client. The token itself is not stored anywhere.',
+    ),
   }).optional,
   formerToken: section({
-    sha256: text(sha256Hex).says('SHA-256 of the previous token, accepted while the client switches to the new one.'),
+    sha256: text(rule.sha256Hex).says(
+      'SHA-256 of the previous token, accepted while the client switches to the new one.',
+    ),
   }).optional,
-  certificate: text(callerName).optional.says(
+  certificate: text(rule.callerName).optional.says(
     'The name in its client certificate: URI SAN, else DNS SAN, else CN. Needs `egress.listen.tls.clientCaFile`.',
   ),
   publicKeyFile: text(fileOf(recipientKey)).optional.says(
     'Public JWK of a client that authorizes for itself: its alias session and its answers are sealed to this key.',
   ),
-  serviceCodeAlias: text(serviceCodeAlias).optional.says(
+  serviceCodeAlias: text(rule.serviceCodeAlias).optional.says(
     'A secret UUID that such a client sends as its serviceCode. Unique, and not the one that the bank assigned. This or `serviceCodeAliasFile`.',
   ),
-  serviceCodeAliasFile: text(fileOf(secretOf(serviceCodeAlias))).optional.says(
+  serviceCodeAliasFile: text(fileOf(secretOf(rule.serviceCodeAlias))).optional.says(
     'A file that holds the alias and nothing else.',
   ),
 };
 
 const route = {
-  path: text(routePath).says('`*` is exactly one part of a path, `**` at the end is one or more.'),
+  path: text(rule.routePath).says('`*` is exactly one part of a path, `**` at the end is one or more.'),
   body: oneOf(['clear', 'sealed']).says(
     '`clear`: the body goes to the gateway as it is. `sealed`: it goes as a JWE, sealed to the key of the session.',
   ),
-  encrypted: texts(memberName).says(
+  encrypted: texts(rule.memberName).says(
     "Members of a sealed body that must be JWEs themselves, sealed to the bank's payment key: anything else in them is refused.",
   ),
-  notCards: texts(memberName).says(
+  notCards: texts(rule.memberName).says(
     'Members of a sealed body whose long numbers are not card numbers: they are not searched for any.',
   ),
   maxBytes: wholeNumber(1, MAX_CLEAR_BYTES).optional.says(
@@ -133,7 +125,7 @@ const egress = {
     'The first route that matches a path decides what is done with the body; a path that none matches is refused.',
   ),
   audit: section({
-    destination: text(fileName, 'stdout').says(
+    destination: text(rule.fileName, 'stdout').says(
       'Where audit records go: `stdout`, `none`, or a file that is appended to.',
     ),
   }),

@@ -1,6 +1,6 @@
 import { certificates, fileOf, privateKey } from '../file-contents.js';
 import { flag, oneOf, section, text, texts, wholeNumber } from '../setting.js';
-import { baseUrl, durationBetween, hostName, proxyUrl, publicKeyPin } from '../value-rule.js';
+import * as rule from '../value-rule.js';
 
 /** What broker and egress have in the same way. */
 
@@ -15,27 +15,27 @@ export const httpTls = section({
   ),
 });
 
-export const managementHosts = texts(hostName).says(
+export const managementHosts = texts(rule.hostName).says(
   'Host names that may be used for this port, such as that of an ingress, besides `localhost` and IP addresses. A request to any other name is answered 421: [security](security.md#names-of-others).',
 );
 
-export const gatewayUrl = text(baseUrl).says('Where the gateway is. https is required in production.');
+export const gatewayUrl = text(rule.baseUrl).says('Where the gateway is. https is required in production.');
 
 /** Whom to trust as the gateway. Nothing here can switch verification off. */
 export const gatewayTls = section({
   caFile: text(fileOf(certificates)).optional.says('PEM certificates to trust in place of the built-in authorities.'),
-  pins: texts(publicKeyPin).says(
+  pins: texts(rule.publicKeyPin).says(
     "`sha256/…` of the server's public key (RFC 7469 without its quotes); one must match.",
   ),
 });
 
-export const gatewayProxy = text(proxyUrl).optional.says('URL of an HTTP proxy to the gateway.');
+export const gatewayProxy = text(rule.proxyUrl).optional.says('URL of an HTTP proxy to the gateway.');
 
 export const reload = section({
   watch: flag(true).says(
     'Apply changed files without a restart: [reload](reload.md). SIGHUP always applies them at once.',
   ),
-  everyMs: text(durationBetween('1s', '1h'), '5s').says(
+  everyMs: text(rule.durationBetween('1s', '1h'), '5s').says(
     'How often the files are checked; a change is applied once nothing else has changed for a second.',
   ),
   maxRemoved: wholeNumber(0, 100_000, 10).says(
