@@ -292,7 +292,7 @@ describe('doctor: an egress', () => {
     await examined.write('token', '\n');
     const { code, check } = await doctor();
     expect(messagesOf(check('configuration'), 'fault')).toEqual([
-      expect.stringMatching(/^egress\.broker\.tokenFile \(line \d+\) names an empty file$/),
+      expect.stringMatching(/^egress\.broker\.tokenFile \(line \d+\) names a file that holds no token: it is empty$/),
     ]);
     expect(check('broker.access')).toMatchObject({
       status: 'not_run',

@@ -69,13 +69,8 @@ export const brokerKind: ConfigurationKind<BrokerSettings, Omit<BrokerConfigurat
   }),
 };
 
-export function jwtConfiguration({
-  jwksUri,
-  jwks,
-  jwksToken,
-  jwksCa,
-  ...claims
-}: Loaded<JwtSettings>): JwtConfiguration {
+export function jwtConfiguration(settings: Loaded<JwtSettings>): JwtConfiguration {
+  const { jwksUri, jwks, jwksToken, jwksCa, ...claims } = settings;
   if (jwksUri === undefined) return { ...claims, keys: { kind: 'set', set: assertSet(jwks) } };
   const trust = { ...(jwksToken && { tokenFile: jwksToken }), ...(jwksCa && { ca: jwksCa }) };
   return { ...claims, keys: { kind: 'uri', uri: jwksUri, ...trust } };
@@ -108,12 +103,11 @@ export function storeConfiguration(store: Loaded<StoreSettings>): StoreConfigura
     : { ...rest, type, place: { kind: 'cluster', nodes: cluster } };
 }
 
+type Scheduled = Pick<MerchantSettings, 'session'> & { readonly gateway: Omit<GatewaySettings, 'requestData' | 'tls'> };
+
 /** What governs the renewals of a merchant. */
 export function sessionOptions(
-  {
-    session,
-    gateway,
-  }: Pick<MerchantSettings, 'session'> & { readonly gateway: Omit<GatewaySettings, 'requestData' | 'tls'> },
+  { session, gateway }: Scheduled,
   { onStoreOutage }: Pick<StoreSettings, 'onStoreOutage'>,
 ): SessionSettings {
   return {

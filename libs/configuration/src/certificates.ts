@@ -30,10 +30,8 @@ interface CertificateLife {
  */
 function lifeOf(pem: string, now: Instant): CertificateLife {
   const { validFromDate, validToDate } = new X509Certificate(pem);
-  const [startsAt, endsAt] = [validFromDate, validToDate].map((date) => instantFromEpochMs(date.getTime())) as [
-    Instant,
-    Instant,
-  ];
+  const startsAt = instantFromEpochMs(validFromDate.getTime());
+  const endsAt = instantFromEpochMs(validToDate.getTime());
   return { startsAt, endsAt, state: endsAt <= now ? 'expired' : startsAt > now ? 'early' : 'valid' };
 }
 

@@ -27,8 +27,9 @@ export interface NamesBetween {
 }
 
 export function namesBetween(before: readonly string[], after: readonly string[]): NamesBetween {
-  const [old, next] = [new Set(before), new Set(after)];
-  return { added: [...next].filter((name) => !old.has(name)), removed: [...old].filter((name) => !next.has(name)) };
+  const without = (names: readonly string[], others: Set<string>): string[] =>
+    [...new Set(names)].filter((name) => !others.has(name));
+  return { added: without(after, new Set(before)), removed: without(before, new Set(after)) };
 }
 
 interface Told<One> {
@@ -37,9 +38,7 @@ interface Told<One> {
   readonly settingsBetween: (before: One, after: One) => readonly string[];
 }
 
-/**
- * The items that are in both lists but differ: by name, and with the settings that differ, such as `shop (required)`.
- */
+/** The items that are in both lists but differ: by name, and with the settings that differ: `shop (required)`. */
 export function changedBetween<One>(
   before: readonly One[],
   after: readonly One[],
@@ -48,20 +47,17 @@ export function changedBetween<One>(
   const old = new Map(before.map((one) => [nameOf(one), one]));
   const changed = after.flatMap((next) => {
     const known = old.get(nameOf(next));
-    return known === undefined || isSame(known, next) ? [] : [{ name: nameOf(next), known, next }];
+    if (known === undefined || isSame(known, next)) return [];
+    return [{ name: nameOf(next), told: `${nameOf(next)} (${settingsBetween(known, next).join(', ')})` }];
   });
-  return {
-    names: changed.map(({ name }) => name),
-    told: changed.map(({ name, known, next }) => `${name} (${settingsBetween(known, next).join(', ')})`),
-  };
+  return { names: changed.map(({ name }) => name), told: changed.map(({ told }) => told) };
 }
 
 /** In one sentence; the audit has the total number. */
 const MAX_NAMED = 5;
 
-/** What a changed configuration removes. */
+/** What a changed configuration removes from the list at a path. */
 interface Removal {
-  /** Where the list is in the file. */
   readonly path: string;
   readonly names: readonly string[];
   readonly maxRemoved: number;
@@ -73,10 +69,9 @@ export class TooManyRemoved extends ConfigurationError {
   readonly removed: number;
 
   constructor({ path, names, maxRemoved }: Removal) {
-    const problem =
-      `lacks ${names.length} of those in force, more than reload.maxRemoved allows (${maxRemoved}): ${someOf(names, MAX_NAMED)}; is the file complete? ` +
-      'If it is, remove fewer at a time, or raise reload.maxRemoved first';
-    super([{ path, problem }]);
+    const what = `lacks ${names.length} of those in force, more than reload.maxRemoved allows (${maxRemoved})`;
+    const remedy = 'If it is, remove fewer at a time, or raise reload.maxRemoved first';
+    super([{ path, problem: `${what}: ${someOf(names, MAX_NAMED)}; is the file complete? ${remedy}` }]);
     this.removed = names.length;
   }
 }

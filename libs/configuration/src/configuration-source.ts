@@ -33,9 +33,7 @@ abstract class SourceOf<Settings, Configuration> {
     return stampOf(this.#files);
   }
 
-  /**
-   * The stamp of the files before the last `load` read them: a change made during the reading counts as made after it.
-   */
+  /** The stamp before the last `load` read the files: a change made during the reading counts as made after it. */
   get loadedStamp(): string {
     return this.#loadedStamp;
   }
@@ -57,7 +55,6 @@ abstract class SourceOf<Settings, Configuration> {
 
 /** The file of a broker. */
 export class ConfigurationSource extends SourceOf<BrokerSettings, Omit<BrokerConfiguration, keyof Findings>> {
-  /** @param file path of the YAML file */
   constructor(file: string, surroundings: Surroundings) {
     super(brokerKind, file, surroundings);
   }
@@ -65,7 +62,6 @@ export class ConfigurationSource extends SourceOf<BrokerSettings, Omit<BrokerCon
 
 /** The file of an egress. */
 export class EgressConfigurationSource extends SourceOf<EgressDocument, Omit<EgressConfiguration, keyof Findings>> {
-  /** @param file path of the YAML file */
   constructor(file: string, surroundings: Surroundings) {
     super(egressKind, file, surroundings);
   }

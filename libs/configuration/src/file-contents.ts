@@ -2,32 +2,14 @@ import { BrokerError } from '#libs/errors';
 import { type ClientKey, importClientKey, importPaymentKey, pemKindOf, type RecipientKey } from '#libs/jwe';
 import { namesToken, openTokenKey } from '#libs/pkcs11';
 import { isCertificate, pemCertificates } from './certificates.js';
-import { fileName, type TextRule, uuid } from './value-rule.js';
-
-/** What a file must hold, and what the program works with instead of its name. */
-export interface ContentRule<Content> {
-  /** `secret`: nobody else should read it. */
-  readonly kind: 'secret' | 'certificates' | 'public';
-  readonly maxBytes: number;
-  readonly read: (text: string, file: string) => Promise<Fit<Content>> | Fit<Content>;
-  /** For a file that is read at each use and may appear later: what does not work until it exists. */
-  readonly without?: string;
-}
-
-/** `problem` is read after the path of the setting, and never quotes the file: it may be a secret in the wrong place. */
-type Fit<Content> = { readonly content: Content } | { readonly problem: string };
-
-declare const content: unique symbol;
-
-/** The name of a file with such content. */
-export type FileName<Content> = string & { readonly [content]: Content };
+import { type ContentRule, type FileName, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
 export function fileOf<Content>(rule: ContentRule<Content>): TextRule<FileName<Content>> {
   return { expects: fileName.expects, content: rule, read: (name) => fileName.read(name) as FileName<Content> };
 }
 
-const MAX_KEY_BYTES = 65_536;
 const MAX_TEXT_BYTES = 1_024;
+const MAX_KEY_BYTES = 65_536;
 const MAX_KEY_SET_BYTES = 262_144;
 const MAX_CERTIFICATES_BYTES = 1_048_576;
 

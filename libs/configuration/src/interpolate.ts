@@ -34,7 +34,6 @@ export function interpolate(text: string, environment: Environment): Interpolati
 
 /** Does not suggest a default: most values from the environment are secrets, and the default would be in the file. */
 function unsetProblem(names: readonly string[]): string {
-  return names.length === 1
-    ? `needs the environment variable ${names[0]}, which is not set; set it`
-    : `needs the environment variables ${names.join(', ')}, which are not set; set them`;
+  const [s, are, them] = names.length === 1 ? ['', 'is', 'it'] : ['s', 'are', 'them'];
+  return `needs the environment variable${s} ${names.join(', ')}, which ${are} not set; set ${them}`;
 }

@@ -7,7 +7,7 @@ import { checkSettings, type Loose } from './check-settings.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { type EgressConfiguration, egressKind } from './egress-configuration.js';
 import { ConfigurationError, type Fault, faultyAmong, inOrderOf, located, MAX_FAULTS } from './fault.js';
-import { type Place, type Warning, WHOLE_FILE, withoutFollowers } from './fault.js';
+import { type Places, type Warning, WHOLE_FILE, withoutFollowers } from './fault.js';
 import { type FileSetting, type Loaded, type NamedFile, readFiles, withContents } from './named-files.js';
 import { nearestName } from './nearest-name.js';
 import { readTextFile } from './read-file.js';
@@ -34,16 +34,12 @@ export interface Examined<Settings> {
   readonly faults: readonly Fault[];
   /** Values that need a variable that is not set; each is also among the faults. */
   readonly unset: readonly UnsetVariable[];
-  /** Every path in the file, with its place. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: Places;
   /** The file is not YAML, or so much is wrong that checking stopped before the end. */
   readonly hasMore: boolean;
 }
 
-/**
- * Checks the content of a configuration file: structure, each value, and the rules between settings. Reads no other
- * file.
- */
+/** Checks the content of a configuration file: structure, each value, and the rules between settings. */
 export function examine<Settings>(
   { fields, rules }: Pick<ConfigurationKind<Settings, unknown>, 'fields' | 'rules'>,
   { tree, placeholders, ...read }: YamlContent,
@@ -109,10 +105,7 @@ export async function look<Settings>(
   };
 }
 
-/**
- * @throws ConfigurationError with the faults of all files and of the configuration, in the order of the configuration
- * file
- */
+/** @throws ConfigurationError with the faults of all files and of the configuration, in the order of the latter */
 export async function loadExamined<Settings, Configuration>(
   kind: ConfigurationKind<Settings, Configuration>,
   examined: Examined<Settings>,
@@ -126,9 +119,7 @@ export async function loadExamined<Settings, Configuration>(
 }
 
 /**
- * Reads the configuration file of a broker and every file that it names; relative paths start at the folder of the
- * file.
- * @param file path of the YAML file
+ * Reads the configuration file of a broker and every file that it names; relative paths start at the folder of the file.
  * @throws ConfigurationError with every fault at once: those of the file, and those of all files that it names
  */
 export async function loadConfiguration(file: string, surroundings: Surroundings): Promise<BrokerConfiguration> {
@@ -183,8 +174,7 @@ const DECISIVE =
   /^(?:store(?:\.(?:type|onStoreOutage))?|merchants(?:\[\d+\](?:\.(?:id|session.*|gateway(?:\.(?:timeout|largestClockSkew|supersedes))?))?)?)$/;
 
 /**
- * Reads the settings that determine a broker's renewals from its configuration file: this needs no secret and reads no
- * other file.
+ * Reads the settings that determine a broker's renewals: this needs no secret and reads no other file.
  * @throws ConfigurationError with every fault of the file, and with the unset variables that affect the schedule
  */
 export async function readSchedule(file: string, environment: Environment): Promise<Schedule> {
@@ -206,13 +196,10 @@ export function isEgressFile({ tree }: YamlContent): boolean {
   return !Object.hasOwn(tree, 'merchants') && nearestName('egress', Object.keys(tree)) !== undefined;
 }
 
-/**
- * The kind of a file, by a root member that only that kind has; undefined if it has neither, or nothing can be read.
- */
-export async function configurationKindOf(
-  file: string,
-  environment: Environment,
-): Promise<'broker' | 'egress' | undefined> {
+type Kind = 'broker' | 'egress';
+
+/** The kind of a file, by a root member that only that kind has; undefined if it has neither, or cannot be read. */
+export async function configurationKindOf(file: string, environment: Environment): Promise<Kind | undefined> {
   const found = await readTextFile(file, MAX_FILE_BYTES);
   if (found.kind === 'fault') return undefined;
   const content = readYaml(found.text, environment);

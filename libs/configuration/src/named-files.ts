@@ -1,8 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { childPath, type Fault, type Warning } from './fault.js';
-import type { ContentRule, FileName } from './file-contents.js';
 import { inBatches, otherReaders, reachedMode, readTextFile, whereLookedFor } from './read-file.js';
-import type { Single } from './value-rule.js';
+import type { ContentRule, FileName, Single } from './value-rule.js';
 
 /** A file that a configuration names. */
 export interface NamedFile {

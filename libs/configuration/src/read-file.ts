@@ -74,12 +74,8 @@ export async function inBatches<File, Result>(
   return results;
 }
 
-const OWNERS = 0o700;
-const GROUP = 0o070;
-const GROUP_READ = 0o040;
-const GROUP_PASSES = 0o010;
-const OTHERS = 0o007;
-const OTHERS_PASS = 0o001;
+const [OWNERS, GROUP, OTHERS] = [0o700, 0o070, 0o007];
+const [GROUP_READ, GROUP_PASSES, OTHERS_PASS] = [0o040, 0o010, 0o001];
 const ROOT = 0;
 
 /**
@@ -125,13 +121,9 @@ const MAX_NAME_LENGTH = 255;
 export const PATH_NOT_SHOWN = 'the value is not shown, as it may be the secret itself: write a path as ./name';
 
 /**
- * Where a file was looked for, as an absolute path, so that somebody who runs in the wrong folder can see it. Undefined
- * if the setting may hold the secret itself, pasted in place of the path, which must not be repeated. A path is
- * recognised by a file extension, by a beginning such as `../`, or because the file or a folder on the way to it
- * exists. The root and, for a relative name, the folder of the configuration do not count, since every text leads
- * through one of the two.
- * @param file as written
- * @param folder where relative names start
+ * Where a file was looked for, as an absolute path. Undefined if the setting may hold the secret itself, pasted in place
+ * of the path. A path is recognised by a file extension, by a beginning such as `../`, or because the file or a folder
+ * on the way to it exists; the root and the folder where relative names start do not count.
  */
 export async function shownPath(file: string, folder: string): Promise<string | undefined> {
   const path = resolve(folder, file);
@@ -141,15 +133,12 @@ export async function shownPath(file: string, folder: string): Promise<string | 
   const { root } = parse(path);
   const start = isAbsolute(file) ? root : resolve(folder);
   for (let each = path; each !== root && each !== start; each = dirname(each)) {
-    // Whatever hides it: what is not known to exist does not count.
-    const isThere = await stat(each).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return path;
+    if (await isThere(each)) return path;
   }
   return undefined;
 }
+
+const isThere = (path: string): Promise<boolean> => stat(path).then(Boolean, () => false);
 
 /** To be read after what is wrong with a file: where it was looked for, or why that is not shown. */
 export async function whereLookedFor(file: string, folder: string): Promise<string> {

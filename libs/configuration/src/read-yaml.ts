@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { YAMLMap } from 'yaml';
-import { childPath, type Fault, type Place, WHOLE_FILE } from './fault.js';
+import { childPath, type Fault, type Places, WHOLE_FILE } from './fault.js';
 import { type Environment, interpolate } from './interpolate.js';
 
 export const MAX_FILE_BYTES = 1_048_576;
@@ -17,8 +17,7 @@ export interface YamlContent {
   readonly tree: Tree;
   /** Paths of values that consist of exactly one placeholder: text that may stand for a number or a flag. */
   readonly placeholders: ReadonlySet<string>;
-  /** Every path in the file, with its place. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: Places;
   readonly faults: readonly Fault[];
   /** Values that need a variable that is not set; each is also among the faults. */
   readonly unset: readonly UnsetVariable[];
@@ -93,7 +92,7 @@ class TreeReader {
   readonly faults: Fault[] = [];
   readonly unset: UnsetVariable[] = [];
   readonly placeholders = new Set<string>();
-  readonly places = new Map<string, Place>();
+  readonly places = new Map<string, { readonly order: number; readonly line: number | undefined }>();
   readonly #environment: Environment;
   readonly #lines: LineCounter;
   readonly #anchors = new Map<string, Node>();

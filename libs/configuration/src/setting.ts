@@ -17,7 +17,14 @@ type Kind =
   | ({ readonly kind: 'text' | 'number' | 'flag' | 'flag or text' } & Checked)
   | ({ readonly kind: 'texts'; readonly least: number } & Checked)
   | { readonly kind: 'section'; readonly of: Fields }
-  | { readonly kind: 'list'; readonly of: Fields; readonly least: number; readonly most: number };
+  | List;
+
+interface List {
+  readonly kind: 'list';
+  readonly of: Fields;
+  readonly least: number;
+  readonly most: number;
+}
 
 export type Shape = Kind & {
   /** Markdown, on one line. docs/configuration.md is generated from it: `npm run reference`. */
@@ -56,7 +63,7 @@ type Flat<T> = { [Key in keyof T]: T[Key] };
 
 /** A text, or what its rule converts it to: a URL, milliseconds, an address. */
 export function text<T>(rule: TextRule<T>, byDefault?: string): Setting<T, false> {
-  return new Setting({ kind: 'text', ...textBy(rule), ...given(byDefault) });
+  return new Setting({ kind: 'text', ...textBy(rule), byDefault });
 }
 
 export function oneOf<const Word extends string>(words: readonly Word[], byDefault?: Word): Setting<Word, false> {
@@ -69,7 +76,7 @@ export function wholeNumber(least: number, most: number, byDefault?: number): Se
     if (typeof value !== 'number') return `must be ${allowed}, without quotes`;
     return Number.isSafeInteger(value) && value >= least && value <= most ? undefined : `must be ${allowed}`;
   };
-  return new Setting({ kind: 'number', allowed, problemOf, ...given(byDefault) });
+  return new Setting({ kind: 'number', allowed, problemOf, byDefault });
 }
 
 export function flag(byDefault: boolean): Setting<boolean, false> {
@@ -88,28 +95,24 @@ export function flagOr<const Word extends string>(word: Word, byDefault: boolean
 /** With no item by default, unless there must be one. */
 export function texts<T>(rule: TextRule<T>, least = 0): Setting<readonly T[], false> {
   const allowed = least === 0 ? `each ${rule.expects}` : `at least ${least}, each ${rule.expects}`;
-  return new Setting({ kind: 'texts', least, ...textBy(rule), allowed, ...given(least === 0 ? [] : undefined) });
+  return new Setting({ kind: 'texts', least, ...textBy(rule), allowed, byDefault: least === 0 ? [] : undefined });
 }
 
 /** Has its defaults if it is omitted, or is required if one of its settings is. */
 export function section<F extends Fields>(of: F): Setting<Values<F>, false> {
   const isRequired = Object.values(of).some(({ shape }) => shape.isOptional !== true && shape.byDefault === undefined);
-  return new Setting({ kind: 'section', of, ...given(isRequired ? undefined : {}) });
+  return new Setting({ kind: 'section', of, byDefault: isRequired ? undefined : {} });
 }
 
-interface Items {
-  readonly least: number;
-  readonly most?: number;
-  readonly byDefault?: Tree;
-}
-
-export function list<F extends Fields>(of: F, items: Items = { least: 0 }): Setting<readonly Values<F>[], false> {
-  const byDefault = items.byDefault ?? (items.least === 0 ? [] : undefined);
-  return new Setting({ kind: 'list', of, least: items.least, most: items.most ?? Infinity, ...given(byDefault) });
-}
-
-function given(byDefault: Tree): Pick<Shape, 'byDefault'> {
-  return byDefault === undefined ? {} : { byDefault };
+export function list<F extends Fields>(
+  of: F,
+  {
+    least = 0,
+    most = Infinity,
+    byDefault = least === 0 ? [] : undefined,
+  }: Partial<Pick<List, 'least' | 'most'>> & { byDefault?: Tree } = {},
+): Setting<readonly Values<F>[], false> {
+  return new Setting({ kind: 'list', of, least, most, byDefault });
 }
 
 function textBy(rule: TextRule<unknown>): Checked {

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { isTimeZone, parseDurationMs, parseTimeOfDayMs } from '#libs/clock';
 import type { LeadTime } from '#libs/session';
-import type { ContentRule } from './file-contents.js';
 
 /** What a text setting must look like. */
 export interface TextRule<T = string> {
@@ -12,6 +11,24 @@ export interface TextRule<T = string> {
   /** The rule for the content of the file, if the text is a file name. */
   readonly content?: ContentRule<unknown>;
 }
+
+/** What a file must hold, and what the program works with instead of its name. */
+export interface ContentRule<Content> {
+  /** `secret`: nobody else should read it. */
+  readonly kind: 'secret' | 'certificates' | 'public';
+  readonly maxBytes: number;
+  readonly read: (text: string, file: string) => Promise<Fit<Content>> | Fit<Content>;
+  /** For a file that is read at each use and may appear later: what does not work until it exists. */
+  readonly without?: string;
+}
+
+/** `problem` is read after the path of the setting, and never quotes the file: it may be a secret in the wrong place. */
+export type Fit<Content> = { readonly content: Content } | { readonly problem: string };
+
+declare const content: unique symbol;
+
+/** The name of a file with such content. */
+export type FileName<Content> = string & { readonly [content]: Content };
 
 /** A setting's value, if it is a single one. */
 export type Single = string | number | boolean | URL | LeadTime;
