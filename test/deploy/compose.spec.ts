@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parse } from 'yaml';
 import { parseDurationMs } from '#libs/clock';
-import { parseConfiguration, parseEgressConfiguration, type ParsedEgressConfiguration } from '#libs/configuration';
+import { parseConfiguration, parseEgressConfiguration } from '#libs/configuration';
 
 const root = join(import.meta.dirname, '..', '..');
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -35,7 +35,7 @@ const services = Object.entries(compose.services);
 const egress = compose.services['egress'];
 const brokers = services.filter(([name]) => name.startsWith('broker-'));
 
-const egressConfiguration = (): ParsedEgressConfiguration =>
+const egressConfiguration = (): ReturnType<typeof parseEgressConfiguration> =>
   parseEgressConfiguration(textOf('deploy/compose/egress.yaml'), {});
 const sha256Of = (token: string): string => createHash('sha256').update(token).digest('hex');
 
@@ -110,7 +110,7 @@ describe('docker-compose.yml', () => {
     for (const [, { environment }] of brokers) expect(environment?.['BROKER_CONFIG']).toBe('/run/keys/broker.yaml');
     expect(compose.configs['broker']?.file).toBe('deploy/compose/broker.yaml');
     const parsed = parseConfiguration(textOf('deploy/compose/broker.yaml'), {});
-    expect(parsed.store).toMatchObject({ type: 'redis', place: { kind: 'url', url: 'redis://redis:6379/0' } });
+    expect(parsed.store).toMatchObject({ type: 'redis', url: 'redis://redis:6379/0' });
     // One machine, without TLS anywhere on it.
     expect(parsed.warnings.map(({ path }) => path)).toEqual(['http.tls']);
   });

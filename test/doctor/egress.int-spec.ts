@@ -197,10 +197,12 @@ describe('doctor: an egress', () => {
     expect(broker.asked).toEqual([]);
   });
 
-  it('is told where what stands at the top of the file belongs, and on which page that is', async () => {
+  it('is told on which page the settings are, where sections stand at the top of the file', async () => {
     await examined.write('egress.yaml', 'listen: { port: 8443 }\nmanagement: { port: 9466 }\n');
     const { check } = await doctor();
-    expect(messagesOf(check('configuration'), 'fault').join()).toContain('did you mean egress.listen?');
+    expect(messagesOf(check('configuration'), 'fault').join()).toContain(
+      'listen (line 1) is not a setting; known here: egress',
+    );
     const remedies = check('configuration').findings.map(({ remedy }) => remedy);
     expect(new Set(remedies)).toEqual(new Set(['see docs/egress-configuration.md']));
   });
@@ -290,7 +292,7 @@ describe('doctor: an egress', () => {
     await examined.write('token', '\n');
     const { code, check } = await doctor();
     expect(messagesOf(check('configuration'), 'fault')).toEqual([
-      expect.stringMatching(/^egress\.broker\.tokenFile \(line \d+\) names an empty file$/),
+      expect.stringMatching(/^egress\.broker\.tokenFile \(line \d+\) names a file that holds no token: it is empty$/),
     ]);
     expect(check('broker.access')).toMatchObject({
       status: 'not_run',

@@ -23,7 +23,7 @@ describe('doctor: the configuration', () => {
     const { code, check, checks } = await examined.doctor('--discover');
     expect(code).toBe(2);
     expect(check('configuration').status).toBe('failed');
-    expect(messagesOf(check('configuration'), 'fault').join()).toContain('a bracket');
+    expect(messagesOf(check('configuration'), 'fault').join()).toContain('brackets');
     expect(check('environment').status).not.toBe('not_run');
     const others = checks.filter(({ name }) => !['environment', 'configuration'].includes(name));
     expect(others.length).toBeGreaterThan(11);

@@ -1,6 +1,5 @@
 import { ConfigurationError } from './fault.js';
-import { parseConfiguration } from './parse-configuration.js';
-import type { ParsedConfiguration } from './broker-configuration.js';
+import { parseConfiguration } from './load-configuration.js';
 
 const token = { caller: 'checkout', sha256: 'ab'.repeat(32) };
 const jwt = { issuer: 'https://issuer.example', audience: 'session-broker', jwksUri: 'https://issuer.example/jwks' };
@@ -15,7 +14,8 @@ const merchants = [
   },
 ];
 
-const parse = (access: object): ParsedConfiguration => parseConfiguration(JSON.stringify({ ...access, merchants }), {});
+const parse = (access: object): ReturnType<typeof parseConfiguration> =>
+  parseConfiguration(JSON.stringify({ ...access, merchants }), {});
 
 const faults = (access: object): string[] => {
   try {

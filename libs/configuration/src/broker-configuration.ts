@@ -1,19 +1,20 @@
 import type { RecipientKey } from '#libs/jwe';
 import type { SessionSettings } from '#libs/session';
-import type { Findings } from './configuration-kind.js';
+import { brokerFileFaults, brokerRules, brokerWarnings, sharedKeyWarnings } from './broker-rules.js';
+import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import type { JsonWebKeySet } from './file-contents.js';
 import type { Loaded } from './named-files.js';
-import type { AuthSettings, HttpTlsSettings, JwtSettings } from './settings/auth-settings.js';
-import type { BrokerSettings } from './settings/broker-settings.js';
-import type { GatewaySettings, MerchantSettings } from './settings/merchant-settings.js';
-import type { StoreSettings } from './settings/store-settings.js';
+import {
+  type AuthSettings,
+  type BrokerSettings,
+  brokerSettings,
+  type GatewaySettings,
+  type HttpTlsSettings,
+  type JwtSettings,
+  type MerchantSettings,
+  type StoreSettings,
+} from './settings/broker-settings.js';
 import type { HostAndPort } from './value-rule.js';
-
-/** The file, checked in itself and across its settings; the files that it names have not been read. Frozen. */
-export interface ParsedConfiguration extends Omit<BrokerSettings, 'store' | 'merchants'>, Findings {
-  readonly store: ParsedStore;
-  readonly merchants: readonly ParsedMerchant[];
-}
 
 /** Everything that the broker and the command line need to know before they start. Frozen. */
 export interface BrokerConfiguration extends Omit<Loaded<BrokerSettings>, 'auth' | 'store' | 'merchants'>, Findings {
@@ -38,26 +39,92 @@ type RedisPlace =
   | { readonly kind: 'sentinel'; readonly sentinels: readonly HostAndPort[]; readonly name: string }
   | { readonly kind: 'cluster'; readonly nodes: readonly HostAndPort[] };
 
-type PlaceSetting = 'url' | 'sentinels' | 'name' | 'cluster';
-
-export type Store<Settings> =
+type RedisSettings = Omit<Loaded<StoreSettings>, 'url' | 'sentinels' | 'name' | 'cluster' | 'type' | 'onStoreOutage'>;
+export type StoreConfiguration =
   | { readonly type: 'memory'; readonly keyPrefix: string }
-  | (Omit<Settings, PlaceSetting | 'type' | 'onStoreOutage'> & { readonly type: 'redis'; readonly place: RedisPlace });
-
-export type ParsedStore = Store<StoreSettings>;
-export type StoreConfiguration = Store<Loaded<StoreSettings>>;
-
-export type ParsedMerchant = Omit<MerchantSettings, 'session'> & { readonly session: SessionSettings };
-
-type LoadedGateway = Loaded<GatewaySettings>;
+  | (RedisSettings & { readonly type: 'redis'; readonly place: RedisPlace });
 
 /** One merchant, ready for use: every file that it names has been read and checked. */
 export interface MerchantConfiguration extends Omit<Loaded<MerchantSettings>, 'gateway' | 'session'> {
   readonly serviceCode: string;
-  readonly gateway: Omit<LoadedGateway, 'requestData' | 'largestClockSkewMs'> & {
+  readonly gateway: Omit<Loaded<GatewaySettings>, 'requestData' | 'largestClockSkewMs'> & {
     readonly requestData:
       | { readonly attach: 'none' }
       | { readonly attach: 'body' | 'header'; readonly name: string; readonly recipient: RecipientKey };
   };
   readonly session: SessionSettings;
+}
+
+export const brokerKind: ConfigurationKind<BrokerSettings, Omit<BrokerConfiguration, keyof Findings>> = {
+  fields: brokerSettings,
+  rules: brokerRules,
+  fileFaults: brokerFileFaults,
+  warnings: brokerWarnings,
+  fileWarnings: sharedKeyWarnings,
+  toConfiguration: ({ auth: { jwt, ...auth }, store, merchants, ...rest }) => ({
+    ...rest,
+    auth: { ...auth, ...(jwt && { jwt: jwtConfiguration(jwt) }) },
+    store: storeConfiguration(store),
+    merchants: merchants.map((merchant) => merchantConfiguration(merchant, store)),
+  }),
+};
+
+export function jwtConfiguration(settings: Loaded<JwtSettings>): JwtConfiguration {
+  const { jwksUri, jwks, jwksToken, jwksCa, ...claims } = settings;
+  if (jwksUri === undefined) return { ...claims, keys: { kind: 'set', set: assertSet(jwks) } };
+  const trust = { ...(jwksToken && { tokenFile: jwksToken }), ...(jwksCa && { ca: jwksCa }) };
+  return { ...claims, keys: { kind: 'uri', uri: jwksUri, ...trust } };
+}
+
+function merchantConfiguration(
+  merchant: Loaded<MerchantSettings>,
+  store: Loaded<StoreSettings>,
+): MerchantConfiguration {
+  const { requestData, largestClockSkewMs: _ofTheSession, ...gateway } = merchant.gateway;
+  const { attach, name, recipientKey } = requestData;
+  return {
+    ...merchant,
+    serviceCode: assertSet(merchant.serviceCode),
+    gateway: {
+      ...gateway,
+      requestData:
+        attach === 'none' ? { attach } : { attach, name: assertSet(name), recipient: assertSet(recipientKey) },
+    },
+    session: sessionOptions(merchant, store),
+  };
+}
+
+export function storeConfiguration(store: Loaded<StoreSettings>): StoreConfiguration {
+  const { type, onStoreOutage: _ofEachMerchant, url, sentinels, name, cluster, ...rest } = store;
+  if (type === 'memory') return { type, keyPrefix: rest.keyPrefix };
+  if (url !== undefined) return { ...rest, type, place: { kind: 'url', url } };
+  return sentinels.length > 0
+    ? { ...rest, type, place: { kind: 'sentinel', sentinels, name: assertSet(name) } }
+    : { ...rest, type, place: { kind: 'cluster', nodes: cluster } };
+}
+
+type Scheduled = Pick<MerchantSettings, 'session'> & { readonly gateway: Omit<GatewaySettings, 'requestData' | 'tls'> };
+
+/** What governs the renewals of a merchant. */
+export function sessionOptions(
+  { session, gateway }: Scheduled,
+  { onStoreOutage }: Pick<StoreSettings, 'onStoreOutage'>,
+): SessionSettings {
+  return {
+    renewBefore: undefined,
+    safetyMargin: undefined,
+    renewEveryMs: undefined,
+    quietHours: undefined,
+    ...session,
+    gatewayTimeoutMs: gateway.timeoutMs,
+    largestClockSkewMs: gateway.largestClockSkewMs,
+    supersedes: gateway.supersedes,
+    onStoreOutage: onStoreOutage ?? (gateway.supersedes === false ? 'authorize' : 'fail'),
+  };
+}
+
+/** The rules have already proved it; this tells the compiler, and anyone who changes a rule. */
+function assertSet<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('a setting that the rules guarantee is not there');
+  return value;
 }

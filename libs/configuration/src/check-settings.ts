@@ -1,9 +1,8 @@
-import { childPath, type Fault, MAX_FAULTS_FOUND } from './fault.js';
+import { childPath, type Fault, MAX_FAULTS } from './fault.js';
 import type { FileSetting } from './named-files.js';
-import { meantSetting } from './meant-setting.js';
+import { nearestName } from './nearest-name.js';
 import type { Tree } from './read-yaml.js';
-import { type SettingsClass, type Shape, shapesOf } from './setting.js';
-import { isPathByName } from './shown-path.js';
+import type { Fields, Shape, Values } from './setting.js';
 import type { Single } from './value-rule.js';
 
 /** Every member may be missing, at any depth: what is there is correct in itself, and what was wrong is left out. */
@@ -14,136 +13,100 @@ export type Loose<T> = T extends Single
     : { readonly [Key in keyof T]?: Loose<T[Key]> | undefined };
 
 interface CheckedSettings<T> {
-  /** Plain objects with every default filled in; complete when there are no faults. */
+  /** With every default filled in; complete when there are no faults. */
   readonly settings: Loose<T>;
   /** Every file that is named by a setting that is correct in itself. */
   readonly files: readonly FileSetting[];
   readonly faults: readonly Fault[];
-  /** Something that has settings or files within it could not be checked. */
-  readonly hasMore: boolean;
 }
 
 /**
- * Checks the file's content against the settings classes: unknown settings, a mapping where a sequence is required, and
+ * Checks the file's content against the declarations: unknown settings, a mapping where a sequence is required, and
  * each value by its own rule. Text from a placeholder becomes a number or a flag if the setting is one, because the
  * environment only holds text. No other type is converted, so a port in quotes stays the wrong type.
  */
-export function checkSettings<T extends object>(
+export function checkSettings<F extends Fields>(
   tree: Tree,
-  type: new () => T,
+  fields: F,
   placeholders: ReadonlySet<string> = new Set(),
-): CheckedSettings<T> {
+): CheckedSettings<Values<F>> {
   const checker = new SettingsChecker(placeholders);
-  const settings = (checker.section(tree, type, '') ?? {}) as Loose<T>;
-  return { settings, files: checker.files, faults: checker.faults, hasMore: checker.hasMore };
+  const settings = (checker.section(tree, fields, '') ?? {}) as Loose<Values<F>>;
+  return { settings, files: checker.files, faults: checker.faults };
 }
+
+/** The name of a setting in the file, by that of its option. */
+export const nameInFile = (option: string): string => option.replace(/Ms$/, '');
 
 class SettingsChecker {
   readonly faults: Fault[] = [];
   readonly files: FileSetting[] = [];
-  hasMore = false;
   readonly #placeholders: ReadonlySet<string>;
 
   constructor(placeholders: ReadonlySet<string>) {
     this.#placeholders = placeholders;
   }
 
-  section(tree: Tree, settings: SettingsClass, path: string): object | undefined {
-    if (typeof tree !== 'object' || Array.isArray(tree)) return this.#hidden(path, 'must be a mapping of settings');
-    const shapes = shapesOf(settings);
-    const misspelt = this.#unknown(tree, shapes, path);
-    const defaults = new settings() as Record<string, unknown>;
-    const found = [...shapes].map(([name, shape]): [string, unknown] => {
-      const [at, byDefault] = [childPath(path, name), defaults[shape.property]];
-      if (Object.hasOwn(tree, name)) return [shape.property, this.#given(tree[name], shape, at)];
-      if (byDefault === undefined) return [shape.property, misspelt.has(name) ? undefined : this.#missing(shape, at)];
-      return [shape.property, shape.kind === 'section' ? this.section({}, shape.of, at) : byDefault];
+  section(tree: Tree, fields: Fields, path: string): object | undefined {
+    if (typeof tree !== 'object' || Array.isArray(tree)) return this.#fault(path, 'must be a mapping of settings');
+    const misspelt = this.#unknown(tree, Object.keys(fields).map(nameInFile), path);
+    const found = Object.entries(fields).map(([option, { shape }]): [string, unknown] => {
+      const name = nameInFile(option);
+      const at = childPath(path, name);
+      if (Object.hasOwn(tree, name)) return [option, this.#given(tree[name], shape, at)];
+      if (shape.isOptional !== true && shape.byDefault === undefined && !misspelt.has(name)) this.#missing(shape, at);
+      return [option, this.#given(shape.byDefault, shape, at)];
     });
     return Object.fromEntries(found.filter(([, value]) => value !== undefined));
   }
 
-  /** @returns the settings that were probably meant */
-  #unknown(
-    tree: Readonly<Record<string, Tree>>,
-    shapes: ReadonlyMap<string, Shape>,
-    path: string,
-  ): ReadonlySet<string> {
-    const known = [...shapes.keys()];
-    const unknown = Object.keys(tree).filter((name) => !shapes.has(name));
-    const meant = unknown.flatMap((name) => {
-      const setting = meantSetting(name, known);
-      const advice = adviceOn(setting, placeWithin(shapes, name));
-      this.hasMore ||= typeof tree[name] === 'object' || setting?.isOfFile === true;
-      this.#fault(childPath(path, name), `is not a setting;${advice} known here: ${known.join(', ')}`);
-      return setting?.name ?? [];
-    });
-    return new Set(meant);
+  /** @returns the settings that were probably meant: they are not missing as well */
+  #unknown(tree: object, known: readonly string[], path: string): ReadonlySet<string | undefined> {
+    const unknown = Object.keys(tree).filter((name) => !known.includes(name));
+    return new Set(
+      unknown.map((name) => {
+        const meant = nearestName(name, known) ?? known.find((each) => each === `${name}File`);
+        const advice = meant === undefined ? '' : ` did you mean ${meant}?`;
+        this.#fault(childPath(path, name), `is not a setting;${advice} known here: ${known.join(', ')}`);
+        return meant;
+      }),
+    );
   }
 
+  #missing(shape: Shape, path: string): void {
+    const isValue = 'allowed' in shape && shape.kind !== 'texts';
+    this.#fault(path, isValue ? `is missing: it must be ${shape.allowed}` : 'is missing');
+  }
+
+  /** @param value undefined if there is none, or the reader has already reported what could not be read */
   #given(value: Tree, shape: Shape, path: string): unknown {
-    // The reader has already reported what could not be read.
-    if (value === undefined) return this.#unread(shape);
+    if (value === undefined) return undefined;
     if (shape.kind === 'section') return this.section(value, shape.of, path);
     if (shape.kind === 'list' || shape.kind === 'texts') return this.#items(value, shape, path);
     return typeof value === 'object' ? this.#fault(path, 'must be a single value') : this.#checked(value, shape, path);
   }
 
-  #unread(shape: Shape): undefined {
-    this.hasMore ||= hasParts(shape);
-    return undefined;
-  }
-
-  #missing(shape: Shape, path: string): undefined {
-    if (shape.optional === true) return;
-    this.#unread(shape);
-    const isValue = 'allowed' in shape && shape.kind !== 'texts';
-    this.#fault(path, isValue ? `is missing: it must be ${shape.allowed}` : 'is missing');
-  }
-
   /** An item that does not fit keeps its place, so that the paths of the others stay correct. */
   #items(value: Tree, shape: Extract<Shape, { readonly least: number }>, path: string): unknown {
-    const { example, most = Infinity } = (shape.kind === 'list' ? shape.described : undefined) ?? {};
-    if (!Array.isArray(value)) {
-      this.#unread(shape);
-      const remedy = example === undefined ? this.#inBrackets(value, shape, path) : `, such as ${example}`;
-      return this.#fault(path, `must be a sequence${remedy}`);
-    }
+    if (!Array.isArray(value)) return this.#fault(path, 'must be a sequence');
     if (value.length < shape.least) return this.#fault(path, `must have at least ${shape.least} item`);
+    const most = shape.kind === 'list' ? shape.most : Infinity;
     if (value.length > most) return this.#fault(path, `must have at most ${most} items`);
     return value.map((item, index) => {
       const at = childPath(path, index);
-      if (item === undefined || this.faults.length >= MAX_FAULTS_FOUND) return undefined;
+      if (item === undefined || this.faults.length >= MAX_FAULTS) return undefined;
       return shape.kind === 'list' ? this.section(item, shape.of, at) : this.#checked(item, shape, at);
     });
   }
 
-  /** Shows only a word that the setting knows, or something that can only be a path: anything else may be a secret. */
-  #inBrackets(value: Tree, shape: Shape, path: string): string {
-    if (shape.kind !== 'texts' || typeof value !== 'string' || shape.problemOf(value) !== undefined) return '';
-    const isTold = shape.rule?.words !== undefined || (shape.rule?.content !== undefined && isPathByName(value));
-    if (!isTold || this.#placeholders.has(path)) return '; put the value in brackets: [ … ]';
-    return `; write [${PLAIN.test(value) ? value : `'${value}'`}]`;
-  }
-
-  #checked(
-    given: Tree,
-    { kind, problemOf, rule }: Extract<Shape, { readonly allowed: string }>,
-    path: string,
-  ): unknown {
+  #checked(given: Tree, shape: Extract<Shape, { readonly allowed: string }>, path: string): unknown {
+    const { kind, problemOf, rule } = shape;
     const value = this.#placeholders.has(path) ? fromEnvironment(given, kind) : given;
     const problem = problemOf(value);
-    if (problem !== undefined) {
-      this.hasMore ||= rule?.content !== undefined;
-      return this.#fault(path, problem);
-    }
+    if (problem !== undefined) return this.#fault(path, problem);
     if (typeof value !== 'string' || rule === undefined) return value;
-    if (rule.content !== undefined) this.files.push({ path, file: value, content: rule.content });
-    return rule.convert === undefined ? value : rule.convert(value);
-  }
-
-  #hidden(path: string, problem: string): undefined {
-    this.hasMore = true;
-    return this.#fault(path, problem);
+    if (rule.content !== undefined) this.files.push({ path, file: value, rule: rule.content });
+    return rule.read(value);
   }
 
   #fault(path: string, problem: string): undefined {
@@ -152,31 +115,9 @@ class SettingsChecker {
   }
 }
 
-/** Text that YAML reads unchanged inside brackets. */
-const PLAIN = /^[A-Za-z./][\w./-]*$/;
-
-function adviceOn(meant: ReturnType<typeof meantSetting>, place: string | undefined): string {
-  if (meant?.isOfFile === true) return ` write ${meant.name}, the name of a file that holds it;`;
-  const near = meant?.name ?? place;
-  return near === undefined ? '' : ` did you mean ${near}?`;
-}
-
-/** Whether it has settings within it, or names files. */
-function hasParts(shape: Shape): boolean {
-  if (shape.kind === 'section' || shape.kind === 'list') return true;
-  return 'rule' in shape && shape.rule?.content !== undefined;
-}
-
-/** The only section with a setting of this name, which was written next to that section instead of inside it. */
-function placeWithin(shapes: ReadonlyMap<string, Shape>, name: string): string | undefined {
-  const sections = [...shapes].filter(([, shape]) => shape.kind === 'section' && shapesOf(shape.of).has(name));
-  const [only, another] = sections;
-  return only === undefined || another !== undefined ? undefined : `${only[0]}.${name}`;
-}
-
 function fromEnvironment(value: Tree, kind: Shape['kind']): Tree {
   if (typeof value !== 'string') return value;
   if (kind === 'number') return /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
-  const isFlag = (kind === 'flag' || kind === 'flag_or_text') && /^(?:true|false)$/.test(value);
+  const isFlag = (kind === 'flag' || kind === 'flag or text') && /^(?:true|false)$/.test(value);
   return isFlag ? value === 'true' : value;
 }

@@ -1,7 +1,8 @@
 import type { Loose } from './check-settings.js';
-import type { CrossFault, Fault, Warning } from './fault.js';
+import type { Warning } from './fault.js';
 import type { Loaded, NamedFile } from './named-files.js';
 import type { Rule } from './rule.js';
+import type { Fields } from './setting.js';
 
 /** What is known besides the settings themselves. */
 export interface Findings {
@@ -12,19 +13,17 @@ export interface Findings {
 }
 
 /** A kind of configuration file: its settings, the rules between them, and the options made from them. */
-export interface ConfigurationKind<Settings extends object, Parsed, Configuration> {
+export interface ConfigurationKind<Settings, Configuration> {
   /** The whole file. */
-  readonly settings: new () => Settings;
-  /** Contradictions between settings that are each correct on their own. */
-  readonly rule: Rule<Settings>;
+  readonly fields: Fields;
+  /** Contradictions between settings. */
+  readonly rules: readonly Rule<Settings>[];
   /** Contradictions between the contents of files, as far as they could be read. */
-  readonly betweenFiles: (settings: Loaded<Loose<Settings>>, named: Loose<Settings>) => readonly Fault[];
-  /** Problems that do not stop the start, in settings that are each correct on their own. */
-  readonly warningsOf: (settings: Loose<Settings>) => readonly CrossFault[];
-  /** Problems between the contents of files that do not stop the start. */
-  readonly warningsBetweenFiles?: (settings: Loaded<Loose<Settings>>) => readonly Warning[];
-  /** Turns settings without faults into options that still name files. */
-  readonly toParsed: (settings: Settings) => Parsed;
+  readonly fileFaults: (settings: Loaded<Loose<Settings>>, named: Loose<Settings>) => Iterable<string>;
+  /** Problems that do not stop the start, in settings that are each correct on their own … */
+  readonly warnings: readonly Rule<Settings>[];
+  /** … and in the contents of files. */
+  readonly fileWarnings: (settings: Loaded<Loose<Settings>>) => Iterable<string>;
   /** Turns settings without faults, with the contents of their files, into the options that the program works with. */
   readonly toConfiguration: (settings: Loaded<Settings>) => Configuration;
 }

@@ -48,21 +48,6 @@ describe('a configuration that is read again', () => {
     expect(await hasChanged()).toBe(true);
   });
 
-  it('advises to set a variable at the start, and after it what helps a process that runs', async () => {
-    const unset = configuration('shop.jwk.json').replace(CODE, '${SHOP_CODE}');
-    const problem = async (): Promise<string> => String(await source.load().catch((error: unknown) => error));
-    await put('broker.yaml', unset);
-    expect(await problem()).toContain('needs the environment variable SHOP_CODE, which is not set; set it');
-    await put('broker.yaml', configuration('shop.jwk.json'));
-    await source.load();
-    await put('broker.yaml', unset);
-    expect(await problem()).toContain(
-      'needs the environment variable SHOP_CODE, which was not set when this process started; restart it, or write the value',
-    );
-    await put('broker.yaml', configuration('shop.jwk.json').replace(CODE, '${SHOP}-${CODE}'));
-    expect(await problem()).toContain('SHOP, CODE, which were not set when this process started');
-  });
-
   it('shows that a link which leads to all files was exchanged, as Kubernetes does it', async () => {
     const next = await generateClientKey();
     for (const [version, key] of [await generateClientKey(), next].entries()) {

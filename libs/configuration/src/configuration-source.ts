@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { BrokerConfiguration } from './broker-configuration.js';
-import { brokerKind } from './broker-kind.js';
+import { type BrokerConfiguration, brokerKind } from './broker-configuration.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
-import type { EgressConfiguration } from './egress-configuration.js';
-import { egressKind } from './egress-kind.js';
-import { inBatches } from './in-batches.js';
-import { unsetAtStartProblem } from './interpolate.js';
-import { loadExamined, readYamlFile, type Surroundings } from './load-configuration.js';
-import { examine } from './parse-configuration.js';
-import type { YamlContent } from './read-yaml.js';
+import { type EgressConfiguration, egressKind } from './egress-configuration.js';
+import { examine, loadExamined, readYamlFile, type Surroundings } from './load-configuration.js';
+import { inBatches } from './read-file.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { EgressDocument } from './settings/egress-settings.js';
 
@@ -18,16 +13,15 @@ import type { EgressDocument } from './settings/egress-settings.js';
 const NOTHING = '';
 
 /** A configuration that is read again while the program runs, when its file or one that it names has changed. */
-abstract class SourceOf<Settings extends object, Configuration> {
-  readonly #kind: ConfigurationKind<Settings, unknown, Configuration>;
+abstract class SourceOf<Settings, Configuration> {
+  readonly #kind: ConfigurationKind<Settings, Configuration>;
   readonly #file: string;
   readonly #surroundings: Surroundings;
   /** The file itself, and those that it named when it could last be read. */
   #files: readonly string[];
   #loadedStamp = NOTHING;
-  #hasLoaded = false;
 
-  constructor(kind: ConfigurationKind<Settings, unknown, Configuration>, file: string, surroundings: Surroundings) {
+  constructor(kind: ConfigurationKind<Settings, Configuration>, file: string, surroundings: Surroundings) {
     this.#kind = kind;
     this.#file = resolve(file);
     this.#surroundings = surroundings;
@@ -39,9 +33,7 @@ abstract class SourceOf<Settings extends object, Configuration> {
     return stampOf(this.#files);
   }
 
-  /**
-   * The stamp of the files before the last `load` read them: a change made during the reading counts as made after it.
-   */
+  /** The stamp before the last `load` read the files: a change made during the reading counts as made after it. */
   get loadedStamp(): string {
     return this.#loadedStamp;
   }
@@ -51,32 +43,18 @@ abstract class SourceOf<Settings extends object, Configuration> {
     const before = await stampOf([this.#file]);
     this.#loadedStamp = await this.stamp();
     const content = await readYamlFile(this.#file, this.#surroundings.environment);
-    const examined = examine(this.#kind, this.#hasLoaded ? withVariablesOfStart(content) : content);
+    const examined = examine(this.#kind, content);
     const folder = dirname(this.#file);
     this.#files = [this.#file, ...new Set(examined.files.map(({ file }) => resolve(folder, file)))];
     const stamp = await this.stamp();
     const isStillTheSame = (await stampOf([this.#file])) === before;
     this.#loadedStamp = isStillTheSame ? stamp : NOTHING;
-    const configuration = await loadExamined(this.#kind, examined, { folder, clock: this.#surroundings.clock });
-    this.#hasLoaded = true;
-    return configuration;
+    return await loadExamined(this.#kind, examined, { folder, clock: this.#surroundings.clock });
   }
-}
-
-/** A running process cannot be given another variable, so its faults say that instead of asking for the impossible. */
-function withVariablesOfStart(content: YamlContent): YamlContent {
-  const names = Map.groupBy(content.unset, ({ path }) => path);
-  const faults = content.faults.map((fault) => {
-    const lacking = names.get(fault.path);
-    if (lacking === undefined) return fault;
-    return { ...fault, problem: unsetAtStartProblem(lacking.map(({ variable }) => variable)) };
-  });
-  return { ...content, faults };
 }
 
 /** The file of a broker. */
 export class ConfigurationSource extends SourceOf<BrokerSettings, Omit<BrokerConfiguration, keyof Findings>> {
-  /** @param file path of the YAML file */
   constructor(file: string, surroundings: Surroundings) {
     super(brokerKind, file, surroundings);
   }
@@ -84,7 +62,6 @@ export class ConfigurationSource extends SourceOf<BrokerSettings, Omit<BrokerCon
 
 /** The file of an egress. */
 export class EgressConfigurationSource extends SourceOf<EgressDocument, Omit<EgressConfiguration, keyof Findings>> {
-  /** @param file path of the YAML file */
   constructor(file: string, surroundings: Surroundings) {
     super(egressKind, file, surroundings);
   }

@@ -66,37 +66,29 @@ export class ConfigurationWatch {
   #lookIn(delayMs: number): void {
     if (this.#closed) return;
     this.#look?.cancel();
-    this.#look = this.#parts.clock.schedule(delayMs, () => {
-      this.#lookOnce()
-        .catch((error: unknown) => {
-          this.#parts.onFailure(error);
-          return this.#parts.pace().everyMs;
-        })
-        .then(
-          (nextInMs) => this.#lookIn(nextInMs),
-          () => undefined,
-        );
-    });
+    this.#look = this.#parts.clock.schedule(delayMs, () => void this.#lookAndGoOn());
   }
 
-  /** @returns when to look again */
-  async #lookOnce(): Promise<number> {
-    const { source, pace, clock } = this.#parts;
-    const { watch, everyMs } = pace();
-    if (!watch) return everyMs;
+  async #lookAndGoOn(): Promise<void> {
+    let isSettling = false;
+    try {
+      isSettling = this.#parts.pace().watch && (await this.#lookOnce());
+    } catch (error) {
+      this.#parts.onFailure(error);
+    }
+    this.#lookIn(isSettling ? SETTLED_AFTER_MS : this.#parts.pace().everyMs);
+  }
+
+  /** @returns whether the files may still be changing */
+  async #lookOnce(): Promise<boolean> {
+    const { source, clock } = this.#parts;
     const stamp = await source.stamp();
-    if (stamp === source.loadedStamp) {
-      this.#seen = undefined;
-      if (this.#dueAt !== undefined && clock.now() >= this.#dueAt) await this.reload();
-      return pace().everyMs;
-    }
-    if (stamp !== this.#seen) {
-      this.#seen = stamp;
-      return SETTLED_AFTER_MS;
-    }
-    this.#seen = undefined;
-    await this.reload();
-    return pace().everyMs;
+    const hasChanged = stamp !== source.loadedStamp;
+    const isSettling = hasChanged && stamp !== this.#seen;
+    this.#seen = isSettling ? stamp : undefined;
+    const isDue = this.#dueAt !== undefined && clock.now() >= this.#dueAt;
+    if (!isSettling && (hasChanged || isDue)) await this.reload();
+    return isSettling;
   }
 
   async #run(): Promise<void> {

@@ -1,5 +1,5 @@
 import { ConfigurationError } from './fault.js';
-import { parseConfiguration } from './parse-configuration.js';
+import { parseConfiguration } from './load-configuration.js';
 
 const withBudget = (budget: unknown): string =>
   JSON.stringify({
@@ -66,11 +66,6 @@ describe('a budget of create calls', () => {
         { calls: 5, per: '60m' },
       ],
       'merchants[0].session.budget[2].per is the length of session.budget[0] as well; give each window a different one, or remove one',
-    ],
-    [
-      'a budget as it was written before there were several windows',
-      { calls: 20, window: '10m' },
-      'merchants[0].session.budget must be a sequence, such as [{ calls: 20, per: 10m }, { calls: 60, per: 24h }]',
     ],
   ])('is refused: %s', (_name, budget, fault) => expect(faultsOf(budget)).toContain(fault));
 });

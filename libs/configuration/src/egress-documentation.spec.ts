@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseEgressConfiguration } from './parse-configuration.js';
+import { parseEgressConfiguration } from './load-configuration.js';
 
 const docs = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../docs/${name}`, import.meta.url)), 'utf8');

@@ -1,9 +1,8 @@
 import { BrokerError } from '#libs/errors';
 
 /**
- * One thing that is wrong. Neither member quotes a value, because a value may be a secret. It may say how to correct a
- * number that needs a unit, or the address of a gateway, and where a file was looked for if the text is clearly a path
- * (`shownPath`).
+ * One thing that is wrong. Neither member quotes a value, because a value may be a secret. It may say where a file was
+ * looked for if the text is clearly a path (`shownPath`).
  */
 export interface Fault {
   /** Where in the file, e.g. `merchants[0].gateway.baseUrl`; `(file)` for the file as a whole. */
@@ -14,22 +13,8 @@ export interface Fault {
   readonly line?: number;
 }
 
-/** The position of something in the configuration file. */
-export interface Place {
-  /** Counts up with the file. */
-  readonly order: number;
-  readonly line: number | undefined;
-}
-
-/** A contradiction between settings. */
-export interface CrossFault extends Fault {
-  /**
-   * Settings of which any one would be enough: if one of them has a fault of its own, this fault only follows from it.
-   */
-  readonly unlessFaulty?: readonly string[];
-  /** The wording to use if the setting in question is not written in the file, but has its default. */
-  readonly ofDefault?: { readonly path: string; readonly problem: string };
-}
+/** Where each path is in the configuration file; `order` counts up with the file. */
+export type Places = ReadonlyMap<string, { readonly order: number; readonly line: number | undefined }>;
 
 /** Something that does not stop the start but that the operator should know. */
 export type Warning = Fault;
@@ -37,18 +22,7 @@ export type Warning = Fault;
 export const WHOLE_FILE = '(file)';
 
 /** More than anyone reads in one go; a file full of nonsense would otherwise produce just as much nonsense in reply. */
-const MAX_FAULTS = 200;
-
-/**
- * More than anyone will ever see, so there is no reason to look further: each fault is compared with the others, and a
- * long list of things that are not settings would block the event loop.
- */
-export const MAX_FAULTS_FOUND = 10 * MAX_FAULTS;
-
-interface BesideFaults {
-  readonly hasMore?: boolean;
-  readonly warnings?: readonly Warning[];
-}
+export const MAX_FAULTS = 200;
 
 /** The configuration cannot be used. Carries every fault that was found, in the order of the file. */
 export class ConfigurationError extends BrokerError {
@@ -58,7 +32,10 @@ export class ConfigurationError extends BrokerError {
   /** Warnings reported along with the faults; empty if nobody asked for them. */
   readonly warnings: readonly Warning[];
 
-  constructor(faults: readonly Fault[], { hasMore = false, warnings = [] }: BesideFaults = {}) {
+  constructor(
+    faults: readonly Fault[],
+    { hasMore = false, warnings = [] }: Partial<Pick<ConfigurationError, 'hasMore' | 'warnings'>> = {},
+  ) {
     const shown = faults.slice(0, MAX_FAULTS);
     super('configuration_invalid', { detail: shown.map((fault) => `${fault.path} ${fault.problem}`).join('; ') });
     this.hasMore = hasMore || faults.length > MAX_FAULTS;
@@ -69,9 +46,8 @@ export class ConfigurationError extends BrokerError {
 
 /** The number of faults, and the setting that the first one is about, such as `http.tls.certFile`. */
 export function faultsText({ faults, firstFault }: { readonly faults: number; readonly firstFault?: string }): string {
-  const count = faults === 1 ? '1 fault' : `${faults} faults`;
-  if (firstFault === undefined) return count;
-  return faults === 1 ? `${count}: ${firstFault}` : `${count}, the first: ${firstFault}`;
+  const first = firstFault === undefined ? '' : `: ${firstFault}`;
+  return faults === 1 ? `1 fault${first}` : `${faults} faults${first && `, the first${first}`}`;
 }
 
 /** The path of a member: `http` + `port` is `http.port`, `merchants` + 0 is `merchants[0]`. */
@@ -82,41 +58,38 @@ export function childPath(parent: string, child: string | number): string {
 
 /** The first fault of each path, without those below a path that is itself faulty: they only follow from it. */
 export function withoutFollowers(faults: readonly Fault[]): Fault[] {
-  const first = new Map<string, Fault>();
-  for (const fault of faults) if (!first.has(fault.path)) first.set(fault.path, fault);
-  const paths = new Set(faults.map((fault) => fault.path));
-  return [...first.values()].filter((fault) => !ancestorsOf(fault.path).some((ancestor) => paths.has(ancestor)));
+  const first = new Map(faults.toReversed().map((fault) => [fault.path, fault]));
+  return faults.filter(
+    (fault) => first.get(fault.path) === fault && !ancestorsOf(fault.path).some((each) => first.has(each)),
+  );
 }
 
-/** The faults that are neither at nor below the path of one of `causes`, and do not follow from one in another way. */
-export function notCausedBy(causes: readonly Fault[], faults: readonly CrossFault[]): Fault[] {
+/** Whether a path is at or below that of a fault: anything said of it would only follow. */
+export function faultyAmong(causes: readonly Fault[]): (path: string) => boolean {
   const paths = new Set(causes.map((cause) => cause.path));
-  const isFaulty = (path: string): boolean => [path, ...ancestorsOf(path)].some((each) => paths.has(each));
-  return faults
-    .filter(({ path, unlessFaulty = [] }) => ![path, ...unlessFaulty].some(isFaulty))
-    .map(({ path, problem }) => ({ path, problem }));
+  return (path) => [path, ...ancestorsOf(path)].some((each) => paths.has(each));
+}
+
+/** Whether a path is that of the place, or of something inside it. */
+export function isWithin(path: string, place: string): boolean {
+  return path === place || ancestorsOf(path).includes(place);
 }
 
 /** Sorts by where the paths are in the file; a missing setting sorts to the start of the section that lacks it. */
-export function inOrderOf<Item extends { readonly path: string }>(
-  places: ReadonlyMap<string, Place>,
-  items: readonly Item[],
-): Item[] {
-  return items
-    .map((item) => ({ item, order: placeOf(item.path, places)?.order ?? -1 }))
-    .sort((a, b) => a.order - b.order)
-    .map(({ item }) => item);
+export function inOrderOf<Item extends { readonly path: string }>(places: Places, items: readonly Item[]): Item[] {
+  const orderOf = new Map(items.map((item) => [item, placeOf(item.path, places)?.order ?? -1]));
+  return items.toSorted((a, b) => (orderOf.get(a) ?? 0) - (orderOf.get(b) ?? 0));
 }
 
 /** In file order, each with its line; a missing setting gets the line where the section that lacks it begins. */
-export function located<Item extends Fault>(places: ReadonlyMap<string, Place>, faults: readonly Item[]): Item[] {
+export function located<Item extends Fault>(places: Places, faults: readonly Item[]): Item[] {
   return inOrderOf(places, faults).map((fault) => {
     const line = placeOf(fault.path, places)?.line;
     return line === undefined ? fault : { ...fault, line };
   });
 }
 
-function placeOf(path: string, places: ReadonlyMap<string, Place>): Place | undefined {
+function placeOf(path: string, places: Places): ReturnType<Places['get']> {
   return [path, ...ancestorsOf(path).reverse()].map((each) => places.get(each)).find((place) => place !== undefined);
 }
 

@@ -1,62 +1,39 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
-import { type ClientKey, importClientKey, importPaymentKey, type RecipientKey } from '#libs/jwe';
+import { type ClientKey, importClientKey, importPaymentKey, pemKindOf, type RecipientKey } from '#libs/jwe';
 import { namesToken, openTokenKey } from '#libs/pkcs11';
-import { isCertificate, pemCertificates } from './pem-certificates.js';
-import { pemRemedy } from './pem-remedy.js';
-import { tokenFault } from './token-fault.js';
-import { type ContentRule, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
+import { isCertificate, pemCertificates } from './certificates.js';
+import { type ContentRule, type FileName, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
-declare const content: unique symbol;
-
-/** The name of a file with such content. */
-export type FileName<Content> = string & { readonly [content]: Content };
-
-/** RFC 7517 section 5. Checking the individual keys is left to whoever uses them. */
-export interface JsonWebKeySet {
-  readonly keys: readonly object[];
+export function fileOf<Content>(rule: ContentRule<Content>): TextRule<FileName<Content>> {
+  return { expects: fileName.expects, content: rule, read: (name) => fileName.read(name) as FileName<Content> };
 }
 
-export function fileOf(content: ContentRule<unknown>): TextRule {
-  return { ...fileName, content };
-}
-
-const MAX_KEY_BYTES = 65_536;
 const MAX_TEXT_BYTES = 1_024;
+const MAX_KEY_BYTES = 65_536;
 const MAX_KEY_SET_BYTES = 262_144;
 const MAX_CERTIFICATES_BYTES = 1_048_576;
 
+function keyFile<Key>(kind: ContentRule<Key>['kind'], importKey: (jwk: unknown) => Promise<Key>): ContentRule<Key> {
+  return { kind, maxBytes: MAX_KEY_BYTES, read: (text, file) => imported({ text, file }, importKey) };
+}
+
 /** A private key, or a public one with the token that holds its private half. */
-export const clientKey: ContentRule<ClientKey> = {
-  kind: 'secret',
-  maxBytes: MAX_KEY_BYTES,
-  read: (text, file) => imported({ text, file }, (jwk) => (namesToken(jwk) ? openTokenKey(jwk) : importClientKey(jwk))),
-};
-
+export const clientKey = keyFile<ClientKey>('secret', (jwk) =>
+  namesToken(jwk) ? openTokenKey(jwk) : importClientKey(jwk),
+);
 /** The egress decrypts with its own keys, which are not registered at the bank. */
-export const aliasKey: ContentRule<ClientKey> = {
-  kind: 'secret',
-  maxBytes: MAX_KEY_BYTES,
-  read: (text, file) => imported({ text, file }, importClientKey),
-};
-
-export const recipientKey: ContentRule<RecipientKey> = {
-  kind: 'public',
-  maxBytes: MAX_KEY_BYTES,
-  read: (text, file) => imported({ text, file }, importPaymentKey),
-};
-
-export const serviceCode = secretOf(uuid);
+export const aliasKey = keyFile<ClientKey>('secret', importClientKey);
+export const recipientKey = keyFile<RecipientKey>('public', importPaymentKey);
 
 /** A file that holds one secret and nothing else. */
-export function secretOf({ accepts, expects }: TextRule): ContentRule<string> {
-  return {
-    kind: 'secret',
-    maxBytes: MAX_TEXT_BYTES,
-    read: (text) =>
-      accepts(text.trim()) ? { content: text.trim() } : { problem: `must hold ${expects}, and nothing else` },
+export function secretOf({ read, expects }: TextRule): ContentRule<string> {
+  const readFile = (text: string): Fit<string> => {
+    const content = read(text.trim());
+    return content === undefined ? { problem: `must hold ${expects}, and nothing else` } : { content };
   };
+  return { kind: 'secret', maxBytes: MAX_TEXT_BYTES, read: readFile };
 }
+export const serviceCode = secretOf(uuid);
 
 /** Without the trailing line feed that editors add. */
 export const password: ContentRule<string> = {
@@ -69,18 +46,16 @@ export const password: ContentRule<string> = {
 };
 
 /**
- * @param without what does not work until the file exists, because something other than an operator may write it. If it
- * exists, it must hold a token
+ * Only the absolute path is needed, because the token is replaced by something other than an operator. If the file
+ * exists, it must hold one.
  */
 export const bearerToken = (without: string): ContentRule<string> => ({
   kind: 'secret',
   maxBytes: MAX_KEY_BYTES,
   without,
-  judge: (text) => {
-    const token = text.trim();
-    const fault = tokenFault(token);
-    if (fault === undefined) return undefined;
-    return token === '' ? 'names an empty file' : `names a file that ${fault}`;
+  read: (text, file) => {
+    const fault = tokenFault(text.trim());
+    return fault === undefined ? { content: file } : { problem: `names a file that ${fault}` };
   },
 });
 
@@ -97,44 +72,40 @@ export const certificates: ContentRule<string> = {
   kind: 'certificates',
   maxBytes: MAX_CERTIFICATES_BYTES,
   read: (pem) => {
-    if (/PRIVATE KEY-----/.test(pem)) {
+    if (/PRIVATE KEY-----/.test(pem))
       return { problem: 'names a file with a private key in it; give the certificates alone' };
-    }
     const blocks = pemCertificates(pem);
     if (blocks.length === 0) return { problem: 'names a file without a PEM certificate' };
     return blocks.every(isCertificate) ? { content: pem } : { problem: 'names a file with a damaged certificate' };
   },
 };
 
+/** RFC 7517 section 5. Checking the individual keys is left to whoever uses them. */
+export interface JsonWebKeySet {
+  readonly keys: readonly object[];
+}
+
 export const keySet: ContentRule<JsonWebKeySet> = {
   kind: 'public',
   maxBytes: MAX_KEY_SET_BYTES,
   read: (text) => {
     const json = parsedJson(text);
-    if ('problem' in json) return json;
-    return isKeySet(json.content)
-      ? { content: json.content }
-      : { problem: 'names a file that is not a JSON Web Key Set: {"keys": [...]} with at least one public key' };
+    if ('problem' in json || isKeySet(json.content)) return json as Fit<JsonWebKeySet>;
+    return { problem: 'names a file that is not a JSON Web Key Set: {"keys": [...]} with at least one public key' };
   },
 };
 
-/** A certificate paired with the wrong key is found now, not at the first connection. */
-export function isPair(cert: string, key: string): boolean {
-  try {
-    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-  } catch {
-    // OpenSSL's own words do not help here, and may quote the key: if it cannot read it, it is not the certificate's
-    // key.
-    return false;
-  }
+function isKeySet(value: unknown): value is JsonWebKeySet {
+  if (typeof value !== 'object' || value === null || !('keys' in value) || !Array.isArray(value.keys)) return false;
+  // A private or secret key in here would be one that signs tokens, in a file that is not kept as a secret.
+  const isPublic = (key: unknown): boolean => typeof key === 'object' && key !== null && !('d' in key || 'k' in key);
+  return value.keys.length > 0 && value.keys.every(isPublic);
 }
 
-interface KeyFile {
-  readonly text: string;
-  readonly file: string;
-}
-
-async function imported<Key>({ text, file }: KeyFile, importKey: (jwk: unknown) => Promise<Key>): Promise<Fit<Key>> {
+async function imported<Key>(
+  { text, file }: { readonly text: string; readonly file: string },
+  importKey: (jwk: unknown) => Promise<Key>,
+): Promise<Fit<Key>> {
   const remedy = pemRemedy(text, file);
   if (remedy !== undefined) return { problem: `names a file that ${remedy}` };
   const json = parsedJson(text);
@@ -143,9 +114,8 @@ async function imported<Key>({ text, file }: KeyFile, importKey: (jwk: unknown) 
     return { content: await importKey(json.content) };
   } catch (error) {
     if (!(error instanceof BrokerError)) throw error;
-    if (error.code === 'client_key_unavailable') {
+    if (error.code === 'client_key_unavailable')
       return { problem: `names a key in a token that cannot be used: ${error.detail ?? 'it does not say why'}` };
-    }
     if (error.code !== 'jwk_invalid') throw error;
     return { problem: `names a key that is not acceptable: ${error.detail ?? 'it is not a JWK'}` };
   }
@@ -161,9 +131,26 @@ function parsedJson(text: string): Fit<unknown> {
   }
 }
 
-function isKeySet(value: unknown): value is JsonWebKeySet {
-  if (typeof value !== 'object' || value === null || !('keys' in value) || !Array.isArray(value.keys)) return false;
-  // A private or secret key in here would be one that signs tokens, in a file that is not kept as a secret.
-  const isPublic = (key: unknown): boolean => typeof key === 'object' && key !== null && !('d' in key || 'k' in key);
-  return value.keys.length > 0 && value.keys.every(isPublic);
+/**
+ * What to do about a file that holds a PEM key where a JWK is required, with the command that converts it.
+ * @param file its name, usable from any folder
+ * @returns undefined for any other content
+ */
+export function pemRemedy(text: string, file: string): string | undefined {
+  const kind = pemKindOf(text);
+  // A name of these characters alone contains nothing that is special to a shell.
+  const quoted = (name: string): string => (/^[\w./@%+:,-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);
+  const jwk = quoted(`${file.replace(/\.(?:pem|key|p8)$/i, '')}.jwk.json`);
+  return kind === undefined
+    ? undefined
+    : `is a ${kind} key in PEM, but a JWK is required; convert it: session-broker keys convert ${quoted(file)} --out ${jwk}`;
+}
+
+/**
+ * Why a text is not a bearer token that can be sent in a request (RFC 6750 section 2.1), to be read after its file's
+ * name; undefined if it is one. Never quotes it.
+ */
+export function tokenFault(text: string): string | undefined {
+  if (/^[\w.~+/-]+=*$/.test(text)) return undefined;
+  return `holds no token: ${text === '' ? 'it is empty' : 'it has characters that no token has'}`;
 }

@@ -56,6 +56,7 @@ describe('interpolate', () => {
         fc.string().filter((source) => !source.includes('${')),
         (source) => expect(text(source)).toBe(source),
       ),
+      { numRuns: 50 },
     );
   });
 });

@@ -34,15 +34,6 @@ export function interpolate(text: string, environment: Environment): Interpolati
 
 /** Does not suggest a default: most values from the environment are secrets, and the default would be in the file. */
 function unsetProblem(names: readonly string[]): string {
-  return names.length === 1
-    ? `needs the environment variable ${names[0]}, which is not set; set it`
-    : `needs the environment variables ${names.join(', ')}, which are not set; set them`;
-}
-
-/** @returns the wording for an unset variable in a running process, which only has the variables of its start */
-export function unsetAtStartProblem(names: readonly string[]): string {
-  const advice = 'set when this process started; restart it, or write the value';
-  return names.length === 1
-    ? `needs the environment variable ${names[0]}, which was not ${advice}`
-    : `needs the environment variables ${names.join(', ')}, which were not ${advice}`;
+  const [s, are, them] = names.length === 1 ? ['', 'is', 'it'] : ['s', 'are', 'them'];
+  return `needs the environment variable${s} ${names.join(', ')}, which ${are} not set; set ${them}`;
 }

@@ -141,12 +141,12 @@ describe('loadConfiguration', () => {
     );
     expect(await certify({ notAfter: day(0) })).toEqual(
       at(
-        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now; a reload does not replace a valid one with it',
+        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now',
       ),
     );
     expect(await certify({ notBefore: day(1) })).toEqual(
       at(
-        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or correct the clock of this machine; a reload does not replace a valid one with it before then',
+        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or correct the clock of this machine',
       ),
     );
   });
@@ -180,7 +180,7 @@ describe('loadConfiguration', () => {
       { path: 'merchants[1].clientKeyFiles[0]', line: 1, problem: `names the key of merchants[0]; ${remedy}` },
     ]);
     expect((await load(merchant(), second, other(2), other(3))).warnings.map(({ problem }) => problem)).toEqual([
-      `names the key of merchants[0], and so do 2 more merchants; ${remedy}`,
+      `names the key of merchants[0], merchants[2], merchants[3]; ${remedy}`,
     ]);
   });
 

@@ -1,19 +1,21 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Clock } from '#libs/clock';
-import type { BrokerConfiguration } from './broker-configuration.js';
-import { brokerKind } from './broker-kind.js';
-import { certificateWarnings } from './certificate-warnings.js';
+import type { SessionSettings } from '#libs/session';
+import { type BrokerConfiguration, brokerKind, sessionOptions } from './broker-configuration.js';
+import { certificateWarnings } from './certificates.js';
+import { checkSettings, type Loose } from './check-settings.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
-import { deepFreeze } from './deep-freeze.js';
-import type { EgressConfiguration } from './egress-configuration.js';
-import { egressKind } from './egress-kind.js';
-import { ConfigurationError, located, notCausedBy, WHOLE_FILE } from './fault.js';
-import type { Environment } from './interpolate.js';
-import { type Loaded, readFiles, withContents } from './named-files.js';
+import { type EgressConfiguration, egressKind } from './egress-configuration.js';
+import { ConfigurationError, type Fault, faultyAmong, inOrderOf, located, MAX_FAULTS } from './fault.js';
+import { type Places, type Warning, WHOLE_FILE, withoutFollowers } from './fault.js';
+import { type FileSetting, type Loaded, type NamedFile, readFiles, withContents } from './named-files.js';
 import { nearestName } from './nearest-name.js';
-import { type Examined, examine, parsedOf } from './parse-configuration.js';
 import { readTextFile } from './read-file.js';
-import { MAX_FILE_BYTES, readYaml, type YamlContent } from './read-yaml.js';
+import type { Environment } from './interpolate.js';
+import { MAX_FILE_BYTES, readYaml, type UnsetVariable, type YamlContent } from './read-yaml.js';
+import { faultSaid, type Rule } from './rule.js';
+import type { BrokerSettings } from './settings/broker-settings.js';
+import type { EgressSettings } from './settings/egress-settings.js';
 
 /** What is needed to read a configuration, besides its files. */
 export interface Surroundings {
@@ -23,51 +25,181 @@ export interface Surroundings {
   readonly clock: Pick<Clock, 'now'>;
 }
 
+/** A configuration as far as it can be understood. */
+export interface Examined<Settings> {
+  /** Complete when there are no faults. */
+  readonly settings: Loose<Settings>;
+  /** The files that correct settings name, in the order of the file. */
+  readonly files: readonly FileSetting[];
+  readonly faults: readonly Fault[];
+  /** Values that need a variable that is not set; each is also among the faults. */
+  readonly unset: readonly UnsetVariable[];
+  readonly places: Places;
+  /** The file is not YAML, or so much is wrong that checking stopped before the end. */
+  readonly hasMore: boolean;
+}
+
+/** Checks the content of a configuration file: structure, each value, and the rules between settings. */
+export function examine<Settings>(
+  { fields, rules }: Pick<ConfigurationKind<Settings, unknown>, 'fields' | 'rules'>,
+  { tree, placeholders, ...read }: YamlContent,
+): Examined<Settings> {
+  if (tree === undefined) return { ...read, settings: {} as Loose<Settings>, files: [], hasMore: true };
+  const checked = checkSettings(tree, fields, placeholders);
+  const settings = checked.settings as Loose<Settings>;
+  const own = withoutFollowers([...read.faults, ...checked.faults]);
+  const hasMore = checked.faults.length >= MAX_FAULTS;
+  // Contradictions between settings would only follow from what was left out.
+  const between = hasMore ? [] : told(rules, settings, own);
+  return { ...read, settings, files: inOrderOf(read.places, checked.files), faults: [...own, ...between], hasMore };
+}
+
+/** What rules say of settings, as far as it does not follow from other faults. */
+function told<Settings>(
+  rules: readonly Rule<Settings>[],
+  settings: Loose<Settings>,
+  causes: readonly Fault[],
+): Fault[] {
+  const isFaulty = faultyAmong(causes);
+  return rules.flatMap((rule) => [...rule(settings, isFaulty)].map(faultSaid)).filter(({ path }) => !isFaulty(path));
+}
+
+interface Reading extends Pick<Surroundings, 'clock'> {
+  /** Where relative paths start. */
+  readonly folder: string;
+  /** False: the named files are left alone. */
+  readonly readsFiles?: boolean;
+}
+
+interface Looked<Settings> {
+  readonly settings: Loaded<Loose<Settings>>;
+  readonly ofFiles: readonly Fault[];
+  /** About everything that is free of faults, located. */
+  readonly warnings: readonly Warning[];
+  readonly named: readonly NamedFile[];
+}
+
+/** Reads every file that an examined configuration names, even if it already has faults. */
+export async function look<Settings>(
+  kind: ConfigurationKind<Settings, unknown>,
+  { settings, files, faults, places }: Examined<Settings>,
+  { folder, clock, readsFiles = true }: Reading,
+): Promise<Looked<Settings>> {
+  const read = await readFiles(readsFiles ? files : [], folder);
+  const loaded = withContents(settings, read.contents);
+  const isFaulty = faultyAmong(faults);
+  const between = readsFiles ? [...kind.fileFaults(loaded, settings)].map(faultSaid) : [];
+  const ofFiles = [...read.faults, ...between].filter(({ path }) => !isFaulty(path));
+  const causes = [...faults, ...ofFiles];
+  const isCaused = faultyAmong(causes);
+  const found = [
+    ...read.warnings,
+    ...(readsFiles ? [...kind.fileWarnings(loaded)].map(faultSaid) : []),
+    ...certificateWarnings({ files, contents: read.contents, now: clock.now() }),
+  ].filter(({ path }) => !isCaused(path));
+  return {
+    settings: loaded,
+    ofFiles,
+    warnings: located(places, [...told(kind.warnings, settings, causes), ...found]),
+    named: files.map(asNamed),
+  };
+}
+
+/** @throws ConfigurationError with the faults of all files and of the configuration, in the order of the latter */
+export async function loadExamined<Settings, Configuration>(
+  kind: ConfigurationKind<Settings, Configuration>,
+  examined: Examined<Settings>,
+  reading: Reading,
+): Promise<Configuration & Findings> {
+  const { settings, ofFiles, warnings, named } = await look(kind, examined, reading);
+  const faults = [...examined.faults, ...ofFiles];
+  if (faults.length > 0) throw new ConfigurationError(located(examined.places, faults), examined);
+  const configuration = kind.toConfiguration(settings as unknown as Loaded<Settings>);
+  return deepFreeze({ ...configuration, files: named, warnings });
+}
+
 /**
- * Reads the configuration file of a broker and every file that it names; relative paths start at the folder of the
- * file.
- * @param file path of the YAML file
+ * Reads the configuration file of a broker and every file that it names; relative paths start at the folder of the file.
  * @throws ConfigurationError with every fault at once: those of the file, and those of all files that it names
  */
 export async function loadConfiguration(file: string, surroundings: Surroundings): Promise<BrokerConfiguration> {
-  return await load(brokerKind, await readSettings(file, surroundings));
+  return await load(brokerKind, file, surroundings);
 }
 
 /** `loadConfiguration` for the file of an egress. */
 export async function loadEgressConfiguration(file: string, surroundings: Surroundings): Promise<EgressConfiguration> {
-  return await load(egressKind, await readSettings(file, surroundings));
+  return await load(egressKind, file, surroundings);
 }
 
-/** A configuration with its kind. */
-export type AnyConfiguration =
-  | { readonly kind: 'broker'; readonly configuration: BrokerConfiguration }
-  | { readonly kind: 'egress'; readonly configuration: EgressConfiguration };
+async function load<Settings, Configuration>(
+  kind: ConfigurationKind<Settings, Configuration>,
+  file: string,
+  { environment, clock }: Surroundings,
+): Promise<Configuration & Findings> {
+  const examined = examine(kind, await readYamlFile(file, environment));
+  return await loadExamined(kind, examined, { folder: dirname(resolve(file)), clock });
+}
 
-/** `loadConfiguration` or `loadEgressConfiguration`, depending on whether the file has the root member `egress`. */
-export async function loadAnyConfiguration(file: string, surroundings: Surroundings): Promise<AnyConfiguration> {
-  const read = await readSettings(file, surroundings);
-  return isEgressFile(read.content)
-    ? { kind: 'egress', configuration: await load(egressKind, read) }
-    : { kind: 'broker', configuration: await load(brokerKind, read) };
+/** Reads and checks the text of a broker's configuration file as `loadConfiguration` does, but no other file. */
+export function parseConfiguration(text: string, environment: Environment): BrokerSettings & Findings {
+  return parse(brokerKind, readYaml(text, environment));
+}
+
+/** `parseConfiguration` for the file of an egress. */
+export function parseEgressConfiguration(text: string, environment: Environment): EgressSettings & Findings {
+  const { egress, ...findings } = parse(egressKind, readYaml(text, environment));
+  return { ...egress, ...findings };
+}
+
+function parse<Settings>(kind: ConfigurationKind<Settings, unknown>, content: YamlContent): Settings & Findings {
+  const { settings, files, faults, places, hasMore } = examine(kind, content);
+  if (faults.length > 0) throw new ConfigurationError(located(places, faults), { hasMore });
+  return deepFreeze({
+    ...(settings as Settings),
+    files: files.map(asNamed),
+    warnings: told(kind.warnings, settings, []),
+  });
+}
+
+const asNamed = ({ path, file, rule }: FileSetting): NamedFile => ({ path, file, content: rule.kind });
+
+/** The part of a broker's configuration that determines when it renews. */
+export interface Schedule {
+  readonly store: Pick<BrokerSettings['store'], 'type'>;
+  readonly merchants: readonly { readonly id: string; readonly session: SessionSettings }[];
+}
+
+/** Paths without which there is no schedule; every other value may depend on a variable that is not set. */
+const DECISIVE =
+  /^(?:store(?:\.(?:type|onStoreOutage))?|merchants(?:\[\d+\](?:\.(?:id|session.*|gateway(?:\.(?:timeout|largestClockSkew|supersedes))?))?)?)$/;
+
+/**
+ * Reads the settings that determine a broker's renewals: this needs no secret and reads no other file.
+ * @throws ConfigurationError with every fault of the file, and with the unset variables that affect the schedule
+ */
+export async function readSchedule(file: string, environment: Environment): Promise<Schedule> {
+  const { settings, faults, unset, places, hasMore } = examine(brokerKind, await readYamlFile(file, environment));
+  const idle = new Set(unset.map(({ path }) => path).filter((path) => !DECISIVE.test(path)));
+  const decisive = faults.filter(({ path }) => !idle.has(path));
+  if (decisive.length > 0) throw new ConfigurationError(located(places, decisive), { hasMore });
+  const { store, merchants } = settings as BrokerSettings;
+  return {
+    store,
+    merchants: merchants.map((merchant) => ({ id: merchant.id, session: sessionOptions(merchant, store) })),
+  };
 }
 
 /** Whether the root member of a file, misspelt or not, says that it is for an egress. */
 export function isEgressFile({ tree }: YamlContent): boolean {
   if (typeof tree !== 'object') return false;
-  if (Object.hasOwn(tree, ROOT_OF_EGRESS)) return true;
-  const isOfBroker = Object.hasOwn(tree, 'merchants');
-  return !isOfBroker && Object.keys(tree).some((name) => nearestName(name, [ROOT_OF_EGRESS]) !== undefined);
+  if (Object.hasOwn(tree, 'egress')) return true;
+  return !Object.hasOwn(tree, 'merchants') && nearestName('egress', Object.keys(tree)) !== undefined;
 }
 
-const ROOT_OF_EGRESS = 'egress';
+type Kind = 'broker' | 'egress';
 
-/**
- * The kind of a file, by a root member that only that kind has; undefined if it has neither, or nothing can be read.
- */
-export async function configurationKindOf(
-  file: string,
-  environment: Environment,
-): Promise<'broker' | 'egress' | undefined> {
+/** The kind of a file, by a root member that only that kind has; undefined if it has neither, or cannot be read. */
+export async function configurationKindOf(file: string, environment: Environment): Promise<Kind | undefined> {
   const found = await readTextFile(file, MAX_FILE_BYTES);
   if (found.kind === 'fault') return undefined;
   const content = readYaml(found.text, environment);
@@ -77,58 +209,18 @@ export async function configurationKindOf(
 
 /** @throws ConfigurationError if the file cannot be read; faults in its content are not thrown yet */
 export async function readYamlFile(file: string, environment: Environment): Promise<YamlContent> {
-  return readYaml(await textOf(file), environment);
-}
-
-interface Reading extends Pick<Surroundings, 'clock'> {
-  /** Where relative paths start. */
-  readonly folder: string;
-}
-
-/**
- * Reads every file that an examined configuration names, even if it already has faults.
- * @throws ConfigurationError with the faults of all files and of the configuration, in the order of the configuration
- * file
- */
-export async function loadExamined<Settings extends object, Parsed, Configuration>(
-  kind: ConfigurationKind<Settings, Parsed, Configuration>,
-  examined: Examined<Settings>,
-  { folder, clock }: Reading,
-): Promise<Configuration & Findings> {
-  const { contents, faults: faultsOfFiles, warnings } = await readFiles(examined.files, folder);
-  const settings = withContents(examined.settings, contents);
-  const found = [...faultsOfFiles, ...kind.betweenFiles(settings, examined.settings)];
-  const faults = [...examined.faults, ...notCausedBy(examined.faults, found)];
-  if (faults.length > 0) throw new ConfigurationError(located(examined.places, faults), examined);
-  const parsed = parsedOf(kind, examined);
-  const configuration = kind.toConfiguration(settings as unknown as Loaded<Settings>);
-  const between = kind.warningsBetweenFiles?.(settings) ?? [];
-  const ofCertificates = certificateWarnings({ files: examined.files, contents, now: clock.now() });
-  const warned = located(examined.places, [...parsed.warnings, ...warnings, ...between, ...ofCertificates]);
-  return deepFreeze({ ...configuration, files: parsed.files, warnings: warned });
-}
-
-interface ReadSettings extends Reading {
-  readonly content: YamlContent;
-}
-
-async function readSettings(file: string, { environment, clock }: Surroundings): Promise<ReadSettings> {
-  return { content: await readYamlFile(file, environment), folder: dirname(resolve(file)), clock };
-}
-
-async function load<Settings extends object, Parsed, Configuration>(
-  kind: ConfigurationKind<Settings, Parsed, Configuration>,
-  { content, ...reading }: ReadSettings,
-): Promise<Configuration & Findings> {
-  return await loadExamined(kind, examine(kind, content), reading);
-}
-
-async function textOf(file: string): Promise<string> {
   const content = await readTextFile(file, MAX_FILE_BYTES);
-  if (content.kind === 'fault') {
-    // A relative name leads elsewhere if the process runs in another folder than the reader thinks.
-    const place = isAbsolute(file) ? file : `${file} (${resolve(file)})`;
-    throw new ConfigurationError([{ path: WHOLE_FILE, problem: `${place} ${content.problem}` }]);
-  }
-  return content.text;
+  if (content.kind === 'text') return readYaml(content.text, environment);
+  // A relative name leads elsewhere if the process runs in another folder than the reader thinks.
+  const place = isAbsolute(file) ? file : `${file} (${resolve(file)})`;
+  throw new ConfigurationError([{ path: WHOLE_FILE, problem: `${place} ${content.problem}` }]);
+}
+
+/** Freezes plain objects and arrays all the way down; keys and URLs are left as they are. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value) && prototype !== Object.prototype) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
 }

@@ -132,9 +132,9 @@ describe('the configuration of an egress in files', () => {
   });
 
   it.each([
-    ['', 'names an empty file'],
-    ['\n', 'names an empty file'],
-    ['Zk7canaryQ\nZk7canaryQ\n', 'names a file that holds no token: it has several lines'],
+    ['', 'names a file that holds no token: it is empty'],
+    ['\n', 'names a file that holds no token: it is empty'],
+    ['Zk7canaryQ\nZk7canaryQ\n', 'names a file that holds no token: it has characters that no token has'],
     ['{"token": "Zk7canaryQ"}', 'names a file that holds no token: it has characters that no token has'],
   ])(
     'refuses a file that is there and has no token for the broker, and quotes nothing of it',

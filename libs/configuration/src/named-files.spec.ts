@@ -1,4 +1,4 @@
-import { parseConfiguration } from './parse-configuration.js';
+import { parseConfiguration } from './load-configuration.js';
 
 const yaml = `
 http: { host: 127.0.0.1, port: 8080 }

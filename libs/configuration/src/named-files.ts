@@ -1,13 +1,7 @@
-import type { Stats } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { childPath, type Fault, type Warning } from './fault.js';
-import type { FileName } from './file-contents.js';
-import { inBatches } from './in-batches.js';
-import { otherReaders } from './other-readers.js';
-import { reachedMode } from './reached-mode.js';
-import { readTextFile } from './read-file.js';
-import { whereLookedFor } from './shown-path.js';
-import type { ContentRule, Single } from './value-rule.js';
+import { inBatches, otherReaders, reachedMode, readTextFile, whereLookedFor } from './read-file.js';
+import type { ContentRule, FileName, Single } from './value-rule.js';
 
 /** A file that a configuration names. */
 export interface NamedFile {
@@ -21,7 +15,7 @@ export interface NamedFile {
 
 /** A file with the rule for its content. */
 export interface FileSetting extends Omit<NamedFile, 'content'> {
-  readonly content: ContentRule<unknown>;
+  readonly rule: ContentRule<unknown>;
 }
 
 interface ReadFiles {
@@ -48,12 +42,15 @@ type LoadedKey<Key> = Key extends `${infer Name}File` ? Name : Key extends `${in
 
 /** @param folder where relative names start */
 export async function readFiles(files: readonly FileSetting[], folder: string): Promise<ReadFiles> {
-  const results = await inBatches(files, (file) => readOne(file, folder));
-  return {
-    contents: new Map(results.map(({ path, content }) => [path, content])),
-    faults: results.flatMap(({ path, problem }) => (problem === undefined ? [] : [{ path, problem }])),
-    warnings: results.flatMap(({ path, warning }) => (warning === undefined ? [] : [{ path, problem: warning }])),
-  };
+  const contents = new Map<string, unknown>();
+  const faults: Fault[] = [];
+  const warnings: Warning[] = [];
+  for (const { path, content, problem, warning } of await inBatches(files, (file) => readOne(file, folder))) {
+    contents.set(path, content);
+    if (problem !== undefined) faults.push({ path, problem });
+    if (warning !== undefined) warnings.push({ path, problem: warning });
+  }
+  return { contents, faults, warnings };
 }
 
 /** @param settings that the paths in `contents` refer to */
@@ -79,30 +76,21 @@ interface ReadFile {
   readonly warning?: string;
 }
 
-async function readOne({ path, file, content: rule }: FileSetting, folder: string): Promise<ReadFile> {
+async function readOne({ path, file, rule }: FileSetting, folder: string): Promise<ReadFile> {
   const name = resolve(folder, file);
   const found = await readTextFile(name, rule.maxBytes);
   if (found.kind === 'fault') {
-    const start =
-      found.isMissing === true && !isAbsolute(file) ? ', which is relative to the folder of the configuration' : '';
-    const where = await whereLookedFor(file, folder);
-    const problem = `names a file that ${found.problem}${start}${where}`;
-    if (rule.read !== undefined) return { path, problem };
-    return { path, content: name, warning: `${problem}; until it can be read, ${rule.without ?? 'nothing uses it'}` };
+    const start = found.isMissing && !isAbsolute(file) ? ', which is relative to the folder of the configuration' : '';
+    const problem = `names a file that ${found.problem}${start}${await whereLookedFor(file, folder)}`;
+    if (rule.without === undefined) return { path, problem };
+    return { path, content: name, warning: `${problem}; until it can be read, ${rule.without}` };
   }
-  if (rule.read === undefined) {
-    const problem = rule.judge?.(found.text);
-    return problem === undefined ? { path, content: name } : { path, problem };
-  }
-  const readers = rule.kind === 'secret' ? await readersOf(name, found.stats) : undefined;
-  const warning = `names a secret file that is open to ${readers}; set its mode to 0600 or 0400`;
-  return { path, ...(await rule.read(found.text, name)), ...(readers === undefined ? {} : { warning }) };
-}
-
-/** For most files, the mode alone shows that nobody else can read them. */
-async function readersOf(name: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>): Promise<string | undefined> {
-  const us = process.getuid?.();
-  const isOwn = uid === us;
-  if (otherReaders({ mode, isOwn }) === undefined) return undefined;
-  return otherReaders({ mode: await reachedMode(name, { mode, uid }, us), isOwn });
+  const read = { path, ...(await rule.read(found.text, name)) };
+  const isOwn = found.stats.uid === process.getuid?.();
+  // For most files, the mode alone shows that nobody else can read them.
+  if (rule.kind !== 'secret' || rule.without !== undefined || otherReaders(found.stats.mode, isOwn) === undefined)
+    return read;
+  const readers = otherReaders(await reachedMode(name, found.stats, process.getuid?.()), isOwn);
+  if (readers === undefined) return read;
+  return { ...read, warning: `names a secret file that is open to ${readers}; set its mode to 0600 or 0400` };
 }

@@ -3,20 +3,13 @@ const MAX_SLIPS = 2;
 const MAX_LENGTH = 64;
 
 /**
- * The name that was probably meant: the same but for one or two typing errors, or one whose last part is this text,
- * such as the city of a time zone. The result is always one of the names, and reveals about the text only that it looks
- * like that name.
+ * The name that was probably meant: the same but for one or two typing errors. The result is always one of the names,
+ * and reveals about the text only that it looks like that name.
  */
 export function nearestName(text: string, names: readonly string[]): string | undefined {
   if (text.length > MAX_LENGTH) return undefined;
-  const wanted = plain(text);
-  const byLastPart = names.find((name) => plain(name.slice(name.lastIndexOf('/') + 1)) === wanted);
-  if (byLastPart !== undefined) return byLastPart;
-  const near = names
-    .map((name) => ({ name, slips: slipsBetween(wanted, plain(name)) }))
-    .filter(({ slips }) => slips <= MAX_SLIPS)
-    .sort((left, right) => left.slips - right.slips);
-  return near[0]?.name;
+  const near = names.map((name) => ({ name, slips: slipsBetween(plain(text), plain(name)) }));
+  return near.sort((left, right) => left.slips - right.slips).find(({ slips }) => slips <= MAX_SLIPS)?.name;
 }
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '_');

@@ -1,4 +1,4 @@
-import { otherReaders } from './other-readers.js';
+import { otherReaders } from './read-file.js';
 
 describe('a secret file', () => {
   it.each([
@@ -9,6 +9,6 @@ describe('a secret file', () => {
     ['of root, which a group may write', 0o100460, false, 'its group'],
     ['of root, which anybody may read', 0o100444, false, 'every user of the machine'],
   ])('%s', (...[, mode, isOwn, readers]) => {
-    expect(otherReaders({ mode, isOwn })).toBe(readers);
+    expect(otherReaders(mode, isOwn)).toBe(readers);
   });
 });

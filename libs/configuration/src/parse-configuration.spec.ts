@@ -1,6 +1,6 @@
+import { sessionOptions } from './broker-configuration.js';
 import { ConfigurationError, type Fault } from './fault.js';
-import { parseConfiguration } from './parse-configuration.js';
-import type { ParsedConfiguration } from './broker-configuration.js';
+import { parseConfiguration } from './load-configuration.js';
 
 type Raw = Record<string, unknown>;
 
@@ -29,7 +29,7 @@ const token = { caller: 'checkout', sha256: TOKEN };
 const policy = { caller: 'checkout', merchants: ['shop'], allow: ['session:read'] };
 
 /** JSON is YAML 1.2. */
-const parse = (raw: Raw, environment = {}): ParsedConfiguration =>
+const parse = (raw: Raw, environment = {}): ReturnType<typeof parseConfiguration> =>
   parseConfiguration(JSON.stringify({ merchants: [merchant()], ...raw }), environment);
 
 function faultsOf(act: () => unknown): readonly Fault[] {
@@ -56,7 +56,7 @@ describe('parseConfiguration', () => {
         rateLimit: { perSecond: 500, burst: 2_000 },
       },
       management: { host: '127.0.0.1', port: 9464, hosts: [], merchantSeries: 500, statusPage: true },
-      store: { type: 'memory', keyPrefix: 'session-broker' },
+      store: { type: 'memory', keyPrefix: 'session-broker', sentinels: [], cluster: [] },
       auth: { disabled: false, tokens: [], policies: [], mtls: false },
       audit: { destination: 'stdout', readEvery: 1_000 },
       reload: { watch: true, everyMs: 5_000, maxRemoved: 10 },
@@ -78,10 +78,7 @@ describe('parseConfiguration', () => {
             tls: { pins: [] },
           },
           session: {
-            renewBefore: undefined,
-            safetyMargin: undefined,
             fallbackLifetimeMs: 28_800_000,
-            gatewayTimeoutMs: 5_000,
             handoverMs: 1_000,
             budget: [
               { calls: 20, perMs: 600_000 },
@@ -89,9 +86,6 @@ describe('parseConfiguration', () => {
             ],
             longestLifetimeMs: 86_400_000,
             foreignAuthorizerPauseMs: 600_000,
-            largestClockSkewMs: 300_000,
-            supersedes: true,
-            onStoreOutage: 'fail',
           },
         },
       ],
@@ -153,14 +147,10 @@ describe('parseConfiguration', () => {
         renewBefore: { kind: 'share', share: 0.25 },
         safetyMargin: { kind: 'duration', durationMs: 10_000 },
         fallbackLifetimeMs: 3_600_000,
-        gatewayTimeoutMs: 2_000,
         handoverMs: 0,
         budget: [{ calls: 5, perMs: 60_000 }],
         longestLifetimeMs: 7_200_000,
         foreignAuthorizerPauseMs: 1_800_000,
-        largestClockSkewMs: 60_000,
-        supersedes: false,
-        onStoreOutage: 'authorize',
       },
     });
   });
@@ -175,8 +165,10 @@ describe('parseConfiguration', () => {
   });
 
   it('stops creating in a store outage by default where a new session may end the old one', () => {
-    const outage = (gateway: Raw, store?: Raw): string | undefined =>
-      parse({ ...withGateway(gateway), ...(store === undefined ? {} : { store }) }).merchants[0]?.session.onStoreOutage;
+    const outage = (gateway: Raw, store?: Raw): string | undefined => {
+      const parsed = parse({ ...withGateway(gateway), ...(store === undefined ? {} : { store }) });
+      return parsed.merchants[0] && sessionOptions(parsed.merchants[0], parsed.store).onStoreOutage;
+    };
     expect(outage({})).toBe('fail');
     const byDefault = [true, 'unknown', false].map((supersedes) => outage({ supersedes }));
     expect(byDefault).toEqual(['fail', 'fail', 'authorize']);
@@ -324,7 +316,7 @@ describe('parseConfiguration refuses', () => {
     [
       'http in production',
       withGateway({ baseUrl: 'http://gateway.example' }),
-      'merchants[0].gateway.baseUrl must be https, because gateway.environment is production (the default); if this is a test gateway, set it to test',
+      'merchants[0].gateway.baseUrl must be https, because gateway.environment is production; if this is a test gateway, set it to test',
     ],
     [
       'helpers in production',

@@ -1,6 +1,5 @@
-import type { ParsedEgressConfiguration } from './egress-kind.js';
 import { ConfigurationError } from './fault.js';
-import { parseEgressConfiguration } from './parse-configuration.js';
+import { parseEgressConfiguration } from './load-configuration.js';
 
 type Raw = Record<string, unknown>;
 
@@ -15,7 +14,7 @@ const kiosk = (changes: Raw = {}): Raw => ({ name: 'kiosk', merchant: 'shop', ..
 const withAlias = { serviceCodeAlias: ALIAS, publicKeyFile: 'shop.pub.jwk.json' };
 const tls = { certFile: 'tls.crt', keyFile: 'tls.key' };
 
-const parse = (changes: Raw = {}): ParsedEgressConfiguration => {
+const parse = (changes: Raw = {}): ReturnType<typeof parseEgressConfiguration> => {
   // The order here is also the order in the file.
   const minimal = {
     broker: { url: 'http://127.0.0.1:8080' },
@@ -141,14 +140,6 @@ describe('parseEgressConfiguration', () => {
     ]);
   });
 
-  it('says where a section belongs that stands beside the root member, instead of within it', () => {
-    expect(faultsOf(() => parseEgressConfiguration('listen: { port: 8443 }\nmanagement: { port: 9466 }', {}))).toEqual([
-      'egress is missing',
-      'listen is not a setting; did you mean egress.listen? known here: egress',
-      'management is not a setting; did you mean egress.management? known here: egress',
-    ]);
-  });
-
   it('says of each section that has no default that it is missing', () => {
     expect(faultsOf(() => parseEgressConfiguration('egress: {}', {}))).toEqual([
       'egress.broker is missing',
@@ -270,7 +261,7 @@ describe('the way to the broker', () => {
 describe('the way to the gateway', () => {
   it('is https in production', () => {
     expect(faults(gateway({ baseUrl: 'http://gateway.example' }))).toEqual([
-      'egress.gateway.baseUrl must be https, because gateway.environment is production (the default); if this is a test gateway, set it to test',
+      'egress.gateway.baseUrl must be https, because gateway.environment is production; if this is a test gateway, set it to test',
     ]);
     expect(faults(gateway({ baseUrl: 'http://gateway.example', environment: 'test' }))).toEqual([]);
   });

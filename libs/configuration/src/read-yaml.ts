@@ -1,26 +1,14 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  type LineCounter,
-  type Node,
-  type YAMLMap,
-} from 'yaml';
-import { childPath, type Fault, MAX_FAULTS_FOUND, type Place, WHOLE_FILE } from './fault.js';
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import type { YAMLMap } from 'yaml';
+import { childPath, type Fault, type Places, WHOLE_FILE } from './fault.js';
 import { type Environment, interpolate } from './interpolate.js';
-import { isNameLike, nameBeforeColon } from './name-like.js';
-import { type ParsedYaml, parseYaml } from './parse-yaml.js';
-import { syntaxFaults } from './syntax-faults.js';
 
 export const MAX_FILE_BYTES = 1_048_576;
 const MAX_DEPTH = 16;
-const MAX_VALUES = 200_000;
-const MAX_ALIASES = 1_000;
 const MAX_TEXT_LENGTH = 8_192;
-const MAX_TEXT_IN_ALL = 4 * MAX_FILE_BYTES;
+/** In characters, with every alias and variable in its place. A value counts for its text, and as much as this. */
+const MAX_SIZE = 4 * MAX_FILE_BYTES;
+const SIZE_OF_VALUE = 50;
 
 /** A value of the file: text, number, flag, or mappings and sequences of them. No other type leaves this module. */
 export type Tree = string | number | boolean | Tree[] | { [key: string]: Tree | undefined } | undefined;
@@ -29,8 +17,7 @@ export interface YamlContent {
   readonly tree: Tree;
   /** Paths of values that consist of exactly one placeholder: text that may stand for a number or a flag. */
   readonly placeholders: ReadonlySet<string>;
-  /** Every path in the file, with its place. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: Places;
   readonly faults: readonly Fault[];
   /** Values that need a variable that is not set; each is also among the faults. */
   readonly unset: readonly UnsetVariable[];
@@ -48,23 +35,56 @@ export interface UnsetVariable extends Fault {
  */
 export function readYaml(text: string, environment: Environment): YamlContent {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) return refused('is larger than 1 MiB');
-  const parsed = parseYaml(text);
-  if (parsed === undefined) return refused('is nested too deeply to be read');
-  const syntax = syntaxFaults(parsed, text);
-  if (syntax.length > 0) return nothing(syntax);
-  const { contents } = parsed.document;
+  const lines = new LineCounter();
+  const document = parsed(text, lines);
+  if (document === undefined) return refused('is nested too deeply to be read');
+  const syntax = syntaxFault(document, lines, text);
+  if (syntax !== undefined) return refused(syntax);
+  const { contents } = document;
   if (!isMap(contents)) return refused('must be a YAML mapping with the settings at its top level');
-  const reader = new TreeReader(parsed, text, environment);
+  const reader = new TreeReader(lines, environment);
   const tree = reader.read(contents, '', 0);
   return { tree, placeholders: reader.placeholders, places: reader.places, faults: reader.faults, unset: reader.unset };
 }
 
 function refused(problem: string): YamlContent {
-  return nothing([{ path: WHOLE_FILE, problem }]);
+  const faults = [{ path: WHOLE_FILE, problem }];
+  return { tree: undefined, placeholders: new Set(), places: new Map(), faults, unset: [] };
 }
 
-function nothing(faults: readonly Fault[]): YamlContent {
-  return { tree: undefined, placeholders: new Set(), places: new Map(), faults, unset: [] };
+/** @returns undefined if it is nested too deeply to be read */
+function parsed(text: string, lineCounter: LineCounter): Document | undefined {
+  try {
+    // Repeated keys are detected elsewhere, since the parser's own check compares every key with every other.
+    const checks = { strict: true, uniqueKeys: false, merge: false, schema: 'core', resolveKnownTags: false } as const;
+    return parseDocument(text, { ...checks, prettyErrors: false, logLevel: 'error', lineCounter, version: '1.2' });
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** In brackets, its brace opens a mapping. */
+const BARE_PLACEHOLDER = '"${" does not belong here; inside { } and [ ] put "${NAME}" in quotes';
+
+/**
+ * The parser's first error, with its own position and code: those after it mostly follow from it, and its messages
+ * quote the file.
+ */
+function syntaxFault(document: Document, lines: LineCounter, text: string): string | undefined {
+  if (document.directives?.yaml.version !== '1.2') return 'asks for another YAML version; remove the %YAML line';
+  const [first] = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
+  if (first === undefined) return undefined;
+  const [offset] = first.pos;
+  const { line, col } = lines.linePos(offset);
+  const isBare = text.slice(offset - 1, offset + 1) === '${';
+  const what = isBare ? BARE_PLACEHOLDER : `not valid YAML (${first.code}); check indentation, quotes and brackets`;
+  return `line ${line}, column ${col}: ${what}`;
+}
+
+/** A key of any other form is not repeated in a fault: a token or a UUID may have ended up in its place. */
+function isNameLike(key: string): boolean {
+  return key.length <= 40 && /^[A-Za-z](?:[_-]?[A-Za-z])*\d{0,4}$/.test(key);
 }
 
 /** Turns the parsed nodes into plain values; everything that YAML can express but a setting cannot be is a fault. */
@@ -72,79 +92,50 @@ class TreeReader {
   readonly faults: Fault[] = [];
   readonly unset: UnsetVariable[] = [];
   readonly placeholders = new Set<string>();
-  readonly places = new Map<string, Place>();
-  readonly #document: Document;
+  readonly places = new Map<string, { readonly order: number; readonly line: number | undefined }>();
   readonly #environment: Environment;
   readonly #lines: LineCounter;
-  readonly #text: string;
-  readonly #open = new Set<Node>();
-  #values = 0;
-  #aliases = 0;
-  #characters = 0;
+  readonly #anchors = new Map<string, Node>();
+  #size = 0;
 
-  constructor({ document, lines }: ParsedYaml, text: string, environment: Environment) {
-    this.#document = document;
+  constructor(lines: LineCounter, environment: Environment) {
     this.#environment = environment;
     this.#lines = lines;
-    this.#text = text;
   }
 
   read(node: unknown, path: string, depth: number): Tree {
-    this.#values += 1;
-    if (this.#values > MAX_VALUES) return this.#fault(WHOLE_FILE, 'holds more values than a configuration can');
+    this.#size += SIZE_OF_VALUE;
+    if (this.#size > MAX_SIZE) return this.#fault(WHOLE_FILE, 'holds more than a configuration can');
     if (depth > MAX_DEPTH) return this.#fault(path, 'is nested too deeply');
-    if (isAlias(node)) return this.#readAlias(node, path, depth);
-    if (isMap(node)) return this.#inside(node, path, () => this.#readMap(node, path, depth));
-    if (isSeq(node)) {
-      return this.#inside(node, path, () =>
-        node.items.map((item, index) => this.read(item, this.#placed(childPath(path, index), item), depth + 1)),
-      );
+    if (isAlias(node)) {
+      const target = this.#anchors.get(node.source);
+      if (target === undefined) return this.#fault(path, 'is an alias of an anchor that is not defined above it');
+      return this.read(target, path, depth + 1);
     }
-    const item = itemWithin(node, this.#text);
-    if (item !== undefined) return this.#fault(path, swallowed(this.#lines.linePos(item).line));
+    if (isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (isMap(node)) return this.#readMap(node, path, depth);
+    if (isSeq(node))
+      return node.items.map((item, index) => this.read(item, this.#placed(childPath(path, index), item), depth + 1));
     return this.#readScalar(isScalar(node) ? node.value : undefined, path);
-  }
-
-  #readAlias(node: Node, path: string, depth: number): Tree {
-    this.#aliases += 1;
-    if (this.#aliases > MAX_ALIASES) return this.#fault(WHOLE_FILE, 'uses more aliases than a configuration can');
-    const target = isAlias(node) ? node.resolve(this.#document) : undefined;
-    if (target === undefined) return this.#fault(path, 'is an alias of an anchor that is not defined above it');
-    return this.read(target, path, depth);
-  }
-
-  #inside(node: Node, path: string, readChildren: () => Tree): Tree {
-    if (this.#open.has(node)) return this.#fault(path, 'is an alias of something that contains it');
-    this.#open.add(node);
-    const tree = readChildren();
-    this.#open.delete(node);
-    return tree;
   }
 
   #readMap(node: YAMLMap, path: string, depth: number): Tree {
     const tree: { [key: string]: Tree | undefined } = {};
-    const seen = new Set<string>();
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? key.value : undefined;
       if (typeof name !== 'string' || !isNameLike(name)) {
-        this.#nameless(name, key, path);
-      } else if (seen.has(name)) {
-        this.#fault(childPath(path, name), `is given more than once, again in ${this.#whereIs(key)}; keep one of them`);
+        this.#fault(this.#placed(childPath(path, '(key)'), key), 'is not the name of a setting');
+      } else if (Object.hasOwn(tree, name)) {
+        const { line, col } = this.#lines.linePos((isNode(key) ? key.range?.[0] : undefined) ?? 0);
+        const again = `again in line ${line}, column ${col}`;
+        this.#fault(childPath(path, name), `is given more than once, ${again}; keep one of them`);
       } else if (name in Object.prototype) {
         this.#fault(this.#placed(childPath(path, name), key), 'is not a setting');
       } else {
-        seen.add(name);
         tree[name] = this.read(value, this.#placed(childPath(path, name), key), depth + 1);
       }
     }
     return tree;
-  }
-
-  /** A key that is not a name may be a name and a value without the space between them. */
-  #nameless(name: unknown, key: unknown, path: string): void {
-    const meant = typeof name === 'string' ? nameBeforeColon(name) : undefined;
-    const problem = meant === undefined ? 'is not the name of a setting' : `needs a space after "${meant}:"`;
-    this.#fault(this.#placed(childPath(path, meant ?? '(key)'), key), problem);
   }
 
   #readScalar(value: unknown, path: string): Tree {
@@ -156,20 +147,13 @@ class TreeReader {
 
   #readText(value: string, path: string): Tree {
     const result = interpolate(value, this.#environment);
-    if (result.kind === 'unset') {
+    if (result.kind === 'unset')
       this.unset.push(...result.variables.map((variable) => ({ path, problem: result.problem, variable })));
-    }
     if (result.kind !== 'text') return this.#fault(path, result.problem);
-    this.#characters += result.text.length;
+    this.#size += result.text.length;
     if (result.text.length > MAX_TEXT_LENGTH) return this.#fault(path, `is longer than ${MAX_TEXT_LENGTH} characters`);
-    if (this.#characters > MAX_TEXT_IN_ALL) return this.#fault(WHOLE_FILE, 'holds more text than a configuration can');
     if (result.wholePlaceholder) this.placeholders.add(path);
     return result.text;
-  }
-
-  #whereIs(node: unknown): string {
-    const { line, col } = this.#lines.linePos((isNode(node) ? node.range?.[0] : undefined) ?? 0);
-    return `line ${line}, column ${col}`;
   }
 
   /** Records where a path is: at its name, or at the start of the item. @returns the path */
@@ -181,19 +165,7 @@ class TreeReader {
   }
 
   #fault(path: string, problem: string): undefined {
-    if (this.faults.length < MAX_FAULTS_FOUND) this.faults.push({ path, problem });
+    this.faults.push({ path, problem });
     return undefined;
   }
-}
-
-/** Where a later line of a plain value begins with a dash, like an item: nobody intends that to be text. */
-function itemWithin(node: unknown, text: string): number | undefined {
-  if (!isScalar(node) || node.type !== 'PLAIN' || !node.range) return undefined;
-  const [start, end] = node.range;
-  const dash = /\n\s*-\s/.exec(text.slice(start, end));
-  return dash === null ? undefined : start + dash.index + dash[0].length - 2;
-}
-
-function swallowed(line: number): string {
-  return `includes line ${line}, because its dash is indented further than the one above; indent both alike`;
 }

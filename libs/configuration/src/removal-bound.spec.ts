@@ -1,4 +1,4 @@
-import { assertFewRemoved } from './removal-bound.js';
+import { assertFewRemoved } from './changes.js';
 
 describe('a change that lacks more than it may', () => {
   const lacking = (...names: readonly string[]): (() => void) => {

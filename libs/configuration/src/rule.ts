@@ -1,47 +1,77 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Loose } from './check-settings.js';
-import type { CrossFault, Fault } from './fault.js';
+import type { Fault } from './fault.js';
+import type { GatewaySettings } from './settings/broker-settings.js';
 
 /**
- * A rule between settings. It sees only what is correct in itself; what is missing or wrong has already been reported.
+ * What is wrong between settings that are each correct on their own: sentences that begin with the path of the setting
+ * to blame, as a reader sees them. A rule sees only what is correct in itself, and asks `isFaulty` where its fault would
+ * only follow from that of another setting.
  */
-export type Rule<Settings> = (settings: Loose<Settings>) => readonly CrossFault[];
+export type Rule<Settings> = (settings: Loose<Settings>, isFaulty: (path: string) => boolean) => Iterable<string>;
 
-/** Combines rules for the settings at a path; each rule knows only its own part of the path. */
-export function rulesAt<Settings>(path: string, rules: Readonly<Record<string, Rule<Settings>>>): Rule<Settings> {
-  return (settings) =>
-    faultsAt(
-      path,
-      Object.values(rules).flatMap((rule) => rule(settings)),
-    );
+/** `http.port must …`: the path ends at the first space. */
+export function faultSaid(sentence: string): Fault {
+  const end = sentence.indexOf(' ');
+  return { path: sentence.slice(0, end), problem: sentence.slice(end + 1) };
 }
 
-/** The faults of the settings at a path, with that path prepended to their own. */
-export function faultsAt(parent: string, faults: readonly CrossFault[]): readonly CrossFault[] {
-  const at = (path: string): string => `${parent}.${path}`;
-  return faults.map(({ path, problem, unlessFaulty = [], ofDefault }) => ({
-    path: at(path),
-    problem,
-    unlessFaulty: unlessFaulty.map(at),
-    ...(ofDefault && { ofDefault: { ...ofDefault, path: at(ofDefault.path) } }),
-  }));
-}
-
-export function faultIf(isWrong: boolean, path: string, problem: string): readonly Fault[] {
-  return isWrong ? [{ path, problem }] : [];
-}
-
-/** A fault for each item whose key occurred before; items without a key are skipped. */
-export function repeats<Item>(
+/** The items whose key occurred before, each with the first that has it; items without a key are skipped. */
+export function* repeats<Item>(
   items: readonly Item[] | undefined,
   keyOf: (item: Item) => string | undefined,
-  faultOf: (index: number, first: number) => Fault,
-): readonly Fault[] {
+): Iterable<readonly [number, number]> {
   const firstOf = new Map<string, number>();
-  return (items ?? []).flatMap((item, index) => {
+  for (const [index, item] of (items ?? []).entries()) {
     const key = keyOf(item);
-    if (key === undefined) return [];
-    const first = firstOf.get(key);
-    if (first === undefined) firstOf.set(key, index);
-    return first === undefined ? [] : [faultOf(index, first)];
-  });
+    const first = key === undefined ? undefined : firstOf.get(key);
+    if (first !== undefined) yield [index, first];
+    else if (key !== undefined) firstOf.set(key, index);
+  }
+}
+
+/** Operations of the gateway (interface description): their paths are added to the base URL. */
+const OPERATION = /\/(?:api-gateway\/authorize_virtual_device|ecom\/execute_request(?:\/.*)?|cipher\/\w+_by_jwk)\/*$/;
+
+/** Of a `gateway` section, a merchant's or the egress's, at a path. */
+export function* gatewayFaults(
+  path: string,
+  gateway: Loose<Pick<GatewaySettings, 'baseUrl' | 'environment' | 'tls'>> | undefined,
+): Iterable<string> {
+  const { baseUrl, environment, tls } = gateway ?? {};
+  if (OPERATION.test(baseUrl?.pathname ?? ''))
+    yield `${path}.baseUrl must not have the path of an operation, which is added to it; leave it out`;
+  if (baseUrl?.protocol !== 'http:') return;
+  if (environment === 'production')
+    yield `${path}.baseUrl must be https, because gateway.environment is production; if this is a test gateway, set it to test`;
+  if (tls !== undefined && (tls.caFile !== undefined || (tls.pins ?? []).length > 0))
+    yield `${path}.tls has no effect on an http baseUrl; use https, or remove it`;
+}
+
+/** Of a `tls` section whose certificate is optional, at a path. */
+export function* identityFaults(
+  path: string,
+  { certFile, keyFile }: { readonly certFile?: string | undefined; readonly keyFile?: string | undefined } = {},
+): Iterable<string> {
+  if ((certFile === undefined) !== (keyFile === undefined))
+    yield `${path}.${certFile === undefined ? 'certFile' : 'keyFile'} is missing: certFile and keyFile belong together`;
+}
+
+/** A certificate paired with the wrong key is found now, not at the first connection. */
+export function* pairFaults(
+  path: string,
+  { cert, key }: { readonly cert?: string | undefined; readonly key?: string | undefined } = {},
+): Iterable<string> {
+  if (cert !== undefined && key !== undefined && !isPair(cert, key))
+    yield `${path}.keyFile names a key that does not belong to the certificate`;
+}
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    // OpenSSL's own words do not help here, and may quote the key: if it cannot read it, it is not the certificate's
+    // key.
+    return false;
+  }
 }

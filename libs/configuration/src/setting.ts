@@ -1,132 +1,124 @@
+import type { Tree } from './read-yaml.js';
 import { oneWordOf, type TextRule } from './value-rule.js';
 
-export type SettingsClass = new () => object;
+/** The settings of a section by the names of their options: a duration is `every` in the file and `everyMs` here. */
+export type Fields = Readonly<Record<string, Setting<unknown>>>;
 
-/** What a reader is told about a setting. docs/configuration.md is generated from it: `npm run reference`. */
-interface Described {
-  /** Markdown, on one line. */
-  readonly meaning: string;
+/** A single value, or each item of a sequence of texts. */
+interface Checked {
   /** In the words of the fault for any other value: it completes the sentence "must be …". */
   readonly allowed: string;
-}
-
-/** A value, or each item of a sequence of texts. */
-interface Checked {
   /** What is wrong with a given value, if anything. */
   readonly problemOf: (value: unknown) => string | undefined;
-  readonly rule?: TextRule;
+  readonly rule?: TextRule<unknown>;
 }
 
 type Kind =
-  | ({ readonly kind: 'text' | 'number' | 'flag' | 'flag_or_text' } & Described & Checked)
-  | ({ readonly kind: 'texts'; readonly least: number } & Described & Checked)
-  | { readonly kind: 'section'; readonly of: SettingsClass }
-  | { readonly kind: 'list'; readonly of: SettingsClass; readonly least: number; readonly described?: DescribedList };
+  | ({ readonly kind: 'text' | 'number' | 'flag' | 'flag or text' } & Checked)
+  | ({ readonly kind: 'texts'; readonly least: number } & Checked)
+  | { readonly kind: 'section'; readonly of: Fields }
+  | List;
 
-/** A sequence that means something as a whole, not only through its items. */
-interface DescribedList {
-  /** Markdown, on one line. */
-  readonly meaning: string;
+interface List {
+  readonly kind: 'list';
+  readonly of: Fields;
+  readonly least: number;
   readonly most: number;
-  /** How it is written; its default, if it has one. */
-  readonly example: string;
 }
 
-interface SettingOptions {
+export type Shape = Kind & {
+  /** Markdown, on one line. docs/configuration.md is generated from it: `npm run reference`. */
+  readonly meaning?: string;
+  readonly isOptional?: true;
+  /** As it would be written in the file. */
+  readonly byDefault?: Tree;
+};
+
+/** The declaration of a setting. One with neither a default nor `optional` is required. */
+export class Setting<T, Optional extends boolean = boolean> {
+  /** For the compiler alone. */
+  declare readonly types: { readonly value: T; readonly isOptional: Optional };
+
+  constructor(readonly shape: Shape) {}
+
   /** May be omitted without having a default. */
-  readonly optional?: boolean;
+  get optional(): Setting<T, true> {
+    return new Setting({ ...this.shape, isOptional: true, byDefault: undefined });
+  }
+
+  /** What a reader is told about it. */
+  says(meaning: string): Setting<T, Optional> {
+    return new Setting({ ...this.shape, meaning });
+  }
 }
 
-/** What kind of value a setting holds, and in which property of its class. */
-export type Shape = Kind & SettingOptions & { readonly property: string };
+/** What the program works with: the values of a section. */
+export type Values<F extends Fields> = Flat<
+  { readonly [Key in keyof F as IsOptional<F[Key]> extends true ? never : Key]: F[Key]['types']['value'] } & {
+    readonly [Key in keyof F as IsOptional<F[Key]> extends true ? Key : never]?: F[Key]['types']['value'];
+  }
+>;
+type IsOptional<S extends Setting<unknown>> = S['types']['isOptional'];
+type Flat<T> = { [Key in keyof T]: T[Key] };
 
-const shapes = new Map<object, Map<string, Shape>>();
-
-/** The settings of a class by their names in the file, in the order of declaration. */
-export function shapesOf(settings: SettingsClass): ReadonlyMap<string, Shape> {
-  return shapes.get(settings.prototype as object) ?? new Map<string, Shape>();
+/** A text, or what its rule converts it to: a URL, milliseconds, an address. */
+export function text<T>(rule: TextRule<T>, byDefault?: string): Setting<T, false> {
+  return new Setting({ kind: 'text', ...textBy(rule), byDefault });
 }
 
-/** A duration is text in the file and milliseconds in the program: the property `everyMs` is the setting `every`. */
-function setting(kind: Kind, options?: SettingOptions): PropertyDecorator {
-  return (target, key) => {
-    const property = String(key);
-    const known = shapes.get(target) ?? new Map<string, Shape>();
-    shapes.set(target, known.set(property.replace(/Ms$/, ''), { ...kind, ...options, property }));
-  };
+export function oneOf<const Word extends string>(words: readonly Word[], byDefault?: Word): Setting<Word, false> {
+  return text(oneWordOf(words), byDefault);
 }
 
-/** A text, or what the rule converts it to: a URL, milliseconds, an address. */
-export function text(meaning: string, rule: TextRule, options?: SettingOptions): PropertyDecorator {
-  return setting({ kind: 'text', meaning, allowed: rule.expects, ...textBy(rule) }, options);
-}
-
-export function oneOf(meaning: string, words: readonly string[], options?: SettingOptions): PropertyDecorator {
-  return text(meaning, oneWordOf(words), options);
-}
-
-export function wholeNumber(meaning: string, least: number, most: number): PropertyDecorator {
-  return setting(wholeNumberBetween(meaning, least, most));
-}
-
-export function optionalWholeNumber(meaning: string, least: number, most: number): PropertyDecorator {
-  return setting(wholeNumberBetween(meaning, least, most), { optional: true });
-}
-
-function wholeNumberBetween(meaning: string, least: number, most: number): Kind {
+export function wholeNumber(least: number, most: number, byDefault?: number): Setting<number, false> {
   const allowed = `a whole number from ${least} to ${most}`;
-  const accepts = (value: unknown): boolean =>
-    typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most;
-  const problemOf = (value: unknown): string | undefined =>
-    accepts(value) ? undefined : `must be ${allowed}${typeof value === 'number' ? '' : ', without quotes'}`;
-  return { kind: 'number', meaning, allowed, problemOf };
+  const problemOf = (value: unknown): string | undefined => {
+    if (typeof value !== 'number') return `must be ${allowed}, without quotes`;
+    return Number.isSafeInteger(value) && value >= least && value <= most ? undefined : `must be ${allowed}`;
+  };
+  return new Setting({ kind: 'number', allowed, problemOf, byDefault });
 }
 
-export function flag(meaning: string): PropertyDecorator {
-  const allowed = 'true or false';
+export function flag(byDefault: boolean): Setting<boolean, false> {
   const problemOf = (value: unknown): string | undefined =>
-    typeof value === 'boolean' ? undefined : `must be ${allowed}, without quotes`;
-  return setting({ kind: 'flag', meaning, allowed, problemOf });
+    typeof value === 'boolean' ? undefined : 'must be true or false, without quotes';
+  return new Setting({ kind: 'flag', allowed: 'true or false', problemOf, byDefault });
 }
 
-export function flagOr(meaning: string, word: string): PropertyDecorator {
+export function flagOr<const Word extends string>(word: Word, byDefault: boolean): Setting<boolean | Word, false> {
   const allowed = `true, false or ${word}`;
   const problemOf = (value: unknown): string | undefined =>
     typeof value === 'boolean' || value === word ? undefined : `must be ${allowed}`;
-  return setting({ kind: 'flag_or_text', meaning, allowed, problemOf });
+  return new Setting({ kind: 'flag or text', allowed, problemOf, byDefault });
 }
 
-export function texts(meaning: string, rule: TextRule, least: number): PropertyDecorator {
+/** With no item by default, unless there must be one. */
+export function texts<T>(rule: TextRule<T>, least = 0): Setting<readonly T[], false> {
   const allowed = least === 0 ? `each ${rule.expects}` : `at least ${least}, each ${rule.expects}`;
-  return setting({ kind: 'texts', least, meaning, allowed, ...textBy(rule) });
+  return new Setting({ kind: 'texts', least, ...textBy(rule), allowed, byDefault: least === 0 ? [] : undefined });
 }
 
-export function section(of: SettingsClass, options?: SettingOptions): PropertyDecorator {
-  return setting({ kind: 'section', of }, options);
+/** Has its defaults if it is omitted, or is required if one of its settings is. */
+export function section<F extends Fields>(of: F): Setting<Values<F>, false> {
+  const isRequired = Object.values(of).some(({ shape }) => shape.isOptional !== true && shape.byDefault === undefined);
+  return new Setting({ kind: 'section', of, byDefault: isRequired ? undefined : {} });
 }
 
-export function list(of: SettingsClass, least: number, described?: DescribedList): PropertyDecorator {
-  return setting({ kind: 'list', of, least, ...(described === undefined ? {} : { described }) });
+export function list<F extends Fields>(
+  of: F,
+  {
+    least = 0,
+    most = Infinity,
+    byDefault = least === 0 ? [] : undefined,
+  }: Partial<Pick<List, 'least' | 'most'>> & { byDefault?: Tree } = {},
+): Setting<readonly Values<F>[], false> {
+  return new Setting({ kind: 'list', of, least, most, byDefault });
 }
 
-const numberIn = (value: unknown): number =>
-  typeof value === 'string' && /^\d{1,9}(?:\.\d{1,9})?$/.test(value)
-    ? Number(value)
-    : typeof value === 'number'
-      ? value
-      : NaN;
-
-function textBy(rule: TextRule): Checked {
-  return {
-    rule,
-    problemOf: (value) => {
-      if (typeof value === 'string' && rule.accepts(value)) return undefined;
-      const meant =
-        rule.withUnit?.(numberIn(value)) ?? (typeof value === 'string' ? rule.rewritten?.(value) : undefined);
-      if (meant !== undefined) return `must be ${rule.expects}; write ${meant}`;
-      if (typeof value !== 'string') return `must be text: ${rule.expects}; put the value in quotes`;
-      const nearest = rule.nearest?.(value);
-      return `must be ${rule.expects}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
-    },
+function textBy(rule: TextRule<unknown>): Checked {
+  const problemOf = (value: unknown): string | undefined => {
+    if (typeof value !== 'string') return `must be text: ${rule.expects}; put the value in quotes`;
+    return rule.read(value) === undefined ? `must be ${rule.expects}` : undefined;
   };
+  return { allowed: rule.expects, rule, problemOf };
 }

@@ -1,86 +1,58 @@
-import { formatDuration } from '#libs/clock';
-import { checkSettings } from './check-settings.js';
+import { nameInFile } from './check-settings.js';
 import { childPath } from './fault.js';
-import { type SettingsClass, type Shape, shapesOf } from './setting.js';
+import type { Tree } from './read-yaml.js';
+import type { Fields, Shape } from './setting.js';
 
 const BEGIN = '<!-- settings: begin, written by npm run reference -->';
 const END = '<!-- settings: end -->';
-
-const COLUMNS = ['setting', 'type', 'default', 'allowed', 'meaning'] as const;
-
-type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
 /**
  * The document with the table of all settings between its two markers; the rest stays as it is. The table is not
  * aligned: prettier does that.
  * @throws TypeError unless each marker occurs exactly once, in the right order
  */
-export function withSettingsTable(document: string, settings: SettingsClass): string {
-  const begin = document.indexOf(BEGIN);
-  const end = document.indexOf(END);
-  const areSingle = document.lastIndexOf(BEGIN) === begin && document.lastIndexOf(END) === end;
-  if (begin < 0 || end < begin || !areSingle) {
+export function withSettingsTable(document: string, settings: Fields): string {
+  const [before, rest, ...others] = document.split(BEGIN);
+  const [, after, ...more] = rest?.split(END) ?? [];
+  if (before === undefined || after === undefined || before.includes(END) || others.length + more.length > 0) {
     throw new TypeError(`the table has its place between one ${BEGIN} and one ${END}`);
   }
-  return `${document.slice(0, begin)}${BEGIN}\n\n${settingsTable(settings)}\n\n${document.slice(end)}`;
+  return `${before}${BEGIN}\n\n${settingsTable(settings)}\n\n${END}${after}`;
 }
 
-/** A Markdown table with a row for each setting of the class and of the sections in it, in the order of declaration. */
-export function settingsTable(settings: SettingsClass): string {
-  const lines = rowsOf(settings, '').map((row) => COLUMNS.map((column) => row[column]));
-  return [COLUMNS, COLUMNS.map(() => '---'), ...lines]
-    .map((cells) => `| ${cells.map(inCell).join(' | ')} |`)
+/** A Markdown table with a row for each setting and those of the sections in it, in the order of declaration. */
+export function settingsTable(settings: Fields): string {
+  const head = ['setting', 'type', 'default', 'allowed', 'meaning'];
+  return [head, head.map(() => '---'), ...rowsOf(settings, '')]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
     .join('\n');
 }
 
-function rowsOf(settings: SettingsClass, parent: string): Row[] {
-  return [...shapesOf(settings)].flatMap(([name, shape]) => {
-    const path = childPath(parent, name);
+function rowsOf(settings: Fields, parent: string): string[][] {
+  return Object.entries(settings).flatMap(([option, { shape }]) => {
+    const path = childPath(parent, nameInFile(option));
     if (shape.kind === 'section') return rowsOf(shape.of, path);
-    if (shape.kind === 'list') return [...rowOfList(path, shape), ...rowsOf(shape.of, `${path}[]`)];
-    return {
-      setting: `\`${path}\``,
-      type: shape.kind.replaceAll('_', ' '),
-      default: defaultOf(settings, name, shape),
-      allowed: asMarkdown(shape.allowed),
-      meaning: shape.meaning,
-    };
+    const allowed = shape.kind === 'list' ? `${shape.least} to ${shape.most} items` : shape.allowed;
+    const row = [`\`${path}\``, shape.kind, defaultOf(shape), asMarkdown(allowed), shape.meaning ?? ''];
+    if (shape.kind !== 'list') return [row];
+    // A sequence that does not mean something as a whole is fully described by its items.
+    return [...(shape.meaning === undefined ? [] : [row]), ...rowsOf(shape.of, `${path}[]`)];
   });
 }
 
-/** Only if the sequence means something as a whole: any other is fully described by its items. */
-function rowOfList(path: string, { least, described }: Extract<Shape, { readonly kind: 'list' }>): Row[] {
-  if (described === undefined) return [];
-  const { meaning, most, example } = described;
-  return [
-    {
-      setting: `\`${path}\``,
-      type: 'list',
-      default: `\`${example}\``,
-      allowed: asMarkdown(`${least} to ${most} items`),
-      meaning,
-    },
-  ];
+function defaultOf({ byDefault, isOptional }: Shape): string {
+  if (byDefault !== undefined) return `\`${asFlow(byDefault)}\``;
+  return isOptional === true ? '-' : 'required';
 }
 
-/**
- * A setting without an initial value is required if its absence is a fault; the check itself decides, so this cannot be
- * out of date.
- */
-function defaultOf(settings: SettingsClass, name: string, { kind, property }: Shape): string {
-  const value = (new settings() as Record<string, unknown>)[property];
-  if (value === undefined) {
-    return checkSettings({}, settings).faults.some(({ path }) => path === name) ? 'required' : '-';
-  }
-  const isDuration = kind === 'text' && typeof value === 'number';
-  return `\`${isDuration ? formatDuration(value) : typeof value === 'string' ? value : JSON.stringify(value)}\``;
+function asFlow(tree: Tree): string {
+  if (Array.isArray(tree)) return `[${tree.map(asFlow).join(', ')}]`;
+  if (typeof tree !== 'object') return String(tree);
+  const members = Object.entries(tree).map(([name, value]) => `${name}: ${asFlow(value)}`);
+  return `{ ${members.join(', ')} }`;
 }
 
 /** The words of a fault are plain text, in which `'*'` and `_` have no special meaning. */
 function asMarkdown(plain: string): string {
   return plain.replace(/[\\`*_[\]<>]/g, '\\$&');
-}
-
-function inCell(markdown: string): string {
-  return markdown.replaceAll('|', '\\|');
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shownPath } from './shown-path.js';
+import { shownPath } from './read-file.js';
 
 describe('the path at which a file was looked for', () => {
   let folder: string;

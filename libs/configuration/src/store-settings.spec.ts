@@ -1,15 +1,17 @@
 import { ConfigurationError } from './fault.js';
-import { parseConfiguration } from './parse-configuration.js';
-import type { ParsedStore } from './broker-configuration.js';
+import { parseConfiguration } from './load-configuration.js';
+import { type StoreConfiguration, storeConfiguration } from './broker-configuration.js';
 
-function parseStore(store: object): ParsedStore {
+/** Where the store is, as if each of its files held its own name. */
+function parseStore(store: object): StoreConfiguration {
   const merchant = {
     id: 'shop',
     serviceCode: '137d9304-0368-11ed-b939-0242ac120002',
     clientKeyFiles: ['shop.jwk.json'],
     gateway: { baseUrl: 'https://gateway.example' },
   };
-  return parseConfiguration(JSON.stringify({ store, merchants: [merchant] }), {}).store;
+  const parsed = parseConfiguration(JSON.stringify({ store, merchants: [merchant] }), {}).store;
+  return storeConfiguration(parsed);
 }
 
 function faultsOf(store: object): string[] {

@@ -1,25 +1,13 @@
 import { isIP } from 'node:net';
-import { formatDuration, isTimeZone, parseDurationMs, parseTimeOfDayMs, timeZoneNames } from '#libs/clock';
+import { isTimeZone, parseDurationMs, parseTimeOfDayMs } from '#libs/clock';
 import type { LeadTime } from '#libs/session';
-import { nearestName } from './nearest-name.js';
 
-/** What a text setting must look like. `expects` completes the sentence "must be …" and never depends on the value. */
-export interface TextRule {
+/** What a text setting must look like. */
+export interface TextRule<T = string> {
+  /** Completes the sentence "must be …", and never depends on the value. */
   readonly expects: string;
-  readonly accepts: (text: string) => boolean;
-  /**
-   * The allowed name that the refused text is probably a misspelling of, if there is one: never anything else from that
-   * text.
-   */
-  readonly nearest?: (text: string) => string | undefined;
-  /** How to write correctly what the text says in another form. */
-  readonly rewritten?: (text: string) => string | undefined;
-  /** All allowed values, if they are a closed list. */
-  readonly words?: readonly string[];
-  /** How to write a number that was meant to have a unit, if it was: never anything but that number. */
-  readonly withUnit?: (number: number) => string | undefined;
-  /** Converts an accepted text into what the program works with. */
-  readonly convert?: (text: string) => Single | HostAndPort;
+  /** @returns what the program works with; undefined if the text is not accepted */
+  readonly read: (text: string) => T | undefined;
   /** The rule for the content of the file, if the text is a file name. */
   readonly content?: ContentRule<unknown>;
 }
@@ -29,22 +17,18 @@ export interface ContentRule<Content> {
   /** `secret`: nobody else should read it. */
   readonly kind: 'secret' | 'certificates' | 'public';
   readonly maxBytes: number;
-  /** Absent: only the absolute path is needed, because the content changes and is read at each use. */
-  readonly read?: (text: string, file: string) => Promise<Fit<Content>> | Fit<Content>;
-  /** For a file without `read`, which may appear later: what does not work until it exists. */
+  readonly read: (text: string, file: string) => Promise<Fit<Content>> | Fit<Content>;
+  /** For a file that is read at each use and may appear later: what does not work until it exists. */
   readonly without?: string;
-  /**
-   * For a file without `read`: why its current content will not do, to be read after the path of the setting; undefined
-   * if it will.
-   */
-  readonly judge?: (text: string) => string | undefined;
 }
 
-/**
- * `problem` is read after the path of the setting, and never quotes the file: any file may be a secret in the wrong
- * place.
- */
+/** `problem` is read after the path of the setting, and never quotes the file: it may be a secret in the wrong place. */
 export type Fit<Content> = { readonly content: Content } | { readonly problem: string };
+
+declare const content: unique symbol;
+
+/** The name of a file with such content. */
+export type FileName<Content> = string & { readonly [content]: Content };
 
 /** A setting's value, if it is a single one. */
 export type Single = string | number | boolean | URL | LeadTime;
@@ -54,278 +38,186 @@ export interface HostAndPort {
   readonly port: number;
 }
 
+export function accepted(expects: string, accepts: (text: string) => boolean): TextRule {
+  return { expects, read: (text) => (accepts(text) ? text : undefined) };
+}
+
 export function matching(pattern: RegExp, expects: string): TextRule {
-  return { expects, accepts: (text) => pattern.test(text) };
+  return accepted(expects, (text) => pattern.test(text));
 }
 
-/** A shorter text is as close to one word as to another. */
-const MIN_WORD_LENGTH = 4;
-
-export function oneWordOf(words: readonly string[]): TextRule {
-  return {
-    expects: `one of ${words.join(', ')}`,
-    words,
-    accepts: (text) => words.includes(text),
-    nearest: (text) => {
-      if (text.length < MIN_WORD_LENGTH) return undefined;
-      const begun = words.filter((word) => word.startsWith(text.toLowerCase()));
-      return begun.length === 1 ? begun[0] : nearestName(text, words);
-    },
-  };
+export function oneWordOf<Word extends string>(words: readonly Word[]): TextRule<Word> {
+  return { expects: `one of ${words.join(', ')}`, read: (text) => words.find((word) => word === text) };
 }
-
-const HOST_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
-
-export const hostName: TextRule = {
-  expects: 'a host name or an IP address, without a port',
-  accepts: (text) =>
-    isIP(text) !== 0 || (text.length <= 253 && text.split('.').every((label) => HOST_LABEL.test(label))),
-};
-
-export const uuid = matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID, as the bank assigned it');
-
-export const serviceCodeAlias: TextRule = {
-  ...uuid,
-  expects: 'a UUID, made for this client alone',
-};
 
 /** What merchant ids look like, as the source of a regular expression. */
 export const MERCHANT_ID = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$';
-
 export const merchantId = matching(new RegExp(MERCHANT_ID), '1 to 63 lower-case letters, digits and inner hyphens');
-
-/** Whether a caller name from outside is one that a policy could have. */
-export function isCallerName(text: string): boolean {
-  return callerName.accepts(text);
-}
-
+export const uuid = matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID, as the bank assigned it');
+export const serviceCodeAlias = { ...uuid, expects: 'a UUID, made for this client alone' };
 export const callerName = matching(/^[\w.:/@-]{1,128}$/, '1 to 128 letters, digits and . _ : / @ -');
-
 /** A label of metrics; labels that do not stand for a client begin with `_`. */
 export const clientName = matching(
   /^[A-Za-z0-9][\w.:/@-]{0,63}$/,
   '1 to 64 letters, digits and . _ : / @ -, beginning with a letter or digit',
 );
-
 export const keyPrefix = matching(/^[\w.:-]{1,64}$/, '1 to 64 letters, digits and . _ : -');
-
-/** `redis://[user[:password]@]host[:port][/database]`, `rediss://` for TLS. */
-export const redisUrl: TextRule = {
-  expects: 'a URL such as redis://host:6379/0, or rediss:// for TLS, without query or fragment',
-  accepts: (text) => {
-    const url = /^rediss?:\/\/[^\s\\]+$/.test(text) ? URL.parse(text) : null;
-    return url !== null && url.hostname !== '' && /^(?:\/\d{0,4})?$/.test(url.pathname) && !/[?#]/.test(text);
-  },
-};
-
-/** The port must be given: 6379, 26379 and 7000 are all common. */
-export const hostAndPort: TextRule = {
-  expects: 'host:port, such as redis-0.redis:26379',
-  accepts: (text) => {
-    const { host, port } = partsOfPlace(text);
-    return hostName.accepts(host) && port >= 1 && port <= 65_535;
-  },
-  convert: partsOfPlace,
-};
-
-function partsOfPlace(text: string): { readonly host: string; readonly port: number } {
-  const { v6, host = '', port } = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
-  return { host: v6 ?? host, port: Number(port) };
-}
-
 export const sentinelName = matching(/^[\w.-]{1,64}$/, '1 to 64 letters, digits and . _ -');
-
 export const userName = matching(/^[\x21-\x7e]{1,128}$/, '1 to 128 printable characters without spaces');
-
 export const fileName = matching(/^[^\0\n\r]{1,1024}$/, 'the path of a file');
-
-/** Lower or upper case. The hash of the empty text would let in a caller who presents no token. */
-export const sha256Hex: TextRule = {
-  expects: 'the SHA-256 of a token as 64 hexadecimal digits (not of an empty one)',
-  accepts: (text) => /^[0-9a-f]{64}$/i.test(text) && text.toLowerCase() !== SHA256_OF_NOTHING,
-  convert: (text) => text.toLowerCase(),
-};
-const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-
 /** RFC 7469 section 2.4 without its quotes: 32 bytes in canonical base64, whose last character has two spare bits. */
 export const publicKeyPin = matching(
   /^sha256\/[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/,
   'sha256/ followed by the base64 of the SHA-256 of a public key (44 characters)',
 );
-
 /** A field name of RFC 9110 section 5.1 or a JSON member that needs no escaping. */
 export const attachmentName = matching(/^[A-Za-z0-9][\w-]{0,63}$/, '1 to 64 letters, digits, _ and -');
-
 export const memberName = matching(/^[A-Za-z_][\w-]{0,63}$/, '1 to 64 letters, digits, _ and -, as in the body');
-
-export const baseUrl: TextRule = {
-  expects: 'an http or https URL without user, query or fragment',
-  // An empty user, query or fragment vanishes when the URL is parsed, so the text is searched for their delimiters.
-  accepts: (text) => httpUrl(text) !== undefined && !/[?#]/.test(text) && !/^https?:\/\/[^/]*@/i.test(text),
-  rewritten: withScheme,
-  convert: toUrl,
-};
-
-/**
- * A name of several labels that ends in letters, as no secret does, with or without a port, and a path of plain words.
- */
-const BARE_HOST =
-  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:\/[a-z][a-z0-9-]{0,31}){0,6}\/?$/;
-const BARE_LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}):\d{1,5}(?:\/[a-z][a-z0-9-]{0,31}){0,6}\/?$/;
-/** With a port or a path, so it must be an address of some kind. */
-const BARE_ADDRESS = /^[\w.-]+(?::\d{1,5}(?:\/[^?#\s@]*)?|\/[^?#\s@]*)$/;
-const MAX_HOST_LENGTH = 253;
-
-/** An address whose scheme is missing. A text that may be anything else is not quoted. */
-function withScheme(text: string): string | undefined {
-  if (text.length > MAX_HOST_LENGTH) return undefined;
-  if (BARE_LOOPBACK.test(text)) return `http://${text}`;
-  if (BARE_HOST.test(text)) return `https://${text}`;
-  return BARE_ADDRESS.test(text) ? 'it with https:// in front' : undefined;
-}
-
+const inTheTokens = 'printable characters without spaces, as in the tokens';
 /** Compared with the `iss` of a token character by character; by convention a URL. */
-export const issuer = matching(
-  /^[\x21-\x7e]{1,512}$/,
-  '1 to 512 printable characters without spaces, as in the tokens',
-);
-
-export const audience = matching(
-  /^[\x21-\x7e]{1,256}$/,
-  '1 to 256 printable characters without spaces, as in the tokens',
-);
-
+export const issuer = matching(/^[\x21-\x7e]{1,512}$/, `1 to 512 ${inTheTokens}`);
+export const audience = matching(/^[\x21-\x7e]{1,256}$/, `1 to 256 ${inTheTokens}`);
 /** With or without `application/`, as in RFC 7515 section 4.1.9. */
 export const mediaType = matching(
   /^(?:application\/)?[A-Za-z0-9][\w.+-]{0,63}$/,
   "a type of token, such as 'at+jwt' or 'application/at+jwt'",
 );
+export const timeOfDay = accepted(
+  'a time of day from 00:00 to 23:59, in quotes',
+  (text) => parseTimeOfDayMs(text) !== undefined,
+);
+export const timeZone = accepted('the name of a time zone, such as Europe/Kyiv (IANA)', isTimeZone);
 
-/** Anybody who can change the keys in transit can pose as any caller: http is for this machine only. */
-export const jwksUri: TextRule = {
-  expects: 'an https URL without user or fragment (http only on a loopback address)',
-  accepts: (text) => {
-    const url = httpUrl(text);
-    if (url === undefined || /#/.test(text) || /^https?:\/\/[^/]*@/i.test(text)) return false;
-    return url.protocol === 'https:' || isLoopbackUrl(url);
+/** Whether a caller name from outside is one that a policy could have. */
+export function isCallerName(text: string): boolean {
+  return callerName.read(text) !== undefined;
+}
+
+const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+/** Lower or upper case. The hash of the empty text would let in a caller who presents no token. */
+export const sha256Hex: TextRule = {
+  expects: 'the SHA-256 of a token as 64 hexadecimal digits (not of an empty one)',
+  read: (text) => {
+    const hash = text.toLowerCase();
+    return /^[0-9a-f]{64}$/.test(hash) && hash !== SHA256_OF_NOTHING ? hash : undefined;
   },
-  convert: toUrl,
 };
+
+const HOST_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
+const isHost = (text: string): boolean =>
+  isIP(text) !== 0 || (text.length <= 253 && text.split('.').every((label) => HOST_LABEL.test(label)));
+export const hostName = accepted('a host name or an IP address, without a port', isHost);
+
+/** The port must be given: 6379, 26379 and 7000 are all common. */
+export const hostAndPort: TextRule<HostAndPort> = {
+  expects: 'host:port, such as redis-0.redis:26379',
+  read: (text) => {
+    const {
+      v6,
+      name = '',
+      digits,
+    } = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]+)):(?<digits>\d{1,5})$/.exec(text)?.groups ?? {};
+    const [host, port] = [v6 ?? name, Number(digits)];
+    return isHost(host) && port >= 1 && port <= 65_535 ? { host, port } : undefined;
+  },
+};
+
+/** `redis://[user[:password]@]host[:port][/database]`, `rediss://` for TLS. */
+export const redisUrl = accepted(
+  'a URL such as redis://host:6379/0, or rediss:// for TLS, without query or fragment',
+  (text) => {
+    const url = /^rediss?:\/\/[^\s\\?#]+$/.test(text) ? URL.parse(text) : null;
+    return url !== null && url.hostname !== '' && /^(?:\/\d{0,4})?$/.test(url.pathname);
+  },
+);
+
+function httpUrl(expects: string, isRight: (url: URL, text: string) => boolean): TextRule<URL> {
+  const read = (text: string): URL | undefined => {
+    const url = /^https?:\/\/[^\s/\\][^\s\\]*$/i.test(text) ? URL.parse(text) : null;
+    return url !== null && isRight(url, text) ? url : undefined;
+  };
+  return { expects, read };
+}
+
+// An empty user, query or fragment vanishes when the URL is parsed, so the text is searched for their delimiters.
+const hasUser = (text: string): boolean => /^https?:\/\/[^/]*@/i.test(text);
+export const baseUrl = httpUrl(
+  'an http or https URL without user, query or fragment',
+  (_url, text) => !/[?#]/.test(text) && !hasUser(text),
+);
+/** Anybody who can change the keys in transit can pose as any caller: http is for this machine only. */
+export const jwksUri = httpUrl(
+  'an https URL without user or fragment (http only on a loopback address)',
+  (url, text) => !text.includes('#') && !hasUser(text) && (url.protocol === 'https:' || isLoopbackUrl(url)),
+);
+export const proxyUrl = httpUrl(
+  'an http or https URL of a proxy, without path or query',
+  ({ pathname, search, hash }) => pathname + search + hash === '/',
+);
 
 /** Only names and addresses that can mean nothing but this machine: how a resolver answers for others is not known. */
 export function isLoopback(host: string): boolean {
-  if (isIP(host) === 4) return host.startsWith('127.');
-  return host === '::1' || host.toLowerCase() === 'localhost';
+  return isIP(host) === 4 ? host.startsWith('127.') : host === '::1' || host.toLowerCase() === 'localhost';
 }
 
 export function isLoopbackUrl({ hostname }: Pick<URL, 'hostname'>): boolean {
   return hostname === '[::1]' || isLoopback(hostname);
 }
 
-export const proxyUrl: TextRule = {
-  expects: 'an http or https URL of a proxy, without path or query',
-  accepts: (text) => {
-    const url = httpUrl(text);
-    return url !== undefined && url.pathname + url.search + url.hash === '/';
-  },
-  convert: toUrl,
-};
-
-function toUrl(text: string): URL {
-  return new URL(text);
-}
-
-function httpUrl(text: string): URL | undefined {
-  if (!/^https?:\/\/[^\s/\\]/i.test(text) || /[\s\\]/.test(text)) return undefined;
-  return URL.parse(text) ?? undefined;
-}
-
-/** Milliseconds of a duration in the code, e.g. a default. */
-export function durationMs(text: string): number {
-  const ms = parseDurationMs(text);
-  if (ms === undefined) throw new TypeError(`no duration: ${text}`);
-  return ms;
-}
-
-/** In seconds, as usually meant; in milliseconds, if that many seconds would be too long. */
-function withUnit(number: number, accepts: TextRule['accepts']): string | undefined {
-  const isLength = Number.isSafeInteger(number) && number > 0;
-  return isLength ? [`${number}s`, formatDuration(number)].find(accepts) : undefined;
-}
-
-const UNIT_WORDS = [
-  ['ms', /^(?:ms|milliseconds?)$/],
-  ['s', /^(?:s|secs?|seconds?)$/],
-  ['m', /^(?:m|mins?|minutes?)$/],
-  ['h', /^(?:h|hrs?|hours?)$/],
-  ['d', /^(?:d|days?)$/],
-] as const;
-
-/** Such as `5sec`, `5 s` or `1m30s`, rewritten as one number and one unit. */
-function rewrittenDuration(text: string, accepts: TextRule['accepts']): string | undefined {
-  if (!/^(?:\d{1,9} ?[a-z]{1,12} ?){1,5}$/.test(text)) return undefined;
-  const parts = [...text.matchAll(/(\d+) ?([a-z]+)/g)].map(([, number = '', word = '']) => {
-    const unit = UNIT_WORDS.find(([, words]) => words.test(word))?.[0];
-    return unit === undefined ? NaN : (parseDurationMs(`${number}${unit}`) ?? NaN);
-  });
-  const sum = parts.reduce((total, part) => total + part, 0);
-  const meant = formatDuration(sum);
-  return accepts(meant) ? meant : undefined;
-}
-
 /** Both ends are part of the range. */
-export function durationBetween(min: string, max: string): TextRule {
-  const [minMs, maxMs] = [durationMs(min), durationMs(max)];
-  const accepts = (text: string): boolean => {
-    const ms = parseDurationMs(text);
-    return ms !== undefined && ms >= minMs && ms <= maxMs;
-  };
+export function durationBetween(min: string, max: string): TextRule<number> {
+  const [minMs = NaN, maxMs = NaN] = [min, max].map(parseDurationMs);
   return {
     expects: `a duration from ${min} to ${max}, such as 90s, 15m or 2h`,
-    accepts,
-    withUnit: (number) => withUnit(number, accepts),
-    rewritten: (text) => rewrittenDuration(text, accepts),
-    convert: durationMs,
+    read: (text) => [parseDurationMs(text)].find((ms = NaN) => ms >= minMs && ms <= maxMs),
   };
 }
-
-export const timeOfDay: TextRule = {
-  expects: 'a time of day from 00:00 to 23:59, in quotes',
-  accepts: (text) => parseTimeOfDayMs(text) !== undefined,
-};
-
-export const timeZone: TextRule = {
-  expects: 'the name of a time zone, such as Europe/Kyiv (IANA)',
-  accepts: isTimeZone,
-  nearest: (text) => nearestName(text, timeZoneNames().filter(isTimeZone)),
-};
 
 /** More than half of a lifetime would renew twice as often as anyone needs, and each create call can break payments. */
 const MAX_SHARE = 0.5;
 
-export const leadTime: TextRule = {
+export const leadTime: TextRule<LeadTime> = {
   expects: `a duration such as 90s, or a percentage of the lifetime above 0% and at most ${MAX_SHARE * 100}%`,
-  accepts: (text) => parseLeadTime(text) !== undefined,
-  rewritten: (text) => rewrittenDuration(text, (meant) => parseLeadTime(meant) !== undefined),
-  withUnit: leadTimeOf,
-  convert: (text) => parseLeadTime(text) ?? text,
-};
-
-/** A fraction was meant as a share; a whole number may be a share or a duration. */
-function leadTimeOf(number: number): string | undefined {
-  const isLeadTime = (text: string): boolean => parseLeadTime(text) !== undefined;
-  if (number > 0 && number < 1) return [`${Number((number * 100).toFixed(4))}%`].find(isLeadTime);
-  const texts = [`${number}%`].filter(isLeadTime).concat(withUnit(number, isLeadTime) ?? []);
-  return texts.length === 0 ? undefined : texts.join(' or ');
-}
-
-/** Parses `20%` or `90s`; undefined if it is neither, is zero, or is more than half of the lifetime. */
-function parseLeadTime(text: string): LeadTime | undefined {
-  const percentage = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(text)?.[1];
-  if (percentage !== undefined) {
+  read: (text) => {
+    const percentage = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(text)?.[1];
+    if (percentage === undefined) {
+      const ms = parseDurationMs(text) ?? 0;
+      return ms > 0 ? { kind: 'duration', durationMs: ms } : undefined;
+    }
     const share = Number(percentage) / 100;
     return share > 0 && share <= MAX_SHARE ? { kind: 'share', share } : undefined;
+  },
+};
+
+const MAX_PATH_LENGTH = 512;
+/**
+ * RFC 3986 `pchar` without escapes and without `*`: a path that needs more can be written in two ways, or is a trap.
+ */
+const LITERAL_PART = /^(?!\.{1,2}$)[\w.~!$&'()+,;=:@-]+$/;
+const ONE = '*';
+const REST = '**';
+const partsOf = (path: string): string[] => path.slice(1).split('/');
+
+/** `/ecom/execute_request/hpp/**`: `*` is exactly one part of a path, `**` at its end is one or more. */
+export const routePath = accepted(
+  'a path such as /ecom/execute_request/**: parts of letters, digits and -._~ after each /, none empty, . or .., ' +
+    'without escapes and query; * for exactly one part, ** only as the last part',
+  (text) =>
+    text.startsWith('/') &&
+    text.length <= MAX_PATH_LENGTH &&
+    partsOf(text).every(
+      (part, index, { length }) => part === ONE || (part === REST ? index === length - 1 : LITERAL_PART.test(part)),
+    ),
+);
+
+/** Whether every path of `later` is also one of `earlier`. Both are accepted by `routePath`. */
+export function covers(earlier: string, later: string): boolean {
+  const [wide, narrow] = [partsOf(earlier), partsOf(later)];
+  for (const [index, part] of wide.entries()) {
+    const other = narrow[index];
+    if (other === undefined) return false;
+    if (part === REST) return true;
+    if (other === REST || (part !== ONE && part !== other)) return false;
   }
-  const ms = parseDurationMs(text);
-  return ms !== undefined && ms > 0 ? { kind: 'duration', durationMs: ms } : undefined;
+  return wide.length === narrow.length;
 }

@@ -3,13 +3,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { ConfigurationError, parseConfiguration, parseEgressConfiguration } from '#libs/configuration';
-import {
-  nearlySettings,
-  piecesOfYaml,
-  validConfiguration,
-} from '../../../libs/configuration/src/configuration.arbitrary.js';
-import { BrokerSettings } from '../../../libs/configuration/src/settings/broker-settings.js';
-import { EgressDocument } from '../../../libs/configuration/src/settings/egress-settings.js';
+import { brokerSettings } from '../../../libs/configuration/src/settings/broker-settings.js';
+import { egressDocument } from '../../../libs/configuration/src/settings/egress-settings.js';
+import { nearlySettings, piecesOfYaml, validConfiguration } from '../configuration-arbitraries.js';
 import { anyOf, damaged } from '../damaged.js';
 import { demand, pureTarget } from '../fuzz-target.js';
 
@@ -29,7 +25,7 @@ const egressExample = readFileSync(join(EXAMPLES, 'egress.yaml'), 'utf8');
 const text = fc.oneof(
   piecesOfYaml,
   fc
-    .oneof(nearlySettings(BrokerSettings, leaf), nearlySettings(EgressDocument, leaf))
+    .oneof(nearlySettings(brokerSettings, leaf), nearlySettings(egressDocument, leaf))
     .chain((raw) => fc.boolean().map((asYaml) => (asYaml ? stringify(raw) : JSON.stringify(raw)))),
   validConfiguration.map((raw) => stringify(raw)),
   fc.constant(egressExample),

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseConfiguration, type ParsedConfiguration } from '#libs/configuration';
+import { parseConfiguration } from '#libs/configuration';
 import { type Container, containersOf, type Manifest, named, ofKind, type PodSpec, root } from './manifests.js';
 import {
   fileFaults,
@@ -11,6 +11,8 @@ import {
   reachFaults,
   rolloutFaults,
 } from './program-checks.js';
+
+type ParsedConfiguration = ReturnType<typeof parseConfiguration>;
 
 const NAME = 'session-broker';
 /** Read by OpenTelemetry's SDK and by Node.js itself. */
@@ -77,7 +79,7 @@ export function graceMs(file: string): number {
 
 /** Where the configuration connects to. */
 function wantedBy({ store, merchants, auth }: ParsedConfiguration): readonly URL[] {
-  const redis = store.type === 'redis' && store.place.kind === 'url' ? [new URL(store.place.url)] : [];
+  const redis = store.url === undefined ? [] : [new URL(store.url)];
   const issuer = auth.jwt?.jwksUri === undefined ? [] : [auth.jwt.jwksUri];
   return [...redis, ...merchants.map(({ gateway }) => gateway.proxy ?? gateway.baseUrl), ...issuer];
 }

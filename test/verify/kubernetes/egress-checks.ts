@@ -1,7 +1,9 @@
-import { parseEgressConfiguration, type ParsedEgressConfiguration } from '#libs/configuration';
+import { parseEgressConfiguration } from '#libs/configuration';
 import { configurationOf, graceMs } from './broker-checks.js';
 import { type Container, type Manifest, named, ofKind } from './manifests.js';
 import { fileFaults, filesNamedBy, portFaults, probeFaults, reachFaults, rolloutFaults } from './program-checks.js';
+
+type ParsedEgressConfiguration = ReturnType<typeof parseEgressConfiguration>;
 
 const NAME = 'session-egress';
 const FILE = '/etc/session-egress/egress.yaml';

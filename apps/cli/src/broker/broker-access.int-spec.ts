@@ -65,8 +65,8 @@ describe('how status, renew and session watch get to a broker', () => {
 
   describe.each(VERBS.map((args) => [args.join(' '), args] as const))('%s', (_name, args) => {
     it.each([
-      ['of a certificate', new TestAuthority().cert, 'it is PEM, such as a certificate or a key'],
-      ['of several lines', 'first-canary\nsecond-canary\n', 'it has several lines'],
+      ['of a certificate', new TestAuthority().cert, 'it has characters that no token has'],
+      ['of several lines', 'first-canary\nsecond-canary\n', 'it has characters that no token has'],
       ['of other characters', 'кanary token', 'it has characters that no token has'],
       ['that is empty', '\n', 'it is empty'],
     ])('sends nothing with a token file %s', async (_what, content, why) => {

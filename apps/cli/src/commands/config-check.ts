@@ -2,7 +2,8 @@ import {
   type BrokerConfiguration,
   checkConfiguration,
   type EgressConfiguration,
-  loadAnyConfiguration,
+  loadConfiguration,
+  loadEgressConfiguration,
   writtenAddress,
 } from '#libs/configuration';
 import { createSessionAddress } from '#libs/session';
@@ -36,14 +37,16 @@ export async function configCheck(
 ): Promise<Report> {
   const { file, structure = false } = options;
   const partly = await checkConfiguration(file, { environment, clock, readsFiles: !structure });
+  if (partly.error !== undefined) throw partly.error;
   if (structure || partly.unset.length > 0) return partReport(options, partly);
-  const loaded = await loadAnyConfiguration(file, { environment, clock });
   const { lines, json } =
-    loaded.kind === 'egress' ? summaryOfEgress(loaded.configuration) : summaryOfBroker(loaded.configuration);
+    partly.kind === 'egress'
+      ? summaryOfEgress(await loadEgressConfiguration(file, { environment, clock }))
+      : summaryOfBroker(await loadConfiguration(file, { environment, clock }));
   return {
     lines: [`${file} is valid`, ...lines],
-    json: { file, kind: loaded.kind, ...json },
-    warnings: loaded.configuration.warnings.map(placed),
+    json: { file, kind: partly.kind, ...json },
+    warnings: partly.warnings.map(placed),
   };
 }
 

@@ -7,13 +7,11 @@ import {
   ConfigurationError,
   loadConfiguration,
   loadEgressConfiguration,
-  knownInPart,
   type NamedFile,
   type Surroundings,
 } from '#libs/configuration';
 
 type Checked = Awaited<ReturnType<typeof checkConfiguration>>;
-type InPart = Awaited<ReturnType<typeof knownInPart>>;
 
 /** As much of a configuration as can be read. */
 export type Loaded<Configuration, Parts = unknown> =
@@ -55,7 +53,7 @@ export function loadEgressAsFarAsPossible(file: string, surroundings: Surroundin
 
 interface Reading<Configuration, Parts> {
   readonly load: (file: string, surroundings: Surroundings) => Promise<Configuration>;
-  readonly partsOf: (found: Checked | InPart) => Parts | undefined;
+  readonly partsOf: (found: Checked) => Parts | undefined;
 }
 
 async function asFarAsPossible<Configuration extends { readonly files: readonly NamedFile[] }, Parts>(
@@ -65,17 +63,13 @@ async function asFarAsPossible<Configuration extends { readonly files: readonly 
 ): Promise<Loaded<Configuration, Parts>> {
   const loaded = await unlessFaulty(load(file, { environment, clock }));
   if (!(loaded instanceof ConfigurationError)) return { kind: 'usable', configuration: loaded, files: loaded.files };
-  const whole = await unlessFaulty(checkConfiguration(file, { environment, clock, readsFiles: true }));
-  const known = whole instanceof ConfigurationError ? undefined : partsOf(whole);
-  if (!(whole instanceof ConfigurationError) && whole.unset.length > 0 && known !== undefined) {
-    return { kind: 'incomplete', unset: whole.unset, files: whole.files, known };
-  }
-  const inPart = await unlessFaulty(knownInPart(file, environment));
-  const parts = inPart instanceof ConfigurationError ? undefined : partsOf(inPart);
-  if (inPart instanceof ConfigurationError || parts === undefined) {
+  const partly = await unlessFaulty(checkConfiguration(file, { environment, clock, readsFiles: true }));
+  const known = partly instanceof ConfigurationError ? undefined : partsOf(partly);
+  if (partly instanceof ConfigurationError || known === undefined)
     return { kind: 'faulty', error: loaded, files: undefined };
-  }
-  return { kind: 'faulty', error: loaded, files: inPart.files, faulty: inPart.faulty, known: parts };
+  const { error, files, faulty, unset } = partly;
+  if (error === undefined && unset.length > 0) return { kind: 'incomplete', unset, files, known };
+  return { kind: 'faulty', error: loaded, files, faulty, known };
 }
 
 async function unlessFaulty<Result>(reading: Promise<Result>): Promise<Result | ConfigurationError> {

@@ -1,32 +1,48 @@
-import { flag, oneOf, text, wholeNumber } from '../setting.js';
-import { durationBetween, durationMs } from '../value-rule.js';
+import { certificates, fileOf, privateKey } from '../file-contents.js';
+import { flag, oneOf, section, text, texts, wholeNumber } from '../setting.js';
+import * as rule from '../value-rule.js';
 
-export const MANAGEMENT_HOSTS =
-  'Host names that may be used for this port, such as that of an ingress, besides `localhost` and IP addresses. A request to ' +
-  'any other name is answered 421: [security](security.md#names-of-others).';
+/** What broker and egress have in the same way. */
 
-/** What broker and egress do in the same way with their configuration … */
-export class ReloadSettings {
-  @flag('Apply changed files without a restart: [reload](reload.md). SIGHUP always applies them at once.')
-  readonly watch: boolean = true;
+/** TLS of the server side, and the authorities whose client certificates name callers. */
+export const httpTls = section({
+  certFile: text(fileOf(certificates)).says(
+    'PEM certificate of the server, with its chain. A `tls` section turns on TLS 1.2 and 1.3.',
+  ),
+  keyFile: text(fileOf(privateKey)).says('PEM key of that certificate.'),
+  clientCaFile: text(fileOf(certificates)).optional.says(
+    'PEM certificates of the authorities that issue client certificates; those identify callers.',
+  ),
+});
 
-  @text(
+export const managementHosts = texts(rule.hostName).says(
+  'Host names that may be used for this port, such as that of an ingress, besides `localhost` and IP addresses. A request to any other name is answered 421: [security](security.md#names-of-others).',
+);
+
+export const gatewayUrl = text(rule.baseUrl).says('Where the gateway is. https is required in production.');
+
+/** Whom to trust as the gateway. Nothing here can switch verification off. */
+export const gatewayTls = section({
+  caFile: text(fileOf(certificates)).optional.says('PEM certificates to trust in place of the built-in authorities.'),
+  pins: texts(rule.publicKeyPin).says(
+    "`sha256/…` of the server's public key (RFC 7469 without its quotes); one must match.",
+  ),
+});
+
+export const gatewayProxy = text(rule.proxyUrl).optional.says('URL of an HTTP proxy to the gateway.');
+
+export const reload = section({
+  watch: flag(true).says(
+    'Apply changed files without a restart: [reload](reload.md). SIGHUP always applies them at once.',
+  ),
+  everyMs: text(rule.durationBetween('1s', '1h'), '5s').says(
     'How often the files are checked; a change is applied once nothing else has changed for a second.',
-    durationBetween('1s', '1h'),
-  )
-  readonly everyMs: number = durationMs('5s');
+  ),
+  maxRemoved: wholeNumber(0, 100_000, 10).says(
+    'A change that removes more merchants than this, or more clients of an egress, is refused: the file may have been cut off. The number in force counts, not the one in the changed file.',
+  ),
+});
 
-  @wholeNumber(
-    'A change that removes more merchants than this, or more clients of an egress, is refused: the file may have been cut ' +
-      'off. The number in force counts, not the one in the changed file.',
-    0,
-    100_000,
-  )
-  readonly maxRemoved: number = 10;
-}
-
-/** … and with their log. */
-export class LogSettings {
-  @oneOf('The least severe lines that are logged.', ['debug', 'info', 'warn', 'error'])
-  readonly level: 'debug' | 'info' | 'warn' | 'error' = 'info';
-}
+export const log = section({
+  level: oneOf(['debug', 'info', 'warn', 'error'], 'info').says('The least severe lines that are logged.'),
+});

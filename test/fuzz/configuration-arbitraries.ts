@@ -1,18 +1,15 @@
 import fc from 'fast-check';
-import { type SettingsClass, shapesOf } from './setting.js';
+import type { Fields } from '../../libs/configuration/src/setting.js';
 
 /** Objects that look like a configuration: real setting names, at the right places, with any value. */
-export function nearlySettings(settings: SettingsClass, leaf: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  const members = [...shapesOf(settings)].map(([name, shape]): [string, fc.Arbitrary<unknown>] => {
-    if (shape.kind === 'section')
-      return [name, fc.oneof({ weight: 4, arbitrary: nearlySettings(shape.of, leaf) }, leaf)];
-    if (shape.kind === 'list') {
-      return [
-        name,
-        fc.oneof({ weight: 4, arbitrary: fc.array(nearlySettings(shape.of, leaf), { maxLength: 3 }) }, leaf),
-      ];
-    }
-    return [name, shape.kind === 'texts' ? fc.oneof(fc.array(leaf, { maxLength: 3 }), leaf) : leaf];
+export function nearlySettings(fields: Fields, leaf: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const members = Object.entries(fields).map(([option, { shape }]): [string, fc.Arbitrary<unknown>] => {
+    const name = option.replace(/Ms$/, '');
+    if (shape.kind !== 'section' && shape.kind !== 'list')
+      return [name, shape.kind === 'texts' ? fc.oneof(fc.array(leaf, { maxLength: 3 }), leaf) : leaf];
+    const one = nearlySettings(shape.of, leaf);
+    const whole = shape.kind === 'list' ? fc.array(one, { maxLength: 3 }) : one;
+    return [name, fc.oneof({ weight: 4, arbitrary: whole }, leaf)];
   });
   return fc.record(Object.fromEntries(members), { requiredKeys: [] });
 }
