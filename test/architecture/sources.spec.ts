@@ -9,7 +9,7 @@ interface SourceFile {
 
 const sourcesIn = (folder: string): SourceFile[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => file.endsWith('.ts') && !file.includes('node_modules/'))
     .map((file) => ({ path: `${folder}/${file}`, text: readFileSync(join(root, folder, file), 'utf8') }));
 
 const sources = ['apps', 'libs', 'test'].flatMap(sourcesIn);

@@ -14,7 +14,10 @@ const words = glossary
     return { word, meaning, names: [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => name) };
   });
 
-const sources = globSync(['{apps,libs,test}/**/src/**/*.{ts,js}', 'test/**/*.ts'], { cwd: root }).map(read);
+const sources = globSync(['{apps,libs}/**/src/**/*.{ts,js}', 'test/**/*.ts'], {
+  cwd: root,
+  exclude: ['**/node_modules'],
+}).map(read);
 const code = sources.map((source) => source.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^\s*)\/\/.*$/gm, ''));
 const identifiers = new Set(code.flatMap((source) => source.match(/\b\w+\b/g) ?? []));
 

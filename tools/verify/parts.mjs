@@ -44,7 +44,7 @@ export const parts = [
     seconds: 8,
   }),
   suites('contract', 'the API as its document says it, and the document by a linter', {
-    of: ['verify/contract/'],
+    of: ['verify/(contract|client-package)/'],
     workers: 2,
     packages: true,
     seconds: 12,
@@ -74,7 +74,7 @@ export const parts = [
     seconds: 115,
   }),
   suites('guides', 'the programs of the guides, and what they do when something fails', {
-    of: ['e2e/(brokered-sdk|guide-failures|stray-answers)'],
+    of: ['e2e/(brokered-sdk|guide-failures|guides|stray-answers)'],
     seconds: 150,
   }),
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 45 }),
@@ -98,6 +98,16 @@ export const parts = [
     of: ['replicas/(full-redis|health|redis-faults)'],
     seconds: 140,
   }),
+  suites('processes', 'payments over a hand-over, replicas that stop, and what becomes of a claimant', {
+    of: ['e2e/handover', 'replicas/(claimant-faults|stopping)'],
+    seconds: 90,
+  }),
+  suites('rules', 'each rule of lint and of imports refuses what it is for, and a run of tests what it may not leave', {
+    of: ['verify/architecture/', 'machine/'],
+    packages: true,
+    seconds: 60,
+  }),
+  suites('explorer', 'the explorer of the protocol finds each planted mistake', { of: ['protocol/'], seconds: 120 }),
   {
     name: 'node-26',
     proves: 'ports, connections and client on the next Node.js',

@@ -1,3 +1,4 @@
+export { nextOf } from './announcement-contract.js';
 import { describeAnnouncements } from './announcement-contract.js';
 import { describeBudget } from './budget-contract.js';
 import { describeBudgetWindows } from './budget-windows-contract.js';
