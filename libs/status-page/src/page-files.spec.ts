@@ -69,9 +69,6 @@ describe('the runbooks', () => {
     const names = readLinkedPages().map(({ name }) => name);
     const kept = ['runbooks', ...names].map((name) => `!docs/${name}`);
     expect(ofRoot('.dockerignore').split('\n')).toEqual(expect.arrayContaining(['docs/*', ...kept]));
-    const built = [...ofRoot('tools/build-assets.mjs').matchAll(/^ {2}'([a-z-]+)',$/gm)].map(
-      ([, name]) => `${name}.md`,
-    );
-    expect(built).toEqual(names);
+    expect(ofRoot('nest-cli.json')).toContain(`docs/{${names.map((name) => name.replace(/\.md$/, '')).join()}}.md"`);
   });
 });
