@@ -41,9 +41,8 @@ describe('a program that npm has started', () => {
 describe('the command line in a clone', () => {
   it('has the name that the runbooks have, after npm ci and in any folder of it', async () => {
     const { scripts, version } = (await import('../../package.json', { with: { type: 'json' } })).default;
-    const [, link = ''] = scripts.dependencies.split(' && ');
-    expect(link).toBe('node tools/link-command.mjs');
-    await run(process.execPath, link.split(' ').slice(1), { cwd: root });
+    expect(scripts.dependencies.split(' && ')).toContain('node tools/link-command.mjs');
+    await run(process.execPath, ['tools/link-command.mjs'], { cwd: root });
     const { stdout } = await run('npm', ['exec', '--no', '--', 'session-broker', '--version'], { cwd: `${root}/docs` });
     expect(stdout).toBe(`${version}\n`);
   });
