@@ -1,4 +1,4 @@
-import { pause } from './abort.js';
+import { pause } from './deadline.js';
 import { BackOff } from './back-off.js';
 import { Deadline } from './deadline.js';
 import { type ClientEventListener, tell } from './client-event.js';

@@ -1,14 +1,6 @@
-import { orAborted, reasonOf } from './abort.js';
+import { orAborted, reasonOf } from './deadline.js';
 import { BrokerUnavailable, SessionBrokerError } from './errors.js';
-import {
-  isBadPort,
-  isEndedByTls,
-  isUnexplained,
-  NO_TLS,
-  UNEXPLAINED,
-  SPEAKS_NO_TLS,
-  systemCodeOf,
-} from './platform-errors.js';
+import { systemCodeIn } from './failure-evidence.js';
 import type { Fetch, FetchAnswer, FetchInit } from './fetch.js';
 import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
 import { errorOf } from './problem.js';
@@ -41,7 +33,6 @@ export interface BrokerCall {
 
 const USER_AGENT = `session-broker-client/${VERSION} node/${process.versions.node}`;
 
-const BAD_PORT = 'fetch never asks that port ("bad port"); is the URL right?';
 const CLASS_NAME = /^[A-Z][A-Za-z0-9_]{0,59}$/;
 
 const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
@@ -49,8 +40,6 @@ const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
 /** One exchange with the broker: credential, status, limits. It never retries, except once after a 401. */
 export class BrokerHttp {
   readonly #options: BrokerHttpOptions;
-  /** Once true, the scheme of the URL is known to be right, however a later connection ends. */
-  #hasAnswered = false;
 
   constructor(options: BrokerHttpOptions) {
     this.#options = options;
@@ -92,11 +81,8 @@ export class BrokerHttp {
       if (signal.aborted) throw reasonOf(signal);
       if (error instanceof SessionBrokerError) throw error;
       // The token source may put anything into its errors, so none of that is passed on.
-      const what = `${classOf(error)}${because(error)}`;
-      throw new BrokerUnavailable(
-        'token_unavailable',
-        `The auth function threw ${what}; log it there, it is not told here`,
-      );
+      const says = `The auth function threw ${classOf(error)}${because(error)}; log it there, it is not told here`;
+      throw new BrokerUnavailable('token_unavailable', says);
     }
   }
 
@@ -105,11 +91,9 @@ export class BrokerHttp {
     const headers = { ...(call.background === true ? {} : traceHeadersFrom(traceHeaders)), ...call.headers };
     const request = requestOf({ ...call, headers }, accept, authorization);
     try {
-      const answer = await orAborted(this.#options.fetch(merchantUrl + call.path, request), call.signal);
-      this.#hasAnswered = true;
-      return answer;
+      return await orAborted(this.#options.fetch(merchantUrl + call.path, request), call.signal);
     } catch (error) {
-      throw networkError(error, call.signal, this.#hasAnswered ? undefined : merchantUrl);
+      throw networkError(error, call.signal);
     }
   }
 
@@ -159,19 +143,11 @@ function requestOf(call: BrokerCall, accept: string, authorization: string | und
   };
 }
 
-/**
- * Fetch errors come from many sources, and some quote the request, so only their system code is kept.
- * @param url only while nothing has answered yet
- */
-export function networkError(error: unknown, signal: AbortSignal, url?: string): Error {
+/** Fetch errors come from many sources, and some quote the request, so only their system code is kept. */
+export function networkError(error: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return reasonOf(signal);
   if (error instanceof SessionBrokerError) return error;
-  return new BrokerUnavailable('network', `The broker cannot be reached${because(error)}${schemeHint(error, url)}`);
-}
-
-function schemeHint(error: unknown, url: string | undefined): string {
-  if (url === undefined || !isEndedByTls(error)) return '';
-  return `; does its URL begin with ${/^https:/i.test(url) ? 'http' : 'https'}://?`;
+  return new BrokerUnavailable('network', `The broker cannot be reached${because(error)}`);
 }
 
 /** Taken from the class rather than the error: what an error says about itself can be anything. */
@@ -181,14 +157,7 @@ function classOf(error: unknown): string {
   return typeof made === 'function' && CLASS_NAME.test(made.name) ? made.name : 'an error';
 }
 
-/** For errors that fetch describes only in words. */
-function textOf(error: unknown): string | undefined {
-  if (isUnexplained(error)) return UNEXPLAINED;
-  return isBadPort(error) ? BAD_PORT : undefined;
-}
-
 function because(error: unknown): string {
-  const code = systemCodeOf(error) ?? textOf(error);
-  const hint = code === NO_TLS ? `, ${SPEAKS_NO_TLS}` : '';
-  return code === undefined ? '' : `: ${code}${hint}`;
+  const code = systemCodeIn(error);
+  return code === undefined ? '' : `: ${code}`;
 }

@@ -1,8 +1,22 @@
-import { orAborted } from './abort.js';
+import { Deadline, orAborted } from './deadline.js';
+import type { BrokerHttp } from './broker-http.js';
 import { type ClientEventListener, tell } from './client-event.js';
-import type { HandoverNotice, HoldEnd } from './handover-notice.js';
+import type { JsonObject } from './json.js';
 import type { SessionShelf } from './session-shelf.js';
 import type { Time, Timer } from './time.js';
+
+/** What the broker says about a renewal that is about to begin. */
+export interface HandoverNotice {
+  /** The generation of the session to come. */
+  readonly generation: number;
+  /** How long to hold calls at most; 0 if no session comes after all. */
+  readonly holdForMs: number;
+  /** Our id in this hand-over; undefined if the broker wants no report. */
+  readonly participant?: string | undefined;
+}
+
+/** How a hold ended: with the newer session, with notice that none will come, at its time limit, or with the client. */
+export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
 
 /** No call is held for longer, whatever the broker asks for. */
 const MAX_HOLD_MS = 10_000;
@@ -13,8 +27,8 @@ export interface CallGateParts {
   readonly onEvent: ClientEventListener | undefined;
   /** How long a call may take in total; no call is held for longer. */
   readonly timeoutMs: number;
-  /** Tells the broker that no call is running. Must not throw. */
-  readonly ready: (handover: Required<HandoverNotice>) => void;
+  readonly http: BrokerHttp;
+  readonly closed: AbortSignal;
 }
 
 interface Hold {
@@ -98,8 +112,16 @@ export class CallGate {
     const hold = this.#hold;
     if (hold === undefined || hold.isReported || this.#running > 0) return;
     hold.isReported = true;
-    const { participant } = hold.notice;
-    if (participant !== undefined) this.#parts.ready({ ...hold.notice, participant });
+    if (hold.notice.participant !== undefined) this.#tellReady(hold.notice);
+  }
+
+  /** Once: if that fails, the broker waits as long as it would have anyway. */
+  #tellReady({ generation, participant, holdForMs }: HandoverNotice): void {
+    const { http, time, closed } = this.#parts;
+    const deadline = new Deadline(time, { ms: holdForMs, parents: [closed], background: true });
+    const end = (): void => deadline.close();
+    const body = { generation, participant };
+    http.json({ path: '/session/handovers', body, background: true, signal: deadline.signal }).then(end, end);
   }
 
   #release(because: HoldEnd): void {
@@ -119,3 +141,11 @@ function newHold(time: Time): Pick<Hold, 'sinceMs' | 'ended' | 'end' | 'held'> {
   const ended = new Promise<void>((resolve) => (end = resolve));
   return { sinceMs: time.monotonicMs(), ended, end: () => end(), held: 0 };
 }
+
+/** @returns undefined for a notice that makes no sense: no call is held for it */
+export function readHandover({ generation, holdForMs, participant }: JsonObject): HandoverNotice | undefined {
+  if (!isWhole(generation) || generation === 0 || !isWhole(holdForMs)) return undefined;
+  return typeof participant === 'string' ? { generation, holdForMs, participant } : { generation, holdForMs };
+}
+
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

@@ -1,4 +1,4 @@
-import type { HoldEnd } from './handover-notice.js';
+import type { HoldEnd } from './call-gate.js';
 import type { SessionBrokerError } from './errors.js';
 import type { FollowMode } from './follow-policy.js';
 import type { SessionSource } from './session-shelf.js';

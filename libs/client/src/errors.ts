@@ -1,6 +1,3 @@
-import { abortReason } from './platform-errors.js';
-import { isAnswer, printedError } from './printed-answer.js';
-
 export interface ErrorFacts {
   /** HTTP status of the broker's answer, when there was one. */
   readonly status?: number | undefined;
@@ -52,11 +49,7 @@ export abstract class SessionBrokerError extends Error {
   }
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
-    const { cause } = facts;
-    super(message, cause === undefined || isAnswer(cause) ? undefined : { cause });
-    // Node.js prints no value for a getter, not even when an error ends the process, which skips custom inspection.
-    if (isAnswer(cause))
-      Object.defineProperty(this, 'cause', { get: () => cause, enumerable: false, configurable: true });
+    super(message, facts.cause === undefined ? undefined : { cause: toldOf(facts.cause) });
     const { kinds } = new.target;
     Object.defineProperty(this, KINDS, { value: kinds, enumerable: false });
     Object.defineProperty(this, 'name', { value: kinds[0], enumerable: false, configurable: true, writable: true });
@@ -73,11 +66,27 @@ export abstract class SessionBrokerError extends Error {
     const { name, message, cause } = this;
     return { ...this, name, message, ...(cause instanceof SessionBrokerError ? { cause } : {}) };
   }
+}
 
-  /** For `console.error`: shows only the status and content type of an answer as the cause; `cause` has the answer. */
-  [Symbol.for('nodejs.util.inspect.custom')](): object {
-    return printedError(this);
-  }
+/** A media type without its parameters, which could be anything. */
+const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
+
+export function mediaTypeOf(headers: Answer['headers']): string | undefined {
+  const type = typeof headers?.get === 'function' ? headers.get('content-type') : undefined;
+  return typeof type === 'string' ? MEDIA_TYPE.exec(type)?.[1]?.toLowerCase() : undefined;
+}
+
+interface Answer {
+  readonly status?: unknown;
+  readonly headers?: { get?(name: string): unknown } | null;
+}
+
+/** An answer has headers that belong in no log, such as cookies: of one, only status and content type are kept. */
+function toldOf(cause: unknown): unknown {
+  const { status, headers } = (cause ?? {}) as Answer;
+  if (typeof status !== 'number' || typeof headers !== 'object' || cause instanceof Error) return cause;
+  const contentType = mediaTypeOf(headers);
+  return { status, ...(contentType === undefined ? {} : { contentType }) };
 }
 
 /** Which broker was asked, and for which merchant: a service may have several of both. */
@@ -176,7 +185,7 @@ export class CallAborted extends SessionBrokerError {
   static override readonly kinds = ['CallAborted', ...SessionBrokerError.kinds];
 
   static by(reason: unknown): CallAborted {
-    return new CallAborted('call_aborted', `The caller aborted the call (${abortReason(reason)})`, { cause: reason });
+    return new CallAborted('call_aborted', 'The caller aborted the call', { cause: reason });
   }
 }
 
@@ -233,4 +242,31 @@ export function rejectedTwice(rejection: Rejection, cause: unknown, place: Place
 
 export function reasonCode(reason: unknown): string {
   return typeof reason === 'string' && REASON.test(reason) ? reason : UNSPECIFIED_REASON;
+}
+
+/**
+ * The gateway has answered, so the bank has the request, but the broker did not open the answer in time or at all;
+ * `cause` says why. Sending the payment again does not help: a notification or the bank tells what became of it.
+ */
+export class AnswerUnopened extends SessionBrokerError {
+  static override readonly kinds = ['AnswerUnopened', ...SessionBrokerError.kinds];
+}
+
+/**
+ * The request was on its way to the gateway, but no usable answer came back: nobody knows whether the bank has it. For
+ * an order without its id, sending the same request again under the same merchantRequestId tells; otherwise a
+ * notification or the bank does.
+ */
+export class AnswerLost extends SessionBrokerError {
+  static override readonly kinds = ['AnswerLost', ...SessionBrokerError.kinds];
+}
+
+/** There was no connection to the gateway, so nothing was sent: the request may be sent again. */
+export class GatewayUnreachable extends SessionBrokerError {
+  static override readonly kinds = ['GatewayUnreachable', ...SessionBrokerError.kinds];
+}
+
+/** Whether the bank has the request, or may have it, according to this package's own errors. */
+export function mayBeCarriedOut(error: unknown): boolean {
+  return error instanceof AnswerUnopened || error instanceof AnswerLost;
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { InvalidInput } from './errors.js';
-import { systemCodeOf } from './platform-errors.js';
-import { demandKnownOptions, IS_IT_SET } from './option-names.js';
+import { systemCodeIn } from './failure-evidence.js';
+import { demandKnownOptions, IS_IT_SET } from './options.js';
 import { systemTime, type Time } from './time.js';
-import { shownTokenPath } from './token-path.js';
 import { tokenFault, type TokenFunction } from './token-source.js';
 
 /** Options of `fileToken`. */
@@ -16,6 +16,7 @@ export interface FileTokenOptions {
 
 const DEFAULT_MAX_AGE_MS = 10_000;
 const NOT_SHOWN = 'its path is not shown, as it may be the token itself: write a path as ./name';
+const MIXED = [/[a-z]/, /[A-Z]/, /\d/];
 /** The system's error codes in plain words. */
 const CODES: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
@@ -73,22 +74,31 @@ async function tokenIn(path: string): Promise<string> {
   const token = (await textIn(path)).trim();
   const fault = tokenFault(token);
   if (fault === undefined) return token;
-  throw await faultOf(path, { code: 'token_invalid', says: `holds no token: ${fault}` });
+  throw faultOf(path, { code: 'token_invalid', says: `holds no token: ${fault}` });
 }
 
 async function textIn(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = systemCodeOf(error) ?? 'unknown';
+    const code = systemCodeIn(error) ?? 'unknown';
     const meaning = CODES[code] === undefined ? '' : `: ${CODES[code]}`;
-    throw await faultOf(path, { code: 'token_unreadable', says: `cannot be read${meaning} (${code})` });
+    throw faultOf(path, { code: 'token_unreadable', says: `cannot be read${meaning} (${code})` });
   }
 }
 
-async function faultOf(path: string, fault: { readonly code: string; readonly says: string }): Promise<InvalidInput> {
-  const shown = await shownTokenPath(path);
-  const message =
-    shown === undefined ? `The token file ${fault.says}; ${NOT_SHOWN}` : `The token file ${shown} ${fault.says}`;
-  return new InvalidInput(fault.code, message);
+function faultOf(path: string, { code, says }: { readonly code: string; readonly says: string }): InvalidInput {
+  const shown = isCertainlyPath(path) ? ` ${resolve(path)} ${says}` : ` ${says}; ${NOT_SHOWN}`;
+  return new InvalidInput(code, `The token file${shown}`);
+}
+
+/**
+ * Not the token itself, pasted in place of its path: base64 has letters of both cases and digits in long runs, and a
+ * token is one line of few characters.
+ */
+function isCertainlyPath(given: string): boolean {
+  const parts = given.split(/[\\/]/);
+  const isPlain = (part: string): boolean =>
+    /^[\w .@~+:-]{0,40}$/.test(part) && (part.length <= 12 || !MIXED.every((kind) => kind.test(part)));
+  return parts.length > 1 && parts.every(isPlain);
 }

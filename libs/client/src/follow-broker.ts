@@ -1,10 +1,10 @@
 import { Deadline } from './deadline.js';
 import type { BrokerHttp } from './broker-http.js';
 import { networkError } from './broker-http.js';
-import { orAborted } from './abort.js';
+import { orAborted } from './deadline.js';
 import { ProtocolError } from './errors.js';
 import type { BodyReader, FetchAnswer } from './fetch.js';
-import { type HandoverNotice, readHandover } from './handover-notice.js';
+import { type HandoverNotice, readHandover } from './call-gate.js';
 import { discard, parseJsonObject } from './json.js';
 import { brokerTimeMs } from './problem.js';
 import { readSession } from './session.js';

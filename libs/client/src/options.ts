@@ -2,7 +2,6 @@ import type { ClientEventListener } from './client-event.js';
 import { InvalidInput } from './errors.js';
 import type { Fetch } from './fetch.js';
 import { systemTime, type Time } from './time.js';
-import { demandKnownOptions, IS_IT_SET } from './option-names.js';
 import { demandToken, type TokenSource } from './token-source.js';
 import type { TraceHeaders } from './trace-headers.js';
 
@@ -55,17 +54,11 @@ export interface Settings {
   readonly random: () => number;
 }
 
+/** A missing value was usually meant to come from one. */
+export const IS_IT_SET = 'is its environment variable set?';
 const OPTIONS: readonly (keyof SessionBrokerOptions)[] = [
-  'url',
-  'merchant',
-  'auth',
-  'fetch',
-  'follow',
-  'handover',
-  'minRemainingMs',
-  'timeoutMs',
-  'traceHeaders',
-  'onEvent',
+  ...(['url', 'merchant', 'auth', 'fetch', 'follow', 'handover'] as const),
+  ...(['minRemainingMs', 'timeoutMs', 'traceHeaders', 'onEvent'] as const),
 ];
 /** Accepted, but named in no message: a service has no use for them. */
 const FOR_TESTS: readonly (keyof SessionBrokerOptions)[] = ['time', 'random'];
@@ -162,9 +155,32 @@ function webUrlOf(given: unknown): URL {
 }
 
 function demandKnown(options: unknown): void {
-  if (typeof options !== 'object' || options === null)
-    throw invalid('the options must be an object with url and merchant');
+  if (options === undefined) throw invalid('the options must be an object with url and merchant');
   demandKnownOptions(options, OPTIONS, FOR_TESTS);
 }
 
-const invalid = (fault: string): InvalidInput => new InvalidInput('option_invalid', fault);
+/**
+ * A setting with an unknown name would have no effect, and nobody would notice.
+ * @param unnamed are accepted too, but appear in no message
+ * @throws InvalidInput `option_invalid`
+ */
+export function demandKnownOptions(options: unknown, known: readonly string[], unnamed: readonly string[] = []): void {
+  if (options === undefined) return;
+  if (typeof options !== 'object' || options === null) {
+    throw invalid(`The options must be an object, with ${known.join(', ')}`);
+  }
+  const names = Object.keys(options).filter((name) => !unnamed.includes(name));
+  demandKnownNames(names, known);
+}
+
+/** @throws InvalidInput `option_invalid` */
+export function demandKnownNames(given: readonly string[], known: readonly string[], kind = 'option'): void {
+  const unknown = given.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const shown = /^\w{1,40}$/.test(unknown) ? ` "${unknown}"` : ' of that name';
+  throw invalid(`There is no ${kind}${shown}: there are ${known.join(', ')}`);
+}
+
+function invalid(fault: string): InvalidInput {
+  return new InvalidInput('option_invalid', fault);
+}

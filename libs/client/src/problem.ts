@@ -9,8 +9,14 @@ import {
   Unauthenticated,
 } from './errors.js';
 import type { FetchAnswer } from './fetch.js';
-import { isJsonObject } from './json.js';
-import { isOfAnEgress, isProblemOfOurs } from './own-answer.js';
+import { isJsonObject, type JsonObject } from './json.js';
+
+/** How the egress names itself where the gateway would name one of its services. */
+const EGRESS = 'session-egress';
+/** Marks a problem document as coming from this product, the broker or the egress. */
+const PROBLEM_TYPE = 'urn:session-broker:problem:';
+/** The code of such a problem where there is no such path. */
+export const NO_RESOURCE = 'route_not_found';
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
@@ -33,6 +39,14 @@ const FORBIDDEN = 'The broker does not allow this caller to do that, or there is
 const NOT_KNOWN = 'The broker does not know this merchant (404): is its id right, or was it removed?';
 const NO_PATH = 'The broker has no such path (404)';
 const WHICH_PATH = 'is the path of the URL right, which ends before /v1?';
+
+export function isOfAnEgress(document: unknown): boolean {
+  return isJsonObject(document) && document['serviceId'] === EGRESS;
+}
+
+export function isProblemOfOurs(document: unknown): document is JsonObject {
+  return isJsonObject(document) && typeof document['type'] === 'string' && document['type'].startsWith(PROBLEM_TYPE);
+}
 
 export interface AnswerFacts {
   readonly nowMs: number;
@@ -66,11 +80,8 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
   }
   if (status >= 400) {
-    return new RequestRefused(
-      code,
-      refusedText({ status, code, says, detail: textsOf(problem, ['detail'], secret)[0] }),
-      facts,
-    );
+    const detail = textsOf(problem, ['detail'], secret)[0];
+    return new RequestRefused(code, refusedText({ status, code, says, detail }), facts);
   }
   return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
 }
@@ -86,7 +97,7 @@ interface Refusal {
 function refusedText({ status, code, says, detail }: Refusal): string {
   if (code === NO_MERCHANT) return NOT_KNOWN;
   // The detail says whose port or path it is, if the broker can tell.
-  if (code === 'route_not_found') return `${NO_PATH}: ${detail ?? WHICH_PATH}`;
+  if (code === NO_RESOURCE) return `${NO_PATH}: ${detail ?? WHICH_PATH}`;
   return `The broker refused the request: ${status} (${code})${says}`;
 }
 
@@ -94,7 +105,7 @@ function refusedText({ status, code, says, detail }: Refusal): string {
 const notOurs = (status: number): string =>
   `This ${status} is not the broker's, but that of a proxy or of somebody else${status === 401 ? ' who does not accept the credential' : ''}: is the URL right?`;
 
-export function requestIdOf({ headers }: FetchAnswer): string | undefined {
+export function requestIdOf({ headers }: Pick<FetchAnswer, 'headers'>): string | undefined {
   const id = headers.get('x-request-id');
   return id !== null && REQUEST_ID.test(id) ? id : undefined;
 }

@@ -1,4 +1,4 @@
-import { orAborted, reasonOf } from './abort.js';
+import { orAborted, reasonOf } from './deadline.js';
 import { Attempts } from './attempts.js';
 import { BrokerHttp } from './broker-http.js';
 import { CallGate } from './call-gate.js';
@@ -15,12 +15,15 @@ import {
   rejectedTwice,
   type SessionBrokerError,
 } from './errors.js';
-import { Notifications, type OpenedNotification, type ReceivedNotification } from './notifications.js';
-import { Opening } from './opening.js';
-import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
-import { demandKnownOptions } from './option-names.js';
-import { unopened } from './payment-errors.js';
-import { reportReady } from './ready-report.js';
+import { type OpenedNotification, Opening, type ReceivedNotification } from './opening.js';
+import {
+  demandKnownOptions,
+  demandMinRemaining,
+  type SessionBrokerOptions,
+  type Settings,
+  settingsFrom,
+} from './options.js';
+import { unopened } from './payment-outcome.js';
 import { Rejections } from './rejections.js';
 import { octetsOf, Sealing } from './sealing.js';
 import type { Session } from './session.js';
@@ -65,6 +68,7 @@ export interface SealedPayload {
 
 /** The broker is not involved, so the message does not name it. */
 const NO_JWE = "There is no JWE: the gateway's answer was probably an error; look at its msgCode";
+const NO_FUNCTION = 'withSession takes a function that is given the session';
 const CALL_OPTIONS: readonly string[] = ['signal'] satisfies (keyof CallOptions)[];
 const SESSION_OPTIONS: readonly string[] = ['signal', 'minRemainingMs'] satisfies (keyof SessionOptions)[];
 const WITH_SESSION_OPTIONS: readonly string[] = ['signal', 'isRejection'] satisfies (keyof WithSessionOptions)[];
@@ -81,7 +85,6 @@ export class SessionBroker {
   readonly #follower: SessionFollower | undefined;
   readonly #gate: CallGate;
   readonly #opening: Opening;
-  readonly #notifications: Notifications;
   readonly #sealing = new Sealing();
 
   /** @throws InvalidInput */
@@ -96,7 +99,7 @@ export class SessionBroker {
     shelf.onNewer(({ generation, expiresAt }, { source }) => {
       tell(onEvent, { type: 'session', generation, expiresAt, source });
     });
-    const gate = new CallGate({ ...parts, timeoutMs, ready: (notice) => reportReady(parts, notice) });
+    const gate = new CallGate({ ...parts, timeoutMs });
     this.#settings = settings;
     this.#attempts = attempts;
     this.#gate = gate;
@@ -104,7 +107,6 @@ export class SessionBroker {
     this.#reader = new SessionReader(parts);
     this.#rejections = new Rejections(parts);
     this.#opening = new Opening(parts);
-    this.#notifications = new Notifications(parts);
     const onHandover = handover ? gate.notice.bind(gate) : undefined;
     this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, start: follow, onHandover });
   }
@@ -143,8 +145,8 @@ export class SessionBroker {
    * too; SessionBrokerError with a `rejection`, whose cause is what `fn` threw, if there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
-    this.#named(() => demandFunction(fn));
-    this.#named(() => demandKnownOptions(options, WITH_SESSION_OPTIONS));
+    if (typeof fn !== 'function') throw placed(new InvalidInput('function_missing', NO_FUNCTION), this.#settings);
+    this.#demandKnown(options, WITH_SESSION_OPTIONS);
     const { signal, isRejection } = options;
     const session = await this.#enter(signal).catch((error: unknown) => raise(notSent(error)));
     try {
@@ -164,7 +166,7 @@ export class SessionBroker {
    * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
-    this.#named(() => demandKnownOptions(options, ENCRYPT_OPTIONS));
+    this.#demandKnown(options, ENCRYPT_OPTIONS);
     const { signal } = options;
     this.#named(() => octetsOf(payload));
     const session = options.session ?? (await this.session({ signal }));
@@ -177,7 +179,7 @@ export class SessionBroker {
    * @throws InvalidInput, CallAborted
    */
   async encryptFor(jwk: object, payload: string | Uint8Array, options: CallOptions = {}): Promise<string> {
-    this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
+    this.#demandKnown(options, CALL_OPTIONS);
     return this.#seal(jwk, payload, options.signal);
   }
 
@@ -187,7 +189,7 @@ export class SessionBroker {
    * broker said (`jwe_not_opened` and the like as RequestRefused), or CallAborted. InvalidInput if there is no JWE
    */
   async decrypt(jwe: string, options: CallOptions = {}): Promise<Uint8Array> {
-    this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
+    this.#demandKnown(options, CALL_OPTIONS);
     if (jwe === undefined || jwe === null) throw new InvalidInput('jwe_invalid', NO_JWE);
     if (typeof jwe !== 'string') throw placed(new InvalidInput('jwe_invalid', 'A JWE is a string'), this.#settings);
     try {
@@ -219,8 +221,8 @@ export class SessionBroker {
    */
   async openNotification(received: ReceivedNotification, options: CallOptions = {}): Promise<OpenedNotification> {
     this.#demandOpen();
-    this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
-    return this.#notifications.open(received, options.signal);
+    this.#demandKnown(options, CALL_OPTIONS);
+    return this.#opening.openNotification(received, options.signal);
   }
 
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */
@@ -244,17 +246,16 @@ export class SessionBroker {
   }
 
   async #again<T>(
-    fn: (session: Session) => T | Promise<T>,
+    fn: (newer: Session) => T | Promise<T>,
     newer: Session,
-    isRejection: RejectionPredicate | undefined,
+    isRejection?: RejectionPredicate,
   ): Promise<T> {
     try {
       return await fn(newer);
     } catch (error) {
       const reason = await rejectionReason({ error, isRejection }, this.#settings.time);
-      throw reason === undefined
-        ? error
-        : rejectedTwice({ generation: newer.generation, reason }, error, this.#settings);
+      if (reason === undefined) throw error;
+      throw rejectedTwice({ generation: newer.generation, reason }, error, this.#settings);
     }
   }
 
@@ -269,7 +270,7 @@ export class SessionBroker {
 
   async #consideredSession(wantedMs: number, options: SessionOptions | undefined): Promise<Session> {
     this.#demandOpen();
-    this.#named(() => demandKnownOptions(options, SESSION_OPTIONS));
+    this.#demandKnown(options, SESSION_OPTIONS);
     const signal = options?.signal;
     demandNotAborted(signal);
     this.#named(() => demandMinRemaining(wantedMs));
@@ -327,6 +328,10 @@ export class SessionBroker {
     return orAborted(sealing, signal).catch((error: unknown) => this.#named(() => raise(error)));
   }
 
+  #demandKnown(options: unknown, known: readonly string[]): void {
+    this.#named(() => demandKnownOptions(options, known));
+  }
+
   /** Adds the broker and the merchant to an error in a call's input. */
   #named<T>(check: () => T): T {
     try {
@@ -350,11 +355,6 @@ function isOrdinary(options: SessionOptions | undefined): boolean {
 
 function demandNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw reasonOf(signal);
-}
-
-function demandFunction(fn: unknown): void {
-  if (typeof fn === 'function') return;
-  throw new InvalidInput('function_missing', 'withSession takes a function that is given the session');
 }
 
 function raise(error: unknown): never {

@@ -1,4 +1,4 @@
-import { pause } from './abort.js';
+import { pause } from './deadline.js';
 import { type ClientEventListener, tell } from './client-event.js';
 import { isLasting, type Place, placed, SessionBrokerError } from './errors.js';
 import { followEvents, type FollowParts, longPoll, POLL_WAIT_S } from './follow-broker.js';

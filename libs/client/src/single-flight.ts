@@ -1,4 +1,4 @@
-import { orAborted } from './abort.js';
+import { orAborted } from './deadline.js';
 
 interface Flight<T> {
   readonly outcome: Promise<T>;

@@ -35,9 +35,8 @@ describe('a payment over TLS', () => {
     [
       'speaks HTTP on that port',
       () => createHttpServer((_request, response) => response.end()),
-      'ERR_SSL_WRONG_VERSION_NUMBER, what answers there speaks no TLS; does its URL begin with http://? The request',
+      'ERR_SSL_WRONG_VERSION_NUMBER. The request',
     ],
-    ['hangs up in the handshake', () => tcp((socket) => socket.once('data', () => socket.end())), 'ECONNRESET. The'],
     [
       'has no cipher in common',
       () => createTlsServer({ cert, key, maxVersion: 'TLSv1.2', ciphers: 'ECDHE-PSK-AES128-CBC-SHA256' }),

@@ -1,4 +1,4 @@
-import { orAborted } from '../abort.js';
+import { orAborted } from '../deadline.js';
 import { Deadline } from '../deadline.js';
 import { SessionBrokerError } from '../errors.js';
 import type { SessionBroker } from '../session-broker.js';

@@ -1,9 +1,30 @@
 import { InvalidInput } from '../errors.js';
-import { demandKnownOptions } from '../option-names.js';
-import type { SessionBrokerOptions } from '../options.js';
+import { demandKnownOptions, type SessionBrokerOptions } from '../options.js';
 import { SessionBroker } from '../session-broker.js';
-import type { NestClass, NestDynamicModule, NestProvider, NestToken } from './nest-types.js';
 import { SessionBrokerHealth } from './session-broker-health.js';
+
+/**
+ * Only the types of Nest that this package needs. Nothing is imported from Nest, so that one build of this package fits
+ * Nest 10 to 12, in both module formats.
+ */
+export type NestToken = string | symbol | (abstract new (...parts: never[]) => unknown);
+
+type NestClass = new (...parts: unknown[]) => unknown;
+
+export interface NestProvider {
+  provide: NestToken;
+  useFactory: (...parts: unknown[]) => unknown;
+  inject: (NestToken | { token: NestToken; optional: boolean })[];
+}
+
+/** What Nest calls a dynamic module. */
+export interface NestDynamicModule {
+  module: abstract new () => object;
+  global: boolean;
+  imports: NestClass[];
+  providers: NestProvider[];
+  exports: NestToken[];
+}
 
 /** What the module accepts in addition to the client's options. */
 export interface SessionBrokerModuleOptions {
@@ -23,13 +44,7 @@ export interface SessionBrokerAsyncOptions<Parts extends unknown[]> extends Sess
   readonly useFactory: (...parts: Parts) => SessionBrokerOptions | Promise<SessionBrokerOptions>;
 }
 
-const ASYNC_OPTIONS: readonly string[] = [
-  'useFactory',
-  'inject',
-  'imports',
-  'name',
-  'isGlobal',
-] satisfies (keyof SessionBrokerAsyncOptions<[]>)[];
+const ASYNC_OPTIONS: readonly string[] = ['useFactory', 'inject', 'imports', 'name', 'isGlobal'];
 
 interface Tokens {
   readonly options: NestToken;
