@@ -109,18 +109,18 @@ describe('what goes wrong', () => {
     expect((await failure()).message).toContain(says);
   });
 
-  it.each([
-    [401, ' who does not accept the credential'],
-    [403, ''],
-  ])('is a %d of somebody else, such as a proxy, where the problem is none of the broker', async (status, more) => {
-    server.on('read', () => new Response('<html>canary', { status, headers: { 'content-type': 'text/html' } }));
-    open();
-    const error = await failure();
-    expect(error.code).toBe(`http_${status}`);
-    expect(error.message).toBe(
-      `This ${status} is not the broker's, but that of a proxy or of somebody else${more}: is the URL right? ${PLACE}`,
-    );
-  });
+  it.each([401, 403])(
+    'is a %d of somebody else, such as a proxy, where the problem is none of the broker',
+    async (status) => {
+      server.on('read', () => new Response('<html>canary', { status, headers: { 'content-type': 'text/html' } }));
+      open();
+      const error = await failure();
+      expect(error.code).toBe(`http_${status}`);
+      expect(error.message).toBe(
+        `This ${status} is not the broker's, but that of a proxy or of somebody else: is the URL right? ${PLACE}`,
+      );
+    },
+  );
 
   it('is a path that the broker does not have, where the URL has one too many', async () => {
     server.on('read', () => problem(404, 'route_not_found'));
@@ -138,21 +138,19 @@ describe('what goes wrong', () => {
     expect((await failure()).message).toBe(`The broker has no such path (404): ${detail} ${PLACE}`);
   });
 
-  it.each<[unknown, string]>([
-    [new TypeError('canary'), 'TypeError'],
-    [Object.assign(new Error('canary', { cause: { code: 'ENOENT' } }), { name: 'canary' }), 'Error: ENOENT'],
-    ['canary', 'no error but string'],
-    [Object.create(null), 'an error'],
-  ])('is an auth function that threw, without what it threw', async (thrown, what) => {
-    open({
-      auth: () => {
-        throw thrown;
-      },
-    });
-    const error = await failure();
-    expect(error.message).toBe(`The auth function threw ${what}; log it there, it is not told here ${PLACE}`);
-    expect(inspect(error)).not.toContain('canary');
-  });
+  it.each([new TypeError('canary'), 'canary', Object.create(null)])(
+    'is an auth function that threw, without what it threw',
+    async (thrown: unknown) => {
+      open({
+        auth: () => {
+          throw thrown;
+        },
+      });
+      const error = await failure();
+      expect(error.message).toBe(`The auth function threw; log it there, it is not told here ${PLACE}`);
+      expect(inspect(error)).not.toContain('canary');
+    },
+  );
 
   it.each([401, 404])('is the URL of an egress, when an egress answers %d', async (status) => {
     server.on('read', () => json({ serviceId: 'session-egress', msgCode: 'x', msgText: 'canary' }, status));
@@ -215,19 +213,9 @@ describe('what goes wrong', () => {
     await expect(broker.openNotification({ headers: {}, body: '' })).rejects.toThrow(PLACE);
   });
 
-  it('names the place for input that cannot be used, too', async () => {
-    server.on('read', () => json(aDocument()));
-    open();
-    await expect(broker.encrypt({} as string)).rejects.toThrow(PLACE);
-    await expect(broker.encryptFor({}, 'x')).rejects.toThrow(PLACE);
-    await expect(broker.decrypt(1 as unknown as string)).rejects.toThrow(PLACE);
-    await expect(broker.session({ minRemainingMs: -1 })).rejects.toThrow(PLACE);
-    expect(server.requests).toEqual([]);
-  });
-
   it('is a function that is not there, before anybody is asked', async () => {
     open();
-    const says = `withSession takes a function that is given the session ${PLACE}`;
+    const says = 'withSession takes a function that is given the session';
     await expect(broker.withSession(undefined as never)).rejects.toThrow(new InvalidInput('function_missing', says));
     await expect(broker.withSession({} as never)).rejects.toThrow(InvalidInput);
     expect(server.requests).toEqual([]);
@@ -245,7 +233,7 @@ describe('what goes wrong', () => {
     open();
     const mistyped = { minRemaining: 5 } as object;
     const says = 'There is no option "minRemaining": there are signal, minRemainingMs';
-    await expect(broker.session(mistyped)).rejects.toThrow(`${says} ${PLACE}`);
+    await expect(broker.session(mistyped)).rejects.toThrow(says);
     await broker.session();
     await expect(broker.session(mistyped)).rejects.toThrow(says);
     await expect(broker.session(5 as never)).rejects.toThrow('The options must be an object');

@@ -1,23 +1,13 @@
 import { orAborted, reasonOf } from './deadline.js';
 import { BrokerUnavailable, SessionBrokerError } from './errors.js';
 import { systemCodeIn } from './failure-evidence.js';
-import type { Fetch, FetchAnswer, FetchInit } from './fetch.js';
+import type { FetchAnswer, FetchInit } from './fetch.js';
 import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
+import type { Settings } from './options.js';
 import { errorOf } from './problem.js';
-import type { Time } from './time.js';
-import { authorizationFrom, type TokenSource } from './token-source.js';
-import { type TraceHeaders, traceHeadersFrom } from './trace-headers.js';
+import { authorizationFrom } from './token-source.js';
+import { traceHeadersFrom } from './trace-headers.js';
 import { VERSION } from './version.js';
-
-export interface BrokerHttpOptions {
-  /** Up to and including the merchant: `https://broker/v1/merchants/shop`. */
-  readonly merchantUrl: string;
-  readonly auth: TokenSource | undefined;
-  readonly fetch: Fetch;
-  readonly time: Time;
-  /** Headers such as `traceparent`, for calls that a caller waits for. */
-  readonly traceHeaders: TraceHeaders | undefined;
-}
 
 export interface BrokerCall {
   /** Relative to the merchant's URL, such as `/session`. */
@@ -33,16 +23,14 @@ export interface BrokerCall {
 
 const USER_AGENT = `session-broker-client/${VERSION} node/${process.versions.node}`;
 
-const CLASS_NAME = /^[A-Z][A-Za-z0-9_]{0,59}$/;
-
 const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
 
 /** One exchange with the broker: credential, status, limits. It never retries, except once after a 401. */
 export class BrokerHttp {
-  readonly #options: BrokerHttpOptions;
+  readonly #settings: Settings;
 
-  constructor(options: BrokerHttpOptions) {
-    this.#options = options;
+  constructor(settings: Settings) {
+    this.#settings = settings;
   }
 
   /**
@@ -65,33 +53,31 @@ export class BrokerHttp {
   async open(call: BrokerCall, accept: string): Promise<FetchAnswer> {
     const authorization = await this.#authorization(false, call.signal);
     const answer = await this.#send(call, accept, authorization);
-    if (answer.status !== 401 || typeof this.#options.auth !== 'function')
-      return this.#demandSuccess(answer, call, authorization);
-    const renewed = await this.#authorization(true, call.signal);
+    const mayRenew = answer.status === 401 && typeof this.#settings.auth === 'function';
+    const renewed = mayRenew ? await this.#authorization(true, call.signal) : authorization;
     if (renewed === authorization) return this.#demandSuccess(answer, call, authorization);
     discard(answer.body);
     return this.#demandSuccess(await this.#send(call, accept, renewed), call, renewed);
   }
 
   async #authorization(refresh: boolean, signal: AbortSignal): Promise<string | undefined> {
-    const source = this.#options.auth;
+    const source = this.#settings.auth;
     try {
       return await orAborted(authorizationFrom(source, { refresh, signal }), signal);
     } catch (error) {
       if (signal.aborted) throw reasonOf(signal);
       if (error instanceof SessionBrokerError) throw error;
       // The token source may put anything into its errors, so none of that is passed on.
-      const says = `The auth function threw ${classOf(error)}${because(error)}; log it there, it is not told here`;
-      throw new BrokerUnavailable('token_unavailable', says);
+      throw new BrokerUnavailable('token_unavailable', 'The auth function threw; log it there, it is not told here');
     }
   }
 
   async #send(call: BrokerCall, accept: string, authorization: string | undefined): Promise<FetchAnswer> {
-    const { merchantUrl, traceHeaders } = this.#options;
+    const { merchantUrl, traceHeaders } = this.#settings;
     const headers = { ...(call.background === true ? {} : traceHeadersFrom(traceHeaders)), ...call.headers };
     const request = requestOf({ ...call, headers }, accept, authorization);
     try {
-      return await orAborted(this.#options.fetch(merchantUrl + call.path, request), call.signal);
+      return await orAborted(this.#settings.fetch(merchantUrl + call.path, request), call.signal);
     } catch (error) {
       throw networkError(error, call.signal);
     }
@@ -100,7 +86,7 @@ export class BrokerHttp {
   async #demandSuccess(answer: FetchAnswer, call: BrokerCall, secret: string | undefined): Promise<FetchAnswer> {
     if (SUCCESSES.has(answer.status)) return answer;
     const problem = await this.#problemOf(answer, call.signal);
-    throw errorOf(answer, problem, { nowMs: this.#options.time.now(), secret });
+    throw errorOf(answer, problem, { nowMs: this.#settings.time.now(), secret });
   }
 
   /** The problem document, or undefined if the body is not one: the status says enough. */
@@ -147,17 +133,6 @@ function requestOf(call: BrokerCall, accept: string, authorization: string | und
 export function networkError(error: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return reasonOf(signal);
   if (error instanceof SessionBrokerError) return error;
-  return new BrokerUnavailable('network', `The broker cannot be reached${because(error)}`);
-}
-
-/** Taken from the class rather than the error: what an error says about itself can be anything. */
-function classOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return `no error but ${error === null ? 'null' : typeof error}`;
-  const made: unknown = (Object.getPrototypeOf(error) as object | null)?.constructor;
-  return typeof made === 'function' && CLASS_NAME.test(made.name) ? made.name : 'an error';
-}
-
-function because(error: unknown): string {
   const code = systemCodeIn(error);
-  return code === undefined ? '' : `: ${code}`;
+  return new BrokerUnavailable('network', `The broker cannot be reached${code === undefined ? '' : `: ${code}`}`);
 }

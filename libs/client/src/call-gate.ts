@@ -1,8 +1,7 @@
 import { Deadline, orAborted } from './deadline.js';
-import type { BrokerHttp } from './broker-http.js';
-import { type ClientEventListener, tell } from './client-event.js';
+import { tell } from './client-event.js';
+import type { ClientParts } from './client-parts.js';
 import type { JsonObject } from './json.js';
-import type { SessionShelf } from './session-shelf.js';
 import type { Time, Timer } from './time.js';
 
 /** What the broker says about a renewal that is about to begin. */
@@ -21,16 +20,6 @@ export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
 /** No call is held for longer, whatever the broker asks for. */
 const MAX_HOLD_MS = 10_000;
 
-export interface CallGateParts {
-  readonly shelf: SessionShelf;
-  readonly time: Time;
-  readonly onEvent: ClientEventListener | undefined;
-  /** How long a call may take in total; no call is held for longer. */
-  readonly timeoutMs: number;
-  readonly http: BrokerHttp;
-  readonly closed: AbortSignal;
-}
-
 interface Hold {
   readonly notice: HandoverNotice;
   readonly sinceMs: number;
@@ -46,13 +35,13 @@ interface Hold {
  * that none is in progress when the gateway ends it.
  */
 export class CallGate {
-  readonly #parts: CallGateParts;
+  readonly #parts: ClientParts;
   #running = 0;
   #hold: Hold | undefined;
   /** The newest generation announced so far; notices about it or an older one are ignored. */
   #latest = 0;
 
-  constructor(parts: CallGateParts) {
+  constructor(parts: ClientParts) {
     this.#parts = parts;
     parts.shelf.onNewer(() => this.#release('session'));
   }
@@ -79,9 +68,12 @@ export class CallGate {
 
   /** The broker announces that a session is about to be replaced, or that it will not be after all. */
   notice(notice: HandoverNotice): void {
-    if (notice.holdForMs === 0) return this.#giveUp(notice.generation);
-    if (notice.generation <= this.#latest) return;
-    this.#latest = notice.generation;
+    const { generation, holdForMs } = notice;
+    if (holdForMs === 0 && this.#hold !== undefined && this.#hold.notice.generation <= generation) {
+      this.#release('given_up');
+    }
+    if (holdForMs === 0 || generation <= this.#latest) return;
+    this.#latest = generation;
     this.#begin(notice);
   }
 
@@ -104,19 +96,13 @@ export class CallGate {
     if (shelf.newest >= notice.generation) this.#release('session');
   }
 
-  #giveUp(generation: number): void {
-    if (this.#hold !== undefined && this.#hold.notice.generation <= generation) this.#release('given_up');
-  }
-
+  /** Tells the broker, once, that no call is running: if that fails, it waits as long as it would have anyway. */
   #report(): void {
     const hold = this.#hold;
     if (hold === undefined || hold.isReported || this.#running > 0) return;
     hold.isReported = true;
-    if (hold.notice.participant !== undefined) this.#tellReady(hold.notice);
-  }
-
-  /** Once: if that fails, the broker waits as long as it would have anyway. */
-  #tellReady({ generation, participant, holdForMs }: HandoverNotice): void {
+    const { generation, participant, holdForMs } = hold.notice;
+    if (participant === undefined) return;
     const { http, time, closed } = this.#parts;
     const deadline = new Deadline(time, { ms: holdForMs, parents: [closed], background: true });
     const end = (): void => deadline.close();

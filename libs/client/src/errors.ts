@@ -1,16 +1,3 @@
-export interface ErrorFacts {
-  /** HTTP status of the broker's answer, when there was one. */
-  readonly status?: number | undefined;
-  /** When to try again, in milliseconds from now, if the broker said so. */
-  readonly retryAfterMs?: number | undefined;
-  /** The broker's id of the request, by which it can be found in the broker's log. */
-  readonly requestId?: string | undefined;
-  /** What is wrong, in the broker's own human-readable sentence, if it knows. */
-  readonly brokerCause?: string | undefined;
-  readonly rejection?: Rejection | undefined;
-  readonly cause?: unknown;
-}
-
 /** A session that the gateway did not accept: its generation, and the gateway's code, or `http_401` if it gave none. */
 export interface Rejection {
   readonly generation: number;
@@ -68,6 +55,9 @@ export abstract class SessionBrokerError extends Error {
   }
 }
 
+type Told = 'status' | 'retryAfterMs' | 'requestId' | 'brokerCause' | 'rejection';
+export type ErrorFacts = Partial<Pick<SessionBrokerError, Told>> & { readonly cause?: unknown };
+
 /** A media type without its parameters, which could be anything. */
 const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
 
@@ -100,34 +90,27 @@ export interface Place {
  * like one that was never sent. The cause is that refusal; several callers may share the original error.
  */
 export function afterRejection(error: unknown, rejection: Rejection, cause: unknown): unknown {
-  if (!isRemade(error)) return error;
   const { reason } = rejection;
-  const sent = `A request was sent before: the gateway refused it with its session (${reason})${meaningOf(reason)}`;
-  return remade(error, `${error.message}. ${sent}`, { rejection, cause });
+  const sent = `. A request was sent before: the gateway refused it with its session (${reason})${meaningOf(reason)}`;
+  return remade(error, sent, { rejection, cause });
 }
 
 /** The same error with a message that says which broker was asked, and for which merchant. */
-export function placed(error: unknown, place: Place): unknown {
-  if (!isRemade(error) || error instanceof ClientClosed || error instanceof CallAborted) return error;
-  return remade(error, error.message + nameOf(place), { cause: error.cause });
+export function placed<Failure>(error: Failure, place: Place): Failure {
+  return error instanceof ClientClosed || error instanceof CallAborted ? error : remade(error, nameOf(place));
 }
 
 const nameOf = ({ brokerUrl, merchant }: Place): string => ` (${brokerUrl}, merchant "${merchant}")`;
 
-const isRemade = (error: unknown): error is SessionBrokerError =>
-  error instanceof SessionBrokerError && !(error instanceof SessionRejected);
-
 /** The same error, for a caller that never got to send its request. */
-export function notSent(error: unknown): unknown {
-  if (!isRemade(error)) return error;
-  return remade(error, `${error.message}. This call has sent nothing to the gateway`, { cause: error.cause });
-}
+export const notSent = (error: unknown): unknown => remade(error, '. This call has sent nothing to the gateway');
 
 /** Recreated rather than changed: what is printed is the error's stack, which keeps the original message. */
-function remade(error: SessionBrokerError, message: string, changed: ErrorFacts): SessionBrokerError {
-  const { code, status, retryAfterMs, requestId, brokerCause } = error;
-  const Same = error.constructor as new (code: string, message: string, facts: ErrorFacts) => SessionBrokerError;
-  return new Same(code, message, { status, retryAfterMs, requestId, brokerCause, ...changed });
+function remade<Failure>(error: Failure, says: string, changed: ErrorFacts = {}): Failure {
+  if (!(error instanceof SessionBrokerError) || error instanceof SessionRejected) return error;
+  const { code, message, status, retryAfterMs, requestId, brokerCause, cause } = error;
+  const Same = error.constructor as new (code: string, message: string, facts: ErrorFacts) => typeof error;
+  return new Same(code, message + says, { status, retryAfterMs, requestId, brokerCause, cause, ...changed });
 }
 
 /** The broker cannot be reached, does not answer in time, or has no session to serve. Trying again later may help. */
@@ -214,19 +197,13 @@ export class SessionRejected extends SessionBrokerError {
   /** The gateway's code, such as `b_expired_token`; `unspecified` if the given reason is not a code. */
   readonly reason: string;
 
-  constructor(reason: string, { message, ...facts }: RejectedFacts = {}) {
+  /** @param facts `message` is from `withSession`, when the next session was rejected too */
+  constructor(reason: string, { message, ...facts }: ErrorFacts & { readonly message?: string } = {}) {
     const code = reasonCode(reason);
     const isOfAnybody = code === BARE_UNAUTHORIZED ? OF_ANYBODY : '';
     super('session_rejected', message ?? `The gateway rejected the session (${code})${isOfAnybody}`, facts);
     this.reason = code;
   }
-}
-
-interface RejectedFacts {
-  readonly cause?: unknown;
-  /** From `withSession`, when the next session was rejected too. */
-  readonly message?: string;
-  readonly rejection?: Rejection;
 }
 
 /**

@@ -80,19 +80,19 @@ describe('a token in a file', () => {
     {
       what: 'is not there',
       code: 'token_unreadable',
-      says: 'cannot be read: it does not exist (ENOENT)',
+      says: 'cannot be read: ENOENT',
       trouble: () => Promise.resolve(),
     },
     {
       what: 'is a folder',
       code: 'token_unreadable',
-      says: 'cannot be read: it is a folder (EISDIR)',
+      says: 'cannot be read: EISDIR',
       trouble: () => mkdir(path),
     },
     {
       what: 'links to itself',
       code: 'token_unreadable',
-      says: 'cannot be read (ELOOP)',
+      says: 'cannot be read: ELOOP',
       trouble: () => symlink(path, path),
     },
     {
@@ -104,7 +104,7 @@ describe('a token in a file', () => {
     {
       what: 'holds two lines',
       code: 'token_invalid',
-      says: 'holds no token: it has a line break within',
+      says: 'holds no token: it has white space or a line break',
       trouble: () => writeFile(path, 'canary\ntwo'),
     },
   ])('that $what is an error that names it', async ({ code, says, trouble }) => {
@@ -121,7 +121,7 @@ describe('a token in a file', () => {
     ['./none', join(process.cwd(), 'none')],
   ])('that is not there is named from the root on: %s', async (given, shown) => {
     token = fileToken(given);
-    await expect(ask()).rejects.toThrow(`The token file ${shown} cannot be read: it does not exist (ENOENT)`);
+    await expect(ask()).rejects.toThrow(`The token file ${shown} cannot be read: ENOENT`);
   });
 
   it.each([
@@ -135,7 +135,7 @@ describe('a token in a file', () => {
   ])('is not repeated where it may be the token itself: %s', async (pasted) => {
     token = fileToken(pasted);
     const says = 'its path is not shown, as it may be the token itself: write a path as ./name';
-    await expect(ask()).rejects.toThrow(`The token file cannot be read: it does not exist (ENOENT); ${says}`);
+    await expect(ask()).rejects.toThrow(`The token file cannot be read: ENOENT; ${says}`);
     await expect(ask()).rejects.not.toThrow(pasted);
   });
 });

@@ -17,14 +17,6 @@ export interface FileTokenOptions {
 const DEFAULT_MAX_AGE_MS = 10_000;
 const NOT_SHOWN = 'its path is not shown, as it may be the token itself: write a path as ./name';
 const MIXED = [/[a-z]/, /[A-Z]/, /\d/];
-/** The system's error codes in plain words. */
-const CODES: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
-  ENOTDIR: 'something on the way is no folder',
-  EACCES: 'this process may not read it',
-  EPERM: 'this process may not read it',
-  EISDIR: 'it is a folder',
-};
 
 interface Reading {
   readonly token: string;
@@ -39,7 +31,8 @@ interface Reading {
  */
 export function fileToken(path: string, options: FileTokenOptions = {}): TokenFunction {
   demandKnownOptions(options, ['maxAgeMs'], ['time']);
-  demandPath(path);
+  if (path === undefined || path === null || path === '') throw noPath(`is missing: ${IS_IT_SET}`);
+  if (typeof path !== 'string') throw noPath('must be a text');
   const { maxAgeMs = DEFAULT_MAX_AGE_MS, time = systemTime } = options;
   let last: Reading | undefined;
   let reading: Promise<Reading> | undefined;
@@ -63,12 +56,7 @@ export function fileToken(path: string, options: FileTokenOptions = {}): TokenFu
   };
 }
 
-function demandPath(path: unknown): void {
-  if (path === undefined || path === null || path === '') {
-    throw new InvalidInput('option_invalid', `the path of the token file is missing: ${IS_IT_SET}`);
-  }
-  if (typeof path !== 'string') throw new InvalidInput('option_invalid', 'the path of the token file must be a text');
-}
+const noPath = (why: string): InvalidInput => new InvalidInput('option_invalid', `the path of the token file ${why}`);
 
 async function tokenIn(path: string): Promise<string> {
   const token = (await textIn(path)).trim();
@@ -81,9 +69,7 @@ async function textIn(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = systemCodeIn(error) ?? 'unknown';
-    const meaning = CODES[code] === undefined ? '' : `: ${CODES[code]}`;
-    throw faultOf(path, { code: 'token_unreadable', says: `cannot be read${meaning} (${code})` });
+    throw faultOf(path, { code: 'token_unreadable', says: `cannot be read: ${systemCodeIn(error) ?? 'unknown'}` });
   }
 }
 

@@ -1,23 +1,15 @@
-import { Deadline } from './deadline.js';
-import type { BrokerHttp } from './broker-http.js';
 import { networkError } from './broker-http.js';
-import { orAborted } from './deadline.js';
+import type { ClientParts } from './client-parts.js';
+import { Deadline, orAborted } from './deadline.js';
 import { ProtocolError } from './errors.js';
 import type { BodyReader, FetchAnswer } from './fetch.js';
 import { type HandoverNotice, readHandover } from './call-gate.js';
 import { discard, parseJsonObject } from './json.js';
 import { brokerTimeMs } from './problem.js';
 import { readSession } from './session.js';
-import type { SessionShelf } from './session-shelf.js';
 import { SseParser } from './sse-parser.js';
-import type { Time } from './time.js';
 
-export interface FollowParts {
-  readonly http: BrokerHttp;
-  readonly shelf: SessionShelf;
-  readonly time: Time;
-  readonly merchant: string;
-  readonly closed: AbortSignal;
+export interface FollowParts extends ClientParts {
   /** Called when a session is about to be replaced; undefined for clients that take no part in hand-overs. */
   readonly onHandover: ((notice: HandoverNotice) => void) | undefined;
 }
@@ -47,13 +39,9 @@ export async function followEvents(parts: FollowParts, watch: StreamWatch): Prom
   const { http, shelf, time, closed, onHandover } = parts;
   const deadline = new Deadline(time, { ms: ANSWER_TIMEOUT_MS, parents: [closed], background: true });
   const headers: Record<string, string> = shelf.newest > 0 ? { 'last-event-id': String(shelf.newest) } : {};
+  const path = `/session/events${onHandover === undefined ? '' : '?handover=true'}`;
   try {
-    const call = {
-      path: `/session/events${onHandover === undefined ? '' : '?handover=true'}`,
-      headers,
-      background: true,
-      signal: deadline.signal,
-    };
+    const call = { path, headers, background: true, signal: deadline.signal };
     const answer = await http.open(call, 'text/event-stream');
     const reader = eventReader(answer);
     watch.opened();
@@ -99,7 +87,8 @@ async function readEvents(parts: FollowParts, stream: OpenStream): Promise<void>
     }
     for (const { type, data } of events) {
       if (type === 'session') take(parts, data, skewMs);
-      else if (type === 'handover') tellOf(parts, data);
+      const notice = type === 'handover' ? readHandover(parseJsonObject(data)) : undefined;
+      if (notice !== undefined) parts.onHandover?.(notice);
     }
   }
 }
@@ -107,11 +96,6 @@ async function readEvents(parts: FollowParts, stream: OpenStream): Promise<void>
 function take({ shelf, merchant, time }: FollowParts, data: string, skewMs: number | undefined): void {
   const arrivedAt = skewMs === undefined ? undefined : time.now() + skewMs;
   shelf.offer(readSession(parseJsonObject(data), merchant), { source: 'events', brokerTimeMs: arrivedAt });
-}
-
-function tellOf({ onHandover }: FollowParts, data: string): void {
-  const notice = readHandover(parseJsonObject(data));
-  if (notice !== undefined) onHandover?.(notice);
 }
 
 /**
@@ -125,12 +109,8 @@ export async function longPoll({ http, shelf, time, merchant, closed }: FollowPa
   const known: Record<string, string> = shelf.newest > 0 ? { 'if-none-match': `"${shelf.newest}"` } : {};
   const headers = { prefer: `wait=${POLL_WAIT_S}`, ...known };
   try {
-    const { answer, document } = await http.json({
-      path: '/session',
-      headers,
-      background: true,
-      signal: deadline.signal,
-    });
+    const call = { path: '/session', headers, background: true, signal: deadline.signal };
+    const { answer, document } = await http.json(call);
     if (document === undefined) return false;
     return shelf.offer(readSession(document, merchant), { source: 'poll', brokerTimeMs: brokerTimeMs(answer) });
   } finally {

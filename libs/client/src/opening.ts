@@ -1,5 +1,4 @@
-import type { Attempts } from './attempts.js';
-import type { BrokerHttp } from './broker-http.js';
+import type { ClientParts } from './client-parts.js';
 import { ProtocolError } from './errors.js';
 import type { FetchAnswer } from './fetch.js';
 import { isJsonObject, type JsonObject } from './json.js';
@@ -28,19 +27,14 @@ export interface OpenedNotification {
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-interface OpeningParts {
-  readonly http: BrokerHttp;
-  readonly attempts: Attempts;
-}
-
 const utf8 = new TextEncoder();
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Has the broker open payloads and notifications, as only the broker holds the merchant's private key. */
 export class Opening {
-  readonly #parts: OpeningParts;
+  readonly #parts: ClientParts;
 
-  constructor(parts: OpeningParts) {
+  constructor(parts: ClientParts) {
     this.#parts = parts;
   }
 

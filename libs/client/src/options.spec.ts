@@ -6,12 +6,10 @@ describe('what is given', () => {
     new SessionBroker({ url: 'https://b.test', merchant: 'shop', ...options });
 
   it.each([
-    ['ends with a line break', 'canary\n'],
-    ['ends with a line break', 'canary\r\n'],
+    ['has white space or a line break in it', 'canary\n'],
     ['is empty', ''],
     ['begins with "Bearer "', 'Bearer canary'],
-    ['has a line break within', 'canary\ncanary'],
-    ['has white space in it', 'can ary'],
+    ['has white space or a line break in it', 'can ary'],
     ['is longer than 16384 characters', 'x'.repeat(16_385)],
     ['has characters that no token has', 'canäry'],
   ])('as a token is refused with the reason: it %s', (reason, auth) => {
@@ -74,7 +72,7 @@ describe('what is given', () => {
   });
 
   it('as an option of the wrong kind is refused', () => {
-    expect(() => new SessionBroker(undefined as never)).toThrow('the options must be an object');
+    expect(() => new SessionBroker(undefined as never)).toThrow('The options must be an object, with url, merchant');
     expect(() => construct({ auth: {} })).toThrow('auth must be a token, or a function');
     expect(() => construct({ onEvent: 'log' })).toThrow('onEvent must be a function');
     expect(() => construct({ merchant: 5 })).toThrow('merchant must be the id of a merchant');

@@ -38,21 +38,10 @@ export interface SessionBrokerOptions {
   readonly random?: (() => number) | undefined;
 }
 
-export interface Settings {
-  readonly brokerUrl: string;
-  readonly merchant: string;
-  readonly merchantUrl: string;
-  readonly auth: TokenSource | undefined;
-  readonly fetch: Fetch;
-  readonly follow: 'events' | 'poll' | 'none';
-  readonly handover: boolean;
-  readonly minRemainingMs: number;
-  readonly timeoutMs: number;
-  readonly traceHeaders: TraceHeaders | undefined;
-  readonly onEvent: ClientEventListener | undefined;
-  readonly time: Time;
-  readonly random: () => number;
-}
+/** The options as they are used: checked, with the defaults in. */
+export type Settings = Pick<SessionBrokerOptions, 'merchant' | 'auth' | 'traceHeaders' | 'onEvent'> & {
+  readonly [Name in keyof typeof defaults]: NonNullable<SessionBrokerOptions[Name]>;
+} & { readonly brokerUrl: string; readonly merchantUrl: string };
 
 /** A missing value was usually meant to come from one. */
 export const IS_IT_SET = 'is its environment variable set?';
@@ -62,13 +51,14 @@ const OPTIONS: readonly (keyof SessionBrokerOptions)[] = [
 ];
 /** Accepted, but named in no message: a service has no use for them. */
 const FOR_TESTS: readonly (keyof SessionBrokerOptions)[] = ['time', 'random'];
+const FUNCTIONS = ['fetch', 'onEvent', 'traceHeaders', 'random'] as const;
 const FOLLOW = ['events', 'poll', 'none'];
 const BEYOND_THE_BROKER = /\/v1(?:\/merchants(?:\/.*)?)?\/*$/;
 const MAX_TIMEOUT_MS = 3_600_000;
 
 const defaults = {
   // Looked up at each call, so that instrumentation that replaces it later is not bypassed.
-  fetch: ((url, init) => globalThis.fetch(url, init)) satisfies Fetch,
+  fetch: ((url, init) => globalThis.fetch(url, init)) as Fetch,
   follow: 'events' as const,
   handover: true,
   minRemainingMs: 0,
@@ -79,26 +69,23 @@ const defaults = {
 
 /** @throws InvalidInput `option_invalid` or `token_invalid`, which name the option and never its value */
 export function settingsFrom(options: SessionBrokerOptions): Settings {
-  demandKnown(options);
-  const { url, merchant, auth, onEvent, traceHeaders, ...given } = options;
+  demandKnownOptions(options ?? null, OPTIONS, FOR_TESTS);
+  const { url, ...given } = options;
+  const { merchant } = given;
   demandMerchant(merchant);
   const brokerUrl = brokerUrlOf(url);
-  const settings = {
-    brokerUrl,
-    merchant,
-    merchantUrl: `${brokerUrl}/v1/merchants/${encodeURIComponent(merchant)}`,
-    auth,
-    onEvent,
-    traceHeaders,
-    ...defaults,
-    ...definedOf(given),
-  };
+  const merchantUrl = `${brokerUrl}/v1/merchants/${encodeURIComponent(merchant)}`;
+  // Members given as undefined are dropped, so that they do not hide a default.
+  const defined = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const settings = { ...defaults, ...defined, brokerUrl, merchantUrl, merchant } as Settings;
   demandUsable(settings);
   return settings;
 }
 
-function demandUsable({ auth, follow, handover, minRemainingMs, timeoutMs, ...functions }: Settings): void {
-  demandFunctions(functions);
+function demandUsable(settings: Settings): void {
+  const { auth, follow, handover, minRemainingMs, timeoutMs } = settings;
+  const wrong = FUNCTIONS.find((name) => !['function', 'undefined'].includes(typeof settings[name]));
+  if (wrong !== undefined) throw invalid(`${wrong} must be a function`);
   if (auth !== undefined && typeof auth !== 'string' && typeof auth !== 'function') {
     throw invalid('auth must be a token, or a function that gives one');
   }
@@ -108,22 +95,6 @@ function demandUsable({ auth, follow, handover, minRemainingMs, timeoutMs, ...fu
   if (!FOLLOW.includes(follow)) throw invalid('follow must be events, poll or none');
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) throw invalid('timeoutMs must be more than 0, up to an hour');
   demandMinRemaining(minRemainingMs);
-}
-
-const FUNCTIONS = ['fetch', 'onEvent', 'traceHeaders', 'random'] as const;
-
-function demandFunctions(settings: Pick<Settings, (typeof FUNCTIONS)[number]>): void {
-  for (const name of FUNCTIONS) {
-    const given: unknown = settings[name];
-    if (given !== undefined && typeof given !== 'function') throw invalid(`${name} must be a function`);
-  }
-}
-
-type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
-
-/** Members given as undefined are dropped, so that they do not hide a default. */
-function definedOf<T extends object>(given: T): Defined<T> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
 /** The broker accepts at most an hour. @throws InvalidInput `option_invalid` */
@@ -152,11 +123,6 @@ function webUrlOf(given: unknown): URL {
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
   throw invalid('url must be a URL that begins with http:// or https://, such as http://127.0.0.1:8080');
-}
-
-function demandKnown(options: unknown): void {
-  if (options === undefined) throw invalid('the options must be an object with url and merchant');
-  demandKnownOptions(options, OPTIONS, FOR_TESTS);
 }
 
 /**

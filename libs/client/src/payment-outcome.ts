@@ -82,8 +82,9 @@ export function answerLost(cause: unknown, about?: GatewayAnswer | GatewayReques
 /** For a URL of this product used in place of the gateway's; a cause that is an answer to a fetch tells which. */
 export function notTheGateway(who: 'an egress' | 'a broker or an egress', cause: unknown): GatewayUnreachable {
   const answer = isGatewayAnswer(cause) ? ` (${answerTexts(cause).join(', ')})` : '';
-  const says = `It is ${who} that answers ${originOf(cause) ?? 'there'}${answer}, and no gateway: the URL has to be the gateway's own.`;
-  return new GatewayUnreachable('not_the_gateway', `${says} ${NOT_SENT}`, { cause });
+  const says = `It is ${who} that answers${originOf(cause) || ' there'}${answer}, and no gateway`;
+  const remedy = "the URL has to be the gateway's own";
+  return new GatewayUnreachable('not_the_gateway', `${says}: ${remedy}. ${NOT_SENT}`, { cause });
 }
 
 /** Turns what kept an answer from being opened, even the caller's own signal, into the error of a payment. */
@@ -109,9 +110,8 @@ function throwIfCertain(evidence: FailureEvidence, cause: unknown, request: unkn
   if (isRefusal(evidence)) throw cause;
   if (statuses.length > 0 || !hadNoConnection(cause)) return;
   const why = systemCodeIn(cause) ?? 'there was no connection';
-  const place = originOf(request);
-  const gateway = place === undefined ? 'The gateway' : `The gateway ${place}`;
-  throw new GatewayUnreachable('gateway_unreachable', `${gateway} cannot be reached: ${why}. ${NOT_SENT}`, { cause });
+  const says = `The gateway${originOf(request)} cannot be reached: ${why}. ${NOT_SENT}`;
+  throw new GatewayUnreachable('gateway_unreachable', says, { cause });
 }
 
 /** A gateway code is a certain refusal only below 500; VALIDATION_ERROR only under 4xx. */
@@ -121,24 +121,16 @@ function isRefusal({ msgCodes, statuses, documents }: FailureEvidence): boolean 
   return msgCodes.includes(NOT_VALID) && statuses.every((status) => status >= 400 && status < 500);
 }
 
-interface ConnectionFailure {
-  readonly code?: unknown;
-  readonly syscall?: unknown;
-  readonly errors?: unknown;
-  readonly cause?: unknown;
-  readonly originalError?: unknown;
-}
-
 /** By a code of the list, or by the system's call that failed. */
 function hadNoConnection(error: unknown, depth = 0): boolean {
-  if (typeof error !== 'object' || error === null || error instanceof SessionBrokerError) return false;
-  if (depth > MAX_DEPTH) return false;
-  const { code, syscall, errors, cause, originalError } = error as ConnectionFailure;
+  if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return false;
+  if (error instanceof SessionBrokerError) return false;
+  const [code, syscall, errors] = ['code', 'syscall', 'errors'].map((name) => memberOf(error, name));
   // One error for each address of the name.
   if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => hadNoConnection(each, depth + 1));
   if (syscall === 'connect' || NO_CONNECTION.includes(code)) return true;
   if (syscall !== undefined) return false;
-  const wrapped = [cause, originalError].filter((each) => each !== undefined);
+  const wrapped = ['cause', 'originalError'].map((name) => memberOf(error, name)).filter((each) => each !== undefined);
   return wrapped.length > 0 && wrapped.every((each) => hadNoConnection(each, depth + 1));
 }
 
@@ -149,10 +141,10 @@ function isGatewayAnswer(value: unknown): value is GatewayAnswer {
 }
 
 /** Of anything with a URL: scheme, host and port. The rest may hold a secret. */
-function originOf(asked: unknown): string | undefined {
+function originOf(asked: unknown): string {
   const url = typeof asked === 'object' && asked !== null && 'url' in asked ? asked.url : undefined;
-  if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
-  return `at ${new URL(url).origin}`;
+  if (typeof url !== 'string' || !/^https?:/i.test(url) || !URL.canParse(url)) return '';
+  return ` at ${new URL(url).origin}`;
 }
 
 /** Here and below, only texts that cannot quote the request or the answer. */
@@ -162,8 +154,7 @@ function factsOf(answer: GatewayAnswer | undefined, { statuses, msgCodes }: Fail
 }
 
 function answerTexts({ status, headers }: GatewayAnswer): readonly string[] {
-  const media = mediaTypeOf(headers);
-  return media === undefined ? [`status ${status}`] : [`status ${status}`, media];
+  return [`status ${status}`, mediaTypeOf(headers)].filter((text) => text !== undefined);
 }
 
 function endOf({ links }: FailureEvidence, cause: unknown, signal: AbortSignal | undefined): readonly string[] {

@@ -80,30 +80,17 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
   }
   if (status >= 400) {
-    const detail = textsOf(problem, ['detail'], secret)[0];
-    return new RequestRefused(code, refusedText({ status, code, says, detail }), facts);
+    // The detail of a wrong path says whose port or path it is, if the broker can tell.
+    const noPath = `${NO_PATH}: ${textsOf(problem, ['detail'], secret)[0] ?? WHICH_PATH}`;
+    const known = { [NO_MERCHANT]: NOT_KNOWN, [NO_RESOURCE]: noPath }[code];
+    return new RequestRefused(code, known ?? `The broker refused the request: ${status} (${code})${says}`, facts);
   }
   return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
 }
 
-interface Refusal {
-  readonly status: number;
-  readonly code: string;
-  readonly says: string;
-  readonly detail: string | undefined;
-}
-
-/** Worded for someone who set a URL and a merchant. */
-function refusedText({ status, code, says, detail }: Refusal): string {
-  if (code === NO_MERCHANT) return NOT_KNOWN;
-  // The detail says whose port or path it is, if the broker can tell.
-  if (code === NO_RESOURCE) return `${NO_PATH}: ${detail ?? WHICH_PATH}`;
-  return `The broker refused the request: ${status} (${code})${says}`;
-}
-
 /** A proxy in front of the broker may answer with some of these too, even if the URL is right. */
 const notOurs = (status: number): string =>
-  `This ${status} is not the broker's, but that of a proxy or of somebody else${status === 401 ? ' who does not accept the credential' : ''}: is the URL right?`;
+  `This ${status} is not the broker's, but that of a proxy or of somebody else: is the URL right?`;
 
 export function requestIdOf({ headers }: Pick<FetchAnswer, 'headers'>): string | undefined {
   const id = headers.get('x-request-id');

@@ -24,12 +24,11 @@ import {
   settingsFrom,
 } from './options.js';
 import { unopened } from './payment-outcome.js';
-import { Rejections } from './rejections.js';
 import { octetsOf, Sealing } from './sealing.js';
 import type { Session } from './session.js';
 import { SessionFollower } from './session-follower.js';
-import { SessionReader } from './session-reader.js';
-import { type HeldSession, SessionShelf } from './session-shelf.js';
+import { SessionRequests } from './session-requests.js';
+import { SessionShelf } from './session-shelf.js';
 
 /** Options of every call. */
 export interface CallOptions {
@@ -80,8 +79,7 @@ export class SessionBroker {
   readonly #closing = new AbortController();
   readonly #attempts: Attempts;
   readonly #shelf: SessionShelf;
-  readonly #reader: SessionReader;
-  readonly #rejections: Rejections;
+  readonly #requests: SessionRequests;
   readonly #follower: SessionFollower | undefined;
   readonly #gate: CallGate;
   readonly #opening: Opening;
@@ -90,25 +88,24 @@ export class SessionBroker {
   /** @throws InvalidInput */
   constructor(options: SessionBrokerOptions) {
     const settings = settingsFrom(options);
-    const { merchant, time, random, timeoutMs, onEvent, follow, handover } = settings;
+    const { time, onEvent, follow, handover } = settings;
     const closed = this.#closing.signal;
     const shelf = new SessionShelf(time);
     const http = new BrokerHttp(settings);
-    const attempts = new Attempts({ time, random, timeoutMs, closed, onEvent, place: settings });
-    const parts = { http, shelf, attempts, time, random, merchant, closed, onEvent, place: settings };
+    const attempts = new Attempts({ ...settings, closed });
+    const parts = { ...settings, http, shelf, attempts, closed };
     shelf.onNewer(({ generation, expiresAt }, { source }) => {
       tell(onEvent, { type: 'session', generation, expiresAt, source });
     });
-    const gate = new CallGate({ ...parts, timeoutMs });
+    const gate = new CallGate(parts);
     this.#settings = settings;
     this.#attempts = attempts;
     this.#gate = gate;
     this.#shelf = shelf;
-    this.#reader = new SessionReader(parts);
-    this.#rejections = new Rejections(parts);
+    this.#requests = new SessionRequests(parts);
     this.#opening = new Opening(parts);
     const onHandover = handover ? gate.notice.bind(gate) : undefined;
-    this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, start: follow, onHandover });
+    this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, onHandover });
   }
 
   /**
@@ -145,10 +142,12 @@ export class SessionBroker {
    * too; SessionBrokerError with a `rejection`, whose cause is what `fn` threw, if there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
-    if (typeof fn !== 'function') throw placed(new InvalidInput('function_missing', NO_FUNCTION), this.#settings);
-    this.#demandKnown(options, WITH_SESSION_OPTIONS);
+    if (typeof fn !== 'function') throw new InvalidInput('function_missing', NO_FUNCTION);
+    demandKnownOptions(options, WITH_SESSION_OPTIONS);
     const { signal, isRejection } = options;
-    const session = await this.#enter(signal).catch((error: unknown) => raise(notSent(error)));
+    const session = await this.#enter(signal).catch((error: unknown) => {
+      throw notSent(error);
+    });
     try {
       return await fn(session);
     } catch (error) {
@@ -166,11 +165,11 @@ export class SessionBroker {
    * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
-    this.#demandKnown(options, ENCRYPT_OPTIONS);
+    demandKnownOptions(options, ENCRYPT_OPTIONS);
     const { signal } = options;
-    this.#named(() => octetsOf(payload));
+    octetsOf(payload);
     const session = options.session ?? (await this.session({ signal }));
-    const jwe = await this.#seal(session.serverPublic, payload, signal);
+    const jwe = await orAborted(this.#sealing.seal(session.serverPublic, payload), signal);
     return { jwe, generation: session.generation };
   }
 
@@ -179,8 +178,8 @@ export class SessionBroker {
    * @throws InvalidInput, CallAborted
    */
   async encryptFor(jwk: object, payload: string | Uint8Array, options: CallOptions = {}): Promise<string> {
-    this.#demandKnown(options, CALL_OPTIONS);
-    return this.#seal(jwk, payload, options.signal);
+    demandKnownOptions(options, CALL_OPTIONS);
+    return orAborted(this.#sealing.seal(jwk, payload), options.signal);
   }
 
   /**
@@ -189,9 +188,9 @@ export class SessionBroker {
    * broker said (`jwe_not_opened` and the like as RequestRefused), or CallAborted. InvalidInput if there is no JWE
    */
   async decrypt(jwe: string, options: CallOptions = {}): Promise<Uint8Array> {
-    this.#demandKnown(options, CALL_OPTIONS);
+    demandKnownOptions(options, CALL_OPTIONS);
     if (jwe === undefined || jwe === null) throw new InvalidInput('jwe_invalid', NO_JWE);
-    if (typeof jwe !== 'string') throw placed(new InvalidInput('jwe_invalid', 'A JWE is a string'), this.#settings);
+    if (typeof jwe !== 'string') throw new InvalidInput('jwe_invalid', 'A JWE is a string');
     try {
       this.#demandOpen();
       return await this.#opening.open(jwe, options.signal);
@@ -221,7 +220,7 @@ export class SessionBroker {
    */
   async openNotification(received: ReceivedNotification, options: CallOptions = {}): Promise<OpenedNotification> {
     this.#demandOpen();
-    this.#demandKnown(options, CALL_OPTIONS);
+    demandKnownOptions(options, CALL_OPTIONS);
     return this.#opening.openNotification(received, options.signal);
   }
 
@@ -270,21 +269,21 @@ export class SessionBroker {
 
   async #consideredSession(wantedMs: number, options: SessionOptions | undefined): Promise<Session> {
     this.#demandOpen();
-    this.#demandKnown(options, SESSION_OPTIONS);
+    demandKnownOptions(options, SESSION_OPTIONS);
     const signal = options?.signal;
     demandNotAborted(signal);
-    this.#named(() => demandMinRemaining(wantedMs));
+    demandMinRemaining(wantedMs);
     const held = this.#shelf.valid();
-    const replacing = held === undefined ? undefined : this.#rejections.underway(held.session.generation, signal);
+    const replacing = held === undefined ? undefined : this.#requests.underway(held.session.generation, signal);
     if (replacing !== undefined) return this.#orHeld(replacing);
     if (held === undefined || this.#shelf.remainingMs(held) < wantedMs) return this.#read(wantedMs, signal);
-    this.#refreshIfOverdue(held);
+    if (this.#follower?.isLive !== true && this.#shelf.isOverdue(held)) this.#requests.refresh();
     return held.session;
   }
 
   async #read(wantedMs: number, signal: AbortSignal | undefined): Promise<Session> {
     try {
-      return await this.#orHeld(this.#reader.read(wantedMs, signal));
+      return await this.#orHeld(this.#requests.read(wantedMs, signal));
     } finally {
       // After the first answer, whose session it can then refer to; even if that was a failure, the next may be better.
       if (!this.#closing.signal.aborted) this.#follower?.follow();
@@ -302,10 +301,6 @@ export class SessionBroker {
     }
   }
 
-  #refreshIfOverdue(held: HeldSession): void {
-    if (this.#follower?.isLive !== true && this.#shelf.isOverdue(held)) this.#reader.refresh();
-  }
-
   async #replacement(
     rejected: Session,
     { reason, cause, signal }: { reason: string; cause: unknown; signal: AbortSignal | undefined },
@@ -317,27 +312,9 @@ export class SessionBroker {
       const held = this.#shelf.valid();
       if (held !== undefined && held.session.generation > rejected.generation) return held.session;
       tell(this.#settings.onEvent, { type: 'rejection', ...rejection });
-      return await this.#rejections.report(rejection, signal);
+      return await this.#requests.report(rejection, signal);
     } catch (error) {
       throw afterRejection(error, rejection, cause);
-    }
-  }
-
-  async #seal(recipient: object, payload: string | Uint8Array, signal: AbortSignal | undefined): Promise<string> {
-    const sealing = this.#sealing.seal(recipient, payload);
-    return orAborted(sealing, signal).catch((error: unknown) => this.#named(() => raise(error)));
-  }
-
-  #demandKnown(options: unknown, known: readonly string[]): void {
-    this.#named(() => demandKnownOptions(options, known));
-  }
-
-  /** Adds the broker and the merchant to an error in a call's input. */
-  #named<T>(check: () => T): T {
-    try {
-      return check();
-    } catch (error) {
-      throw error instanceof InvalidInput ? placed(error, this.#settings) : error;
     }
   }
 
@@ -355,8 +332,4 @@ function isOrdinary(options: SessionOptions | undefined): boolean {
 
 function demandNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw reasonOf(signal);
-}
-
-function raise(error: unknown): never {
-  throw error;
 }

@@ -83,12 +83,11 @@ export class SessionShelf {
     return this.#time.monotonicMs() >= held.overdueAtMonotonicMs;
   }
 
-  /** Someone says that the gateway no longer accepts it: reads then look twice. */
+  /** Someone says that the gateway no longer accepts it: reads then look twice, unless it is acquitted. */
   suspect(generation: number): void {
     this.#suspected = Math.max(this.#suspected, generation);
   }
 
-  /** The suspicion led nowhere. */
   acquit(generation: number): void {
     if (this.#suspected === generation) this.#suspected = 0;
   }

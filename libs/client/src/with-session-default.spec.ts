@@ -56,7 +56,10 @@ describe('work with a session whose errors nobody explains', () => {
 
   it('does not take a refusal of the broker for one of the gateway', async () => {
     server.on('decrypt', () => json({ code: 'unauthenticated' }, 401));
-    await expect(broker.withSession(() => broker.decryptText('a.b.c.d.e'))).rejects.toThrow('credential');
+    await expect(broker.withSession(() => broker.decryptText('a.b.c.d.e'))).rejects.toMatchObject({
+      code: 'answer_unopened',
+      status: 401,
+    });
     expect(reasons()).toEqual([]);
   });
 });

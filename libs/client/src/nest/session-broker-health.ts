@@ -1,5 +1,4 @@
-import { orAborted } from '../deadline.js';
-import { Deadline } from '../deadline.js';
+import { Deadline, orAborted } from '../deadline.js';
 import { SessionBrokerError } from '../errors.js';
 import type { SessionBroker } from '../session-broker.js';
 import type { Session } from '../session.js';

@@ -1,43 +1,27 @@
-import type { Attempts } from './attempts.js';
 import { BackOff } from './back-off.js';
-import type { BrokerCall, BrokerHttp } from './broker-http.js';
+import type { BrokerCall } from './broker-http.js';
+import type { ClientParts } from './client-parts.js';
 import { Deadline } from './deadline.js';
-import { BrokerUnavailable } from './errors.js';
+import { BrokerUnavailable, ProtocolError, type Rejection } from './errors.js';
 import { brokerTimeMs, requestIdOf } from './problem.js';
 import { readSession, type Session } from './session.js';
-import type { SessionShelf } from './session-shelf.js';
 import { SingleFlight } from './single-flight.js';
-import type { Time } from './time.js';
-
-export interface SessionReaderParts {
-  readonly http: BrokerHttp;
-  readonly shelf: SessionShelf;
-  readonly attempts: Attempts;
-  readonly time: Time;
-  readonly random: () => number;
-  readonly merchant: string;
-  readonly closed: AbortSignal;
-}
 
 /** `Retry-After` can be minutes. Calls fail without asking the broker again for at most this long. */
 const MAX_REFUSAL_MS = 5_000;
 const REFRESH_TIMEOUT_MS = 8_000;
 const REFRESH_PACE = { baseMs: 1_000, capMs: 15_000 };
 
-interface Refusal {
-  readonly error: BrokerUnavailable;
-  readonly untilMs: number;
-}
-
-/** Plain reads: the first session, and those that the follower does not deliver. */
-export class SessionReader {
-  readonly #parts: SessionReaderParts;
+/** Asks for the sessions that the follower does not deliver: the first, an overdue one, and those for rejected ones. */
+export class SessionRequests {
+  readonly #parts: ClientParts;
   readonly #reads = new SingleFlight<number, Session>();
+  readonly #reports = new SingleFlight<number, Session>();
   readonly #refreshPace: BackOff;
-  #refusal: Refusal | undefined;
+  #refusal: { readonly error: BrokerUnavailable; readonly untilMs: number } | undefined;
   #refreshNotBeforeMs = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: SessionReaderParts) {
+  constructor(parts: ClientParts) {
     this.#parts = parts;
     this.#refreshPace = new BackOff({ ...REFRESH_PACE, random: parts.random });
   }
@@ -49,7 +33,13 @@ export class SessionReader {
    * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   read(minRemainingMs: number, signal?: AbortSignal): Promise<Session> {
-    return this.#reads.join(minRemainingMs, (shared) => this.#firstOf(minRemainingMs, shared), signal);
+    const { shelf, attempts } = this.#parts;
+    const first = (shared: AbortSignal): Promise<Session> =>
+      shelf.orArrival(
+        (held) => shelf.remainingMs(held) >= minRemainingMs,
+        (overtaken) => attempts.run((attempt) => this.#once(minRemainingMs, attempt), [shared, overtaken]),
+      );
+    return this.#reads.join(minRemainingMs, first, signal);
   }
 
   /** Looks for a newer session in the background, at a bounded pace; a failure changes nothing. */
@@ -69,12 +59,45 @@ export class SessionReader {
     this.#ask({ path: '/session', headers, background: true, signal: deadline.signal }).then(rest, rest);
   }
 
-  #firstOf(minRemainingMs: number, shared: AbortSignal): Promise<Session> {
+  /**
+   * Reports a dead session, once however many callers notice.
+   * @returns a session newer than the rejected one
+   * @throws SessionBrokerError; CallAborted when the signal aborts
+   */
+  report(rejection: Rejection, signal?: AbortSignal): Promise<Session> {
+    return this.#reports.join(rejection.generation, (shared) => this.#replace(rejection, shared), signal);
+  }
+
+  /** The outcome of the report in progress, if there is one. */
+  underway(generation: number, signal?: AbortSignal): Promise<Session> | undefined {
+    return this.#reports.joinUnderway(generation, signal);
+  }
+
+  async #replace(rejection: Rejection, shared: AbortSignal): Promise<Session> {
     const { shelf, attempts } = this.#parts;
-    return shelf.orArrival(
-      (held) => shelf.remainingMs(held) >= minRemainingMs,
-      (overtaken) => attempts.run((signal) => this.#once(minRemainingMs, signal), [shared, overtaken]),
-    );
+    shelf.suspect(rejection.generation);
+    try {
+      return await shelf.orArrival(
+        ({ session }) => session.generation > rejection.generation,
+        (overtaken) => attempts.run((signal) => this.#send(rejection, signal), [shared, overtaken]),
+      );
+    } catch (error) {
+      shelf.acquit(rejection.generation);
+      throw error;
+    }
+  }
+
+  async #send({ generation, reason }: Rejection, signal: AbortSignal): Promise<Session> {
+    const { http, shelf, merchant } = this.#parts;
+    const call = { path: '/session/rejections', body: { generation, reason }, signal };
+    const { answer, document } = await http.json(call);
+    const session = document === undefined ? undefined : readSession(document, merchant);
+    if (session === undefined || session.generation <= generation) {
+      const facts = { status: answer.status, requestId: requestIdOf(answer) };
+      throw new ProtocolError('session_not_newer', 'The broker gave no newer session for a rejected one', facts);
+    }
+    shelf.offer(session, { source: 'rejection', brokerTimeMs: brokerTimeMs(answer) });
+    return shelf.valid()?.session ?? session;
   }
 
   async #once(minRemainingMs: number, signal: AbortSignal): Promise<Session> {
@@ -83,7 +106,10 @@ export class SessionReader {
     try {
       return await this.#ask({ path: `/session${query}`, headers: {}, signal });
     } catch (error) {
-      if (error instanceof BrokerUnavailable) this.#noteRefusal(error);
+      if (error instanceof BrokerUnavailable && error.retryAfterMs !== undefined) {
+        const lastsMs = Math.min(error.retryAfterMs, MAX_REFUSAL_MS);
+        this.#refusal = { error, untilMs: this.#parts.time.monotonicMs() + lastsMs };
+      }
       throw error;
     }
   }
@@ -103,21 +129,12 @@ export class SessionReader {
     });
   }
 
-  #noteRefusal(error: BrokerUnavailable): void {
-    if (error.retryAfterMs === undefined) return;
-    const lastsMs = Math.min(error.retryAfterMs, MAX_REFUSAL_MS);
-    this.#refusal = { error, untilMs: this.#parts.time.monotonicMs() + lastsMs };
-  }
-
   /** The broker has said when to come back; until then its answer is known. */
   #demandNotRefused(): void {
     if (this.#refusal === undefined) return;
-    const leftMs = this.#refusal.untilMs - this.#parts.time.monotonicMs();
-    if (leftMs <= 0) this.#refusal = undefined;
-    else throw repeated(this.#refusal.error, leftMs);
+    const retryAfterMs = this.#refusal.untilMs - this.#parts.time.monotonicMs();
+    const { code, message, status, requestId } = this.#refusal.error;
+    if (retryAfterMs > 0) throw new BrokerUnavailable(code, message, { status, requestId, retryAfterMs });
+    this.#refusal = undefined;
   }
-}
-
-function repeated({ code, message, status, requestId }: BrokerUnavailable, retryAfterMs: number): BrokerUnavailable {
-  return new BrokerUnavailable(code, message, { status, requestId, retryAfterMs });
 }
