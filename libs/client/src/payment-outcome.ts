@@ -29,7 +29,7 @@ const NO_CONNECTION: readonly unknown[] = [
 ];
 const MAX_DEPTH = 5;
 /** How the platform names the end that a signal made. */
-const ABORTED: readonly unknown[] = ['AbortError', 'TimeoutError'];
+const ABORTED: readonly string[] = ['AbortError', 'TimeoutError'];
 /** Statuses with which the broker and the egress refuse a request before doing anything else with it. */
 const REFUSED_AT_ONCE: readonly number[] = [401, 404, 405, 415];
 
@@ -158,8 +158,9 @@ function answerTexts({ status, headers }: GatewayAnswer): readonly string[] {
 }
 
 function endOf({ links }: FailureEvidence, cause: unknown, signal: AbortSignal | undefined): readonly string[] {
-  const name = links.map((link) => memberOf(link, 'name')).find((each) => ABORTED.includes(each));
-  if (name !== undefined) return [String(name)];
+  const names = links.map((link) => memberOf(link, 'name'));
+  const name = ABORTED.find((each) => names.includes(each));
+  if (name !== undefined) return [name];
   if (signal?.aborted === true && cause === signal.reason) return ['the caller aborted it'];
   return [systemCodeIn(cause)].filter((code) => code !== undefined);
 }

@@ -59,38 +59,48 @@ export interface AnswerFacts {
  * could quote the request with its credential.
  */
 export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }: AnswerFacts): SessionBrokerError {
-  const { status } = answer;
-  const code = codeOf(problem) ?? `http_${status}`;
-  const texts = textsOf(problem, ['title', 'detail', 'cause'], secret);
-  const says = texts.length === 0 ? '' : `: ${withoutRepetition(texts).join('; ')}`;
+  const { status, headers } = answer;
   const facts: ErrorFacts = {
     status,
     requestId: requestIdOf(answer),
-    retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), nowMs),
+    retryAfterMs: retryAfterMs(headers.get('retry-after'), nowMs),
     brokerCause: textsOf(problem, ['cause'], secret)[0],
   };
   if (isOfAnEgress(problem)) return new ProtocolError('not_the_broker', AN_EGRESS, facts);
-  const ofOurs = (text: string): string => (isProblemOfOurs(problem) ? text + says : notOurs(status));
-  if (status === 401) return new Unauthenticated(code, ofOurs(secret === undefined ? NO_AUTH : REFUSED), facts);
-  if (status === 403) return new Forbidden(code, ofOurs(FORBIDDEN), facts);
-  if (status >= 500 || PASSING.includes(status)) {
-    return new BrokerUnavailable(code, ofOurs(`The broker answered ${status} (${code})`), facts);
-  }
-  if (NOT_HERE.includes(status) && !isProblemOfOurs(problem)) {
+  const code = codeOf(problem) ?? `http_${status}`;
+  if (isProblemOfOurs(problem)) return new (kindOf(status))(code, wordsOf(problem, { status, code, secret }), facts);
+  if (NOT_HERE.includes(status)) {
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
   }
-  if (status >= 400) {
-    // The detail of a wrong path says whose port or path it is, if the broker can tell.
-    const noPath = `${NO_PATH}: ${textsOf(problem, ['detail'], secret)[0] ?? WHICH_PATH}`;
-    const known = { [NO_MERCHANT]: NOT_KNOWN, [NO_RESOURCE]: noPath }[code];
-    return new RequestRefused(code, known ?? `The broker refused the request: ${status} (${code})${says}`, facts);
+  if (status < 400) {
+    return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
   }
-  return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
+  // A proxy in front of the broker may answer with some of these too, even if the URL is right.
+  const says = `This ${status} is not the broker's, but that of a proxy or of somebody else: is the URL right?`;
+  return new (kindOf(status))(code, says, facts);
 }
 
-/** A proxy in front of the broker may answer with some of these too, even if the URL is right. */
-const notOurs = (status: number): string =>
-  `This ${status} is not the broker's, but that of a proxy or of somebody else: is the URL right?`;
+function kindOf(status: number): new (code: string, message: string, facts: ErrorFacts) => SessionBrokerError {
+  if (status === 401) return Unauthenticated;
+  if (status === 403) return Forbidden;
+  return status >= 500 || PASSING.includes(status) ? BrokerUnavailable : RequestRefused;
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly secret: string | undefined;
+}
+
+/** Worded for someone who set a URL and a merchant. */
+function wordsOf(problem: JsonObject, { status, code, secret }: Refusal): string {
+  if (code === NO_MERCHANT) return NOT_KNOWN;
+  // The detail says whose port or path it is, if the broker can tell.
+  if (code === NO_RESOURCE) return `${NO_PATH}: ${textsOf(problem, ['detail'], secret)[0] ?? WHICH_PATH}`;
+  const own = { 401: secret === undefined ? NO_AUTH : REFUSED, 403: FORBIDDEN }[status];
+  const texts = withoutRepetition(textsOf(problem, ['title', 'detail', 'cause'], secret));
+  return [own ?? `The broker answered ${status} (${code})`, texts.join('; ')].filter((text) => text !== '').join(': ');
+}
 
 export function requestIdOf({ headers }: Pick<FetchAnswer, 'headers'>): string | undefined {
   const id = headers.get('x-request-id');
