@@ -1,8 +1,49 @@
-import { BackOff } from './back-off.js';
-import { Deadline, pause } from './deadline.js';
+import { Deadline, pause, within } from './deadline.js';
 import { tell } from './client-event.js';
 import { BrokerUnavailable, placed, type SessionBrokerError } from './errors.js';
 import type { Settings } from './options.js';
+
+interface Pace {
+  readonly baseMs: number;
+  readonly capMs: number;
+  readonly random: () => number;
+}
+
+/**
+ * Exponential back-off with full jitter, so that a broker that comes back is not hit by all its clients at once. The
+ * first wait is drawn from [0, base), the next from [0, 2 base), and so on up to the cap.
+ */
+export class BackOff {
+  readonly #options: Pace;
+  #baseMs: number;
+  #failures = 0;
+
+  constructor(options: Pace) {
+    this.#options = options;
+    this.#baseMs = options.baseMs;
+  }
+
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** @param atLeastMs what the broker asked for; the jitter is added to it */
+  nextMs(atLeastMs = 0): number {
+    const { capMs, random } = this.#options;
+    // 2 ** 30 keeps the product finite however long a broker is away.
+    const span = Math.min(capMs, this.#baseMs * 2 ** Math.min(this.#failures, 30));
+    this.#failures += 1;
+    return atLeastMs + random() * span;
+  }
+
+  setBaseMs(baseMs: number): void {
+    this.#baseMs = Math.min(baseMs, this.#options.capMs);
+  }
+
+  reset(): void {
+    this.#failures = 0;
+  }
+}
 
 type AttemptsParts = Settings & { readonly closed: AbortSignal };
 
@@ -67,13 +108,9 @@ export class Attempts {
 
   async #attempt<T>(once: (signal: AbortSignal) => Promise<T>, whole: Deadline): Promise<T> {
     const says = ', the time of one try of several';
-    const attempt = new Deadline(this.#parts.time, { ms: this.#attemptMs, parents: [whole.signal], says });
-    try {
-      const outcome = await once(attempt.signal);
-      this.#lastFailure = undefined;
-      return outcome;
-    } finally {
-      attempt.close();
-    }
+    const bounds = { ms: this.#attemptMs, parents: [whole.signal], says };
+    const outcome = await within(this.#parts.time, bounds, ({ signal }) => once(signal));
+    this.#lastFailure = undefined;
+    return outcome;
   }
 }

@@ -13,11 +13,9 @@ export interface BrokerCall {
   /** Relative to the merchant's URL, such as `/session`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Makes it a POST. */
   readonly body?: object;
   /** No caller waits for it, so it belongs to no trace. */
   readonly background?: boolean;
-  /** Ends the call, including the reading of its body. */
   readonly signal: AbortSignal;
 }
 
@@ -33,10 +31,7 @@ export class BrokerHttp {
     this.#settings = settings;
   }
 
-  /**
-   * The answer's JSON object; undefined for 204 and 304.
-   * @throws SessionBrokerError; the signal's error when the call's signal aborts
-   */
+  /** The answer's JSON object; undefined for 204 and 304. @throws as open */
   async json(call: BrokerCall): Promise<{ answer: FetchAnswer; document: JsonObject | undefined }> {
     const answer = await this.open(call, 'application/json');
     if (answer.status === 304 || answer.status === 204) {

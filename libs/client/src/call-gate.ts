@@ -1,12 +1,10 @@
-import { Deadline, orAborted } from './deadline.js';
+import { orAborted, within } from './deadline.js';
 import { tell } from './client-event.js';
 import type { ClientParts } from './client-parts.js';
 import type { JsonObject } from './json.js';
 import type { Time, Timer } from './time.js';
 
-/** What the broker says about a renewal that is about to begin. */
 export interface HandoverNotice {
-  /** The generation of the session to come. */
   readonly generation: number;
   /** How long to hold calls at most; 0 if no session comes after all. */
   readonly holdForMs: number;
@@ -58,7 +56,6 @@ export class CallGate {
     this.#report();
   }
 
-  /** Resolves when calls may begin again. @throws CallAborted */
   async pass(signal: AbortSignal | undefined): Promise<void> {
     const hold = this.#hold;
     if (hold === undefined) return;
@@ -92,7 +89,6 @@ export class CallGate {
     this.#hold = { ...(before ?? newHold(time)), notice, timer, isReported: false };
     tell(onEvent, { type: 'holding', generation: notice.generation, running: this.#running });
     this.#report();
-    // The announced session is already here.
     if (shelf.newest >= notice.generation) this.#release('session');
   }
 
@@ -104,10 +100,10 @@ export class CallGate {
     const { generation, participant, holdForMs } = hold.notice;
     if (participant === undefined) return;
     const { http, time, closed } = this.#parts;
-    const deadline = new Deadline(time, { ms: holdForMs, parents: [closed], background: true });
-    const end = (): void => deadline.close();
-    const body = { generation, participant };
-    http.json({ path: '/session/handovers', body, background: true, signal: deadline.signal }).then(end, end);
+    const call = { path: '/session/handovers', body: { generation, participant }, background: true };
+    within(time, { ms: holdForMs, parents: [closed], background: true }, ({ signal }) =>
+      http.json({ ...call, signal }),
+    ).catch(() => undefined);
   }
 
   #release(because: HoldEnd): void {

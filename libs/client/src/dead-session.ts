@@ -1,4 +1,4 @@
-import { Deadline } from './deadline.js';
+import { within } from './deadline.js';
 import { BARE_UNAUTHORIZED, mayBeCarriedOut, reasonCode, SessionRejected } from './errors.js';
 import { evidenceIn, type FailureEvidence, MAX_BODY_OCTETS, memberOf } from './failure-evidence.js';
 import type { FetchBody } from './fetch.js';
@@ -38,11 +38,7 @@ export async function isDeadSession(failure: unknown): Promise<boolean> {
   return (await deadSessionCode(failure)) !== undefined;
 }
 
-/**
- * Like `isDeadSession`, but gives the reason: the gateway's code, or `http_401` if it gave none; undefined for any
- * other failure.
- * @throws GatewayUnreachable as isDeadSession
- */
+/** Like `isDeadSession`, but gives the gateway's code, or `http_401` if it gave none; undefined for any other failure. */
 export function deadSessionCode(failure: unknown): Promise<string | undefined> {
   return deadSessionCodeIn(failure, systemTime);
 }
@@ -76,7 +72,6 @@ export async function rejectionReason({ error, isRejection }: ThrownFailure, tim
   return isDead && !evidence.msgCodes.includes(REVOKED) ? reasonCode(verdict) : undefined;
 }
 
-/** With the bodies of answers that nobody has read yet. */
 async function wholeEvidence(failure: unknown, time: Time): Promise<FailureEvidence> {
   const evidence = evidenceIn(failure);
   const bodies = await Promise.all(evidence.links.filter(isUnread).map((answer) => bodyCopyOf(answer, time)));
@@ -95,14 +90,14 @@ function isUnread(link: object): link is UnreadAnswer {
 
 /** The start of an answer's body, read from a copy so that its owner can still read the original. */
 async function bodyCopyOf(answer: UnreadAnswer, time: Time): Promise<string> {
-  const deadline = new Deadline(time, { ms: MAX_READ_MS, parents: [], background: true });
   try {
-    return (await readStart(answer.clone().body, deadline.signal, MAX_BODY_OCTETS)).text;
+    const { text } = await within(time, { ms: MAX_READ_MS, parents: [], background: true }, ({ signal }) =>
+      readStart(answer.clone().body, signal, MAX_BODY_OCTETS),
+    );
+    return text;
   } catch {
     // Already being read by someone else, cut off, or too slow.
     return '';
-  } finally {
-    deadline.close();
   }
 }
 

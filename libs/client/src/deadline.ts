@@ -15,12 +15,12 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined):
   });
 }
 
-export interface PauseOptions extends TimerOptions {
-  readonly signal: AbortSignal;
-}
-
 /** Resolves after `delayMs`; rejects with the signal's error. */
-export function pause(time: Time, delayMs: number, { signal, ...options }: PauseOptions): Promise<void> {
+export function pause(
+  time: Time,
+  delayMs: number,
+  { signal, ...options }: TimerOptions & { readonly signal: AbortSignal },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(reasonOf(signal));
     const timer = time.schedule(delayMs, () => end(resolve), options);
@@ -40,9 +40,8 @@ export function reasonOf(signal: AbortSignal): SessionBrokerError {
   return reason instanceof SessionBrokerError ? reason : CallAborted.by(reason);
 }
 
-export interface DeadlineOptions extends TimerOptions {
+interface DeadlineOptions extends TimerOptions {
   readonly ms: number;
-  /** Appended to the time in the message. */
   readonly says?: string;
   /** Signals that may also end the work; undefined ones are ignored. */
   readonly parents: readonly (AbortSignal | undefined)[];
@@ -57,6 +56,7 @@ export class Deadline {
   readonly #options: TimerOptions;
   readonly #says: string;
   readonly #controller = new AbortController();
+  readonly signal: AbortSignal = this.#controller.signal;
   readonly #parents: AbortSignal[];
   #endsAtMs = 0;
   #timer: Timer | undefined;
@@ -71,15 +71,10 @@ export class Deadline {
     this.#follow();
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   remainingMs(): number {
     return Math.max(0, this.#endsAtMs - this.#time.monotonicMs());
   }
 
-  /** Moves the end to `ms` from now. */
   restart(ms: number): void {
     this.#timer?.cancel();
     this.#endsAtMs = this.#time.monotonicMs() + ms;
@@ -99,4 +94,17 @@ export class Deadline {
     this.#timer?.cancel();
     this.#controller.abort(reasonOf(parent));
   };
+}
+
+export async function within<T>(
+  time: Time,
+  options: DeadlineOptions,
+  work: (deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const deadline = new Deadline(time, options);
+  try {
+    return await work(deadline);
+  } finally {
+    deadline.close();
+  }
 }

@@ -128,9 +128,7 @@ export class Forbidden extends SessionBrokerError {
   static override readonly kinds = ['Forbidden', ...SessionBrokerError.kinds];
 }
 
-/**
- * The broker refuses this particular request (other 4xx), for example a malformed notification: retrying does not help.
- */
+/** The broker refuses this request (other 4xx), for example a malformed notification: retrying does not help. */
 export class RequestRefused extends SessionBrokerError {
   static override readonly kinds = ['RequestRefused', ...SessionBrokerError.kinds];
 }
@@ -206,10 +204,7 @@ export class SessionRejected extends SessionBrokerError {
   }
 }
 
-/**
- * The error of a payment whose second session was rejected too: a wrong URL or environment is more likely than two dead
- * sessions in a row.
- */
+/** A wrong URL or environment is more likely than two dead sessions in a row. */
 export function rejectedTwice(rejection: Rejection, cause: unknown, place: Place): SessionRejected {
   const { reason } = rejection;
   const twice = `The gateway rejected the session twice, with two sessions (${reason})${meaningOf(reason)}`;

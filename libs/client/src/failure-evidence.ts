@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject, parsedJson } from './json.js';
 
 /** What an answer, an error or a body says: itself, and what it wraps. */
 export interface FailureEvidence {
-  /** The errors of this package. */
   readonly ours: readonly SessionBrokerError[];
   /** Everything else that was met, nearest first. */
   readonly links: readonly object[];
@@ -11,7 +10,6 @@ export interface FailureEvidence {
   readonly statuses: readonly number[];
   /** What may be the body of an answer. */
   readonly documents: readonly JsonObject[];
-  /** The gateway's codes in them. */
   readonly msgCodes: readonly string[];
 }
 
@@ -77,7 +75,6 @@ export function memberOf(link: object, name: string): unknown {
 
 const isHttpStatus = (value: unknown): value is number => typeof value === 'number' && value >= 100 && value <= 599;
 
-/** A body as an object, as text or as octets. */
 function documentIn(body: unknown): JsonObject | undefined {
   const isOctets = body instanceof Uint8Array || body instanceof ArrayBuffer;
   if (isOctets && body.byteLength > MAX_BODY_OCTETS) return undefined;

@@ -6,7 +6,6 @@ import { demandKnownOptions, IS_IT_SET } from './options.js';
 import { systemTime, type Time } from './time.js';
 import { tokenFault, type TokenFunction } from './token-source.js';
 
-/** Options of `fileToken`. */
 export interface FileTokenOptions {
   /** How long a reading is used, in milliseconds; 10 s by default. After a 401 the file is read in any case. */
   readonly maxAgeMs?: number | undefined;
@@ -18,10 +17,7 @@ const DEFAULT_MAX_AGE_MS = 10_000;
 const NOT_SHOWN = 'its path is not shown, as it may be the token itself: write a path as ./name';
 const MIXED = [/[a-z]/, /[A-Z]/, /\d/];
 
-interface Reading {
-  readonly token: string;
-  readonly readAtMs: number;
-}
+type Reading = { readonly token: string; readonly readAtMs: number };
 
 /**
  * The token in a file that something else rotates, such as a projected service account token in Kubernetes. The file is

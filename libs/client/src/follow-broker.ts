@@ -1,6 +1,6 @@
 import { networkError } from './broker-http.js';
 import type { ClientParts } from './client-parts.js';
-import { Deadline, orAborted } from './deadline.js';
+import { type Deadline, orAborted, within } from './deadline.js';
 import { ProtocolError } from './errors.js';
 import type { BodyReader, FetchAnswer } from './fetch.js';
 import { type HandoverNotice, readHandover } from './call-gate.js';
@@ -14,9 +14,7 @@ export interface FollowParts extends ClientParts {
   readonly onHandover: ((notice: HandoverNotice) => void) | undefined;
 }
 
-/** Reports on a stream while it lasts. */
 export interface StreamWatch {
-  /** The answer is an event stream. */
   opened(): void;
   /** A whole line arrived: the other end is alive. */
   alive(retryMs: number | undefined): void;
@@ -37,23 +35,20 @@ export const POLL_WAIT_S = 30;
  */
 export async function followEvents(parts: FollowParts, watch: StreamWatch): Promise<void> {
   const { http, shelf, time, closed, onHandover } = parts;
-  const deadline = new Deadline(time, { ms: ANSWER_TIMEOUT_MS, parents: [closed], background: true });
   const headers: Record<string, string> = shelf.newest > 0 ? { 'last-event-id': String(shelf.newest) } : {};
   const path = `/session/events${onHandover === undefined ? '' : '?handover=true'}`;
-  try {
-    const call = { path, headers, background: true, signal: deadline.signal };
-    const answer = await http.open(call, 'text/event-stream');
+  await within(time, { ms: ANSWER_TIMEOUT_MS, parents: [closed], background: true }, async (deadline) => {
+    const { signal } = deadline;
+    const answer = await http.open({ path, headers, background: true, signal }, 'text/event-stream');
     const reader = eventReader(answer);
     watch.opened();
     try {
       await readEvents(parts, { reader, watch, deadline, openedAt: brokerTimeMs(answer) });
     } catch (error) {
       discard(reader);
-      throw networkError(error, deadline.signal);
+      throw networkError(error, signal);
     }
-  } finally {
-    deadline.close();
-  }
+  });
 }
 
 function eventReader(answer: FetchAnswer): BodyReader {
@@ -98,22 +93,14 @@ function take({ shelf, merchant, time }: FollowParts, data: string, skewMs: numb
   shelf.offer(readSession(parseJsonObject(data), merchant), { source: 'events', brokerTimeMs: arrivedAt });
 }
 
-/**
- * One read that the broker holds until there is a session newer than the one on the shelf.
- * @returns whether a newer one came
- * @throws SessionBrokerError
- */
+/** One read that the broker holds until there is a newer session. @returns whether one came @throws SessionBrokerError */
 export async function longPoll({ http, shelf, time, merchant, closed }: FollowParts): Promise<boolean> {
   const ms = POLL_WAIT_S * 1_000 + ANSWER_TIMEOUT_MS;
-  const deadline = new Deadline(time, { ms, parents: [closed], background: true });
   const known: Record<string, string> = shelf.newest > 0 ? { 'if-none-match': `"${shelf.newest}"` } : {};
   const headers = { prefer: `wait=${POLL_WAIT_S}`, ...known };
-  try {
-    const call = { path: '/session', headers, background: true, signal: deadline.signal };
-    const { answer, document } = await http.json(call);
-    if (document === undefined) return false;
-    return shelf.offer(readSession(document, merchant), { source: 'poll', brokerTimeMs: brokerTimeMs(answer) });
-  } finally {
-    deadline.close();
-  }
+  const { answer, document } = await within(time, { ms, parents: [closed], background: true }, ({ signal }) =>
+    http.json({ path: '/session', headers, background: true, signal }),
+  );
+  if (document === undefined) return false;
+  return shelf.offer(readSession(document, merchant), { source: 'poll', brokerTimeMs: brokerTimeMs(answer) });
 }

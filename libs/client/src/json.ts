@@ -28,10 +28,7 @@ export function parsedJson(text: string): unknown {
 /** The broker's largest answer is an opened payload of 64 KiB in JSON, at worst six characters per octet. */
 const MAX_ANSWER_BYTES = 524_288;
 
-/**
- * Reads a whole UTF-8 body.
- * @throws ProtocolError when it is longer than any answer of the broker
- */
+/** @throws ProtocolError when it is longer than any answer of the broker */
 export async function readText(body: FetchBody | null, signal: AbortSignal): Promise<string> {
   const { text, isWhole } = await readStart(body, signal, MAX_ANSWER_BYTES);
   if (!isWhole) throw new ProtocolError('answer_too_large', 'The answer of the broker is too large');

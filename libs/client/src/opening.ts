@@ -38,7 +38,6 @@ export class Opening {
     this.#parts = parts;
   }
 
-  /** @throws SessionBrokerError; CallAborted when the signal aborts */
   open(jwe: string, signal?: AbortSignal): Promise<Uint8Array> {
     const { http, attempts } = this.#parts;
     return attempts.run(
@@ -50,7 +49,6 @@ export class Opening {
     );
   }
 
-  /** @throws SessionBrokerError; CallAborted when the signal aborts */
   openNotification({ headers, body }: ReceivedNotification, signal?: AbortSignal): Promise<OpenedNotification> {
     const { http, attempts } = this.#parts;
     let tries = 0;

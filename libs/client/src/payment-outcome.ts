@@ -53,12 +53,10 @@ export interface GatewayRequest {
 
 /**
  * Judges what happened to a request that may have reached the gateway. Use it in the `catch` of the fetch and, with the
- * answer, in the `catch` of reading the body. Or call it with what was read and the answer, if that is neither a JWE
- * nor a certain refusal; a `msgCode` under 5xx or `b_unknown_error` is not a certain one. The fetch must not follow
- * redirects (`redirect: 'error'`): after one, a refused connection says nothing about what was sent before. It looks
- * inside what another client, such as a merchant SDK, wraps its failure in (`cause`, `originalError`, `response`):
- * outside `withSession`, `.catch(answerLost)` gives the error of this package, or a refusal of the gateway as the client
- * threw it.
+ * answer, in the `catch` of reading the body; or with what was read and the answer, if that is neither a JWE nor a
+ * certain refusal. The fetch must not follow redirects (`redirect: 'error'`): after one, a refused connection says
+ * nothing about what was sent before. Behind a merchant SDK, outside `withSession`, `.catch(answerLost)` looks into what
+ * the SDK has wrapped (`cause`, `originalError`, `response`).
  * @param about the answer, or the request if none came, so that the message of GatewayUnreachable names the gateway
  * @param signal that of the fetch: with it, the message says that the caller aborted it, whatever the reason
  * @throws AnswerLost; GatewayUnreachable when there was no connection; an error of this package or a refusal, unchanged
@@ -114,14 +112,12 @@ function throwIfCertain(evidence: FailureEvidence, cause: unknown, request: unkn
   throw new GatewayUnreachable('gateway_unreachable', says, { cause });
 }
 
-/** A gateway code is a certain refusal only below 500; VALIDATION_ERROR only under 4xx. */
 function isRefusal({ msgCodes, statuses, documents }: FailureEvidence): boolean {
   if (statuses.length === 0 || msgCodes.includes(UNKNOWN_ERROR) || documents.some(isOfAnEgress)) return false;
   if (msgCodes.some((code) => MSG_CODE.test(code))) return statuses.every((status) => status < 500);
   return msgCodes.includes(NOT_VALID) && statuses.every((status) => status >= 400 && status < 500);
 }
 
-/** By a code of the list, or by the system's call that failed. */
 function hadNoConnection(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return false;
   if (error instanceof SessionBrokerError) return false;

@@ -15,7 +15,6 @@ import { isJsonObject, type JsonObject } from './json.js';
 const EGRESS = 'session-egress';
 /** Marks a problem document as coming from this product, the broker or the egress. */
 const PROBLEM_TYPE = 'urn:session-broker:problem:';
-/** The code of such a problem where there is no such path. */
 export const NO_RESOURCE = 'route_not_found';
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
@@ -27,7 +26,6 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 const MAX_TEXT_LENGTH = 300;
 /** Nothing that would break a line of a log. */
 const TEXT = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
-/** What a server answers for a path that it does not have. */
 const NOT_HERE: readonly number[] = [404, 405];
 
 const AN_EGRESS =
@@ -92,7 +90,6 @@ interface Refusal {
   readonly secret: string | undefined;
 }
 
-/** Worded for someone who set a URL and a merchant. */
 function wordsOf(problem: JsonObject, { status, code, secret }: Refusal): string {
   if (code === NO_MERCHANT) return NOT_KNOWN;
   // The detail says whose port or path it is, if the broker can tell.
@@ -113,7 +110,6 @@ export function brokerTimeMs({ headers }: FetchAnswer): number | undefined {
   return Number.isNaN(moment) ? undefined : moment;
 }
 
-/** The given members of a problem, as far as they are fit to be shown. */
 function textsOf(problem: unknown, members: readonly string[], secret: string | undefined): readonly string[] {
   if (!isProblemOfOurs(problem)) return [];
   const token = secret?.replace(/^Bearer /, '');

@@ -16,11 +16,7 @@ const utf8 = new TextEncoder();
 export class Sealing {
   readonly #keys = new Map<string, Promise<PublicKey>>();
 
-  /**
-   * @param recipient a public JWK: EC, P-384
-   * @returns a compact JWE with the protected header {alg, enc, epk}
-   * @throws InvalidInput `jwk_invalid`, `payload_invalid` or `payload_too_large`
-   */
+  /** @throws InvalidInput `jwk_invalid`, `payload_invalid` or `payload_too_large` */
   async seal(recipient: unknown, payload: string | Uint8Array): Promise<string> {
     const octets = octetsOf(payload);
     return sealedTo(await this.#keyOf(recipient), octets);

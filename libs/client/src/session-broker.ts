@@ -215,8 +215,7 @@ export class SessionBroker {
 
   /**
    * What a notification of the gateway says: the broker opens it if it is sealed, and checks its form.
-   * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused); CallAborted when the signal
-   * aborts
+   * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused); CallAborted
    */
   async openNotification(received: ReceivedNotification, options: CallOptions = {}): Promise<OpenedNotification> {
     this.#demandOpen();

@@ -1,4 +1,4 @@
-import { BackOff } from './back-off.js';
+import { BackOff } from './attempts.js';
 import { tell } from './client-event.js';
 import { pause } from './deadline.js';
 import { BrokerUnavailable, isLasting, placed, ProtocolError, RequestRefused, SessionBrokerError } from './errors.js';
@@ -40,12 +40,10 @@ export class SessionFollower {
     this.#backOff = new BackOff({ ...PACE, random: parts.random });
   }
 
-  /** Whether newer sessions currently arrive on their own. */
   get isLive(): boolean {
     return this.#isLive;
   }
 
-  /** Starts once; further calls do nothing. */
   follow(): void {
     this.#running ??= this.#run();
   }

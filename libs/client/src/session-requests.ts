@@ -1,11 +1,10 @@
-import { BackOff } from './back-off.js';
+import { BackOff } from './attempts.js';
 import type { BrokerCall } from './broker-http.js';
 import type { ClientParts } from './client-parts.js';
-import { Deadline } from './deadline.js';
+import { orAborted, within } from './deadline.js';
 import { BrokerUnavailable, ProtocolError, type Rejection } from './errors.js';
 import { brokerTimeMs, requestIdOf } from './problem.js';
 import { readSession, type Session } from './session.js';
-import { SingleFlight } from './single-flight.js';
 
 /** `Retry-After` can be minutes. Calls fail without asking the broker again for at most this long. */
 const MAX_REFUSAL_MS = 5_000;
@@ -30,7 +29,6 @@ export class SessionRequests {
    * A session from the broker, or a newer one if that arrives another way first. Callers that ask for the same share
    * one request.
    * @param minRemainingMs what the broker is asked for; less is accepted if it has nothing better
-   * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   read(minRemainingMs: number, signal?: AbortSignal): Promise<Session> {
     const { shelf, attempts } = this.#parts;
@@ -48,27 +46,25 @@ export class SessionRequests {
     if (time.monotonicMs() < this.#refreshNotBeforeMs) return;
     this.#refreshNotBeforeMs = Number.POSITIVE_INFINITY;
     const held = shelf.newest;
-    const deadline = new Deadline(time, { ms: REFRESH_TIMEOUT_MS, parents: [closed], background: true });
     const rest = (): void => {
-      deadline.close();
       if (shelf.newest > held) this.#refreshPace.reset();
       this.#refreshNotBeforeMs = time.monotonicMs() + this.#refreshPace.nextMs(REFRESH_PACE.baseMs);
     };
     const headers = { 'if-none-match': `"${held}"` };
     // Nobody waits for it: a failure becomes visible only to the next caller after the held session has ended.
-    this.#ask({ path: '/session', headers, background: true, signal: deadline.signal }).then(rest, rest);
+    within(time, { ms: REFRESH_TIMEOUT_MS, parents: [closed], background: true }, ({ signal }) =>
+      this.#ask({ path: '/session', headers, background: true, signal }),
+    ).then(rest, rest);
   }
 
   /**
    * Reports a dead session, once however many callers notice.
    * @returns a session newer than the rejected one
-   * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   report(rejection: Rejection, signal?: AbortSignal): Promise<Session> {
     return this.#reports.join(rejection.generation, (shared) => this.#replace(rejection, shared), signal);
   }
 
-  /** The outcome of the report in progress, if there is one. */
   underway(generation: number, signal?: AbortSignal): Promise<Session> | undefined {
     return this.#reports.joinUnderway(generation, signal);
   }
@@ -136,5 +132,53 @@ export class SessionRequests {
     const { code, message, status, requestId } = this.#refusal.error;
     if (retryAfterMs > 0) throw new BrokerUnavailable(code, message, { status, requestId, retryAfterMs });
     this.#refusal = undefined;
+  }
+}
+
+interface Flight<T> {
+  readonly outcome: Promise<T>;
+  readonly controller: AbortController;
+  waiters: number;
+}
+
+/**
+ * Work that many callers want and that runs once per key at a time. Each caller may leave through its own signal
+ * without disturbing the rest; when the last one has left, the work is aborted.
+ */
+class SingleFlight<Key, T> {
+  readonly #flights = new Map<Key, Flight<T>>();
+
+  join(key: Key, start: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#await(key, this.#flights.get(key) ?? this.#launch(key, start), signal);
+  }
+
+  joinUnderway(key: Key, signal?: AbortSignal): Promise<T> | undefined {
+    const flight = this.#flights.get(key);
+    return flight === undefined ? undefined : this.#await(key, flight, signal);
+  }
+
+  async #await(key: Key, flight: Flight<T>, signal: AbortSignal | undefined): Promise<T> {
+    flight.waiters += 1;
+    try {
+      return await orAborted(flight.outcome, signal);
+    } finally {
+      flight.waiters -= 1;
+      if (flight.waiters === 0) this.#land(key, flight);
+    }
+  }
+
+  #launch(key: Key, start: (signal: AbortSignal) => Promise<T>): Flight<T> {
+    const controller = new AbortController();
+    const flight: Flight<T> = { outcome: start(controller.signal), controller, waiters: 0 };
+    this.#flights.set(key, flight);
+    const land = (): void => this.#land(key, flight);
+    // The waiters get any failure; this branch is only for bookkeeping, so it must not fail.
+    flight.outcome.then(land, land);
+    return flight;
+  }
+
+  #land(key: Key, flight: Flight<T>): void {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    flight.controller.abort();
   }
 }
