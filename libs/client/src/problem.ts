@@ -66,7 +66,7 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
   };
   if (isOfAnEgress(problem)) return new ProtocolError('not_the_broker', AN_EGRESS, facts);
   const code = codeOf(problem) ?? `http_${status}`;
-  if (isProblemOfOurs(problem)) return new (kindOf(status))(code, wordsOf(problem, { status, code, secret }), facts);
+  if (isProblemOfOurs(problem)) return new (kindOf(status))(code, wordsOf(problem, code, { status, secret }), facts);
   if (NOT_HERE.includes(status)) {
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
   }
@@ -84,13 +84,9 @@ function kindOf(status: number): new (code: string, message: string, facts: Erro
   return status >= 500 || PASSING.includes(status) ? BrokerUnavailable : RequestRefused;
 }
 
-interface Refusal {
-  readonly status: number;
-  readonly code: string;
-  readonly secret: string | undefined;
-}
+type Asked = Pick<AnswerFacts, 'secret'> & Pick<FetchAnswer, 'status'>;
 
-function wordsOf(problem: JsonObject, { status, code, secret }: Refusal): string {
+function wordsOf(problem: JsonObject, code: string, { status, secret }: Asked): string {
   if (code === NO_MERCHANT) return NOT_KNOWN;
   // The detail says whose port or path it is, if the broker can tell.
   if (code === NO_RESOURCE) return `${NO_PATH}: ${textsOf(problem, ['detail'], secret)[0] ?? WHICH_PATH}`;

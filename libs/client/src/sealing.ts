@@ -27,12 +27,9 @@ export class Sealing {
     const name = `${x}.${y}`;
     const known = this.#keys.get(name);
     if (known !== undefined) return known;
+    if (this.#keys.size >= KEYS_KEPT) this.#keys.clear();
     const key = imported(x, y);
     this.#keys.set(name, key);
-    for (const oldest of this.#keys.keys()) {
-      if (this.#keys.size <= KEYS_KEPT) break;
-      this.#keys.delete(oldest);
-    }
     return key;
   }
 }
