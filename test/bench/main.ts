@@ -29,7 +29,7 @@ async function main(words: readonly string[]): Promise<number> {
     const startedAt = performance.now();
     const measured = await benches[name as BenchName]();
     console.error(`${name}: ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
-    if (record) await recordFigures({ bench: name as BenchName, lines: measured, machine, date: today() });
+    if (record) await recordFigures({ bench: name, lines: measured, machine, date: today() });
     return measured;
   };
   const lines = await runInTurn(chosen, { machine, json, run, print: (text) => console.log(text) });

@@ -191,13 +191,13 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     },
   );
 
-  it.each([...PAYING, WITH_SDK])(
+  it.each([...WITHOUT_PACKAGE, WITH_SDK])(
     'ask of a gateway that cuts a connection without TLS off whether its URL begins with https://: %s, %s',
     async (guide, language) => {
       const cut = (response: ServerResponse): unknown => response.destroy();
       Object.assign(answers, { '/create-order': cut, '/refund': cut });
       const said = await failure(guide, language);
-      expect(said).toMatch(/does (?:it|its URL|GATEWAY_URL) begin with https:\/\/\?/);
+      expect(said).toMatch(/does (?:it|GATEWAY_URL) begin with https:\/\/\?/);
       expect(said).toMatch(/nobody knows/i);
     },
   );
@@ -383,9 +383,13 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     'say that nothing was sent where the handshake of TLS breaks off, or is refused: %s, %s',
     async (guide, language) => {
       const alert = Buffer.from([21, 3, 3, 0, 2, 2, 40]);
-      const ends = [(it: Socket) => it.destroy(), (it: Socket) => it.end(alert)];
-      // Node.js reports a reset in the same way before and after the handshake is complete.
-      if (language !== 'ts') ends.push((it) => it.resetAndDestroy());
+      const ends = [(it: Socket) => it.end(alert)];
+      // Node.js has the same code for a connection that ends before the handshake is complete and after it.
+      if (language !== 'ts')
+        ends.push(
+          (it) => it.destroy(),
+          (it) => it.resetAndDestroy(),
+        );
       for (const end of ends) {
         const server = createServer(
           (socket) => void socket.on('error', () => undefined).once('data', () => end(socket)),
@@ -415,7 +419,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     async (guide, language) => {
       Object.assign(answers, { '/create-order': page(404), '/refund': page(404) });
       const said = await failure(guide, language);
-      expect(said).toMatch(/is GATEWAY_URL right\?.*nobody knows|is its URL right\?.*404, text\/html.*Nobody knows/);
+      expect(said).toMatch(/is GATEWAY_URL right\?.*nobody knows|status 404, text\/html.*Nobody knows/);
     },
   );
 

@@ -104,7 +104,7 @@ describeWith(['curl', 'python3'], 'the programs of the manual and the guides', (
     const { message } = await ended(program, { GATEWAY_URL: gateway.url });
     expect(message).toMatch(/nobody knows/i);
     expect(message).toMatch(
-      program[1] === 'ts' ? /status 403, text\/html, no JSON/ : /403 is no answer of the gateway/,
+      program[1] === 'ts' ? /status 403, text\/html\. Nobody/ : /403 is no answer of the gateway/,
     );
     expect(message).not.toContain('canary');
     expect(gateway.asked).toHaveLength(1);

@@ -1,65 +1,37 @@
-import { orAborted, reasonOf } from './abort.js';
+import { orAborted, reasonOf } from './deadline.js';
 import { BrokerUnavailable, SessionBrokerError } from './errors.js';
-import {
-  isBadPort,
-  isEndedByTls,
-  isUnexplained,
-  NO_TLS,
-  UNEXPLAINED,
-  SPEAKS_NO_TLS,
-  systemCodeOf,
-} from './platform-errors.js';
-import type { Fetch, FetchAnswer, FetchInit } from './fetch.js';
+import { systemCodeIn } from './failure-evidence.js';
+import type { FetchAnswer, FetchInit } from './fetch.js';
 import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
+import type { Settings } from './options.js';
 import { errorOf } from './problem.js';
-import type { Time } from './time.js';
-import { authorizationFrom, type TokenSource } from './token-source.js';
-import { type TraceHeaders, traceHeadersFrom } from './trace-headers.js';
+import { authorizationFrom } from './token-source.js';
+import { traceHeadersFrom } from './trace-headers.js';
 import { VERSION } from './version.js';
-
-export interface BrokerHttpOptions {
-  /** Up to and including the merchant: `https://broker/v1/merchants/shop`. */
-  readonly merchantUrl: string;
-  readonly auth: TokenSource | undefined;
-  readonly fetch: Fetch;
-  readonly time: Time;
-  /** Headers such as `traceparent`, for calls that a caller waits for. */
-  readonly traceHeaders: TraceHeaders | undefined;
-}
 
 export interface BrokerCall {
   /** Relative to the merchant's URL, such as `/session`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Makes it a POST. */
   readonly body?: object;
   /** No caller waits for it, so it belongs to no trace. */
   readonly background?: boolean;
-  /** Ends the call, including the reading of its body. */
   readonly signal: AbortSignal;
 }
 
 const USER_AGENT = `session-broker-client/${VERSION} node/${process.versions.node}`;
 
-const BAD_PORT = 'fetch never asks that port ("bad port"); is the URL right?';
-const CLASS_NAME = /^[A-Z][A-Za-z0-9_]{0,59}$/;
-
 const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
 
 /** One exchange with the broker: credential, status, limits. It never retries, except once after a 401. */
 export class BrokerHttp {
-  readonly #options: BrokerHttpOptions;
-  /** Once true, the scheme of the URL is known to be right, however a later connection ends. */
-  #hasAnswered = false;
+  readonly #settings: Settings;
 
-  constructor(options: BrokerHttpOptions) {
-    this.#options = options;
+  constructor(settings: Settings) {
+    this.#settings = settings;
   }
 
-  /**
-   * The answer's JSON object; undefined for 204 and 304.
-   * @throws SessionBrokerError; the signal's error when the call's signal aborts
-   */
+  /** The answer's JSON object; undefined for 204 and 304. @throws as open */
   async json(call: BrokerCall): Promise<{ answer: FetchAnswer; document: JsonObject | undefined }> {
     const answer = await this.open(call, 'application/json');
     if (answer.status === 304 || answer.status === 204) {
@@ -76,47 +48,40 @@ export class BrokerHttp {
   async open(call: BrokerCall, accept: string): Promise<FetchAnswer> {
     const authorization = await this.#authorization(false, call.signal);
     const answer = await this.#send(call, accept, authorization);
-    if (answer.status !== 401 || typeof this.#options.auth !== 'function')
-      return this.#demandSuccess(answer, call, authorization);
-    const renewed = await this.#authorization(true, call.signal);
+    const mayRenew = answer.status === 401 && typeof this.#settings.auth === 'function';
+    const renewed = mayRenew ? await this.#authorization(true, call.signal) : authorization;
     if (renewed === authorization) return this.#demandSuccess(answer, call, authorization);
     discard(answer.body);
     return this.#demandSuccess(await this.#send(call, accept, renewed), call, renewed);
   }
 
   async #authorization(refresh: boolean, signal: AbortSignal): Promise<string | undefined> {
-    const source = this.#options.auth;
+    const source = this.#settings.auth;
     try {
       return await orAborted(authorizationFrom(source, { refresh, signal }), signal);
     } catch (error) {
       if (signal.aborted) throw reasonOf(signal);
       if (error instanceof SessionBrokerError) throw error;
       // The token source may put anything into its errors, so none of that is passed on.
-      const what = `${classOf(error)}${because(error)}`;
-      throw new BrokerUnavailable(
-        'token_unavailable',
-        `The auth function threw ${what}; log it there, it is not told here`,
-      );
+      throw new BrokerUnavailable('token_unavailable', 'The auth function threw; log it there, it is not told here');
     }
   }
 
   async #send(call: BrokerCall, accept: string, authorization: string | undefined): Promise<FetchAnswer> {
-    const { merchantUrl, traceHeaders } = this.#options;
+    const { merchantUrl, traceHeaders } = this.#settings;
     const headers = { ...(call.background === true ? {} : traceHeadersFrom(traceHeaders)), ...call.headers };
     const request = requestOf({ ...call, headers }, accept, authorization);
     try {
-      const answer = await orAborted(this.#options.fetch(merchantUrl + call.path, request), call.signal);
-      this.#hasAnswered = true;
-      return answer;
+      return await orAborted(this.#settings.fetch(merchantUrl + call.path, request), call.signal);
     } catch (error) {
-      throw networkError(error, call.signal, this.#hasAnswered ? undefined : merchantUrl);
+      throw networkError(error, call.signal);
     }
   }
 
   async #demandSuccess(answer: FetchAnswer, call: BrokerCall, secret: string | undefined): Promise<FetchAnswer> {
     if (SUCCESSES.has(answer.status)) return answer;
     const problem = await this.#problemOf(answer, call.signal);
-    throw errorOf(answer, problem, { nowMs: this.#options.time.now(), secret });
+    throw errorOf(answer, problem, { nowMs: this.#settings.time.now(), secret });
   }
 
   /** The problem document, or undefined if the body is not one: the status says enough. */
@@ -159,36 +124,10 @@ function requestOf(call: BrokerCall, accept: string, authorization: string | und
   };
 }
 
-/**
- * Fetch errors come from many sources, and some quote the request, so only their system code is kept.
- * @param url only while nothing has answered yet
- */
-export function networkError(error: unknown, signal: AbortSignal, url?: string): Error {
+/** Fetch errors come from many sources, and some quote the request, so only their system code is kept. */
+export function networkError(error: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return reasonOf(signal);
   if (error instanceof SessionBrokerError) return error;
-  return new BrokerUnavailable('network', `The broker cannot be reached${because(error)}${schemeHint(error, url)}`);
-}
-
-function schemeHint(error: unknown, url: string | undefined): string {
-  if (url === undefined || !isEndedByTls(error)) return '';
-  return `; does its URL begin with ${/^https:/i.test(url) ? 'http' : 'https'}://?`;
-}
-
-/** Taken from the class rather than the error: what an error says about itself can be anything. */
-function classOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return `no error but ${error === null ? 'null' : typeof error}`;
-  const made: unknown = (Object.getPrototypeOf(error) as object | null)?.constructor;
-  return typeof made === 'function' && CLASS_NAME.test(made.name) ? made.name : 'an error';
-}
-
-/** For errors that fetch describes only in words. */
-function textOf(error: unknown): string | undefined {
-  if (isUnexplained(error)) return UNEXPLAINED;
-  return isBadPort(error) ? BAD_PORT : undefined;
-}
-
-function because(error: unknown): string {
-  const code = systemCodeOf(error) ?? textOf(error);
-  const hint = code === NO_TLS ? `, ${SPEAKS_NO_TLS}` : '';
-  return code === undefined ? '' : `: ${code}${hint}`;
+  const code = systemCodeIn(error);
+  return new BrokerUnavailable('network', `The broker cannot be reached${code === undefined ? '' : `: ${code}`}`);
 }

@@ -164,7 +164,10 @@ describe('calls while a session is replaced', () => {
     const gone = new AbortController();
     const [given, left] = [await begin(gone.signal), await begin()];
     gone.abort(new Error('the customer went away'));
-    await expect(given.paid).rejects.toThrow('the customer went away');
+    await expect(given.paid).rejects.toMatchObject({
+      code: 'call_aborted',
+      cause: { message: 'the customer went away' },
+    });
     await broker.close();
     await expect(left.paid).rejects.toBeInstanceOf(ClientClosed);
     expect(clock.pendingTasks).toBe(0);

@@ -1,21 +1,22 @@
-import { orAborted } from './abort.js';
-import { type ClientEventListener, tell } from './client-event.js';
-import type { HandoverNotice, HoldEnd } from './handover-notice.js';
-import type { SessionShelf } from './session-shelf.js';
+import { orAborted, within } from './deadline.js';
+import { tell } from './client-event.js';
+import type { ClientParts } from './client-parts.js';
+import type { JsonObject } from './json.js';
 import type { Time, Timer } from './time.js';
+
+export interface HandoverNotice {
+  readonly generation: number;
+  /** How long to hold calls at most; 0 if no session comes after all. */
+  readonly holdForMs: number;
+  /** Our id in this hand-over; undefined if the broker wants no report. */
+  readonly participant?: string | undefined;
+}
+
+/** How a hold ended: with the newer session, with notice that none will come, at its time limit, or with the client. */
+export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
 
 /** No call is held for longer, whatever the broker asks for. */
 const MAX_HOLD_MS = 10_000;
-
-export interface CallGateParts {
-  readonly shelf: SessionShelf;
-  readonly time: Time;
-  readonly onEvent: ClientEventListener | undefined;
-  /** How long a call may take in total; no call is held for longer. */
-  readonly timeoutMs: number;
-  /** Tells the broker that no call is running. Must not throw. */
-  readonly ready: (handover: Required<HandoverNotice>) => void;
-}
 
 interface Hold {
   readonly notice: HandoverNotice;
@@ -32,13 +33,13 @@ interface Hold {
  * that none is in progress when the gateway ends it.
  */
 export class CallGate {
-  readonly #parts: CallGateParts;
+  readonly #parts: ClientParts;
   #running = 0;
   #hold: Hold | undefined;
   /** The newest generation announced so far; notices about it or an older one are ignored. */
   #latest = 0;
 
-  constructor(parts: CallGateParts) {
+  constructor(parts: ClientParts) {
     this.#parts = parts;
     parts.shelf.onNewer(() => this.#release('session'));
   }
@@ -55,7 +56,6 @@ export class CallGate {
     this.#report();
   }
 
-  /** Resolves when calls may begin again. @throws CallAborted */
   async pass(signal: AbortSignal | undefined): Promise<void> {
     const hold = this.#hold;
     if (hold === undefined) return;
@@ -65,9 +65,12 @@ export class CallGate {
 
   /** The broker announces that a session is about to be replaced, or that it will not be after all. */
   notice(notice: HandoverNotice): void {
-    if (notice.holdForMs === 0) return this.#giveUp(notice.generation);
-    if (notice.generation <= this.#latest) return;
-    this.#latest = notice.generation;
+    const { generation, holdForMs } = notice;
+    if (holdForMs === 0 && this.#hold !== undefined && this.#hold.notice.generation <= generation) {
+      this.#release('given_up');
+    }
+    if (holdForMs === 0 || generation <= this.#latest) return;
+    this.#latest = generation;
     this.#begin(notice);
   }
 
@@ -86,20 +89,21 @@ export class CallGate {
     this.#hold = { ...(before ?? newHold(time)), notice, timer, isReported: false };
     tell(onEvent, { type: 'holding', generation: notice.generation, running: this.#running });
     this.#report();
-    // The announced session is already here.
     if (shelf.newest >= notice.generation) this.#release('session');
   }
 
-  #giveUp(generation: number): void {
-    if (this.#hold !== undefined && this.#hold.notice.generation <= generation) this.#release('given_up');
-  }
-
+  /** Tells the broker, once, that no call is running: if that fails, it waits as long as it would have anyway. */
   #report(): void {
     const hold = this.#hold;
     if (hold === undefined || hold.isReported || this.#running > 0) return;
     hold.isReported = true;
-    const { participant } = hold.notice;
-    if (participant !== undefined) this.#parts.ready({ ...hold.notice, participant });
+    const { generation, participant, holdForMs } = hold.notice;
+    if (participant === undefined) return;
+    const { http, time, closed } = this.#parts;
+    const call = { path: '/session/handovers', body: { generation, participant }, background: true };
+    within(time, { ms: holdForMs, parents: [closed], background: true }, ({ signal }) =>
+      http.json({ ...call, signal }),
+    ).catch(() => undefined);
   }
 
   #release(because: HoldEnd): void {
@@ -119,3 +123,11 @@ function newHold(time: Time): Pick<Hold, 'sinceMs' | 'ended' | 'end' | 'held'> {
   const ended = new Promise<void>((resolve) => (end = resolve));
   return { sinceMs: time.monotonicMs(), ended, end: () => end(), held: 0 };
 }
+
+/** @returns undefined for a notice that makes no sense: no call is held for it */
+export function readHandover({ generation, holdForMs, participant }: JsonObject): HandoverNotice | undefined {
+  if (!isWhole(generation) || generation === 0 || !isWhole(holdForMs)) return undefined;
+  return typeof participant === 'string' ? { generation, holdForMs, participant } : { generation, holdForMs };
+}
+
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

@@ -1,6 +1,6 @@
-import type { HoldEnd } from './handover-notice.js';
+import type { HoldEnd } from './call-gate.js';
 import type { SessionBrokerError } from './errors.js';
-import type { FollowMode } from './follow-policy.js';
+import type { FollowMode } from './session-follower.js';
 import type { SessionSource } from './session-shelf.js';
 
 /** What happens inside the client, for logs and metrics. No event carries a secret. */

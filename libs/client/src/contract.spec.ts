@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { aDocument, json, ScriptedBroker, type SeenRequest } from '../fixtures/scripted-broker.js';
 import { SessionBroker } from './session-broker.js';
-import { FAKE_STATUSES } from './testing/fake-codes.js';
 
 interface Contract {
   readonly paths: Record<string, Record<string, { readonly operationId: string }>>;
@@ -48,15 +47,6 @@ describe('the client and the contract', () => {
     expect(Object.keys(withoutOptional).sort()).toEqual([...required].sort());
     expect(faultsOf('SessionDocument', aDocument())).toEqual([]);
     expect(faultsOf('SessionDocument', { ...aDocument(), generation: '1' })).not.toEqual([]);
-  });
-
-  it('know the same codes and their statuses: those that the fake broker fails with are those of the documentation', () => {
-    const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
-    const documented = [...page.matchAll(/^\| `([a-z_]+)` +\| (\d{3}) /gm)].map(([, code, status]) => [
-      code,
-      Number(status),
-    ]);
-    expect(FAKE_STATUSES).toEqual(Object.fromEntries(documented));
   });
 
   it('know the same operations: all that the client calls is in the contract, with the body that it wants', async () => {

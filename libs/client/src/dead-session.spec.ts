@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { fetch as undiciFetch } from 'undici';
 import { FakeClock } from '../../testing/src/index.js';
 import { deadSessionCode, deadSessionCodeIn, isDeadSession } from './dead-session.js';
@@ -47,15 +46,10 @@ const shapes: Readonly<Record<string, Shape>> = {
     }),
   'an error of axios with an unread buffer': (status, code) =>
     errorWith({ response: { status, data: new TextEncoder().encode(JSON.stringify(body(code))).buffer } }),
-  'an error of a merchant SDK: its code': (status, code) =>
-    errorWith({ code, originalError: { status, ...body(code) } }, 'Text'),
-  'an error of a merchant SDK: JSON as its message': (status, code) =>
-    errorWith({ code: '500', originalError: { status, raw: '' } }, JSON.stringify(body(code))),
-  'an error of a merchant SDK: JSON within its message': (status, code) =>
-    errorWith(
-      { code: '500', originalError: errorWith({ code: String(status), originalError: { status } }) },
-      `[500] ERROR | 500: ${JSON.stringify(body(code))} (Request ID: N/A)`,
-    ),
+  'an error of the published SDK': (status, code) =>
+    errorWith({ code: String(status), originalError: { status } }, JSON.stringify(body(code))),
+  'an error that an SDK wraps': (status, code) =>
+    errorWith({ code: '500', originalError: errorWith({ originalError: { status } }, JSON.stringify(body(code))) }),
   'an error that is the cause of another': (status, code) =>
     new Error('the payment failed', { cause: errorWith({ response: { status, data: body(code) } }) }),
 };
@@ -64,9 +58,6 @@ const bodies: Readonly<Record<string, (msgCode: string) => unknown>> = {
   'a body': body,
   'a body as text': (code) => JSON.stringify(body(code)),
   'a body as octets': (code) => Buffer.from(JSON.stringify(body(code))),
-  'a text with a body in it': (code) => `POST {url} failed with 500: ${JSON.stringify(body(code))}`,
-  'the code alone': (code) => code,
-  'an error that has the code alone as its message': (code) => new Error(code),
   'an error with the body in its members': (code) => errorWith(body(code)),
 };
 
@@ -104,6 +95,8 @@ describe('a dead session', () => {
     ['an error of the network', errorWith({ code: 'ECONNRESET', cause: errorWith({ code: 'ECONNRESET' }) })],
     ['a declined card', errorWith({ response: { status: 200, data: { status: 'FAIL', jwe: 'a.b.c.d.e' } } })],
     ['a body that calls something of its own 401', errorWith({ response: { status: 200, data: { status: 401 } } })],
+    ['a text that quotes a code', 'POST failed with 500: {"msgCode":"b_used_token"}'],
+    ['an error that quotes one', new Error('failed: {"msgCode":"b_used_token"} (Request ID: N/A)')],
     ['a page of a firewall', errorWith({ response: { status: 403, data: '<html>b_expired_token</html>' } })],
     ['a request that quotes a code', errorWith({ config: { data: JSON.stringify(body('b_used_token')) } })],
     ['the broker that does not know the caller', new Unauthenticated('unauthenticated', 'No', { status: 401 })],
@@ -180,14 +173,6 @@ describe('whatever is asked whether a session is dead', () => {
   const throwing = (): never => {
     throw new Error('a trap');
   };
-  const traps: ProxyHandler<object> = { get: throwing, has: throwing, getPrototypeOf: throwing, ownKeys: throwing };
-  const revoked = (): object => {
-    const { proxy, revoke } = Proxy.revocable({}, {});
-    revoke();
-    return proxy;
-  };
-  const endless = (): object =>
-    new Proxy({}, { get: (_target, name) => (typeof name === 'string' ? endless() : undefined) });
   const cyclic = (): object => {
     const error: Error & { originalError?: unknown; response?: object } = new Error('{}');
     error.cause = error;
@@ -195,86 +180,27 @@ describe('whatever is asked whether a session is dead', () => {
     error.response = { data: error, error };
     return error;
   };
-  const nested = (depth: number): unknown => (depth === 0 ? body('b_used_token') : { data: nested(depth - 1) });
+  const nested = (depth: number): unknown =>
+    depth === 0 ? { status: 401, data: body('b_used_token') } : { cause: nested(depth - 1) };
 
   it.each<[string, () => unknown]>([
-    ['a Proxy that throws', () => new Proxy({}, traps)],
-    ['a Proxy that was revoked', revoked],
-    ['an error whose answer is such a Proxy', () => errorWith({ response: revoked(), data: new Proxy({}, traps) })],
-    ['an object without an end', endless],
     ['a cycle', cyclic],
     ['a function', () => throwing],
     ['a depth of thousands', () => nested(5_000)],
     ['a text of ten million braces', () => '{'.repeat(10_000_000)],
-    ['a text of braces that nearly is JSON', () => '{"a":'.repeat(13_000) + '}'],
     ['a thing that looks like an answer and is none', () => ({ status: 200, bodyUsed: false, clone: throwing })],
-    [
-      'an answer whose copy is nonsense',
-      () => ({ status: 200, bodyUsed: false, clone: () => ({ body: { getReader: 1 } }) }),
-    ],
-    [
-      'an error with a message of megabytes',
-      () => new Error(JSON.stringify({ a: 'x'.repeat(5_000_000), ...body('b_used_token') })),
-    ],
+    ['a message of megabytes', () => new Error(JSON.stringify({ a: 'x'.repeat(5_000_000), ...body('b_used_token') }))],
   ])('does no harm: %s', async (_what, make) => {
-    const startedMs = performance.now();
     expect(await isDeadSession(make())).toBe(false);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 
-  it('is found behind a few wrappings, and under getters', async () => {
-    expect(await isDeadSession(nested(4))).toBe(true);
+  it('is found behind five wrappings and no more, and under getters', async () => {
+    expect(await isDeadSession(nested(5))).toBe(true);
+    expect(await isDeadSession(nested(6))).toBe(false);
     const guarded = Object.defineProperties(new Error('failed'), {
       response: { get: () => ({ status: 400, data: body('b_used_token') }) },
       originalError: { get: throwing },
     });
     expect(await deadSessionCode(guarded)).toBe('b_used_token');
-  });
-
-  const member = fc.constantFrom(
-    ...['msgCode', 'code', 'status', 'statusCode', 'response', 'data', 'body', 'message', 'originalError', 'cause'],
-    ...['clone', 'bodyUsed', 'raw', 'error', 'text'],
-  );
-  const anything = fc.letrec((tie) => ({
-    value: fc.oneof(
-      { depthSize: 'medium' },
-      fc.constantFrom(...DEAD, 'b_auth_token_expired', 'b_unknown_error', 200, 401, '401', false, throwing, null),
-      fc.string(),
-      fc.anything({ withBigInt: true, withMap: true, withTypedArray: true, withNullPrototype: true }),
-      tie('object'),
-      tie('object').map((object) =>
-        JSON.stringify(object, (_name, value: unknown) => (typeof value === 'bigint' ? 0 : value)),
-      ),
-      tie('object').map((object) => Object.assign(new Error('failed'), object)),
-    ),
-    object: fc.dictionary(member, tie('value'), { maxKeys: 4 }),
-  })).value;
-
-  it('has an answer, and is left as it was', async () => {
-    await fc.assert(
-      fc.asyncProperty(anything, async (failure) => {
-        const before = fc.stringify(failure);
-        expect([undefined, 'http_401', ...DEAD]).toContain(await deadSessionCode(failure));
-        expect(fc.stringify(failure)).toBe(before);
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  it('is never dead once a revoked access is found in it, wherever that stands', async () => {
-    const place = fc.constantFrom('response', 'originalError', 'cause', 'data', 'body');
-    const path = fc.array(place, { maxLength: 3 });
-    await fc.assert(
-      fc.asyncProperty(path, path, fc.constantFrom(...DEAD), async (first, second, code) => {
-        const wrap = (names: readonly string[], inner: object): object =>
-          names.reduceRight<object>((object, name) => ({ [name]: object }), inner);
-        const failure = {
-          response: wrap(first, body('b_auth_token_expired')),
-          cause: wrap(second, body(code)),
-          status: 401,
-        };
-        expect(await isDeadSession(failure)).toBe(false);
-      }),
-    );
   });
 });

@@ -1,10 +1,47 @@
-import { reasonOf } from './abort.js';
-import { BrokerUnavailable } from './errors.js';
+import { BrokerUnavailable, CallAborted, SessionBrokerError } from './errors.js';
 import type { Time, Timer, TimerOptions } from './time.js';
 
-export interface DeadlineOptions extends TimerOptions {
+/**
+ * Settles as `work` does, or rejects with the signal's error as soon as it aborts, even if the work ignores the signal.
+ * What the work does after that is ignored.
+ */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise<T>((resolve, reject) => {
+    const leave = (): void => reject(reasonOf(signal));
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}
+
+/** Resolves after `delayMs`; rejects with the signal's error. */
+export function pause(
+  time: Time,
+  delayMs: number,
+  { signal, ...options }: TimerOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(reasonOf(signal));
+    const timer = time.schedule(delayMs, () => end(resolve), options);
+    const leave = (): void => end(() => reject(reasonOf(signal)));
+    const end = (settle: () => void): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', leave);
+      settle();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+  });
+}
+
+/** Our own aborts, such as timeouts, carry their error as the reason; a caller's reason can be anything. */
+export function reasonOf(signal: AbortSignal): SessionBrokerError {
+  const reason: unknown = signal.reason;
+  return reason instanceof SessionBrokerError ? reason : CallAborted.by(reason);
+}
+
+interface DeadlineOptions extends TimerOptions {
   readonly ms: number;
-  /** Appended to the time in the message. */
   readonly says?: string;
   /** Signals that may also end the work; undefined ones are ignored. */
   readonly parents: readonly (AbortSignal | undefined)[];
@@ -19,6 +56,7 @@ export class Deadline {
   readonly #options: TimerOptions;
   readonly #says: string;
   readonly #controller = new AbortController();
+  readonly signal: AbortSignal = this.#controller.signal;
   readonly #parents: AbortSignal[];
   #endsAtMs = 0;
   #timer: Timer | undefined;
@@ -33,15 +71,10 @@ export class Deadline {
     this.#follow();
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   remainingMs(): number {
     return Math.max(0, this.#endsAtMs - this.#time.monotonicMs());
   }
 
-  /** Moves the end to `ms` from now. */
   restart(ms: number): void {
     this.#timer?.cancel();
     this.#endsAtMs = this.#time.monotonicMs() + ms;
@@ -61,4 +94,17 @@ export class Deadline {
     this.#timer?.cancel();
     this.#controller.abort(reasonOf(parent));
   };
+}
+
+export async function within<T>(
+  time: Time,
+  options: DeadlineOptions,
+  work: (deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const deadline = new Deadline(time, options);
+  try {
+    return await work(deadline);
+  } finally {
+    deadline.close();
+  }
 }

@@ -1,19 +1,3 @@
-import { abortReason } from './platform-errors.js';
-import { isAnswer, printedError } from './printed-answer.js';
-
-export interface ErrorFacts {
-  /** HTTP status of the broker's answer, when there was one. */
-  readonly status?: number | undefined;
-  /** When to try again, in milliseconds from now, if the broker said so. */
-  readonly retryAfterMs?: number | undefined;
-  /** The broker's id of the request, by which it can be found in the broker's log. */
-  readonly requestId?: string | undefined;
-  /** What is wrong, in the broker's own human-readable sentence, if it knows. */
-  readonly brokerCause?: string | undefined;
-  readonly rejection?: Rejection | undefined;
-  readonly cause?: unknown;
-}
-
 /** A session that the gateway did not accept: its generation, and the gateway's code, or `http_401` if it gave none. */
 export interface Rejection {
   readonly generation: number;
@@ -52,11 +36,7 @@ export abstract class SessionBrokerError extends Error {
   }
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
-    const { cause } = facts;
-    super(message, cause === undefined || isAnswer(cause) ? undefined : { cause });
-    // Node.js prints no value for a getter, not even when an error ends the process, which skips custom inspection.
-    if (isAnswer(cause))
-      Object.defineProperty(this, 'cause', { get: () => cause, enumerable: false, configurable: true });
+    super(message, facts.cause === undefined ? undefined : { cause: toldOf(facts.cause) });
     const { kinds } = new.target;
     Object.defineProperty(this, KINDS, { value: kinds, enumerable: false });
     Object.defineProperty(this, 'name', { value: kinds[0], enumerable: false, configurable: true, writable: true });
@@ -73,11 +53,30 @@ export abstract class SessionBrokerError extends Error {
     const { name, message, cause } = this;
     return { ...this, name, message, ...(cause instanceof SessionBrokerError ? { cause } : {}) };
   }
+}
 
-  /** For `console.error`: shows only the status and content type of an answer as the cause; `cause` has the answer. */
-  [Symbol.for('nodejs.util.inspect.custom')](): object {
-    return printedError(this);
-  }
+type Told = 'status' | 'retryAfterMs' | 'requestId' | 'brokerCause' | 'rejection';
+export type ErrorFacts = Partial<Pick<SessionBrokerError, Told>> & { readonly cause?: unknown };
+
+/** A media type without its parameters, which could be anything. */
+const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
+
+export function mediaTypeOf(headers: Answer['headers']): string | undefined {
+  const type = typeof headers?.get === 'function' ? headers.get('content-type') : undefined;
+  return typeof type === 'string' ? MEDIA_TYPE.exec(type)?.[1]?.toLowerCase() : undefined;
+}
+
+interface Answer {
+  readonly status?: unknown;
+  readonly headers?: { get?(name: string): unknown } | null;
+}
+
+/** An answer has headers that belong in no log, such as cookies: of one, only status and content type are kept. */
+function toldOf(cause: unknown): unknown {
+  const { status, headers } = (cause ?? {}) as Answer;
+  if (typeof status !== 'number' || typeof headers !== 'object' || cause instanceof Error) return cause;
+  const contentType = mediaTypeOf(headers);
+  return { status, ...(contentType === undefined ? {} : { contentType }) };
 }
 
 /** Which broker was asked, and for which merchant: a service may have several of both. */
@@ -91,34 +90,27 @@ export interface Place {
  * like one that was never sent. The cause is that refusal; several callers may share the original error.
  */
 export function afterRejection(error: unknown, rejection: Rejection, cause: unknown): unknown {
-  if (!isRemade(error)) return error;
   const { reason } = rejection;
-  const sent = `A request was sent before: the gateway refused it with its session (${reason})${meaningOf(reason)}`;
-  return remade(error, `${error.message}. ${sent}`, { rejection, cause });
+  const sent = `. A request was sent before: the gateway refused it with its session (${reason})${meaningOf(reason)}`;
+  return remade(error, sent, { rejection, cause });
 }
 
 /** The same error with a message that says which broker was asked, and for which merchant. */
-export function placed(error: unknown, place: Place): unknown {
-  if (!isRemade(error) || error instanceof ClientClosed || error instanceof CallAborted) return error;
-  return remade(error, error.message + nameOf(place), { cause: error.cause });
+export function placed<Failure>(error: Failure, place: Place): Failure {
+  return error instanceof ClientClosed || error instanceof CallAborted ? error : remade(error, nameOf(place));
 }
 
 const nameOf = ({ brokerUrl, merchant }: Place): string => ` (${brokerUrl}, merchant "${merchant}")`;
 
-const isRemade = (error: unknown): error is SessionBrokerError =>
-  error instanceof SessionBrokerError && !(error instanceof SessionRejected);
-
 /** The same error, for a caller that never got to send its request. */
-export function notSent(error: unknown): unknown {
-  if (!isRemade(error)) return error;
-  return remade(error, `${error.message}. This call has sent nothing to the gateway`, { cause: error.cause });
-}
+export const notSent = (error: unknown): unknown => remade(error, '. This call has sent nothing to the gateway');
 
 /** Recreated rather than changed: what is printed is the error's stack, which keeps the original message. */
-function remade(error: SessionBrokerError, message: string, changed: ErrorFacts): SessionBrokerError {
-  const { code, status, retryAfterMs, requestId, brokerCause } = error;
-  const Same = error.constructor as new (code: string, message: string, facts: ErrorFacts) => SessionBrokerError;
-  return new Same(code, message, { status, retryAfterMs, requestId, brokerCause, ...changed });
+function remade<Failure>(error: Failure, says: string, changed: ErrorFacts = {}): Failure {
+  if (!(error instanceof SessionBrokerError) || error instanceof SessionRejected) return error;
+  const { code, message, status, retryAfterMs, requestId, brokerCause, cause } = error;
+  const Same = error.constructor as new (code: string, message: string, facts: ErrorFacts) => typeof error;
+  return new Same(code, message + says, { status, retryAfterMs, requestId, brokerCause, cause, ...changed });
 }
 
 /** The broker cannot be reached, does not answer in time, or has no session to serve. Trying again later may help. */
@@ -136,9 +128,7 @@ export class Forbidden extends SessionBrokerError {
   static override readonly kinds = ['Forbidden', ...SessionBrokerError.kinds];
 }
 
-/**
- * The broker refuses this particular request (other 4xx), for example a malformed notification: retrying does not help.
- */
+/** The broker refuses this request (other 4xx), for example a malformed notification: retrying does not help. */
 export class RequestRefused extends SessionBrokerError {
   static override readonly kinds = ['RequestRefused', ...SessionBrokerError.kinds];
 }
@@ -176,7 +166,7 @@ export class CallAborted extends SessionBrokerError {
   static override readonly kinds = ['CallAborted', ...SessionBrokerError.kinds];
 
   static by(reason: unknown): CallAborted {
-    return new CallAborted('call_aborted', `The caller aborted the call (${abortReason(reason)})`, { cause: reason });
+    return new CallAborted('call_aborted', 'The caller aborted the call', { cause: reason });
   }
 }
 
@@ -205,7 +195,8 @@ export class SessionRejected extends SessionBrokerError {
   /** The gateway's code, such as `b_expired_token`; `unspecified` if the given reason is not a code. */
   readonly reason: string;
 
-  constructor(reason: string, { message, ...facts }: RejectedFacts = {}) {
+  /** @param facts `message` is from `withSession`, when the next session was rejected too */
+  constructor(reason: string, { message, ...facts }: ErrorFacts & { readonly message?: string } = {}) {
     const code = reasonCode(reason);
     const isOfAnybody = code === BARE_UNAUTHORIZED ? OF_ANYBODY : '';
     super('session_rejected', message ?? `The gateway rejected the session (${code})${isOfAnybody}`, facts);
@@ -213,17 +204,7 @@ export class SessionRejected extends SessionBrokerError {
   }
 }
 
-interface RejectedFacts {
-  readonly cause?: unknown;
-  /** From `withSession`, when the next session was rejected too. */
-  readonly message?: string;
-  readonly rejection?: Rejection;
-}
-
-/**
- * The error of a payment whose second session was rejected too: a wrong URL or environment is more likely than two dead
- * sessions in a row.
- */
+/** A wrong URL or environment is more likely than two dead sessions in a row. */
 export function rejectedTwice(rejection: Rejection, cause: unknown, place: Place): SessionRejected {
   const { reason } = rejection;
   const twice = `The gateway rejected the session twice, with two sessions (${reason})${meaningOf(reason)}`;
@@ -233,4 +214,31 @@ export function rejectedTwice(rejection: Rejection, cause: unknown, place: Place
 
 export function reasonCode(reason: unknown): string {
   return typeof reason === 'string' && REASON.test(reason) ? reason : UNSPECIFIED_REASON;
+}
+
+/**
+ * The gateway has answered, so the bank has the request, but the broker did not open the answer in time or at all;
+ * `cause` says why. Sending the payment again does not help: a notification or the bank tells what became of it.
+ */
+export class AnswerUnopened extends SessionBrokerError {
+  static override readonly kinds = ['AnswerUnopened', ...SessionBrokerError.kinds];
+}
+
+/**
+ * The request was on its way to the gateway, but no usable answer came back: nobody knows whether the bank has it. For
+ * an order without its id, sending the same request again under the same merchantRequestId tells; otherwise a
+ * notification or the bank does.
+ */
+export class AnswerLost extends SessionBrokerError {
+  static override readonly kinds = ['AnswerLost', ...SessionBrokerError.kinds];
+}
+
+/** There was no connection to the gateway, so nothing was sent: the request may be sent again. */
+export class GatewayUnreachable extends SessionBrokerError {
+  static override readonly kinds = ['GatewayUnreachable', ...SessionBrokerError.kinds];
+}
+
+/** Whether the bank has the request, or may have it, according to this package's own errors. */
+export function mayBeCarriedOut(error: unknown): boolean {
+  return error instanceof AnswerUnopened || error instanceof AnswerLost;
 }

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { InvalidInput } from './errors.js';
-import { systemCodeOf } from './platform-errors.js';
-import { demandKnownOptions, IS_IT_SET } from './option-names.js';
+import { systemCodeIn } from './failure-evidence.js';
+import { demandKnownOptions, IS_IT_SET } from './options.js';
 import { systemTime, type Time } from './time.js';
-import { shownTokenPath } from './token-path.js';
 import { tokenFault, type TokenFunction } from './token-source.js';
 
-/** Options of `fileToken`. */
 export interface FileTokenOptions {
   /** How long a reading is used, in milliseconds; 10 s by default. After a 401 the file is read in any case. */
   readonly maxAgeMs?: number | undefined;
@@ -16,19 +15,9 @@ export interface FileTokenOptions {
 
 const DEFAULT_MAX_AGE_MS = 10_000;
 const NOT_SHOWN = 'its path is not shown, as it may be the token itself: write a path as ./name';
-/** The system's error codes in plain words. */
-const CODES: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
-  ENOTDIR: 'something on the way is no folder',
-  EACCES: 'this process may not read it',
-  EPERM: 'this process may not read it',
-  EISDIR: 'it is a folder',
-};
+const MIXED = [/[a-z]/, /[A-Z]/, /\d/];
 
-interface Reading {
-  readonly token: string;
-  readonly readAtMs: number;
-}
+type Reading = { readonly token: string; readonly readAtMs: number };
 
 /**
  * The token in a file that something else rotates, such as a projected service account token in Kubernetes. The file is
@@ -38,7 +27,8 @@ interface Reading {
  */
 export function fileToken(path: string, options: FileTokenOptions = {}): TokenFunction {
   demandKnownOptions(options, ['maxAgeMs'], ['time']);
-  demandPath(path);
+  if (path === undefined || path === null || path === '') throw noPath(`is missing: ${IS_IT_SET}`);
+  if (typeof path !== 'string') throw noPath('must be a text');
   const { maxAgeMs = DEFAULT_MAX_AGE_MS, time = systemTime } = options;
   let last: Reading | undefined;
   let reading: Promise<Reading> | undefined;
@@ -62,33 +52,35 @@ export function fileToken(path: string, options: FileTokenOptions = {}): TokenFu
   };
 }
 
-function demandPath(path: unknown): void {
-  if (path === undefined || path === null || path === '') {
-    throw new InvalidInput('option_invalid', `the path of the token file is missing: ${IS_IT_SET}`);
-  }
-  if (typeof path !== 'string') throw new InvalidInput('option_invalid', 'the path of the token file must be a text');
-}
+const noPath = (why: string): InvalidInput => new InvalidInput('option_invalid', `the path of the token file ${why}`);
 
 async function tokenIn(path: string): Promise<string> {
   const token = (await textIn(path)).trim();
   const fault = tokenFault(token);
   if (fault === undefined) return token;
-  throw await faultOf(path, { code: 'token_invalid', says: `holds no token: ${fault}` });
+  throw faultOf(path, { code: 'token_invalid', says: `holds no token: ${fault}` });
 }
 
 async function textIn(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = systemCodeOf(error) ?? 'unknown';
-    const meaning = CODES[code] === undefined ? '' : `: ${CODES[code]}`;
-    throw await faultOf(path, { code: 'token_unreadable', says: `cannot be read${meaning} (${code})` });
+    throw faultOf(path, { code: 'token_unreadable', says: `cannot be read: ${systemCodeIn(error) ?? 'unknown'}` });
   }
 }
 
-async function faultOf(path: string, fault: { readonly code: string; readonly says: string }): Promise<InvalidInput> {
-  const shown = await shownTokenPath(path);
-  const message =
-    shown === undefined ? `The token file ${fault.says}; ${NOT_SHOWN}` : `The token file ${shown} ${fault.says}`;
-  return new InvalidInput(fault.code, message);
+function faultOf(path: string, { code, says }: { readonly code: string; readonly says: string }): InvalidInput {
+  const shown = isCertainlyPath(path) ? ` ${resolve(path)} ${says}` : ` ${says}; ${NOT_SHOWN}`;
+  return new InvalidInput(code, `The token file${shown}`);
+}
+
+/**
+ * Not the token itself, pasted in place of its path: base64 has letters of both cases and digits in long runs, and a
+ * token is one line of few characters.
+ */
+function isCertainlyPath(given: string): boolean {
+  const parts = given.split(/[\\/]/);
+  const isPlain = (part: string): boolean =>
+    /^[\w .@~+:-]{0,40}$/.test(part) && (part.length <= 12 || !MIXED.every((kind) => kind.test(part)));
+  return parts.length > 1 && parts.every(isPlain);
 }

@@ -1,30 +1,20 @@
-import { Deadline } from './deadline.js';
-import type { BrokerHttp } from './broker-http.js';
 import { networkError } from './broker-http.js';
-import { orAborted } from './abort.js';
+import type { ClientParts } from './client-parts.js';
+import { type Deadline, orAborted, within } from './deadline.js';
 import { ProtocolError } from './errors.js';
 import type { BodyReader, FetchAnswer } from './fetch.js';
-import { type HandoverNotice, readHandover } from './handover-notice.js';
+import { type HandoverNotice, readHandover } from './call-gate.js';
 import { discard, parseJsonObject } from './json.js';
 import { brokerTimeMs } from './problem.js';
 import { readSession } from './session.js';
-import type { SessionShelf } from './session-shelf.js';
 import { SseParser } from './sse-parser.js';
-import type { Time } from './time.js';
 
-export interface FollowParts {
-  readonly http: BrokerHttp;
-  readonly shelf: SessionShelf;
-  readonly time: Time;
-  readonly merchant: string;
-  readonly closed: AbortSignal;
+export interface FollowParts extends ClientParts {
   /** Called when a session is about to be replaced; undefined for clients that take no part in hand-overs. */
   readonly onHandover: ((notice: HandoverNotice) => void) | undefined;
 }
 
-/** Reports on a stream while it lasts. */
 export interface StreamWatch {
-  /** The answer is an event stream. */
   opened(): void;
   /** A whole line arrived: the other end is alive. */
   alive(retryMs: number | undefined): void;
@@ -45,27 +35,20 @@ export const POLL_WAIT_S = 30;
  */
 export async function followEvents(parts: FollowParts, watch: StreamWatch): Promise<void> {
   const { http, shelf, time, closed, onHandover } = parts;
-  const deadline = new Deadline(time, { ms: ANSWER_TIMEOUT_MS, parents: [closed], background: true });
   const headers: Record<string, string> = shelf.newest > 0 ? { 'last-event-id': String(shelf.newest) } : {};
-  try {
-    const call = {
-      path: `/session/events${onHandover === undefined ? '' : '?handover=true'}`,
-      headers,
-      background: true,
-      signal: deadline.signal,
-    };
-    const answer = await http.open(call, 'text/event-stream');
+  const path = `/session/events${onHandover === undefined ? '' : '?handover=true'}`;
+  await within(time, { ms: ANSWER_TIMEOUT_MS, parents: [closed], background: true }, async (deadline) => {
+    const { signal } = deadline;
+    const answer = await http.open({ path, headers, background: true, signal }, 'text/event-stream');
     const reader = eventReader(answer);
     watch.opened();
     try {
       await readEvents(parts, { reader, watch, deadline, openedAt: brokerTimeMs(answer) });
     } catch (error) {
       discard(reader);
-      throw networkError(error, deadline.signal);
+      throw networkError(error, signal);
     }
-  } finally {
-    deadline.close();
-  }
+  });
 }
 
 function eventReader(answer: FetchAnswer): BodyReader {
@@ -99,7 +82,8 @@ async function readEvents(parts: FollowParts, stream: OpenStream): Promise<void>
     }
     for (const { type, data } of events) {
       if (type === 'session') take(parts, data, skewMs);
-      else if (type === 'handover') tellOf(parts, data);
+      const notice = type === 'handover' ? readHandover(parseJsonObject(data)) : undefined;
+      if (notice !== undefined) parts.onHandover?.(notice);
     }
   }
 }
@@ -109,31 +93,14 @@ function take({ shelf, merchant, time }: FollowParts, data: string, skewMs: numb
   shelf.offer(readSession(parseJsonObject(data), merchant), { source: 'events', brokerTimeMs: arrivedAt });
 }
 
-function tellOf({ onHandover }: FollowParts, data: string): void {
-  const notice = readHandover(parseJsonObject(data));
-  if (notice !== undefined) onHandover?.(notice);
-}
-
-/**
- * One read that the broker holds until there is a session newer than the one on the shelf.
- * @returns whether a newer one came
- * @throws SessionBrokerError
- */
+/** One read that the broker holds until there is a newer session. @returns whether one came @throws SessionBrokerError */
 export async function longPoll({ http, shelf, time, merchant, closed }: FollowParts): Promise<boolean> {
   const ms = POLL_WAIT_S * 1_000 + ANSWER_TIMEOUT_MS;
-  const deadline = new Deadline(time, { ms, parents: [closed], background: true });
   const known: Record<string, string> = shelf.newest > 0 ? { 'if-none-match': `"${shelf.newest}"` } : {};
   const headers = { prefer: `wait=${POLL_WAIT_S}`, ...known };
-  try {
-    const { answer, document } = await http.json({
-      path: '/session',
-      headers,
-      background: true,
-      signal: deadline.signal,
-    });
-    if (document === undefined) return false;
-    return shelf.offer(readSession(document, merchant), { source: 'poll', brokerTimeMs: brokerTimeMs(answer) });
-  } finally {
-    deadline.close();
-  }
+  const { answer, document } = await within(time, { ms, parents: [closed], background: true }, ({ signal }) =>
+    http.json({ path: '/session', headers, background: true, signal }),
+  );
+  if (document === undefined) return false;
+  return shelf.offer(readSession(document, merchant), { source: 'poll', brokerTimeMs: brokerTimeMs(answer) });
 }

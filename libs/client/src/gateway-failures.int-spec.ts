@@ -78,28 +78,7 @@ describe('a payment to a real gateway', () => {
     const failure = await pay(urlOf(`https://127.0.0.1:${gateway.port}`));
     expect(failure).toBeInstanceOf(GatewayUnreachable);
     expect(messageOf(failure)).toBe(
-      `The gateway at https://127.0.0.1:${gateway.port} cannot be reached: ERR_SSL_WRONG_VERSION_NUMBER, what answers there ` +
-        `speaks no TLS; does its URL begin with http://? ${NOT_SENT}`,
-    );
-  });
-
-  it('says of a URL with a credential that nothing was sent, and repeats none of it', async () => {
-    const failure = await pay(urlOf(`http://canary:canary@127.0.0.1:${gateway.port}`));
-    expect(failure).toBeInstanceOf(GatewayUnreachable);
-    expect(messageOf(failure)).toBe(
-      `The gateway at http://127.0.0.1:${gateway.port} cannot be reached: its URL has a user or a password in it, which ` +
-        `fetch does not take. ${NOT_SENT}`,
-    );
-  });
-
-  it('names the address alone where the request is not given', async () => {
-    await gateway.close();
-    const url = urlOf(`http://127.0.0.1:${gateway.port}`);
-    await expect(fetch(url).catch(answerLost)).rejects.toThrow(
-      `The gateway at 127.0.0.1:${gateway.port} cannot be reached: ECONNREFUSED.`,
-    );
-    await expect(fetch('https://nowhere.invalid/').catch(answerLost)).rejects.toThrow(
-      /^The gateway at nowhere\.invalid cannot be reached: (?:ENOTFOUND|EAI_AGAIN)\./,
+      `The gateway at https://127.0.0.1:${gateway.port} cannot be reached: ERR_SSL_WRONG_VERSION_NUMBER. ${NOT_SENT}`,
     );
   });
 
@@ -169,9 +148,8 @@ describe('a payment over TLS', () => {
     [
       'speaks HTTP on that port',
       () => createHttpServer((_request, response) => response.end()),
-      'ERR_SSL_WRONG_VERSION_NUMBER, what answers there speaks no TLS; does its URL begin with http://? The request',
+      'ERR_SSL_WRONG_VERSION_NUMBER. The request',
     ],
-    ['hangs up in the handshake', () => tcp((socket) => socket.once('data', () => socket.end())), 'ECONNRESET. The'],
     [
       'has no cipher in common',
       () => createTlsServer({ cert, key, maxVersion: 'TLSv1.2', ciphers: 'ECDHE-PSK-AES128-CBC-SHA256' }),

@@ -17,7 +17,8 @@ export interface GatewaySession {
 /** Converts a session to the gateway's own form, for a merchant SDK that would otherwise create one itself. */
 export function toGatewaySession(session: Session): GatewaySession {
   const { authToken, refreshToken, deviceId, serverPublic, expiresAt } = session;
-  const [seconds, milliseconds] = partsOf(expiresAt);
+  const utc = new Date(expiresAt).toISOString();
+  const [seconds, milliseconds] = [utc.slice(0, 19).replace('T', ' '), utc.slice(20, 23)];
   const expiration = `${seconds}.${milliseconds}+00:00`;
   return {
     authToken,
@@ -31,10 +32,4 @@ export function toGatewaySession(session: Session): GatewaySession {
     tokenExpiration: expiration,
     sessionExpiration: expiration,
   };
-}
-
-/** A moment in UTC, to the second, and its milliseconds. */
-function partsOf(rfc3339: string): [seconds: string, milliseconds: string] {
-  const text = new Date(rfc3339).toISOString();
-  return [text.slice(0, 19).replace('T', ' '), text.slice(20, 23)];
 }

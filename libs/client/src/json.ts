@@ -1,4 +1,4 @@
-import { orAborted } from './abort.js';
+import { orAborted } from './deadline.js';
 import { ProtocolError } from './errors.js';
 import type { FetchBody } from './fetch.js';
 
@@ -10,16 +10,16 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** @throws ProtocolError which never quotes the text: it may hold a session */
 export function parseJsonObject(text: string): JsonObject {
-  const value = tryParse(text);
+  const value = parsedJson(text);
   if (isJsonObject(value)) return value;
   throw new ProtocolError('answer_invalid', "This answer is not the broker's, it is no JSON object: is the URL right?");
 }
 
-function tryParse(text: string): unknown {
+/** @returns undefined for a text that is not JSON: the parser's message quotes what it read, so it goes no further */
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The parser's message quotes what it read, so it goes no further.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
@@ -28,32 +28,37 @@ function tryParse(text: string): unknown {
 /** The broker's largest answer is an opened payload of 64 KiB in JSON, at worst six characters per octet. */
 const MAX_ANSWER_BYTES = 524_288;
 
-/**
- * Reads a whole UTF-8 body.
- * @throws ProtocolError when it is longer than any answer of the broker
- */
+/** @throws ProtocolError when it is longer than any answer of the broker */
 export async function readText(body: FetchBody | null, signal: AbortSignal): Promise<string> {
-  if (body === null) return '';
+  const { text, isWhole } = await readStart(body, signal, MAX_ANSWER_BYTES);
+  if (!isWhole) throw new ProtocolError('answer_too_large', 'The answer of the broker is too large');
+  return text;
+}
+
+/** Reads a UTF-8 body until there is more of it than `maxOctets`. */
+export async function readStart(
+  body: FetchBody | null,
+  signal: AbortSignal,
+  maxOctets: number,
+): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  if (body === null) return { text: '', isWhole: true };
   const reader = body.getReader();
   const decoder = new TextDecoder('utf-8');
   let text = '';
-  let octets = 0;
   try {
-    for (;;) {
+    for (let octets = 0; octets <= maxOctets;) {
       const { done, value } = await orAborted(reader.read(), signal);
-      if (done) return text + decoder.decode();
+      if (done) return { text: text + decoder.decode(), isWhole: true };
       octets += value?.byteLength ?? 0;
-      if (octets > MAX_ANSWER_BYTES)
-        throw new ProtocolError('answer_too_large', 'The answer of the broker is too large');
       text += decoder.decode(value, { stream: true });
     }
-  } catch (error) {
+    return { text, isWhole: false };
+  } finally {
     discard(reader);
-    throw error;
   }
 }
 
-/** Cancels a body that nobody will read, so that its connection is freed. */
+/** Cancels a body that nobody will read, so that its connection is freed; of a copy, only when the original ends. */
 export function discard(body: { cancel(): Promise<void> } | null): void {
   // A body that has failed by itself cannot be cancelled, and needs no cancelling.
   body?.cancel().catch(() => undefined);

@@ -1,38 +1,74 @@
-import type { Attempts } from './attempts.js';
-import type { BrokerHttp } from './broker-http.js';
+import type { ClientParts } from './client-parts.js';
 import { ProtocolError } from './errors.js';
+import type { FetchAnswer } from './fetch.js';
+import { isJsonObject, type JsonObject } from './json.js';
 import { requestIdOf } from './problem.js';
 
-export interface OpeningParts {
-  readonly http: BrokerHttp;
-  readonly attempts: Attempts;
+/** A notification as received at the URL that the payment named. */
+export interface ReceivedNotification {
+  /** Names in any case: pass `request.headers` of Node.js, or `Object.fromEntries(request.headers)`. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The body as text, not parsed. */
+  readonly body: string;
+}
+
+/** What a notification says. Sealed or not, nothing in it proves who sent it: ask the gateway before shipping goods. */
+export interface OpenedNotification {
+  /** `hosted_page`: an order with its `operation`. `direct_payment`: the members of an operation. */
+  readonly kind: 'hosted_page' | 'direct_payment';
+  /** Whether it came as a JWE rather than as plain JSON. */
+  readonly sealed: boolean;
+  /**
+   * Whether a notification about the same operation and status was already opened within a day, by any replica;
+   * undefined if that is not known. It does not mean that whoever opened it has acted on it.
+   */
+  readonly repeated: boolean | undefined;
+  /** The gateway's own members, such as `operation` with its `status`. */
+  readonly content: Readonly<Record<string, unknown>>;
 }
 
 const utf8 = new TextEncoder();
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Has the broker open payloads, as only the broker holds the merchant's private key. */
+/** Has the broker open payloads and notifications, as only the broker holds the merchant's private key. */
 export class Opening {
-  readonly #parts: OpeningParts;
+  readonly #parts: ClientParts;
 
-  constructor(parts: OpeningParts) {
+  constructor(parts: ClientParts) {
     this.#parts = parts;
   }
 
-  /** @throws SessionBrokerError; CallAborted when the signal aborts */
   open(jwe: string, signal?: AbortSignal): Promise<Uint8Array> {
     const { http, attempts } = this.#parts;
     return attempts.run(
       async (attempt) => {
         const { answer, document } = await http.json({ path: '/payloads/decrypt', body: { jwe }, signal: attempt });
-        const octets = octetsOf(document?.['plaintext'], document?.['encoding']);
-        if (octets !== undefined) return octets;
-        const facts = { status: answer.status, requestId: requestIdOf(answer) };
-        throw new ProtocolError('answer_invalid', 'The broker answered with no plaintext', facts);
+        return octetsOf(document?.['plaintext'], document?.['encoding']) ?? lacks(answer, 'no plaintext');
       },
       [signal],
     );
   }
+
+  openNotification({ headers, body }: ReceivedNotification, signal?: AbortSignal): Promise<OpenedNotification> {
+    const { http, attempts } = this.#parts;
+    let tries = 0;
+    return attempts.run(
+      async (attempt) => {
+        tries += 1;
+        const call = { path: '/notifications/open', body: { headers, body }, signal: attempt };
+        const { answer, document } = await http.json(call);
+        const opened = readOpened(document) ?? lacks(answer, 'no notification');
+        // The earlier opening may have been an attempt of this very call whose answer was lost.
+        return opened.repeated === true && tries > 1 ? { ...opened, repeated: undefined } : opened;
+      },
+      [signal],
+    );
+  }
+}
+
+function lacks({ status, headers }: FetchAnswer, what: string): never {
+  const facts = { status, requestId: requestIdOf({ headers }) };
+  throw new ProtocolError('answer_invalid', `The broker answered with ${what}`, facts);
 }
 
 /** A plaintext that is not UTF-8 comes in base64, and the answer says so. */
@@ -41,4 +77,11 @@ function octetsOf(plaintext: unknown, encoding: unknown): Uint8Array | undefined
   if (encoding === undefined || encoding === 'utf-8' || encoding === 'utf8') return utf8.encode(plaintext);
   if (encoding !== 'base64' || !BASE64.test(plaintext)) return undefined;
   return Uint8Array.from(atob(plaintext), (character) => character.charCodeAt(0));
+}
+
+function readOpened(document: JsonObject | undefined): OpenedNotification | undefined {
+  const { kind, sealed, repeated, content } = document ?? {};
+  if ((kind !== 'hosted_page' && kind !== 'direct_payment') || typeof sealed !== 'boolean') return undefined;
+  if (!isJsonObject(content)) return undefined;
+  return { kind, sealed, repeated: typeof repeated === 'boolean' ? repeated : undefined, content };
 }

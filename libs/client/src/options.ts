@@ -2,7 +2,6 @@ import type { ClientEventListener } from './client-event.js';
 import { InvalidInput } from './errors.js';
 import type { Fetch } from './fetch.js';
 import { systemTime, type Time } from './time.js';
-import { demandKnownOptions, IS_IT_SET } from './option-names.js';
 import { demandToken, type TokenSource } from './token-source.js';
 import type { TraceHeaders } from './trace-headers.js';
 
@@ -39,43 +38,27 @@ export interface SessionBrokerOptions {
   readonly random?: (() => number) | undefined;
 }
 
-export interface Settings {
-  readonly brokerUrl: string;
-  readonly merchant: string;
-  readonly merchantUrl: string;
-  readonly auth: TokenSource | undefined;
-  readonly fetch: Fetch;
-  readonly follow: 'events' | 'poll' | 'none';
-  readonly handover: boolean;
-  readonly minRemainingMs: number;
-  readonly timeoutMs: number;
-  readonly traceHeaders: TraceHeaders | undefined;
-  readonly onEvent: ClientEventListener | undefined;
-  readonly time: Time;
-  readonly random: () => number;
-}
+/** The options as they are used: checked, with the defaults in. */
+export type Settings = Pick<SessionBrokerOptions, 'merchant' | 'auth' | 'traceHeaders' | 'onEvent'> & {
+  readonly [Name in keyof typeof defaults]: NonNullable<SessionBrokerOptions[Name]>;
+} & { readonly brokerUrl: string; readonly merchantUrl: string };
 
+/** A missing value was usually meant to come from one. */
+export const IS_IT_SET = 'is its environment variable set?';
 const OPTIONS: readonly (keyof SessionBrokerOptions)[] = [
-  'url',
-  'merchant',
-  'auth',
-  'fetch',
-  'follow',
-  'handover',
-  'minRemainingMs',
-  'timeoutMs',
-  'traceHeaders',
-  'onEvent',
+  ...(['url', 'merchant', 'auth', 'fetch', 'follow', 'handover'] as const),
+  ...(['minRemainingMs', 'timeoutMs', 'traceHeaders', 'onEvent'] as const),
 ];
 /** Accepted, but named in no message: a service has no use for them. */
 const FOR_TESTS: readonly (keyof SessionBrokerOptions)[] = ['time', 'random'];
+const FUNCTIONS = ['fetch', 'onEvent', 'traceHeaders', 'random'] as const;
 const FOLLOW = ['events', 'poll', 'none'];
 const BEYOND_THE_BROKER = /\/v1(?:\/merchants(?:\/.*)?)?\/*$/;
 const MAX_TIMEOUT_MS = 3_600_000;
 
 const defaults = {
   // Looked up at each call, so that instrumentation that replaces it later is not bypassed.
-  fetch: ((url, init) => globalThis.fetch(url, init)) satisfies Fetch,
+  fetch: ((url, init) => globalThis.fetch(url, init)) as Fetch,
   follow: 'events' as const,
   handover: true,
   minRemainingMs: 0,
@@ -86,26 +69,23 @@ const defaults = {
 
 /** @throws InvalidInput `option_invalid` or `token_invalid`, which name the option and never its value */
 export function settingsFrom(options: SessionBrokerOptions): Settings {
-  demandKnown(options);
-  const { url, merchant, auth, onEvent, traceHeaders, ...given } = options;
+  demandKnownOptions(options ?? null, OPTIONS, FOR_TESTS);
+  const { url, ...given } = options;
+  const { merchant } = given;
   demandMerchant(merchant);
   const brokerUrl = brokerUrlOf(url);
-  const settings = {
-    brokerUrl,
-    merchant,
-    merchantUrl: `${brokerUrl}/v1/merchants/${encodeURIComponent(merchant)}`,
-    auth,
-    onEvent,
-    traceHeaders,
-    ...defaults,
-    ...definedOf(given),
-  };
+  const merchantUrl = `${brokerUrl}/v1/merchants/${encodeURIComponent(merchant)}`;
+  // Members given as undefined are dropped, so that they do not hide a default.
+  const defined = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const settings = { ...defaults, ...defined, brokerUrl, merchantUrl, merchant } as Settings;
   demandUsable(settings);
   return settings;
 }
 
-function demandUsable({ auth, follow, handover, minRemainingMs, timeoutMs, ...functions }: Settings): void {
-  demandFunctions(functions);
+function demandUsable(settings: Settings): void {
+  const { auth, follow, handover, minRemainingMs, timeoutMs } = settings;
+  const wrong = FUNCTIONS.find((name) => !['function', 'undefined'].includes(typeof settings[name]));
+  if (wrong !== undefined) throw invalid(`${wrong} must be a function`);
   if (auth !== undefined && typeof auth !== 'string' && typeof auth !== 'function') {
     throw invalid('auth must be a token, or a function that gives one');
   }
@@ -115,22 +95,6 @@ function demandUsable({ auth, follow, handover, minRemainingMs, timeoutMs, ...fu
   if (!FOLLOW.includes(follow)) throw invalid('follow must be events, poll or none');
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) throw invalid('timeoutMs must be more than 0, up to an hour');
   demandMinRemaining(minRemainingMs);
-}
-
-const FUNCTIONS = ['fetch', 'onEvent', 'traceHeaders', 'random'] as const;
-
-function demandFunctions(settings: Pick<Settings, (typeof FUNCTIONS)[number]>): void {
-  for (const name of FUNCTIONS) {
-    const given: unknown = settings[name];
-    if (given !== undefined && typeof given !== 'function') throw invalid(`${name} must be a function`);
-  }
-}
-
-type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
-
-/** Members given as undefined are dropped, so that they do not hide a default. */
-function definedOf<T extends object>(given: T): Defined<T> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
 /** The broker accepts at most an hour. @throws InvalidInput `option_invalid` */
@@ -161,10 +125,28 @@ function webUrlOf(given: unknown): URL {
   throw invalid('url must be a URL that begins with http:// or https://, such as http://127.0.0.1:8080');
 }
 
-function demandKnown(options: unknown): void {
-  if (typeof options !== 'object' || options === null)
-    throw invalid('the options must be an object with url and merchant');
-  demandKnownOptions(options, OPTIONS, FOR_TESTS);
+/**
+ * A setting with an unknown name would have no effect, and nobody would notice.
+ * @param unnamed are accepted too, but appear in no message
+ * @throws InvalidInput `option_invalid`
+ */
+export function demandKnownOptions(options: unknown, known: readonly string[], unnamed: readonly string[] = []): void {
+  if (options === undefined) return;
+  if (typeof options !== 'object' || options === null) {
+    throw invalid(`The options must be an object, with ${known.join(', ')}`);
+  }
+  const names = Object.keys(options).filter((name) => !unnamed.includes(name));
+  demandKnownNames(names, known);
 }
 
-const invalid = (fault: string): InvalidInput => new InvalidInput('option_invalid', fault);
+/** @throws InvalidInput `option_invalid` */
+export function demandKnownNames(given: readonly string[], known: readonly string[], kind = 'option'): void {
+  const unknown = given.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const shown = /^\w{1,40}$/.test(unknown) ? ` "${unknown}"` : ' of that name';
+  throw invalid(`There is no ${kind}${shown}: there are ${known.join(', ')}`);
+}
+
+function invalid(fault: string): InvalidInput {
+  return new InvalidInput('option_invalid', fault);
+}

@@ -9,8 +9,13 @@ import {
   Unauthenticated,
 } from './errors.js';
 import type { FetchAnswer } from './fetch.js';
-import { isJsonObject } from './json.js';
-import { isOfAnEgress, isProblemOfOurs } from './own-answer.js';
+import { isJsonObject, type JsonObject } from './json.js';
+
+/** How the egress names itself where the gateway would name one of its services. */
+const EGRESS = 'session-egress';
+/** Marks a problem document as coming from this product, the broker or the egress. */
+const PROBLEM_TYPE = 'urn:session-broker:problem:';
+export const NO_RESOURCE = 'route_not_found';
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
@@ -21,7 +26,6 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 const MAX_TEXT_LENGTH = 300;
 /** Nothing that would break a line of a log. */
 const TEXT = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
-/** What a server answers for a path that it does not have. */
 const NOT_HERE: readonly number[] = [404, 405];
 
 const AN_EGRESS =
@@ -34,6 +38,14 @@ const NOT_KNOWN = 'The broker does not know this merchant (404): is its id right
 const NO_PATH = 'The broker has no such path (404)';
 const WHICH_PATH = 'is the path of the URL right, which ends before /v1?';
 
+export function isOfAnEgress(document: unknown): boolean {
+  return isJsonObject(document) && document['serviceId'] === EGRESS;
+}
+
+export function isProblemOfOurs(document: unknown): document is JsonObject {
+  return isJsonObject(document) && typeof document['type'] === 'string' && document['type'].startsWith(PROBLEM_TYPE);
+}
+
 export interface AnswerFacts {
   readonly nowMs: number;
   /** The credential that the request was sent with, which no message may repeat. */
@@ -45,56 +57,45 @@ export interface AnswerFacts {
  * could quote the request with its credential.
  */
 export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }: AnswerFacts): SessionBrokerError {
-  const { status } = answer;
-  const code = codeOf(problem) ?? `http_${status}`;
-  const texts = textsOf(problem, ['title', 'detail', 'cause'], secret);
-  const says = texts.length === 0 ? '' : `: ${withoutRepetition(texts).join('; ')}`;
+  const { status, headers } = answer;
   const facts: ErrorFacts = {
     status,
     requestId: requestIdOf(answer),
-    retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), nowMs),
+    retryAfterMs: retryAfterMs(headers.get('retry-after'), nowMs),
     brokerCause: textsOf(problem, ['cause'], secret)[0],
   };
   if (isOfAnEgress(problem)) return new ProtocolError('not_the_broker', AN_EGRESS, facts);
-  const ofOurs = (text: string): string => (isProblemOfOurs(problem) ? text + says : notOurs(status));
-  if (status === 401) return new Unauthenticated(code, ofOurs(secret === undefined ? NO_AUTH : REFUSED), facts);
-  if (status === 403) return new Forbidden(code, ofOurs(FORBIDDEN), facts);
-  if (status >= 500 || PASSING.includes(status)) {
-    return new BrokerUnavailable(code, ofOurs(`The broker answered ${status} (${code})`), facts);
-  }
-  if (NOT_HERE.includes(status) && !isProblemOfOurs(problem)) {
+  const code = codeOf(problem) ?? `http_${status}`;
+  if (isProblemOfOurs(problem)) return new (kindOf(status))(code, wordsOf(problem, code, { status, secret }), facts);
+  if (NOT_HERE.includes(status)) {
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
   }
-  if (status >= 400) {
-    return new RequestRefused(
-      code,
-      refusedText({ status, code, says, detail: textsOf(problem, ['detail'], secret)[0] }),
-      facts,
-    );
+  if (status < 400) {
+    return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
   }
-  return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
+  // A proxy in front of the broker may answer with some of these too, even if the URL is right.
+  const says = `This ${status} is not the broker's, but that of a proxy or of somebody else: is the URL right?`;
+  return new (kindOf(status))(code, says, facts);
 }
 
-interface Refusal {
-  readonly status: number;
-  readonly code: string;
-  readonly says: string;
-  readonly detail: string | undefined;
+function kindOf(status: number): new (code: string, message: string, facts: ErrorFacts) => SessionBrokerError {
+  if (status === 401) return Unauthenticated;
+  if (status === 403) return Forbidden;
+  return status >= 500 || PASSING.includes(status) ? BrokerUnavailable : RequestRefused;
 }
 
-/** Worded for someone who set a URL and a merchant. */
-function refusedText({ status, code, says, detail }: Refusal): string {
+type Asked = Pick<AnswerFacts, 'secret'> & Pick<FetchAnswer, 'status'>;
+
+function wordsOf(problem: JsonObject, code: string, { status, secret }: Asked): string {
   if (code === NO_MERCHANT) return NOT_KNOWN;
   // The detail says whose port or path it is, if the broker can tell.
-  if (code === 'route_not_found') return `${NO_PATH}: ${detail ?? WHICH_PATH}`;
-  return `The broker refused the request: ${status} (${code})${says}`;
+  if (code === NO_RESOURCE) return `${NO_PATH}: ${textsOf(problem, ['detail'], secret)[0] ?? WHICH_PATH}`;
+  const own = { 401: secret === undefined ? NO_AUTH : REFUSED, 403: FORBIDDEN }[status];
+  const texts = withoutRepetition(textsOf(problem, ['title', 'detail', 'cause'], secret));
+  return [own ?? `The broker answered ${status} (${code})`, texts.join('; ')].filter((text) => text !== '').join(': ');
 }
 
-/** A proxy in front of the broker may answer with some of these too, even if the URL is right. */
-const notOurs = (status: number): string =>
-  `This ${status} is not the broker's, but that of a proxy or of somebody else${status === 401 ? ' who does not accept the credential' : ''}: is the URL right?`;
-
-export function requestIdOf({ headers }: FetchAnswer): string | undefined {
+export function requestIdOf({ headers }: Pick<FetchAnswer, 'headers'>): string | undefined {
   const id = headers.get('x-request-id');
   return id !== null && REQUEST_ID.test(id) ? id : undefined;
 }
@@ -105,7 +106,6 @@ export function brokerTimeMs({ headers }: FetchAnswer): number | undefined {
   return Number.isNaN(moment) ? undefined : moment;
 }
 
-/** The given members of a problem, as far as they are fit to be shown. */
 function textsOf(problem: unknown, members: readonly string[], secret: string | undefined): readonly string[] {
   if (!isProblemOfOurs(problem)) return [];
   const token = secret?.replace(/^Bearer /, '');

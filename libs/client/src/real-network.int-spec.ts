@@ -202,34 +202,6 @@ describe('over a real network', () => {
     });
   });
 
-  it('names what fetch itself refuses', async () => {
-    open({ url: 'http://127.0.0.1:1', timeoutMs: 100 });
-    await expect(broker.session()).rejects.toThrow(
-      'The broker cannot be reached: fetch never asks that port ("bad port"); is the URL right? (http://127.0.0.1:1, ',
-    );
-  });
-
-  it.each([
-    ['https', 'http'],
-    ['http', 'https'],
-  ])('asks of what cuts off a call over %s whether its URL begins with %s', async (asked, other) => {
-    server = await LoopbackServer.tcp((socket) => void socket.once('data', () => socket.destroy()));
-    const url = `${asked}://127.0.0.1:${server.port}`;
-    await expect(open({ url, follow: 'none', timeoutMs: 1_500 }).session()).rejects.toThrow(
-      new RegExp(`cannot be reached: [A-Z_]+; does its URL begin with ${other}://\\? \\(${url}`),
-    );
-  });
-
-  it('asks so of no address that has answered', async () => {
-    let answered = 0;
-    await start((_request, response) => {
-      if (answered++ > 0) return void response.destroy();
-      response.writeHead(503, { 'content-type': 'application/json' }).end('{"code":"session_unavailable"}');
-    });
-    await expect(open({ follow: 'none', timeoutMs: 2_000 }).session()).rejects.toThrow(/^(?!.*does its URL begin)/);
-    expect(answered).toBeGreaterThan(1);
-  });
-
   it('ends its stream when it is closed', async () => {
     let streamEnded: Promise<unknown> = Promise.resolve();
     await start((request, response) => {

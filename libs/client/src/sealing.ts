@@ -16,11 +16,7 @@ const utf8 = new TextEncoder();
 export class Sealing {
   readonly #keys = new Map<string, Promise<PublicKey>>();
 
-  /**
-   * @param recipient a public JWK: EC, P-384
-   * @returns a compact JWE with the protected header {alg, enc, epk}
-   * @throws InvalidInput `jwk_invalid`, `payload_invalid` or `payload_too_large`
-   */
+  /** @throws InvalidInput `jwk_invalid`, `payload_invalid` or `payload_too_large` */
   async seal(recipient: unknown, payload: string | Uint8Array): Promise<string> {
     const octets = octetsOf(payload);
     return sealedTo(await this.#keyOf(recipient), octets);
@@ -31,12 +27,9 @@ export class Sealing {
     const name = `${x}.${y}`;
     const known = this.#keys.get(name);
     if (known !== undefined) return known;
+    if (this.#keys.size >= KEYS_KEPT) this.#keys.clear();
     const key = imported(x, y);
     this.#keys.set(name, key);
-    for (const oldest of this.#keys.keys()) {
-      if (this.#keys.size <= KEYS_KEPT) break;
-      this.#keys.delete(oldest);
-    }
     return key;
   }
 }
@@ -64,27 +57,21 @@ async function imported(x: string, y: string): Promise<PublicKey> {
   }
 }
 
-interface Rule {
-  readonly isKept: (jwk: JsonObject) => boolean;
-  readonly fault: string;
-}
-
-const given = (jwk: JsonObject, name: string, value: string): boolean => jwk[name] === undefined || jwk[name] === value;
 const isCoordinate = (value: unknown): value is string => typeof value === 'string' && COORDINATE.test(value);
 
-// A private key in the wrong place outranks every other fault.
-const rules: readonly Rule[] = [
-  { isKept: (jwk) => !('d' in jwk), fault: '"d" is present: this is a private key; treat it as exposed' },
-  { isKept: ({ kty }) => kty === 'EC', fault: '"kty" must be "EC"' },
-  { isKept: ({ crv }) => crv === 'P-384', fault: '"crv" must be "P-384"' },
-  { isKept: (jwk) => given(jwk, 'use', 'enc'), fault: '"use", when given, must be "enc"' },
-  { isKept: (jwk) => given(jwk, 'alg', KEY_MANAGEMENT), fault: `"alg", when given, must be "${KEY_MANAGEMENT}"` },
-  { isKept: ({ x, y }) => isCoordinate(x) && isCoordinate(y), fault: '"x" and "y" must be base64url of 48 octets' },
-];
+/** A private key in the wrong place outranks every other fault. */
+function faultOf({ d, kty, crv, use = 'enc', alg = KEY_MANAGEMENT, x, y }: JsonObject): string | undefined {
+  if (d !== undefined) return '"d" is present: this is a private key; treat it as exposed';
+  if (kty !== 'EC') return '"kty" must be "EC"';
+  if (crv !== 'P-384') return '"crv" must be "P-384"';
+  if (use !== 'enc') return '"use", when given, must be "enc"';
+  if (alg !== KEY_MANAGEMENT) return `"alg", when given, must be "${KEY_MANAGEMENT}"`;
+  return isCoordinate(x) && isCoordinate(y) ? undefined : '"x" and "y" must be base64url of 48 octets';
+}
 
 function demandPublicJwk(jwk: unknown): { x: string; y: string } {
   if (!isJsonObject(jwk)) throw new InvalidInput('jwk_invalid', 'A JSON Web Key is a JSON object');
-  const broken = rules.find(({ isKept }) => !isKept(jwk));
-  if (broken !== undefined) throw new InvalidInput('jwk_invalid', broken.fault);
+  const fault = faultOf(jwk);
+  if (fault !== undefined) throw new InvalidInput('jwk_invalid', fault);
   return { x: jwk['x'] as string, y: jwk['y'] as string };
 }

@@ -1,4 +1,4 @@
-import { orAborted, reasonOf } from './abort.js';
+import { orAborted, reasonOf } from './deadline.js';
 import { Attempts } from './attempts.js';
 import { BrokerHttp } from './broker-http.js';
 import { CallGate } from './call-gate.js';
@@ -15,18 +15,20 @@ import {
   rejectedTwice,
   type SessionBrokerError,
 } from './errors.js';
-import { Notifications, type OpenedNotification, type ReceivedNotification } from './notifications.js';
-import { Opening } from './opening.js';
-import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
-import { demandKnownOptions } from './option-names.js';
-import { unopened } from './payment-errors.js';
-import { reportReady } from './ready-report.js';
-import { Rejections } from './rejections.js';
+import { type OpenedNotification, Opening, type ReceivedNotification } from './opening.js';
+import {
+  demandKnownOptions,
+  demandMinRemaining,
+  type SessionBrokerOptions,
+  type Settings,
+  settingsFrom,
+} from './options.js';
+import { unopened } from './payment-outcome.js';
 import { octetsOf, Sealing } from './sealing.js';
 import type { Session } from './session.js';
 import { SessionFollower } from './session-follower.js';
-import { SessionReader } from './session-reader.js';
-import { type HeldSession, SessionShelf } from './session-shelf.js';
+import { SessionRequests } from './session-requests.js';
+import { SessionShelf } from './session-shelf.js';
 
 /** Options of every call. */
 export interface CallOptions {
@@ -65,6 +67,7 @@ export interface SealedPayload {
 
 /** The broker is not involved, so the message does not name it. */
 const NO_JWE = "There is no JWE: the gateway's answer was probably an error; look at its msgCode";
+const NO_FUNCTION = 'withSession takes a function that is given the session';
 const CALL_OPTIONS: readonly string[] = ['signal'] satisfies (keyof CallOptions)[];
 const SESSION_OPTIONS: readonly string[] = ['signal', 'minRemainingMs'] satisfies (keyof SessionOptions)[];
 const WITH_SESSION_OPTIONS: readonly string[] = ['signal', 'isRejection'] satisfies (keyof WithSessionOptions)[];
@@ -76,37 +79,33 @@ export class SessionBroker {
   readonly #closing = new AbortController();
   readonly #attempts: Attempts;
   readonly #shelf: SessionShelf;
-  readonly #reader: SessionReader;
-  readonly #rejections: Rejections;
+  readonly #requests: SessionRequests;
   readonly #follower: SessionFollower | undefined;
   readonly #gate: CallGate;
   readonly #opening: Opening;
-  readonly #notifications: Notifications;
   readonly #sealing = new Sealing();
 
   /** @throws InvalidInput */
   constructor(options: SessionBrokerOptions) {
     const settings = settingsFrom(options);
-    const { merchant, time, random, timeoutMs, onEvent, follow, handover } = settings;
+    const { time, onEvent, follow, handover } = settings;
     const closed = this.#closing.signal;
     const shelf = new SessionShelf(time);
     const http = new BrokerHttp(settings);
-    const attempts = new Attempts({ time, random, timeoutMs, closed, onEvent, place: settings });
-    const parts = { http, shelf, attempts, time, random, merchant, closed, onEvent, place: settings };
+    const attempts = new Attempts({ ...settings, closed });
+    const parts = { ...settings, http, shelf, attempts, closed };
     shelf.onNewer(({ generation, expiresAt }, { source }) => {
       tell(onEvent, { type: 'session', generation, expiresAt, source });
     });
-    const gate = new CallGate({ ...parts, timeoutMs, ready: (notice) => reportReady(parts, notice) });
+    const gate = new CallGate(parts);
     this.#settings = settings;
     this.#attempts = attempts;
     this.#gate = gate;
     this.#shelf = shelf;
-    this.#reader = new SessionReader(parts);
-    this.#rejections = new Rejections(parts);
+    this.#requests = new SessionRequests(parts);
     this.#opening = new Opening(parts);
-    this.#notifications = new Notifications(parts);
     const onHandover = handover ? gate.notice.bind(gate) : undefined;
-    this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, start: follow, onHandover });
+    this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, onHandover });
   }
 
   /**
@@ -143,10 +142,12 @@ export class SessionBroker {
    * too; SessionBrokerError with a `rejection`, whose cause is what `fn` threw, if there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
-    this.#named(() => demandFunction(fn));
-    this.#named(() => demandKnownOptions(options, WITH_SESSION_OPTIONS));
+    if (typeof fn !== 'function') throw new InvalidInput('function_missing', NO_FUNCTION);
+    demandKnownOptions(options, WITH_SESSION_OPTIONS);
     const { signal, isRejection } = options;
-    const session = await this.#enter(signal).catch((error: unknown) => raise(notSent(error)));
+    const session = await this.#enter(signal).catch((error: unknown) => {
+      throw notSent(error);
+    });
     try {
       return await fn(session);
     } catch (error) {
@@ -164,11 +165,11 @@ export class SessionBroker {
    * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
-    this.#named(() => demandKnownOptions(options, ENCRYPT_OPTIONS));
+    demandKnownOptions(options, ENCRYPT_OPTIONS);
     const { signal } = options;
-    this.#named(() => octetsOf(payload));
+    octetsOf(payload);
     const session = options.session ?? (await this.session({ signal }));
-    const jwe = await this.#seal(session.serverPublic, payload, signal);
+    const jwe = await orAborted(this.#sealing.seal(session.serverPublic, payload), signal);
     return { jwe, generation: session.generation };
   }
 
@@ -177,8 +178,8 @@ export class SessionBroker {
    * @throws InvalidInput, CallAborted
    */
   async encryptFor(jwk: object, payload: string | Uint8Array, options: CallOptions = {}): Promise<string> {
-    this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
-    return this.#seal(jwk, payload, options.signal);
+    demandKnownOptions(options, CALL_OPTIONS);
+    return orAborted(this.#sealing.seal(jwk, payload), options.signal);
   }
 
   /**
@@ -187,9 +188,9 @@ export class SessionBroker {
    * broker said (`jwe_not_opened` and the like as RequestRefused), or CallAborted. InvalidInput if there is no JWE
    */
   async decrypt(jwe: string, options: CallOptions = {}): Promise<Uint8Array> {
-    this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
+    demandKnownOptions(options, CALL_OPTIONS);
     if (jwe === undefined || jwe === null) throw new InvalidInput('jwe_invalid', NO_JWE);
-    if (typeof jwe !== 'string') throw placed(new InvalidInput('jwe_invalid', 'A JWE is a string'), this.#settings);
+    if (typeof jwe !== 'string') throw new InvalidInput('jwe_invalid', 'A JWE is a string');
     try {
       this.#demandOpen();
       return await this.#opening.open(jwe, options.signal);
@@ -214,13 +215,12 @@ export class SessionBroker {
 
   /**
    * What a notification of the gateway says: the broker opens it if it is sealed, and checks its form.
-   * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused); CallAborted when the signal
-   * aborts
+   * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused); CallAborted
    */
   async openNotification(received: ReceivedNotification, options: CallOptions = {}): Promise<OpenedNotification> {
     this.#demandOpen();
-    this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
-    return this.#notifications.open(received, options.signal);
+    demandKnownOptions(options, CALL_OPTIONS);
+    return this.#opening.openNotification(received, options.signal);
   }
 
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */
@@ -244,17 +244,16 @@ export class SessionBroker {
   }
 
   async #again<T>(
-    fn: (session: Session) => T | Promise<T>,
+    fn: (newer: Session) => T | Promise<T>,
     newer: Session,
-    isRejection: RejectionPredicate | undefined,
+    isRejection?: RejectionPredicate,
   ): Promise<T> {
     try {
       return await fn(newer);
     } catch (error) {
       const reason = await rejectionReason({ error, isRejection }, this.#settings.time);
-      throw reason === undefined
-        ? error
-        : rejectedTwice({ generation: newer.generation, reason }, error, this.#settings);
+      if (reason === undefined) throw error;
+      throw rejectedTwice({ generation: newer.generation, reason }, error, this.#settings);
     }
   }
 
@@ -269,21 +268,21 @@ export class SessionBroker {
 
   async #consideredSession(wantedMs: number, options: SessionOptions | undefined): Promise<Session> {
     this.#demandOpen();
-    this.#named(() => demandKnownOptions(options, SESSION_OPTIONS));
+    demandKnownOptions(options, SESSION_OPTIONS);
     const signal = options?.signal;
     demandNotAborted(signal);
-    this.#named(() => demandMinRemaining(wantedMs));
+    demandMinRemaining(wantedMs);
     const held = this.#shelf.valid();
-    const replacing = held === undefined ? undefined : this.#rejections.underway(held.session.generation, signal);
+    const replacing = held === undefined ? undefined : this.#requests.underway(held.session.generation, signal);
     if (replacing !== undefined) return this.#orHeld(replacing);
     if (held === undefined || this.#shelf.remainingMs(held) < wantedMs) return this.#read(wantedMs, signal);
-    this.#refreshIfOverdue(held);
+    if (this.#follower?.isLive !== true && this.#shelf.isOverdue(held)) this.#requests.refresh();
     return held.session;
   }
 
   async #read(wantedMs: number, signal: AbortSignal | undefined): Promise<Session> {
     try {
-      return await this.#orHeld(this.#reader.read(wantedMs, signal));
+      return await this.#orHeld(this.#requests.read(wantedMs, signal));
     } finally {
       // After the first answer, whose session it can then refer to; even if that was a failure, the next may be better.
       if (!this.#closing.signal.aborted) this.#follower?.follow();
@@ -301,10 +300,6 @@ export class SessionBroker {
     }
   }
 
-  #refreshIfOverdue(held: HeldSession): void {
-    if (this.#follower?.isLive !== true && this.#shelf.isOverdue(held)) this.#reader.refresh();
-  }
-
   async #replacement(
     rejected: Session,
     { reason, cause, signal }: { reason: string; cause: unknown; signal: AbortSignal | undefined },
@@ -316,23 +311,9 @@ export class SessionBroker {
       const held = this.#shelf.valid();
       if (held !== undefined && held.session.generation > rejected.generation) return held.session;
       tell(this.#settings.onEvent, { type: 'rejection', ...rejection });
-      return await this.#rejections.report(rejection, signal);
+      return await this.#requests.report(rejection, signal);
     } catch (error) {
       throw afterRejection(error, rejection, cause);
-    }
-  }
-
-  async #seal(recipient: object, payload: string | Uint8Array, signal: AbortSignal | undefined): Promise<string> {
-    const sealing = this.#sealing.seal(recipient, payload);
-    return orAborted(sealing, signal).catch((error: unknown) => this.#named(() => raise(error)));
-  }
-
-  /** Adds the broker and the merchant to an error in a call's input. */
-  #named<T>(check: () => T): T {
-    try {
-      return check();
-    } catch (error) {
-      throw error instanceof InvalidInput ? placed(error, this.#settings) : error;
     }
   }
 
@@ -350,13 +331,4 @@ function isOrdinary(options: SessionOptions | undefined): boolean {
 
 function demandNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw reasonOf(signal);
-}
-
-function demandFunction(fn: unknown): void {
-  if (typeof fn === 'function') return;
-  throw new InvalidInput('function_missing', 'withSession takes a function that is given the session');
-}
-
-function raise(error: unknown): never {
-  throw error;
 }

@@ -1,40 +1,49 @@
-import { pause } from './abort.js';
-import { type ClientEventListener, tell } from './client-event.js';
-import { isLasting, type Place, placed, SessionBrokerError } from './errors.js';
+import { BackOff } from './attempts.js';
+import { tell } from './client-event.js';
+import { pause } from './deadline.js';
+import { BrokerUnavailable, isLasting, placed, ProtocolError, RequestRefused, SessionBrokerError } from './errors.js';
 import { followEvents, type FollowParts, longPoll, POLL_WAIT_S } from './follow-broker.js';
-import { type FollowMode, FollowPolicy, type Turn } from './follow-policy.js';
 
-export interface FollowerParts extends FollowParts {
-  readonly random: () => number;
-  readonly onEvent: ClientEventListener | undefined;
-  readonly start: FollowMode;
-  /** For messages: which broker was asked, for which merchant. */
-  readonly place: Place;
-}
+export type FollowMode = 'events' | 'poll';
 
 /** The broker counts a wait in whole seconds: slightly less than requested is not early. */
 const WAITED_MS = POLL_WAIT_S * 1_000 - 1_000;
+const PACE = { baseMs: 1_000, capMs: 30_000 };
+/** What is refused now will still be refused in a second: a person has to change something. */
+const REFUSED_WAIT_MS = 5_000;
+/** A stream that is cut sooner is not worth its connection. */
+const HEALTHY_MS = 5_000;
+const BAD_STREAMS_UNTIL_POLLING = 2;
+const EVENTS_AGAIN_AFTER_MS = 60_000;
 
-/** Keeps the shelf fresh in the background, from `follow` until the client is closed. */
+/**
+ * Keeps the shelf fresh in the background, from `follow` until the client is closed: by events; by long poll for a
+ * minute if something in between lets no stream through; after a wait with full jitter whenever a turn went badly.
+ *
+ *     events --- refused, no stream, or cut early or silent twice ---> poll
+ *       ^------------------- after a minute ----------------------------'
+ */
 export class SessionFollower {
-  readonly #parts: FollowerParts;
-  readonly #policy: FollowPolicy;
+  readonly #parts: FollowParts;
+  readonly #backOff: BackOff;
+  #mode: FollowMode;
+  #badStreams = 0;
+  #eventsAgainAtMs = 0;
   #running: Promise<void> | undefined;
   #isLive = false;
   /** The code of a lasting refusal that was already reported. */
   #refusal: string | undefined;
 
-  constructor(parts: FollowerParts) {
+  constructor(parts: FollowParts) {
     this.#parts = parts;
-    this.#policy = new FollowPolicy({ start: parts.start, random: parts.random });
+    this.#mode = parts.follow === 'poll' ? 'poll' : 'events';
+    this.#backOff = new BackOff({ ...PACE, random: parts.random });
   }
 
-  /** Whether newer sessions currently arrive on their own. */
   get isLive(): boolean {
     return this.#isLive;
   }
 
-  /** Starts once; further calls do nothing. */
   follow(): void {
     this.#running ??= this.#run();
   }
@@ -45,18 +54,20 @@ export class SessionFollower {
   }
 
   async #run(): Promise<void> {
-    const { closed, time } = this.#parts;
+    const { closed, time, follow } = this.#parts;
     while (!closed.aborted) {
-      const { mode } = this.#policy;
-      const turn = mode === 'events' ? await this.#streamTurn() : await this.#pollTurn();
+      const mode = this.#mode;
+      const { waitMs, error } = mode === 'events' ? await this.#stream() : await this.#poll();
       if (closed.aborted) return;
-      const next = this.#policy.after(turn, time.monotonicMs());
-      this.#report(mode, turn, next.waitMs);
-      if (next.waitMs > 0 && !(await this.#rest(next.waitMs))) return;
+      if (follow === 'events' && time.monotonicMs() >= this.#eventsAgainAtMs) this.#mode = 'events';
+      if (mode === 'poll' && waitMs === 0 && error === undefined) this.#nowLive('poll');
+      else this.#interrupted(mode, waitMs, error);
+      // It rejects when the client is closed, which ends the loop.
+      if (waitMs > 0) await pause(time, waitMs, { signal: closed, background: true }).catch(() => undefined);
     }
   }
 
-  async #streamTurn(): Promise<Turn> {
+  async #stream(): Promise<Turn> {
     const { time } = this.#parts;
     let openedAtMs: number | undefined;
     let wasAlive = false;
@@ -64,39 +75,68 @@ export class SessionFollower {
       opened: () => void (openedAtMs = time.monotonicMs()),
       alive: (retryMs: number | undefined) => {
         wasAlive = true;
-        if (retryMs !== undefined) this.#policy.pace(retryMs);
+        if (retryMs !== undefined) this.#backOff.setBaseMs(retryMs);
         this.#nowLive('events');
       },
     };
-    const ended = (error?: unknown): Turn =>
-      openedAtMs === undefined
-        ? { kind: 'failed', error }
-        : { kind: 'stream', lastedMs: time.monotonicMs() - openedAtMs, wasAlive, error };
-    return followEvents(this.#parts, watch).then(() => ended(), ended);
+    const error: unknown = await followEvents(this.#parts, watch).catch((failure: unknown) => failure);
+    if (openedAtMs === undefined) return { waitMs: this.#waitAfter(error), error };
+    if (wasAlive && time.monotonicMs() - openedAtMs >= HEALTHY_MS) {
+      this.#badStreams = 0;
+      this.#backOff.reset();
+    } else this.#countBadStream();
+    if (error instanceof ProtocolError) this.#turnToPolling();
+    return { waitMs: this.#backOff.nextMs(), error };
   }
 
-  async #pollTurn(): Promise<Turn> {
+  async #poll(): Promise<Turn> {
     const { time } = this.#parts;
     const startedAtMs = time.monotonicMs();
     try {
-      const newer = await longPoll(this.#parts);
-      const waited = time.monotonicMs() - startedAtMs >= WAITED_MS;
-      return { kind: 'polled', newer, waited };
+      const isNewer = await longPoll(this.#parts);
+      const hasWaited = time.monotonicMs() - startedAtMs >= WAITED_MS;
+      // Long polls that end at once, for example from a replica that is shutting down or through a proxy that ignores
+      // `Prefer`, would otherwise become a loop without a pause.
+      if (!isNewer && !hasWaited) return { waitMs: this.#backOff.nextMs() };
+      this.#backOff.reset();
+      return { waitMs: 0 };
     } catch (error) {
-      return { kind: 'failed', error };
+      return { waitMs: this.#waitAfter(error), error };
     }
   }
 
-  #report(mode: FollowMode, turn: Turn, waitMs: number): void {
-    if (turn.kind === 'polled' && waitMs === 0) return this.#nowLive('poll');
+  #waitAfter(error: unknown): number {
+    if (isLasting(error)) return this.#backOff.nextMs(REFUSED_WAIT_MS);
+    if (error instanceof BrokerUnavailable) {
+      // A proxy that waits for the end of the body does not even let the headers of a stream through.
+      if (this.#mode === 'events' && error.code === 'timeout') this.#countBadStream();
+      return this.#backOff.nextMs(error.retryAfterMs);
+    }
+    const isUnsupported = error instanceof RequestRefused || error instanceof ProtocolError;
+    if (this.#mode === 'poll' || !isUnsupported) return this.#backOff.nextMs();
+    this.#turnToPolling();
+    return 0;
+  }
+
+  #countBadStream(): void {
+    this.#badStreams += 1;
+    if (this.#badStreams >= BAD_STREAMS_UNTIL_POLLING) this.#turnToPolling();
+  }
+
+  #turnToPolling(): void {
+    this.#mode = 'poll';
+    this.#badStreams = 0;
+    this.#eventsAgainAtMs = this.#parts.time.monotonicMs() + EVENTS_AGAIN_AFTER_MS;
+  }
+
+  #interrupted(mode: FollowMode, waitMs: number, error: unknown): void {
     this.#isLive = false;
-    const { onEvent, place } = this.#parts;
-    const refusal = 'error' in turn && isLasting(turn.error) ? turn.error.code : undefined;
+    const { onEvent } = this.#parts;
+    const refusal = isLasting(error) ? error.code : undefined;
     if (refusal !== undefined && refusal === this.#refusal) return;
     this.#refusal = refusal;
-    const cause = 'error' in turn ? placed(turn.error, place) : undefined;
-    const error = cause instanceof SessionBrokerError ? cause : undefined;
-    tell(onEvent, { type: 'interrupted', mode, retryInMs: Math.ceil(waitMs), error });
+    const told = error instanceof SessionBrokerError ? placed(error, this.#parts) : undefined;
+    tell(onEvent, { type: 'interrupted', mode, retryInMs: Math.ceil(waitMs), error: told });
   }
 
   #nowLive(mode: FollowMode): void {
@@ -105,14 +145,10 @@ export class SessionFollower {
     this.#isLive = true;
     tell(this.#parts.onEvent, { type: 'following', mode });
   }
+}
 
-  /** @returns false when the client was closed meanwhile */
-  async #rest(waitMs: number): Promise<boolean> {
-    const { time, closed } = this.#parts;
-    const rested = pause(time, waitMs, { signal: closed, background: true });
-    return rested.then(
-      () => true,
-      () => false,
-    );
-  }
+/** How one turn of following ended: how long to wait before the next, and what went wrong, if anything did. */
+interface Turn {
+  readonly waitMs: number;
+  readonly error?: unknown;
 }

@@ -1,7 +1,6 @@
 import type { Session } from './session.js';
 import type { Time } from './time.js';
 
-/** How a session reached this process. */
 export type SessionSource = 'read' | 'events' | 'poll' | 'rejection';
 
 export interface Arrival {
@@ -57,7 +56,6 @@ export class SessionShelf {
     return true;
   }
 
-  /** The held session while it is valid by both clocks. */
   valid(): HeldSession | undefined {
     const held = this.#held;
     return held !== undefined && this.remainingMs(held) > 0 ? held : undefined;
@@ -74,7 +72,6 @@ export class SessionShelf {
     return lasts && this.#time.now() + wantedMs < held.endsAtWallMs ? held : undefined;
   }
 
-  /** How long it is still valid, by whichever clock gives it less time. */
   remainingMs(held: HeldSession): number {
     return Math.min(held.endsAtWallMs - this.#time.now(), held.endsAtMonotonicMs - this.#time.monotonicMs());
   }
@@ -83,17 +80,15 @@ export class SessionShelf {
     return this.#time.monotonicMs() >= held.overdueAtMonotonicMs;
   }
 
-  /** Someone says that the gateway no longer accepts it: reads then look twice. */
+  /** Someone says that the gateway no longer accepts it: reads then look twice, unless it is acquitted. */
   suspect(generation: number): void {
     this.#suspected = Math.max(this.#suspected, generation);
   }
 
-  /** The suspicion led nowhere. */
   acquit(generation: number): void {
     if (this.#suspected === generation) this.#suspected = 0;
   }
 
-  /** @returns a function that stops listening */
   onNewer(listener: (session: Session, arrival: Arrival) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -38,8 +38,6 @@ export interface Session {
 }
 
 const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
-/** A document with neither did not come from the broker. */
-const MEMBERS_OF_ALL = ['merchant', 'generation'];
 const MAX_TEXT_LENGTH = 4_096;
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
@@ -48,10 +46,12 @@ const INSPECT = Symbol.for('nodejs.util.inspect.custom');
  * @throws ProtocolError naming the member at fault, never its value
  */
 export function readSession(document: JsonObject, merchant: string): Session {
-  if (MEMBERS_OF_ALL.every((name) => document[name] === undefined)) throw notASession();
+  if (document['merchant'] === undefined && document['generation'] === undefined) {
+    throw new ProtocolError('session_invalid', "This answer is not the broker's, it is no session: is the URL right?");
+  }
   const session: Session = {
     merchant: text(document, 'merchant'),
-    generation: generation(document),
+    generation: generationOf(document),
     authToken: text(document, 'authToken'),
     deviceId: text(document, 'deviceId'),
     ...(document['refreshToken'] === undefined ? {} : { refreshToken: text(document, 'refreshToken') }),
@@ -62,13 +62,10 @@ export function readSession(document: JsonObject, merchant: string): Session {
     renewAt: instant(document, 'renewAt'),
   };
   if (session.merchant !== merchant) throw invalid('merchant');
-  Object.defineProperty(session, INSPECT, { value: () => shownOf(session), enumerable: false });
+  const { generation, expiresAt, renewAt } = session;
+  const shown = { merchant, generation, expiresAt, renewAt, secrets: '[hidden]' };
+  Object.defineProperty(session, INSPECT, { value: () => shown, enumerable: false });
   return Object.freeze(session);
-}
-
-/** What a log may show of a session. */
-function shownOf({ merchant, generation, expiresAt, renewAt }: Session): object {
-  return { merchant, generation, expiresAt, renewAt, secrets: '[hidden]' };
 }
 
 function text(document: JsonObject, name: string): string {
@@ -77,7 +74,7 @@ function text(document: JsonObject, name: string): string {
   throw invalid(name);
 }
 
-function generation(document: JsonObject): number {
+function generationOf(document: JsonObject): number {
   const value = document['generation'];
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
   throw invalid('generation');
@@ -91,16 +88,11 @@ function instant(document: JsonObject, name: string): string {
 
 function serverPublic(value: unknown): ServerPublicKey {
   if (!isJsonObject(value) || value['kty'] !== 'EC' || value['crv'] !== 'P-384') throw invalid('serverPublic');
-  return Object.freeze({ kty: 'EC', crv: 'P-384', x: coordinate(value['x']), y: coordinate(value['y']) });
-}
-
-function coordinate(value: unknown): string {
-  if (typeof value === 'string' && COORDINATE.test(value)) return value;
-  throw invalid('serverPublic');
-}
-
-function notASession(): ProtocolError {
-  return new ProtocolError('session_invalid', "This answer is not the broker's, it is no session: is the URL right?");
+  const { x, y } = value;
+  if (typeof x !== 'string' || typeof y !== 'string' || ![x, y].every((each) => COORDINATE.test(each))) {
+    throw invalid('serverPublic');
+  }
+  return Object.freeze({ kty: 'EC', crv: 'P-384', x, y });
 }
 
 function invalid(member: string): ProtocolError {

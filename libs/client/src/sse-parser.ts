@@ -8,11 +8,6 @@ export interface ServerSentEvent {
   readonly id: string;
 }
 
-export interface SseLimits {
-  /** The limit for one line, and for the data of one event. */
-  readonly maxCharacters: number;
-}
-
 const LF = 10;
 const CR = 13;
 
@@ -29,21 +24,14 @@ export class SseParser {
   #data: string[] = [];
   #dataCharacters = 0;
   #id = '';
-  #retryMs: number | undefined;
-  #lines = 0;
-
-  constructor({ maxCharacters }: SseLimits) {
-    this.#maxCharacters = maxCharacters;
-  }
-
   /** Whole lines so far, comments included: they prove that the sender is alive, while single octets prove nothing. */
-  get lines(): number {
-    return this.#lines;
-  }
-
+  lines = 0;
   /** How soon the sender wants to be asked again, once it has said so. */
-  get retryMs(): number | undefined {
-    return this.#retryMs;
+  retryMs: number | undefined;
+
+  /** @param options the limit for one line, and for the data of one event */
+  constructor({ maxCharacters }: { readonly maxCharacters: number }) {
+    this.#maxCharacters = maxCharacters;
   }
 
   /**
@@ -72,7 +60,7 @@ export class SseParser {
 
   #takeLine(line: string, events: ServerSentEvent[]): void {
     this.#demandBounded(line.length);
-    this.#lines += 1;
+    this.lines += 1;
     if (line === '') return this.#dispatch(events);
     const colon = line.indexOf(':');
     if (colon === 0) return;
@@ -88,7 +76,7 @@ export class SseParser {
       this.#data.push(value);
     } else if (field === 'event') this.#type = value;
     else if (field === 'id' && !value.includes('\0')) this.#id = value;
-    else if (field === 'retry' && /^\d{1,9}$/.test(value)) this.#retryMs = Number(value);
+    else if (field === 'retry' && /^\d{1,9}$/.test(value)) this.retryMs = Number(value);
   }
 
   #dispatch(events: ServerSentEvent[]): void {

@@ -18,31 +18,13 @@ export type TokenSource = string | TokenFunction;
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const MAX_TOKEN_LENGTH = 16_384;
 
-interface TokenFault {
-  readonly isPresent: (token: string) => boolean;
-  readonly says: string;
-}
-
-// Only the first fault found is reported, so the most common ones come first.
-const faults: readonly TokenFault[] = [
-  { isPresent: (token) => token === '', says: 'it is empty' },
-  {
-    isPresent: (token) => /[\r\n]$/.test(token),
-    says: 'the token ends with a line break: trim what comes from a file',
-  },
-  { isPresent: (token) => /^bearer\s/i.test(token), says: 'it begins with "Bearer ": give the token alone' },
-  {
-    isPresent: (token) => /[\r\n]/.test(token),
-    says: 'it has a line break within: a token is one line, of a file with nothing else in it',
-  },
-  { isPresent: (token) => /\s/.test(token), says: 'it has white space in it' },
-  { isPresent: (token) => token.length > MAX_TOKEN_LENGTH, says: `it is longer than ${MAX_TOKEN_LENGTH} characters` },
-  { isPresent: (token) => !BEARER_TOKEN.test(token), says: 'it has characters that no token has' },
-];
-
 /** Why it is not a bearer token, in words that do not quote it. */
 export function tokenFault(token: string): string | undefined {
-  return faults.find(({ isPresent }) => isPresent(token))?.says;
+  if (token === '') return 'it is empty';
+  if (/^bearer\s/i.test(token)) return 'it begins with "Bearer ": give the token alone';
+  if (/\s/.test(token)) return 'it has white space or a line break in it: trim what comes from a file';
+  if (token.length > MAX_TOKEN_LENGTH) return `it is longer than ${MAX_TOKEN_LENGTH} characters`;
+  return BEARER_TOKEN.test(token) ? undefined : 'it has characters that no token has';
 }
 
 /** @throws InvalidInput which does not quote it */

@@ -1,7 +1,14 @@
 import type { ClientEvent } from './client-event.js';
 import { deadSessionCode, isDeadSession } from './dead-session.js';
-import { BrokerUnavailable, ClientClosed, Forbidden, ProtocolError, SessionRejected } from './errors.js';
-import { AnswerLost, GatewayUnreachable } from './payment-errors.js';
+import {
+  AnswerLost,
+  BrokerUnavailable,
+  ClientClosed,
+  Forbidden,
+  GatewayUnreachable,
+  ProtocolError,
+  SessionRejected,
+} from './errors.js';
 import { SessionBroker, type WithSessionOptions } from './session-broker.js';
 import type { Session } from './session.js';
 import { FakeClock } from '../../testing/src/index.js';
@@ -285,7 +292,7 @@ describe('work with a session', () => {
     [
       'its caller has aborted it',
       { signal: AbortSignal.abort('the customer went away') },
-      'The caller aborted the call (the customer went away)',
+      'The caller aborted the call',
     ],
   ])('says that nothing was sent when it did not begin, as %s', async (_what, options, why) => {
     server.on('read', away);
@@ -308,7 +315,7 @@ describe('work with a session', () => {
     await expect(paid).rejects.toMatchObject({
       code: 'call_aborted',
       message:
-        'The caller aborted the call (Error: the customer went away). A request was sent before: the gateway refused it ' +
+        'The caller aborted the call. A request was sent before: the gateway refused it ' +
         'with its session (b_expired_token), so that the bank has not carried it out',
       rejection: { generation: 1, reason: 'b_expired_token' },
     });
@@ -371,7 +378,10 @@ describe('work with a session whose errors nobody explains', () => {
 
   it('does not take a refusal of the broker for one of the gateway', async () => {
     server.on('decrypt', () => json({ code: 'unauthenticated' }, 401));
-    await expect(broker.withSession(() => broker.decryptText('a.b.c.d.e'))).rejects.toThrow('credential');
+    await expect(broker.withSession(() => broker.decryptText('a.b.c.d.e'))).rejects.toMatchObject({
+      code: 'answer_unopened',
+      status: 401,
+    });
     expect(reasons()).toEqual([]);
   });
 });

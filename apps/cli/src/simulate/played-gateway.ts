@@ -1,6 +1,11 @@
 import { type Clock, Deadline, type Instant, plusMs } from '#libs/clock';
-import { type CreateSessionRequest, GatewayFailure, type IssuedSession, type SessionGateway } from '#libs/session';
-import type { SimulationSetup } from './simulation.js';
+import {
+  type CreateSessionRequest,
+  GatewayFailure,
+  type IssuedSession,
+  type SessionGateway,
+  type SessionSettings,
+} from '#libs/session';
 
 /** How a gateway is supposed to behave. Durations in milliseconds. */
 export interface GatewayBehaviour {
@@ -13,6 +18,17 @@ export interface GatewayBehaviour {
   readonly outageMs: number;
   /** How far its clock is ahead of ours; negative if behind. If 0, its answers have no date and our clock counts. */
   readonly skewMs?: number;
+}
+
+export interface SimulationSetup {
+  /** Decides its place in the quiet hours. */
+  readonly merchant: string;
+  readonly startsAt: Instant;
+  readonly settings: SessionSettings;
+  readonly behaviour: GatewayBehaviour;
+  readonly replicas: number;
+  readonly durationMs: number;
+  readonly seed: number;
 }
 
 interface PlayedGatewayParts {

@@ -3,9 +3,9 @@ import { DailyWindow, instantFromEpochMs } from '#libs/clock';
 import { SessionReplica } from '#libs/session';
 import { someSettings } from '#libs/testing';
 import { figuresOf } from './figures.js';
-import type { GatewayBehaviour } from './played-gateway.js';
+import type { GatewayBehaviour, SimulationSetup } from './played-gateway.js';
 import { renewalDays } from './timeline.js';
-import { simulate, type SimulationLog, type SimulationSetup } from './simulation.js';
+import { simulate, type SimulationLog } from './simulation.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;

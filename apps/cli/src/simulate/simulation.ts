@@ -1,18 +1,7 @@
 import { type Instant, VirtualClock } from '#libs/clock';
-import { type Merchants, type Session, type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
+import { type Merchants, type Session, type SessionEvent, SessionReplica } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
-import { type GatewayBehaviour, PlayedGateway } from './played-gateway.js';
-
-export interface SimulationSetup {
-  /** Decides its place in the quiet hours. */
-  readonly merchant: string;
-  readonly startsAt: Instant;
-  readonly settings: SessionSettings;
-  readonly behaviour: GatewayBehaviour;
-  readonly replicas: number;
-  readonly durationMs: number;
-  readonly seed: number;
-}
+import { PlayedGateway, type SimulationSetup } from './played-gateway.js';
 
 /** A session as adopted by a replica. */
 export interface TakenSession {

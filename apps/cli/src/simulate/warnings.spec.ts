@@ -1,8 +1,8 @@
 import { instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
 import { figuresOf, type Played } from './figures.js';
-import type { GatewayBehaviour } from './played-gateway.js';
-import { simulate, type SimulationSetup } from './simulation.js';
+import type { GatewayBehaviour, SimulationSetup } from './played-gateway.js';
+import { simulate } from './simulation.js';
 import { warningsOf } from './warnings.js';
 
 const MINUTE_MS = 60_000;

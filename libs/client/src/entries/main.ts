@@ -6,7 +6,7 @@ export type {
   SessionOptions,
   WithSessionOptions,
 } from '../session-broker.js';
-export type { OpenedNotification, ReceivedNotification } from '../notifications.js';
+export type { OpenedNotification, ReceivedNotification } from '../opening.js';
 export type { SessionBrokerOptions } from '../options.js';
 export type { ServerPublicKey, Session } from '../session.js';
 export { deadSessionCode, isDeadSession, type RejectionPredicate } from '../dead-session.js';
@@ -16,13 +16,15 @@ export type { ClientEvent, ClientEventListener } from '../client-event.js';
 export type { BodyReader, Fetch, FetchAnswer, FetchBody, FetchInit } from '../fetch.js';
 export type { TraceHeaders } from '../trace-headers.js';
 export type { Time, Timer, TimerOptions } from '../time.js';
-export { AnswerLost, AnswerUnopened, GatewayUnreachable } from '../payment-errors.js';
 export { answerLost, type GatewayAnswer, type GatewayRequest } from '../payment-outcome.js';
 export {
+  AnswerLost,
+  AnswerUnopened,
   BrokerUnavailable,
   CallAborted,
   ClientClosed,
   Forbidden,
+  GatewayUnreachable,
   InvalidInput,
   ProtocolError,
   type Rejection,

@@ -1,5 +1,4 @@
-import { orAborted } from '../abort.js';
-import { Deadline } from '../deadline.js';
+import { orAborted, within } from '../deadline.js';
 import { SessionBrokerError } from '../errors.js';
 import type { SessionBroker } from '../session-broker.js';
 import type { Session } from '../session.js';
@@ -42,15 +41,14 @@ export class SessionBrokerHealth {
   }
 
   /** Also makes a service that has not asked for a session yet start following the broker. */
-  async #firstLook(): Promise<Session> {
-    const deadline = new Deadline(systemTime, { ms: MAX_LOOK_MS, parents: [], background: true });
-    try {
-      return await orAborted(this.#broker.session({ signal: deadline.signal }), deadline.signal);
-    } catch (error) {
-      // "The time is up" is less useful than what went wrong before.
-      throw error === deadline.signal.reason ? (this.#broker.lastFailure() ?? error) : error;
-    } finally {
-      deadline.close();
-    }
+  #firstLook(): Promise<Session> {
+    return within(systemTime, { ms: MAX_LOOK_MS, parents: [], background: true }, async ({ signal }) => {
+      try {
+        return await orAborted(this.#broker.session({ signal }), signal);
+      } catch (error) {
+        // "The time is up" is less useful than what went wrong before.
+        throw error === signal.reason ? (this.#broker.lastFailure() ?? error) : error;
+      }
+    });
   }
 }

@@ -1,9 +1,29 @@
-import { InvalidInput } from '../errors.js';
-import { demandKnownOptions } from '../option-names.js';
-import type { SessionBrokerOptions } from '../options.js';
+import { demandKnownOptions, type SessionBrokerOptions } from '../options.js';
 import { SessionBroker } from '../session-broker.js';
-import type { NestClass, NestDynamicModule, NestProvider, NestToken } from './nest-types.js';
 import { SessionBrokerHealth } from './session-broker-health.js';
+
+/**
+ * Only the types of Nest that this package needs. Nothing is imported from Nest, so that one build of this package fits
+ * Nest 10 to 12, in both module formats.
+ */
+export type NestToken = string | symbol | (abstract new (...parts: never[]) => unknown);
+
+type NestClass = new (...parts: unknown[]) => unknown;
+
+export interface NestProvider {
+  provide: NestToken;
+  useFactory: (...parts: unknown[]) => unknown;
+  inject: (NestToken | { token: NestToken; optional: boolean })[];
+}
+
+/** What Nest calls a dynamic module. */
+export interface NestDynamicModule {
+  module: new () => object;
+  global: boolean;
+  imports: NestClass[];
+  providers: NestProvider[];
+  exports: NestToken[];
+}
 
 /** What the module accepts in addition to the client's options. */
 export interface SessionBrokerModuleOptions {
@@ -23,20 +43,7 @@ export interface SessionBrokerAsyncOptions<Parts extends unknown[]> extends Sess
   readonly useFactory: (...parts: Parts) => SessionBrokerOptions | Promise<SessionBrokerOptions>;
 }
 
-const ASYNC_OPTIONS: readonly string[] = [
-  'useFactory',
-  'inject',
-  'imports',
-  'name',
-  'isGlobal',
-] satisfies (keyof SessionBrokerAsyncOptions<[]>)[];
-
-interface Tokens {
-  readonly options: NestToken;
-  readonly broker: NestToken;
-  readonly health: NestToken;
-  readonly shutdown: NestToken;
-}
+const ASYNC_OPTIONS: readonly string[] = ['useFactory', 'inject', 'imports', 'name', 'isGlobal'];
 
 /** The token for injecting the client of a named merchant. */
 export function sessionBrokerToken(name: string): string {
@@ -48,7 +55,7 @@ export function sessionBrokerHealthToken(name: string): string {
   return `SESSION_BROKER_HEALTH:${name}`;
 }
 
-function tokensOf(name: string | undefined): Tokens {
+function tokensOf(name: string | undefined) {
   const suffix = name === undefined ? '' : `:${name}`;
   return {
     options: `SESSION_BROKER_OPTIONS${suffix}`,
@@ -60,27 +67,17 @@ function tokensOf(name: string | undefined): Tokens {
 
 /** The client for Nest: provides `SessionBroker` and `SessionBrokerHealth`, and closes with the application. */
 export class SessionBrokerModule {
-  /** @throws InvalidInput when there are no options; invalid ones are reported when the application starts */
-  static forRoot(options: SessionBrokerOptions & SessionBrokerModuleOptions): NestDynamicModule & NestModule {
-    told('forRoot', () => demandObject(options));
+  /** Options that cannot be used are reported when the application starts. */
+  static forRoot(options: SessionBrokerOptions & SessionBrokerModuleOptions): NestDynamicModule {
     const { isGlobal, name, ...client } = options;
-    return SessionBrokerModule.#moduleOf({ isGlobal, name, useFactory: () => client }, 'forRoot');
+    return SessionBrokerModule.forRootAsync({ isGlobal, name, useFactory: () => client });
   }
 
-  /** @throws InvalidInput for an unknown name or without `useFactory`; what that returns is checked as by forRoot */
-  static forRootAsync<Parts extends unknown[]>(
-    options: SessionBrokerAsyncOptions<Parts>,
-  ): NestDynamicModule & NestModule {
-    told('forRootAsync', () => demandFactory(options));
-    return SessionBrokerModule.#moduleOf(options, 'forRootAsync');
-  }
-
-  static #moduleOf<Parts extends unknown[]>(
-    { isGlobal = true, name, imports = [], inject = [], useFactory }: SessionBrokerAsyncOptions<Parts>,
-    method: string,
-  ): NestDynamicModule & NestModule {
+  /** @throws InvalidInput for an unknown name; what `useFactory` returns is checked as by forRoot */
+  static forRootAsync<Parts extends unknown[]>(options: SessionBrokerAsyncOptions<Parts>): NestDynamicModule {
+    demandKnownOptions(options, ASYNC_OPTIONS);
+    const { isGlobal = true, name, imports = [], inject = [], useFactory } = options;
     const tokens = tokensOf(name);
-    const where = name === undefined ? method : `${method} (name "${name}")`;
     return {
       module: SessionBrokerModule,
       global: isGlobal,
@@ -88,41 +85,13 @@ export class SessionBrokerModule {
       imports: [...imports] as NestClass[],
       providers: [
         { provide: tokens.options, useFactory: useFactory as NestProvider['useFactory'], inject },
-        made(tokens.broker, tokens.options, (given) =>
-          told(where, () => new SessionBroker(given as SessionBrokerOptions)),
-        ),
+        made(tokens.broker, tokens.options, (given) => new SessionBroker(given as SessionBrokerOptions)),
         made(tokens.health, tokens.broker, (broker) => new SessionBrokerHealth(broker as SessionBroker)),
         made(tokens.shutdown, tokens.broker, (broker) => shutdownOf(broker as SessionBroker)),
       ],
       exports: [tokens.broker, tokens.health],
     };
   }
-}
-
-/** Nest only says that a provider failed, so the message names the module's call that it came from. */
-function told<T>(where: string, make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    if (!(error instanceof InvalidInput)) throw error;
-    throw new InvalidInput(error.code, `SessionBrokerModule.${where}: ${error.message}`, { cause: error });
-  }
-}
-
-function demandObject(options: unknown): void {
-  if (typeof options === 'object' && options !== null) return;
-  throw new InvalidInput('option_invalid', 'The options must be an object with url and merchant');
-}
-
-function demandFactory(options: unknown): void {
-  demandKnownOptions(options ?? null, ASYNC_OPTIONS);
-  const { useFactory } = options as Readonly<Record<string, unknown>>;
-  if (typeof useFactory === 'function') return;
-  throw new InvalidInput('option_invalid', 'useFactory must be a function that gives url and merchant');
-}
-
-interface NestModule {
-  module: typeof SessionBrokerModule;
 }
 
 const made = (provide: NestToken, part: NestToken, useFactory: (part: unknown) => object): NestProvider => ({

@@ -103,22 +103,15 @@ describe('the fake broker', () => {
   });
 
   it.each<[string, object, string]>([
-    ['a route that is none', { route: 'reads', with: 'silence' }, 'There is no route "reads": did you mean "read"?'],
-    ['another name', { rotue: 'read', with: 'silence' }, 'There is no option "rotue": did you mean "route"?'],
-    ['another way to fail', { with: 'disconect' }, 'There is no failure "disconect": did you mean "disconnect"?'],
+    ['a route that is none', { route: 'reads', with: 'silence' }, 'There is no route "reads": there are read, '],
+    ['another name', { rotue: 'read', with: 'silence' }, 'There is no option "rotue": there are route'],
+    ['another way to fail', { with: 'disconect' }, 'There is no failure "disconect": there are disconnect'],
     ['no way to fail', {}, "with must be { status, code, retryAfterS }, 'disconnect' or 'silence'"],
     ['nothing', undefined as never, 'The options must be an object'],
-    ['another name of a status', { with: { stauts: 503, code: 'overloaded' } }, 'did you mean "status"?'],
+    ['another name of a status', { with: { stauts: 503, code: 'overloaded' } }, 'There is no option "stauts"'],
     ['a status that is none', { with: { status: 5030, code: 'overloaded' } }, 'a whole number from 400 to 599'],
     ['success', { with: { status: 200, code: 'overloaded' } }, 'status of a failure must be a whole number from 400'],
-    ['no code', { with: { status: 503 } }, 'code must be one of docs/errors.md, such as session_unavailable'],
-    ['another code', { with: { status: 503, code: 'sesion_unavailable' } }, 'did you mean "session_unavailable"?'],
-    ['a code of nobody', { with: { status: 503, code: 'x' } }, 'There is no code "x": docs/errors.md has them all'],
-    [
-      'a code of another status',
-      { with: { status: 401, code: 'shutting_down' } },
-      'shutting_down has the status 503, never 401',
-    ],
+    ['no code', { with: { status: 503 } }, 'code must be one of docs/errors.md'],
     [
       'a time that is none',
       { with: { status: 503, code: 'overloaded', retryAfterS: -1 } },
@@ -131,20 +124,14 @@ describe('the fake broker', () => {
   });
 
   it.each<[object, string]>([
-    [{ lifetime: 5 }, 'There is no option "lifetime": did you mean "lifetimeMs"?'],
+    [{ lifetime: 5 }, 'There is no option "lifetime": there are merchant, token, lifetimeMs'],
     [{ lifetimeMs: '5' }, 'lifetimeMs must be whole milliseconds'],
     [{ lifetimeMs: Infinity }, 'lifetimeMs must be whole milliseconds'],
     [{ merchant: '' }, 'merchant must be the id of a merchant'],
-    [{ token: 'two words' }, 'it has white space in it'],
+    [{ token: 'two words' }, 'it has white space or a line break in it'],
     [null as never, 'The options must be an object'],
   ])('refuses to start with %j', async (options, says) => {
     await expect(FakeBroker.start(options as never)).rejects.toThrow(says);
-  });
-
-  it('says how it is started to those who construct it', () => {
-    const Constructed = FakeBroker as unknown as new (options?: object) => FakeBroker;
-    expect(() => new Constructed()).toThrow('use await FakeBroker.start()');
-    expect(() => new Constructed({ merchant: 'shop' })).toThrow('use await FakeBroker.start()');
   });
 
   it('has none to serve when that was asked for, and gives one with more time left', async () => {
@@ -180,8 +167,8 @@ describe('the fixtures', () => {
     expect(await isDeadSession(aDeadSessionAnswer('b_auth_token_expired'))).toBe(false);
   });
   it.each<[object, string]>([
-    [{ generatoin: 5 }, 'There is no member "generatoin": did you mean "generation"?'],
-    [{ lifetime: 5 }, 'did you mean "lifetimeMs"?'],
+    [{ generatoin: 5 }, 'There is no member "generatoin": there are lifetimeMs'],
+    [{ lifetime: 5 }, 'There is no member "lifetime"'],
     [{ token: 'x' }, 'There is no member "token": there are lifetimeMs, merchant, '],
   ])('are refused with a member that no session has: %j', (wish, says) => {
     expect(() => aSession(wish)).toThrow(says);

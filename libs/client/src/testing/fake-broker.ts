@@ -13,8 +13,7 @@ import {
   routeOf,
   write,
 } from './fake-answers.js';
-import { FakeFailures, type FakeFailure } from './fake-failures.js';
-import { demandFakeOptions, demandStarted } from './fake-options.js';
+import { demandFakeOptions, FakeFailures, type FakeFailure } from './fake-failures.js';
 import { FakePayloads } from './fake-payloads.js';
 import { FakeSessions, type FakeRejection } from './fake-sessions.js';
 
@@ -49,7 +48,6 @@ export class FakeBroker {
   readonly #handlers: Partial<Record<FakeRoute, Handler>>;
 
   private constructor(server: Server, sessions: FakeSessions, token: string) {
-    demandStarted(server);
     this.merchant = sessions.merchant;
     this.token = token;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,5 +1,7 @@
-import { type FakeAnswer, type FakeRoute, problem } from './fake-answers.js';
-import { demandFakeFailure } from './fake-options.js';
+import { InvalidInput } from '../errors.js';
+import { demandKnownNames, demandKnownOptions } from '../options.js';
+import { demandToken } from '../token-source.js';
+import { FAKE_ROUTES, type FakeAnswer, type FakeRoute, problem } from './fake-answers.js';
 
 /** A failure that a test asks for. */
 export interface FakeFailure {
@@ -12,14 +14,9 @@ export interface FakeFailure {
     { readonly status: number; readonly code: string; readonly retryAfterS?: number } | 'disconnect' | 'silence';
 }
 
-interface Pending {
-  readonly failure: FakeFailure;
-  left: number;
-}
-
 /** The failures still to come, in the order in which they were requested. */
 export class FakeFailures {
-  #pending: Pending[] = [];
+  #pending: { readonly failure: FakeFailure; left: number }[] = [];
 
   /** @throws InvalidInput */
   add(failure: FakeFailure): void {
@@ -42,5 +39,62 @@ export class FakeFailures {
     const headers: Record<string, string> = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) };
     const answer = problem(status, code);
     return { ...answer, headers: { ...answer.headers, ...headers } };
+  }
+}
+
+/** The statuses with which the broker refuses; a failure with a success status would pass for an answer. */
+const MIN_STATUS = 400;
+const MAX_STATUS = 599;
+/** The longest delay of a Node.js timer; anything longer would fire at once. */
+const MAX_LIFETIME_MS = 2 ** 31 - 1;
+const MAX_RETRY_AFTER_S = 86_400;
+
+const invalid = (fault: string): InvalidInput => new InvalidInput('option_invalid', fault);
+const isIntegerWithin = (value: unknown, least: number, most: number): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+
+/**
+ * A test that asks for something that does not exist proves nothing, and JavaScript has no compiler to say so.
+ * @throws InvalidInput `option_invalid`
+ */
+export function demandFakeOptions(options: object): void {
+  demandKnownOptions(options, ['merchant', 'token', 'lifetimeMs']);
+  const { merchant, token, lifetimeMs } = options as Readonly<Record<string, unknown>>;
+  if (merchant !== undefined && (typeof merchant !== 'string' || merchant === '')) {
+    throw invalid('merchant must be the id of a merchant');
+  }
+  if (token !== undefined) demandToken(token);
+  if (lifetimeMs !== undefined && !isIntegerWithin(lifetimeMs, 1, MAX_LIFETIME_MS)) {
+    throw invalid('lifetimeMs must be whole milliseconds, more than 0');
+  }
+}
+
+/**
+ * Like `demandFakeOptions`, for a requested failure.
+ * @throws InvalidInput `option_invalid`
+ */
+export function demandFakeFailure(failure: object): void {
+  demandKnownOptions(failure ?? null, ['route', 'times', 'with']);
+  const { route, times, with: how } = failure as Readonly<Record<string, unknown>>;
+  if (route !== undefined) demandKnownNames([typeof route === 'string' ? route : ''], FAKE_ROUTES, 'route');
+  if (times !== undefined && times !== Infinity && !isIntegerWithin(times, 1, Number.MAX_SAFE_INTEGER)) {
+    throw invalid('times must be a whole number, more than 0, or Infinity');
+  }
+  if (typeof how === 'string') return demandKnownNames([how], ['disconnect', 'silence'], 'failure');
+  if (typeof how !== 'object' || how === null) {
+    throw invalid("with must be { status, code, retryAfterS }, 'disconnect' or 'silence'");
+  }
+  demandFakeStatus(how);
+}
+
+function demandFakeStatus(how: object): void {
+  demandKnownOptions(how, ['status', 'code', 'retryAfterS']);
+  const { status, code, retryAfterS } = how as Readonly<Record<string, unknown>>;
+  if (!isIntegerWithin(status, MIN_STATUS, MAX_STATUS)) {
+    throw invalid(`status of a failure must be a whole number from ${MIN_STATUS} to ${MAX_STATUS}`);
+  }
+  if (typeof code !== 'string' || !/^[a-z_]+$/.test(code)) throw invalid('code must be one of docs/errors.md');
+  if (retryAfterS !== undefined && !isIntegerWithin(retryAfterS, 0, MAX_RETRY_AFTER_S)) {
+    throw invalid(`retryAfterS must be whole seconds, ${MAX_RETRY_AFTER_S} at most`);
   }
 }

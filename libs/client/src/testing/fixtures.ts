@@ -1,4 +1,4 @@
-import { demandKnownNames } from '../option-names.js';
+import { demandKnownNames } from '../options.js';
 import { readSession, type ServerPublicKey, type Session } from '../session.js';
 import { systemTime } from '../time.js';
 
@@ -20,25 +20,16 @@ export interface SessionWish extends Partial<Session> {
 }
 
 const WISHES: readonly string[] = [
-  'lifetimeMs',
-  'merchant',
-  'generation',
-  'authToken',
-  'deviceId',
-  'refreshToken',
-  'serverPublic',
-  'clientKeyThumbprint',
-  'createdAt',
-  'expiresAt',
-  'renewAt',
-] satisfies (keyof SessionWish)[];
+  ...['lifetimeMs', 'merchant', 'generation', 'authToken', 'deviceId', 'refreshToken', 'serverPublic'],
+  ...['clientKeyThumbprint', 'createdAt', 'expiresAt', 'renewAt'],
+];
 
 /**
  * A session as the broker hands it out, valid from now on, with the given members.
  * @throws InvalidInput for a member that no session has, ProtocolError for one that is not valid
  */
 export function aSession(wish: SessionWish = {}): Session {
-  demandKnownNames(Object.keys(wish), WISHES, { kind: 'member' });
+  demandKnownNames(Object.keys(wish), WISHES, 'member');
   const { lifetimeMs = DEFAULT_LIFETIME_MS, ...members } = wish;
   const { generation = 1, merchant = 'shop' } = members;
   const now = systemTime.now();

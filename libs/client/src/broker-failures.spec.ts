@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { jest } from '@jest/globals';
 import { inspect } from 'node:util';
-import { eventually, FakeClock } from '../../testing/src/index.js';
+import { FakeClock } from '../../testing/src/index.js';
 import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
 import type { ClientEvent } from './client-event.js';
 import { BrokerUnavailable, ClientClosed, InvalidInput, ProtocolError, SessionBrokerError } from './errors.js';
-import { fileToken } from './file-token.js';
 import type { SessionBrokerOptions } from './options.js';
 import { SessionBroker } from './session-broker.js';
 import { VERSION } from './version.js';
@@ -51,15 +50,6 @@ describe('what goes wrong', () => {
       expect(inspect(error)).not.toContain('canary');
     },
   );
-
-  it('asks of a broker that speaks no TLS whether its URL begins with http://', async () => {
-    server.on('read', () => networkFailure('ERR_SSL_WRONG_VERSION_NUMBER'));
-    open();
-    expect((await failure()).message).toBe(
-      'The broker cannot be reached: ERR_SSL_WRONG_VERSION_NUMBER, what answers there speaks no TLS; does its URL begin ' +
-        `with http://? ${PLACE}`,
-    );
-  });
 
   it("is told with the problem's title, detail and cause", async () => {
     const body = {
@@ -119,18 +109,18 @@ describe('what goes wrong', () => {
     expect((await failure()).message).toContain(says);
   });
 
-  it.each([
-    [401, ' who does not accept the credential'],
-    [403, ''],
-  ])('is a %d of somebody else, such as a proxy, where the problem is none of the broker', async (status, more) => {
-    server.on('read', () => new Response('<html>canary', { status, headers: { 'content-type': 'text/html' } }));
-    open();
-    const error = await failure();
-    expect(error.code).toBe(`http_${status}`);
-    expect(error.message).toBe(
-      `This ${status} is not the broker's, but that of a proxy or of somebody else${more}: is the URL right? ${PLACE}`,
-    );
-  });
+  it.each([401, 403])(
+    'is a %d of somebody else, such as a proxy, where the problem is none of the broker',
+    async (status) => {
+      server.on('read', () => new Response('<html>canary', { status, headers: { 'content-type': 'text/html' } }));
+      open();
+      const error = await failure();
+      expect(error.code).toBe(`http_${status}`);
+      expect(error.message).toBe(
+        `This ${status} is not the broker's, but that of a proxy or of somebody else: is the URL right? ${PLACE}`,
+      );
+    },
+  );
 
   it('is a path that the broker does not have, where the URL has one too many', async () => {
     server.on('read', () => problem(404, 'route_not_found'));
@@ -148,33 +138,19 @@ describe('what goes wrong', () => {
     expect((await failure()).message).toBe(`The broker has no such path (404): ${detail} ${PLACE}`);
   });
 
-  it('is a proxy that asks for a credential, of which fetch says nothing', async () => {
-    const cause = new Error('');
-    server.on('read', () => Promise.reject(new TypeError('fetch failed', { cause })));
-    open();
-    expect((await failure()).message).toBe(
-      `The broker cannot be reached: fetch gives no reason, as where a proxy asks for a credential (407) ${PLACE}`,
-    );
-  });
-
-  it.each<[unknown, string]>([
-    [new TypeError('canary'), 'TypeError'],
-    [
-      Object.assign(new Error('canary', { cause: { message: '', code: 'ENOENT' } }), { name: 'canary' }),
-      'Error: ENOENT',
-    ],
-    ['canary', 'no error but string'],
-    [Object.create(null), 'an error'],
-  ])('is an auth function that threw, without what it threw', async (thrown, what) => {
-    open({
-      auth: () => {
-        throw thrown;
-      },
-    });
-    const error = await failure();
-    expect(error.message).toBe(`The auth function threw ${what}; log it there, it is not told here ${PLACE}`);
-    expect(inspect(error)).not.toContain('canary');
-  });
+  it.each([new TypeError('canary'), 'canary', Object.create(null)])(
+    'is an auth function that threw, without what it threw',
+    async (thrown: unknown) => {
+      open({
+        auth: () => {
+          throw thrown;
+        },
+      });
+      const error = await failure();
+      expect(error.message).toBe(`The auth function threw; log it there, it is not told here ${PLACE}`);
+      expect(inspect(error)).not.toContain('canary');
+    },
+  );
 
   it.each([401, 404])('is the URL of an egress, when an egress answers %d', async (status) => {
     server.on('read', () => json({ serviceId: 'session-egress', msgCode: 'x', msgText: 'canary' }, status));
@@ -237,19 +213,9 @@ describe('what goes wrong', () => {
     await expect(broker.openNotification({ headers: {}, body: '' })).rejects.toThrow(PLACE);
   });
 
-  it('names the place for input that cannot be used, too', async () => {
-    server.on('read', () => json(aDocument()));
-    open();
-    await expect(broker.encrypt({} as string)).rejects.toThrow(PLACE);
-    await expect(broker.encryptFor({}, 'x')).rejects.toThrow(PLACE);
-    await expect(broker.decrypt(1 as unknown as string)).rejects.toThrow(PLACE);
-    await expect(broker.session({ minRemainingMs: -1 })).rejects.toThrow(PLACE);
-    expect(server.requests).toEqual([]);
-  });
-
   it('is a function that is not there, before anybody is asked', async () => {
     open();
-    const says = `withSession takes a function that is given the session ${PLACE}`;
+    const says = 'withSession takes a function that is given the session';
     await expect(broker.withSession(undefined as never)).rejects.toThrow(new InvalidInput('function_missing', says));
     await expect(broker.withSession({} as never)).rejects.toThrow(InvalidInput);
     expect(server.requests).toEqual([]);
@@ -266,13 +232,13 @@ describe('what goes wrong', () => {
     server.on('read', () => json(aDocument()));
     open();
     const mistyped = { minRemaining: 5 } as object;
-    const says = 'There is no option "minRemaining": did you mean "minRemainingMs"?';
-    await expect(broker.session(mistyped)).rejects.toThrow(`${says} ${PLACE}`);
+    const says = 'There is no option "minRemaining": there are signal, minRemainingMs';
+    await expect(broker.session(mistyped)).rejects.toThrow(says);
     await broker.session();
     await expect(broker.session(mistyped)).rejects.toThrow(says);
     await expect(broker.session(5 as never)).rejects.toThrow('The options must be an object');
-    await expect(broker.withSession(() => 1, { isRejecton: () => true } as object)).rejects.toThrow('"isRejection"');
-    await expect(broker.encrypt('x', { sesion: aDocument() } as object)).rejects.toThrow('"session"');
+    await expect(broker.withSession(() => 1, { isRejecton: () => true } as object)).rejects.toThrow('"isRejecton"');
+    await expect(broker.encrypt('x', { sesion: aDocument() } as object)).rejects.toThrow('"sesion"');
   });
 
   it.each<[string, (options: object) => Promise<unknown>]>([
@@ -284,7 +250,7 @@ describe('what goes wrong', () => {
   ])('is an option of %s that does not exist, before anybody is asked', async (_call, ask) => {
     open();
     await expect(ask({ singal: new AbortController().signal })).rejects.toThrow(
-      `There is no option "singal": did you mean "signal"? ${PLACE}`,
+      'There is no option "singal": there are',
     );
     await expect(ask(null as never)).rejects.toThrow('The options must be an object');
     expect(server.requests).toEqual([]);
@@ -327,97 +293,6 @@ describe('what goes wrong', () => {
   });
 });
 
-describe('what is given', () => {
-  const construct = (options: object): SessionBroker =>
-    new SessionBroker({ url: 'https://b.test', merchant: 'shop', ...options });
-
-  it.each([
-    ['ends with a line break', 'canary\n'],
-    ['ends with a line break', 'canary\r\n'],
-    ['is empty', ''],
-    ['begins with "Bearer "', 'Bearer canary'],
-    ['has a line break within', 'canary\ncanary'],
-    ['has white space in it', 'can ary'],
-    ['is longer than 16384 characters', 'x'.repeat(16_385)],
-    ['has characters that no token has', 'canäry'],
-  ])('as a token is refused with the reason: it %s', (reason, auth) => {
-    expect(() => construct({ auth })).toThrow(reason);
-    expect(() => construct({ auth })).not.toThrow('canary');
-  });
-
-  it('as an option that does not exist is refused without those that only tests have', () => {
-    expect(() => construct({ somethingElse: 1 })).toThrow(/traceHeaders, onEvent$/);
-    expect(() => fileToken('/x', { somethingElse: 1 } as object)).toThrow(/there are maxAgeMs$/);
-  });
-
-  it.each([
-    ['merchnat', 'did you mean "merchant"?'],
-    ['merchantId', 'did you mean "merchant"?'],
-    ['token', 'did you mean "auth"?'],
-    ['base_url', 'did you mean "url"?'],
-    ['timeoutms', 'did you mean "timeoutMs"?'],
-    ['timeout', 'did you mean "timeoutMs"?'],
-    ['onEvents', 'did you mean "onEvent"?'],
-    ['minRemaining', 'did you mean "minRemainingMs"?'],
-    [
-      'somethingElse',
-      'there are url, merchant, auth, fetch, follow, handover, minRemainingMs, timeoutMs, traceHeaders, onEvent',
-    ],
-    ['tyme', 'there are url'],
-    ['__proto__x', 'there are url'],
-  ])('as an option that does not exist is refused: %s', (name, remedy) => {
-    expect(() => construct({ [name]: 'canary' })).toThrow(InvalidInput);
-    expect(() => construct({ [name]: 'canary' })).toThrow(remedy);
-    expect(() => construct({ [name]: 'canary' })).not.toThrow('canary');
-  });
-
-  it.each(['false', 0, null])('as a handover that is neither true nor false is refused: %p', (handover) => {
-    expect(() => construct({ handover })).toThrow(InvalidInput);
-    expect(() => construct({ handover })).toThrow('handover must be true or false');
-  });
-
-  it.each(['/v1', '/below/v1/', '/v1/merchants', '/v1/merchants/shop/session'])(
-    'as a url too long is refused: %s',
-    (path) => {
-      expect(() => construct({ url: `https://b.test${path}` })).toThrow('url ends before /v1');
-    },
-  );
-
-  it.each([undefined, null, ''])('as a url or a merchant that is missing is told as one: %j', (given) => {
-    expect(() => construct({ url: given })).toThrow('url is missing: is its environment variable set?');
-    expect(() => construct({ merchant: given })).toThrow('merchant is missing: is its environment variable set?');
-  });
-
-  it('as an empty token may be a variable that is not set', () => {
-    expect(() => construct({ auth: '' })).toThrow(
-      'auth is empty, and no bearer token: is its environment variable set?',
-    );
-  });
-
-  it.each(['shop\n', ' shop'])('as a merchant with white space around it is told as one: %j', (merchant) => {
-    expect(() => construct({ merchant })).toThrow('trim what comes from a file');
-  });
-
-  it.each(['127.0.0.1:8080', 'localhost:8080', 'broker', 'ftp://broker', 8080])(
-    'as a url without its scheme is refused with an example: %s',
-    (url) => {
-      const says = 'url must be a URL that begins with http:// or https://, such as http://127.0.0.1:8080';
-      expect(() => construct({ url })).toThrow(says);
-    },
-  );
-
-  it.each(['/below', '/v12', '/v1/below'])('as a url with a path where the broker lies is taken: %s', async (path) => {
-    await construct({ url: `https://b.test${path}` }).close();
-  });
-
-  it('as an option of the wrong kind is refused', () => {
-    expect(() => new SessionBroker(undefined as never)).toThrow('the options must be an object');
-    expect(() => construct({ auth: {} })).toThrow('auth must be a token, or a function');
-    expect(() => construct({ onEvent: 'log' })).toThrow('onEvent must be a function');
-    expect(() => construct({ merchant: 5 })).toThrow('merchant must be the id of a merchant');
-  });
-});
-
 describe('errors', () => {
   it('are known by errors of another copy of the package, as of its other module format', () => {
     class SessionBrokerErrorOfACopy extends Error {}
@@ -438,7 +313,8 @@ describe('errors', () => {
 
 describe('traces', () => {
   it('are passed on with what somebody waits for, and with nothing else', async () => {
-    const server = new ScriptedBroker().on('read', () => json(aDocument({ createdAtMs: Date.now() })));
+    const server = new ScriptedBroker().on('read', () => json(aDocument()));
+    const time = new FakeClock();
     server.streaming();
     const traceHeaders = (): Record<string, string> => ({
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
@@ -447,9 +323,9 @@ describe('traces', () => {
       bad: 'line\nbreak',
     });
     const fixed = { url: 'http://b.test', merchant: 'shop', auth: 'token' };
-    const broker = new SessionBroker({ ...fixed, fetch: server.fetch, traceHeaders });
+    const broker = new SessionBroker({ ...fixed, fetch: server.fetch, traceHeaders, time });
     await broker.session();
-    await eventually(() => server.seen('events').length > 0);
+    await time.settle();
     const [read, events] = [server.seen('read')[0], server.seen('events')[0]];
     expect(Object.keys(read!.headers).sort()).toEqual(['accept', 'authorization', 'traceparent', 'user-agent']);
     expect(read!.headers['authorization']).toBe('Bearer token');
@@ -458,12 +334,13 @@ describe('traces', () => {
   });
 
   it('stop no call when they cannot be had', async () => {
-    const server = new ScriptedBroker().on('read', () => json(aDocument({ createdAtMs: Date.now() })));
+    const server = new ScriptedBroker().on('read', () => json(aDocument()));
+    const time = new FakeClock();
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const traceHeaders = (): never => {
       throw new Error('canary');
     };
-    const fixed = { url: 'http://b.test', merchant: 'shop', auth: 'token', follow: 'none' as const };
+    const fixed = { url: 'http://b.test', merchant: 'shop', auth: 'token', follow: 'none' as const, time };
     const broker = new SessionBroker({ ...fixed, fetch: server.fetch, traceHeaders });
     expect((await broker.session()).generation).toBe(1);
     expect(warn.mock.calls[0]?.[0]).toBe('traceHeaders of the session broker client threw (Error)');
