@@ -1,5 +1,5 @@
 import { orAborted, within } from './deadline.js';
-import { tell } from './client-event.js';
+import { type HoldEnd, tell } from './client-event.js';
 import type { ClientParts } from './client-parts.js';
 import type { JsonObject } from './json.js';
 import type { Time, Timer } from './time.js';
@@ -11,9 +11,6 @@ export interface HandoverNotice {
   /** Our id in this hand-over; undefined if the broker wants no report. */
   readonly participant?: string | undefined;
 }
-
-/** How a hold ended: with the newer session, with notice that none will come, at its time limit, or with the client. */
-export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
 
 /** No call is held for longer, whatever the broker asks for. */
 const MAX_HOLD_MS = 10_000;

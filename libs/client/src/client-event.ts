@@ -1,7 +1,10 @@
-import type { HoldEnd } from './call-gate.js';
 import type { SessionBrokerError } from './errors.js';
-import type { FollowMode } from './session-follower.js';
 import type { SessionSource } from './session-shelf.js';
+
+export type FollowMode = 'events' | 'poll';
+
+/** How a hold ended: with the newer session, with notice that none will come, at its time limit, or with the client. */
+export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
 
 /** What happens inside the client, for logs and metrics. No event carries a secret. */
 export type ClientEvent =

@@ -1,10 +1,8 @@
 import { BackOff } from './attempts.js';
-import { tell } from './client-event.js';
+import { type FollowMode, tell } from './client-event.js';
 import { pause } from './deadline.js';
 import { BrokerUnavailable, isLasting, placed, ProtocolError, RequestRefused, SessionBrokerError } from './errors.js';
 import { followEvents, type FollowParts, longPoll, POLL_WAIT_S } from './follow-broker.js';
-
-export type FollowMode = 'events' | 'poll';
 
 /** The broker counts a wait in whole seconds: slightly less than requested is not early. */
 const WAITED_MS = POLL_WAIT_S * 1_000 - 1_000;

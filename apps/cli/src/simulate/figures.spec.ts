@@ -1,7 +1,8 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
 import { aSession, someSettings } from '#libs/testing';
 import { figuresOf, type ScheduleFigures, sumOfMerchants } from './figures.js';
-import type { SimulationLog, SimulationSetup, TakenSession } from './simulation.js';
+import type { SimulationSetup } from './played-gateway.js';
+import type { SimulationLog, TakenSession } from './simulation.js';
 
 const HOUR_MS = 3_600_000;
 const budget = [{ calls: 5, perMs: 60_000 }];

@@ -1,6 +1,7 @@
 import { DailyWindow, msBetween, plusMs } from '#libs/clock';
 import { callsOnSchedule, type CreateCallWindow, type SessionEvent } from '#libs/session';
-import type { SimulationLog, SimulationSetup } from './simulation.js';
+import type { SimulationSetup } from './played-gateway.js';
+import type { SimulationLog } from './simulation.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,8 +1,7 @@
 import { type Instant, instantFromEpochMs, parseDurationMs, SystemClock, toRfc3339 } from '#libs/clock';
 import type { Schedule } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
-import type { GatewayBehaviour } from './played-gateway.js';
-import type { SimulationSetup } from './simulation.js';
+import type { GatewayBehaviour, SimulationSetup } from './played-gateway.js';
 
 export interface SimulateOptions {
   readonly config: string;

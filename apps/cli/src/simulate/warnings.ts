@@ -1,8 +1,7 @@
 import { DailyWindow, formatDuration } from '#libs/clock';
 import { budgetShortfall, leadShareOf, leadShares, shortfallRemedy, shortfallText } from '#libs/session';
 import type { Played } from './figures.js';
-import { SLOWEST_CALL } from './played-gateway.js';
-import type { SimulationSetup } from './simulation.js';
+import { type SimulationSetup, SLOWEST_CALL } from './played-gateway.js';
 import { seconds } from './spans.js';
 
 /** The same text for every merchant that it is true of, but for a length of time that ends it. */
