@@ -18,16 +18,17 @@ const TIERS = { unit: [], adapters: [], programs: ['--runInBand'] };
 
 const ESCAPES = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
 const BEGINNING = 600;
+const beginningOf = (text) => text.replace(ESCAPES, '').slice(0, BEGINNING);
 
 /** @returns each failed test of a suite, or the suite itself if it could not be run or broke a rule of its tier */
 function failuresOf({ name, status, message, assertionResults }) {
   if (status !== 'failed') return [];
   const file = relative(root, name);
   const failed = assertionResults.filter((test) => test.status === 'failed');
-  if (failed.length === 0) return [{ test: file, why: message.replace(ESCAPES, '').slice(0, BEGINNING) }];
+  if (failed.length === 0) return [{ test: file, why: beginningOf(message) }];
   return failed.map(({ fullName, failureMessages: [why = ''] }) => ({
     test: `${file}  ${fullName}`,
-    why: why.replace(ESCAPES, '').slice(0, BEGINNING),
+    why: beginningOf(why),
   }));
 }
 

@@ -39,13 +39,14 @@ export class TierWatch {
   }
 
   #beginUnit(global) {
-    this.#onChannel('child_process', () => this.#note('a process: call the file *.int-spec.ts or *.e2e-spec.ts'));
+    const child = 'a process: call the file *.int-spec.ts or *.e2e-spec.ts';
+    this.#onChannel('child_process', () => this.#note(child));
     const socket = 'a socket: call the file *.int-spec.ts';
     this.#onChannel('net.client.socket', () => this.#note(socket));
     this.#onChannel('tracing:net.server.listen:asyncStart', () => this.#note(socket));
     for (const name of SYNCHRONOUS) {
       this.#replace(childProcess, name, (own) => (...args) => {
-        this.#note('a process: call the file *.int-spec.ts or *.e2e-spec.ts');
+        this.#note(child);
         return own(...args);
       });
     }
@@ -63,7 +64,7 @@ export class TierWatch {
     }
   }
 
-  /** The arguments are known once it has been spawned. */
+  /** What was started is known once it has been spawned. */
   #started(child) {
     child.once('spawn', () => {
       const { spawnfile } = child;

@@ -181,6 +181,18 @@ export class WatchedReplicas {
     return (calls as { matching: number }).matching;
   }
 
+  /** Makes the gateway take the next create call without answering it. @returns what lets it go on */
+  async holdNextCreateCall(): Promise<() => Promise<unknown>> {
+    const fault = { kind: 'hold', operation: 'authorize', times: 1 };
+    const { id } = (await this.control('POST', '/faults', fault)) as { id: string };
+    return () => this.control('POST', `/faults/${id}/release`);
+  }
+
+  /** Resolves once the gateway has received so many create calls in all, answered or not. */
+  createCallsArrived(calls: number): Promise<unknown> {
+    return this.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}`);
+  }
+
   async stop(): Promise<void> {
     for (const { process } of this.replicas) {
       process.signal('SIGKILL');
@@ -214,6 +226,13 @@ export class WatchedReplicas {
     });
     for (const fault of faults) await this.control('POST', '/faults', fault);
   }
+}
+
+/** @returns the generation that this replica serves, or undefined if it serves none */
+export async function servedBy({ url }: Replica, merchant: string): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const response = await fetch(`${url}/v1/merchants/${merchant}/session`, { headers });
+  return response.ok ? ((await response.json()) as { generation: number }).generation : undefined;
 }
 
 async function untilStarted(replica: Replica): Promise<Replica> {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith, eventually } from '#libs/testing';
-import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
+import { type Replica, servedBy, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
 /** The kubelet's default timeout for a probe. */
 const PROBE_TIMEOUT_MS = 1_000;
@@ -41,11 +41,6 @@ describeWith('redis-server', 'the health of a replica', () => {
   const read = ({ url }: Replica): Promise<Response> =>
     fetch(`${url}/v1/merchants/shop/session`, { headers: { authorization: `Bearer ${TOKEN}` } });
 
-  async function generationOf(replica: Replica): Promise<number | undefined> {
-    const response = await read(replica);
-    return response.ok ? ((await response.json()) as { generation: number }).generation : undefined;
-  }
-
   async function sample(replica: Replica): Promise<Sample> {
     const beganAt = Date.now();
     const [live, ready, session] = [
@@ -81,26 +76,25 @@ describeWith('redis-server', 'the health of a replica', () => {
 
   it('whose event loop is blocked shows in its liveness, and it publishes nothing that comes of it', async () => {
     watched = await WatchedReplicas.start([{ id: 'shop', lifetimeMs: 600_000, required: true, timeout: '5s' }], [], 0);
-    const hold = { kind: 'hold', operation: 'authorize', times: 1 };
-    const { id } = (await watched.control('POST', '/faults', hold)) as { id: string };
+    const release = await watched.holdNextCreateCall();
     folder = await mkdtemp(join(tmpdir(), 'blocked-replica-'));
     const end = join(folder, 'end');
     const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(blockingUntil(end))}` };
     const blocked = await watched.launch({ environment });
-    await watched.control('GET', '/calls?operation=authorize&until=arrived&waitFor=1');
+    await watched.createCallsArrived(1);
     blocked.process.signal('SIGUSR2');
     await blocked.process.said(/event loop blocked/);
     // The answer arrives before the deadline, but nothing looks at it.
-    await watched.control('POST', `/faults/${id}/release`);
+    await release();
     await expect(probe(blocked, '/livez')).rejects.toMatchObject({ name: 'TimeoutError' });
     // It creates the session once the blocked replica's lease has ended.
     const other = await watched.add();
-    const generation = await generationOf(other);
+    const generation = await servedBy(other, 'shop');
     expect(generation).toBeGreaterThan(0);
     await writeFile(end, '');
-    await eventually(async () => (await generationOf(blocked)) === generation);
+    await eventually(async () => (await servedBy(blocked, 'shop')) === generation);
     expect((await probe(blocked, '/livez')).status).toBe(200);
-    expect(await generationOf(other)).toBe(generation);
+    expect(await servedBy(other, 'shop')).toBe(generation);
     expect(blocked.process.out).not.toContain('"outcome":"success"');
     expect(await watched.createCalls()).toBe(2);
   });

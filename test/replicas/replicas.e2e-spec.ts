@@ -1,7 +1,7 @@
 import { SessionBroker } from '#libs/client';
 import { describeWith, endedAfterEach, eventually, TcpProxy } from '#libs/testing';
 import { payInLoop } from '../bench/payment-loop.js';
-import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
+import { type Replica, servedBy, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 import { RoundRobin } from './round-robin.js';
 
 /** No renewal falls due by itself while a test runs, and no create call is given up. */
@@ -14,22 +14,7 @@ describeWith('redis-server', 'replicas as processes', () => {
     watched = started.add(await WatchedReplicas.start([SHOP], [], 0), (it) => it.stop());
   });
 
-  /** Makes the gateway take the next create call without answering it. */
-  async function holdNext(): Promise<() => Promise<unknown>> {
-    const fault = { kind: 'hold', operation: 'authorize', times: 1 };
-    const { id } = (await watched.control('POST', '/faults', fault)) as { id: string };
-    return () => watched.control('POST', `/faults/${id}/release`);
-  }
-
-  const arrived = (calls: number): Promise<unknown> =>
-    watched.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}`);
-
-  async function read({ url }: Replica): Promise<number | undefined> {
-    const headers = { authorization: `Bearer ${TOKEN}` };
-    const response = await fetch(`${url}/v1/merchants/shop/session`, { headers });
-    return response.ok ? ((await response.json()) as { generation: number }).generation : undefined;
-  }
-
+  const read = (replica: Replica): Promise<number | undefined> => servedBy(replica, 'shop');
   const isReady = async ({ management }: Replica): Promise<boolean> => (await fetch(`http://${management}/readyz`)).ok;
 
   it('that start at once make one create call, and serve the same session', async () => {
@@ -80,9 +65,9 @@ describeWith('redis-server', 'replicas as processes', () => {
   });
 
   it('asked to end before they were ever ready publish what the first call brings, and cost no further call', async () => {
-    const release = await holdNext();
+    const release = await watched.holdNextCreateCall();
     const replica = await watched.launch();
-    await arrived(1);
+    await watched.createCallsArrived(1);
     expect(await isReady(replica)).toBe(false);
     replica.process.signal('SIGTERM');
     await replica.process.said(/"msg":"broker stopping"/);
@@ -94,9 +79,9 @@ describeWith('redis-server', 'replicas as processes', () => {
   });
 
   it('asked twice end at once, with code 1, and leave the lease to run out', async () => {
-    await holdNext();
+    await watched.holdNextCreateCall();
     const { process } = await watched.launch();
-    await arrived(1);
+    await watched.createCallsArrived(1);
     process.signal('SIGTERM');
     await process.said(/"msg":"broker stopping"/);
     process.signal('SIGTERM');

@@ -1,5 +1,5 @@
 import { describeWith, endedAfterEach, eventually } from '#libs/testing';
-import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
+import { type Replica, servedBy, WatchedReplicas } from '../observability/watched-replicas.js';
 
 const SESSION = { id: 'shop', lifetimeMs: 600_000, timeout: '60s', required: true };
 
@@ -11,29 +11,15 @@ describeWith('redis-server', 'a replica that is asked to end', () => {
     watched = started.add(await WatchedReplicas.start([SESSION], [], 0), (it) => it.stop());
   });
 
-  /** Makes the gateway take the next create call without answering it. */
-  async function holdNext(): Promise<() => Promise<unknown>> {
-    const fault = { kind: 'hold', operation: 'authorize', times: 1 };
-    const { id } = (await watched.control('POST', '/faults', fault)) as { id: string };
-    return () => watched.control('POST', `/faults/${id}/release`);
-  }
-
-  const arrived = (calls: number): Promise<unknown> =>
-    watched.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}`);
-
-  async function read({ url }: Replica): Promise<number | undefined> {
-    const headers = { authorization: `Bearer ${TOKEN}` };
-    const response = await fetch(`${url}/v1/merchants/shop/session`, { headers });
-    return response.ok ? ((await response.json()) as { generation: number }).generation : undefined;
-  }
+  const read = (replica: Replica): Promise<number | undefined> => servedBy(replica, 'shop');
 
   it('whose renewal outlasts the grace period ends all the same, frees its lease, and leaves no gap', async () => {
     const replica = await watched.add();
     const other = await watched.add();
     const before = await read(replica);
-    const release = await holdNext();
+    const release = await watched.holdNextCreateCall();
     const rejected = watched.reject('shop', before ?? 0);
-    await arrived(2);
+    await watched.createCallsArrived(2);
     replica.process.signal('SIGTERM');
     let ended = false;
     void replica.process.ended.then(() => (ended = true));

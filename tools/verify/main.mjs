@@ -1,6 +1,5 @@
 // `npm run verify`: what need not be asked at each change. See the usage below.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parts } from './parts.mjs';
@@ -20,7 +19,6 @@ As root on Debian, what the parts need is installed first. Elsewhere, tests whos
 the table says so; with CI=true their part fails.`;
 
 const root = join(import.meta.dirname, '..', '..');
-const PACKAGES = 'tools/install-verify.mjs';
 
 function fail(message) {
   console.error(message);
@@ -46,10 +44,10 @@ function choose({ only, turn: byTurn }, [given]) {
 
 /** Installs and builds what the tests start. */
 function prepare(chosen) {
-  const needsPackages = chosen.some(({ packages }) => packages) && existsSync(join(root, PACKAGES));
+  const needsPackages = chosen.some(({ packages }) => packages);
   const steps = [
     'tools/test-tools.sh verify',
-    ...(needsPackages ? [`node ${PACKAGES}`] : []),
+    ...(needsPackages ? ['node tools/install-verify.mjs'] : []),
     'node tools/build-if-stale.mjs',
     'node tools/build-pkcs11.mjs --if-possible',
     'node tools/pack-client.mjs > /dev/null',
