@@ -14,5 +14,5 @@ export {
   type Instant,
 } from './instant.js';
 export { parseTimeOfDayMs } from './time-of-day.js';
-export { isTimeZone, timeZoneNames } from './time-zone.js';
+export { isTimeZone } from './time-zone.js';
 export { VirtualClock } from './virtual-clock.js';

@@ -81,9 +81,3 @@ export function isTimeZone(name: string): boolean {
     throw error;
   }
 }
-
-/** The names that a person may have meant; every zone has at least one of its names here. */
-export function timeZoneNames(): readonly string[] {
-  const renamed = ['Europe/Kyiv', 'Asia/Kolkata', 'Asia/Ho_Chi_Minh', 'Asia/Kathmandu', 'Asia/Yangon', 'UTC'];
-  return [...new Set([...renamed, ...Intl.supportedValuesOf('timeZone')])];
-}
