@@ -12,6 +12,8 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 
 export interface BenchBrokerOptions {
+  /** The limit of the broker's memory; none if left out. */
+  readonly memoryMib?: number;
   /** Processors by number; any if left out. */
   readonly brokerCpu?: number;
   readonly sandboxCpu?: number;
@@ -91,6 +93,7 @@ export class BenchBroker {
     const startBroker = (): BenchProcess =>
       new BenchProcess(program('broker', options), {
         env: { BROKER_CONFIG: yaml, ...programRuntime.environment, ...options.environment },
+        memoryMib: options.memoryMib,
         ...cpu(options.brokerCpu),
       });
     const broker = startBroker();

@@ -13,6 +13,8 @@ export interface BenchEgressOptions {
   readonly brokerUrl: string;
   readonly brokerToken: string;
   readonly gatewayUrl: string;
+  /** The limit of its memory; none if left out. */
+  readonly memoryMib?: number;
   /** A processor by number; any if left out. */
   readonly cpu?: number;
 }
@@ -21,11 +23,13 @@ export interface BenchEgressOptions {
 export class BenchEgress {
   readonly process: BenchProcess;
   readonly url: string;
+  readonly managementUrl: string;
   readonly #folder: string;
 
-  private constructor(parts: Pick<BenchEgress, 'process' | 'url'> & { readonly folder: string }) {
+  private constructor(parts: Pick<BenchEgress, 'process' | 'url' | 'managementUrl'> & { readonly folder: string }) {
     this.process = parts.process;
     this.url = parts.url;
+    this.managementUrl = parts.managementUrl;
     this.#folder = parts.folder;
   }
 
@@ -42,10 +46,12 @@ export class BenchEgress {
     await writeFile(yaml, configuration({ port, managementPort }, options));
     const process_ = new BenchProcess([process.execPath, ...programRuntime.nodeArguments, PROGRAM], {
       env: { EGRESS_CONFIG: yaml, ...programRuntime.environment },
-      ...(options.cpu === undefined ? {} : { cpu: options.cpu }),
+      cpu: options.cpu,
+      memoryMib: options.memoryMib,
     });
-    const started = new BenchEgress({ process: process_, url: `http://127.0.0.1:${port}`, folder });
-    await untilOk(`http://127.0.0.1:${managementPort}/readyz`);
+    const managementUrl = `http://127.0.0.1:${managementPort}`;
+    const started = new BenchEgress({ process: process_, url: `http://127.0.0.1:${port}`, managementUrl, folder });
+    await untilOk(`${managementUrl}/readyz`);
     return started;
   }
 

@@ -1,20 +1,31 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const TICKS_PER_SECOND = 100;
 /** A busy machine may be slow to start a program; that is not what is measured here. */
 const MAX_START_MS = 60_000;
 
+export interface BenchProcessOptions {
+  readonly cpu?: number | undefined;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A limit that the kernel holds, as it does for a container: above it, it kills the program. Needs root. */
+  readonly memoryMib?: number | undefined;
+}
+
 /** A program, pinned to a processor if one is chosen and the system allows it. */
 export class BenchProcess {
   readonly #child: ChildProcess;
+  readonly #group: string | undefined;
 
-  constructor(command: readonly string[], options: { cpu?: number; env?: Readonly<Record<string, string>> }) {
+  constructor(command: readonly string[], options: BenchProcessOptions) {
     const canPin = options.cpu !== undefined && existsSync('/usr/bin/taskset');
     const pinned = canPin ? ['taskset', '-c', String(options.cpu), ...command] : [...command];
-    const [program = '', ...args] = pinned;
+    this.#group = options.memoryMib === undefined ? undefined : controlGroupOf(options.memoryMib);
+    const enter = ['sh', '-c', 'echo $$ > "$0" && exec "$@"', join(this.#group ?? '', 'cgroup.procs')];
+    const [program = '', ...args] = this.#group === undefined ? pinned : [...enter, ...pinned];
     const env = { ...process.env, ...options.env };
     this.#child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   }
@@ -44,7 +55,19 @@ export class BenchProcess {
     const ended = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
     await ended;
+    if (this.#group !== undefined) rmdirSync(this.#group);
   }
+}
+
+let groups = 0;
+
+/** @returns the folder of a new control group, of version 1 or 2 */
+function controlGroupOf(memoryMib: number): string {
+  const isFirst = existsSync('/sys/fs/cgroup/memory');
+  const folder = join('/sys/fs/cgroup', isFirst ? 'memory' : '', `bench-${process.pid}-${(groups += 1)}`);
+  mkdirSync(folder);
+  writeFileSync(join(folder, isFirst ? 'memory.limit_in_bytes' : 'memory.max'), `${memoryMib}M`);
+  return folder;
 }
 
 /** Repeats the request until the answer is 200. @throws Error after a minute */

@@ -1,138 +1,162 @@
-import { Agent, get } from 'node:http';
+import { Agent, type ClientRequest, type OutgoingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { BenchBroker } from './bench-broker.js';
+import { orderRequest } from '../sandbox/order-request.js';
+import { BenchBroker, TOKEN } from './bench-broker.js';
+import { BenchEgress } from './bench-egress.js';
 import type { BenchLine } from './bench-line.js';
 import { BenchProcess } from './bench-process.js';
-import { load } from './http-bench.js';
 import { percentile } from './handover-payments.js';
 
-const WARM_UP_ROUNDS = 3;
-const IDLE_S = 20;
+const IDLE_S = 10;
 const ATTACK_S = 60;
-const REST_S = 60;
-const CALLERS = 200;
-const PROBERS = 50;
-const READS_PER_SECOND = 100;
+/** Far more than there are places. */
+const ATTACKERS = [
+  ['pipelines', 2_000],
+  ['heads', 3_500],
+  ['bodies', 1_500],
+] as const;
+const PROBERS = 300;
+const PER_SECOND = 50;
 const PROBES_PER_SECOND = 10;
 const MIB = 1_048_576;
-/** The limit of the manifests. */
-const POD_MIB = 320;
-const BROKER_CPU = 0;
-const OTHERS_CPU = 1;
+/** The limits of the manifests. */
+const BROKER_MIB = 320;
+const EGRESS_MIB = 224;
+const SESSION = '/v1/merchants/shop/session';
+const CREATE_ORDER = '/ecom/execute_request/hpp/v1/create-order';
 
-/** What callers that pipeline requests and never read do to the others, and to the replica's memory. */
+/**
+ * What clients without a credential do to the others, and to a program within the memory limit of the manifests. Needs
+ * a control group of its own for each program, which only root can make.
+ */
 export async function benchStarvation(): Promise<readonly BenchLine[]> {
-  const running = await BenchBroker.start({ brokerCpu: BROKER_CPU, sandboxCpu: OTHERS_CPU });
+  const running = await BenchBroker.start({ memoryMib: BROKER_MIB });
   try {
-    // Memory is compared with a replica that has worked: before it has, its heap is smaller than it will ever be again.
-    for (let round = 0; round < WARM_UP_ROUNDS; round += 1) {
-      await load({ server: running.broker, url: running.sessionUrl, headers: BenchBroker.headers, rounds: [] });
+    const reads = { method: 'GET', headers: BenchBroker.headers, url: running.url + SESSION, body: () => '' };
+    const broker = await attacked({
+      name: 'broker',
+      limitMib: BROKER_MIB,
+      process: running.broker,
+      served: reads,
+      ...running,
+    });
+    const { url: brokerUrl, sandboxUrl: gatewayUrl } = running;
+    const egress = await BenchEgress.start({ brokerUrl, gatewayUrl, brokerToken: TOKEN, memoryMib: EGRESS_MIB });
+    try {
+      const headers = { ...BenchEgress.headers, 'content-type': 'application/json' };
+      const body = (): string => JSON.stringify(orderRequest());
+      const served = { method: 'POST', headers, url: egress.url + CREATE_ORDER, body };
+      return [...broker, ...(await attacked({ name: 'egress', limitMib: EGRESS_MIB, served, ...egress }))];
+    } finally {
+      await egress.stop();
     }
-    const idle = await served(running, IDLE_S);
-    const restingMib = running.broker.residentBytes() / MIB;
-    const attackers = [
-      attack(running.url, { path: '/v1/merchants/shop/session', connections: CALLERS }),
-      attack(running.managementUrl, { path: '/livez', connections: PROBERS }),
-    ];
-    const attacked = await served(running, ATTACK_S);
-    for (const attacker of attackers) await attacker.stop();
-    await pause(REST_S * 1_000);
-    const restedMib = running.broker.residentBytes() / MIB;
-    return linesOf({ idle, attacked, restingMib, restedMib });
   } finally {
     await running.stop();
   }
 }
 
 interface Served {
-  readonly reads: readonly number[];
+  readonly method: string;
+  readonly url: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: () => string;
+}
+
+interface Attacked {
+  readonly name: string;
+  readonly limitMib: number;
+  readonly process: BenchProcess;
+  readonly url: string;
+  readonly managementUrl: string;
+  readonly served: Served;
+}
+
+async function attacked(program: Attacked): Promise<readonly BenchLine[]> {
+  const { name, limitMib, served, url, managementUrl } = program;
+  const idle = await watched(program, IDLE_S);
+  const { pathname } = new URL(served.url);
+  const attackers = [
+    ...ATTACKERS.map(([kind, connections]) => attack(url, { path: pathname, kind, connections })),
+    attack(managementUrl, { path: '/livez', kind: 'heads', connections: PROBERS }),
+  ];
+  try {
+    const under = await watched(program, ATTACK_S);
+    const p99 = percentile(under.served, 0.99);
+    return [
+      {
+        name: `${name}: memory, the most within ${ATTACK_S} s of attack; none of ${under.served.length} requests failed`,
+        value: under.mostMib,
+        unit: 'MiB',
+        ratio: under.mostMib / limitMib,
+        atMost: 1,
+        baseline: `${limitMib} MiB, its control group`,
+      },
+      {
+        name: `${name}: /livez, the slowest of ${under.probes.length}`,
+        value: Math.max(...under.probes),
+        unit: 'ms',
+        ratio: Math.max(...under.probes) / 1_000,
+        atMost: 1,
+        baseline: `1 s; without attackers ${Math.max(...idle.probes).toFixed(2)} ms`,
+      },
+      {
+        name: `${name}: request of a well-behaved caller, p99`,
+        value: p99,
+        unit: 'ms',
+        ratio: p99 / percentile(idle.served, 0.99),
+        baseline: 'without attackers',
+      },
+    ];
+  } finally {
+    for (const attacker of attackers) await attacker.stop();
+  }
+}
+
+function attack(url: string, of: { path: string; kind: string; connections: number }): BenchProcess {
+  const program = join(import.meta.dirname, 'starving-clients.js');
+  const { port } = new URL(url);
+  return new BenchProcess(
+    [process.execPath, program, port, of.path, of.kind, String(of.connections), String(ATTACK_S)],
+    {},
+  );
+}
+
+interface Watched {
+  readonly served: readonly number[];
   readonly probes: readonly number[];
   readonly mostMib: number;
 }
 
-interface Measured {
-  readonly idle: Served;
-  readonly attacked: Served;
-  readonly restingMib: number;
-  readonly restedMib: number;
-}
-
-function linesOf({ idle, attacked, restingMib, restedMib }: Measured): readonly BenchLine[] {
-  const under = `under ${CALLERS} connections to the API and ${PROBERS} to the management port that read nothing`;
-  const idleP99 = percentile(idle.reads, 0.99);
-  const attackedP99 = percentile(attacked.reads, 0.99);
-  const slowest = Math.max(...attacked.probes);
-  const ms = (value: number): string => value.toFixed(2);
-  return [
-    {
-      name: `read of a session, p99 ${under}`,
-      value: attackedP99,
-      unit: 'ms',
-      ratio: attackedP99 / idleP99,
-      atMost: 3,
-      baseline: `the same without them (${ms(idleP99)} ms)`,
-    },
-    {
-      name: `/livez, the slowest of ${attacked.probes.length}`,
-      value: slowest,
-      unit: 'ms',
-      ratio: slowest / 100,
-      atMost: 1,
-      baseline: `100 ms; p99 ${ms(percentile(attacked.probes, 0.99))} ms, without them ${ms(Math.max(...idle.probes))} ms at most`,
-    },
-    {
-      name: `memory, the most within ${ATTACK_S} s`,
-      value: attacked.mostMib,
-      unit: 'MiB',
-      ratio: attacked.mostMib / POD_MIB,
-      atMost: 1,
-      baseline: `${POD_MIB} MiB, the limit of the manifests`,
-    },
-    {
-      name: `memory ${REST_S} s after they left`,
-      value: restedMib,
-      unit: 'MiB',
-      ratio: restedMib / restingMib,
-      atMost: 1.1,
-      baseline: `before (${ms(restingMib)} MiB)`,
-    },
-  ];
-}
-
-function attack(url: string, { path, connections }: { path: string; connections: number }): BenchProcess {
-  const program = join(import.meta.dirname, 'starving-clients.js');
-  const { port } = new URL(url);
-  const command = [process.execPath, program, port, path, String(connections), String(ATTACK_S)];
-  return new BenchProcess(command, { cpu: OTHERS_CPU });
-}
-
-/** A well-behaved caller and a probe, for this many seconds. */
-async function served({ broker, sessionUrl, managementUrl }: BenchBroker, seconds: number): Promise<Served> {
+/** A well-behaved caller and a probe, for this many seconds. @throws Error if one of their requests fails */
+async function watched({ process: target, served, managementUrl }: Attacked, seconds: number): Promise<Watched> {
   let mostMib = 0;
-  const looking = setInterval(() => (mostMib = Math.max(mostMib, broker.residentBytes() / MIB)), 50);
-  const [reads, probes] = await Promise.all([
-    timesOf({ url: sessionUrl, perSecond: READS_PER_SECOND, seconds }),
-    timesOf({ url: `${managementUrl}/livez`, perSecond: PROBES_PER_SECOND, seconds }),
-  ]);
-  clearInterval(looking);
-  return { reads, probes, mostMib };
+  const looking = setInterval(() => (mostMib = Math.max(mostMib, target.residentBytes() / MIB)), 50);
+  const probe = { method: 'GET', headers: {}, url: `${managementUrl}/livez`, body: () => '' };
+  try {
+    const [times, probes] = await Promise.all([
+      timesOf(served, { perSecond: PER_SECOND, seconds, agent: new Agent({ keepAlive: true }) }),
+      timesOf(probe, { perSecond: PROBES_PER_SECOND, seconds, agent: new Agent() }),
+    ]);
+    return { served: times, probes, mostMib };
+  } finally {
+    clearInterval(looking);
+  }
 }
 
 interface Pace {
-  readonly url: string;
   readonly perSecond: number;
   readonly seconds: number;
+  readonly agent: Agent;
 }
 
 /** At a steady pace, whether or not earlier ones have been answered. @throws Error at an answer that is not 200 */
-async function timesOf({ url, perSecond, seconds }: Pace): Promise<readonly number[]> {
-  const agent = new Agent({ keepAlive: true });
+async function timesOf(served: Served, { perSecond, seconds, agent }: Pace): Promise<readonly number[]> {
   const sent: Promise<number>[] = [];
   const startedAt = performance.now();
   while (sent.length < perSecond * seconds) {
     const due = Math.floor(((performance.now() - startedAt) * perSecond) / 1_000);
-    if (sent.length < due) sent.push(timeOf(url, agent));
+    if (sent.length < due) sent.push(timeOf(served, agent));
     else await pause(1);
   }
   try {
@@ -142,15 +166,15 @@ async function timesOf({ url, perSecond, seconds }: Pace): Promise<readonly numb
   }
 }
 
-function timeOf(url: string, agent: Agent): Promise<number> {
+function timeOf({ url, method, headers, body }: Served, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
-    const asked = get(url, { agent, headers: BenchBroker.headers }, (response) => {
+    const asked: ClientRequest = request(url, { agent, method, headers }, (response) => {
       response.resume().on('end', () => {
         if (response.statusCode === 200) resolve(performance.now() - startedAt);
         else reject(new Error(`${url} answered ${response.statusCode}`));
       });
     });
-    asked.on('error', reject);
+    asked.on('error', reject).end(body());
   });
 }

@@ -1,30 +1,41 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A program: connections that pipeline requests without a credential, read no answer, and come back when cut off. */
-const [port = '', path = '', connections = '', seconds = ''] = process.argv.slice(2);
+/**
+ * A program: clients without a credential that take places, from eight addresses, and come back when they are cut off.
+ * They pipeline and read no answer, or leave a request unfinished within its head or its body.
+ */
+const [port = '', path = '', kind = '', connections = '', seconds = ''] = process.argv.slice(2);
 
-const PERIOD_MS = 100;
-/** 2 MB in 6 s. */
-const BYTES_PER_PERIOD = 33_333;
+const ADDRESSES = 8;
 const MIN_ABSENCE_MS = 250;
-
-const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-const octets = Buffer.from(request.repeat(Math.ceil(BYTES_PER_PERIOD / request.length)));
+const HEAD = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+const SENT: Readonly<Record<string, string>> = {
+  pipelines: `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(2_000),
+  heads: HEAD + 'a:b\r\n'.repeat(1_590),
+  bodies: `${HEAD}Content-Length: 65536\r\n\r\n{`,
+};
+const octets = Buffer.from(SENT[kind] ?? '');
 const endsAt = performance.now() + Number(seconds) * 1_000;
 
-async function starve(): Promise<void> {
+async function starve(index: number): Promise<void> {
+  // All at once would only fill the queue of the system.
+  await pause(index);
   while (performance.now() < endsAt) {
-    const socket = connect(Number(port), '127.0.0.1').pause();
-    socket.on('error', () => socket.destroy());
-    while (performance.now() < endsAt && !socket.destroyed) {
-      // One that is no longer read from waits, and keeps its connection open.
-      if (!socket.writableNeedDrain) socket.write(octets);
-      await pause(PERIOD_MS);
-    }
-    socket.destroy();
+    const localAddress = `127.0.0.${2 + (index % ADDRESSES)}`;
+    const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress }).pause();
+    socket.on('error', () => socket.destroy()).write(octets);
+    await closed(socket);
     await pause(MIN_ABSENCE_MS);
   }
 }
 
-await Promise.all(Array.from({ length: Number(connections) }, starve));
+async function closed(socket: Socket): Promise<void> {
+  while (!socket.destroyed && performance.now() < endsAt) {
+    if (kind === 'pipelines' && !socket.writableNeedDrain) socket.write(octets);
+    await pause(100);
+  }
+  socket.destroy();
+}
+
+await Promise.all(Array.from({ length: Number(connections) }, (_, index) => starve(index)));

@@ -52,7 +52,7 @@ describe('an egress before callers that send requests in advance and read no ans
 
   it('counts the connections that it refuses', async () => {
     const opened: RawConnection[] = [];
-    for (let count = 0; count < 15; count += 1) opened.push(await RawConnection.to(egress.url));
+    for (let count = 0; count < 31; count += 1) opened.push(await RawConnection.to(egress.url));
     await eventually(() => opened.some(({ isClosed }) => isClosed));
     for (const connection of opened) connection.vanish();
     expect(await egress.metrics()).toMatch(

@@ -8,7 +8,7 @@ import { ConfigurationInForce } from './configuration/configuration-in-force.js'
 import { serveDocumentation } from './docs/documentation-pages.js';
 import { ConnectionEnds } from './http/connection-ends.js';
 import { createHttpAdapter } from './http/http-server.js';
-import { drain, guardServer, listen, MemoryAfterLoad, returnMemory } from '#libs/edge';
+import { boundsWithin, drain, guardServer, listen, memoryLimit, returnMemory } from '#libs/edge';
 import { RequestLife } from './http/request-life.js';
 import { ManagementPort } from './management/management-port.js';
 import { NestLogger } from './platform/nest-logger.js';
@@ -48,11 +48,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const reloader = source === undefined ? undefined : app.get(Reloader);
   // Everything is loaded by now, and no one is waiting yet.
   returnMemory();
-  const memory = new MemoryAfterLoad(options);
-  const end = (graceMs: number): Promise<void> => {
-    memory.close();
-    return close(app, graceMs, options);
-  };
+  const end = (graceMs: number): Promise<void> => close(app, graceMs, options);
   try {
     // The management port first: it shows how the start is going.
     const managementUrl = await app.get(ManagementPort).open();
@@ -99,7 +95,7 @@ function openHttp(app: NestFastifyApplication, { configuration, clock }: BrokerO
   const { api: ended } = app.get(ConnectionEnds);
   const inForce = app.get(ConfigurationInForce);
   const hosts = auth.disabled ? () => inForce.current.http.hosts : undefined;
-  guardServer(app.getHttpServer(), { hosts, bounds: http.connections, clock, ended });
+  guardServer(app.getHttpServer(), { hosts, bounds: boundsWithin(memoryLimit(), http.connections), clock, ended });
   return listen(http, async (free) => {
     await app.listen(free);
     return await app.getUrl();

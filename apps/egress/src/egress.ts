@@ -1,7 +1,16 @@
 import type { Server } from 'node:http';
 import type { Clock } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
-import { drain, endConnections, EndsOfPorts, guardServer, MemoryAfterLoad, openServer, returnMemory } from '#libs/edge';
+import {
+  boundsWithin,
+  drain,
+  endConnections,
+  EndsOfPorts,
+  guardServer,
+  memoryLimit,
+  openServer,
+  returnMemory,
+} from '#libs/edge';
 import { createEgressInstruments, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
 import { type EgressAudit, openEgressAudit } from './audit/egress-audit.js';
 import { Deployment } from './deployment/deployment.js';
@@ -45,7 +54,6 @@ export async function startEgress(options: EgressOptions): Promise<RunningEgress
   const { configuration, logger } = options;
   // Everything is loaded by now, and no one is waiting yet.
   returnMemory();
-  egress.watchMemory();
   try {
     // The management port first: it shows how the start is going.
     const managementUrl = await egress.openManagement();
@@ -81,7 +89,11 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   const server = createEgressServer(configuration.listen.tls, (arrival) => void traffic.serve(arrival));
   const connectionEnds = new EndsOfPorts(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
   instruments?.observeConnectionEnds(() => connectionEnds.all());
-  guardServer(server, { bounds: configuration.listen.connections, clock, ended: connectionEnds.api });
+  guardServer(server, {
+    bounds: boundsWithin(memoryLimit(), configuration.listen.connections),
+    clock,
+    ended: connectionEnds.api,
+  });
   const onReload = (isTaken: boolean): void => {
     instruments?.reloaded(isTaken);
     if (isTaken) begin();
@@ -112,7 +124,6 @@ interface EgressParts {
 class Egress {
   readonly #parts: EgressParts;
   #management: Management | undefined;
-  #memory: MemoryAfterLoad | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(parts: EgressParts) {
@@ -132,10 +143,6 @@ class Egress {
     const opened = { address, hosts: address.hosts, readiness, telemetry, clock, ended };
     this.#management = await openManagement(opened);
     return this.#management.url;
-  }
-
-  watchMemory(): void {
-    this.#memory = new MemoryAfterLoad(this.#parts.options);
   }
 
   open(): Promise<string> {
@@ -165,7 +172,6 @@ class Egress {
     const { clock, logger, telemetry } = options;
     logger.info({}, 'egress stopping');
     reloads.close();
-    this.#memory?.close();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     endConnections(server);
     await this.#lastRequests(traffic, clock);

@@ -67,7 +67,7 @@ describe('the configuration of an egress in files', () => {
 
   it('is what the egress works by, and nothing of the settings as they are written', async () => {
     expect(await load()).toEqual({
-      listen: { host: '127.0.0.1', port: 8090, connections: { max: 4_096, perAddress: 3_072 } },
+      listen: { host: '127.0.0.1', port: 8090, connections: {} },
       management: { host: '127.0.0.1', port: 9466, hosts: [] },
       broker: { url: new URL('http://127.0.0.1:8080'), tls: {} },
       gateway: {

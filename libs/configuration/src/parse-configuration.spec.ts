@@ -52,7 +52,7 @@ describe('parseConfiguration', () => {
         hosts: [],
         docs: true,
         maxWatchers: 10_000,
-        connections: { max: 12_000, perAddress: 11_000 },
+        connections: {},
         rateLimit: { perSecond: 500, burst: 2_000 },
       },
       management: { host: '127.0.0.1', port: 9464, hosts: [], merchantSeries: 500, statusPage: true },

@@ -38,7 +38,7 @@ const warnings = (changes: Raw): string[] => parse(changes).warnings.map(({ path
 describe('parseEgressConfiguration', () => {
   it('fills in every default', () => {
     expect(parse()).toEqual({
-      listen: { host: '127.0.0.1', port: 8090, connections: { max: 4_096, perAddress: 3_072 } },
+      listen: { host: '127.0.0.1', port: 8090, connections: {} },
       management: { host: '127.0.0.1', port: 9466, hosts: [] },
       broker: { url: new URL('http://127.0.0.1:8080'), tls: {} },
       gateway: {

@@ -5,7 +5,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { instantFromEpochMs, SystemClock, VirtualClock } from '#libs/clock';
 import { endedAfterEach, eventually, TestAuthority } from '#libs/testing';
-import { boundConnections, type ConnectionBounds } from './bounded-connections.js';
+import { boundConnections } from './bounded-connections.js';
+import type { ConnectionBounds } from './connection-bounds.js';
 import { EndedConnections } from './ended-connections.js';
 
 const BOUNDS: ConnectionBounds = { max: 100, perAddress: 100 };
@@ -83,61 +84,11 @@ describe('a server whose connections are bounded', () => {
     expect(text()).toMatch(/\/0;[^]*\/199;[^]*\/399;$/);
   });
 
-  it('leaves reading to the parser until somebody sends in advance, and then on no connection', async () => {
-    const server = await open();
-    const listenersOf = (socket: Socket | undefined): readonly unknown[] => socket?.listeners('data') ?? [];
-    let [connected] = [once(server, 'connection') as Promise<Socket[]>];
-    const good = await client(server);
-    const [goodSocket] = await connected;
-    const [own] = listenersOf(goodSocket);
-    for (let request = 1; request <= 3; request += 1) {
-      good.socket.write(TINY);
-      await eventually(() => answeredIn(good.text()) === request);
-    }
-    expect(listenersOf(goodSocket)).toEqual([own]);
-    const { socket, text } = await client(server);
-    socket.write(TINY.repeat(20));
-    await eventually(() => answeredIn(text()) === 20);
-    expect(listenersOf(goodSocket)).not.toContain(own);
-    connected = once(server, 'connection') as Promise<Socket[]>;
-    const later = await client(server);
-    const [laterSocket] = await connected;
-    expect(listenersOf(laterSocket).map(String)).toEqual(listenersOf(goodSocket).map(String));
-    for (const { socket: each, text: answers } of [good, later]) {
-      const before = answeredIn(answers());
-      each.write(TINY);
-      await eventually(() => answeredIn(answers()) === before + 1);
-    }
-  });
-
-  it('trusts new connections again half a minute after requests in advance were last seen', async () => {
-    const virtual = new VirtualClock(instantFromEpochMs(0));
-    clock = virtual;
-    const server = await open();
-    const isTrusted = async (): Promise<boolean> => {
-      const connected = once(server, 'connection') as Promise<Socket[]>;
-      await client(server);
-      const [socket] = await connected;
-      return String(socket?.listeners('data')[0]).includes('native code');
-    };
-    expect(await isTrusted()).toBe(true);
-    const { socket } = await client(server);
-    socket.write(TINY.repeat(20));
-    await eventually(() => handled.length > 0);
-    expect(await isTrusted()).toBe(false);
-    await virtual.advance(29_000);
-    expect(await isTrusted()).toBe(false);
-    await virtual.advance(1_000);
-    expect(await isTrusted()).toBe(true);
-  });
-
-  it('takes in no more of what is sent in advance than a few requests', async () => {
+  it('takes in nothing of what is sent in advance, and ends the connection with its answer if that is much', async () => {
     const server = await open();
     handler = () => undefined;
-    const hasty = await client(server);
-    hasty.socket.write(TINY.repeat(20));
-    await eventually(() => handled.length === 1);
-    handled.length = 0;
+    let parsed = 0;
+    server.on('request', () => void (parsed += 1));
     const connected = once(server, 'connection') as Promise<Socket[]>;
     const { socket } = await client(server);
     const flood = Buffer.from(TINY.repeat(400_000));
@@ -152,6 +103,10 @@ describe('a server whose connections are bounded', () => {
     expect(read?.bytesRead).toBeLessThan(1_000_000);
     expect(socket.writableLength).toBeGreaterThan(0);
     expect(handled).toHaveLength(2);
+    expect(parsed).toBe(2);
+    answers[0]?.end();
+    await eventually(() => socket.closed);
+    expect([parsed, endsOf('pipelined')]).toEqual([2, 1]);
   });
 
   it.each([false, true])('reads long bodies between requests that were sent in advance (TLS: %s)', async (secure) => {
@@ -164,65 +119,78 @@ describe('a server whose connections are bounded', () => {
       request.on('end', () => response.end(`${request.method} ${length};`));
     };
     const { socket, text } = await client(server, secure);
-    const body = 'x'.repeat(300_000);
-    const post = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    socket.write(TINY + post + TINY + TINY + post + TINY);
-    await eventually(() => answeredIn(text()) === 6);
-    expect(text().match(/(GET|POST) \d+;/g)).toEqual([
-      'GET 0;',
-      'POST 300000;',
-      'GET 0;',
-      'GET 0;',
-      'POST 300000;',
-      'GET 0;',
-    ]);
+    const post = (length: number): string =>
+      `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`;
+    socket.write(post(300_000) + TINY + TINY + post(10_000) + TINY);
+    await eventually(() => answeredIn(text()) === 5);
+    expect(text().match(/(GET|POST) \d+;/g)).toEqual(['POST 300000;', 'GET 0;', 'GET 0;', 'POST 10000;', 'GET 0;']);
   });
 
-  it('ends connections once those that wait would fill the memory, and serves the others on', async () => {
-    const server = await open({ max: 500, perAddress: 500 });
-    handler = () => undefined;
-    const { socket: good, text } = await client(server);
-    const greedy = await Promise.all(Array.from({ length: 250 }, () => client(server)));
-    for (const { socket } of greedy) socket.write(TINY.repeat(2_000));
-    await eventually(() => endsOf('pipelined') > 0);
-    handler = (_request, response) => void response.end();
-    good.write(TINY);
-    await eventually(() => answeredIn(text()) === 1);
-    expect(handled.length).toBeLessThanOrEqual(251);
-  });
-
-  it('forgets what a client sent in advance that went away', async () => {
+  it('answers a chunked request and ends the connection, if another one came with its last octets', async () => {
     const server = await open();
-    handler = () => undefined;
-    for (let round = 1; round <= 3; round += 1) {
-      const clients = await Promise.all(Array.from({ length: 60 }, () => client(server)));
-      for (const { socket } of clients) socket.write(TINY.repeat(20));
-      await eventually(() => handled.length === round * 60);
-      const gone = answers.slice(-60).map((answer) => once(answer, 'close'));
-      for (const { socket } of clients) socket.destroy();
-      await Promise.all(gone);
-    }
-    expect([...ended.all()].filter(([, count]) => count > 0)).toEqual([]);
+    handler = (request, response) => void request.resume().on('end', () => response.end('once'));
+    const { socket, text } = await client(server);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    await eventually(() => handled.length === 1);
+    socket.write(`4\r\nbody\r\n0\r\n\r\n${TINY}`);
+    await once(socket, 'close');
+    expect([answeredIn(text()), handled.length, endsOf('pipelined')]).toEqual([1, 1, 1]);
   });
 
-  it('closes the connections that are too many of one address, or in all, and counts them', async () => {
-    const server = await open({ max: 3, perAddress: 2 });
-    const [first] = [await client(server), await client(server)];
-    const third = await client(server);
-    await once(third.socket, 'close');
-    expect(endsOf('address')).toBe(1);
-    const fromElsewhere = connect({ port: portOf(server), host: '127.0.0.1', localAddress: '127.0.0.2' });
-    await once(fromElsewhere, 'connect');
-    const last = connect({ port: portOf(server), host: '127.0.0.1', localAddress: '127.0.0.3' });
-    await once(
-      last.on('error', () => undefined),
-      'close',
-    );
-    await eventually(() => endsOf('all') === 1);
-    fromElsewhere.destroy();
-    first?.socket.write(TINY);
-    await eventually(() => first !== undefined && answeredIn(first.text()) === 1);
-    expect(reports).toEqual([{ reason: 'address', connections: 1 }]);
+  describe('with too many connections', () => {
+    const from = async (server: Server, localAddress: string): Promise<Socket> => {
+      const accepted = once(server, 'connection');
+      const socket = connect({ port: portOf(server), host: '127.0.0.1', localAddress });
+      socket.on('error', () => socket.destroy()).resume();
+      await accepted;
+      return started.add(socket, (it) => Promise.resolve(void it.destroy()));
+    };
+    const ask = async (socket: Socket, url: string): Promise<void> => {
+      socket.write(`GET ${url} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await eventually(() => handled.some((request) => request.url === url));
+    };
+    const isClosed = (socket: Socket): boolean => socket.closed;
+    const closed = (socket: Socket | undefined): Promise<void> => eventually(() => socket?.closed === true);
+
+    it('of one address, ends the one of it that was idle for the longest', async () => {
+      const server = await open({ max: 9, perAddress: 3 });
+      const [oldest, used] = [await from(server, '127.0.0.1'), await from(server, '127.0.0.1')];
+      await ask(oldest, '/oldest');
+      await ask(used, '/used');
+      handler = () => undefined;
+      const working = await from(server, '127.0.0.1');
+      await ask(working, '/working');
+      const newest = await from(server, '127.0.0.1');
+      await closed(oldest);
+      handler = (_request, response) => void response.end();
+      await ask(newest, '/newest');
+      expect([used, working, newest].map(isClosed)).toEqual([false, false, false]);
+      expect(endsOf('address')).toBe(1);
+      expect(reports).toEqual([{ reason: 'address', connections: 1 }]);
+    });
+
+    it('in all, ends an idle one of the address that has the most, though it has sent half of a request', async () => {
+      const server = await open({ max: 4, perAddress: 3 });
+      const honest = await from(server, '127.0.0.1');
+      const greedy = [];
+      for (let count = 0; count < 3; count += 1) greedy.push(await from(server, '127.0.0.2'));
+      for (const socket of greedy) socket.write('GET / HTTP/1.1\r\nHost:');
+      const newcomer = await from(server, '127.0.0.3');
+      await closed(greedy[0]);
+      await ask(newcomer, '/newcomer');
+      await ask(honest, '/honest');
+      expect([endsOf('all'), endsOf('address')]).toEqual([1, 0]);
+    });
+
+    it('all of which are being answered, ends the newest', async () => {
+      const server = await open({ max: 2, perAddress: 2 });
+      handler = () => undefined;
+      const busy = [await from(server, '127.0.0.1'), await from(server, '127.0.0.2')];
+      for (const [index, socket] of busy.entries()) await ask(socket, `/${index}`);
+      await closed(await from(server, '127.0.0.3'));
+      expect(busy.map(isClosed)).toEqual([false, false]);
+      expect(endsOf('all')).toBe(1);
+    });
   });
 
   it('ends a connection whose answer nobody reads, and no other one', async () => {

@@ -83,6 +83,8 @@ describe('a server that is guarded', () => {
 
 const GARBAGE = '\0 no HTTP';
 
+const CHUNKED = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n';
+
 describe('what is no HTTP, behind a request', () => {
   const started = endedAfterEach();
   let servers: Server[] = [];
@@ -113,7 +115,7 @@ describe('what is no HTTP, behind a request', () => {
     ['that was refused', `GET / HTTP/1.1\r\n\r\n${GARBAGE}`, 'HTTP/1.1 400'],
     ['whose expectation was refused', `GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n${GARBAGE}`, 'HTTP/1.1 417'],
     ['of a version without lengths of chunks', `GET / HTTP/0.9\r\n\r\n${GARBAGE}`, 'HTTP/1.1 400'],
-    ['whose answer has begun', `GET / HTTP/1.1\r\nHost: x\r\n\r\n${GARBAGE}`, 'HTTP/1.1 200'],
+    ['whose answer has begun', `${CHUNKED}\r\n${GARBAGE}`, 'HTTP/1.1 200'],
   ])('adds no second answer to one %s', async (_name, octets, start) => {
     const port = await portOf((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -134,8 +136,7 @@ describe('what is no HTTP, behind a request', () => {
     socket.on('data', (octets: string) => (answered += octets));
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nx-request-id: first-1\r\n\r\n');
     await once(socket, 'data');
-    const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n';
-    socket.write(`${head}x-request-id: order-7\r\n\r\nno chunk`);
+    socket.write(`${CHUNKED}x-request-id: order-7\r\n\r\nno chunk`);
     await once(socket, 'close');
     expect(answered.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
     expect(answered).toMatch(/^x-request-id: order-7\r$/m);

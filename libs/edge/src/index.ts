@@ -1,4 +1,4 @@
-export { MANAGEMENT_BOUNDS } from './bounded-connections.js';
+export { boundsWithin, MANAGEMENT_BOUNDS, memoryLimit } from './connection-bounds.js';
 export { answerProblem } from './answer-problem.js';
 export { bearerTokenOf, digestOf } from './bearer-token.js';
 export { CertificateCallers, type CertifiedCaller } from './certificate-callers.js';
@@ -9,7 +9,6 @@ export { edgeHeaders, REQUEST_ID_HEADER, requestIdOf } from './edge-headers.js';
 export { guardServer } from './guard-server.js';
 export { type Address, listen, openServer } from './listen.js';
 export { type ConfiguredHash, HASH_PRESENTED, MistakenHashes } from './mistaken-hashes.js';
-export { MemoryAfterLoad } from './memory-after-load.js';
 export { type Problem, PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 export { wantBody } from './proper-requests.js';
 export { RateLimiter } from './rate-limiter.js';

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { BrokerError } from '#libs/errors';
 import { answerProblem } from './answer-problem.js';
-import type { Handler } from './request-turns.js';
+import type { Handler } from './one-request-at-a-time.js';
 
 const AUTHORITY = /^(?:\[(?<v6>[\da-f:.]+)\]|(?<name>[^:[\]]+))(?::\d{1,5})?$/i;
 

@@ -5,7 +5,7 @@ import { answerProblem } from './answer-problem.js';
 import { noteAnswer } from './answers-under-way.js';
 import { answerRaw } from './client-error.js';
 import { isEnding } from './drain.js';
-import type { Handler } from './request-turns.js';
+import type { Handler } from './one-request-at-a-time.js';
 
 /** Requests whose client sends its body only when told to, and whether their connection may be reused after that. */
 const unsentBodies = new WeakMap<IncomingMessage, boolean>();

@@ -40,7 +40,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 75_000;
 /** How often requests are checked for timeouts: a timeout acts at most this late. */
 const CHECK_EVERY_MS = 1_000;
-const MAX_HEADER_BYTES = 16_384;
+const MAX_HEADER_BYTES = 8_192;
 /** A JWE of a payload of 64 KiB, and the JSON around it. Routes that take text allow more. */
 const MAX_BODY_BYTES = 135_168;
 

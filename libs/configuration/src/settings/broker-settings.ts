@@ -19,11 +19,11 @@ const http = {
   ),
   /** Everybody who connects is counted, known or not: followers, waiting readers, and those who send nothing. */
   connections: section({
-    max: wholeNumber(1, 1_000_000, 12_000).says(
-      'Maximum number of connections to the API of one replica; any more are closed immediately.',
+    max: wholeNumber(1, 1_000_000).optional.says(
+      'Maximum number of connections to the API of one replica. Without it, what the memory limit of the process allows.',
     ),
-    perAddress: wholeNumber(1, 1_000_000, 11_000).says(
-      'Maximum number of them from one address. Behind a proxy or a load balancer, all callers have the same address.',
+    perAddress: wholeNumber(1, 1_000_000).optional.says(
+      'Maximum number of them from one address; without it, an eighth. Behind a proxy or a load balancer, all callers have the same address.',
     ),
   }),
   rateLimit: section({

@@ -16,11 +16,11 @@ const listen = {
   port: wholeNumber(0, 65_535, 8090).says('Port for the clients, 0 for any free one.'),
   /** Everybody who connects is counted, known or not. */
   connections: section({
-    max: wholeNumber(1, 1_000_000, 4_096).says(
-      'Maximum number of connections of clients to one egress; any more are closed immediately.',
+    max: wholeNumber(1, 1_000_000).optional.says(
+      'Maximum number of connections of clients to one egress. Without it, what the memory limit of the process allows.',
     ),
-    perAddress: wholeNumber(1, 1_000_000, 3_072).says(
-      'Maximum number of them from one address. Behind a proxy or a load balancer, all clients have the same address.',
+    perAddress: wholeNumber(1, 1_000_000).optional.says(
+      'Maximum number of them from one address; without it, an eighth. Behind a proxy or a load balancer, all clients have the same address.',
     ),
   }),
   tls: httpTls.optional,
