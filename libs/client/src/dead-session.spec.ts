@@ -1,4 +1,4 @@
-import { deadSessionCode } from './dead-session.js';
+import { deadSessionCode } from './payment-outcome.js';
 import {
   AnswerLost,
   AnswerUnopened,

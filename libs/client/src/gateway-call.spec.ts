@@ -206,7 +206,6 @@ describe('one call of the gateway', () => {
     ['Give one object to send', [REFUND, { sealed: 'canary' }]],
     ['the path must begin with one /', ['//canary.test/', { json: {} }]],
     ['the path must begin with one /', ['https://canary.test/', { json: {} }]],
-    ['at most 65536 octets', [REFUND, { sealed: { a: 'x'.repeat(65_536) } }]],
   ])('is refused before anything is asked: %s', async (says, parts) => {
     const failure = await failureOf(broker.fetch(...parts));
     expect(failure).toMatchObject({ name: 'InvalidInput', message: expect.stringContaining(says) });

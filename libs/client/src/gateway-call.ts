@@ -1,12 +1,10 @@
-import { deadSessionCode } from './dead-session.js';
 import { orAborted, within } from './deadline.js';
 import { CallAborted, GatewayRefused, SessionRejected } from './errors.js';
-import type { FetchAnswer } from './fetch.js';
 import { isJsonObject, type JsonObject, parsedJson, readStart } from './json.js';
 import { invalid, type Settings } from './options.js';
-import { answerLost, UNKNOWN_ERROR } from './payment-outcome.js';
+import { answerLost, deadSessionCode, type GatewayAnswer, UNKNOWN_ERROR } from './payment-outcome.js';
 import { isOfAnEgress } from './problem.js';
-import { octetsOf, seal } from './sealing.js';
+import { seal } from './sealing.js';
 import type { Session } from './session.js';
 
 /** What is sent to the gateway: one of the two. */
@@ -39,13 +37,12 @@ export function gatewayCall(
   }
   // Written now: a repetition sends the same, whatever becomes of the object.
   const text = JSON.stringify(members);
-  if (sealed !== undefined) octetsOf(text);
   const url = gateway.url + path;
   return async (session) => {
     const body = sealed === undefined ? text : await seal(session.serverPublic, text);
     const headers = headersOf(session, sealed === undefined ? 'application/json' : 'text/plain');
     return within(time, { ms: gateway.timeoutMs, parents: [signal] }, async ({ signal: end }) => {
-      let about: Answered | { readonly url: string } = { url };
+      let about: GatewayAnswer | { readonly url: string } = { url };
       try {
         const request = { method: 'POST', headers, body, redirect: 'manual', signal: end } as const;
         const answer = await orAborted(gateway.fetch(url, request), end);
@@ -53,7 +50,10 @@ export function gatewayCall(
         const { text: read, isWhole } = await readStart(answer.body, end, MAX_ANSWER_OCTETS);
         return judged(isWhole ? parsedJson(read) : undefined, answered, sealed !== undefined);
       } catch (error) {
-        return answerLost(end.aborted && error === end.reason ? asOfThePlatform(error) : error, about);
+        if (!end.aborted || error !== end.reason) return answerLost(error, about);
+        // Our own reasons for an end say nothing of a payment that is on its way: it is named as the platform would.
+        const name = error instanceof CallAborted ? 'AbortError' : 'TimeoutError';
+        return answerLost(new DOMException('The wait for the gateway ended', name), about);
       }
     });
   };
@@ -65,35 +65,20 @@ function headersOf({ deviceId, refreshToken }: Session, type: string): Record<st
   return { accept: 'application/json', 'content-type': type, ...session, ...refresh };
 }
 
-interface Answered {
-  readonly status: number;
-  readonly headers: FetchAnswer['headers'];
-  readonly url: string;
-}
-
 /** @returns an answer of the operation, or `{jwe}` with one */
-function judged(document: unknown, answer: Answered, isSealed: boolean): JsonObject {
+function judged(document: unknown, answer: GatewayAnswer, isSealed: boolean): JsonObject {
   const { status } = answer;
-  const isSuccess = status >= 200 && status < 300;
-  const said = isJsonObject(document) && !isOfAnEgress(document) ? document : undefined;
-  if (isSuccess && isText(said?.['jwe'])) return said;
+  const said = isJsonObject(document) && !isOfAnEgress(document) ? document : {};
+  const { jwe, msgCode } = said;
+  if (isSuccess(status) && isText(jwe)) return said;
   const dead = deadSessionCode({ ...answer, data: document });
   if (dead !== undefined) throw new SessionRejected(dead);
-  const code = said?.['msgCode'];
-  if (said !== undefined && isRefusal(code, status)) throw new GatewayRefused(code, status, said);
-  const hasCode = code !== undefined && code !== null && code !== '';
-  return said === undefined || hasCode || !isSuccess || isSealed ? answerLost(document, answer) : said;
+  if (isRefusal(msgCode, status)) throw new GatewayRefused(msgCode, status, said);
+  if (isSuccess(status) && !isSealed && said === document && (msgCode ?? '') === '') return said;
+  return answerLost(document, answer);
 }
 
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 /** Under 5xx, a code does not say that nothing was carried out. */
 const isRefusal = (code: unknown, status: number): boolean => isText(code) && code !== UNKNOWN_ERROR && status < 500;
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-
-/** Our own reasons for an end say nothing of a payment that is on its way. */
-function asOfThePlatform(reason: unknown): Error {
-  const isOfCaller = reason instanceof CallAborted;
-  return Object.assign(new Error('The wait ended', isOfCaller ? { cause: reason.cause } : undefined), {
-    name: isOfCaller ? 'AbortError' : 'TimeoutError',
-  });
-}

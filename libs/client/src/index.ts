@@ -11,6 +11,6 @@ export {
   Unauthenticated,
 } from './entries/main.js';
 export { fileToken } from './entries/file-token.js';
-export { deadSessionCode } from './dead-session.js';
+export { deadSessionCode } from './payment-outcome.js';
 export { readSession } from './session.js';
 export { SseParser } from './sse-parser.js';

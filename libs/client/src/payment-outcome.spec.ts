@@ -8,7 +8,7 @@ import {
   GatewayUnreachable,
   SessionRejected,
 } from './entries/main.js';
-import { deadSessionCode } from './dead-session.js';
+import { deadSessionCode } from './payment-outcome.js';
 
 type Lost = Parameters<typeof answerLost>;
 const system = (code: string, syscall?: string): Error => Object.assign(new Error('canary'), { code, syscall });

@@ -24,8 +24,7 @@ export async function seal(recipient: object, payload: string | Uint8Array): Pro
   return sealedTo(await key, octets);
 }
 
-/** @throws InvalidInput when the payload cannot be sealed, so that the caller is told before anything else is done */
-export function octetsOf(payload: unknown): Uint8Array {
+function octetsOf(payload: unknown): Uint8Array {
   const octets = typeof payload === 'string' ? utf8.encode(payload) : payload;
   if (!ArrayBuffer.isView(octets)) {
     const given = payload === null ? 'null' : typeof payload;

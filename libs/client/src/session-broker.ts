@@ -3,7 +3,6 @@ import { Attempts } from './attempts.js';
 import { BrokerHttp } from './broker-http.js';
 import { CallGate } from './call-gate.js';
 import { tell } from './client-event.js';
-import { deadSessionCode } from './dead-session.js';
 import {
   afterRejection,
   BrokerUnavailable,
@@ -27,7 +26,7 @@ import {
   type Settings,
   settingsFrom,
 } from './options.js';
-import { unopened } from './payment-outcome.js';
+import { deadSessionCode, unopened } from './payment-outcome.js';
 import { seal } from './sealing.js';
 import type { Session } from './session.js';
 import { SessionFollower } from './session-follower.js';
@@ -53,8 +52,6 @@ export type LookedUp = { readonly found: true; readonly operation: JsonObject } 
 const NOT_FOUND: Readonly<Record<string, number>> = { b_operation_not_found: 200, payment_operation_not_found: 404 };
 const LOOK_UP = '/ecom/execute_request/payments/v1/operation/by_merchant_request_id';
 
-/** The broker is not involved, so the message does not name it. */
-const NO_JWE = "There is no JWE: the gateway's answer was probably an error; look at its msgCode";
 const CALL_OPTIONS: readonly string[] = ['signal'] satisfies (keyof CallOptions)[];
 const SESSION_OPTIONS: readonly string[] = ['signal', 'minRemainingMs'] satisfies (keyof SessionOptions)[];
 const FETCH_OPTIONS: readonly string[] = ['json', 'sealed', 'signal'] satisfies (keyof GatewayRequest)[];
@@ -192,8 +189,7 @@ export class SessionBroker {
    */
   async decrypt(jwe: string, options: CallOptions = {}): Promise<Uint8Array> {
     demandKnownOptions(options, CALL_OPTIONS);
-    if (jwe === undefined || jwe === null) throw new InvalidInput('jwe_invalid', NO_JWE);
-    if (typeof jwe !== 'string') throw new InvalidInput('jwe_invalid', 'A JWE is a string');
+    if (typeof jwe !== 'string') throw new InvalidInput('jwe_invalid', `A JWE is a string, not ${typeof jwe}`);
     try {
       this.#demandOpen();
       return await this.#opening.open(jwe, options.signal);

@@ -1,5 +1,5 @@
 import type { ClientEvent } from './client-event.js';
-import { deadSessionCode } from './dead-session.js';
+import { deadSessionCode } from './payment-outcome.js';
 import {
   AnswerLost,
   BrokerUnavailable,

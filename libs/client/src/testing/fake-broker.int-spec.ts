@@ -1,6 +1,6 @@
 import { endedAfterEach, eventually } from '../../../testing/src/index.js';
 import { BrokerUnavailable, Forbidden, RequestRefused, SessionRejected, Unauthenticated } from '../errors.js';
-import { deadSessionCode } from '../dead-session.js';
+import { deadSessionCode } from '../payment-outcome.js';
 import type { SessionBrokerOptions } from '../options.js';
 import { SessionBroker } from '../session-broker.js';
 import { FakeBroker } from './fake-broker.js';
