@@ -51,8 +51,8 @@ describe('one call of the gateway', () => {
   afterEach(() => broker.close());
 
   it('carries the session, to the path below the base URL, and gives what was answered in clear', async () => {
-    answering(() => Response.json({ hppOrderId: 'o-1', msgCode: null }));
-    expect(await order()).toEqual({ hppOrderId: 'o-1', msgCode: null });
+    answering(() => Response.json({ hppOrderId: 'o-1', msgCode: null, jwe: '' }));
+    expect(await order()).toEqual({ hppOrderId: 'o-1', msgCode: null, jwe: '' });
     expect(sent).toMatchObject([
       {
         url: `https://bank.test/base${ORDER}`,

@@ -16,7 +16,7 @@ export interface GatewayRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The gateway's are a few kilobytes; the egress, too, takes no more. */
+/** As the egress takes of a clear answer. The gateway's are a few kilobytes. */
 const MAX_ANSWER_OCTETS = 1_048_576;
 const PATH = /^\/[^/\s?#\\][^\s#\\]*$/;
 
@@ -79,6 +79,6 @@ function judged(document: unknown, answer: GatewayAnswer, isSealed: boolean): Js
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 /** Under 5xx, a code does not say that nothing was carried out. */
 const isRefusal = (code: unknown, status: number): boolean => isText(code) && code !== UNKNOWN_ERROR && status < 500;

@@ -15,7 +15,7 @@ import {
   rejectedTwice,
   type SessionBrokerError,
 } from './errors.js';
-import { gatewayCall, type GatewayRequest } from './gateway-call.js';
+import { gatewayCall, type GatewayRequest, isText } from './gateway-call.js';
 import { isJsonObject, type JsonObject, parsedJson } from './json.js';
 import { type OpenedNotification, Opening, type ReceivedNotification } from './opening.js';
 import {
@@ -127,8 +127,9 @@ export class SessionBroker {
     demandKnownOptions(request ?? null, FETCH_OPTIONS);
     const { signal } = request;
     const answer = await this.withSession(gatewayCall(path, request, this.#settings), { signal });
-    if (typeof answer['jwe'] !== 'string') return answer;
-    const opened = parsedJson(await this.decryptText(answer['jwe'], { signal }));
+    const { jwe } = answer;
+    if (!isText(jwe)) return answer;
+    const opened = parsedJson(await this.decryptText(jwe, { signal }));
     return isJsonObject(opened) ? opened : this.#notText('no JSON object');
   }
 
@@ -138,8 +139,7 @@ export class SessionBroker {
    */
   async lookUp(merchantRequestId: string, options: CallOptions = {}): Promise<LookedUp> {
     demandKnownOptions(options, CALL_OPTIONS);
-    if (typeof merchantRequestId !== 'string' || merchantRequestId === '')
-      throw invalid('merchantRequestId is missing');
+    if (!isText(merchantRequestId)) throw invalid('merchantRequestId is missing');
     try {
       return { found: true, operation: await this.fetch(LOOK_UP, { sealed: { merchantRequestId }, ...options }) };
     } catch (error) {
