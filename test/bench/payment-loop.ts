@@ -61,7 +61,7 @@ interface Call {
 }
 
 async function send({ sandboxUrl, client, session }: Call, order: string): Promise<string> {
-  const { jwe } = await client.encrypt(order, { session });
+  const jwe = await client.encryptFor(session.serverPublic, order);
   const response = await fetch(`${sandboxUrl}/api-gateway/echo`, {
     method: 'POST',
     headers: {

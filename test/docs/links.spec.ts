@@ -29,6 +29,12 @@ describe('the documentation', () => {
     expect(missingFiles(tree)).toEqual([]);
   });
 
+  it('leads nowhere in the clone from the manual of the client package, which is installed without it', () => {
+    const targets = tree.pages.get('libs/client/README.md')?.targets ?? [];
+    expect(targets.length).toBeGreaterThan(3);
+    expect(targets.filter((target) => !/^(?:#|https:)/.test(target))).toEqual([]);
+  });
+
   it('is reached from its index, page by page', () => {
     expect(unreachablePages(tree, INDEX)).toEqual([]);
   });

@@ -19,7 +19,7 @@ function tableRows(markdown: string): string[][] {
 }
 
 /** Where the client package gives an error its code; the gateway's own codes begin with `b_`. */
-const MADE_ERROR = /(?:new [A-Z]\w+\(\s*|super\(|[{] code: )'(?!b_)([a-z_]+)'/g;
+const MADE_ERROR = /(?:new [A-Z]\w+\(\s*|super\(|[{] code: |(?=.answer_))'(?!b_)([a-z_]+)'/g;
 
 const decisions = readdirSync(join(root, 'docs/adr'))
   .filter((file) => /^\d{4}-.*\.md$/.test(file))
@@ -62,7 +62,10 @@ describe('the reference', () => {
       .flatMap((file) => [...read(file).matchAll(MADE_ERROR)])
       .map(([, code = '']) => code);
     expect(rows.map(([code]) => code).sort()).toEqual([...new Set(ofClient)].sort());
-    expect(rows.filter((row) => (row[3] ?? '').length < 10)).toEqual([]);
+    expect(rows.filter((row) => (row[3] ?? '').length < 5)).toEqual([]);
+    // What became of a payment is told by the words of the egress.
+    const ofPayments = rows.map(([code = '']) => code).filter((code) => /^answer_(?!invalid|too)/.test(code));
+    expect(new Set(ofPayments)).toEqual(new Set(Object.keys(errorCodes).filter((code) => code.startsWith('answer_'))));
   });
 
   it('shows the import table as lint holds it', async () => {

@@ -53,7 +53,7 @@ describeWith(['curl', 'jq'], 'the programs of the guides', () => {
     const { operationId: OPERATION_ID } = await paid(await newOrder());
     const before = await broker.createCalls();
     await broker.control('DELETE', '/sessions?merchant=shop&msgCode=b_session_doesnt_exist');
-    const printed = await programs.output('refund', 'sh', { ...env, OPERATION_ID });
+    const printed = await programs.output('refund', 'ts', { ...env, OPERATION_ID });
     expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
     expect(await broker.createCalls()).toBe(before + 1);
   });

@@ -5,7 +5,7 @@ import { outcomeOf } from './outcome.js';
 import type { PlayedBroker } from './played-broker.js';
 import { PlayedStage } from './played-stage.js';
 import type { RunningEgress } from './running-egress.js';
-import { type ClientEvent, deadSessionCode, SessionBroker } from '#libs/client';
+import { type ClientEvent, SessionBroker } from '#libs/client';
 import { eventually } from '#libs/testing';
 import { RawConnection } from './raw-exchange.js';
 
@@ -188,12 +188,9 @@ describe('the path of a request', () => {
     const reported: unknown[] = [];
     const onEvent = (event: ClientEvent): void => void (event.type === 'rejection' && reported.push(event));
     const { url, token } = stage.broker;
-    await using broker = new SessionBroker({ url, merchant: 'shop', auth: token, follow: 'none', onEvent });
-    const paying = broker.withSession(async ({ deviceId, refreshToken = '' }) => {
-      const headers = { 'x-device_id': deviceId, 'x-refresh_token': refreshToken, 'content-type': 'text/plain' };
-      const answer = await fetch(egress.url + PATHS.clear, { method: 'POST', headers, body: 'a.b.c.d.e' });
-      return deadSessionCode(answer);
-    });
+    const wrong = { gateway: { url: egress.url } };
+    await using broker = new SessionBroker({ url, merchant: 'shop', auth: token, follow: 'none', onEvent, ...wrong });
+    const paying = broker.fetch(PATHS.clear, { json: {} });
     await expect(paying).rejects.toMatchObject({
       code: 'not_the_gateway',
       message: expect.stringMatching(

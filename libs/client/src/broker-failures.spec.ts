@@ -213,19 +213,10 @@ describe('what goes wrong', () => {
     await expect(broker.openNotification({ headers: {}, body: '' })).rejects.toThrow(PLACE);
   });
 
-  it('is a function that is not there, before anybody is asked', async () => {
+  it('is a JWE that is not there, which is no matter of the broker', async () => {
     open();
-    const says = 'withSession takes a function that is given the session';
-    await expect(broker.withSession(undefined as never)).rejects.toThrow(new InvalidInput('function_missing', says));
-    await expect(broker.withSession({} as never)).rejects.toThrow(InvalidInput);
-    expect(server.requests).toEqual([]);
-  });
-
-  it('is a JWE that is not there, which is no matter of the broker: the gateway answered with an error', async () => {
-    open();
-    const says = "There is no JWE: the gateway's answer was probably an error; look at its msgCode";
+    const says = 'A JWE is a string, not undefined';
     await expect(broker.decrypt(undefined as never)).rejects.toEqual(new InvalidInput('jwe_invalid', says));
-    await expect(broker.decryptText(null as never)).rejects.toThrow(says);
   });
 
   it('is an option of a call that does not exist, whether a session is in memory or not', async () => {
@@ -237,13 +228,12 @@ describe('what goes wrong', () => {
     await broker.session();
     await expect(broker.session(mistyped)).rejects.toThrow(says);
     await expect(broker.session(5 as never)).rejects.toThrow('The options must be an object');
-    await expect(broker.withSession(() => 1, { isRejecton: () => true } as object)).rejects.toThrow('"isRejecton"');
-    await expect(broker.encrypt('x', { sesion: aDocument() } as object)).rejects.toThrow('"sesion"');
+    await expect(broker.withSession(() => 1, { isRejection: () => true } as object)).rejects.toThrow('"isRejection"');
   });
 
   it.each<[string, (options: object) => Promise<unknown>]>([
-    ['encrypt', (options) => broker.encrypt('x', options)],
-    ['encryptFor', (options) => broker.encryptFor({}, 'x', options)],
+    ['fetch', (options) => broker.fetch('/x', options)],
+    ['lookUp', (options) => broker.lookUp('x', options)],
     ['decrypt', (options) => broker.decrypt('a.b.c.d.e', options)],
     ['decryptText', (options) => broker.decryptText('a.b.c.d.e', options)],
     ['openNotification', (options) => broker.openNotification({ headers: {}, body: '{}' }, options)],

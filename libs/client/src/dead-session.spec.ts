@@ -1,7 +1,12 @@
-import { fetch as undiciFetch } from 'undici';
-import { FakeClock } from '../../testing/src/index.js';
-import { deadSessionCode, deadSessionCodeIn, isDeadSession } from './dead-session.js';
-import { BrokerUnavailable, Forbidden, SessionRejected, Unauthenticated } from './errors.js';
+import { deadSessionCode } from './payment-outcome.js';
+import {
+  AnswerLost,
+  AnswerUnopened,
+  BrokerUnavailable,
+  Forbidden,
+  SessionRejected,
+  Unauthenticated,
+} from './errors.js';
 
 const DEAD = [
   'b_expired_token',
@@ -29,8 +34,6 @@ const errorWith = (members: object, message = 'Request failed'): Error => Object
 
 /** Where clients of the gateway keep an error answer. */
 const shapes: Readonly<Record<string, Shape>> = {
-  'a Response of fetch': (status, code) => Response.json(body(code), { status }),
-  'a Response in an error': (status, code) => errorWith({ response: Response.json(body(code), { status }) }),
   'an answer of undici': (statusCode, code) => ({ statusCode, headers: {}, body: body(code) }),
   'an answer of undici, read as text': (statusCode, code) => ({ statusCode, body: JSON.stringify(body(code)) }),
   'an answer of undici, read as octets': (statusCode, code) => ({
@@ -62,30 +65,30 @@ const bodies: Readonly<Record<string, (msgCode: string) => unknown>> = {
 };
 
 describe('a dead session', () => {
-  it.each(Object.entries(shapes))('is known by its code, whatever the status: %s', async (_what, shape) => {
+  it.each(Object.entries(shapes))('is known by its code, whatever the status: %s', (_what, shape) => {
     const failures = DEAD.flatMap((code) =>
       [200, 400, 401, 500].map((status) => ({ code, made: shape(status, code) })),
     );
     for (const { code, made } of failures) {
-      expect(await deadSessionCode(made)).toBe(code);
+      expect(deadSessionCode(made)).toBe(code);
     }
   });
 
-  it.each(Object.entries(bodies))('is known by its code without a status: %s', async (_what, shape) => {
-    for (const code of DEAD) expect(await deadSessionCode(shape(code))).toBe(code);
-    expect(await isDeadSession(shape('b_operation_not_found'))).toBe(false);
-    expect(await isDeadSession(shape('b_auth_token_expired'))).toBe(false);
+  it.each(Object.entries(bodies))('is known by its code without a status: %s', (_what, shape) => {
+    for (const code of DEAD) expect(deadSessionCode(shape(code))).toBe(code);
+    expect(deadSessionCode(shape('b_operation_not_found'))).toBeUndefined();
+    expect(deadSessionCode(shape('b_auth_token_expired'))).toBeUndefined();
   });
 
-  it.each(Object.entries(shapes))('is known by HTTP 401 with any other code: %s', async (_what, shape) => {
-    expect(await deadSessionCode(shape(401, 'b_unheard_of'))).toBe('http_401');
-    expect(await isDeadSession(shape(400, 'b_unheard_of'))).toBe(false);
-    expect(await isDeadSession(shape(500, 'b_unknown_error'))).toBe(false);
+  it.each(Object.entries(shapes))('is known by HTTP 401 with any other code: %s', (_what, shape) => {
+    expect(deadSessionCode(shape(401, 'b_unheard_of'))).toBe('http_401');
+    expect(deadSessionCode(shape(400, 'b_unheard_of'))).toBeUndefined();
+    expect(deadSessionCode(shape(500, 'b_unknown_error'))).toBeUndefined();
   });
 
-  it.each(Object.entries(shapes))('is never one whose access was revoked: %s', async (_what, shape) => {
-    const verdicts = [200, 400, 401].map((status) => isDeadSession(shape(status, 'b_auth_token_expired')));
-    expect(await Promise.all(verdicts)).toEqual([false, false, false]);
+  it.each(Object.entries(shapes))('is never one whose access was revoked: %s', (_what, shape) => {
+    const verdicts = [200, 400, 401].map((status) => deadSessionCode(shape(status, 'b_auth_token_expired')));
+    expect(verdicts).toEqual([undefined, undefined, undefined]);
   });
 
   it.each<[string, unknown]>([
@@ -105,67 +108,22 @@ describe('a dead session', () => {
       new Error('failed', { cause: new Unauthenticated('unauthenticated', 'No', { status: 401 }) }),
     ],
     ['the broker that allows it not', new Forbidden('forbidden', 'No', { status: 403 })],
+    ['a payment that the bank may have', errorWith({ status: 401, cause: new AnswerLost('answer_lost', 'x') })],
+    ['a payment that the bank has', errorWith({ status: 401, cause: new AnswerUnopened('answer_unopened', 'x') })],
     [
       'a report that failed, though it was of a dead session',
       new BrokerUnavailable('network', 'No', { cause: new SessionRejected('b_expired_token') }),
     ],
-  ])('is not %s', async (_what, failure) => {
-    expect(await isDeadSession(failure)).toBe(false);
+  ])('is not %s', (_what, failure) => {
+    expect(deadSessionCode(failure)).toBeUndefined();
   });
 
-  it('is what somebody has called so already, also within the error of an SDK', async () => {
-    expect(await deadSessionCode(new SessionRejected('b_used_token'))).toBe('b_used_token');
-    expect(await deadSessionCode(errorWith({ code: '500', originalError: new SessionRejected('http_401') }))).toBe(
+  it('is what somebody has called so already, also within the error of an SDK', () => {
+    expect(deadSessionCode(new SessionRejected('b_used_token'))).toBe('b_used_token');
+    expect(deadSessionCode(errorWith({ code: '500', originalError: new SessionRejected('http_401') }))).toBe(
       'http_401',
     );
-    expect(await isDeadSession(new SessionRejected('b_auth_token_expired'))).toBe(false);
-  });
-});
-
-describe('an answer of fetch that is asked whether the session is dead', () => {
-  const streamed = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void, status = 401): Response =>
-    new Response(new ReadableStream({ start }), { status });
-  const octets = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-  it('can still be read by its owner, to its end', async () => {
-    const text = JSON.stringify({ ...body('b_used_token'), msgText: 'x'.repeat(300_000) });
-    for (const response of [new Response(text, { status: 401 }), await undiciFetch(`data:application/json,${text}`)]) {
-      await isDeadSession(response);
-      expect(response.bodyUsed).toBe(false);
-      expect(await response.text()).toBe(text);
-    }
-  });
-
-  it('is judged by its status when it was read already', async () => {
-    const response = Response.json(body('b_auth_token_expired'), { status: 401 });
-    await response.json();
-    expect(await deadSessionCode(response)).toBe('http_401');
-  });
-
-  it('is read no further than 64 KiB', async () => {
-    let pulled = 0;
-    const endless = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        pulled += 1;
-        controller.enqueue(new Uint8Array(16_384));
-      },
-    });
-    expect(await isDeadSession(new Response(endless, { status: 200 }))).toBe(false);
-    expect(pulled).toBeLessThan(10);
-  });
-
-  it('is judged by what has come after two seconds', async () => {
-    const clock = new FakeClock();
-    const slow = streamed((controller) => controller.enqueue(octets('{"msgCode":')));
-    const verdict = deadSessionCodeIn(slow, clock);
-    await clock.advance(2_000);
-    expect(await verdict).toBe('http_401');
-    expect(clock.pendingTasks).toBe(0);
-  });
-
-  it('is judged by its status when its body breaks off', async () => {
-    expect(await deadSessionCode(streamed((controller) => controller.error(new Error('reset'))))).toBe('http_401');
-    expect(await isDeadSession(streamed((controller) => controller.error(new Error('reset')), 500))).toBe(false);
+    expect(deadSessionCode(new SessionRejected('b_auth_token_expired'))).toBeUndefined();
   });
 });
 
@@ -188,19 +146,18 @@ describe('whatever is asked whether a session is dead', () => {
     ['a function', () => throwing],
     ['a depth of thousands', () => nested(5_000)],
     ['a text of ten million braces', () => '{'.repeat(10_000_000)],
-    ['a thing that looks like an answer and is none', () => ({ status: 200, bodyUsed: false, clone: throwing })],
     ['a message of megabytes', () => new Error(JSON.stringify({ a: 'x'.repeat(5_000_000), ...body('b_used_token') }))],
-  ])('does no harm: %s', async (_what, make) => {
-    expect(await isDeadSession(make())).toBe(false);
+  ])('does no harm: %s', (_what, make) => {
+    expect(deadSessionCode(make())).toBeUndefined();
   });
 
-  it('is found behind five wrappings and no more, and under getters', async () => {
-    expect(await isDeadSession(nested(5))).toBe(true);
-    expect(await isDeadSession(nested(6))).toBe(false);
+  it('is found behind five wrappings and no more, and under getters', () => {
+    expect(deadSessionCode(nested(5))).toBe('b_used_token');
+    expect(deadSessionCode(nested(6))).toBeUndefined();
     const guarded = Object.defineProperties(new Error('failed'), {
       response: { get: () => ({ status: 400, data: body('b_used_token') }) },
       originalError: { get: throwing },
     });
-    expect(await deadSessionCode(guarded)).toBe('b_used_token');
+    expect(deadSessionCode(guarded)).toBe('b_used_token');
   });
 });

@@ -14,7 +14,7 @@ const KINDS = Symbol.for('@session-broker/client/error-kinds');
 export abstract class SessionBrokerError extends Error {
   /** Stable: the broker's own code, `http_` with a status, or this package's own. docs/errors.md explains each. */
   readonly code: string;
-  /** HTTP status of the broker's answer, when there was one. */
+  /** HTTP status of the broker's answer, when there was one; of GatewayRefused, of the gateway's. */
   readonly status: number | undefined;
   /** When to try again, in milliseconds from the time of the error, if the broker said so. */
   readonly retryAfterMs: number | undefined;
@@ -225,12 +225,31 @@ export class AnswerUnopened extends SessionBrokerError {
 }
 
 /**
- * The request was on its way to the gateway, but no usable answer came back: nobody knows whether the bank has it. For
- * an order without its id, sending the same request again under the same merchantRequestId tells; otherwise a
- * notification or the bank does.
+ * The request was on its way to the gateway, but no usable answer came back: nobody knows whether the bank has it.
+ * `lookUp` tells, or a notification. For an order without its id, sending the same request again under the same
+ * merchantRequestId does. `code` is the egress's word: `answer_late`, `answer_lost` or `answer_unusable`.
  */
 export class AnswerLost extends SessionBrokerError {
   static override readonly kinds = ['AnswerLost', ...SessionBrokerError.kinds];
+}
+
+const DUPLICATE = 'b_duplicate_field_value';
+const HAS_IT = 'The bank has a request with this merchantRequestId already: lookUp tells what became of it';
+const REFUSED_NOW = 'One that was sent before with the same merchantRequestId may be there';
+
+/** The gateway refused the request: `code` is its msgCode, under `status`. */
+export class GatewayRefused extends SessionBrokerError {
+  static override readonly kinds = ['GatewayRefused', ...SessionBrokerError.kinds];
+
+  /** All that it said, such as `msgText`. It may quote the request, so neither JSON nor the console prints it. */
+  declare readonly answer: Readonly<Record<string, unknown>>;
+
+  constructor(msgCode: unknown, status: number, answer: GatewayRefused['answer']) {
+    const code = reasonCode(msgCode);
+    const what = code === DUPLICATE ? HAS_IT : REFUSED_NOW;
+    super(code, `The gateway refused the request: ${status} ${code}. ${what}`, { status });
+    Object.defineProperty(this, 'answer', { value: answer, enumerable: false });
+  }
 }
 
 /** There was no connection to the gateway, so nothing was sent: the request may be sent again. */

@@ -20,7 +20,7 @@ const BODIES = ['data', 'body', 'message'];
 const STATUSES = ['status', 'statusCode'];
 const MAX_DEPTH = 5;
 /** The gateway's errors are a few hundred octets. */
-export const MAX_BODY_OCTETS = 65_536;
+const MAX_BODY_OCTETS = 65_536;
 /** Codes as the system, OpenSSL and undici write them. A text of any other form could be anything. */
 const SYSTEM_CODE = /^(?:[A-Z][A-Z0-9_]{1,39}|ERR_SSL_[A-Z0-9_/]{1,60})$/;
 

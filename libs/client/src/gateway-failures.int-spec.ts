@@ -6,15 +6,7 @@ import {
 } from 'node:http';
 import { LoopbackServer, TestAuthority } from '../../testing/src/index.js';
 import { aDocument } from '../fixtures/scripted-broker.js';
-import {
-  answerLost,
-  AnswerLost,
-  deadSessionCode,
-  GatewayUnreachable,
-  type Session,
-  SessionBroker,
-  SessionRejected,
-} from './entries/main.js';
+import { answerLost, AnswerLost, GatewayUnreachable, SessionBroker, SessionRejected } from './entries/main.js';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
@@ -29,7 +21,7 @@ const PATH = '/canary/refund?token=canary';
 describe('a payment to a real gateway', () => {
   let brokerServer: LoopbackServer;
   let gateway: LoopbackServer;
-  let broker: SessionBroker;
+  let brokers: SessionBroker[];
   let reported: string[];
   let answer: (response: ServerResponse) => void;
 
@@ -37,11 +29,10 @@ describe('a payment to a real gateway', () => {
     reported = [];
     brokerServer = await LoopbackServer.http((request, response) => void giveSession(request, response));
     gateway = await LoopbackServer.http((_request, response) => answer(response));
-    const url = `http://127.0.0.1:${brokerServer.port}`;
-    broker = new SessionBroker({ url, merchant: 'shop', auth: 'token', follow: 'none' });
+    brokers = [];
   });
   afterEach(async () => {
-    await broker.close();
+    await Promise.all(brokers.map((broker) => broker.close()));
     await Promise.all([brokerServer.close(), gateway.close()]);
   });
 
@@ -51,23 +42,22 @@ describe('a payment to a real gateway', () => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
   }
 
-  const urlOf = (origin: string): string => origin + PATH;
-  const pay = (url: string): Promise<unknown> =>
-    broker
-      .withSession(async ({ deviceId }: Session) => {
-        const headers = { 'x-device_id': deviceId };
-        const request = { method: 'POST', headers, body: 'a payment', redirect: 'error' } as const;
-        const response = await fetch(url, request).catch((error: unknown) => answerLost(error, { url }));
-        const dead = await deadSessionCode(response);
-        if (dead !== undefined) throw new SessionRejected(dead);
-        return answerLost(await response.json(), response);
-      })
-      .catch((error: unknown) => error);
+  const pay = (origin: string): Promise<unknown> => {
+    const own = {
+      url: `http://127.0.0.1:${brokerServer.port}`,
+      merchant: 'shop',
+      auth: 'token',
+      follow: 'none',
+    } as const;
+    const broker = new SessionBroker({ ...own, gateway: { url: origin } });
+    brokers.push(broker);
+    return broker.fetch(PATH, { sealed: { coinAmount: 5 } }).catch((error: unknown) => error);
+  };
   const messageOf = (failure: unknown): string => (failure as Error).message;
 
   it('names the gateway that nothing listens at, and nothing else of its URL', async () => {
     await gateway.close();
-    const failure = await pay(urlOf(`http://127.0.0.1:${gateway.port}`));
+    const failure = await pay(`http://127.0.0.1:${gateway.port}`);
     expect(failure).toBeInstanceOf(GatewayUnreachable);
     expect(messageOf(failure)).toBe(
       `The gateway at http://127.0.0.1:${gateway.port} cannot be reached: ECONNREFUSED. ${NOT_SENT}`,
@@ -75,7 +65,7 @@ describe('a payment to a real gateway', () => {
   });
 
   it('names the gateway that speaks no TLS', async () => {
-    const failure = await pay(urlOf(`https://127.0.0.1:${gateway.port}`));
+    const failure = await pay(`https://127.0.0.1:${gateway.port}`);
     expect(failure).toBeInstanceOf(GatewayUnreachable);
     expect(messageOf(failure)).toBe(
       `The gateway at https://127.0.0.1:${gateway.port} cannot be reached: ERR_SSL_WRONG_VERSION_NUMBER. ${NOT_SENT}`,
@@ -85,7 +75,7 @@ describe('a payment to a real gateway', () => {
   it('names the broker or egress that answers in its place', async () => {
     const problem = { type: 'urn:session-broker:problem:route_not_found', code: 'route_not_found' };
     answer = (response) => response.writeHead(404).end(JSON.stringify(problem));
-    const failure = await pay(urlOf(`http://127.0.0.1:${gateway.port}`));
+    const failure = await pay(`http://127.0.0.1:${gateway.port}`);
     expect(failure).toMatchObject({ code: 'not_the_gateway' });
     expect(messageOf(failure)).toContain(
       `It is a broker or an egress that answers at http://127.0.0.1:${gateway.port} (status 404),`,
@@ -99,7 +89,7 @@ describe('a payment to a real gateway', () => {
     ['another code', '{"msgCode":"b_merchant_not_found"}'],
   ])('reports a 401 with %s, as the interface demands, and says that anybody may have sent it', async (_what, body) => {
     answer = (response) => response.writeHead(401).end(body);
-    const failure = await pay(urlOf(`http://127.0.0.1:${gateway.port}`));
+    const failure = await pay(`http://127.0.0.1:${gateway.port}`);
     expect(reported).toEqual(['{"generation":1,"reason":"http_401"}']);
     expect(failure).toBeInstanceOf(SessionRejected);
     expect(failure).toMatchObject({ reason: 'http_401', rejection: { generation: 2, reason: 'http_401' } });
@@ -113,9 +103,41 @@ describe('a payment to a real gateway', () => {
 
   it("is certain of the bank's own code", async () => {
     answer = (response) => response.writeHead(401).end('{"msgCode":"b_session_doesnt_exist"}');
-    const failure = await pay(urlOf(`http://127.0.0.1:${gateway.port}`));
+    const failure = await pay(`http://127.0.0.1:${gateway.port}`);
     expect(messageOf(failure)).toContain('(b_session_doesnt_exist), so that the bank has not carried it out.');
     expect(messageOf(failure)).not.toContain('in between');
+  });
+});
+
+describe('a payment at a gateway that sends 100 Continue unasked', () => {
+  /** The platform's fetch ends the connection at it, although the bank has carried the payment out. */
+  it('is one of which nobody knows, and is not repeated', async () => {
+    const paid: string[] = [];
+    const server = createTcpServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .on('data', (octets: Buffer) => {
+          if (octets.toString('latin1').includes('coinAmount')) paid.push('once');
+          socket.write('HTTP/1.1 100 Continue\r\n\r\n');
+          socket.end(
+            'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 18\r\n\r\n{"hppOrderId":"o"}',
+          );
+        });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const broker = new SessionBroker({
+      url: 'http://broker.test',
+      merchant: 'shop',
+      fetch: () => Promise.resolve(Response.json(aDocument({ createdAtMs: Date.now() }))),
+      follow: 'none',
+      gateway: { url: `http://127.0.0.1:${port}` },
+    });
+    const failure: unknown = await broker.fetch('/x', { json: { coinAmount: 5 } }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: 'AnswerLost', code: 'answer_lost' });
+    expect(paid).toEqual(['once']);
+    await broker.close();
+    await new Promise((resolve) => server.close(resolve));
   });
 });
 

@@ -3,7 +3,6 @@ export type * from './entries/main.js';
 export {
   BrokerUnavailable,
   CallAborted,
-  deadSessionCode,
   Forbidden,
   ProtocolError,
   SessionBroker,
@@ -12,5 +11,6 @@ export {
   Unauthenticated,
 } from './entries/main.js';
 export { fileToken } from './entries/file-token.js';
+export { deadSessionCode } from './payment-outcome.js';
 export { readSession } from './session.js';
 export { SseParser } from './sse-parser.js';

@@ -34,7 +34,7 @@ describe('a payment that the gateway has answered', () => {
     expect(failure).not.toBeInstanceOf(BrokerUnavailable);
     const message =
       'The gateway has answered, so that the bank has the request, but its answer was not opened. Keep the ' +
-      'merchantRequestId and send it under no other: a notification or the bank tells what became of it. ' +
+      'merchantRequestId and send it under no other: lookUp, a notification or the bank tells what became of it. ' +
       `The broker cannot be reached: ECONNREFUSED ${PLACE}`;
     expect(JSON.parse(JSON.stringify(failure))).toMatchObject({
       ...{ name: 'AnswerUnopened', code: 'answer_unopened', message },
@@ -72,7 +72,7 @@ describe('a payment that the gateway has answered', () => {
     expect(causes).toMatchObject(expected);
   });
 
-  it('is never sent again, whatever the caller takes for a rejection', async () => {
+  it('is never sent again, though the broker said 401', async () => {
     server.on('decrypt', () => problem(401, 'unauthenticated'));
     for (const wrap of [(error: unknown) => error, (cause: unknown) => new Error('of an SDK', { cause })]) {
       let sent = 0;
@@ -80,7 +80,7 @@ describe('a payment that the gateway has answered', () => {
         sent += 1;
         return broker.decryptText('a.b.c.d.e').catch((error: unknown) => Promise.reject(wrap(error) as Error));
       };
-      await expect(broker.withSession(pay, { isRejection: () => true })).rejects.toThrow();
+      await expect(broker.withSession(pay)).rejects.toThrow();
       expect(sent).toBe(1);
     }
     expect(server.seen('rejections')).toEqual([]);

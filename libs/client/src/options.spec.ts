@@ -25,7 +25,7 @@ describe('what is given', () => {
     'as an option that does not exist is refused: %s',
     (name) => {
       const says =
-        'there are url, merchant, auth, fetch, follow, handover, minRemainingMs, timeoutMs, traceHeaders, onEvent';
+        'there are url, merchant, auth, fetch, gateway, follow, handover, minRemainingMs, timeoutMs, traceHeaders, onEvent';
       expect(() => construct({ [name]: 'canary' })).toThrow(InvalidInput);
       expect(() => construct({ [name]: 'canary' })).toThrow(says);
       expect(() => construct({ [name]: 'canary' })).not.toThrow('canary');

@@ -15,6 +15,8 @@ export interface SessionBrokerOptions {
   readonly auth?: TokenSource | undefined;
   /** The platform's by default. Pass your own for mutual TLS, a proxy or a private CA. */
   readonly fetch?: Fetch | undefined;
+  /** The bank's gateway, for `fetch` and `lookUp`. */
+  readonly gateway?: GatewayOptions | undefined;
   /**
    * How newer sessions arrive: `events` (the default; falls back to long poll), `poll`, or `none`. With `none`, nothing
    * happens between calls: for programs that read one session and exit.
@@ -38,15 +40,27 @@ export interface SessionBrokerOptions {
   readonly random?: (() => number) | undefined;
 }
 
+/** Where payments go, and how. */
+export interface GatewayOptions {
+  /** The gateway's base URL. */
+  readonly url: string;
+  /** How long one request may take to the end of its answer, in milliseconds; 45 s by default. */
+  readonly timeoutMs?: number | undefined;
+  /** The platform's by default. It must not repeat a request by itself. */
+  readonly fetch?: Fetch | undefined;
+}
+
 /** The options as they are used: checked, with the defaults in. */
 export type Settings = Pick<SessionBrokerOptions, 'merchant' | 'auth' | 'traceHeaders' | 'onEvent'> & {
   readonly [Name in keyof typeof defaults]: NonNullable<SessionBrokerOptions[Name]>;
-} & { readonly brokerUrl: string; readonly merchantUrl: string };
+} & { readonly brokerUrl: string; readonly merchantUrl: string; readonly gateway: Gateway | undefined };
+
+export type Gateway = { readonly [Name in keyof GatewayOptions]-?: NonNullable<GatewayOptions[Name]> };
 
 /** A missing value was usually meant to come from one. */
 export const IS_IT_SET = 'is its environment variable set?';
 const OPTIONS: readonly (keyof SessionBrokerOptions)[] = [
-  ...(['url', 'merchant', 'auth', 'fetch', 'follow', 'handover'] as const),
+  ...(['url', 'merchant', 'auth', 'fetch', 'gateway', 'follow', 'handover'] as const),
   ...(['minRemainingMs', 'timeoutMs', 'traceHeaders', 'onEvent'] as const),
 ];
 /** Accepted, but named in no message: a service has no use for them. */
@@ -55,6 +69,8 @@ const FUNCTIONS = ['fetch', 'onEvent', 'traceHeaders', 'random'] as const;
 const FOLLOW = ['events', 'poll', 'none'];
 const BEYOND_THE_BROKER = /\/v1(?:\/merchants(?:\/.*)?)?\/*$/;
 const MAX_TIMEOUT_MS = 3_600_000;
+/** Longer than the gateway takes. */
+const GATEWAY_TIMEOUT_MS = 45_000;
 
 const defaults = {
   // Looked up at each call, so that instrumentation that replaces it later is not bypassed.
@@ -70,14 +86,17 @@ const defaults = {
 /** @throws InvalidInput `option_invalid` or `token_invalid`, which name the option and never its value */
 export function settingsFrom(options: SessionBrokerOptions): Settings {
   demandKnownOptions(options ?? null, OPTIONS, FOR_TESTS);
-  const { url, ...given } = options;
+  const { url, gateway, ...given } = options;
   const { merchant } = given;
   demandMerchant(merchant);
-  const brokerUrl = brokerUrlOf(url);
+  const brokerUrl = baseUrlOf(url, 'url');
+  if (BEYOND_THE_BROKER.test(new URL(brokerUrl).pathname))
+    throw invalid('url ends before /v1: the client adds what follows');
   const merchantUrl = `${brokerUrl}/v1/merchants/${encodeURIComponent(merchant)}`;
   // Members given as undefined are dropped, so that they do not hide a default.
   const defined = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const settings = { ...defaults, ...defined, brokerUrl, merchantUrl, merchant } as Settings;
+  const urls = { brokerUrl, merchantUrl, gateway: gatewayFrom(gateway) };
+  const settings = { ...defaults, ...defined, ...urls, merchant } as Settings;
   demandUsable(settings);
   return settings;
 }
@@ -93,8 +112,21 @@ function demandUsable(settings: Settings): void {
   if (typeof auth === 'string') demandToken(auth);
   if (typeof handover !== 'boolean') throw invalid('handover must be true or false');
   if (!FOLLOW.includes(follow)) throw invalid('follow must be events, poll or none');
-  if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) throw invalid('timeoutMs must be more than 0, up to an hour');
+  demandTimeout(timeoutMs);
   demandMinRemaining(minRemainingMs);
+}
+
+function gatewayFrom(given: GatewayOptions | undefined): Gateway | undefined {
+  if (given === undefined) return undefined;
+  demandKnownOptions(given, ['url', 'timeoutMs', 'fetch']);
+  const { timeoutMs = GATEWAY_TIMEOUT_MS, fetch = defaults.fetch } = given;
+  demandTimeout(timeoutMs);
+  if (typeof fetch !== 'function') throw invalid('fetch must be a function');
+  return { url: baseUrlOf(given.url, 'gateway.url'), timeoutMs, fetch };
+}
+
+function demandTimeout(ms: number): void {
+  if (!(ms > 0 && ms <= MAX_TIMEOUT_MS)) throw invalid('timeoutMs must be more than 0, up to an hour');
 }
 
 /** The broker accepts at most an hour. @throws InvalidInput `option_invalid` */
@@ -102,11 +134,10 @@ export function demandMinRemaining(ms: number): void {
   if (!(ms >= 0 && ms <= 3_600_000)) throw invalid('minRemainingMs must be from 0 to an hour');
 }
 
-function brokerUrlOf(given: unknown): string {
-  const url = webUrlOf(given);
-  if (url.username !== '' || url.password !== '') throw invalid('url must hold no credential: use auth');
-  if (url.search !== '' || url.hash !== '') throw invalid('url must have neither query nor fragment');
-  if (BEYOND_THE_BROKER.test(url.pathname)) throw invalid('url ends before /v1: the client adds what follows');
+function baseUrlOf(given: unknown, name: string): string {
+  const url = webUrlOf(given, name);
+  if (url.username !== '' || url.password !== '') throw invalid(`${name} must hold no credential`);
+  if (url.search !== '' || url.hash !== '') throw invalid(`${name} must have neither query nor fragment`);
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
@@ -118,11 +149,11 @@ function demandMerchant(given: unknown): void {
 
 const isMissing = (given: unknown): boolean => given === undefined || given === null || given === '';
 
-function webUrlOf(given: unknown): URL {
-  if (isMissing(given)) throw invalid(`url is missing: ${IS_IT_SET}`);
+function webUrlOf(given: unknown, name: string): URL {
+  if (isMissing(given)) throw invalid(`${name} is missing: ${IS_IT_SET}`);
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw invalid('url must be a URL that begins with http:// or https://, such as http://127.0.0.1:8080');
+  throw invalid(`${name} must be a URL that begins with http:// or https://, such as http://127.0.0.1:8080`);
 }
 
 /**
@@ -147,6 +178,6 @@ export function demandKnownNames(given: readonly string[], known: readonly strin
   throw invalid(`There is no ${kind}${shown}: there are ${known.join(', ')}`);
 }
 
-function invalid(fault: string): InvalidInput {
+export function invalid(fault: string): InvalidInput {
   return new InvalidInput('option_invalid', fault);
 }

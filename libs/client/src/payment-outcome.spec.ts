@@ -5,10 +5,10 @@ import {
   answerLost,
   AnswerUnopened,
   BrokerUnavailable,
-  deadSessionCode,
   GatewayUnreachable,
   SessionRejected,
 } from './entries/main.js';
+import { deadSessionCode } from './payment-outcome.js';
 
 type Lost = Parameters<typeof answerLost>;
 const system = (code: string, syscall?: string): Error => Object.assign(new Error('canary'), { code, syscall });
@@ -88,10 +88,12 @@ describe('a payment without an answer', () => {
   ])('is one of which nobody knows after %s', (_what, cause, says) => {
     const failure = thrownBy(cause);
     expect(failure).toBeInstanceOf(AnswerLost);
-    expect(failure).toMatchObject({ code: 'answer_lost', cause });
+    expect(failure).toMatchObject({ cause });
     expect(failure.message).toContain(`No answer of the gateway that can be used`);
     expect(failure.message).toContain(says);
-    expect(failure.message).toContain('send it under no other: a notification or the bank tells what became of it');
+    expect(failure.message).toContain(
+      'send it under no other: lookUp, a notification or the bank tells what became of it',
+    );
     expect(failure.message).not.toContain('canary');
   });
 
@@ -100,11 +102,17 @@ describe('a payment without an answer', () => {
     expect(inspect(thrownBy(cause))).not.toContain('canary');
   });
 
-  it('says that the caller aborted it where its signal is given, and keeps the reason as the cause', () => {
-    const reason = new RangeError('canary');
-    const failure = thrownBy(reason, undefined, AbortSignal.abort(reason));
-    expect(failure.message).toContain('that can be used: the caller aborted it. Nobody knows');
-    expect(failure.cause).toBe(reason);
+  it.each<[string, string, Lost]>([
+    ['answer_late', 'a time-out', [new DOMException('x', 'TimeoutError')]],
+    ['answer_late', "undici's own time-out", [fetchFailed(system('UND_ERR_HEADERS_TIMEOUT')), page(200, 'a/b')]],
+    ['answer_lost', 'a reset', [fetchFailed(system('ECONNRESET', 'read'))]],
+    ['answer_lost', 'an abort', [new DOMException('x', 'AbortError')]],
+    ['answer_lost', 'half an answer', [system('UND_ERR_SOCKET'), page(200, 'a/b')]],
+    ['answer_lost', 'nothing that is known', [new Error('x')]],
+    ['answer_unusable', 'a page', [page(403, 'text/html')]],
+    ['answer_unusable', 'an answer in the error of an SDK', [answered('<html>canary', 502)]],
+  ])('is told by the word of the egress: %s, of %s', (code, _what, parts) => {
+    expect(thrownBy(...parts)).toMatchObject({ name: 'AnswerLost', code });
   });
 
   it.each([
@@ -181,9 +189,10 @@ describe('a payment with an answer that is none', () => {
     },
   );
 
-  it('was not sent where an egress refuses the session, of which it knows nothing', async () => {
-    const body = JSON.stringify({ serviceId: 'session-egress', msgCode: 'b_session_doesnt_exist' });
-    const failure = await deadSessionCode(new Response(body, { status: 401 })).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'not_the_gateway', cause: { status: 401, contentType: 'text/plain' } });
+  it('was not sent where an egress refuses the session, of which it knows nothing', () => {
+    const data = { serviceId: 'session-egress', msgCode: 'b_session_doesnt_exist' };
+    const headers = new Headers({ 'content-type': 'text/plain' });
+    expect(() => deadSessionCode({ status: 401, headers, data })).toThrow(GatewayUnreachable);
+    expect(() => deadSessionCode({ status: 401, headers, data })).toThrow('(status 401, text/plain)');
   });
 });

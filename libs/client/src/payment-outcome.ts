@@ -1,17 +1,32 @@
 import {
   AnswerLost,
   AnswerUnopened,
+  BARE_UNAUTHORIZED,
   GatewayUnreachable,
   mayBeCarriedOut,
   mediaTypeOf,
   SessionBrokerError,
+  SessionRejected,
 } from './errors.js';
 import { evidenceIn, type FailureEvidence, memberOf, systemCodeIn } from './failure-evidence.js';
 import { isOfAnEgress, isProblemOfOurs, NO_RESOURCE } from './problem.js';
 
+/** Published codes, whatever the status. Both spellings of the last are published. */
+const DEAD: ReadonlySet<string> = new Set([
+  'b_expired_token',
+  'b_used_token',
+  'b_previous_auth_token_expired',
+  'b_unknown_device',
+  'b_session_doesnt_exist',
+  'b_session_doesnt_exists',
+]);
+
+/** Access was revoked: only the bank can restore it, a newer session cannot. */
+const REVOKED = 'b_auth_token_expired';
+
 /** A payment that is repeated under another id is a second payment. */
 const FIND_OUT =
-  'Keep the merchantRequestId and send it under no other: a notification or the bank tells what became of it';
+  'Keep the merchantRequestId and send it under no other: lookUp, a notification or the bank tells what became of it';
 const NOT_SENT = 'The request was not sent, and may be sent again with the same merchantRequestId';
 /**
  * Codes that occur only before there is a connection over which anything could be sent. With TLS that means before the
@@ -30,12 +45,13 @@ const NO_CONNECTION: readonly unknown[] = [
 const MAX_DEPTH = 5;
 /** How the platform names the end that a signal made. */
 const ABORTED: readonly string[] = ['AbortError', 'TimeoutError'];
+const LATE: readonly unknown[] = ['TimeoutError', 'ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
 /** Statuses with which the broker and the egress refuse a request before doing anything else with it. */
 const REFUSED_AT_ONCE: readonly number[] = [401, 404, 405, 415];
 
 const MSG_CODE = /^b_[a-z_]{1,64}$/;
 /** The gateway's own code for not knowing what became of the request. */
-const UNKNOWN_ERROR = 'b_unknown_error';
+export const UNKNOWN_ERROR = 'b_unknown_error';
 /** Its code for a request with a missing or wrong member, which others use, too. */
 const NOT_VALID = 'VALIDATION_ERROR';
 
@@ -46,24 +62,39 @@ export interface GatewayAnswer {
   readonly url?: string | undefined;
 }
 
-/** A request that got no answer. Its path, its query and anything before an `@` are never repeated. */
-export interface GatewayRequest {
-  readonly url: string;
+/**
+ * The reason to report if a failure means that the session is dead: the gateway's code, or `http_401` if it gave none;
+ * undefined for any other failure. Accepts a body as an object, text or octets, and an answer or error that keeps one,
+ * or another error, as `response`, `originalError` or `cause`. The code decides first, under any status, then HTTP 401.
+ * Revoked access is not a dead session, even under 401; nor is a payment that the bank has or may have.
+ * @throws GatewayUnreachable `not_the_gateway` when an egress that knows no such session answered, because its URL is
+ * set where the gateway's should be: it would refuse a newer session as well, and each would cost a create call
+ */
+export function deadSessionCode(failure: unknown): string | undefined {
+  const evidence = evidenceIn(failure);
+  if (evidence.ours.some(mayBeCarriedOut)) return undefined;
+  const code = verdictOn(evidence);
+  if (code !== undefined && evidence.documents.some(isOfAnEgress)) throw notTheGateway('an egress', failure);
+  return code;
+}
+
+function verdictOn({ ours, documents, msgCodes, statuses }: FailureEvidence): string | undefined {
+  const rejection = ours.find((error) => error instanceof SessionRejected)?.reason;
+  if (msgCodes.includes(REVOKED) || rejection === REVOKED) return undefined;
+  // A problem may come from a call to the broker made after the payment, which is no reason to repeat the payment.
+  const isBareUnauthorized = statuses.includes(401) && !documents.some(isProblemOfOurs);
+  return msgCodes.find((code) => DEAD.has(code)) ?? rejection ?? (isBareUnauthorized ? BARE_UNAUTHORIZED : undefined);
 }
 
 /**
- * Judges what happened to a request that may have reached the gateway. Use it in the `catch` of the fetch and, with the
- * answer, in the `catch` of reading the body; or with what was read and the answer, if that is neither a JWE nor a
- * certain refusal. The fetch must not follow redirects (`redirect: 'error'`): after one, a refused connection says
- * nothing about what was sent before. Behind a merchant SDK, outside `withSession`, `.catch(answerLost)` looks into what
- * the SDK has wrapped (`cause`, `originalError`, `response`).
+ * Judges what happened to a request that may have reached the gateway: behind a merchant SDK, outside `withSession`,
+ * `.catch(answerLost)` looks into what the SDK has wrapped (`cause`, `originalError`, `response`). The request must not
+ * follow redirects: after one, a refused connection says nothing about what was sent before.
  * @param about the answer, or the request if none came, so that the message of GatewayUnreachable names the gateway
- * @param signal that of the fetch: with it, the message says that the caller aborted it, whatever the reason
- * @throws AnswerLost; GatewayUnreachable when there was no connection; an error of this package or a refusal, unchanged
- * @example const response = await fetch(url, { ...request, redirect: 'error' }).catch((error) => answerLost(error, { url }));
- * const body = await response.json().catch((error) => answerLost(error, response));
+ * @throws AnswerLost with the egress's code for it: `answer_late`, `answer_unusable` if there is an answer, else
+ * `answer_lost`; GatewayUnreachable when there was no connection; an error of this package or a refusal, unchanged
  */
-export function answerLost(cause: unknown, about?: GatewayAnswer | GatewayRequest, signal?: AbortSignal): never {
+export function answerLost(cause: unknown, about?: GatewayAnswer | { readonly url: string }): never {
   if (cause instanceof SessionBrokerError) throw cause;
   const answer = [about, cause].find(isGatewayAnswer);
   const evidence = evidenceIn(cause);
@@ -71,10 +102,14 @@ export function answerLost(cause: unknown, about?: GatewayAnswer | GatewayReques
   else if (REFUSED_AT_ONCE.includes(answer.status) && isProblemOfOurs(cause)) {
     throw notTheGateway('a broker or an egress', answer);
   }
-  const what = [...factsOf(answer, evidence), ...endOf(evidence, cause, signal)].join(', ');
+  const facts = factsOf(answer, evidence);
+  const end = endOf(evidence, cause);
+  const what = [...facts, ...(end === undefined ? [] : [end])].join(', ');
   const message = `No answer of the gateway that can be used${what === '' ? '' : `: ${what}`}`;
   const says = `${message}. Nobody knows whether the bank has the request. ${FIND_OUT}`;
-  throw new AnswerLost('answer_lost', says, isKept(evidence, cause, answer) ? { cause } : {});
+  const isAnswered = end === undefined && facts.length > 0;
+  const code = LATE.includes(end) ? 'answer_late' : isAnswered ? 'answer_unusable' : 'answer_lost';
+  throw new AnswerLost(code, says, isKept(evidence, cause, answer) ? { cause } : {});
 }
 
 /** For a URL of this product used in place of the gateway's; a cause that is an answer to a fetch tells which. */
@@ -153,12 +188,9 @@ function answerTexts({ status, headers }: GatewayAnswer): readonly string[] {
   return [`status ${status}`, mediaTypeOf(headers)].filter((text) => text !== undefined);
 }
 
-function endOf({ links }: FailureEvidence, cause: unknown, signal: AbortSignal | undefined): readonly string[] {
+function endOf({ links }: FailureEvidence, cause: unknown): string | undefined {
   const names = links.map((link) => memberOf(link, 'name'));
-  const name = ABORTED.find((each) => names.includes(each));
-  if (name !== undefined) return [name];
-  if (signal?.aborted === true && cause === signal.reason) return ['the caller aborted it'];
-  return [systemCodeIn(cause)].filter((code) => code !== undefined);
+  return ABORTED.find((each) => names.includes(each)) ?? systemCodeIn(cause);
 }
 
 /** What was read is never kept: a parser quotes it, and it may be anyone's page. Of an answer, our errors keep little. */

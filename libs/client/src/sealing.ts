@@ -1,41 +1,30 @@
 import { InvalidInput } from './errors.js';
 import { isJsonObject, type JsonObject } from './json.js';
-import { importPoint, KEY_MANAGEMENT, sealedTo } from './jwe.js';
+import { importPoint, KEY_MANAGEMENT, type Point, sealedTo } from './jwe.js';
 
 type PublicKey = Awaited<ReturnType<typeof importPoint>>;
 
 /** 48 octets: RFC 7518 section 6.2.1.2 requires all of them. */
 const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
 const MAX_PAYLOAD_BYTES = 65_536;
-/** The session's key, the one before it, and a few payment keys. */
-const KEYS_KEPT = 16;
 
 const utf8 = new TextEncoder();
 
-/** Seals payloads in this process: only the holder of the recipient's private key can read them. */
-export class Sealing {
-  readonly #keys = new Map<string, Promise<PublicKey>>();
+/** By the session's own key object, which is frozen: a key of the caller's could change. */
+const sessionKeys = new WeakMap<object, Promise<PublicKey>>();
 
-  /** @throws InvalidInput `jwk_invalid`, `payload_invalid` or `payload_too_large` */
-  async seal(recipient: unknown, payload: string | Uint8Array): Promise<string> {
-    const octets = octetsOf(payload);
-    return sealedTo(await this.#keyOf(recipient), octets);
-  }
-
-  #keyOf(recipient: unknown): Promise<PublicKey> {
-    const { x, y } = demandPublicJwk(recipient);
-    const name = `${x}.${y}`;
-    const known = this.#keys.get(name);
-    if (known !== undefined) return known;
-    if (this.#keys.size >= KEYS_KEPT) this.#keys.clear();
-    const key = imported(x, y);
-    this.#keys.set(name, key);
-    return key;
-  }
+/**
+ * Seals a payload in this process: only the holder of the recipient's private key can read it.
+ * @throws InvalidInput `jwk_invalid`, `payload_invalid` or `payload_too_large`
+ */
+export async function seal(recipient: object, payload: string | Uint8Array): Promise<string> {
+  const octets = octetsOf(payload);
+  const key = sessionKeys.get(recipient) ?? imported(demandPublicJwk(recipient));
+  if (Object.isFrozen(recipient)) sessionKeys.set(recipient, key);
+  return sealedTo(await key, octets);
 }
 
-/** @throws InvalidInput when the payload cannot be sealed, so that the caller is told before anything else is done */
-export function octetsOf(payload: unknown): Uint8Array {
+function octetsOf(payload: unknown): Uint8Array {
   const octets = typeof payload === 'string' ? utf8.encode(payload) : payload;
   if (!ArrayBuffer.isView(octets)) {
     const given = payload === null ? 'null' : typeof payload;
@@ -48,7 +37,7 @@ export function octetsOf(payload: unknown): Uint8Array {
   return octets as Uint8Array;
 }
 
-async function imported(x: string, y: string): Promise<PublicKey> {
+async function imported({ x, y }: Point): Promise<PublicKey> {
   try {
     return await importPoint({ x, y });
   } catch {
@@ -69,7 +58,7 @@ function faultOf({ d, kty, crv, use = 'enc', alg = KEY_MANAGEMENT, x, y }: JsonO
   return isCoordinate(x) && isCoordinate(y) ? undefined : '"x" and "y" must be base64url of 48 octets';
 }
 
-function demandPublicJwk(jwk: unknown): { x: string; y: string } {
+function demandPublicJwk(jwk: unknown): Point {
   if (!isJsonObject(jwk)) throw new InvalidInput('jwk_invalid', 'A JSON Web Key is a JSON object');
   const fault = faultOf(jwk);
   if (fault !== undefined) throw new InvalidInput('jwk_invalid', fault);

@@ -1,13 +1,13 @@
-import { orAborted, reasonOf } from './deadline.js';
+import { reasonOf } from './deadline.js';
 import { Attempts } from './attempts.js';
 import { BrokerHttp } from './broker-http.js';
 import { CallGate } from './call-gate.js';
 import { tell } from './client-event.js';
-import { rejectionReason, type RejectionPredicate } from './dead-session.js';
 import {
   afterRejection,
   BrokerUnavailable,
   ClientClosed,
+  GatewayRefused,
   InvalidInput,
   notSent,
   placed,
@@ -15,16 +15,19 @@ import {
   rejectedTwice,
   type SessionBrokerError,
 } from './errors.js';
+import { gatewayCall, type GatewayRequest, isText } from './gateway-call.js';
+import { isJsonObject, type JsonObject, parsedJson } from './json.js';
 import { type OpenedNotification, Opening, type ReceivedNotification } from './opening.js';
 import {
   demandKnownOptions,
   demandMinRemaining,
+  invalid,
   type SessionBrokerOptions,
   type Settings,
   settingsFrom,
 } from './options.js';
-import { unopened } from './payment-outcome.js';
-import { octetsOf, Sealing } from './sealing.js';
+import { deadSessionCode, unopened } from './payment-outcome.js';
+import { seal } from './sealing.js';
 import type { Session } from './session.js';
 import { SessionFollower } from './session-follower.js';
 import { SessionRequests } from './session-requests.js';
@@ -42,36 +45,16 @@ export interface SessionOptions extends CallOptions {
   readonly minRemainingMs?: number | undefined;
 }
 
-/** Options of `withSession`. */
-export interface WithSessionOptions extends CallOptions {
-  /**
-   * Whether an error of the function means that the gateway rejected the session: return true, or better, the gateway's
-   * code. `isDeadSession` by default. `SessionRejected` always counts as a rejection, revoked access never.
-   */
-  readonly isRejection?: RejectionPredicate | undefined;
-}
+/** What became of a payment. Not found: the bank has none by now; one that was sent just before may still arrive. */
+export type LookedUp = { readonly found: true; readonly operation: JsonObject } | { readonly found: false };
 
-/** Options of `encrypt`. */
-export interface EncryptOptions extends CallOptions {
-  /** The session that the payload is for, when called inside `withSession`; the current one by default. */
-  readonly session?: Session | undefined;
-}
+/** As published: the code of an operation that the bank does not have, with its status. */
+const NOT_FOUND: Readonly<Record<string, number>> = { b_operation_not_found: 200, payment_operation_not_found: 404 };
+const LOOK_UP = '/ecom/execute_request/payments/v1/operation/by_merchant_request_id';
 
-/** What `encrypt` returns. */
-export interface SealedPayload {
-  /** The request body, to be sent as `text/plain`. */
-  readonly jwe: string;
-  /** The session to whose key it was sealed: send it with that session and no other. */
-  readonly generation: number;
-}
-
-/** The broker is not involved, so the message does not name it. */
-const NO_JWE = "There is no JWE: the gateway's answer was probably an error; look at its msgCode";
-const NO_FUNCTION = 'withSession takes a function that is given the session';
 const CALL_OPTIONS: readonly string[] = ['signal'] satisfies (keyof CallOptions)[];
 const SESSION_OPTIONS: readonly string[] = ['signal', 'minRemainingMs'] satisfies (keyof SessionOptions)[];
-const WITH_SESSION_OPTIONS: readonly string[] = ['signal', 'isRejection'] satisfies (keyof WithSessionOptions)[];
-const ENCRYPT_OPTIONS: readonly string[] = ['signal', 'session'] satisfies (keyof EncryptOptions)[];
+const FETCH_OPTIONS: readonly string[] = ['json', 'sealed', 'signal'] satisfies (keyof GatewayRequest)[];
 
 /** One merchant's session from the broker, held in memory and kept fresh until `close`. */
 export class SessionBroker {
@@ -83,7 +66,6 @@ export class SessionBroker {
   readonly #follower: SessionFollower | undefined;
   readonly #gate: CallGate;
   readonly #opening: Opening;
-  readonly #sealing = new Sealing();
 
   /** @throws InvalidInput */
   constructor(options: SessionBrokerOptions) {
@@ -135,51 +117,69 @@ export class SessionBroker {
   }
 
   /**
-   * Runs `fn` with the session. If `fn` throws because the gateway rejected it, the broker is told, and `fn` runs once
-   * more with a newer one, never a third time. Anything sealed to the session has to be sealed again, so do that inside
-   * `fn`. While the broker replaces the session, a call waits for the next one before it begins.
+   * Sends one request to the gateway, such as a payment, and gives its answer, opened if it is sealed: `fetch(path,
+   * { sealed: refund })`, or `json` for the hosted page. If the gateway refuses the session as dead, sends it once more
+   * with a newer one; nothing else is ever repeated.
+   * @throws GatewayRefused with the gateway's code; AnswerUnopened if the bank has it; AnswerLost if nobody knows; any
+   * other SessionBrokerError if it was not sent or refused with its session
+   */
+  async fetch(path: string, request: GatewayRequest): Promise<JsonObject> {
+    demandKnownOptions(request ?? null, FETCH_OPTIONS);
+    const { signal } = request;
+    const answer = await this.withSession(gatewayCall(path, request, this.#settings), { signal });
+    const { jwe } = answer;
+    if (!isText(jwe)) return answer;
+    const opened = parsedJson(await this.decryptText(jwe, { signal }));
+    return isJsonObject(opened) ? opened : this.#notText('no JSON object');
+  }
+
+  /**
+   * What became of a payment or refund, also of one whose answer was lost. It says nothing of an unpaid order.
+   * @throws as fetch
+   */
+  async lookUp(merchantRequestId: string, options: CallOptions = {}): Promise<LookedUp> {
+    demandKnownOptions(options, CALL_OPTIONS);
+    if (!isText(merchantRequestId)) throw invalid('merchantRequestId is missing');
+    try {
+      return { found: true, operation: await this.fetch(LOOK_UP, { sealed: { merchantRequestId }, ...options }) };
+    } catch (error) {
+      if (error instanceof GatewayRefused && NOT_FOUND[error.code] === error.status) return { found: false };
+      throw error;
+    }
+  }
+
+  /**
+   * For requests that something else sends, such as a merchant SDK: runs `fn` with the session. If `fn` throws because
+   * the gateway rejected it, the broker is told, and `fn` runs once more with a newer one, never a third time. Anything
+   * sealed to the session has to be sealed again, so do that inside `fn`. While the broker replaces the session, a call
+   * waits for the next one before it begins.
    * @throws whatever `fn` throws; SessionRejected, with that as its cause, if the gateway rejected the second session
    * too; SessionBrokerError with a `rejection`, whose cause is what `fn` threw, if there is no newer session
    */
-  async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
-    if (typeof fn !== 'function') throw new InvalidInput('function_missing', NO_FUNCTION);
-    demandKnownOptions(options, WITH_SESSION_OPTIONS);
-    const { signal, isRejection } = options;
+  async withSession<T>(fn: (session: Session) => T | Promise<T>, options: CallOptions = {}): Promise<T> {
+    demandKnownOptions(options, CALL_OPTIONS);
+    const { signal } = options;
     const session = await this.#enter(signal).catch((error: unknown) => {
       throw notSent(error);
     });
     try {
       return await fn(session);
     } catch (error) {
-      const reason = await rejectionReason({ error, isRejection }, this.#settings.time);
+      const reason = deadSessionCode(error);
       if (reason === undefined) throw error;
       const newer = await this.#replacement(session, { reason, cause: error, signal });
-      return await this.#again(fn, newer, isRejection);
+      return await this.#again(fn, newer);
     } finally {
       this.#gate.leave();
     }
   }
 
   /**
-   * Seals a payload to the session's server key, in this process: the broker never sees it.
-   * @throws SessionBrokerError; CallAborted when the signal aborts
+   * Seals a payload to any public key of the profile (EC, P-384), such as the bank's payment key, in this process.
+   * @throws InvalidInput
    */
-  async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
-    demandKnownOptions(options, ENCRYPT_OPTIONS);
-    const { signal } = options;
-    octetsOf(payload);
-    const session = options.session ?? (await this.session({ signal }));
-    const jwe = await orAborted(this.#sealing.seal(session.serverPublic, payload), signal);
-    return { jwe, generation: session.generation };
-  }
-
-  /**
-   * Seals a payload to any public key of the profile (EC, P-384), such as the bank's payment key.
-   * @throws InvalidInput, CallAborted
-   */
-  async encryptFor(jwk: object, payload: string | Uint8Array, options: CallOptions = {}): Promise<string> {
-    demandKnownOptions(options, CALL_OPTIONS);
-    return orAborted(this.#sealing.seal(jwk, payload), options.signal);
+  encryptFor(jwk: object, payload: string | Uint8Array): Promise<string> {
+    return seal(jwk, payload);
   }
 
   /**
@@ -189,8 +189,7 @@ export class SessionBroker {
    */
   async decrypt(jwe: string, options: CallOptions = {}): Promise<Uint8Array> {
     demandKnownOptions(options, CALL_OPTIONS);
-    if (jwe === undefined || jwe === null) throw new InvalidInput('jwe_invalid', NO_JWE);
-    if (typeof jwe !== 'string') throw new InvalidInput('jwe_invalid', 'A JWE is a string');
+    if (typeof jwe !== 'string') throw new InvalidInput('jwe_invalid', `A JWE is a string, not ${typeof jwe}`);
     try {
       this.#demandOpen();
       return await this.#opening.open(jwe, options.signal);
@@ -209,7 +208,7 @@ export class SessionBroker {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
     } catch {
       // The decoder can fail in only one way.
-      throw unopened(placed(new ProtocolError('not_text', 'What the JWE holds is not UTF-8'), this.#settings));
+      return this.#notText('not UTF-8');
     }
   }
 
@@ -243,15 +242,11 @@ export class SessionBroker {
     return { url: brokerUrl, merchant, generation, live: this.#follower?.isLive ?? false };
   }
 
-  async #again<T>(
-    fn: (newer: Session) => T | Promise<T>,
-    newer: Session,
-    isRejection?: RejectionPredicate,
-  ): Promise<T> {
+  async #again<T>(fn: (newer: Session) => T | Promise<T>, newer: Session): Promise<T> {
     try {
       return await fn(newer);
     } catch (error) {
-      const reason = await rejectionReason({ error, isRejection }, this.#settings.time);
+      const reason = deadSessionCode(error);
       if (reason === undefined) throw error;
       throw rejectedTwice({ generation: newer.generation, reason }, error, this.#settings);
     }
@@ -315,6 +310,10 @@ export class SessionBroker {
     } catch (error) {
       throw afterRejection(error, rejection, cause);
     }
+  }
+
+  #notText(what: string): never {
+    throw unopened(placed(new ProtocolError('not_text', `What the JWE holds is ${what}`), this.#settings));
   }
 
   #demandOpen(): void {

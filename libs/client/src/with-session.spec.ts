@@ -1,5 +1,5 @@
 import type { ClientEvent } from './client-event.js';
-import { deadSessionCode, isDeadSession } from './dead-session.js';
+import { deadSessionCode } from './payment-outcome.js';
 import {
   AnswerLost,
   BrokerUnavailable,
@@ -9,7 +9,7 @@ import {
   ProtocolError,
   SessionRejected,
 } from './errors.js';
-import { SessionBroker, type WithSessionOptions } from './session-broker.js';
+import { SessionBroker } from './session-broker.js';
 import type { Session } from './session.js';
 import { FakeClock } from '../../testing/src/index.js';
 import { aDocument, json, problem, ScriptedBroker, type SeenRequest } from '../fixtures/scripted-broker.js';
@@ -132,8 +132,7 @@ describe('work with a session', () => {
   const ofAnEgress = { requestId: 'a1', serviceId: 'session-egress', msgCode: 'b_session_doesnt_exist' };
   it.each<[string, () => unknown]>([
     ['an error of axios', () => Object.assign(new Error('401'), { response: { status: 401, data: ofAnEgress } })],
-    ['an answer that nobody read', () => json(ofAnEgress, 401)],
-    ['what was asked of an answer', () => deadSessionCode(json(ofAnEgress, 401))],
+    ['what was asked of an answer', () => deadSessionCode({ status: 401, data: ofAnEgress })],
   ])('is told of an egress in the place of the gateway, and reports nothing: %s', async (_what, answered) => {
     const paying = broker.withSession(async () => {
       throw await answered();
@@ -166,25 +165,6 @@ describe('work with a session', () => {
     await expect(broker.withSession(failing)).rejects.toThrow('the card was declined');
     expect(runs).toBe(1);
     expect(reported()).toEqual([]);
-  });
-
-  it.each<[string, boolean | string | undefined, unknown[]]>([
-    ['with the code that the caller gives', 'b_used_token', [{ generation: 1, reason: 'b_used_token' }]],
-    ['without a code', true, [{ generation: 1, reason: 'unspecified' }]],
-    ['and keeps to itself what is not a code', 'token abc was used', [{ generation: 1, reason: 'unspecified' }]],
-    ['only if the caller says so', false, []],
-    ['only if the caller says something', undefined, []],
-  ])('knows a rejection by what the caller says of its errors: %s', async (_how, verdict, expected) => {
-    server.on('rejections', () => json(aDocument({ generation: 2 })));
-    const failing = (): never => {
-      throw new Error('401');
-    };
-    const failed: unknown = await broker
-      .withSession(failing, { isRejection: () => verdict })
-      .catch((it: unknown) => it);
-    const twice = { name: 'SessionRejected', cause: { message: '401' } };
-    expect(failed).toMatchObject(expected.length === 0 ? { message: '401' } : twice);
-    expect(reported()).toEqual(expected);
   });
 
   it('reports a session once, however many operations find it dead at the same time', async () => {
@@ -336,11 +316,11 @@ describe('work with a session whose errors nobody explains', () => {
     server.seen('rejections').map(({ body }) => (JSON.parse(body ?? '') as { reason: unknown }).reason);
 
   /** Fails with the given failure as long as the session is the first one. */
-  const run = (failure: unknown, options?: WithSessionOptions): Promise<string> =>
+  const run = (failure: unknown): Promise<string> =>
     broker.withSession(({ generation }) => {
       if (generation === 1) throw failure;
       return `paid with ${generation}`;
-    }, options);
+    });
 
   beforeEach(() => {
     server = new ScriptedBroker()
@@ -354,25 +334,16 @@ describe('work with a session whose errors nobody explains', () => {
   it.each<[string, unknown, string]>([
     ['an error of a client of HTTP', errorOf(200, { msgCode: 'b_session_doesnt_exist' }), 'b_session_doesnt_exist'],
     ['an error without a code', errorOf(401, ''), 'http_401'],
-    ['an answer that is thrown as it is', Response.json({ msgCode: 'b_used_token' }, { status: 400 }), 'b_used_token'],
   ])('finds out by itself that the session is dead: %s', async (_what, failure, reason) => {
     expect(await run(failure)).toBe('paid with 2');
     expect(reasons()).toEqual([reason]);
   });
 
-  it('takes the question itself for an answer', async () => {
-    const isRejection = isDeadSession;
-    expect(await run(errorOf(401, ''), { isRejection })).toBe('paid with 2');
-    expect(reasons()).toEqual(['unspecified']);
-  });
-
-  it.each<[string, unknown, WithSessionOptions | undefined]>([
-    ['by its code under 401', errorOf(401, { msgCode: 'b_auth_token_expired' }), undefined],
-    ['that was called a rejection', new SessionRejected('b_auth_token_expired'), undefined],
-    ['though the caller says so', errorOf(401, { msgCode: 'b_auth_token_expired' }), { isRejection: () => true }],
-    ['by the code that the caller gives', errorOf(401, ''), { isRejection: () => 'b_auth_token_expired' }],
-  ])('never repeats for access that was revoked: %s', async (_how, failure, options) => {
-    await expect(run(failure, options)).rejects.toBe(failure);
+  it.each<[string, unknown]>([
+    ['by its code under 401', errorOf(401, { msgCode: 'b_auth_token_expired' })],
+    ['that was called a rejection', new SessionRejected('b_auth_token_expired')],
+  ])('never repeats for access that was revoked: %s', async (_how, failure) => {
+    await expect(run(failure)).rejects.toBe(failure);
     expect(reasons()).toEqual([]);
   });
 

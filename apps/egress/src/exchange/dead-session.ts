@@ -17,12 +17,12 @@ const MARK = Buffer.from('msgCode');
  * of the answer itself counts: one nested further down refers to something else, and the request was carried out.
  * @param answer the gateway's errors are short, so an answer that is not whole is not an error
  */
-export async function deathIn(answer: GatewayAnswer): Promise<Death | undefined> {
+export function deathIn(answer: GatewayAnswer): Death | undefined {
   if (answer.kind !== 'whole') return undefined;
   const document = answer.bytes.includes(MARK) ? jsonObjectIn(answer.bytes) : undefined;
   const msgCode = document?.['msgCode'];
   if (typeof msgCode === 'string' && typeof document?.['jwe'] !== 'string') {
-    const code = await deadSessionCode({ msgCode });
+    const code = deadSessionCode({ msgCode });
     return code === undefined ? undefined : { code, mayRepeat: true };
   }
   return answer.status === UNAUTHORIZED ? { code: 'http_401', mayRepeat: false } : undefined;

@@ -33,7 +33,7 @@ export async function sendOnceOrTwice(
   return session.use(async (current) => {
     if (isSecond) trail.repeated();
     const answer = await traced(sending, current, send);
-    const death = await deathIn(answer);
+    const death = deathIn(answer);
     if (death === undefined) return answer;
     trail.died(death.code);
     if (isSecond) return answer;

@@ -167,7 +167,7 @@ export class MerchantSession {
   async #run<T>(send: (session: Session) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       // What `send` throws is classified there, against the closed list of codes: nothing else is a rejection.
-      return await this.#broker.withSession(send, { signal, isRejection: () => undefined });
+      return await this.#broker.withSession(send, { signal });
     } catch (error) {
       if (error instanceof CallAborted) throw signal?.reason;
       if (!(error instanceof SessionBrokerError)) throw error;

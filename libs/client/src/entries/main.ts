@@ -1,22 +1,16 @@
 export { SessionBroker } from '../session-broker.js';
-export type {
-  CallOptions,
-  EncryptOptions,
-  SealedPayload,
-  SessionOptions,
-  WithSessionOptions,
-} from '../session-broker.js';
+export type { CallOptions, LookedUp, SessionOptions } from '../session-broker.js';
+export type { GatewayRequest } from '../gateway-call.js';
 export type { OpenedNotification, ReceivedNotification } from '../opening.js';
-export type { SessionBrokerOptions } from '../options.js';
+export type { GatewayOptions, SessionBrokerOptions } from '../options.js';
 export type { ServerPublicKey, Session } from '../session.js';
-export { deadSessionCode, isDeadSession, type RejectionPredicate } from '../dead-session.js';
 export { toGatewaySession, type GatewaySession } from '../gateway-session.js';
 export type { TokenFunction, TokenRequest, TokenSource } from '../token-source.js';
 export type { ClientEvent, ClientEventListener } from '../client-event.js';
 export type { BodyReader, Fetch, FetchAnswer, FetchBody, FetchInit } from '../fetch.js';
 export type { TraceHeaders } from '../trace-headers.js';
 export type { Time, Timer, TimerOptions } from '../time.js';
-export { answerLost, type GatewayAnswer, type GatewayRequest } from '../payment-outcome.js';
+export { answerLost } from '../payment-outcome.js';
 export {
   AnswerLost,
   AnswerUnopened,
@@ -24,6 +18,7 @@ export {
   CallAborted,
   ClientClosed,
   Forbidden,
+  GatewayRefused,
   GatewayUnreachable,
   InvalidInput,
   ProtocolError,

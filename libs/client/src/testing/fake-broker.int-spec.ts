@@ -1,9 +1,10 @@
 import { endedAfterEach, eventually } from '../../../testing/src/index.js';
-import { BrokerUnavailable, Forbidden, RequestRefused, Unauthenticated } from '../errors.js';
-import { isDeadSession } from '../dead-session.js';
+import { BrokerUnavailable, Forbidden, RequestRefused, SessionRejected, Unauthenticated } from '../errors.js';
+import { deadSessionCode } from '../payment-outcome.js';
 import type { SessionBrokerOptions } from '../options.js';
 import { SessionBroker } from '../session-broker.js';
 import { FakeBroker } from './fake-broker.js';
+import { FakeGateway } from './fake-gateway.js';
 import { aDeadSessionAnswer, aNotification, aSession } from './fixtures.js';
 
 describe('the fake broker', () => {
@@ -38,7 +39,7 @@ describe('the fake broker', () => {
     const seen: number[] = [];
     await client().withSession(({ generation }) => {
       seen.push(generation);
-      if (generation === 1) throw Object.assign(new Error('dead'), { response: aDeadSessionAnswer() });
+      if (generation === 1) throw new SessionRejected('b_session_doesnt_exist');
     });
     expect(seen).toEqual([1, 2]);
     expect(fake.rejections).toEqual([{ generation: 1, reason: 'b_session_doesnt_exist' }]);
@@ -46,7 +47,7 @@ describe('the fake broker', () => {
 
   it('opens what was sealed to its sessions, and what the gateway would answer', async () => {
     const broker = client();
-    const { jwe } = await broker.encrypt('{"coinAmount":100}');
+    const jwe = await broker.encryptFor(fake.session!.serverPublic, '{"coinAmount":100}');
     await fake.renew();
     expect(await fake.opened(jwe)).toBe('{"coinAmount":100}');
     expect(await fake.opened('a.b.c.d.e')).toBeUndefined();
@@ -158,13 +159,75 @@ describe('the fake broker', () => {
   });
 });
 
+describe('the fake gateway', () => {
+  const REFUND = '/ecom/execute_request/payments/v3/refund';
+  const LOOK_UP = '/ecom/execute_request/payments/v1/operation/by_merchant_request_id';
+  let fake: FakeBroker;
+  let gateway: FakeGateway;
+  let broker: SessionBroker;
+
+  const started = endedAfterEach();
+  beforeEach(async () => {
+    fake = started.add(await FakeBroker.start(), (it) => it.close());
+    gateway = started.add(await FakeGateway.start(fake), (it) => it.close());
+    const options = { ...fake.options, timeoutMs: 1_000, gateway: { ...gateway.options, timeoutMs: 1_000 } };
+    broker = started.add(new SessionBroker(options), (it) => it.close());
+  });
+  const refund = (): Promise<unknown> => broker.fetch(REFUND, { sealed: { merchantRequestId: 'r-1' } });
+
+  it('takes a refund that is sealed to its session, answers it sealed, and tells what became of it', async () => {
+    gateway.on(REFUND, ({ sent }) => ({ ...sent, status: 'PENDING' }));
+    gateway.on(LOOK_UP, ({ sent }) => ({ ...sent, status: 'SUCCESS' }));
+    expect(await refund()).toEqual({ merchantRequestId: 'r-1', status: 'PENDING' });
+    const sent = { merchantRequestId: 'r-1' };
+    expect(gateway.requests).toEqual([{ path: REFUND, sent, isSealed: true, generation: 1 }]);
+    expect(await broker.lookUp('r-1')).toEqual({ found: true, operation: { ...sent, status: 'SUCCESS' } });
+    gateway.on(LOOK_UP, () => Response.json({ msgCode: 'payment_operation_not_found' }, { status: 404 }));
+    expect(await broker.lookUp('r-1')).toEqual({ found: false });
+  });
+
+  it('answers in clear what comes in clear', async () => {
+    gateway.on('/order', () => ({ hppOrderId: 'o-1' }));
+    expect(await broker.fetch('/order', { json: { coinAmount: 5 } })).toEqual({ hppOrderId: 'o-1' });
+  });
+
+  it('refuses a session that was ended, or that the broker has replaced, until the newer one comes', async () => {
+    gateway.on(REFUND, () => ({ status: 'PENDING' }));
+    await broker.session();
+    gateway.endSession('b_used_token');
+    await refund();
+    expect(gateway.requests.map(({ generation }) => generation)).toEqual([2]);
+    expect(fake.rejections).toEqual([{ generation: 1, reason: 'b_used_token' }]);
+  });
+
+  it.each([
+    ['a refusal', { msgCode: 'b_terminal_not_found' }, 'b_terminal_not_found'],
+    ['a page', new Response('<html>', { status: 502 }), 'answer_unusable'],
+    ['a connection that breaks', 'disconnect' as const, 'answer_lost'],
+    ['silence', 'silence' as const, 'answer_late'],
+  ])('fails as it is scripted to: %s', async (_what, outcome, code) => {
+    gateway.on(REFUND, () => outcome);
+    await expect(refund()).rejects.toMatchObject({ code });
+    expect(gateway.requests).toHaveLength(1);
+  });
+
+  it('has no operation that is not scripted, and reads nothing that is sealed to another key', async () => {
+    await expect(refund()).rejects.toMatchObject({ code: 'answer_unusable', message: expect.stringContaining('404') });
+    gateway.on(REFUND, () => ({}));
+    const { deviceId } = await broker.session();
+    const headers = { 'content-type': 'text/plain', 'x-device_id': deviceId };
+    const answer = await fetch(gateway.options.url + REFUND, { method: 'POST', headers, body: 'a.b.c.d.e' });
+    expect(await answer.json()).toMatchObject({ msgCode: 'b_encryptor_failed_decrypt_message' });
+  });
+});
+
 describe('the fixtures', () => {
   it('are a session that is valid, and an answer that says that one is dead', async () => {
     const session = aSession({ merchant: 'other', generation: 5, lifetimeMs: 1_000 });
     expect(session).toMatchObject({ merchant: 'other', generation: 5, deviceId: 'device-id-5' });
     expect(Date.parse(session.expiresAt) - Date.parse(session.createdAt)).toBe(1_000);
-    expect(await isDeadSession(aDeadSessionAnswer())).toBe(true);
-    expect(await isDeadSession(aDeadSessionAnswer('b_auth_token_expired'))).toBe(false);
+    const codes = await Promise.all([aDeadSessionAnswer(), aDeadSessionAnswer('b_used_token')].map((it) => it.json()));
+    expect(codes.map(deadSessionCode)).toEqual(['b_session_doesnt_exist', 'b_used_token']);
   });
   it.each<[object, string]>([
     [{ generatoin: 5 }, 'There is no member "generatoin": there are lifetimeMs'],

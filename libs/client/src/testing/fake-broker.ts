@@ -138,9 +138,9 @@ export class FakeBroker {
     this.#sessions.dropStreams();
   }
 
-  /** The content of a JWE that the service sealed to the current or an earlier session; undefined if it did neither. */
-  opened(jwe: string): Promise<string | undefined> {
-    return this.#payloads.openedByGateway(jwe);
+  /** The content of a JWE that the service sealed to a session, to any if none is given; undefined if it did not. */
+  opened(jwe: string, generation?: number): Promise<string | undefined> {
+    return this.#payloads.openedByGateway(jwe, generation);
   }
 
   /** A JWE as the gateway answers it: sealed to the merchant's key, so that the client's `decrypt` opens it. */

@@ -70,8 +70,9 @@ export class FakePayloads {
     return this.#sessions.clientKey.seal(text);
   }
 
-  async openedByGateway(jwe: string): Promise<string | undefined> {
-    for (const key of this.#sessions.serverKeys) {
+  async openedByGateway(jwe: string, generation?: number): Promise<string | undefined> {
+    const all = this.#sessions.serverKeys;
+    for (const key of generation === undefined ? all : all.slice(generation - 1, generation)) {
       const octets = await key.open(jwe);
       if (octets !== undefined) return Buffer.from(octets).toString();
     }

@@ -19,7 +19,7 @@ const MAX_REMAINING_MS = 3_600_000;
 /** The sessions of the fake broker, and the requests that wait for the next one. */
 export class FakeSessions {
   readonly rejections: FakeRejection[] = [];
-  /** The keys of all sessions so far, to tell what was sealed to an older one from what was not sealed at all. */
+  /** The keys of all sessions so far, by generation: what is sealed to an older one is told from what is not sealed. */
   readonly serverKeys: FakeKey[] = [];
   readonly #streams = new Set<ServerResponse>();
   readonly #waiting = new Set<() => void>();
