@@ -14,5 +14,7 @@ export function sessionDocument(): Record<string, unknown> {
     createdAt: at(0),
     expiresAt: '2099-11-20T12:34:52.998Z',
     renewAt: at(800_000),
+    expiresInMs: 900_000,
+    renewInMs: 800_000,
   };
 }

@@ -12,5 +12,5 @@ export {
   Unauthenticated,
 } from './entries/main.js';
 export { fileToken } from './entries/file-token.js';
-export { readSession } from './session.js';
+export { readLeft, readSession } from './session.js';
 export { SseParser } from './sse-parser.js';
