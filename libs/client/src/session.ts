@@ -17,7 +17,7 @@ export interface ServerPublicKey {
 export interface Session {
   /** The merchant's id in the broker. */
   readonly merchant: string;
-  /** Only ever increases; identifies the session to the broker. */
+  /** Identifies the session to the broker. Only ever increases while the broker's store keeps its data. */
   readonly generation: number;
   /** Secret. */
   readonly authToken: string;
