@@ -20,7 +20,8 @@ export const page =
 export const serverPublic = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
 export function session(generation: number): Answer {
   const [createdAt, renewAt, expiresAt] = [0, 600_000, 900_000].map((ms) => new Date(Date.now() + ms).toISOString());
-  const times = { createdAt, renewAt, expiresAt, clientKeyThumbprint: 'thumbprint' };
+  const left = { renewInMs: 600_000, expiresInMs: 900_000 };
+  const times = { createdAt, renewAt, expiresAt, ...left, clientKeyThumbprint: 'thumbprint' };
   const secrets = { authToken: 'auth-token', deviceId: 'device-id', refreshToken: 'refresh-token', serverPublic };
   return json(200, { merchant: 'shop', generation, ...secrets, ...times });
 }

@@ -108,6 +108,8 @@ export class RefundingGateway {
       createdAt: at(0),
       expiresAt: at(900_000),
       renewAt: at(800_000),
+      expiresInMs: 900_000,
+      renewInMs: 800_000,
     };
   }
 }

@@ -1,5 +1,8 @@
 import { aServerPublicKey } from '#libs/testing';
 
+/** What differs between two answers with the same session. */
+export const TIME_PASSES = { expiresInMs: expect.any(Number) as number, renewInMs: expect.any(Number) as number };
+
 /** What a fake broker answers: one session, in the form of the contract. */
 export function sessionDocument(): Record<string, unknown> {
   const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
@@ -14,5 +17,7 @@ export function sessionDocument(): Record<string, unknown> {
     createdAt: at(0),
     expiresAt: '2099-11-20T12:34:52.998Z',
     renewAt: at(800_000),
+    expiresInMs: 900_000,
+    renewInMs: 800_000,
   };
 }

@@ -187,6 +187,8 @@ export class PlayedBroker {
       createdAt: at(0),
       expiresAt: at(LASTING_SESSION_MS),
       renewAt: at(LASTING_SESSION_MS * 0.8),
+      expiresInMs: LASTING_SESSION_MS,
+      renewInMs: LASTING_SESSION_MS * 0.8,
     };
   }
 

@@ -8,13 +8,14 @@ const SERVER_PUBLIC = {
   y: 'PFQGZA48J5kQ9m7rzTZk405DaS4Xd3yhGv8RWnS1bNef48dG3HoFyM_4Ln7rY5wK',
 } as const;
 
-/** A session of fifteen minutes, as the broker writes it. */
-export function aDocument(generation: number, createdAtMs: number): Record<string, unknown> {
+/** A session of fifteen minutes, as the broker writes it when it is so old. */
+export function aDocument(generation: number, createdAtMs: number, ageMs = 0): Record<string, unknown> {
   const at = (ms: number): string => new Date(createdAtMs + ms).toISOString();
   return {
     ...{ merchant: 'shop', generation, deviceId: `device-${generation}`, refreshToken: `refresh-${generation}` },
     ...{ authToken: `token-${generation}`, serverPublic: SERVER_PUBLIC, clientKeyThumbprint: 'thumbprint' },
     ...{ createdAt: at(0), renewAt: at(720_000), expiresAt: at(900_000) },
+    ...{ renewInMs: Math.max(0, 720_000 - ageMs), expiresInMs: Math.max(0, 900_000 - ageMs) },
   };
 }
 

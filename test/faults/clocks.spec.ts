@@ -129,3 +129,23 @@ describe('the end of a session', () => {
     expect(cluster.deadTokens()).toEqual([]);
   });
 });
+
+describe.each([-HOUR, -90 * SECOND, 90 * SECOND, HOUR])('a replica whose wall clock steps by %d ms', (byMs) => {
+  it.each(['answers', 'silent'] as const)('refuses nothing and serves nothing expired: store %s', async (state) => {
+    const cluster = new Cluster({ lifetimeMs: LIFETIME });
+    cluster.gateway.datesAnswers = true;
+    await cluster.clock.advance(MINUTE);
+    const store = cluster.stores[0]!;
+    store.state = state;
+    cluster.clockOf(0).aheadMs = byMs;
+    for (let waitedMs = 0; waitedMs < 40 * MINUTE; waitedMs += 10 * SECOND) {
+      if (waitedMs === 10 * MINUTE) store.state = 'answers';
+      const { session, verdict } = await cluster.first.replica.reader.read({ ...read, waitMs: 0 });
+      const { atMs } = cluster.gateway.calls[Number(session.authToken.slice(-12)) - 1]!;
+      expect([waitedMs, verdict.result]).toEqual([waitedMs, 'fresh']);
+      expect(cluster.clock.monotonicMs() - atMs).toBeLessThan(LIFETIME);
+      await cluster.clock.advance(10 * SECOND);
+    }
+    expect(cluster.gateway.calls).toHaveLength(4);
+  });
+});

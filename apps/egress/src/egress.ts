@@ -17,7 +17,7 @@ import { Deployment } from './deployment/deployment.js';
 import { DeploymentInForce } from './deployment/deployment-in-force.js';
 import { type ReloadSource, Reloads } from './deployment/reloads.js';
 import { Traffic } from './exchange/traffic.js';
-import { type EgressReadiness, type KnownSession, readinessOf } from './management/egress-readiness.js';
+import { type EgressReadiness, readinessOf } from './management/egress-readiness.js';
 import { type Management, openManagement } from './management/management-server.js';
 import { createEgressServer } from './server/egress-server.js';
 import { RequestEnds } from './exchange/request-ends.js';
@@ -133,11 +133,7 @@ class Egress {
   async openManagement(): Promise<string> {
     const { options, inForce, traffic, connectionEnds } = this.#parts;
     const { configuration, clock, telemetry } = options;
-    const readiness = (): EgressReadiness => {
-      const held = new Map(inForce.current.held().map((facts) => [facts.merchant, facts]));
-      const sessionOf = (merchant: string): KnownSession => held.get(merchant) ?? { expiresAtMs: undefined };
-      return readinessOf({ merchants: held.keys(), sessionOf, isShuttingDown: traffic.isEnding, clock });
-    };
+    const readiness = (): EgressReadiness => readinessOf(inForce.current.held(), traffic.isEnding);
     const { management: address } = configuration;
     const { management: ended } = connectionEnds;
     const opened = { address, hosts: address.hosts, readiness, telemetry, clock, ended };

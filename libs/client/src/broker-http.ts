@@ -4,7 +4,7 @@ import { systemCodeIn } from './failure-evidence.js';
 import type { FetchAnswer, FetchInit } from './fetch.js';
 import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
 import type { Settings } from './options.js';
-import { errorOf } from './problem.js';
+import { ageMs, errorOf } from './problem.js';
 import { authorizationFrom } from './token-source.js';
 import { traceHeadersFrom } from './trace-headers.js';
 import { VERSION } from './version.js';
@@ -19,6 +19,14 @@ export interface BrokerCall {
   readonly signal: AbortSignal;
 }
 
+export interface JsonAnswer {
+  readonly answer: FetchAnswer;
+  /** Undefined for 204 and 304. */
+  readonly document: JsonObject | undefined;
+  /** When the request was sent, by the monotonic clock; earlier if the answer comes from a cache. */
+  readonly countedFromMs: number;
+}
+
 const USER_AGENT = `session-broker-client/${VERSION} node/${process.versions.node}`;
 
 const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
@@ -31,14 +39,16 @@ export class BrokerHttp {
     this.#settings = settings;
   }
 
-  /** The answer's JSON object; undefined for 204 and 304. @throws as open */
-  async json(call: BrokerCall): Promise<{ answer: FetchAnswer; document: JsonObject | undefined }> {
+  /** @throws as open */
+  async json(call: BrokerCall): Promise<JsonAnswer> {
+    const sentAtMs = this.#settings.time.monotonicMs();
     const answer = await this.open(call, 'application/json');
+    const countedFromMs = sentAtMs - ageMs(answer);
     if (answer.status === 304 || answer.status === 204) {
       discard(answer.body);
-      return { answer, document: undefined };
+      return { answer, document: undefined, countedFromMs };
     }
-    return { answer, document: parseJsonObject(await this.#textOf(answer, call.signal)) };
+    return { answer, document: parseJsonObject(await this.#textOf(answer, call.signal)), countedFromMs };
   }
 
   /**
@@ -81,7 +91,7 @@ export class BrokerHttp {
   async #demandSuccess(answer: FetchAnswer, call: BrokerCall, secret: string | undefined): Promise<FetchAnswer> {
     if (SUCCESSES.has(answer.status)) return answer;
     const problem = await this.#problemOf(answer, call.signal);
-    throw errorOf(answer, problem, { nowMs: this.#settings.time.now(), secret });
+    throw errorOf(answer, problem, secret);
   }
 
   /** The problem document, or undefined if the body is not one: the status says enough. */

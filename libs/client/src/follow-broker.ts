@@ -4,9 +4,9 @@ import { type Deadline, orAborted, within } from './deadline.js';
 import { ProtocolError } from './errors.js';
 import type { BodyReader, FetchAnswer } from './fetch.js';
 import { type HandoverNotice, readHandover } from './call-gate.js';
-import { discard, parseJsonObject } from './json.js';
-import { brokerTimeMs } from './problem.js';
-import { readSession } from './session.js';
+import { discard, type JsonObject, parseJsonObject } from './json.js';
+import { readLeft, readSession } from './session.js';
+import type { SessionSource } from './session-shelf.js';
 import { SseParser } from './sse-parser.js';
 
 export interface FollowParts extends ClientParts {
@@ -39,11 +39,12 @@ export async function followEvents(parts: FollowParts, watch: StreamWatch): Prom
   const path = `/session/events${onHandover === undefined ? '' : '?handover=true'}`;
   await within(time, { ms: ANSWER_TIMEOUT_MS, parents: [closed], background: true }, async (deadline) => {
     const { signal } = deadline;
+    const sentAtMs = time.monotonicMs();
     const answer = await http.open({ path, headers, background: true, signal }, 'text/event-stream');
     const reader = eventReader(answer);
     watch.opened();
     try {
-      await readEvents(parts, { reader, watch, deadline, openedAt: brokerTimeMs(answer) });
+      await readEvents(parts, { reader, watch, deadline, sentAtMs });
     } catch (error) {
       discard(reader);
       throw networkError(error, signal);
@@ -62,13 +63,14 @@ interface OpenStream {
   readonly reader: BodyReader;
   readonly watch: StreamWatch;
   readonly deadline: Deadline;
-  readonly openedAt: number | undefined;
+  readonly sentAtMs: number;
 }
 
 async function readEvents(parts: FollowParts, stream: OpenStream): Promise<void> {
   const { reader, watch, deadline } = stream;
   const parser = new SseParser({ maxCharacters: MAX_EVENT_LENGTH });
-  const skewMs = stream.openedAt === undefined ? undefined : stream.openedAt - parts.time.now();
+  // An event may have waited unread, here or on its way, but hardly since before the stream was last heard.
+  let heardAtMs = stream.sentAtMs;
   deadline.restart(SILENCE_MS);
   for (let lines = 0; ;) {
     const { done, value } = await orAborted(reader.read(), deadline.signal);
@@ -81,26 +83,31 @@ async function readEvents(parts: FollowParts, stream: OpenStream): Promise<void>
       watch.alive(parser.retryMs);
     }
     for (const { type, data } of events) {
-      if (type === 'session') take(parts, data, skewMs);
+      if (type === 'session') take(parts, parseJsonObject(data), { source: 'events', countedFromMs: heardAtMs });
       const notice = type === 'handover' ? readHandover(parseJsonObject(data)) : undefined;
       if (notice !== undefined) parts.onHandover?.(notice);
     }
+    heardAtMs = parts.time.monotonicMs();
   }
 }
 
-function take({ shelf, merchant, time }: FollowParts, data: string, skewMs: number | undefined): void {
-  const arrivedAt = skewMs === undefined ? undefined : time.now() + skewMs;
-  shelf.offer(readSession(parseJsonObject(data), merchant), { source: 'events', brokerTimeMs: arrivedAt });
+interface Taken {
+  readonly source: SessionSource;
+  readonly countedFromMs: number;
+}
+
+function take({ shelf, merchant }: FollowParts, document: JsonObject, { source, countedFromMs }: Taken): boolean {
+  return shelf.offer(readSession(document, merchant), { source, left: readLeft(document, countedFromMs) });
 }
 
 /** One read that the broker holds until there is a newer session. @returns whether one came @throws SessionBrokerError */
-export async function longPoll({ http, shelf, time, merchant, closed }: FollowParts): Promise<boolean> {
+export async function longPoll(parts: FollowParts): Promise<boolean> {
+  const { http, shelf, time, closed } = parts;
   const ms = POLL_WAIT_S * 1_000 + ANSWER_TIMEOUT_MS;
   const known: Record<string, string> = shelf.newest > 0 ? { 'if-none-match': `"${shelf.newest}"` } : {};
   const headers = { prefer: `wait=${POLL_WAIT_S}`, ...known };
-  const { answer, document } = await within(time, { ms, parents: [closed], background: true }, ({ signal }) =>
+  const { document, countedFromMs } = await within(time, { ms, parents: [closed], background: true }, ({ signal }) =>
     http.json({ path: '/session', headers, background: true, signal }),
   );
-  if (document === undefined) return false;
-  return shelf.offer(readSession(document, merchant), { source: 'poll', brokerTimeMs: brokerTimeMs(answer) });
+  return document !== undefined && take(parts, document, { source: 'poll', countedFromMs });
 }

@@ -12,5 +12,5 @@ export {
 } from './entries/main.js';
 export { fileToken } from './entries/file-token.js';
 export { deadSessionCode } from './payment-outcome.js';
-export { readSession } from './session.js';
+export { readLeft, readSession } from './session.js';
 export { SseParser } from './sse-parser.js';

@@ -46,22 +46,17 @@ export function isProblemOfOurs(document: unknown): document is JsonObject {
   return isJsonObject(document) && typeof document['type'] === 'string' && document['type'].startsWith(PROBLEM_TYPE);
 }
 
-export interface AnswerFacts {
-  readonly nowMs: number;
-  /** The credential that the request was sent with, which no message may repeat. */
-  readonly secret: string | undefined;
-}
-
 /**
  * The error for an answer. Only the texts of the broker's own problems are included; anything else that answers there
  * could quote the request with its credential.
+ * @param secret the credential that the request was sent with, which no message may repeat
  */
-export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }: AnswerFacts): SessionBrokerError {
-  const { status, headers } = answer;
+export function errorOf(answer: FetchAnswer, problem: unknown, secret: string | undefined): SessionBrokerError {
+  const { status } = answer;
   const facts: ErrorFacts = {
     status,
     requestId: requestIdOf(answer),
-    retryAfterMs: retryAfterMs(headers.get('retry-after'), nowMs),
+    retryAfterMs: retryAfterMs(answer),
     brokerCause: textsOf(problem, ['cause'], secret)[0],
   };
   if (isOfAnEgress(problem)) return new ProtocolError('not_the_broker', AN_EGRESS, facts);
@@ -84,7 +79,7 @@ function kindOf(status: number): new (code: string, message: string, facts: Erro
   return status >= 500 || PASSING.includes(status) ? BrokerUnavailable : RequestRefused;
 }
 
-type Asked = Pick<AnswerFacts, 'secret'> & Pick<FetchAnswer, 'status'>;
+type Asked = { readonly secret: string | undefined } & Pick<FetchAnswer, 'status'>;
 
 function wordsOf(problem: JsonObject, code: string, { status, secret }: Asked): string {
   if (code === NO_MERCHANT) return NOT_KNOWN;
@@ -100,10 +95,10 @@ export function requestIdOf({ headers }: Pick<FetchAnswer, 'headers'>): string |
   return id !== null && REQUEST_ID.test(id) ? id : undefined;
 }
 
-/** The moment at which the answer was made, by the broker's clock (RFC 9110 section 6.6.1). */
-export function brokerTimeMs({ headers }: FetchAnswer): number | undefined {
-  const moment = Date.parse(headers.get('date') ?? '');
-  return Number.isNaN(moment) ? undefined : moment;
+/** How long the answer may have lain in a cache (RFC 9111 section 5.1, whole seconds). */
+export function ageMs({ headers }: FetchAnswer): number {
+  const age = headers.get('age') ?? '';
+  return /^\d{1,9}$/.test(age) ? (Number(age) + 1) * 1_000 : 0;
 }
 
 function textsOf(problem: unknown, members: readonly string[], secret: string | undefined): readonly string[] {
@@ -128,9 +123,8 @@ function codeOf(problem: unknown): string | undefined {
   return typeof code === 'string' && CODE.test(code) ? code : undefined;
 }
 
-/** `Retry-After` in both its forms (RFC 9110 section 10.2.3), at most an hour. */
-function retryAfterMs(value: string | null, nowMs: number): number | undefined {
-  if (value === null) return undefined;
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+/** `Retry-After` as the broker sends it (RFC 9110 section 10.2.3), at most an hour. */
+function retryAfterMs({ headers }: FetchAnswer): number | undefined {
+  const seconds = headers.get('retry-after') ?? '';
+  return /^\d{1,9}$/.test(seconds) ? Math.min(Number(seconds) * 1_000, MAX_RETRY_AFTER_MS) : undefined;
 }

@@ -109,6 +109,15 @@ export class SessionBroker {
   }
 
   /**
+   * How long the session in memory is still valid, in milliseconds by this process's monotonic clock; 0 without one.
+   * `expiresAt` is of the broker's clock.
+   */
+  remainingMs(): number {
+    const held = this.#shelf.valid();
+    return held === undefined ? 0 : this.#shelf.remainingMs(held);
+  }
+
+  /**
    * The failure of the last attempt made for the calls that are waiting now or, if none is, for the last ones that
    * waited; undefined if it succeeded or none has ended yet. For a probe that can wait only a moment.
    */

@@ -61,6 +61,16 @@ describe('following the broker', () => {
       ]);
     });
 
+    it('counts what is left of a session from when the stream was last heard: the event may have lain unread', async () => {
+      await first();
+      await clock.advance(5_000);
+      feeds[0]!.send(':\n\n');
+      await clock.advance(10_000);
+      feeds[0]!.session(aDocument({ generation: 2 }));
+      await clock.settle();
+      expect([broker.current()?.generation, broker.remainingMs()]).toEqual([2, 890_000]);
+    });
+
     it('never goes back to an older generation, and takes no other kind of event', async () => {
       await first();
       feeds[0]!.session(aDocument({ generation: 5 }));

@@ -2,9 +2,9 @@ import { BackOff } from './attempts.js';
 import type { BrokerCall } from './broker-http.js';
 import type { ClientParts } from './client-parts.js';
 import { orAborted, within } from './deadline.js';
-import { BrokerUnavailable, ProtocolError, type Rejection } from './errors.js';
-import { brokerTimeMs, requestIdOf } from './problem.js';
-import { readSession, type Session } from './session.js';
+import { BrokerUnavailable, Forbidden, ProtocolError, type Rejection } from './errors.js';
+import { requestIdOf } from './problem.js';
+import { readLeft, readSession, type Session } from './session.js';
 
 /** `Retry-After` can be minutes. Calls fail without asking the broker again for at most this long. */
 const MAX_REFUSAL_MS = 5_000;
@@ -59,7 +59,7 @@ export class SessionRequests {
 
   /**
    * Reports a dead session, once however many callers notice.
-   * @returns a session newer than the rejected one
+   * @returns another session: a newer one, unless the broker has begun again without its store's data
    */
   report(rejection: Rejection, signal?: AbortSignal): Promise<Session> {
     return this.#reports.join(rejection.generation, (shared) => this.#replace(rejection, shared), signal);
@@ -86,13 +86,14 @@ export class SessionRequests {
   async #send({ generation, reason }: Rejection, signal: AbortSignal): Promise<Session> {
     const { http, shelf, merchant } = this.#parts;
     const call = { path: '/session/rejections', body: { generation, reason }, signal };
-    const { answer, document } = await http.json(call);
+    const { answer, document, countedFromMs } = await http.json(call);
     const session = document === undefined ? undefined : readSession(document, merchant);
-    if (session === undefined || session.generation <= generation) {
+    if (document === undefined || session === undefined || session.generation === generation) {
       const facts = { status: answer.status, requestId: requestIdOf(answer) };
-      throw new ProtocolError('session_not_newer', 'The broker gave no newer session for a rejected one', facts);
+      throw new ProtocolError('session_not_newer', 'The broker gave no other session for a rejected one', facts);
     }
-    shelf.offer(session, { source: 'rejection', brokerTimeMs: brokerTimeMs(answer) });
+    const left = readLeft(document, countedFromMs);
+    shelf.offer(session, { source: 'rejection', left, rejected: generation });
     return shelf.valid()?.session ?? session;
   }
 
@@ -112,16 +113,23 @@ export class SessionRequests {
 
   async #ask(call: BrokerCall): Promise<Session> {
     const { http, shelf, merchant } = this.#parts;
-    const { answer, document } = await http.json(call);
-    if (document !== undefined) {
-      const arrival = { source: 'read', brokerTimeMs: brokerTimeMs(answer) } as const;
-      if (shelf.offer(readSession(document, merchant), arrival)) this.#refusal = undefined;
+    const { answer, document, countedFromMs } = await http.json(call);
+    const given = document === undefined ? undefined : readSession(document, merchant);
+    if (document !== undefined && given !== undefined) {
+      const left = readLeft(document, countedFromMs);
+      if (shelf.offer(given, { source: 'read', left })) this.#refusal = undefined;
     }
     const held = shelf.valid();
     if (held !== undefined) return held.session;
-    // A replica lags behind, or this machine's clock is ahead: either this passes by itself, or a person has to know.
-    throw new BrokerUnavailable('session_outdated', 'The broker gave a session that is past its expiry or replaced', {
-      requestId: requestIdOf(answer),
+    const outdated = new BrokerUnavailable(
+      'session_outdated',
+      'The broker gave a session that is past its end or replaced',
+      { requestId: requestIdOf(answer) },
+    );
+    if (given === undefined || given.generation >= shelf.newest) throw outdated;
+    // Either this replica lags behind, or no broker knows of the newest any more: it finds out which.
+    return this.#send({ generation: shelf.newest, reason: outdated.code }, call.signal).catch((error: unknown) => {
+      throw error instanceof Forbidden ? outdated : error;
     });
   }
 

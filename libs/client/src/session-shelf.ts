@@ -1,29 +1,31 @@
-import type { Session } from './session.js';
+import type { LeftOfSession, Session } from './session.js';
 import type { Time } from './time.js';
 
 export type SessionSource = 'read' | 'events' | 'poll' | 'rejection';
 
 export interface Arrival {
   readonly source: SessionSource;
-  /** The `Date` of the answer that brought it, as milliseconds since 1970, if there was one. */
-  readonly brokerTimeMs: number | undefined;
+  readonly left: LeftOfSession;
+  /** The generation in the report that it answers. */
+  readonly rejected?: number;
 }
 
 export interface HeldSession {
   readonly session: Session;
   /** Already resolved, so that a warm read allocates nothing. */
   readonly promise: Promise<Session>;
-  /** Its end on each clock; whichever comes first counts. */
-  readonly endsAtWallMs: number;
-  readonly endsAtMonotonicMs: number;
-  /** From then on, a newer one should have arrived. */
-  readonly overdueAtMonotonicMs: number;
+  /** Moments of the monotonic clock: its end, and from when on a newer one should have arrived. */
+  readonly endsAtMs: number;
+  readonly overdueAtMs: number;
 }
 
 /** A renewal takes the broker a moment: until that has passed, nothing is late. */
 const RENEWAL_GRACE_MS = 2_000;
 
-/** Holds the newest session. Its generation never goes back, and it is not handed out past its expiry. */
+/**
+ * Holds the newest session, and does not hand it out past its end. Its generation never goes back, except when the
+ * broker says so: one that answers a report of a generation with a lower one has begun again without its store's data.
+ */
 export class SessionShelf {
   readonly #time: Time;
   readonly #listeners = new Set<(session: Session, arrival: Arrival) => void>();
@@ -41,17 +43,19 @@ export class SessionShelf {
   }
 
   /**
-   * Takes a session if it is not older than any before it and not past its expiry. One that is already held is only
-   * measured again, as a clock may have been set since.
-   * @returns whether it is newer than every one before it
+   * Takes a session if it is not older than any before it and not past its end. One that is already held is only
+   * measured again.
+   * @returns whether it replaces the one before it
    */
   offer(session: Session, arrival: Arrival): boolean {
-    if (session.generation < this.#newest) return false;
-    const held = this.#measure(session, arrival.brokerTimeMs);
-    if (held.endsAtWallMs <= this.#time.now()) return false;
-    this.#held = held;
-    if (session.generation === this.#newest) return false;
-    this.#newest = session.generation;
+    const { generation } = session;
+    const { left, rejected = 0 } = arrival;
+    if (generation < this.#newest && generation >= rejected) return false;
+    if (left.endsAtMs <= this.#time.monotonicMs()) return false;
+    const overdueAtMs = left.renewsAtMs + RENEWAL_GRACE_MS;
+    this.#held = { session, promise: Promise.resolve(session), endsAtMs: left.endsAtMs, overdueAtMs };
+    if (generation === this.#newest) return false;
+    this.#newest = generation;
     for (const listener of [...this.#listeners]) listener(session, arrival);
     return true;
   }
@@ -64,25 +68,24 @@ export class SessionShelf {
   /** The held session, if there is nothing to consider: it lasts for `wantedMs`, is not late and not suspected. */
   untroubled(wantedMs: number): HeldSession | undefined {
     const held = this.#held;
-    if (held === undefined || held.session.generation <= this.#suspected) return undefined;
-    const monotonicMs = this.#time.monotonicMs();
-    if (monotonicMs >= held.overdueAtMonotonicMs) return undefined;
+    if (held === undefined || held.session.generation === this.#suspected) return undefined;
+    const nowMs = this.#time.monotonicMs();
     // Written so that NaN does not pass either.
-    const lasts = wantedMs >= 0 && monotonicMs + wantedMs < held.endsAtMonotonicMs;
-    return lasts && this.#time.now() + wantedMs < held.endsAtWallMs ? held : undefined;
+    const lasts = wantedMs >= 0 && nowMs + wantedMs < held.endsAtMs;
+    return lasts && nowMs < held.overdueAtMs ? held : undefined;
   }
 
   remainingMs(held: HeldSession): number {
-    return Math.min(held.endsAtWallMs - this.#time.now(), held.endsAtMonotonicMs - this.#time.monotonicMs());
+    return held.endsAtMs - this.#time.monotonicMs();
   }
 
   isOverdue(held: HeldSession): boolean {
-    return this.#time.monotonicMs() >= held.overdueAtMonotonicMs;
+    return this.#time.monotonicMs() >= held.overdueAtMs;
   }
 
   /** Someone says that the gateway no longer accepts it: reads then look twice, unless it is acquitted. */
   suspect(generation: number): void {
-    this.#suspected = Math.max(this.#suspected, generation);
+    if (generation === this.#newest) this.#suspected = generation;
   }
 
   acquit(generation: number): void {
@@ -121,21 +124,5 @@ export class SessionShelf {
   clear(): void {
     this.#held = undefined;
     this.#listeners.clear();
-  }
-
-  #measure(session: Session, brokerTimeMs: number | undefined): HeldSession {
-    const [now, monotonic] = [this.#time.now(), this.#time.monotonicMs()];
-    // A wall clock that is behind the broker's would keep a session past its end. One that is ahead ends it early,
-    // which is harmless. `Date` has whole seconds, so the error is less than one second.
-    const behindMs = brokerTimeMs === undefined ? 0 : Math.max(0, brokerTimeMs - now);
-    const endsAtWallMs = Date.parse(session.expiresAt) - behindMs;
-    const overdueInMs = Date.parse(session.renewAt) - behindMs - now + RENEWAL_GRACE_MS;
-    return {
-      session,
-      promise: Promise.resolve(session),
-      endsAtWallMs,
-      endsAtMonotonicMs: monotonic + endsAtWallMs - now,
-      overdueAtMonotonicMs: monotonic + overdueInMs,
-    };
   }
 }

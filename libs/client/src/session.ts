@@ -17,7 +17,7 @@ export interface ServerPublicKey {
 export interface Session {
   /** The merchant's id in the broker. */
   readonly merchant: string;
-  /** Only ever increases; identifies the session to the broker. */
+  /** Identifies the session to the broker. Only ever increases while the broker's store keeps its data. */
   readonly generation: number;
   /** Secret. */
   readonly authToken: string;
@@ -29,12 +29,18 @@ export interface Session {
   readonly serverPublic: ServerPublicKey;
   /** RFC 7638 thumbprint of the merchant's key that opens the answers of this session. */
   readonly clientKeyThumbprint: string;
-  /** When it was created. */
+  /** When it was created. This and the next two are of the broker's clock: `remainingMs()` says what is left. */
   readonly createdAt: string;
   /** The gateway accepts it until then. */
   readonly expiresAt: string;
   /** A newer session can be expected from then on. */
   readonly renewAt: string;
+}
+
+/** When a session ends and when a newer one can be expected, by this process's monotonic clock. */
+export interface LeftOfSession {
+  readonly endsAtMs: number;
+  readonly renewsAtMs: number;
 }
 
 const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
@@ -68,6 +74,18 @@ export function readSession(document: JsonObject, merchant: string): Session {
   return Object.freeze(session);
 }
 
+/**
+ * What the broker says is left of a session, counted from a moment at which it had not yet said so: never too long,
+ * whatever any wall clock shows.
+ * @throws ProtocolError as readSession
+ */
+export function readLeft(document: JsonObject, countedFromMs: number): LeftOfSession {
+  return {
+    endsAtMs: countedFromMs + duration(document, 'expiresInMs'),
+    renewsAtMs: countedFromMs + duration(document, 'renewInMs'),
+  };
+}
+
 function text(document: JsonObject, name: string): string {
   const value = document[name];
   if (typeof value === 'string' && value !== '' && value.length <= MAX_TEXT_LENGTH) return value;
@@ -78,6 +96,12 @@ function generationOf(document: JsonObject): number {
   const value = document['generation'];
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
   throw invalid('generation');
+}
+
+function duration(document: JsonObject, name: string): number {
+  const value = document[name];
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
+  throw invalid(name);
 }
 
 function instant(document: JsonObject, name: string): string {

@@ -10,10 +10,8 @@ export interface TimerOptions {
   readonly background?: boolean;
 }
 
-/** The only source of time in this package; tests bring their own. */
+/** The only source of time in this package, which reads no wall clock; tests bring their own. */
 export interface Time {
-  /** Wall time in milliseconds since 1970. It may jump. */
-  now(): number;
   /** Milliseconds since some fixed moment; never goes back, but may stand still while the machine sleeps. */
   monotonicMs(): number;
   /** Runs `task` once after `delayMs`. The caller owns the timer and cancels it. */
@@ -23,8 +21,10 @@ export interface Time {
 /** setTimeout takes a 32-bit delay and fires at once beyond it. Nothing here waits for 24 days. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
+/** For what people read: nothing is counted by it. */
+export const wallMs = (): number => Date.now();
+
 export const systemTime: Time = {
-  now: () => Date.now(),
   monotonicMs: () => performance.now(),
   schedule(delayMs, task, { background = false } = {}) {
     const timer = setTimeout(task, Math.min(Math.max(0, delayMs), MAX_TIMEOUT_MS));

@@ -74,6 +74,9 @@ describe('the time that a session has', () => {
     expect(held.ageMs('shop')).toBe(10_000);
     expect(held.facts('shop')).toEqual({ held: true, leftMs: 889_999, freshMs: 859_999 });
     expect(held.untilRenewalMs('shop')).toBe(709_999);
+    expect(held.leftOf(aSession())).toEqual({ expiresInMs: 889_999, renewInMs: 709_999 });
+    held.adopt(aSession({ generation: aSession().generation + 1 }), 0);
+    expect(held.leftOf(aSession())).toEqual({ expiresInMs: 0, renewInMs: 0 });
   });
 
   it.each([

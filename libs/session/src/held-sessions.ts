@@ -4,7 +4,7 @@ import { MerchantListeners } from './merchant-listeners.js';
 import type { ServeFacts } from './serve-decision.js';
 import type { SessionSettings } from './session-settings.js';
 import { type ClockVerdict, StoreClock } from './store-clock.js';
-import type { Session } from './session.js';
+import type { Session, SessionLeft } from './session.js';
 
 /** A session with the monotonic moment of the gateway's answer: it ages from there, whatever wall clocks are set to. */
 interface Held {
@@ -147,6 +147,18 @@ export class HeldSessions {
       const wallAheadMs = this.#wallAheadMs();
       this.#held.set(merchant, { session: this.#onOurClock(session, ageMs), answeredAtMs: agedSinceMs, wallAheadMs });
     }
+  }
+
+  /** Nothing is left of a session that is held no longer. */
+  leftOf({ merchant, generation, expiresAt, renewAt }: Session): SessionLeft {
+    const leftMs = generation === this.generationOf(merchant) ? this.facts(merchant).leftMs : 0;
+    return { expiresInMs: Math.max(0, leftMs), renewInMs: Math.max(0, leftMs - msBetween(renewAt, expiresAt)) };
+  }
+
+  /** The store cannot be asked which of our clocks is right: sessions age by the monotonic one until it can. */
+  believeMonotonic(): void {
+    const wallAheadMs = this.#wallAheadMs();
+    for (const [merchant, held] of this.#held) this.#held.set(merchant, { ...held, wallAheadMs });
   }
 
   /** Until renewAt; zero or less from then on, and when there is no session. */

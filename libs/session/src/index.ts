@@ -26,5 +26,5 @@ export { SessionReader, type ServedSession } from './session-reader.js';
 export type { LeadTime, SessionSettings } from './session-settings.js';
 export type { RejectionAnswer } from './session-rejections.js';
 export { SessionReplica, type MerchantsChange, type ReplicaPorts } from './session-replica.js';
-export type { IssuedSession, ServerPublicKey, Session } from './session.js';
+export type { IssuedSession, ServerPublicKey, Session, SessionLeft } from './session.js';
 export type { WantedRenewalAnswer } from './wanted-renewals.js';

@@ -134,11 +134,22 @@ describe('a report of a dead session', () => {
     rejecting.refreshing = async () => void rejecting.holding(20);
     expect(await rejecting.reject(16)).toEqual({ kind: 'already_newer', session: generation(20) });
     expect([rejecting.refreshes, rejecting.renewals, rejecting.told]).toEqual([1, [], ['already_newer']]);
-    expect(await rejecting.reject(30)).toMatchObject({
-      code: 'invalid_request',
-      publicDetail: 'generation: no session of this generation was issued',
-    });
-    expect(rejecting.told).toEqual(['already_newer']);
+  });
+
+  it('of a generation that nobody has heard of gets the newest that there is, and creates nothing', async () => {
+    const rejecting = new Rejecting().holding(12);
+    expect(await rejecting.reject(30)).toEqual({ kind: 'already_newer', session: generation(12) });
+    expect([rejecting.refreshes, rejecting.renewals]).toEqual([1, []]);
+    rejecting.held.noteUnusable('shop', 30);
+    await rejecting.reject(30);
+    expect(rejecting.renewals).toMatchObject([{ newerThan: 30 }]);
+  });
+
+  it('of an earlier store is answered with the first session of the next one, though its generation is lower', async () => {
+    const rejecting = new Rejecting();
+    rejecting.results = [() => (rejecting.holding(12), { kind: 'renewed' })];
+    expect(await rejecting.reject(30)).toEqual({ kind: 'renewed', session: generation(12) });
+    expect(rejecting.renewals).toHaveLength(1);
   });
 
   it('of the very session that a look has brought has it replaced', async () => {

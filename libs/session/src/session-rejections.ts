@@ -1,5 +1,4 @@
 import { Deadline } from '#libs/clock';
-import { BrokerError } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { SessionEvent } from './ports/session-events.js';
@@ -37,7 +36,7 @@ export interface Rejection {
   readonly consumer?: string;
 }
 
-/** Each has a session newer than the rejected one, except a cool-down, which has none yet. */
+/** Each has a session to use instead of the rejected one, except a cool-down, which has none yet. */
 export type RejectionAnswer =
   | { readonly kind: 'renewed' | 'already_newer'; readonly session: Session }
   | {
@@ -58,6 +57,7 @@ export interface SessionRejectionsContext
 /**
  * Sessions that a consumer found dead before their time. A rejection names a generation: a late report is given
  * whatever is already newer, and all who report the same one share one renewal. It clears neither back-off nor budget.
+ * One that nobody knows was issued by a store that has lost it since, or never: it is given the newest that there is.
  */
 export class SessionRejections {
   readonly #context: SessionRejectionsContext;
@@ -70,11 +70,11 @@ export class SessionRejections {
   }
 
   /**
-   * @throws BrokerError `invalid_request` for a generation that was never issued, `session_unavailable` if no newer
-   * session came in time, `store_unavailable` or `store_refused` if it cannot be told which of the two it is
+   * @throws BrokerError `session_unavailable` if no newer session came in time, `store_unavailable` or `store_refused`
+   * if only the store could tell whether the generation was ever issued
    */
   async reject(rejection: Rejection): Promise<RejectionAnswer> {
-    await this.#assertPlausible(rejection);
+    await this.#isIssued(rejection.merchant, rejection.generation);
     const known = this.#newer(rejection);
     if (known !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: known });
     await this.#context.earlyDeaths.report(rejection.merchant, rejection.generation);
@@ -87,26 +87,35 @@ export class SessionRejections {
     return this.#refuse(rejection, result);
   }
 
-  #newer({ merchant, generation }: Rejection): Session | undefined {
-    const session = this.#context.reader.peek(merchant)?.session;
-    return session !== undefined && session.generation > generation ? session : undefined;
+  #newer(rejection: Rejection): Session | undefined {
+    const session = this.#context.reader.peek(rejection.merchant)?.session;
+    return session !== undefined && session.generation > this.#above(rejection) ? session : undefined;
+  }
+
+  /** What a session has to be newer than to be an answer. */
+  #above({ merchant, generation }: Rejection): number {
+    return this.#isUnknown(merchant, generation) ? 0 : generation;
+  }
+
+  /** A replica that knows of none at all cannot judge: any generation may come from an earlier process. */
+  #isUnknown(merchant: string, generation: number): boolean {
+    const { held } = this.#context;
+    const newest = Math.max(held.seen(merchant), held.known(merchant));
+    return newest > 0 && generation > newest;
   }
 
   /**
-   * Whether this generation was ever issued; to find out that it was not costs one look at the store. A replica that
-   * knows of none at all cannot judge: any generation may come from an earlier process.
+   * Whether this generation was ever issued; to find out that it was not costs one look at the store.
    * @throws BrokerError `store_unavailable` or `store_refused` if only the store could tell
    */
   async #isIssued(merchant: string, generation: number): Promise<boolean> {
-    const { held } = this.#context;
-    const isUnknown = (): boolean => held.seen(merchant) > 0 && generation > held.seen(merchant);
-    if (generation <= held.generationOf(merchant)) return true;
+    if (generation <= this.#context.held.generationOf(merchant)) return true;
     try {
       await this.#lookUp(merchant);
     } catch (error) {
-      if (!isStoreOutage(error) || isUnknown()) throw error;
+      if (!isStoreOutage(error) || this.#isUnknown(merchant, generation)) throw error;
     }
-    return !isUnknown();
+    return !this.#isUnknown(merchant, generation);
   }
 
   /**
@@ -122,12 +131,6 @@ export class SessionRejections {
     }
   }
 
-  /** A generation that was never issued is a mistake or an attack. */
-  async #assertPlausible({ merchant, generation }: Rejection): Promise<void> {
-    if (await this.#isIssued(merchant, generation)) return;
-    throw new BrokerError('invalid_request', { publicDetail: 'generation: no session of this generation was issued' });
-  }
-
   /** A thousand requests for the same merchant share one look. */
   #lookUp(merchant: string): Promise<void> {
     const underway = this.#lookups.get(merchant);
@@ -139,9 +142,9 @@ export class SessionRejections {
 
   async #renew(rejection: Rejection): Promise<RenewalResult | undefined> {
     const { clock, held, failures } = this.#context;
-    const { merchant, generation, waitMs, signal } = rejection;
+    const { merchant, waitMs, signal } = rejection;
     const deadline = new Deadline(clock, waitMs, signal);
-    const awaited = { merchant, generation, orFailure: true, signal: deadline.signal };
+    const awaited = { merchant, generation: this.#above(rejection), orFailure: true, signal: deadline.signal };
     const change = new ChangeWait(held, failures, awaited);
     try {
       const result = await Promise.race([this.#attempts(rejection, deadline.signal), change.ended]);
@@ -167,13 +170,14 @@ export class SessionRejections {
     }
   }
 
-  #request({ merchant, generation }: Rejection): Parameters<Renewer['renew']>[0] {
+  #request(rejection: Rejection): Parameters<Renewer['renew']>[0] {
+    const { merchant } = rejection;
     const { held, earlyDeaths } = this.#context;
     const replacesLiving = held.facts(merchant).leftMs > 0;
     return {
       merchant,
       trigger: 'rejection',
-      newerThan: Math.max(generation, held.known(merchant)),
+      newerThan: Math.max(this.#above(rejection), held.known(merchant)),
       coolDownMs: replacesLiving ? Math.max(REJECTION_COOL_DOWN_MS, earlyDeaths.pauseMs(merchant)) : 0,
     };
   }

@@ -174,7 +174,10 @@ export class SessionSync {
     const wanted = this.#unopened.wanted(merchants);
     const askedAtMs = clock.monotonicMs();
     const failedBefore = new Map(merchants.map((merchant) => [merchant, failures.get(merchant)]));
-    const { states, now } = await store.read(wanted);
+    const { states, now } = await store.read(wanted).catch((error: unknown) => {
+      held.believeMonotonic();
+      throw error;
+    });
     this.#unopened.answered(wanted);
     held.reconcile(held.storeClock.note(now, askedAtMs));
     for (const state of states) {

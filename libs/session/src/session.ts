@@ -43,6 +43,12 @@ export interface Session {
   readonly mustRenewAt: Instant;
 }
 
+/** What is left of a session until its expiry and until its renewal, whatever wall clocks say. */
+export interface SessionLeft {
+  readonly expiresInMs: number;
+  readonly renewInMs: number;
+}
+
 /** What the gateway issued, opened and checked, before the domain gives it a generation and its moments. */
 export interface IssuedSession {
   readonly authToken: string;

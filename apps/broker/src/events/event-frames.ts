@@ -1,4 +1,4 @@
-import type { Session } from '#libs/session';
+import type { Session, SessionLeft } from '#libs/session';
 import type { HandoverNotice } from './handover-notice.js';
 import { sessionJson } from '../sessions/session-document.js';
 
@@ -10,14 +10,15 @@ export function retryFrame(retryMs: number): Buffer {
   return Buffer.from(`retry: ${retryMs}\n\n`);
 }
 
-const framed = new WeakMap<Session, Buffer>();
+const framed = new WeakMap<Session, { readonly json: string; readonly frame: Buffer }>();
 
-/** The session as one event whose id is its generation: serialised once, however many watchers it is sent to. */
-export function sessionFrame(session: Session): Buffer {
+/** The session as one event whose id is its generation: made once for each form of its JSON, however many watch. */
+export function sessionFrame(session: Session, left: SessionLeft): Buffer {
+  const json = sessionJson(session, left);
   const known = framed.get(session);
-  if (known !== undefined) return known;
-  const frame = Buffer.from(`event: session\nid: ${session.generation}\ndata: ${sessionJson(session)}\n\n`);
-  framed.set(session, frame);
+  if (known?.json === json) return known.frame;
+  const frame = Buffer.from(`event: session\nid: ${session.generation}\ndata: ${json}\n\n`);
+  framed.set(session, { json, frame });
   return frame;
 }
 

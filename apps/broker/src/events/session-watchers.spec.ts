@@ -83,6 +83,15 @@ describe('the watchers of a replica', () => {
     expect(stream.text).toMatch(/^event: session\nid: 5\ndata: \{"merchant":"shop","generation":5,.*\}\n\nevent: /);
   });
 
+  it('are each told what is left of it by then', async () => {
+    const hall = new Hall();
+    hall.publish(5);
+    const first = hall.enter();
+    await hall.clock.advance(10_000);
+    expect(first.text).toContain('"expiresInMs":899900,"renewInMs":719900}');
+    expect(hall.enter().text).toContain('"expiresInMs":889900,"renewInMs":709900}');
+  });
+
   it('are not sent again what they hold, nor anything older', async () => {
     const hall = new Hall();
     hall.publish(5);

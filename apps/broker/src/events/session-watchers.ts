@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { type Session, SessionReplica } from '#libs/session';
+import { type Session, type SessionLeft, SessionReplica } from '#libs/session';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK } from '../platform/tokens.js';
 import { WatchedMerchant } from './watched-merchant.js';
@@ -86,7 +86,8 @@ export class SessionWatchers implements OnModuleDestroy {
    */
   add(sink: EventSink, { merchant, validForMs = MAX_STREAM_MS, ...watch }: Watch): () => void {
     const endsAtMs = this.#clock.monotonicMs() + this.#streamMs(validForMs);
-    const watcher = new Watcher(sink, { mayStay: () => true, ...watch, endsAtMs });
+    const leftOf = (session: Session): SessionLeft => this.#replica.held.leftOf(session);
+    const watcher = new Watcher(sink, { mayStay: () => true, ...watch, leftOf, endsAtMs });
     const slot = this.#slots[this.#entered++ % SLOTS] ?? new Set();
     const watched = this.#watched(merchant);
     watched.watchers.add(watcher);

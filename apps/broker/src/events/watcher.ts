@@ -1,4 +1,4 @@
-import type { Session } from '#libs/session';
+import type { Session, SessionLeft } from '#libs/session';
 import { HEARTBEAT, sessionFrame } from './event-frames.js';
 
 /** What a watcher's events are written to: the response, as far as it matters here. */
@@ -13,6 +13,7 @@ export interface EventSink {
 interface WatcherTerms {
   /** What the consumer already holds; it is never sent this generation or an older one. */
   readonly generation: number;
+  readonly leftOf: (session: Session) => SessionLeft;
   /** Whether its caller would still be let in. */
   readonly mayStay: () => boolean;
   /** Monotonic time at which the stream ends, so that its caller is checked again. */
@@ -35,14 +36,16 @@ export class Watcher {
   readonly #sink: EventSink;
   readonly #mayStay: () => boolean;
   #generation: number;
+  readonly #leftOf: (session: Session) => SessionLeft;
   readonly #onSent: ((session: Session) => void) | undefined;
   #wasBehind = false;
 
-  constructor(sink: EventSink, { generation, mayStay, endsAtMs, onSent, takesPart = false }: WatcherTerms) {
+  constructor(sink: EventSink, { leftOf, generation, mayStay, endsAtMs, onSent, takesPart = false }: WatcherTerms) {
     this.takesPart = takesPart;
     this.#onSent = onSent;
     this.#sink = sink;
     this.#generation = generation;
+    this.#leftOf = leftOf;
     this.#mayStay = mayStay;
     this.endsAtMs = endsAtMs;
   }
@@ -52,7 +55,7 @@ export class Watcher {
     this.#generation = session.generation;
     if (this.#sink.writableLength > MAX_UNSENT_BYTES) this.#sink.destroy();
     else {
-      this.#sink.write(sessionFrame(session));
+      this.#sink.write(sessionFrame(session, this.#leftOf(session)));
       this.#onSent?.(session);
     }
   }

@@ -73,7 +73,7 @@ export class RejectionsController {
     });
     this.audit.read({ caller, merchant, generation: session.generation });
     reply.headers({ etag: etagOf(session.generation), 'cache-control': 'no-store' });
-    reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(session));
+    reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(session, this.replica.held.leftOf(session)));
   }
 
   /** @throws BrokerError `foreign_authorizer` or `session_unavailable` when no session is created now */

@@ -29,7 +29,7 @@ function headersIn(lines: readonly string[]): Answer['headers'] {
 class Edge {
   caller: Caller | undefined = ALLOWED;
   served: ServedSession | undefined = { session: LIVING, verdict: { result: 'fresh', reason: 'current' } };
-  untilRenewalMs = 90_500;
+  left = { expiresInMs: 110_500, renewInMs: 90_500 };
   readonly asked: [caller: string, merchant: string, permission: string][] = [];
   readonly counted: Parameters<SessionReads['served']>[] = [];
 
@@ -62,7 +62,7 @@ class Edge {
       },
       replica: {
         reader: { peek: () => this.served },
-        held: { untilRenewalMs: () => this.untilRenewalMs },
+        held: { leftOf: () => this.left },
       } as unknown as Pick<SessionReplica, 'reader' | 'held'>,
       reads: { served: (...read) => this.counted.push(read) },
     });
@@ -85,7 +85,7 @@ describe('a plain read of a fresh session', () => {
         'content-type': 'application/json; charset=utf-8',
       },
     });
-    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ merchant: 'shop', generation: 7 });
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ merchant: 'shop', generation: 7, ...edge.left });
   });
 
   it('has the headers of caution, and the id of its request', () => {
@@ -112,7 +112,7 @@ describe('a plain read of a fresh session', () => {
   });
 
   it('may not be kept at all once the session is due for renewal', () => {
-    edge.untilRenewalMs = -1;
+    edge.left = { expiresInMs: 1_000, renewInMs: 0 };
     expect(edge.read()?.headers['cache-control']).toBe('private, max-age=0');
   });
 

@@ -51,8 +51,7 @@ export function freshReads({ authenticator, policies, replica, reads }: FreshRea
 
   function answerTo(request: IncomingMessage, session: Session): SessionAnswer {
     const isUnchanged = matchesEtag(request.headers['if-none-match'], etagOf(session.generation));
-    const untilRenewalMs = replica.held.untilRenewalMs(session.merchant);
-    return sessionAnswer({ kind: isUnchanged ? 'unchanged' : 'session', session }, untilRenewalMs);
+    return sessionAnswer({ kind: isUnchanged ? 'unchanged' : 'session', session }, replica.held.leftOf(session));
   }
 }
 

@@ -1,3 +1,4 @@
+import type { SessionLeft } from '#libs/session';
 import { aSession } from '#libs/testing';
 import { etagOf, type FoundSession, headersAnswer, sessionAnswer } from './session-answer.js';
 import { sessionDocument } from './session-document.js';
@@ -8,11 +9,13 @@ const found = (overrides: Partial<FoundSession> = {}): FoundSession => ({
   ...overrides,
 });
 
+const left = (renewInMs: number): SessionLeft => ({ expiresInMs: renewInMs + 20_000, renewInMs });
+
 describe('the answer with a session', () => {
   it('is 200 with the whole document as JSON, and its length in bytes', () => {
-    const { status, headers, body } = sessionAnswer(found(), 60_000);
+    const { status, headers, body } = sessionAnswer(found(), left(60_000));
     expect(status).toBe(200);
-    expect(JSON.parse(body ?? '')).toEqual(sessionDocument(aSession({ generation: 7 })));
+    expect(JSON.parse(body ?? '')).toEqual(sessionDocument(aSession({ generation: 7 }), left(60_000)));
     expect(headers).toEqual({
       etag: '"7"',
       'cache-control': 'private, max-age=60',
@@ -22,42 +25,42 @@ describe('the answer with a session', () => {
   });
 
   it('counts bytes, not characters', () => {
-    const { headers, body = '' } = sessionAnswer(found({ session: aSession({ merchant: 'bäckerei' }) }), 0);
+    const { headers, body = '' } = sessionAnswer(found({ session: aSession({ merchant: 'bäckerei' }) }), left(0));
     expect(headers['content-length']).toBe(body.length + 1);
   });
 
-  it('is the same text for the same session, however often it is asked for', () => {
+  it('is the same text for a tenth of a second, and never says that more is left than is', () => {
     const session = aSession();
-    const [first, second] = [sessionAnswer(found({ session }), 0), sessionAnswer(found({ session }), 5_000)];
-    expect(second.body).toBe(first.body);
+    const [first, second, later] = [60_199, 60_100, 60_099.9].map((ms) => sessionAnswer(found({ session }), left(ms)));
+    expect(JSON.parse(first?.body ?? '')).toMatchObject({ expiresInMs: 80_100, renewInMs: 60_100 });
+    expect(second).toBe(first);
+    expect(JSON.parse(later?.body ?? '')).toMatchObject({ expiresInMs: 80_000, renewInMs: 60_000 });
   });
 
   it('is 304 for a caller that has it: the headers of a cache and no body', () => {
-    expect(sessionAnswer(found({ kind: 'unchanged' }), 60_000)).toEqual({
+    expect(sessionAnswer(found({ kind: 'unchanged' }), left(60_000))).toEqual({
       status: 304,
       headers: { etag: '"7"', 'cache-control': 'private, max-age=60' },
     });
   });
 
-  it.each<[untilRenewalMs: number, maxAge: number]>([
+  it.each<[renewInMs: number, maxAge: number]>([
     [60_000, 60],
     [59_999, 59],
     [999, 0],
     [0, 0],
-    [-1, 0],
-    [-60_000, 0],
   ])('may be kept until the session is renewed, in whole seconds and never too long: %d ms are %d s', (...row) => {
-    const [untilRenewalMs, maxAge] = row;
+    const [renewInMs, maxAge] = row;
     for (const kind of ['session', 'unchanged'] as const) {
-      const { headers } = sessionAnswer(found({ kind }), untilRenewalMs);
+      const { headers } = sessionAnswer(found({ kind }), left(renewInMs));
       expect(headers['cache-control']).toBe(`private, max-age=${maxAge}`);
     }
   });
 
   it.each(['session', 'unchanged'] as const)('says which wait was granted, when one was: %s', (kind) => {
-    expect(sessionAnswer(found({ kind, waitedFor: 30 }), 0).headers['preference-applied']).toBe('wait=30');
-    expect(sessionAnswer(found({ kind, waitedFor: 0 }), 0).headers['preference-applied']).toBe('wait=0');
-    expect(sessionAnswer(found({ kind }), 0).headers).not.toHaveProperty('preference-applied');
+    expect(sessionAnswer(found({ kind, waitedFor: 30 }), left(0)).headers['preference-applied']).toBe('wait=30');
+    expect(sessionAnswer(found({ kind, waitedFor: 0 }), left(0)).headers['preference-applied']).toBe('wait=0');
+    expect(sessionAnswer(found({ kind }), left(0)).headers).not.toHaveProperty('preference-applied');
   });
 });
 

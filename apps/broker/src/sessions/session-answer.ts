@@ -1,4 +1,4 @@
-import type { Session } from '#libs/session';
+import type { Session, SessionLeft } from '#libs/session';
 import { sessionJson } from './session-document.js';
 
 /** `unchanged`: the caller already holds it. */
@@ -30,7 +30,7 @@ export function etagOf(generation: number): string {
 }
 
 interface MadeAnswers {
-  readonly maxAge: number;
+  readonly body: string;
   readonly answers: Partial<Record<FoundSession['kind'], SessionAnswer>>;
 }
 
@@ -38,28 +38,28 @@ const made = new WeakMap<Session, MadeAnswers>();
 
 /**
  * The single form of an answer with a session, however the request arrived. Only this caller may keep the session,
- * until it is renewed. Made once a second for each session: sessions are immutable and read thousands of times.
+ * until it is renewed. Made once for each form of its body: sessions are read thousands of times.
  */
-export function sessionAnswer(found: FoundSession, untilRenewalMs: number): SessionAnswer {
+export function sessionAnswer(found: FoundSession, left: SessionLeft): SessionAnswer {
   const { kind, session, waitedFor } = found;
-  const maxAge = Math.max(0, Math.floor(untilRenewalMs / 1_000));
-  if (waitedFor !== undefined) return answerOf(found, maxAge);
+  const body = sessionJson(session, left);
+  const maxAge = Math.floor(left.renewInMs / 1_000);
+  if (waitedFor !== undefined) return answerOf(found, maxAge, body);
   let last = made.get(session);
-  if (last?.maxAge !== maxAge) {
-    last = { maxAge, answers: {} };
+  if (last?.body !== body) {
+    last = { body, answers: {} };
     made.set(session, last);
   }
-  return (last.answers[kind] ??= answerOf(found, maxAge));
+  return (last.answers[kind] ??= answerOf(found, maxAge, body));
 }
 
-function answerOf({ kind, session, waitedFor }: FoundSession, maxAge: number): SessionAnswer {
+function answerOf({ kind, session, waitedFor }: FoundSession, maxAge: number, body: string): SessionAnswer {
   const headers: Record<string, string | number> = {
     etag: etagOf(session.generation),
     'cache-control': `private, max-age=${maxAge}`,
   };
   if (waitedFor !== undefined) headers['preference-applied'] = `wait=${waitedFor}`;
   if (kind === 'unchanged') return { status: 304, headers };
-  const body = sessionJson(session);
   headers['content-type'] = SESSION_CONTENT_TYPE;
   headers['content-length'] = Buffer.byteLength(body);
   return { status: 200, headers, body };

@@ -1,7 +1,16 @@
 import { ApiProperty } from '../docs/api-decorators.js';
 import { toRfc3339 } from '#libs/clock';
-import type { Session } from '#libs/session';
+import type { Session, SessionLeft } from '#libs/session';
 import { GenerationProperty } from '../docs/generation-property.js';
+
+function MsLeftProperty(moment: string): PropertyDecorator {
+  return ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    description: `Milliseconds until ${moment}, at least, when the answer was made. Count them by a monotonic clock of yours, from the request on, less the \`Age\` of the answer, if it has one.`,
+  });
+}
 
 export class ServerPublicKeyDocument {
   @ApiProperty({ enum: ['EC'] })
@@ -54,9 +63,15 @@ export class SessionDocument {
 
   @ApiProperty({ format: 'date-time', description: 'A newer session can be expected from here on.' })
   readonly renewAt: string;
+
+  @MsLeftProperty('`expiresAt`')
+  readonly expiresInMs: number;
+
+  @MsLeftProperty('`renewAt`')
+  readonly renewInMs: number;
 }
 
-export function sessionDocument(session: Session): SessionDocument {
+export function sessionDocument(session: Session, left: SessionLeft): SessionDocument {
   return {
     merchant: session.merchant,
     generation: session.generation,
@@ -68,16 +83,25 @@ export function sessionDocument(session: Session): SessionDocument {
     createdAt: toRfc3339(session.createdAt),
     expiresAt: toRfc3339(session.expiresAt),
     renewAt: toRfc3339(session.renewAt),
+    ...left,
   };
 }
 
-const written = new WeakMap<Session, string>();
+/** In steps of this, what is left of a session is told: it is read thousands of times in each. */
+const STEP_MS = 100;
 
-/** The document as JSON, serialised once per session: sessions are immutable and read thousands of times. */
-export function sessionJson(session: Session): string {
+const roundedDown = (ms: number): number => Math.floor(ms / STEP_MS) * STEP_MS;
+
+const written = new WeakMap<Session, { readonly left: SessionLeft; readonly json: string }>();
+
+/** The document as JSON, serialised once for each step. */
+export function sessionJson(session: Session, left: SessionLeft): string {
+  const expiresInMs = roundedDown(left.expiresInMs);
+  const renewInMs = roundedDown(left.renewInMs);
   const known = written.get(session);
-  if (known !== undefined) return known;
-  const json = JSON.stringify(sessionDocument(session));
-  written.set(session, json);
+  if (known?.left.expiresInMs === expiresInMs && known.left.renewInMs === renewInMs) return known.json;
+  const told = { expiresInMs, renewInMs };
+  const json = JSON.stringify(sessionDocument(session, told));
+  written.set(session, { left: told, json });
   return json;
 }

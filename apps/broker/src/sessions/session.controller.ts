@@ -40,8 +40,7 @@ export class SessionController {
   @Problems(400, 401, 403, 404, 503)
   async getSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): Promise<void> {
     const found = await this.lookup.find(request, reply);
-    const untilRenewalMs = this.replica.held.untilRenewalMs(found.session.merchant);
-    const { status, headers, body } = sessionAnswer(found, untilRenewalMs);
+    const { status, headers, body } = sessionAnswer(found, this.replica.held.leftOf(found.session));
     reply.code(status).headers(headers).send(body);
   }
 }

@@ -351,6 +351,7 @@ describe('the commands that ask a broker', () => {
     const session = (generation: number): object => ({
       ...{ merchant: 'shop', generation, authToken: 'canary-token', deviceId: 'canary-device', serverPublic: key },
       ...{ clientKeyThumbprint: 'thumb', createdAt: NOW, expiresAt: '2026-11-23T13:00:00.000Z', renewAt: NOW },
+      ...{ expiresInMs: 3_600_000, renewInMs: 0 },
     });
     const event = (data: unknown): string => `event: session\ndata: ${JSON.stringify(data)}\n\n`;
     const streaming =
@@ -388,7 +389,7 @@ describe('the commands that ask a broker', () => {
       stop();
       expect((await ended).code).toBe(exitCodes.ok);
       const line = (generation: number): string =>
-        `shop  generation ${generation}  expires 2026-11-23T13:00:00.000Z (in ${generation === 7 ? '1h 0m' : '59m 59s'})  client key thumb`;
+        `shop  generation ${generation}  expires 2026-11-23T13:00:00.000Z (in 1h 0m)  client key thumb`;
       expect(out).toEqual([`${NOW}  ${line(7)}`, `2026-11-23T12:00:01.000Z  ${line(8)}`]);
       expect(err).toEqual([
         `${NOW}  following ${url}`,

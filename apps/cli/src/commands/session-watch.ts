@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ProtocolError, readSession, type Session, SseParser } from '#libs/client';
+import { ProtocolError, readLeft, readSession, type Session, SseParser } from '#libs/client';
 import { toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { thumbprintOf } from '#libs/jwe';
@@ -160,13 +160,14 @@ class Watch {
   #print(data: string): void {
     const { merchant, json } = this.#options;
     const { clock, terminal } = this.#context;
-    const session = readSession(parsedMembers(data), merchant);
+    const members = parsedMembers(data);
+    const session = readSession(members, merchant);
     this.#pauseMs = MIN_PAUSE_MS;
     if (session.generation <= this.#newest) return;
     this.#newest = session.generation;
     const at = toRfc3339(clock.now());
     const { generation, expiresAt, clientKeyThumbprint } = session;
-    const left = spanText(Date.parse(expiresAt) - clock.now());
+    const left = spanText(readLeft(members, 0).endsAtMs);
     terminal.out(
       json === true
         ? JSON.stringify({ event: 'session', at, ...shownOf(session) })

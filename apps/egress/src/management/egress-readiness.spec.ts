@@ -1,12 +1,12 @@
-import { FakeClock } from '#libs/testing';
 import { type EgressReadiness, type KnownSession, readinessOf } from './egress-readiness.js';
 
-const clock = new FakeClock();
-const LIVING: KnownSession = { expiresAtMs: clock.now() + 1 };
+type Known = Omit<KnownSession, 'merchant'>;
+const NONE: Known = { generation: undefined, isLiving: false };
+const LIVING: Known = { generation: 1, isLiving: true };
 
-function judged(sessions: Readonly<Record<string, KnownSession>>, isShuttingDown = false): EgressReadiness {
-  const sessionOf = (merchant: string): KnownSession => sessions[merchant] ?? { expiresAtMs: undefined };
-  return readinessOf({ merchants: Object.keys(sessions), sessionOf, isShuttingDown, clock });
+function judged(sessions: Readonly<Record<string, Known>>, isShuttingDown = false): EgressReadiness {
+  const known = Object.entries(sessions).map(([merchant, session]) => ({ merchant, ...session }));
+  return readinessOf(known, isShuttingDown);
 }
 
 describe('the readiness of the egress', () => {
@@ -21,10 +21,10 @@ describe('the readiness of the egress', () => {
     });
   });
 
-  it.each<[string, KnownSession, string]>([
-    ['has none yet', { expiresAtMs: undefined }, 'no_session'],
-    ['has one that ends now', { expiresAtMs: clock.now() }, 'expired'],
-    ['has none, and the broker says why', { expiresAtMs: undefined, reason: 'gateway_refused' }, 'gateway_refused'],
+  it.each<[string, Known, string]>([
+    ['has none yet', NONE, 'no_session'],
+    ['has one that has ended', { generation: 1, isLiving: false }, 'expired'],
+    ['has none, and the broker says why', { ...NONE, reason: 'gateway_refused' }, 'gateway_refused'],
   ])('is not while one merchant %s', (_why, session, reason) => {
     const { ready, merchants } = judged({ shop: LIVING, kiosk: session });
     expect([ready, merchants[0]?.ready, merchants[1]]).toEqual([

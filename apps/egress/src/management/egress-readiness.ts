@@ -1,5 +1,3 @@
-import type { Clock } from '#libs/clock';
-
 export interface MerchantReadiness {
   readonly merchant: string;
   readonly ready: boolean;
@@ -19,33 +17,24 @@ export interface EgressReadiness {
 
 /** What is known about the session of one merchant. */
 export interface KnownSession {
-  /** By our clock; undefined while there is none. */
-  readonly expiresAtMs: number | undefined;
+  readonly merchant: string;
+  /** Undefined before the first session. */
+  readonly generation: number | undefined;
+  readonly isLiving: boolean;
   /** Why there is none, or will be no other, if known. */
   readonly reason?: string | undefined;
-}
-
-interface ReadinessQuestion {
-  /** The merchants of the clients, each once. */
-  readonly merchants: Iterable<string>;
-  readonly sessionOf: (merchant: string) => KnownSession;
-  readonly isShuttingDown: boolean;
-  readonly clock: Pick<Clock, 'now'>;
 }
 
 /**
  * Ready means useful: every merchant of a client has a session that is valid now, whatever the broker and the gateway
  * are doing. If the broker is away, the egress goes on until its sessions end.
  */
-export function readinessOf({ merchants, sessionOf, isShuttingDown, clock }: ReadinessQuestion): EgressReadiness {
-  const nowMs = clock.now();
-  const each = [...merchants].map((merchant) => judge(merchant, sessionOf(merchant), nowMs));
-  return { ready: !isShuttingDown && each.every(({ ready }) => ready), shuttingDown: isShuttingDown, merchants: each };
+export function readinessOf(sessions: readonly KnownSession[], shuttingDown: boolean): EgressReadiness {
+  const merchants = sessions.map(judge);
+  return { ready: !shuttingDown && merchants.every(({ ready }) => ready), shuttingDown, merchants };
 }
 
-function judge(merchant: string, { expiresAtMs, reason }: KnownSession, nowMs: number): MerchantReadiness {
-  if (expiresAtMs !== undefined && expiresAtMs > nowMs) {
-    return { merchant, ready: true, ...(reason === undefined ? {} : { reason }) };
-  }
-  return { merchant, ready: false, reason: reason ?? (expiresAtMs === undefined ? 'no_session' : 'expired') };
+function judge({ merchant, generation, isLiving, reason }: KnownSession): MerchantReadiness {
+  if (isLiving) return { merchant, ready: true, ...(reason === undefined ? {} : { reason }) };
+  return { merchant, ready: false, reason: reason ?? (generation === undefined ? 'no_session' : 'expired') };
 }

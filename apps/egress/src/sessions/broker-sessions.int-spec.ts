@@ -13,7 +13,13 @@ describe('the sessions that a broker gives', () => {
   const sessionOf = (merchant: string): string => {
     const at = (ms: number): string => new Date(clock.now() + ms).toISOString();
     const members = { merchant, generation: 1, authToken: 'a', deviceId: 'd', clientKeyThumbprint: 't' };
-    const moments = { createdAt: at(0), expiresAt: at(900_000), renewAt: at(800_000) };
+    const moments = {
+      createdAt: at(0),
+      expiresAt: at(900_000),
+      renewAt: at(800_000),
+      expiresInMs: 900_000,
+      renewInMs: 800_000,
+    };
     return JSON.stringify({ ...members, serverPublic: { kty: 'EC', crv: 'P-384', x: 'x', y: 'y' }, ...moments });
   };
 

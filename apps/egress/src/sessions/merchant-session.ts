@@ -26,7 +26,9 @@ interface MerchantSessionParts {
 export interface HeldFacts {
   readonly merchant: string;
   readonly generation: number | undefined;
+  /** By our wall clock, for people. */
   readonly expiresAtMs: number | undefined;
+  readonly isLiving: boolean;
   /** Whether newer ones arrive by themselves. */
   readonly isFollowing: boolean;
   /** The code of the broker's refusal; if there is no session, of whatever went wrong last. */
@@ -47,6 +49,7 @@ const RUNBOOK = 'egress-without-session';
 export class MerchantSession {
   readonly #parts: MerchantSessionParts;
   readonly #broker: SessionBroker;
+  /** The newest session so far. */
   #held: { readonly generation: number; readonly expiresAtMs: number } | undefined;
   /** Fires when the session that is held ends. */
   readonly #end: Alarm;
@@ -74,14 +77,12 @@ export class MerchantSession {
 
   get facts(): HeldFacts {
     const { merchant } = this.#parts;
-    const held = this.#held;
+    const { generation, expiresAtMs } = this.#held ?? {};
+    const isLiving = this.#isHeld;
     const { isFollowing, refusal, lastFailure } = this.#contact;
     const trouble = this.#trouble === 'silence' ? undefined : this.#trouble;
-    const failure = this.#valid() === undefined ? (trouble ?? lastFailure)?.code : undefined;
-    return {
-      ...{ merchant, generation: held?.generation, expiresAtMs: held?.expiresAtMs, isFollowing },
-      reason: refusal ?? failure,
-    };
+    const failure = isLiving ? undefined : (trouble ?? lastFailure)?.code;
+    return { merchant, generation, expiresAtMs, isLiving, isFollowing, reason: refusal ?? failure };
   }
 
   /** Requests the first session; from then on, newer ones arrive by themselves. */
@@ -100,10 +101,7 @@ export class MerchantSession {
    */
   async use<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
     if (this.#reporting !== undefined) await this.#reporting;
-    // While the broker is away, the client may know of an end that our wall clock has not seen, and would wait for the
-    // next session.
-    if (this.#valid() !== undefined)
-      return this.#contact.isInterrupted ? this.#runSoon(send, gone) : this.#run(send, gone);
+    if (this.#isHeld) return this.#run(send, gone);
     if (this.#trouble === undefined && !this.#contact.isInterrupted) return this.#runSoon(send, gone);
     this.#look();
     throw this.#unavailable(this.#trouble ?? this.#silence());
@@ -159,9 +157,8 @@ export class MerchantSession {
     return this.#broker.close();
   }
 
-  #valid(): { readonly generation: number; readonly expiresAtMs: number } | undefined {
-    const held = this.#held;
-    return held !== undefined && held.expiresAtMs > this.#parts.clock.now() ? held : undefined;
+  get #isHeld(): boolean {
+    return this.#broker.current() !== undefined;
   }
 
   async #run<T>(send: (session: Session) => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -190,7 +187,6 @@ export class MerchantSession {
       return await this.#run(first, AbortSignal.any([gone, silence.signal]));
     } catch (error) {
       if (error !== silence.signal.reason) throw error;
-      this.#held = undefined;
       const trouble = this.#silence();
       this.#troubled(trouble);
       throw this.#unavailable(trouble);
@@ -201,10 +197,10 @@ export class MerchantSession {
 
   #look(): void {
     const done = (): void => void (this.#looking = undefined);
-    const found = (session: Session): void => {
+    const found = ({ generation }: Session): void => {
       done();
       // If the broker was only out of reach, the client has had this session all along and emits no event.
-      this.#hold(session);
+      this.#hold(generation);
     };
     this.#looking ??= this.#broker.session().then(found, (error: unknown) => {
       done();
@@ -212,26 +208,24 @@ export class MerchantSession {
     });
   }
 
-  #hold({ generation, expiresAt }: Pick<Session, 'generation' | 'expiresAt'>): void {
-    this.#held = { generation, expiresAtMs: Date.parse(expiresAt) };
-    this.#awaitEnd(this.#held.expiresAtMs);
+  #hold(generation: number): void {
+    this.#held = { generation, expiresAtMs: this.#parts.clock.now() + this.#broker.remainingMs() };
+    this.#awaitEnd();
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
     const { merchant, logger } = this.#parts;
     logger.info({ merchant, generation }, 'there is a session: payments of this merchant are sent');
   }
 
-  #awaitEnd(expiresAtMs: number): void {
+  #awaitEnd(): void {
     this.#end.cancel();
-    this.#end.in(Math.max(0, expiresAtMs - this.#parts.clock.now()));
+    this.#end.in(this.#broker.remainingMs());
   }
 
   /** Even if no one is paying, the log must say that payments would be refused. */
   #ended(): void {
-    const held = this.#valid();
-    // The wall clock was set back: the client knows whether the session has ended nevertheless.
-    if (held !== undefined && this.#broker.current() !== undefined) return this.#awaitEnd(held.expiresAtMs);
-    if (held !== undefined) this.#held = undefined;
+    // The broker has said since that more is left of it.
+    if (this.#isHeld) return this.#awaitEnd();
     const { isInterrupted, lastFailure } = this.#contact;
     if (isInterrupted && lastFailure !== undefined) this.#troubled(lastFailure);
     else this.#look();
@@ -239,7 +233,7 @@ export class MerchantSession {
 
   #note(event: ClientEvent): void {
     this.#contact.note(event);
-    if (event.type === 'session') this.#hold(event);
+    if (event.type === 'session') this.#hold(event.generation);
     if (event.type === 'resumed' && event.held > 0) this.#parts.onHeld(event.held);
   }
 
@@ -251,7 +245,7 @@ export class MerchantSession {
   /** Logged once for each state, not for each request that runs into it. */
   #troubled(error: unknown): void {
     const trouble = error instanceof SessionBrokerError ? error : 'silence';
-    if (this.#valid() !== undefined) return;
+    if (this.#isHeld) return;
     if (this.#trouble === undefined || stateOf(this.#trouble) !== stateOf(trouble)) {
       const { merchant, logger } = this.#parts;
       const detail = trouble === 'silence' ? 'the broker gave none in time' : trouble.message;

@@ -45,6 +45,21 @@ describe('the fake broker', () => {
     expect(fake.rejections).toEqual([{ generation: 1, reason: 'b_session_doesnt_exist' }]);
   });
 
+  it('is believed by its clients when it begins again with lower generations', async () => {
+    const begunAgain = started.add(await FakeBroker.start(), (it) => it.close());
+    await fake.renew();
+    let { url } = fake;
+    const broker = client({ fetch: (asked, init) => fetch(asked.replace(fake.url, url), init) });
+    await broker.session();
+    ({ url } = begunAgain);
+    const seen: number[] = [];
+    await broker.withSession(({ generation }) => {
+      seen.push(generation);
+      if (generation === 2) throw Object.assign(new Error('dead'), { response: aDeadSessionAnswer() });
+    });
+    expect([seen, broker.current()?.generation]).toEqual([[2, 1], 1]);
+  });
+
   it('opens what was sealed to its sessions, and what the gateway would answer', async () => {
     const broker = client();
     const jwe = await broker.encryptFor(fake.session!.serverPublic, '{"coinAmount":100}');

@@ -24,6 +24,8 @@ export class FakeSessions {
   readonly #streams = new Set<ServerResponse>();
   readonly #waiting = new Set<() => void>();
   #current: Session | undefined;
+  /** Of the current session, by the monotonic clock. */
+  #createdAtMs = 0;
   #generation = 0;
   #renewal: Promise<Session> | undefined;
 
@@ -41,7 +43,7 @@ export class FakeSessions {
 
   get current(): Session | undefined {
     const session = this.#current;
-    return session !== undefined && leftOf(session) > 0 ? session : undefined;
+    return session !== undefined && this.#left(session).expiresInMs > 0 ? session : undefined;
   }
 
   end(): void {
@@ -59,14 +61,14 @@ export class FakeSessions {
     const wantedMs = wish === null ? 0 : millisecondsOf(wish);
     if (wantedMs === undefined) return problem(400, 'invalid_request', { detail: 'minRemaining: a duration up to 1h' });
     const held = this.current;
-    if (held !== undefined && leftOf(held) < wantedMs) await this.renew();
+    if (held !== undefined && this.#left(held).expiresInMs < wantedMs) await this.renew();
     const waitS = waitSecondsOf(headers['prefer']);
     const isKnown = (session: Session | undefined): boolean => headers['if-none-match'] === `"${session?.generation}"`;
     if (waitS > 0 && (this.current === undefined || isKnown(this.current))) await this.#next(waitS * 1_000, gone);
     const session = this.current;
     if (session === undefined) return unavailable();
     const applied: Record<string, string> = waitS > 0 ? { 'preference-applied': `wait=${waitS}` } : {};
-    const answer = answerWith(session);
+    const answer = this.#answerWith(session);
     const said = { ...answer.headers, ...applied };
     return isKnown(session) ? { status: 304, headers: said } : { ...answer, headers: said };
   }
@@ -76,12 +78,11 @@ export class FakeSessions {
     if (typeof generation !== 'number' || !Number.isSafeInteger(generation) || generation < 1) {
       return problem(400, 'invalid_request', { detail: 'generation: must be a positive integer' });
     }
-    if (generation > this.#generation) {
-      return problem(400, 'invalid_request', { detail: 'generation: no session of this generation was issued' });
-    }
     this.rejections.push({ generation, reason: typeof reason === 'string' ? reason : 'unspecified' });
     const held = this.current;
-    return answerWith(held !== undefined && held.generation > generation ? held : await this.renew(), 'no-store');
+    // One that it never issued comes from before it began again: what it has is its newest.
+    const isKept = held !== undefined && (held.generation > generation || generation > this.#generation);
+    return this.#answerWith(isKept ? held : await this.renew(), 'no-store');
   }
 
   stream(headers: IncomingHttpHeaders | FakeRequest['headers'], response: ServerResponse): void {
@@ -91,7 +92,7 @@ export class FakeSessions {
     response.on('close', () => void this.#streams.delete(response));
     const session = this.current;
     const isKnown = headers['last-event-id'] === String(session?.generation);
-    response.write(session === undefined || isKnown ? ':\n\n' : frameOf(session));
+    response.write(session === undefined || isKnown ? ':\n\n' : this.#frameOf(session));
   }
 
   dropStreams(): void {
@@ -106,9 +107,32 @@ export class FakeSessions {
     this.serverKeys.push(key);
     this.#generation = session.generation;
     this.#current = session;
-    for (const stream of this.#streams) stream.write(frameOf(session));
+    this.#createdAtMs = systemTime.monotonicMs();
+    for (const stream of this.#streams) stream.write(this.#frameOf(session));
     for (const tell of [...this.#waiting]) tell();
     return session;
+  }
+
+  #left({ createdAt, expiresAt, renewAt }: Session): { readonly expiresInMs: number; readonly renewInMs: number } {
+    const untilMs = (moment: string): number => {
+      const ms = Date.parse(moment) - Date.parse(createdAt) - (systemTime.monotonicMs() - this.#createdAtMs);
+      return Math.max(0, Math.floor(ms));
+    };
+    return { expiresInMs: untilMs(expiresAt), renewInMs: untilMs(renewAt) };
+  }
+
+  #frameOf(session: Session): string {
+    const document = { ...session, ...this.#left(session) };
+    return `event: session\nid: ${session.generation}\ndata: ${JSON.stringify(document)}\n\n`;
+  }
+
+  #answerWith(session: Session, cacheControl?: string): FakeAnswer {
+    const left = this.#left(session);
+    const headers = {
+      etag: `"${session.generation}"`,
+      'cache-control': cacheControl ?? `private, max-age=${Math.floor(left.renewInMs / 1_000)}`,
+    };
+    return { status: 200, headers, document: { ...session, ...left } };
   }
 
   /** Resolves when the next session is there, when the time is up, or when nobody waits any more. */
@@ -124,20 +148,6 @@ export class FakeSessions {
       gone.addEventListener('abort', end, { once: true });
     });
   }
-}
-
-const leftOf = ({ expiresAt }: Session): number => Date.parse(expiresAt) - systemTime.now();
-
-const frameOf = (session: Session): string =>
-  `event: session\nid: ${session.generation}\ndata: ${JSON.stringify(session)}\n\n`;
-
-function answerWith(session: Session, cacheControl?: string): FakeAnswer {
-  const untilRenewalS = Math.max(0, Math.floor((Date.parse(session.renewAt) - systemTime.now()) / 1_000));
-  const headers = {
-    etag: `"${session.generation}"`,
-    'cache-control': cacheControl ?? `private, max-age=${untilRenewalS}`,
-  };
-  return { status: 200, headers, document: session };
 }
 
 /** @returns undefined for what the broker would refuse */

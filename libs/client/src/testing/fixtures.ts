@@ -1,6 +1,6 @@
 import { demandKnownNames } from '../options.js';
 import { readSession, type ServerPublicKey, type Session } from '../session.js';
-import { systemTime } from '../time.js';
+import { wallMs } from '../time.js';
 
 /** A P-384 point whose private key was not kept. */
 const SOME_POINT: ServerPublicKey = {
@@ -32,7 +32,7 @@ export function aSession(wish: SessionWish = {}): Session {
   demandKnownNames(Object.keys(wish), WISHES, 'member');
   const { lifetimeMs = DEFAULT_LIFETIME_MS, ...members } = wish;
   const { generation = 1, merchant = 'shop' } = members;
-  const now = systemTime.now();
+  const now = wallMs();
   const at = (ms: number): string => new Date(now + ms).toISOString();
   const session = {
     authToken: `auth-token-${generation}`,
