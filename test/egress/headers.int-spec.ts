@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Caller, PATHS, type Route } from './callers.js';
+import { type Caller, CREATE, PATHS, type Route } from './callers.js';
 import { answer, type HostileGateway, PAID } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
 import type { PlayedBroker } from './played-broker.js';
@@ -204,15 +204,30 @@ describe('the path of a request', () => {
     expect(gateway.seen).toEqual([]);
   });
 
-  it('is told to come from a base URL with a slash at its end, when a slash is doubled', async () => {
-    const authorization = `Bearer ${egress.client().token}`;
-    const answer = await fetch(`${egress.url}//ecom/execute_request/hpp/v1/operations`, { headers: { authorization } });
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({
-      code: 'invalid_request',
-      detail:
-        'there is // in the path, which is not passed on: write the base URL of the egress without the slash at its end',
-    });
+  it('may begin with two slashes, as a base URL with a slash at its end makes it', async () => {
+    for (const caller of egress.callers())
+      for (const route of ROUTES) {
+        await gateway.script();
+        expect(outcomeOf(await caller.pay(route, {}, { path: `/${PATHS[route]}` }), GOOD)).toBe('good');
+        expect(gateway.seen).toMatchObject([{ target: PATHS[route] }]);
+      }
+    const { serviceCode } = egress.client();
+    const created = await fetch(`${egress.url}/${CREATE}`, { method: 'POST', body: JSON.stringify({ serviceCode }) });
+    expect(await created.json()).toEqual({ jwe: expect.any(String) });
+  });
+
+  it('may have the whole body in its query', async () => {
+    const query = `?body=${encodeURIComponent(JSON.stringify({ purpose: 'п'.repeat(900) }))}`;
+    expect(query.length).toBeGreaterThan(5_400);
+    const path = PATHS.clear + query;
+    expect(outcomeOf(await egress.plain().pay('clear', {}, { path }), GOOD)).toBe('good');
+    expect(gateway.seen).toMatchObject([{ target: path }]);
+  });
+
+  it('is told how long it may be where it is too long', async () => {
+    const path = `${PATHS.clear}?${'x'.repeat(16_384)}`;
+    expect((await egress.plain().pay('clear', {}, { path })).text).toContain('16384 characters');
+    expect((await egress.alias().pay('clear', {}, { path })).text).toContain('16384 characters');
   });
 
   it('is told which slash to leave out where its path ends with one', async () => {
@@ -252,7 +267,6 @@ describe('the path of a request', () => {
     '/ecom/execute_request/hpp/..%5cpayments',
     '/ecom/execute_request/hpp/..\\payments',
     '\\ecom\\execute_request\\hpp\\v1',
-    '//ecom/execute_request/hpp/v1/create-order',
     '/ecom//execute_request/hpp/v1/create-order',
     '/ecom/execute_request/hpp//create-order',
     '//elsewhere.example/ecom/execute_request/hpp/v1',
@@ -265,7 +279,7 @@ describe('the path of a request', () => {
     'http://elsewhere.example/ecom/execute_request/hpp/v1/create-order',
     'http://elsewhere.example/api-gateway/echo',
     'ecom/execute_request/hpp/v1/create-order',
-    `/ecom/execute_request/hpp/${'x'.repeat(20_000)}`,
+    `/ecom/execute_request/hpp/${'x'.repeat(40_000)}`,
   ])('reaches nobody where no route allows it, or two programs could read it in two ways: %j', async (target) => {
     const status = await statusOf(target);
     expect(status === undefined || (status >= 400 && status < 500)).toBe(true);

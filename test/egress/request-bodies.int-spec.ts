@@ -118,6 +118,14 @@ describe('the request of a client', () => {
     expect(gateway.seen).toEqual([]);
   });
 
+  it('of an alias client may have its JWE as a JSON string', async () => {
+    const alias = egress.alias();
+    const headers = [...(await alias.presented()), 'content-type', 'application/json'];
+    const body = ` ${JSON.stringify(await alias.seal('{"amount": 5}'))}\n`;
+    expect((await exchange(egress.url, { path: PATHS.sealed, headers, body })).status).toBe(200);
+    expect(opened()).toBe('{"amount": 5}');
+  });
+
   it('of an alias client is refused when its body is not sealed to the alias session', async () => {
     const alias = egress.alias();
     const headers = [...(await alias.presented()), 'content-type', 'text/plain'];

@@ -52,7 +52,7 @@ export class RequestEnds {
     if (instruments === undefined) return;
     const { merchant, client, route, outcome } = record;
     instruments.inFlight(-1);
-    instruments.request(record, seconds);
+    instruments.request({ ...record, form: record.form ?? 'plain' }, seconds);
     if (record.isRepeated) instruments.repeat(merchant);
     for (const code of record.deaths) instruments.deadSession(merchant, code);
     if (route === CREATE_ROUTE) instruments.aliasSession(client, outcome === 'answered' ? 'given' : 'refused');

@@ -30,7 +30,8 @@ export class RequestRecord implements ExchangeTrail {
   client = UNKNOWN;
   merchant = UNKNOWN;
   route = NO_ROUTE;
-  form: Form = 'plain';
+  /** Until the caller is known, what its headers show. */
+  form: Form | undefined;
   outcome: EgressOutcome = 'answered';
   /** Of the last session it was sent with. */
   generation: number | undefined;

@@ -45,7 +45,9 @@ async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts):
   }
   const maxBytes = Math.ceil((route.maxBytes * 4) / 3) + MAX_JWE_OVERHEAD_BYTES;
   const sealed = await readWhole(request, { maxBytes, wantBody });
-  return alias.open(sealed.toString('latin1').trim());
+  // Published clients quote it, as a JSON string.
+  const [, jwe = ''] = /^"?(.*?)"?$/s.exec(sealed.toString('latin1').trim()) ?? [];
+  return alias.open(jwe);
 }
 
 function demandJson(type: string | undefined): void {

@@ -4,10 +4,10 @@ import { requestIdOf } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import type { EgressOutcome, Logger, Telemetry } from '#libs/telemetry';
 import { answerFailure } from '../answers/answer-failure.js';
-import { type Caller, isOfAliasForm } from '../callers/callers.js';
+import { type Caller, formShown } from '../callers/callers.js';
 import type { Deployment } from '../deployment/deployment.js';
 import type { DeploymentInForce } from '../deployment/deployment-in-force.js';
-import { type RequestTarget, requestTargetOf } from '../server/request-target.js';
+import { MAX_TARGET_LENGTH, type RequestTarget, requestTargetOf } from '../server/request-target.js';
 import type { Arrival } from './arrival.js';
 import { exchangeClear } from './clear-exchange.js';
 import { isCreateCall, answerCreateCall } from './create-call.js';
@@ -87,7 +87,7 @@ export class Traffic {
 
   async #admit({ arrival, deployment, record, requestId, gone }: Admission): Promise<void> {
     const { request, response, wantBody } = arrival;
-    if (isOfAliasForm(request)) record.form = 'alias';
+    record.form = formShown(request);
     if (this.#isEnding) throw new BrokerError('shutting_down', { retryAfterMs: 1_000 });
     if (this.#inFlight > MAX_IN_FLIGHT) throw new BrokerError('overloaded', { retryAfterMs: 1_000 });
     const target = targetOf(request);
@@ -154,13 +154,12 @@ function identify({ callers }: Deployment, request: IncomingMessage, record: Req
   }
 }
 
-const DOUBLED_SLASH =
-  'there is // in the path, which is not passed on: write the base URL of the egress without the slash at its end';
+const TOO_LONG = `the path with its query is longer than ${MAX_TARGET_LENGTH} characters`;
 const SLASH_AT_END = 'the path ends with a slash, which is not passed on: leave that slash out';
 
 function whatIsWrongWith(url = ''): string {
+  if (url.length > MAX_TARGET_LENGTH) return TOO_LONG;
   const [path = ''] = url.split('?', 1);
-  if (path.includes('//')) return DOUBLED_SLASH;
   const isRightWithoutSlash = path.endsWith('/') && requestTargetOf(path.slice(0, -1)) !== undefined;
   return isRightWithoutSlash ? SLASH_AT_END : 'the path has characters or parts that are not passed on';
 }
