@@ -313,6 +313,7 @@ describe('an egress among certificates', () => {
         baseUrl: new URL(broker.sandboxUrl),
         environment: 'test',
         timeoutMs: PATIENT_CALL_MS,
+        passedHeaders: [],
         tls: { pins: [] },
       },
       aliasKeys: [await anAliasKey()],

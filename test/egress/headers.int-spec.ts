@@ -12,8 +12,14 @@ import { RawConnection } from './raw-exchange.js';
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
 const GOOD = { good: JSON.stringify(PAID) };
 
-/** Headers for the egress or for one connection, or about the network: none of it is the bank's business. */
+/** Headers that a payment does not need: for the egress, one connection, a server in between, or of another body. */
 const NOT_FOR_THE_BANK = [
+  ['X-Original-URL', '/elsewhere/original'],
+  ['X-HTTP-Method-Override', 'DELETE-by-override'],
+  ['True-Client-IP', '192.0.2.62'],
+  ['Content-Digest', 'sha-256=:of-another-body=:'],
+  ['Content-Language', 'uk-of-another-body'],
+  ['X-Unknown', 'whatever-it-says'],
   ['Proxy-Authorization', 'Basic c2VjcmV0LW9mLWEtcHJveHk='],
   ['Cookie', 'shop=secret-of-a-cookie'],
   ['Forwarded', 'for=192.0.2.60;proto=http;by=203.0.113.43'],
@@ -33,6 +39,8 @@ const FORGED = [
   ['X-Api_Version', '9'],
   ['X-DEVICE_ID', randomUUID()],
   ['x-refresh_token', randomUUID()],
+  ['X-Device-Id', randomUUID()],
+  ['X-Refresh-Token', randomUUID()],
 ] as const;
 
 const NOT_FOR_THE_CLIENT = [
@@ -89,7 +97,19 @@ describe('the headers of a payment', () => {
     expect(request?.valuesOf('x-api_version')).toEqual(['V1']);
     expect(request?.valuesOf('x-device_id')).toEqual([session?.deviceId]);
     expect(request?.valuesOf('x-refresh_token')).toEqual([session?.refreshToken]);
+    expect(FORGED.filter(([, value]) => value.length > 1 && request?.text.includes(value))).toEqual([]);
     expect(request?.text).not.toContain(session?.authToken);
+  });
+
+  it('are besides those that the configuration names', async () => {
+    await egress.reconfigure((before) => ({
+      ...before,
+      gateway: { ...before.gateway, passedHeaders: ['x-bank-channel'] },
+    }));
+    await gateway.script();
+    await egress.plain().pay('clear', {}, { headers: ['X-Bank-Channel', 'web', 'X-Unknown', 'web'] });
+    expect(gateway.seen[0]?.valuesOf('x-bank-channel')).toEqual(['web']);
+    expect(gateway.seen[0]?.headerNames).not.toContain('x-unknown');
   });
 
   it.each(ROUTES)('say what the body is, and keep what the client said besides: %s', async (route) => {
@@ -311,12 +331,6 @@ describe('the path of a request', () => {
     const path = "/ecom/execute_request/hpp/v1/an-order_~.(1)!*'";
     expect(outcomeOf(await egress.plain().pay('clear', {}, { path }), { good: JSON.stringify(PAID) })).toBe('good');
     expect(gateway.seen).toMatchObject([{ target: path }]);
-  });
-
-  it('says which methods it takes where it refuses one', async () => {
-    const headers = { authorization: `Bearer ${egress.client().token}` };
-    const answer = await fetch(`${egress.url}${PATHS.sealed}`, { method: 'PUT', headers, body: '{}' });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
   it('without a route is said in the form of the client', async () => {

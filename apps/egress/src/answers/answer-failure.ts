@@ -15,10 +15,6 @@ interface Answering {
 /** Paths of the broker's API: a client that asks for one here uses the egress's URL in place of the broker's. */
 const OF_THE_BROKER = '/v1/merchants/';
 
-/** Methods that are never passed on; if any other method is refused, only POST is allowed. */
-const NEVER_PASSED_ON: readonly unknown[] = ['CONNECT', 'TRACE'];
-const PASSED_ON = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
-
 function named({ url = '' }: IncomingMessage): object {
   if (!url.startsWith(OF_THE_BROKER)) return {};
   return { serviceId: SERVICE, detail: 'this is an egress; sessions are read at the broker' };
@@ -43,9 +39,7 @@ export function answerFailure(failure: BrokerError, { request, response, request
     'content-length': Buffer.byteLength(body),
   };
   if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterMs / 1_000)));
-  if (failure.code === 'method_not_allowed') {
-    headers['allow'] = NEVER_PASSED_ON.includes(request.method) ? PASSED_ON : 'POST';
-  }
+  if (failure.code === 'method_not_allowed') headers['allow'] = 'POST';
   if (failure.code === 'unauthenticated' && form !== 'alias') headers['www-authenticate'] = 'Bearer';
   // An answer that could not be started may have left its own reason phrase.
   const { status } = failure.entry;

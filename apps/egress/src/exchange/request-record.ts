@@ -36,6 +36,7 @@ export class RequestRecord implements ExchangeTrail {
   /** Of the last session it was sent with. */
   generation: number | undefined;
   isRepeated = false;
+  hasCard = false;
   /** Its credential was not accepted. */
   isCallerRefused = false;
   /** Set only if traces are recorded. */
@@ -56,5 +57,9 @@ export class RequestRecord implements ExchangeTrail {
 
   died(code: string): void {
     this.deaths.push(code);
+  }
+
+  seemsToHoldCard(): void {
+    this.hasCard = true;
   }
 }
