@@ -36,14 +36,14 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
 }
 
 async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts): Promise<Uint8Array> {
-  const { request, form, body } = admitted;
+  const { request, client, form, body } = admitted;
   if (form === 'plain') {
     demandJson(request.headers['content-type']);
     return body;
   }
   // Published clients quote it, as a JSON string.
   const [, jwe = ''] = /^"?(.*?)"?$/s.exec(body.toString('latin1').trim()) ?? [];
-  return alias.open(jwe);
+  return alias.open(client, jwe);
 }
 
 function demandJson(type: string | undefined): void {
