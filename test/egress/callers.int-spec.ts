@@ -4,7 +4,7 @@ import { type HostileGateway, PAID } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
 import type { PlayedBroker } from './played-broker.js';
 import { PlayedStage } from './played-stage.js';
-import { exchange, type RawAnswer } from './raw-exchange.js';
+import { exchange, type RawAnswer, RawConnection } from './raw-exchange.js';
 import { aClient, anAliasKey, ROUTES as EGRESS_ROUTES, type RunningEgress } from './running-egress.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
@@ -88,12 +88,42 @@ describe('who may use the egress', () => {
     expect((await send(bearer(kept))).status).toBe(200);
   });
 
-  it('a token with the headers of an alias session of another client does not become that client', async () => {
-    const headers = [...bearer(egress.client('shop').token), ...(await egress.alias('kiosk').presented())];
-    const given = await send(headers);
-    const [request] = gateway.seen;
-    const merchant = request && gateway.sessionOf(request)?.merchant;
-    expect([given.status === 200, merchant]).toEqual([given.status === 200, given.status === 200 ? 'shop' : undefined]);
+  it('nobody by a token with the alias session of another client, though of the same merchant', async () => {
+    const token = bearer(egress.client('shop').token);
+    refused(await send([...token, ...(await egress.alias('till').presented())]));
+    expect((await send([...token, ...(await egress.alias('shop').presented())])).status).toBe(200);
+  });
+
+  it('an alias client whose headers have hyphens in place of underscores', async () => {
+    const { deviceId, refreshToken } = await egress.alias('shop').session();
+    const hyphens = ['X-Device-Id', deviceId, 'X-Refresh-Token', refreshToken];
+    expect((await send(hyphens)).status).toBe(200);
+    await gateway.script();
+    refused(await send([...hyphens, ...(await egress.alias('till').presented())]));
+  });
+
+  it('whoever shows nothing is told so in both forms, and which proxy may have taken it away; the log says it once for each configuration', async () => {
+    const hint = 'underscores_in_headers on';
+    for (const headers of [[], ['x-refresh-token', (await egress.alias('shop').session()).refreshToken]]) {
+      const given = await send(headers);
+      expect([given.status, JSON.parse(given.body.toString())]).toEqual([
+        401,
+        expect.objectContaining({
+          ...{ code: 'unauthenticated', detail: expect.stringContaining(hint), serviceId: 'session-egress' },
+          ...{ msgType: 'ERROR', msgCode: 'b_session_doesnt_exist', msgText: expect.stringContaining(hint) },
+        }),
+      ]);
+    }
+    // There have been two configurations by now.
+    expect(egress.lines.filter((line) => line.includes('"warn"') && line.includes(hint))).toHaveLength(2);
+  });
+
+  it('what is no HTTP is refused in both forms', async () => {
+    const connection = await RawConnection.to(egress.url);
+    connection.write('nonsense\r\n\r\n');
+    await eventually(() => connection.isClosed);
+    expect(connection.received).toContain('"code":"invalid_request"');
+    expect(connection.received).toContain('"msgCode":"invalid_request","msgType":"ERROR"');
   });
 
   it.each(['shop', 'kiosk'])('%s pays as its own merchant, in both forms', async (name) => {
@@ -283,6 +313,7 @@ describe('an egress among certificates', () => {
         baseUrl: new URL(broker.sandboxUrl),
         environment: 'test',
         timeoutMs: PATIENT_CALL_MS,
+        passedHeaders: [],
         tls: { pins: [] },
       },
       aliasKeys: [await anAliasKey()],

@@ -1,5 +1,5 @@
 import { eventually } from '#libs/testing';
-import { type Caller, PATHS, type PlainCaller, type Route } from './callers.js';
+import { type Caller, CREATE, PATHS, type PlainCaller, type Route } from './callers.js';
 import { answer, type HostileGateway, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
 import { PlayedStage } from './played-stage.js';
@@ -85,25 +85,19 @@ describe('the request of a client', () => {
     connection.vanish();
   });
 
-  it('may be a GET with a query and no body on a clear route', async () => {
-    const path = '/ecom/execute_request/hpp/v1/orders?id=7&x=%2F';
-    const given = await exchange(egress.url, { method: 'GET', path, headers: ['authorization', `Bearer ${token}`] });
-    expect(given.status).toBe(200);
-    expect(gateway.seen).toMatchObject([{ method: 'GET', target: path, isWhole: true }]);
-    expect(gateway.seen[0]?.headerNames).not.toContain('transfer-encoding');
+  it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('is none of the interface by %s', async (method) => {
+    for (const path of [PATHS.clear, PATHS.sealed, CREATE]) {
+      const given = await exchange(egress.url, { method, path, headers: ['authorization', `Bearer ${token}`] });
+      expect([given.status, given.headers.allow]).toEqual([405, 'POST']);
+    }
+    expect(gateway.seen).toEqual([]);
   });
 
-  it('may be a HEAD: its answer has no body, and the connection goes on', async () => {
-    await gateway.script({ run: ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n') });
-    const path = '/ecom/execute_request/hpp/v1/orders';
-    const given = await exchange(egress.url, { method: 'HEAD', path, headers: ['authorization', `Bearer ${token}`] });
-    expect([given.status, given.body.length, given.isCut]).toEqual([200, 0, false]);
-    expect(outcomeOf(await plain.pay('clear', {}), GOOD)).toBe('good');
-  });
-
-  it('may be empty on a clear route', async () => {
-    expect(outcomeOf(await plain.pay('clear', ''), GOOD)).toBe('good');
-    expect(gateway.seen).toMatchObject([{ isWhole: true, body: Buffer.alloc(0) }]);
+  it('is refused on a clear route without a body of JSON', async () => {
+    for (const caller of egress.callers())
+      for (const body of ['', 'amount=5'])
+        expect(outcomeOf(await caller.pay('clear', body), GOOD)).toBe('400 invalid_request');
+    expect(gateway.seen).toEqual([]);
   });
 
   it.each([
@@ -116,6 +110,14 @@ describe('the request of a client', () => {
     const given = await exchange(egress.url, { path: PATHS.sealed, headers, body });
     expect(statuses).toContain(given.status);
     expect(gateway.seen).toEqual([]);
+  });
+
+  it('of an alias client may have its JWE as a JSON string', async () => {
+    const alias = egress.alias();
+    const headers = [...(await alias.presented()), 'content-type', 'application/json'];
+    const body = ` ${JSON.stringify(await alias.seal('{"amount": 5}'))}\n`;
+    expect((await exchange(egress.url, { path: PATHS.sealed, headers, body })).status).toBe(200);
+    expect(opened()).toBe('{"amount": 5}');
   });
 
   it('of an alias client is refused when its body is not sealed to the alias session', async () => {
@@ -168,6 +170,7 @@ describe('the request of a client', () => {
       ['a length with a sign', ['content-length: +5']],
       ['chunks that are not last', ['transfer-encoding: chunked, identity']],
       ['chunks written oddly', ['transfer-encoding: xchunked']],
+      ['another coding below the chunks', ['transfer-encoding: gzip, chunked']],
       ['a space before the colon', ['content-length : 5']],
       ['a folded line', ['x-folded: a', ' transfer-encoding: chunked', 'content-length: 5']],
     ])('is refused, and what follows is not taken for a request: %s', async (_what, lines) => {

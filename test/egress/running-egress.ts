@@ -30,12 +30,11 @@ export const aClient = (name = 'shop', merchant = 'shop'): ClientWish => ({
 
 export const MAX_BODY_BYTES = 65_536;
 export const ROUTES: readonly EgressRoute[] = [
-  { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], notCards: [], maxBytes: MAX_BODY_BYTES },
+  { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], maxBytes: MAX_BODY_BYTES },
   {
     path: '/ecom/execute_request/**',
     body: 'sealed',
-    encrypted: ['encryptedCardNumber', 'encryptedCardData'],
-    notCards: [],
+    encrypted: [],
     maxBytes: MAX_BODY_BYTES,
   },
 ];
@@ -143,6 +142,7 @@ export class RunningEgress {
         baseUrl: new URL(gatewayUrl),
         environment: 'test',
         timeoutMs,
+        passedHeaders: [],
         tls: { pins: [], ...(given.gatewayCa === undefined ? {} : { ca: given.gatewayCa }) },
       },
       aliasKeys: this.aliasKeys,

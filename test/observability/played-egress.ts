@@ -77,6 +77,7 @@ export class PlayedEgress {
     this.instruments.repeat('shop');
     this.instruments.deadSession('shop', 'b_expired_token');
     this.instruments.held('shop', 3);
+    this.instruments.seemingCard('till', ROUTE);
     this.instruments.aliasSession('plugin', 'given');
     this.instruments.reloaded(false);
     this.instruments.reloaded(true);

@@ -27,7 +27,6 @@ const route = fc.record(
     path: fc.constantFrom('/**', `/${CANARY}/**`, `/${CANARY}/a`, `/*/a`, '/api-gateway/authorize_virtual_device'),
     body: fc.constantFrom('clear', 'sealed'),
     encrypted: fc.array(name, { maxLength: 2 }),
-    notCards: fc.array(name, { maxLength: 2 }),
     maxBytes: fc.constantFrom(1, 65_536, 65_537),
   },
   { requiredKeys: ['path', 'body'] },

@@ -44,10 +44,6 @@ function* bodies({ routes = [] }: Settings): Iterable<string> {
   for (const [index, route = {}] of routes.entries()) {
     if (route.body === 'sealed' && (route.maxBytes ?? 0) > MAX_SEALED_BYTES)
       yield `egress.routes[${index}].maxBytes must be at most ${MAX_SEALED_BYTES} with body: sealed`;
-    for (const members of ['encrypted', 'notCards'] as const) {
-      if (route.body === 'clear' && (route[members] ?? []).length > 0)
-        yield `egress.routes[${index}].${members} has no effect with body: clear; remove it, or set body to sealed`;
-    }
   }
 }
 

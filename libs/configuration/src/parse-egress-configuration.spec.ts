@@ -45,18 +45,14 @@ describe('parseEgressConfiguration', () => {
         baseUrl: new URL('https://gateway.example'),
         environment: 'production',
         timeoutMs: 30_000,
+        passedHeaders: [],
         tls: { pins: [] },
       },
       aliasKeyFiles: [],
       clients: [{ name: 'shop', merchant: 'shop', token: { sha256: TOKEN } }],
       routes: [
-        { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], notCards: [] },
-        {
-          path: '/ecom/execute_request/**',
-          body: 'sealed',
-          encrypted: ['encryptedCardNumber', 'encryptedCardData'],
-          notCards: [],
-        },
+        { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [] },
+        { path: '/ecom/execute_request/**', body: 'sealed', encrypted: [] },
       ],
       audit: { destination: 'stdout' },
       reload: { watch: true, everyMs: 5_000, maxRemoved: 10 },
@@ -75,6 +71,7 @@ describe('parseEgressConfiguration', () => {
         baseUrl: 'http://sandbox:8081',
         environment: 'test',
         timeout: '2s',
+        passedHeaders: ['x-bank-channel'],
         proxy: 'http://u:p@proxy:3128',
       },
       aliasKeyFiles: ['new.jwk.json', 'old.jwk.json'],
@@ -86,7 +83,7 @@ describe('parseEgressConfiguration', () => {
         }),
         kiosk({ serviceCodeAliasFile: 'alias', publicKeyFile: 'kiosk.pub.jwk.json' }),
       ],
-      routes: [{ path: '/pay', body: 'sealed', encrypted: ['pan'], notCards: ['orderNumber'], maxBytes: 1 }],
+      routes: [{ path: '/pay', body: 'sealed', encrypted: ['pan'], maxBytes: 1 }],
       audit: { destination: 'none' },
       reload: { watch: false, every: '1m' },
       log: { level: 'debug' },
@@ -99,7 +96,7 @@ describe('parseEgressConfiguration', () => {
         { formerToken: { sha256: OTHER_TOKEN }, certificate: 'spiffe://example/shop', serviceCodeAlias: ALIAS },
         { name: 'kiosk', serviceCodeAliasFile: 'alias' },
       ],
-      routes: [{ path: '/pay', body: 'sealed', encrypted: ['pan'], notCards: ['orderNumber'], maxBytes: 1 }],
+      routes: [{ path: '/pay', body: 'sealed', encrypted: ['pan'], maxBytes: 1 }],
       audit: { destination: 'none' },
       reload: { watch: false, everyMs: 60_000 },
       log: { level: 'debug' },
@@ -303,12 +300,14 @@ describe('the routes', () => {
     expect(faults(route({ maxBytes: 67_108_864 }))).toEqual([]);
   });
 
-  it.each(['encrypted', 'notCards'])('have %s members only where the body is sealed', (members) => {
-    expect(faults(route({ [members]: ['pan'] }))).toEqual([
-      `egress.routes[0].${members} has no effect with body: clear; remove it, or set body to sealed`,
-    ]);
-    expect(faults(route({ [members]: [] }))).toEqual([]);
-  });
+  it.each(['X-Bank', 'x-device-id', 'x-refresh_token', 'authorization', 'cookie', 'content-length', 'connection'])(
+    'pass no header %s of a client on',
+    (name) => {
+      expect(faults({ gateway: { baseUrl: 'https://gateway.example', passedHeaders: [name] } })).toEqual([
+        expect.stringMatching(/^egress\.gateway\.passedHeaders\[0\] must be the name of a header/),
+      ]);
+    },
+  );
 });
 
 describe('the clients', () => {

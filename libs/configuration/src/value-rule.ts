@@ -73,6 +73,16 @@ export const publicKeyPin = matching(
 /** A field name of RFC 9110 section 5.1 or a JSON member that needs no escaping. */
 export const attachmentName = matching(/^[A-Za-z0-9][\w-]{0,63}$/, '1 to 64 letters, digits, _ and -');
 export const memberName = matching(/^[A-Za-z_][\w-]{0,63}$/, '1 to 64 letters, digits, _ and -, as in the body');
+/** With hyphens in place of underscores: servers take either. */
+const NEVER_PASSED: ReadonlySet<string> = new Set([
+  ...['x-api-version', 'x-device-id', 'x-refresh-token', 'authorization', 'cookie', 'host', 'expect'],
+  ...['content-encoding', 'content-length', 'content-type', 'transfer-encoding', 'trailer', 'te', 'upgrade'],
+  ...['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection'],
+]);
+export const passedHeader = accepted(
+  'the name of a header in small letters, none of a session, a credential, a connection or the length and coding of a body',
+  (text) => /^[a-z][a-z0-9_-]{0,63}$/.test(text) && !NEVER_PASSED.has(text.replaceAll('_', '-')),
+);
 const inTheTokens = 'printable characters without spaces, as in the tokens';
 /** Compared with the `iss` of a token character by character; by convention a URL. */
 export const issuer = matching(/^[\x21-\x7e]{1,512}$/, `1 to 512 ${inTheTokens}`);

@@ -21,15 +21,18 @@ const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
 const UNREADABLE = 'this cannot be read as HTTP: is there a line break in a header, or does the client speak TLS here?';
 const MAX_LOOKED_AT = 2_048;
 
+/** Members besides those of the problem, for clients that know another form. */
+type MoreMembers = (error: BrokerError, requestId: string) => object;
+
 /** Answers input that is not an HTTP request at all, or has headers that are too large: no route ever sees it. */
-export function answerClientError(error: ParserError, socket: Socket): void {
+export function answerClientError(error: ParserError, socket: Socket, more?: MoreMembers): void {
   // Anything but a parser error or a request timeout, such as a failed handshake, cannot be answered in HTTP.
   const isHttp = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || error.code?.startsWith('HPE_') === true;
   if (!isHttp || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
-  answerRaw(socket, refusalOf(error));
+  answerRaw(socket, refusalOf(error), more);
 }
 
 function refusalOf({ code = '', rawPacket }: ParserError): BrokerError {
@@ -47,11 +50,11 @@ function refusalOf({ code = '', rawPacket }: ParserError): BrokerError {
  * Answers with a problem document if there is no response to answer with, and ends the connection. If an answer has
  * begun, nothing more is written: what has been written goes out, and the connection ends.
  */
-export function answerRaw(socket: Socket, error: BrokerError): void {
+export function answerRaw(socket: Socket, error: BrokerError, more?: MoreMembers): void {
   if (endBehindAnswer(socket)) return;
   const request = requestUnderWay(socket);
   const problem = problemOf(error, request === undefined ? randomUUID() : requestIdOf(request));
-  const body = JSON.stringify(problem);
+  const body = JSON.stringify({ ...problem, ...more?.(error, problem.requestId) });
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}`,
     `content-type: ${PROBLEM_CONTENT_TYPE}`,

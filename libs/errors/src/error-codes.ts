@@ -82,7 +82,7 @@ export const errorCodes = {
     status: 422,
     retryable: false,
     fault: 'caller',
-    title: 'The body holds a card number in clear; nothing was sent',
+    title: 'Card data is not encrypted; nothing was sent',
   },
   jwe_not_opened: { status: 422, retryable: false, fault: 'caller', title: 'The JWE could not be opened' },
   client_key_unavailable: {

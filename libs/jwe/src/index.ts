@@ -6,7 +6,7 @@ export { generateClientKey, type GeneratedClientKey } from './generate-client-ke
 export { FileClientKeys } from './file-client-keys.js';
 export { checkServerKey, importClientKey, importPaymentKey, importServerKey } from './import-key.js';
 export { inThisThread, JweThread, type JweWork } from './jwe-thread.js';
-export { keyedDigest } from './keyed-digest.js';
+export { keyedDigest, keyedKey } from './keyed-digest.js';
 export { openJwe, type OpenedJwe } from './open-jwe.js';
 export { jwkOfPem, pemKindOf } from './pem-key.js';
 export { pointOf, type PublicJwk, thumbprintOf } from './public-jwk.js';

@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import type { ClientKey } from './client-key.js';
 import { generateClientKey } from './generate-client-key.js';
 import { importClientKey } from './import-key.js';
-import { keyedDigest } from './keyed-digest.js';
+import { keyedDigest, keyedKey } from './keyed-digest.js';
+import { importPaymentKey } from './import-key.js';
+import { openJwe } from './open-jwe.js';
+import { sealJwe } from './seal-jwe.js';
 
 describe('a keyed digest', () => {
   let scalar: Buffer;
@@ -34,5 +37,20 @@ describe('a keyed digest', () => {
     const other = await importClientKey((await generateClientKey()).privateJwk);
     const digests = [keyedDigest(key, 'p', ['a']), keyedDigest(key, 'q', ['a']), keyedDigest(other, 'p', ['a'])];
     expect(new Set(await Promise.all(digests)).size).toBe(3);
+  });
+});
+
+describe('a key that is made from another', () => {
+  it('is a key pair, the same for the same parts, and another for any others', async () => {
+    const { privateJwk } = await generateClientKey();
+    const [from, again] = await Promise.all([importClientKey(privateJwk), importClientKey(privateJwk)]);
+    const made = await keyedKey(from, 'p', ['a']);
+    const recipient = await importPaymentKey(made.publicJwk);
+    const jwe = await sealJwe(Buffer.from('text'), recipient, { maxBytes: 100 });
+    const same = await keyedKey(again, 'p', ['a']);
+    expect(Buffer.from((await openJwe(jwe, [same], { maxBytes: 1_000 })).plaintext).toString()).toBe('text');
+    const others = [keyedKey(from, 'p', ['b']), keyedKey(from, 'q', ['a'])];
+    const all = [from, made, ...(await Promise.all(others))];
+    expect(new Set(all.map(({ thumbprint }) => thumbprint)).size).toBe(4);
   });
 });

@@ -1,4 +1,10 @@
+import { createECDH } from 'node:crypto';
 import { type ClientKey, clientHandlesOf } from './client-key.js';
+import { importClientKey } from './import-key.js';
+import { COORDINATE_BYTES, CURVE, KEY_TYPE, NODE_CURVE } from './profile.js';
+
+/** How many points P-384 has (SP 800-186, section 3.2.1.4). */
+const ORDER = 0xffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973n;
 
 /** The purpose and version of the derivation, distinct from that of records at rest. */
 const LABEL = 'session-broker/digest/v1';
@@ -18,4 +24,21 @@ export async function keyedDigest(key: ClientKey, purpose: string, parts: readon
   const derived = await crypto.subtle.deriveKey(derivation, clientHandlesOf(key).atRest, hmac, false, ['sign']);
   const digest = await crypto.subtle.sign('HMAC', derived, Buffer.from(JSON.stringify(parts), 'utf8'));
   return Buffer.from(digest).toString('base64url');
+}
+
+/**
+ * A key pair that follows from a key and the parts, so that it has to be kept nowhere. Its scalar is made of 64 octets,
+ * reduced (FIPS 186-5, A.2.1): so many more than its own 48 that none is likelier than another.
+ */
+export async function keyedKey(key: ClientKey, purpose: string, parts: readonly string[]): Promise<ClientKey> {
+  const halves = await Promise.all(['1', '2'].map((half) => keyedDigest(key, purpose, [half, ...parts])));
+  const octets = halves.map((half) => Buffer.from(half, 'base64url').toString('hex')).join('');
+  const scalar = (BigInt(`0x${octets}`) % (ORDER - 1n)) + 1n;
+  const d = Buffer.from(scalar.toString(16).padStart(2 * COORDINATE_BYTES, '0'), 'hex');
+  const pair = createECDH(NODE_CURVE);
+  pair.setPrivateKey(d);
+  const point = pair.getPublicKey().subarray(1);
+  const [x, y] = [point.subarray(0, COORDINATE_BYTES), point.subarray(COORDINATE_BYTES)];
+  const [ofX, ofY, ofD] = [x, y, d].map((part) => part.toString('base64url'));
+  return importClientKey({ kty: KEY_TYPE, crv: CURVE, x: ofX, y: ofY, d: ofD });
 }

@@ -48,6 +48,8 @@ export interface EgressInstruments {
   deadSession(merchant: string, code: string): void;
   /** Requests that waited for a hand-over to end. */
   held(merchant: string, requests: number): void;
+  /** A body seems to hold a card number in clear. */
+  seemingCard(client: string, route: string): void;
   aliasSession(client: string, result: 'given' | 'refused'): void;
   /** The configuration files were read again. @param isTaken false: the previous configuration stays in force */
   reloaded(isTaken: boolean): void;
@@ -91,6 +93,7 @@ export function createEgressInstruments(meter: Meter, clock: Clock): EgressInstr
   const repeats = counter('repeats', 'Requests that were repeated under the session after a dead one');
   const deadSessions = counter('dead_sessions', 'Answers by which a session was found dead');
   const held = counter('held_requests', 'Requests that waited for a hand-over');
+  const seemingCards = counter('seeming_cards', 'Bodies that seem to hold a card number in clear');
   const aliasSessions = counter('alias_sessions', 'Create calls of clients that authorize for themselves');
   const failures = counter('config_reload_failures', 'Changed configurations that were not taken');
   const reloads = countReloads({ meter, clock, failures });
@@ -103,6 +106,7 @@ export function createEgressInstruments(meter: Meter, clock: Clock): EgressInstr
     repeat: (merchant) => repeats({ merchant }),
     deadSession: (merchant, code) => deadSessions({ merchant, code }),
     held: (merchant, count) => held({ merchant }, count),
+    seemingCard: (client, route) => seemingCards({ client, route }),
     aliasSession: (client, result) => aliasSessions({ client, result }),
     reloaded: (isTaken) => reloads.reloaded(isTaken),
     begin: (clients, routes) => {

@@ -1,5 +1,5 @@
 import type { ClientKey } from '#libs/jwe';
-import { keyedDigest } from '#libs/jwe';
+import { keyedDigest, keyedKey } from '#libs/jwe';
 import type { AliasClient } from './alias-client.js';
 
 /** What a client presents, and the token it is given with it. Worthless anywhere but at this egress. */
@@ -10,7 +10,8 @@ export interface AliasCredentials {
 }
 
 /** Names the purpose and version of the derivation. Changing the version ends every alias session. */
-const PURPOSE = 'session-egress/alias/v1';
+const PURPOSE = 'session-egress/alias/v2';
+const KEY_PURPOSE = 'session-egress/alias-key/v2';
 
 /**
  * The credentials of a client under one of our keys. They follow from the configuration alone, so that all replicas
@@ -18,7 +19,7 @@ const PURPOSE = 'session-egress/alias/v1';
  * different ones.
  */
 export async function aliasCredentials(key: ClientKey, client: AliasClient): Promise<AliasCredentials> {
-  const parts = [client.name, client.merchant, client.serviceCode];
+  const parts = partsOf(client);
   const derive = async (member: keyof AliasCredentials): Promise<string> =>
     uuidOf(await keyedDigest(key, PURPOSE, [member, ...parts]));
   const [deviceId, refreshToken, authToken] = await Promise.all([
@@ -27,6 +28,15 @@ export async function aliasCredentials(key: ClientKey, client: AliasClient): Pro
     derive('authToken'),
   ]);
   return { deviceId, refreshToken, authToken };
+}
+
+/** The key that a client seals its bodies to: its own, so that no body of one client is good for another. */
+export function aliasKey(key: ClientKey, client: AliasClient): Promise<ClientKey> {
+  return keyedKey(key, KEY_PURPOSE, partsOf(client));
+}
+
+function partsOf({ name, merchant, serviceCode }: AliasClient): readonly string[] {
+  return [name, merchant, serviceCode];
 }
 
 /**

@@ -49,7 +49,7 @@ describe('an alias session', () => {
         authToken: uuid,
         deviceId: uuid,
         refreshToken: uuid,
-        serverPublic: key.publicJwk,
+        serverPublic: { kty: 'EC', crv: 'P-384', x: expect.any(String) as string, y: expect.any(String) as string },
         tokenExpirationDateTime: '2026-03-19 12:34:52.0000 +0000',
         tokenExpiration: '2026-03-19 12:34:52.000+00:00',
         sessionExpiration: '2026-03-19 12:34:52.000+00:00',
@@ -205,11 +205,11 @@ describe('an alias session', () => {
       const before = await given(sessions, party);
       const rotated = await withKeys([newer, key], party.client);
       const after = await given(rotated, party);
-      expect(after.serverPublic).toEqual(newer.publicJwk);
+      expect(after.serverPublic).not.toEqual(before.serverPublic);
       expect(after.deviceId).not.toBe(before.deviceId);
       for (const { deviceId, refreshToken, serverPublic } of [before, after]) {
         expect(rotated.find(deviceId, refreshToken)).toBe(party.client);
-        const opened = await rotated.open(await sealTo(serverPublic, '{"coinAmount":100}'));
+        const opened = await rotated.open(party.client, await sealTo(serverPublic, '{"coinAmount":100}'));
         expect(Buffer.from(opened).toString()).toBe('{"coinAmount":100}');
       }
       expect(rotated.find(before.deviceId, after.refreshToken)).toBeUndefined();
@@ -219,7 +219,7 @@ describe('an alias session', () => {
       const before = await given(sessions, party);
       const later = await withKeys([await anAliasKey()], party.client);
       expect(later.find(before.deviceId, before.refreshToken)).toBeUndefined();
-      await expect(later.open(await sealTo(before.serverPublic, 'x'))).rejects.toMatchObject({
+      await expect(later.open(party.client, await sealTo(before.serverPublic, 'x'))).rejects.toMatchObject({
         code: 'jwe_not_opened',
       });
     });
@@ -244,9 +244,11 @@ describe('an alias session', () => {
   it('opens a body of 64 KiB, and none that is a good deal longer', async () => {
     const { serverPublic } = await given(sessions, party);
     const longest = 'x'.repeat(65_536);
-    expect(Buffer.from(await sessions.open(await sealTo(serverPublic, longest))).toString()).toBe(longest);
+    expect(Buffer.from(await sessions.open(party.client, await sealTo(serverPublic, longest))).toString()).toBe(
+      longest,
+    );
     const longer = await sealTo(serverPublic, longest.repeat(2));
-    await expect(sessions.open(longer)).rejects.toMatchObject({ code: 'jwe_too_large' });
+    await expect(sessions.open(party.client, longer)).rejects.toMatchObject({ code: 'jwe_too_large' });
   });
 
   it('has an answer sealed that is longer than a body may be: the bank has given it already', async () => {
@@ -254,8 +256,18 @@ describe('an alias session', () => {
     expect(await party.openText(await sessions.seal(party.client, bytes(answer)))).toBe(answer);
   });
 
+  it('opens no body that was sealed for another client, or to the key that all of them are made from', async () => {
+    const other = await anAliasParty({ name: 'till', serviceCode: randomUUID() });
+    const both = await withKeys([key], party.client, other.client);
+    const { serverPublic } = await given(both, other);
+    const sealed = await sealTo(serverPublic, 'x');
+    expect(Buffer.from(await both.open(other.client, sealed)).toString()).toBe('x');
+    for (const jwe of [sealed, await sealTo(key.publicJwk, 'x')])
+      await expect(both.open(party.client, jwe)).rejects.toMatchObject({ code: 'jwe_not_opened' });
+  });
+
   it('opens no body that is no JWE', async () => {
-    await expect(sessions.open('{"coinAmount":100}')).rejects.toMatchObject({ code: 'jwe_malformed' });
+    await expect(sessions.open(party.client, '{"coinAmount":100}')).rejects.toMatchObject({ code: 'jwe_malformed' });
   });
 
   it('shows no secret when it is printed', async () => {

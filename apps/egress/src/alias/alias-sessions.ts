@@ -5,7 +5,7 @@ import { BrokerError } from '#libs/errors';
 import { type ClientKey, inThisThread, type JweWork, type RecipientKey } from '#libs/jwe';
 import { type GatewayError, writeGatewayError } from '../answers/gateway-error.js';
 import { type AliasClient, aliasClientsAmong } from './alias-client.js';
-import { type AliasCredentials, aliasCredentials } from './alias-credentials.js';
+import { type AliasCredentials, aliasCredentials, aliasKey } from './alias-credentials.js';
 import { AliasIndex } from './alias-index.js';
 import { aliasSessionPlaintext } from './alias-session-plaintext.js';
 import { aliasNamedBy, type CreateRequest } from './create-request.js';
@@ -30,6 +30,8 @@ export interface AliasAnswer {
 
 interface Given extends AliasCredentials {
   readonly client: EgressClient;
+  /** Its own, newest first, each made from one of ours. */
+  readonly keys: readonly [ClientKey, ...ClientKey[]];
 }
 
 interface AliasParts {
@@ -97,17 +99,19 @@ export class AliasSessions {
     const given = this.#byAlias.get(digestOf(named.serviceCode));
     if (given === undefined) return { ...writeGatewayError(unknownAlias, requestId), client: undefined };
     const createdAt = this.#options.clock.now();
-    const plaintext = aliasSessionPlaintext({ ...given, serverPublic: this.#newestKey().publicJwk, createdAt });
+    const plaintext = aliasSessionPlaintext({ ...given, serverPublic: given.keys[0].publicJwk, createdAt });
     const { name: client, merchant } = given.client;
     return { status: 200, body: await this.seal(given.client, plaintext), client, merchant };
   }
 
   /**
-   * Opens what a client sealed to one of our keys, the newest or an older one.
+   * Opens what a client sealed to a key of its own, the newest or an older one.
    * @throws BrokerError `jwe_malformed`, `jwe_too_large`, `jwe_algorithm_refused`, `jwe_not_opened`
    */
-  async open(jwe: string): Promise<Uint8Array> {
-    return (await this.#jwe.openJwe(jwe, this.#options.keys, { maxBytes: MAX_JWE_BYTES })).plaintext;
+  async open({ name, alias }: EgressClient, jwe: string): Promise<Uint8Array> {
+    const given = this.#byAlias.get(digestOf(alias?.serviceCode ?? ''));
+    if (given === undefined) throw new BrokerError('internal_error', { detail: `the client ${name} has no alias` });
+    return (await this.#jwe.openJwe(jwe, given.keys, { maxBytes: MAX_JWE_BYTES })).plaintext;
   }
 
   /**
@@ -118,12 +122,6 @@ export class AliasSessions {
   async seal(client: EgressClient, plaintext: Uint8Array): Promise<string> {
     return JSON.stringify({ jwe: await this.#jwe.sealJwe(plaintext, keyOf(client), { maxBytes: MAX_ANSWER_BYTES }) });
   }
-
-  #newestKey(): ClientKey {
-    const [newest] = this.#options.keys;
-    if (newest === undefined) throw new BrokerError('internal_error', { detail: 'no alias session without a key' });
-    return newest;
-  }
 }
 
 async function enter(
@@ -132,9 +130,10 @@ async function enter(
   of: AliasClient,
 ): Promise<readonly [string, Given]> {
   const credentials = await Promise.all(keys.map((key) => aliasCredentials(key, of)));
+  const own = await Promise.all(keys.map((key) => aliasKey(key, of)));
   for (const one of credentials) index.add(one, of.client);
   const [newest] = credentials as [AliasCredentials];
-  return [digestOf(of.serviceCode), { ...newest, client: of.client }];
+  return [digestOf(of.serviceCode), { ...newest, client: of.client, keys: own as [ClientKey, ...ClientKey[]] }];
 }
 
 function keyOf({ name, alias }: EgressClient): RecipientKey {

@@ -1,7 +1,6 @@
 import type { GatewayError } from '../answers/gateway-error.js';
 
 export interface CreateRequest {
-  /** At most 64 KiB. */
   readonly body: Uint8Array;
   readonly query: URLSearchParams;
 }

@@ -21,18 +21,22 @@ export const SERVICE = 'session-egress';
 const UNKNOWN_SESSION = 'b_session_doesnt_exist';
 
 /** Writes a refusal as the gateway does (interface description, section "Errors"). */
-export function writeGatewayError(error: GatewayError, requestId: string): WrittenError {
-  const { status, msgCode, msgType, msgText } = error;
-  const members = { msgCode, msgType, msgText, isLocalized: false, msgAttrs: {}, errorCauses: [] };
-  return { status, body: JSON.stringify({ requestId, serviceId: SERVICE, ...members }) };
+export function writeGatewayError({ status, ...error }: GatewayError, requestId: string): WrittenError {
+  return { status, body: JSON.stringify(membersOf(error, requestId)) };
 }
 
 /**
  * A failure of ours for a client that only knows the gateway's form. It has our code, except for a session that was
  * never issued or has been ended: that gets the gateway's own code.
  */
-export function gatewayErrorOf({ code }: BrokerError, requestId: string): WrittenError {
-  const { status, title: msgText } = errorCodes[code];
+export function gatewayErrorOf({ code, publicDetail }: BrokerError, requestId: string): object {
+  const { title } = errorCodes[code];
   const msgCode = code === 'unauthenticated' ? UNKNOWN_SESSION : code;
-  return writeGatewayError({ status, msgCode, msgType: 'ERROR', msgText }, requestId);
+  const msgText = publicDetail === undefined ? title : `${title}: ${publicDetail}`;
+  return membersOf({ msgCode, msgType: 'ERROR', msgText }, requestId);
+}
+
+function membersOf({ msgCode, msgType, msgText }: Omit<GatewayError, 'status'>, requestId: string): object {
+  const rest = { isLocalized: false, msgAttrs: {}, errorCauses: [] };
+  return { requestId, serviceId: SERVICE, msgCode, msgType, msgText, ...rest };
 }

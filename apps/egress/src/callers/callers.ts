@@ -21,6 +21,16 @@ export interface Caller {
   readonly form: Form;
 }
 
+/** Published clients send either. */
+const SPELLINGS = {
+  device: ['x-device_id', 'x-device-id'],
+  refresh: ['x-refresh_token', 'x-refresh-token'],
+} as const;
+
+/** A client that authorizes for itself, and then shows nothing: what nginx does to it by default. */
+const NO_DEVICE =
+  'no Authorization and no x-device_id: a proxy in front of the egress may drop headers with underscores (nginx: set underscores_in_headers on)';
+
 interface CallersParts {
   readonly clients: readonly EgressClient[];
   readonly certificates: CertificateCallers;
@@ -39,6 +49,7 @@ export class Callers {
   readonly #tokens: ReadonlyMap<string, KnownToken>;
   readonly #mistakenHashes: MistakenHashes;
   readonly #certificates: ReadonlyMap<string, Caller>;
+  #isHintLogged = false;
 
   constructor(parts: CallersParts) {
     this.#parts = parts;
@@ -56,19 +67,28 @@ export class Callers {
     );
   }
 
-  /** @throws BrokerError `unauthenticated` */
+  /**
+   * An alias session beside a token or a certificate has to be that of the same client; beside a token, a certificate
+   * does not count.
+   * @throws BrokerError `unauthenticated`
+   */
   identify(request: IncomingMessage): Caller {
     const { authorization } = request.headers;
-    if (authorization !== undefined) {
-      if (isRepeated(request, 'authorization')) throw unauthenticated('there are two Authorization headers');
-      return this.#byToken(authorization);
+    const byToken = authorization === undefined ? undefined : this.#byToken(request, authorization);
+    const byAlias = this.#byAlias(request);
+    if (byToken === undefined && byAlias === undefined && formShown(request) === 'alias') {
+      throw unauthenticated('the alias session is not one of ours');
     }
-    if (isOfAliasForm(request)) return this.#byAlias(request);
-    return this.#byCertificate(request);
+    const other = byToken ?? this.#certified(request);
+    const caller = byToken ?? byAlias ?? other;
+    if (caller === undefined) throw this.#nothingShown();
+    if (byAlias === undefined || other === undefined || byAlias.client.name === other.client.name) return caller;
+    throw unauthenticated('the credentials are those of two clients');
   }
 
   /** A token is looked up by its digest, which an attacker cannot steer byte by byte, and compared in constant time. */
-  #byToken(authorization: string): Caller {
+  #byToken(request: IncomingMessage, authorization: string): Caller {
+    if (isRepeated(request, 'authorization')) throw unauthenticated('there are two Authorization headers');
     const token = bearerTokenOf(authorization);
     const digest = token === undefined ? undefined : digestOf(token);
     const known = digest === undefined ? undefined : this.#tokens.get(digest);
@@ -85,19 +105,17 @@ export class Callers {
     this.#parts.logger.warn({ setting, client }, HASH_PRESENTED);
   }
 
-  /** If the connection also presents a certificate, both have to identify the same client. */
-  #byAlias(request: IncomingMessage): Caller {
-    const client = this.#parts.alias.find(single(request, 'x-device_id'), single(request, 'x-refresh_token'));
-    if (client === undefined) throw unauthenticated('the alias session is not one of ours');
-    const certified = this.#certified(request);
-    if (certified === undefined || certified.client.name === client.name) return { client, form: 'alias' };
-    throw unauthenticated('the alias session is that of another client');
+  #byAlias({ headers }: IncomingMessage): Caller | undefined {
+    const client = this.#parts.alias.find(inEitherSpelling(headers, 'device'), inEitherSpelling(headers, 'refresh'));
+    return client && { client, form: 'alias' };
   }
 
-  #byCertificate(request: IncomingMessage): Caller {
-    const caller = this.#certified(request);
-    if (caller === undefined) throw unauthenticated('neither a token nor a certificate of a client');
-    return caller;
+  #nothingShown(): BrokerError {
+    const detail = 'neither a token, a certificate nor an alias session of a client';
+    if (this.#parts.clients.every(({ alias }) => alias === undefined)) return unauthenticated(detail);
+    if (!this.#isHintLogged) this.#parts.logger.warn({}, NO_DEVICE);
+    this.#isHintLogged = true;
+    return new BrokerError('unauthenticated', { detail, publicDetail: NO_DEVICE });
   }
 
   #certified({ socket }: IncomingMessage): Caller | undefined {
@@ -115,9 +133,10 @@ function hashesOf({ name: owner, tokenDigests }: EgressClient, at: number): Conf
   }));
 }
 
-/** Whether the request uses the gateway's form, so that a refusal uses it as well. */
-export function isOfAliasForm({ headers }: IncomingMessage): boolean {
-  return headers.authorization === undefined && headers['x-device_id'] !== undefined;
+/** The form in which a request is refused before its sender is known; undefined where nothing tells it. */
+export function formShown({ headers }: IncomingMessage): Form | undefined {
+  if (headers.authorization !== undefined) return 'plain';
+  return SPELLINGS.device.some((name) => headers[name] !== undefined) ? 'alias' : undefined;
 }
 
 /** Node.js keeps only the first of some headers: a program in front of us may have judged by the second. */
@@ -130,10 +149,10 @@ function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
   return times > 1;
 }
 
-/** Node.js joins a header that is sent twice, and such a value matches no one. */
-function single({ headers }: IncomingMessage, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === 'string' ? value : undefined;
+/** Sent twice, in one spelling or in both, it is joined to a value that matches no one: Node.js joins those of one. */
+function inEitherSpelling(headers: IncomingMessage['headers'], part: keyof typeof SPELLINGS): string | undefined {
+  const given = SPELLINGS[part].map((name) => headers[name]).filter((value) => value !== undefined);
+  return given.length === 0 ? undefined : given.join(', ');
 }
 
 function unauthenticated(detail: string): BrokerError {

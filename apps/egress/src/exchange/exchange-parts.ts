@@ -4,6 +4,7 @@ import type { CallSpan } from '#libs/telemetry';
 import type { AliasSessions } from '../alias/alias-sessions.js';
 import type { Form } from '../callers/callers.js';
 import type { GatewayClient } from '../gateway/gateway-client.js';
+import type { RequestTarget } from '../server/request-target.js';
 import type { MerchantSession } from '../sessions/merchant-session.js';
 
 /** One request, once it is known who sent it and where it may go. */
@@ -14,10 +15,9 @@ export interface AdmittedRequest {
   readonly client: EgressClient;
   readonly form: Form;
   readonly route: EgressRoute;
-  /** Including the query. */
-  readonly path: string;
-  /** Asks for the body, if the client waits to be asked. */
-  readonly wantBody: () => void;
+  readonly target: RequestTarget;
+  /** As the client sent it, whole. */
+  readonly body: Buffer;
   /** Aborts when the client goes away. */
   readonly gone: AbortSignal;
   readonly trail: ExchangeTrail;
@@ -29,6 +29,8 @@ export interface ExchangeTrail {
   sent(generation: number): void;
   repeated(): void;
   died(code: string): void;
+  /** Its body seems to hold a card number in clear. */
+  seemsToHoldCard(): void;
   /** One send begins, as part of the request's trace; undefined if no trace is recorded. */
   call(method: string): CallSpan | undefined;
 }

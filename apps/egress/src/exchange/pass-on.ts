@@ -9,7 +9,6 @@ interface PassOnOptions {
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly maxBytes: number;
-  readonly isHead: boolean;
 }
 
 /** Statuses without a body (RFC 9110 section 6.4.1). */
@@ -20,17 +19,14 @@ const BODILESS: ReadonlySet<number> = new Set([204, 304]);
  * @throws BrokerError `request_timeout` when the client has gone; `answer_unusable` for a redirect, which would lead
  *   the client past the egress, and for an answer that is too long; whatever ended a stream halfway
  */
-export async function passOn(
-  answer: GatewayAnswer,
-  { response, requestId, maxBytes, isHead }: PassOnOptions,
-): Promise<void> {
+export async function passOn(answer: GatewayAnswer, { response, requestId, maxBytes }: PassOnOptions): Promise<void> {
   const { status, headers } = answer;
   assertWaiting(answer, response);
   if (isRedirect(status)) throw unusable(answer, `it is a redirect (${status})`);
-  const isSame = isHead || !isEncoded(headers);
+  const isSame = !isEncoded(headers);
   const outgoing = answerHeaders(headers, { requestId, body: isSame ? 'same' : 'changed' });
   if (!isSame && headers['content-type'] !== undefined) outgoing['content-type'] = headers['content-type'];
-  if (isHead || BODILESS.has(status)) {
+  if (BODILESS.has(status)) {
     discard(answer);
     response.writeHead(status, outgoing).end();
     return;

@@ -30,11 +30,13 @@ export class RequestRecord implements ExchangeTrail {
   client = UNKNOWN;
   merchant = UNKNOWN;
   route = NO_ROUTE;
-  form: Form = 'plain';
+  /** Until the caller is known, what its headers show. */
+  form: Form | undefined;
   outcome: EgressOutcome = 'answered';
   /** Of the last session it was sent with. */
   generation: number | undefined;
   isRepeated = false;
+  hasCard = false;
   /** Its credential was not accepted. */
   isCallerRefused = false;
   /** Set only if traces are recorded. */
@@ -55,5 +57,9 @@ export class RequestRecord implements ExchangeTrail {
 
   died(code: string): void {
     this.deaths.push(code);
+  }
+
+  seemsToHoldCard(): void {
+    this.hasCard = true;
   }
 }

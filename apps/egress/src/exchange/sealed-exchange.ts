@@ -1,32 +1,32 @@
 import { BrokerError } from '#libs/errors';
-import { findClearCardNumber } from '../bodies/card-numbers.js';
+import { inspect } from '../bodies/card-data.js';
 import { answerHeaders } from '../gateway/answer-headers.js';
 import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
 import { requestHeaders } from '../gateway/request-headers.js';
 import { decodedAnswer } from './answer-body.js';
 import type { AdmittedRequest, ExchangeParts } from './exchange-parts.js';
-import { readWhole } from './request-body.js';
 import { type SealedAnswer, sealedAnswerOf } from './sealed-answer.js';
 import { sendOnceOrTwice } from './send-once-or-twice.js';
 
 /** A JWE of a plaintext of 64 KiB is some 88 KiB, and an answer may be a little longer than the request. */
 const MAX_ANSWER_BYTES = 262_144;
-const MAX_JWE_OVERHEAD_BYTES = 1_024;
 const JSON_TYPE = 'application/json';
 /** As the interface description requires for a sealed body. */
 const SEALED_TYPE = 'text/plain';
 
 /** A request whose bodies are sealed on the way: to the session's key, and back to the merchant's. */
 export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeParts): Promise<void> {
-  const { request, path, gone, trail, route } = admitted;
+  const { request, target, gone, trail } = admitted;
+  const path = target.path + target.query;
   const plaintext = await plaintextOf(admitted, parts);
-  demandNoCardNumber(plaintext, route);
+  inspect(plaintext, admitted);
   const heldBytes = (): number => MAX_ANSWER_BYTES;
   const answer = await sendOnceOrTwice(
     { session: parts.session, request, gone, trail },
     async (session, trace) => {
       const body = Buffer.from(await parts.session.seal(session, plaintext));
-      const headers = { ...requestHeaders(request.headers, session), 'content-type': SEALED_TYPE, ...trace };
+      const passed = requestHeaders(request.headers, session, parts.gateway.passedHeaders);
+      const headers = { ...passed, 'content-type': SEALED_TYPE, ...trace };
       const answered = await parts.gateway.send({ method: 'POST', path, headers, body }, { heldBytes, gone });
       return await decodedAnswer(answered, MAX_ANSWER_BYTES);
     },
@@ -36,27 +36,19 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
 }
 
 async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts): Promise<Uint8Array> {
-  const { request, form, route, wantBody } = admitted;
-  if (request.method !== 'POST')
-    throw new BrokerError('method_not_allowed', { publicDetail: 'a sealed body is posted' });
+  const { request, client, form, body } = admitted;
   if (form === 'plain') {
     demandJson(request.headers['content-type']);
-    return readWhole(request, { maxBytes: route.maxBytes, wantBody });
+    return body;
   }
-  const maxBytes = Math.ceil((route.maxBytes * 4) / 3) + MAX_JWE_OVERHEAD_BYTES;
-  const sealed = await readWhole(request, { maxBytes, wantBody });
-  return alias.open(sealed.toString('latin1').trim());
+  // Published clients quote it, as a JSON string.
+  const [, jwe = ''] = /^"?(.*?)"?$/s.exec(body.toString('latin1').trim()) ?? [];
+  return alias.open(client, jwe);
 }
 
 function demandJson(type: string | undefined): void {
   if (type?.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE) return;
   throw new BrokerError('unsupported_media_type', { publicDetail: `the body must be ${JSON_TYPE}; it is sealed here` });
-}
-
-function demandNoCardNumber(plaintext: Uint8Array, route: AdmittedRequest['route']): void {
-  const member = findClearCardNumber(Buffer.from(plaintext).toString('utf8'), route);
-  if (member === undefined) return;
-  throw new BrokerError('card_number_in_clear', { publicDetail: `${member}: encrypt it to the bank's payment key` });
 }
 
 interface Giving {

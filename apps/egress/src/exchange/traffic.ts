@@ -1,16 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#libs/clock';
+import type { EgressRoute } from '#libs/configuration';
 import { requestIdOf } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import type { EgressOutcome, Logger, Telemetry } from '#libs/telemetry';
 import { answerFailure } from '../answers/answer-failure.js';
-import { type Caller, isOfAliasForm } from '../callers/callers.js';
+import { type Caller, formShown } from '../callers/callers.js';
 import type { Deployment } from '../deployment/deployment.js';
 import type { DeploymentInForce } from '../deployment/deployment-in-force.js';
-import { type RequestTarget, requestTargetOf } from '../server/request-target.js';
+import { MAX_TARGET_LENGTH, type RequestTarget, requestTargetOf } from '../server/request-target.js';
 import type { Arrival } from './arrival.js';
 import { exchangeClear } from './clear-exchange.js';
-import { isCreateCall, answerCreateCall } from './create-call.js';
+import { isCreateCall, answerCreateCall, demandPost } from './create-call.js';
+import { Places } from './places.js';
+import { readWhole } from './request-body.js';
 import { exchangeSealed } from './sealed-exchange.js';
 import type { RequestEnds } from './request-ends.js';
 import { outcomeOf, RequestRecord } from './request-record.js';
@@ -24,9 +27,14 @@ export interface TrafficParts {
   readonly traces: Telemetry['traces'];
 }
 
-/** Any more would be a queue, and a payment that would wait in one is better refused. */
-const MAX_IN_FLIGHT = 1_024;
-const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
+const MAX_UNDER_WAY = 1_024;
+/** Half of them for strangers: until it is answered, nobody knows who makes a create call. */
+const MAX_CREATE_CALLS = 64;
+/** Longer than the slowest client takes that is not there to keep others out. */
+const BODY_WITHIN_MS = 10_000;
+/** Beyond 64 KiB there is no request of the interface; an answer may be longer. */
+const MAX_BODY_BYTES = 65_536;
+const MAX_JWE_OVERHEAD_BYTES = 1_024;
 
 /**
  * Reported by metrics, by the audit and, if there is no session, once where that is noticed: a line for each would
@@ -38,6 +46,8 @@ const NOT_SENT: ReadonlySet<EgressOutcome> = new Set(['refused', 'client_gone', 
 export class Traffic {
   readonly #parts: TrafficParts;
   readonly #idle = new Set<() => void>();
+  readonly #places = new Places(MAX_UNDER_WAY);
+  readonly #createCalls = new Places(MAX_CREATE_CALLS);
   #inFlight = 0;
   #isEnding = false;
 
@@ -69,6 +79,7 @@ export class Traffic {
       inForce.leave(deployment);
       this.#inFlight -= 1;
       const seconds = (clock.monotonicMs() - startedMs) / 1_000;
+      this.#warnOfCard(record, requestId);
       ends.ended({ record, response, requestId, seconds });
       if (this.#inFlight === 0) for (const tell of this.#idle) tell();
     }
@@ -85,14 +96,17 @@ export class Traffic {
     return this.#isEnding;
   }
 
+  /** A place is taken last, by a known client with a whole body: nobody keeps others out by waiting. */
   async #admit({ arrival, deployment, record, requestId, gone }: Admission): Promise<void> {
     const { request, response, wantBody } = arrival;
-    if (isOfAliasForm(request)) record.form = 'alias';
+    record.form = formShown(request);
     if (this.#isEnding) throw new BrokerError('shutting_down', { retryAfterMs: 1_000 });
-    if (this.#inFlight > MAX_IN_FLIGHT) throw new BrokerError('overloaded', { retryAfterMs: 1_000 });
     const target = targetOf(request);
     if (isCreateCall(target.path)) {
-      return answerCreateCall({ arrival, query: target.query, alias: deployment.alias, record, requestId });
+      const { clock } = this.#parts;
+      const { alias } = deployment;
+      const { query } = target;
+      return answerCreateCall({ arrival, query, alias, record, requestId, clock, places: this.#createCalls });
     }
     const { client, form } = identify(deployment, request, record);
     record.client = client.name;
@@ -103,6 +117,7 @@ export class Traffic {
       throw new BrokerError('route_not_found', { publicDetail: 'the path matches none of the routes of this egress' });
     }
     record.route = route.path;
+    demandPost(request);
     record.span = this.#parts.traces?.startRequest({
       method: request.method ?? '',
       route: route.path,
@@ -110,9 +125,19 @@ export class Traffic {
     });
     const session = deployment.sessionOf(client.merchant);
     const parts = { session, gateway: deployment.gateway, alias: deployment.alias };
-    const path = target.path + target.query;
-    const admitted = { request, response, requestId, client, form, route, path, wantBody, gone, trail: record };
-    await (route.body === 'clear' ? exchangeClear(admitted, parts) : exchangeSealed(admitted, parts));
+    const maxBytes = longestBody(route, form);
+    const body = await readWhole(request, { maxBytes, withinMs: BODY_WITHIN_MS, clock: this.#parts.clock, wantBody });
+    const leave = this.#places.take(client.name);
+    try {
+      const admitted = { request, response, requestId, client, form, route, target, body, gone, trail: record };
+      await (route.body === 'clear' ? exchangeClear(admitted, parts) : exchangeSealed(admitted, parts));
+    } finally {
+      leave();
+    }
+  }
+
+  #warnOfCard({ hasCard, client, route }: RequestRecord, requestId: string): void {
+    if (hasCard) this.#parts.logger.warn({ requestId, client, route }, 'a body seems to hold a card number in clear');
   }
 
   #fail(error: unknown, { arrival, record, requestId, isGone }: Failing): void {
@@ -154,19 +179,25 @@ function identify({ callers }: Deployment, request: IncomingMessage, record: Req
   }
 }
 
-const DOUBLED_SLASH =
-  'there is // in the path, which is not passed on: write the base URL of the egress without the slash at its end';
+const TOO_LONG = `the path with its query is longer than ${MAX_TARGET_LENGTH} characters`;
 const SLASH_AT_END = 'the path ends with a slash, which is not passed on: leave that slash out';
 
 function whatIsWrongWith(url = ''): string {
+  if (url.length > MAX_TARGET_LENGTH) return TOO_LONG;
   const [path = ''] = url.split('?', 1);
-  if (path.includes('//')) return DOUBLED_SLASH;
   const isRightWithoutSlash = path.endsWith('/') && requestTargetOf(path.slice(0, -1)) !== undefined;
   return isRightWithoutSlash ? SLASH_AT_END : 'the path has characters or parts that are not passed on';
 }
 
-function targetOf({ method, url }: IncomingMessage): RequestTarget {
-  if (REFUSED_METHODS.has(method ?? '')) throw new BrokerError('method_not_allowed');
+function longestBody({ maxBytes, body }: EgressRoute, form: Caller['form']): number {
+  const longest = Math.min(maxBytes, MAX_BODY_BYTES);
+  return body === 'sealed' && form === 'alias' ? Math.ceil((longest * 4) / 3) + MAX_JWE_OVERHEAD_BYTES : longest;
+}
+
+function targetOf({ url, headers }: IncomingMessage): RequestTarget {
+  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
+    throw new BrokerError('invalid_request', { publicDetail: 'the only Transfer-Encoding is chunked' });
+  }
   const target = requestTargetOf(url);
   if (target !== undefined) return target;
   throw new BrokerError('invalid_request', { publicDetail: whatIsWrongWith(url) });

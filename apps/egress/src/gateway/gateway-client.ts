@@ -18,10 +18,13 @@ export class GatewayClient {
   readonly #parts: GatewayClientParts;
   readonly #origin: string;
   readonly #base: string;
+  /** Headers of clients that it gets besides the usual ones. */
+  readonly passedHeaders: readonly string[];
 
   constructor(parts: GatewayClientParts) {
     const { origin, pathname } = parts.settings.baseUrl;
     this.#parts = parts;
+    this.passedHeaders = parts.settings.passedHeaders;
     this.#origin = origin;
     this.#base = pathname.replace(/\/+$/, '');
   }

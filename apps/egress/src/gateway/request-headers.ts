@@ -2,35 +2,26 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Session } from '#libs/client';
 import { hopByHopOf } from './hop-by-hop.js';
 
-/** Headers that are meant for us, would reveal our network to the bank, or are set anew by every sender. */
-const OURS: ReadonlySet<string> = new Set([
-  'host',
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'expect',
-  'accept-encoding',
-  'content-length',
-  'forwarded',
-  'via',
-  'x-real-ip',
-  'x-api_version',
-  'x-device_id',
-  'x-refresh_token',
-]);
+/** What a payment may need of a client's headers; nobody knows what a server of the bank makes of any other. */
+const PASSED = ['accept', 'accept-language', 'user-agent', 'x-request_id', 'x-request-id', 'traceparent', 'tracestate'];
 
 type Headers = Record<string, string | string[]>;
 
 /**
- * The headers of a request to the gateway: the client's, except those that end here, with the headers of one session
- * replacing whatever the client sent under their names (interface description, "Later requests").
+ * The headers of a request to the gateway but those of its body: few of the client's, and those of one session
+ * (interface description, "Later requests").
+ * @param also names of further headers of the client, by the configuration; none is of a session
  */
-export function requestHeaders(given: IncomingHttpHeaders, { deviceId, refreshToken }: Session): Headers {
+export function requestHeaders(
+  given: IncomingHttpHeaders,
+  { deviceId, refreshToken }: Session,
+  also: readonly string[],
+): Headers {
   const dropped = hopByHopOf(given);
   const headers: Headers = {};
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || OURS.has(name) || dropped.has(name) || name.startsWith('x-forwarded-')) continue;
-    headers[name] = value;
+  for (const name of [...PASSED, ...also]) {
+    const value = given[name];
+    if (value !== undefined && !dropped.has(name)) headers[name] = value;
   }
   headers['x-api_version'] = 'V1';
   headers['x-device_id'] = deviceId;

@@ -1,7 +1,7 @@
 import type { EgressRoute } from '#libs/configuration';
 import { RouteTable } from './route-table.js';
 
-const route = (path: string): EgressRoute => ({ path, body: 'clear', encrypted: [], notCards: [], maxBytes: 1 });
+const route = (path: string): EgressRoute => ({ path, body: 'clear', encrypted: [], maxBytes: 1 });
 const matched = (path: string, ...patterns: string[]): string | undefined =>
   new RouteTable(patterns.map(route)).find(path)?.path;
 

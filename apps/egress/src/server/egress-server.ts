@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { HttpTls } from '#libs/configuration';
 import { answerClientError, isEnding, tlsOptions, watchConnections } from '#libs/edge';
+import { gatewayErrorOf } from '../answers/gateway-error.js';
 import type { Arrival } from '../exchange/arrival.js';
+import { MAX_TARGET_LENGTH } from './request-target.js';
 
 /** For the headers, and for a whole request: a client that sends more slowly is not waited for. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -11,7 +14,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 75_000;
 /** How often requests are checked for timeouts: a timeout acts at most this late. */
 const CHECK_EVERY_MS = 1_000;
-const MAX_HEADER_BYTES = 16_384;
+/** As much for the other headers as for the target. */
+const MAX_HEADER_BYTES = 2 * MAX_TARGET_LENGTH;
 
 /** The server of the egress, not listening yet. */
 export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Arrival) => void): Server {
@@ -35,5 +39,5 @@ export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Ar
   return server
     .on('request', (request, response) => arrive(request, response, () => undefined))
     .on('checkContinue', (request, response) => arrive(request, response, () => response.writeContinue()))
-    .on('clientError', answerClientError);
+    .on('clientError', (error, socket) => answerClientError(error, socket as Socket, gatewayErrorOf));
 }

@@ -58,6 +58,9 @@ const gateway = {
   timeoutMs: text(rule.durationBetween('100ms', '5m'), '30s').says(
     'How long a request may take as a whole, from the first byte sent to the last one received.',
   ),
+  passedHeaders: texts(rule.passedHeader).says(
+    'Headers of clients that the gateway gets besides `Accept`, `Accept-Language`, `User-Agent`, `x-request_id` and those of a trace.',
+  ),
   tls: gatewayTls,
   proxy: gatewayProxy,
 };
@@ -96,13 +99,10 @@ const route = {
     '`clear`: the body goes to the gateway as it is. `sealed`: it goes as a JWE, sealed to the key of the session.',
   ),
   encrypted: texts(rule.memberName).says(
-    "Members of a sealed body that must be JWEs themselves, sealed to the bank's payment key: anything else in them is refused.",
-  ),
-  notCards: texts(rule.memberName).says(
-    'Members of a sealed body whose long numbers are not card numbers: they are not searched for any.',
+    "Members that must be JWEs themselves, sealed to the bank's payment key, besides `encryptedCardNumber`, `encryptedCardData` and `encryptedExpDate`.",
   ),
   maxBytes: wholeNumber(1, MAX_CLEAR_BYTES).optional.says(
-    'Maximum size of a body in bytes, in either direction. `sealed`: 65536 at most and by default; `clear`: 1048576 by default.',
+    'Maximum size of a body in bytes. `sealed`: 65536 at most and by default; `clear`: 1048576 by default, and 65536 at most for requests.',
   ),
 };
 
@@ -119,7 +119,7 @@ const egress = {
     ...{ least: 1, most: 100 },
     byDefault: [
       { path: '/ecom/execute_request/hpp/**', body: 'clear' },
-      { path: '/ecom/execute_request/**', body: 'sealed', encrypted: ['encryptedCardNumber', 'encryptedCardData'] },
+      { path: '/ecom/execute_request/**', body: 'sealed' },
     ],
   }).says(
     'The first route that matches a path decides what is done with the body; a path that none matches is refused.',

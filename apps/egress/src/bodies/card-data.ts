@@ -1,0 +1,74 @@
+import { BrokerError } from '#libs/errors';
+import type { AdmittedRequest } from '../exchange/exchange-parts.js';
+import { jsonObjectIn } from '../exchange/json-object.js';
+
+/** Members that the interface names for card data: each is a JWE of its own, to the bank's payment key. */
+export const CARD_MEMBERS = ['encryptedCardNumber', 'encryptedCardData', 'encryptedExpDate'];
+
+/** In JSON, a text before a colon is a name. The third group is its value, if that is a text. */
+const TEXTS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:\s*("[^"\\]*(?:\\.[^"\\]*)*")?)?/gs;
+const BASE64URL = /^[\w-]+$/;
+/** As many digits as card numbers of today have, with single spaces between them: hyphens would be those of a UUID. */
+const DIGITS = /\b\d(?: ?\d){13,18}\b/g;
+/** A byte order mark stays, and is no JSON: it would be sent. */
+const UTF8 = { fatal: true, ignoreBOM: true };
+const ZERO = 48;
+
+interface Inspected {
+  readonly target: Pick<AdmittedRequest['target'], 'query'>;
+  /** `encrypted`: further names of such members. */
+  readonly route: Pick<AdmittedRequest['route'], 'encrypted'>;
+  readonly trail: Pick<AdmittedRequest['trail'], 'seemsToHoldCard'>;
+}
+
+/**
+ * Demands that a body is JSON, and that members for card data are JWEs, in the body at any depth and in the query. It
+ * reads the text itself: a parsed object has only the last of several members with the same name. What looks like a
+ * card number elsewhere is only reported: one in ten numbers of such a length does.
+ * @throws BrokerError `invalid_request`, `card_number_in_clear`
+ */
+export function inspect(body: Uint8Array, { target, route, trail }: Inspected): void {
+  const members = new Set([...CARD_MEMBERS, ...route.encrypted]);
+  const json = jsonTextIn(body);
+  for (const [, text = '', colon, value] of json.matchAll(TEXTS)) {
+    if (colon !== undefined) demandSealed(members, JSON.parse(text) as string, value?.slice(1, -1));
+  }
+  for (const [name, value] of new URLSearchParams(target.query)) demandSealed(members, name, value);
+  if ([...json.matchAll(DIGITS)].some(([digits]) => hasCheckDigit(digits))) trail.seemsToHoldCard();
+}
+
+function jsonTextIn(body: Uint8Array): string {
+  try {
+    const text = new TextDecoder('utf-8', UTF8).decode(body);
+    JSON.parse(text);
+    return text;
+  } catch {
+    // The parser's own error is dropped on purpose: it quotes the body.
+    throw new BrokerError('invalid_request', { publicDetail: 'the body is not JSON in UTF-8' });
+  }
+}
+
+function demandSealed(members: ReadonlySet<string>, name: string, value: string | undefined): void {
+  if (!members.has(name) || (value !== undefined && isCompactJwe(value))) return;
+  throw new BrokerError('card_number_in_clear', { publicDetail: `${name}: encrypt it to the bank's payment key` });
+}
+
+/** Any algorithm will do: which one the bank's payment key needs is the bank's concern. */
+function isCompactJwe(text: string): boolean {
+  const parts = text.split('.');
+  if (parts.length !== 5 || !parts.every((part) => BASE64URL.test(part))) return false;
+  const header = jsonObjectIn(Buffer.from(parts[0] ?? '', 'base64url'));
+  return typeof header?.['alg'] === 'string' && typeof header['enc'] === 'string';
+}
+
+/** The Luhn formula (ISO/IEC 7812-1, annex B): from the right, every second digit counts double. */
+function hasCheckDigit(written: string): boolean {
+  const digits = written.replace(/\D/g, '');
+  let sum = 0;
+  for (let index = 0; index < digits.length; index += 1) {
+    const digit = digits.charCodeAt(digits.length - 1 - index) - ZERO;
+    const counted = index % 2 === 0 ? digit : digit * 2;
+    sum += counted > 9 ? counted - 9 : counted;
+  }
+  return sum % 10 === 0;
+}
