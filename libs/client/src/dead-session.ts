@@ -8,7 +8,7 @@ import { isOfAnEgress, isProblemOfOurs } from './problem.js';
 import { systemTime, type Time } from './time.js';
 
 /** Published codes, whatever the status. Both spellings of the last are published. */
-const DEAD: ReadonlySet<string> = new Set([
+export const DEAD: ReadonlySet<string> = new Set([
   'b_expired_token',
   'b_used_token',
   'b_previous_auth_token_expired',
