@@ -8,7 +8,7 @@ export { isOfOtherKey, seemsMisaddressed, TLS_SPOKEN } from './failure-cause.js'
 export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gateway-failure.js';
 export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
-export type { AnnouncedHandover, HandoverAudience } from './handovers.js';
+export type { AnnouncedHandover, HandoverAudience, ReadyParticipant } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
 export { conditionColours, conditionOf, conditionWord, merchantConditions } from './merchant-condition.js';
 export type { Merchants } from './ports/merchants.js';
