@@ -83,24 +83,6 @@ describe('doctor --create-session', () => {
     );
   });
 
-  it('warns of a budget that such sessions spend, with the calls of a day and what to do', async () => {
-    await register({ lifetimeMs: 900_000 });
-    const { check } = await examined.doctor('--create-session');
-    const created = check('session.create');
-    expect(created.facts).toMatchObject({ leadTimeSuffices: true, budgetSuffices: false });
-    expect(created.findings).toContainEqual({
-      level: 'warning',
-      message: expect.stringMatching(
-        /^renewing sessions of 15m takes about 12\d create calls a day, and session\.budget allows 60: about 12h of every day/,
-      ),
-      remedy: expect.stringMatching(/^ask the bank for longer sessions/),
-    });
-    await register({ lifetimeMs: 28_800_000 });
-    const { check: longer } = await examined.doctor('--create-session');
-    expect(longer('session.create').facts).toMatchObject({ budgetSuffices: true });
-    expect(messagesOf(longer('session.create'), 'warning')).toHaveLength(1);
-  });
-
   it.each([
     [
       'an unknown merchant',

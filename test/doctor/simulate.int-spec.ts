@@ -54,15 +54,11 @@ describe('simulate', () => {
           failures: {},
           budget: [
             { calls: 20, perMs: 600_000, used: 1 },
-            { calls: 60, perMs: 86_400_000, used: 16 },
+            { calls: 186, perMs: 86_400_000, used: 16 },
           ],
         },
       ],
-      warnings: [
-        expect.stringMatching(
-          /^shop: renewing sessions of 30m takes about 6\d create calls a day, and session\.budget allows 60: /,
-        ),
-      ],
+      warnings: [],
     });
   });
 
@@ -148,18 +144,9 @@ describe('simulate', () => {
   });
 
   it('warns of what an operator should change, and tells gaps in hours and minutes', async () => {
-    const { text } = await simulate('--lifetime', '15m');
-    expect(text).toMatch(
-      /^warning: shop: renewing sessions of 15m takes about 124 create calls a day, and session\.budget/m,
-    );
-    expect(text).toMatch(/^warning: shop: there was no session for \d+h \d+m$/m);
-    expect(text).toMatch(/ {2}without session {2}\d+h \d+m, \d+h \d+m after the start$/m);
-  });
-
-  it('says that a budget which was spent in an outage cost nothing where each session was replaced in time', async () => {
-    const { text } = await simulate('--lifetime', '1h', '--outage', '10m', '--replicas', '3');
-    expect(text).toMatch(/renewals held up: [1-9]\d*, at no cost: each session was replaced in time$/m);
-    expect(text).not.toMatch(/warning: shop:/);
+    const { text } = await simulate('--lifetime', '15m', '--outage', '2h');
+    expect(text).toMatch(/^warning: shop: there was no session for \d+h \d+m( \d+s)?$/m);
+    expect(text).toMatch(/ {2}without session {2}\d+h \d+m( \d+s)?, \d+h \d+m after the start/m);
   });
 
   it('plays an outage from a renewal in the middle on, in the night where renewals wait for it', async () => {
@@ -219,7 +206,7 @@ describe('simulate', () => {
   });
 
   it.each([
-    ['outlasts the run', ['--outage', '14h', '--lifetime', '8h'], 'give --for 2d'],
+    ['outlasts the run', ['--outage', '14h', '--lifetime', '8h'], 'give --for 3d'],
     ['finds no renewal', ['--outage', '30m', '--lifetime', '2d', '--for', '6h'], 'give --for 5d'],
   ])('says which run would hold an outage that %s', async (_name, args, advice) => {
     const { text } = await simulate(...args);

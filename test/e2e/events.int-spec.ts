@@ -237,7 +237,7 @@ describe('the client with a real broker', () => {
     const { generation } = await clientOf(running).session();
     const paying = payInLoop({ brokerUrl, sandboxUrl, token: TOKENS.payments, operations: 60, everyMs: 25 });
     await running.control('GET', '/calls?operation=echo&waitFor=1&timeoutMs=60000');
-    await running.post('/v1/merchants/shop/session/rejections', { generation });
+    await running.post('/v1/merchants/shop/session/rejections', { generation, reason: 'b_used_token' });
     const { failed, generations } = await paying;
     expect(failed).toEqual([]);
     // On a slow machine all payments may be under way before there is another one.
@@ -251,7 +251,7 @@ describe('the client with a real broker', () => {
     const onEvent = (event: ClientEvent): void => void (event.type === 'session' && sources.push(event.source));
     const watching = clientOf(running, { onEvent });
     const { generation } = await watching.session();
-    await running.post('/v1/merchants/shop/session/rejections', { generation });
+    await running.post('/v1/merchants/shop/session/rejections', { generation, reason: 'b_used_token' });
     await eventually(async () => (await watching.session()).generation > generation);
     expect(sources).toEqual(['read', 'events']);
   });

@@ -202,7 +202,7 @@ describe('waiting for a session', () => {
       // The list is answered after the waiting request has been accepted on its own connection.
       await broker.get('/v1/merchants');
       const { generation } = before;
-      const renewed = await broker.post(`${PATH}/rejections`, { generation });
+      const renewed = await broker.post(`${PATH}/rejections`, { generation, reason: 'b_used_token' });
       const after = await held;
       expect([after.status, after.headers.get('preference-applied')]).toEqual([200, 'wait=60']);
       expect(await after.json()).toEqual(await renewed.json());

@@ -57,8 +57,10 @@ describe('rejecting a session', () => {
   });
 
   it('is held back when the newer one is rejected as well: somebody else must have created', async () => {
-    const { generation } = await report({ generation: held.generation }).then(sessionOf);
-    const { headers, body } = await report({ generation }).expect(503).expect(problem('foreign_authorizer'));
+    const { generation } = await report({ generation: held.generation, reason: 'b_used_token' }).then(sessionOf);
+    const { headers, body } = await report({ generation, reason: 'b_used_token' })
+      .expect(503)
+      .expect(problem('foreign_authorizer'));
     expect(body).toMatchObject({
       cause: expect.stringContaining('somebody else creates sessions of the merchant, and each ends ours') as string,
     });
@@ -133,6 +135,11 @@ describe('a report that is none', () => {
     'an unknown member': [{ generation: 1, force: true }, 400, /^force: is not a known member$/],
     'an unknown member with a strange name': [{ generation: 1, 'a\nb"<script>': 1 }, 400, /^there is a member/],
     'a reason with a line break': [{ generation: 1, reason: 'a\nb' }, 400, /^reason: must be 1 to 64/],
+    'a reason that may be a token': [
+      { generation: 1, reason: '5f6a0c0e-7a5c' },
+      400,
+      /^reason: must be 1 to 64 letters, digits and _$/,
+    ],
     'a reason that is too long': [{ generation: 1, reason: 'a'.repeat(65) }, 400, /^reason: /],
     'an empty reason': [{ generation: 1, reason: '' }, 400, /^reason: /],
     'a reason that is not text': [{ generation: 1, reason: { toString: 1 } }, 400, /^reason: /],
@@ -164,10 +171,11 @@ describe('a report that is none', () => {
 });
 
 const RENEWAL = `${SESSION}/renewal`;
-const REFUSAL = {
+/** Nothing but a person asks again before its time is up. */
+const NOT_NOW = {
   kind: 'error',
-  status: 400,
-  msgCode: 'b_merchant_not_found',
+  status: 503,
+  retryAfter: '300',
   operation: 'authorize',
   merchant: 'shop',
 };
@@ -185,8 +193,8 @@ describe('a renewal that a person wants', () => {
     return (calls as { matching: number }).matching;
   };
 
-  it('brings a merchant back that the bank had refused and has repaired, and tells nothing secret', async () => {
-    await start({ faults: [REFUSAL] });
+  it('brings a merchant back that the bank had put off and has repaired, and tells nothing secret', async () => {
+    await start({ faults: [NOT_NOW] });
     await broker.as(TOKENS.payments).get(SESSION).expect(503);
     await renew()
       .expect(503)
@@ -207,7 +215,7 @@ describe('a renewal that a person wants', () => {
   });
 
   it('costs one create call when twenty people want it at once, and a later one is told of the same session', async () => {
-    await start({ faults: [REFUSAL] });
+    await start({ faults: [NOT_NOW] });
     await broker.as(TOKENS.payments).get(SESSION).expect(503);
     await broker.control('DELETE', '/faults');
     const calls = await createCalls();

@@ -147,6 +147,34 @@ describe('a session that the gateway calls dead', () => {
     }
   });
 
+  it('is no longer one by a bare 401 that comes after another request with it was accepted', async () => {
+    const plain = egress.plain();
+    let refuse = (): void => undefined;
+    const late: Play = { run: ({ socket }) => void (refuse = () => void socket.write(answer(401, ''))) };
+    await gateway.script(late, good);
+    const refused = plain.pay('clear', PAYMENT);
+    await eventually(() => gateway.seen.length === 1);
+    expect(outcomeOf(await plain.pay('clear', PAYMENT), GOOD)).toBe('good');
+    refuse();
+    expect(outcomeOf(await refused, { ...GOOD, sent: { status: 401, body: '' } })).toBe('as sent');
+    expect(outcomeOf(await plain.pay('clear', PAYMENT), GOOD)).toBe('good');
+    expect([broker.rejections, new Set(deviceIds(gateway.seen)).size]).toEqual([[], 1]);
+  });
+
+  it('is told to the caller by the bank’s own answer where no newer one comes, and presented to nobody else', async () => {
+    const sent = { status: 401, body: errorBody('b_expired_token') };
+    for (const caller of callers)
+      for (const route of ROUTES) {
+        await gateway.script(refusing(sent.status, sent.body));
+        broker.replaces = false;
+        expect(outcomeOf(await caller.pay(route, PAYMENT), { ...GOOD, sent })).toBe('as sent');
+        expect(outcomeOf(await caller.pay(route, PAYMENT), GOOD)).toMatch(/^503/);
+        expect(gateway.seen).toHaveLength(1);
+        broker.replaces = true;
+        expect(outcomeOf(await caller.pay(route, PAYMENT), GOOD)).toBe('good');
+      }
+  });
+
   it('is not one when access was revoked: passed on, not repeated, and no session is asked for', async () => {
     const sent = { status: 401, body: errorBody('b_auth_token_expired') };
     for (const caller of callers)

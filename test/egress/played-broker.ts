@@ -57,6 +57,8 @@ export class PlayedBroker {
   readyReports = 0;
   /** `none`: there is no session to give; `silent`: the connection is dropped. */
   serves: 'sessions' | 'none' | 'silent' = 'sessions';
+  /** If false, no newer session comes for a rejected one. */
+  replaces = true;
   /** If false, opening fails as it does while the broker cannot be reached. */
   opens = true;
   readonly #sessions: PlayedSession[] = [];
@@ -134,6 +136,7 @@ export class PlayedBroker {
     if (path !== '/session/rejections') return this.#problem(response, 404, 'route_not_found');
     const { generation, reason } = JSON.parse(body) as { generation: number; reason: string };
     this.rejections.push({ merchant, generation, reason });
+    if (!this.replaces) return this.#problem(response, 503, 'overloaded');
     const current = this.#current(merchant);
     this.#json(response, this.#document(current.generation > generation ? current : this.renew(merchant)));
   }

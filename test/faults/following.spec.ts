@@ -13,7 +13,7 @@ describe('a replica that missed the news of a session', () => {
     const follower = cluster.replicas.findIndex(({ replica }) => !replica.isRenewing('shop'));
     const release = cluster.stores[follower]?.holdNextAnswerOf('claim') ?? ((): void => undefined);
     const { generation } = cluster.session(follower);
-    const report = { merchant: 'shop', generation, waitMs: 20 * SECOND, signal: neverAborted };
+    const report = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: 20 * SECOND, signal: neverAborted };
     const { rejections } = cluster.at(follower).replica;
     reporting = Promise.allSettled([rejections.reject(report)]);
     await cluster.clock.advance(1);

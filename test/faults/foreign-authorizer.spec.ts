@@ -45,9 +45,13 @@ class Duel {
   }
 
   /** A consumer reports the session it holds, and waits a second for the answer. */
-  async report(replica: number, generation = this.session(replica).generation): Promise<RejectionAnswer> {
+  async report(
+    replica: number,
+    generation = this.session(replica).generation,
+    reason = 'b_used_token',
+  ): Promise<RejectionAnswer> {
     const { rejections } = this.cluster.at(replica).replica;
-    const reported = rejections.reject({ merchant: 'shop', generation, waitMs: 900, signal: neverAborted });
+    const reported = rejections.reject({ merchant: 'shop', generation, reason, waitMs: 900, signal: neverAborted });
     const settled = Promise.allSettled([reported]);
     await this.cluster.clock.advance(SECOND);
     await settled;
@@ -81,6 +85,17 @@ describe('somebody else who creates sessions of a merchant', () => {
     expect(await duel.report(1)).toMatchObject({ kind: 'cooled_down', because: 'foreign_authorizer' });
     expect(duel.isSeen).toEqual([true, true, true]);
     expect(duel.told).toEqual(['begins', 'begins', 'begins']);
+  });
+
+  it('is not noticed by a bare 401, and neither two nor twenty of them put off the replacement of a session that is dead', async () => {
+    const duel = await Duel.running();
+    for (let refused = 0; refused < 20; refused += 1) {
+      await duel.report(refused % 3, duel.session().generation, 'http_401');
+      await duel.cluster.clock.advance(15 * SECOND);
+    }
+    expect([duel.isSeen, duel.calls]).toEqual([[false, false, false], 2]);
+    duel.cluster.gateway.revoke('shop');
+    expect(await duel.report(0)).toMatchObject({ kind: 'renewed' });
   });
 
   it('leaves a new session that every replica says is watched, until it is reported to one of them', async () => {
@@ -240,6 +255,7 @@ describe('somebody else who creates sessions of a merchant', () => {
           const reported = rejections.reject({
             merchant: 'shop',
             generation: broker.session().generation,
+            reason: 'b_used_token',
             waitMs: 900,
             signal: neverAborted,
           });
@@ -271,7 +287,13 @@ describe('what looks like somebody else and is not', () => {
     duel.cluster.gateway.revoke('shop');
     const reports = Array.from({ length: 300 }, (_, index) => {
       const { rejections } = duel.cluster.at(index % 3).replica;
-      return rejections.reject({ merchant: 'shop', generation: dead, waitMs: 900, signal: neverAborted });
+      return rejections.reject({
+        merchant: 'shop',
+        generation: dead,
+        reason: 'b_used_token',
+        waitMs: 900,
+        signal: neverAborted,
+      });
     });
     await duel.cluster.clock.advance(SECOND);
     await Promise.all(reports);

@@ -42,7 +42,7 @@ describe('a forged announcement', () => {
     expect(cluster.first.replica.failures.get('shop')).toBeUndefined();
     expect(cluster.first.replica.retryInMs('shop')).toBeUndefined();
     const { generation } = cluster.session();
-    const report = { merchant: 'shop', generation, waitMs: SECOND, signal: neverAborted };
+    const report = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: SECOND, signal: neverAborted };
     const answer = cluster.first.replica.rejections.reject(report);
     await cluster.clock.advance(SECOND);
     expect(await answer).toMatchObject({ kind: 'renewed' });
@@ -63,7 +63,7 @@ describe('a session that is reported dead while the share of the budget for that
   const settings = { budget: [{ calls: 2, perMs: HOUR }] };
   async function reported(cluster: Cluster): Promise<unknown> {
     const { generation } = cluster.session();
-    const report = { merchant: 'shop', generation, waitMs: SECOND, signal: neverAborted };
+    const report = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: SECOND, signal: neverAborted };
     const answer = cluster.first.replica.rejections.reject(report).catch((error: unknown) => error);
     await cluster.clock.advance(2 * SECOND);
     return answer;

@@ -26,6 +26,38 @@ describe('a gateway that nobody could connect to', () => {
   });
 });
 
+describe('a gateway that answers again', () => {
+  /** How long readers, or consumers that report the dead session, wait for a session after an outage. */
+  async function waitAfter(outageMs: number, isReported: boolean): Promise<number> {
+    const cluster = new Cluster({ replicas: 3, latencyMs: 10, random: () => 0.99 });
+    if (!isReported) cluster.gateway.answerAlways(broken);
+    await cluster.clock.advance(SECOND);
+    const generation = cluster.served()[0]?.session.generation ?? 0;
+    const isBack = (): boolean => cluster.served().every((served) => (served?.session.generation ?? 0) > generation);
+    const { reader, rejections } = cluster.first.replica;
+    const wish = { merchant: 'shop', waitMs: SECOND, signal: neverAborted };
+    const once = async (): Promise<void> => {
+      const asked: Promise<unknown> = isReported
+        ? rejections.reject({ ...wish, generation })
+        : reader.read({ ...wish, minRemainingMs: 0, waitsThroughFailure: false });
+      await Promise.all([asked.catch(() => undefined), cluster.clock.advance(SECOND)]);
+    };
+    cluster.gateway.answerAlways(broken);
+    for (let passedMs = 0; passedMs < outageMs; passedMs += SECOND) await once();
+    cluster.gateway.answerAlways(undefined);
+    const endedMs = cluster.clock.monotonicMs();
+    while (!isBack()) await once();
+    return cluster.clock.monotonicMs() - endedMs;
+  }
+
+  it.each([
+    ['readers with nothing', false],
+    ['consumers that report the session dead', true],
+  ])('after two minutes is asked within some ten seconds where there are %s', async (_who, isReported) => {
+    expect(await waitAfter(2 * MINUTE, isReported)).toBeLessThanOrEqual(12 * SECOND);
+  });
+});
+
 describe('a session that is good in a long outage', () => {
   /** A session of fifteen minutes whose renewal was requested again and again while the gateway was broken. */
   async function wishedTooEarly(): Promise<{ readonly cluster: Cluster; readonly wallAheadMs: number }> {
@@ -55,11 +87,13 @@ describe('a session that is good in a long outage', () => {
     const [renewal, last] = [renewAt, mustRenewAt - 2 * someSettings().gatewayTimeoutMs];
     const moments = attemptsOf(cluster).map((atMs) => atMs + wallAheadMs);
     const from = moments.findIndex((moment) => moment >= renewal - 2);
-    for (const [attempt, wanted] of [renewal, last, expiresAt].entries()) {
-      expect(Math.abs((moments[from + attempt] ?? 0) - wanted)).toBeLessThanOrEqual(2);
-    }
-    expect(moments[from + 3]).toBeGreaterThan(expiresAt + 5 * MINUTE);
-    expect(moments.length - from).toBeLessThanOrEqual(6);
+    expect(moments[from]).toBeLessThanOrEqual(renewal + 2);
+    const since = moments.slice(from + 1);
+    expect(since.some((moment) => moment <= last)).toBe(true);
+    const atTheEnd = since.findIndex((moment) => moment >= expiresAt - 2);
+    expect(since[atTheEnd]).toBeLessThanOrEqual(expiresAt + 10 * SECOND);
+    expect(since[atTheEnd + 1]).toBeGreaterThan(expiresAt + 5 * MINUTE);
+    expect(moments.length - from).toBeLessThanOrEqual(9);
   });
 });
 

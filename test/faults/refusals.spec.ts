@@ -99,7 +99,13 @@ describe('a silence of the store', () => {
         const session = replica.reader.peek('shop')?.session;
         if (session === undefined || session.authToken === cluster.gateway.liveToken('shop')) return;
         const { generation } = session;
-        await replica.rejections.reject({ merchant: 'shop', generation, waitMs: 900, signal: neverAborted });
+        await replica.rejections.reject({
+          merchant: 'shop',
+          generation,
+          reason: 'b_used_token',
+          waitMs: 900,
+          signal: neverAborted,
+        });
       });
       const settled = Promise.allSettled(reports);
       if (second === 10) cluster.gateway.revoke('shop');

@@ -7,7 +7,13 @@ const foreignAuthorizerPauseMs = 10_000;
 
 function report(cluster: Cluster, generation: number, replica = 0): Promise<RejectionAnswer> {
   const { rejections } = cluster.at(replica).replica;
-  return rejections.reject({ merchant: 'shop', generation, waitMs: 7_000, signal: neverAborted });
+  return rejections.reject({
+    merchant: 'shop',
+    generation,
+    reason: 'b_used_token',
+    waitMs: 7_000,
+    signal: neverAborted,
+  });
 }
 
 /** An answer may also be a rejected promise: either way, it is looked at after time has passed. */
@@ -25,6 +31,8 @@ async function running(options: ConstructorParameters<typeof Cluster>[0] = {}): 
 }
 
 const generationOf = (answer: RejectionAnswer): number => ('session' in answer ? answer.session.generation : 0);
+
+const REFUSED = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' } as const;
 
 describe('a rejected session', () => {
   it('costs one create call when it is reported to every replica at once', async () => {
@@ -59,7 +67,8 @@ describe('a rejected session', () => {
     for (const answer of await again) {
       expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'session_unavailable' } });
     }
-    expect(cluster.gateway.calls).toHaveLength(2);
+    // The first refusals are repeated after 2, 5 and 15 seconds, however many ask.
+    expect(cluster.gateway.calls).toHaveLength(2 + 3);
     expect(cluster.session().generation).toBe(dead);
   });
 
@@ -74,6 +83,44 @@ describe('a rejected session', () => {
     const refused = after(cluster, report(cluster, cluster.session().generation));
     await expect(refused).rejects.toMatchObject({ code: 'session_unavailable', retryAfterMs: expect.any(Number) });
   });
+});
+
+describe('a session that is being replaced because it is dead', () => {
+  it('is given to nobody who waits, on the replica that knows, until the newer one is there', async () => {
+    const cluster = await running({ latencyMs: 3_000 });
+    const dead = cluster.session().generation;
+    const reported = report(cluster, dead);
+    await cluster.clock.advance(1_000);
+    const wish = { merchant: 'shop', minRemainingMs: 0, waitMs: 10_000, signal: neverAborted };
+    const { reader } = cluster.first.replica;
+    const [waiting, plain] = [true, false].map((waitsThroughFailure) => reader.read({ ...wish, waitsThroughFailure }));
+    await cluster.clock.advance(5_000);
+    await reported;
+    expect((await plain)?.session.generation).toBe(dead);
+    expect((await waiting)?.session.generation).toBeGreaterThan(dead);
+  });
+});
+
+describe('one refusal of the bank while the session is dead', () => {
+  it.each([1, 3])(
+    'takes a merchant out for seconds, and a few more for some minutes, with %d replicas',
+    async (replicas) => {
+      for (const [refusals, withinMs] of [
+        [1, 5_000],
+        [3, 30_000],
+      ] as const) {
+        const cluster = await running({ replicas, latencyMs: 10 });
+        const dead = cluster.session().generation;
+        cluster.gateway.revoke('shop');
+        cluster.gateway.answerNext(...Array.from({ length: refusals }, () => REFUSED));
+        const reported = Promise.allSettled([report(cluster, dead)]);
+        await cluster.clock.advance(withinMs);
+        await reported;
+        expect(cluster.served().map((served) => (served?.session.generation ?? 0) > dead)).not.toContain(false);
+        expect(cluster.gateway.calls).toHaveLength(2 + refusals);
+      }
+    },
+  );
 });
 
 describe('a rejection while the store does not answer', () => {

@@ -40,33 +40,6 @@ async function spentByWishes(cluster: Cluster): Promise<void> {
   expect(cluster.gateway.calls).toHaveLength(2);
 }
 
-describe('a budget that the schedule alone will spend', () => {
-  it('is told by every replica with the first session, half an hour before a call is missing, and once', async () => {
-    const cluster = new Cluster({ replicas: 2, settings });
-    await cluster.clock.advance(2 * SECOND);
-    const short = expect.objectContaining({ merchant: 'shop', windows: [{ calls: 2, perMs: HOUR, needed: 6 }] });
-    for (const { events } of cluster.replicas) expect(events.of('budget_too_small')).toEqual([short]);
-    await cluster.clock.advance(HOUR);
-    for (const { events } of cluster.replicas) expect(events.of('budget_too_small')).toHaveLength(1);
-  });
-
-  it('is told at once of a budget that was lowered, and again with the first session of a merchant that comes back', async () => {
-    const cluster = new Cluster();
-    const tells = (): number => cluster.first.events.of('budget_too_small').length;
-    await cluster.clock.advance(MINUTE);
-    const before = tells();
-    void cluster.first.replica.merchantsChanged({ added: [], removed: [], changed: ['shop'] });
-    await cluster.clock.advance(SECOND);
-    expect([before, tells()]).toEqual([1, 2]);
-    cluster.merchants = [];
-    void cluster.first.replica.merchantsChanged({ added: [], removed: ['shop'], changed: [] });
-    cluster.merchants = ['shop'];
-    void cluster.first.replica.merchantsChanged({ added: ['shop'], removed: [], changed: [] });
-    await cluster.clock.advance(SECOND);
-    expect(tells()).toBe(3);
-  });
-});
-
 describe('a renewal that is due while the create-call budget is spent', () => {
   it('is told at once, and once, with the moment that a call is free and how long the session is good for', async () => {
     const cluster = new Cluster({ settings });

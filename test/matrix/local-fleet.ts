@@ -50,7 +50,7 @@ export class LocalFleet implements Fleet {
 
   async report(replica: number, generation: number): Promise<boolean> {
     const { signal } = new AbortController();
-    const rejection = { merchant: 'shop', generation, waitMs: REPORT_WITHIN_MS, signal };
+    const rejection = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: REPORT_WITHIN_MS, signal };
     try {
       const answer = await this.#members.get(replica)?.replica.rejections.reject(rejection);
       return answer !== undefined && 'session' in answer;

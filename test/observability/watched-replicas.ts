@@ -89,7 +89,7 @@ export class WatchedReplicas {
   }
 
   async reject(merchant: string, generation: number): Promise<number> {
-    const init = { method: 'POST', body: JSON.stringify({ generation }) };
+    const init = { method: 'POST', body: JSON.stringify({ generation, reason: 'b_used_token' }) };
     return (await this.#ask(merchant, '/rejections', init)).status;
   }
 

@@ -261,9 +261,9 @@ export function release(merchant: Merchant, lease: Lease, asked: LeaseRelease & 
   return [true, failure === undefined ? kept : { ...kept, failures: countedFailures(kept, asked.called), failure }];
 }
 
-/** Without a call, failures count up to ten. */
+/** Without a call, failures count up to five. */
 const countedFailures = ({ failures }: Merchant, called: boolean): number =>
-  called || failures < 10 ? failures + 1 : failures;
+  called || failures < 5 ? failures + 1 : failures;
 
 /** A call that was never made is given back, to the budget and to the cool-down. */
 function withoutCall(merchant: Merchant, { calledAt, coolsDown }: GrantedLease): Merchant {

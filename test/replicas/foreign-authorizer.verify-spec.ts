@@ -43,7 +43,10 @@ describeWith('redis-server', 'somebody else who creates sessions, before three r
     (await (await ask(replica, '/shop/session')).json()) as { generation: number; createdAt: string };
   const held = async (replica: number): Promise<number> => (await session(replica)).generation;
   const report = async (replica: number, generation: number): Promise<Response> =>
-    ask(replica, '/shop/session/rejections', { method: 'POST', body: JSON.stringify({ generation }) });
+    ask(replica, '/shop/session/rejections', {
+      method: 'POST',
+      body: JSON.stringify({ generation, reason: 'b_used_token' }),
+    });
   const rivalCreates = async (): Promise<void> => {
     rivalCalls += 1;
     await watched.createAsRival('shop');

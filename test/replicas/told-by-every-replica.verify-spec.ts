@@ -88,7 +88,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     });
   async function report(id: string): Promise<Answer> {
     const { generation } = await listed(0, id);
-    const init = { method: 'POST', body: JSON.stringify({ generation }) };
+    const init = { method: 'POST', body: JSON.stringify({ generation, reason: 'b_used_token' }) };
     const response = await ask(0, `/${id}/session/rejections`, init);
     return { status: response.status, body: (await response.json()) as Answer['body'] };
   }

@@ -182,7 +182,7 @@ function meaningOf(reason: string): string {
 }
 
 /** A reason in the form that the broker accepts; anything else could carry a secret into its log. */
-const REASON = /^[A-Za-z0-9_.-]{1,64}$/;
+const REASON = /^[A-Za-z0-9_]{1,64}$/;
 export const UNSPECIFIED_REASON = 'unspecified';
 
 /**

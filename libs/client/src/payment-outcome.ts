@@ -12,7 +12,7 @@ import { evidenceIn, type FailureEvidence, memberOf, systemCodeIn } from './fail
 import { isOfAnEgress, isProblemOfOurs, NO_RESOURCE } from './problem.js';
 
 /** Published codes, whatever the status. Both spellings of the last are published. */
-const DEAD: ReadonlySet<string> = new Set([
+export const DEAD: ReadonlySet<string> = new Set([
   'b_expired_token',
   'b_used_token',
   'b_previous_auth_token_expired',

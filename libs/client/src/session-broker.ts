@@ -264,10 +264,17 @@ export class SessionBroker {
   /** Counts the call in the step that finds that calls are not held: between two steps, a hand-over could begin. */
   async #enter(signal: AbortSignal | undefined): Promise<Session> {
     for (;;) {
-      const session = await this.session({ signal });
+      const session = await this.#presentable(signal);
       if (this.#gate.enter()) return session;
       await this.#gate.pass(signal);
     }
+  }
+
+  /** A session that the gateway has just called dead is not presented again: the call waits for the next one. */
+  #presentable(signal: AbortSignal | undefined): Promise<Session> {
+    const held = this.#shelf.valid()?.session;
+    const death = held === undefined ? undefined : this.#requests.deathOf(held.generation);
+    return death === undefined ? this.session({ signal }) : this.#requests.report(death, signal);
   }
 
   async #consideredSession(wantedMs: number, options: SessionOptions | undefined): Promise<Session> {

@@ -3,11 +3,14 @@ import type { BrokerCall } from './broker-http.js';
 import type { ClientParts } from './client-parts.js';
 import { orAborted, within } from './deadline.js';
 import { BrokerUnavailable, Forbidden, ProtocolError, type Rejection } from './errors.js';
+import { DEAD } from './payment-outcome.js';
 import { requestIdOf } from './problem.js';
 import { readLeft, readSession, type Session } from './session.js';
 
 /** `Retry-After` can be minutes. Calls fail without asking the broker again for at most this long. */
 const MAX_REFUSAL_MS = 5_000;
+/** For this long after no newer one came, the gateway is not asked again about a session that it called dead. */
+const DEAD_FOR_MS = 10_000;
 const REFRESH_TIMEOUT_MS = 8_000;
 const REFRESH_PACE = { baseMs: 1_000, capMs: 15_000 };
 
@@ -18,6 +21,7 @@ export class SessionRequests {
   readonly #reports = new SingleFlight<number, Session>();
   readonly #refreshPace: BackOff;
   #refusal: { readonly error: BrokerUnavailable; readonly untilMs: number } | undefined;
+  #dead: { readonly rejection: Rejection; readonly untilMs: number } | undefined;
   #refreshNotBeforeMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ClientParts) {
@@ -65,13 +69,21 @@ export class SessionRequests {
     return this.#reports.join(rejection.generation, (shared) => this.#replace(rejection, shared), signal);
   }
 
+  /** The report of this session, if the gateway has just refused it by a code of the closed list. */
+  deathOf(generation: number): Rejection | undefined {
+    if (this.#dead?.rejection.generation !== generation) return undefined;
+    return this.#parts.time.monotonicMs() < this.#dead.untilMs ? this.#dead.rejection : undefined;
+  }
+
   underway(generation: number, signal?: AbortSignal): Promise<Session> | undefined {
     return this.#reports.joinUnderway(generation, signal);
   }
 
   async #replace(rejection: Rejection, shared: AbortSignal): Promise<Session> {
-    const { shelf, attempts } = this.#parts;
+    const { shelf, attempts, time } = this.#parts;
+    const isDead = DEAD.has(rejection.reason);
     shelf.suspect(rejection.generation);
+    if (isDead) this.#dead = { rejection, untilMs: Number.POSITIVE_INFINITY };
     try {
       return await shelf.orArrival(
         ({ session }) => session.generation > rejection.generation,
@@ -79,6 +91,7 @@ export class SessionRequests {
       );
     } catch (error) {
       shelf.acquit(rejection.generation);
+      if (isDead) this.#dead = { rejection, untilMs: time.monotonicMs() + DEAD_FOR_MS };
       throw error;
     }
   }
@@ -94,7 +107,8 @@ export class SessionRequests {
     }
     const left = readLeft(document, countedFromMs);
     shelf.offer(session, { source: 'rejection', left, rejected: generation });
-    return shelf.valid()?.session ?? session;
+    const held = shelf.valid()?.session;
+    return held === undefined || held.generation === generation ? session : held;
   }
 
   async #once(minRemainingMs: number, signal: AbortSignal): Promise<Session> {

@@ -209,6 +209,34 @@ describe('work with a session', () => {
     expect((await broker.session()).generation).toBe(1);
   });
 
+  it('presents to nobody what the gateway has just called dead: the next calls wait for a newer session, and then fail', async () => {
+    server.on('rejections', () => problem(503, 'session_unavailable', { 'retry-after': '60' }));
+    const { pay, seen } = gateway(2);
+    const outcome = (): Promise<unknown> => broker.withSession(pay).catch((error: unknown) => error);
+    expect(await outcome()).toMatchObject({ rejection: { generation: 1 } });
+    expect(await Promise.all([outcome(), outcome()])).toEqual([
+      expect.objectContaining({ code: 'session_unavailable', rejection: undefined }),
+      expect.objectContaining({ code: 'session_unavailable', rejection: undefined }),
+    ]);
+    expect([seen, reported()]).toEqual([[1], [expect.anything(), expect.anything()]]);
+    server.on('rejections', () => json(aDocument({ generation: 2 })));
+    expect([await outcome(), seen]).toEqual(['paid with 2', [1, 2]]);
+  });
+
+  it('presents it again after ten seconds without a newer one, as a code may be a mistake of the gateway', async () => {
+    server.on('rejections', () => problem(503, 'session_unavailable', { 'retry-after': '60' }));
+    await broker.withSession(gateway(2).pay).catch(() => undefined);
+    await clock.advance(10_000);
+    expect(await broker.withSession(gateway(1).pay)).toBe('paid with 1');
+  });
+
+  it('never runs again with the session that was refused, even where the newer one is over by our clock', async () => {
+    server.on('rejections', () => json(aDocument({ generation: 2, lifetimeMs: 0 })));
+    const { pay, seen } = gateway(2);
+    await broker.withSession(pay);
+    expect(seen).toEqual([1, 2]);
+  });
+
   const unauthorized = (): never => {
     throw Object.assign(new Error('Request failed'), { response: { status: 401, data: '' } });
   };

@@ -80,10 +80,7 @@ describe('parseConfiguration', () => {
           session: {
             fallbackLifetimeMs: 28_800_000,
             handoverMs: 1_000,
-            budget: [
-              { calls: 20, perMs: 600_000 },
-              { calls: 60, perMs: 86_400_000 },
-            ],
+            budget: [{ calls: 20, perMs: 600_000 }],
             longestLifetimeMs: 86_400_000,
             foreignAuthorizerPauseMs: 600_000,
           },

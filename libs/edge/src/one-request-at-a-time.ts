@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '#libs/clock';
 import { noteAnswer } from './answers-under-way.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -19,7 +18,6 @@ const UNKNOWN_BODY_PIECE_BYTES = 512;
 export class OneRequestAtATime {
   readonly #socket: Socket;
   readonly #parse: (octets: Buffer) => void;
-  readonly #clock: Clock;
   readonly #onPipelined: () => void;
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
@@ -31,9 +29,8 @@ export class OneRequestAtATime {
   #ends = false;
 
   /** @param onPipelined called if the connection ends with its answer because too much was sent in advance */
-  constructor(socket: Socket, { clock, onPipelined }: { clock: Clock; onPipelined: () => void }) {
+  constructor(socket: Socket, onPipelined: () => void) {
     this.#socket = socket;
-    this.#clock = clock;
     this.#onPipelined = onPipelined;
     // The server's own listener feeds its parser; it now gets a request at a time instead of all that has arrived.
     const [parse] = socket.listeners('data') as ((octets: Buffer) => void)[];
@@ -65,7 +62,8 @@ export class OneRequestAtATime {
     if (!this.#holds) return;
     this.#holds = false;
     // Not at once: the other connections get their turn between two requests of this one.
-    this.#clock.schedule(0, () => this.#socket.resume());
+    // eslint-disable-next-line no-restricted-syntax -- no time is meant, and a socket that is gone resumes nothing
+    setImmediate(() => this.#socket.resume());
   };
 
   #endAfterAnswer(first: ServerResponse): void {

@@ -1,6 +1,6 @@
 import { BrokerError } from '#libs/errors';
 import { aBudget, aSession, FakeClock, RecordedEvents, someSettings } from '#libs/testing';
-import { budgetOf, Claims, isScheduled, type RenewalRequest } from './claims.js';
+import { shareOf, Claims, isScheduled, type RenewalRequest } from './claims.js';
 import { HeldSessions } from './held-sessions.js';
 import { HoldOffs } from './hold-offs.js';
 import { MomentWatches } from './moment-watches.js';
@@ -69,8 +69,9 @@ describe('the share of a budget', () => {
   } as const;
 
   it.each(Object.entries(table))('%s', (_name, [calls, coolDownMs, share]) => {
-    const settings = someSettings({ budget: aBudget({ calls, perMs: 5_000 }) });
-    expect(budgetOf(aRequest({ coolDownMs }), settings)).toEqual([{ calls: share, perMs: 5_000 }]);
+    expect(shareOf(aRequest({ coolDownMs }), aBudget({ calls, perMs: 5_000 }))).toEqual([
+      { calls: share, perMs: 5_000 },
+    ]);
   });
 });
 
@@ -90,7 +91,10 @@ describe('a claim', () => {
         mode: 'when_due',
         newerThan: 12,
         floor: 40,
-        budget: [{ calls: 6, perMs: 5_000 }],
+        budget: [
+          { calls: 6, perMs: 5_000 },
+          { calls: 18, perMs: 86_400_000 },
+        ],
         coolDownMs: 10_000,
         ignoresBackOff: false,
       },
@@ -147,7 +151,7 @@ describe('the answer to a claim', () => {
     claimant.answer = { kind: 'claimed', lease };
     expect(await claimant.claim()).toEqual({ kind: 'claimed', lease: { lease, endsAtMs: 13_000 } });
     expect(claimant.events.all).toEqual([{ event: 'lease_granted', merchant: 'shop', trigger: 'schedule' }]);
-    expect(claimant.holdOffs.find('shop', true)).toBeUndefined();
+    expect(claimant.holdOffs.find('shop', 10_000)).toBeUndefined();
   });
 
   it('is that somebody else was faster, and sets nothing', async () => {
@@ -158,7 +162,7 @@ describe('the answer to a claim', () => {
     expect(claimant.events.all).toEqual([
       { event: 'claim_refused', merchant: 'shop', trigger: 'demand', reason: 'already_newer' },
     ]);
-    expect([claimant.held.floor('shop'), claimant.holdOffs.find('shop', true)]).toEqual([10, undefined]);
+    expect([claimant.held.floor('shop'), claimant.holdOffs.find('shop', 10_000)]).toEqual([10, undefined]);
   });
 
   it.each(['held', 'not_due', 'backing_off', 'cooled_down', 'budget_exhausted'] as const)(
@@ -171,7 +175,7 @@ describe('the answer to a claim', () => {
       expect(claimant.events.all).toEqual([
         { event: 'claim_refused', merchant: 'shop', trigger: 'schedule', reason: kind },
       ]);
-      expect(claimant.holdOffs.find('shop', true)).toEqual(kind === 'not_due' ? undefined : refusal);
+      expect(claimant.holdOffs.find('shop', 10_000)).toEqual(kind === 'not_due' ? undefined : refusal);
     },
   );
 
@@ -182,8 +186,8 @@ describe('the answer to a claim', () => {
     expect(claimant.events.all).toEqual([
       { event: 'claim_refused', merchant: 'shop', trigger: 'rejection', reason: 'share_spent' },
     ]);
-    expect(claimant.holdOffs.find('shop', true)).toEqual(claimant.answer);
-    expect(claimant.holdOffs.find('shop', false)).toBeUndefined();
+    expect(claimant.holdOffs.find('shop', 10_000)).toEqual(claimant.answer);
+    expect(claimant.holdOffs.find('shop', 0)).toBeUndefined();
     expect(claimant.holdOffs.isBudgetSpent('shop')).toBe(true);
   });
 
@@ -191,7 +195,7 @@ describe('the answer to a claim', () => {
     const claimant = new Claimant();
     claimant.answer = { kind: 'held', retryInMs: 1_000 };
     await claimant.claim(aRequest({ trigger: 'rejection', coolDownMs: 10_000 }));
-    expect(claimant.holdOffs.find('shop', false)).toEqual(claimant.answer);
+    expect(claimant.holdOffs.find('shop', 0)).toEqual(claimant.answer);
   });
 
   it('has its moment watched, so that a claim names it once it is over', async () => {
@@ -225,6 +229,6 @@ describe('the answer to a claim', () => {
     claimant.answer = silent;
     await expect(claimant.claim()).rejects.toBe(silent);
     expect(claimant.events.all).toEqual([]);
-    expect(claimant.holdOffs.find('shop', true)).toBeUndefined();
+    expect(claimant.holdOffs.find('shop', 10_000)).toBeUndefined();
   });
 });

@@ -1,3 +1,4 @@
+import { budgetInForce } from './create-call-budget.js';
 import { floorOfSeat } from './generations.js';
 import type { HoldOffs } from './hold-offs.js';
 import type { RenewalTrigger } from './ports/session-events.js';
@@ -17,6 +18,8 @@ export interface RenewalRequest {
   readonly isOverdue?: boolean;
   /** The reason for the back-off is gone. */
   readonly ignoresBackOff?: boolean;
+  /** The back-off that somebody with nothing to use cuts short; it stands if the budget has no call for that. */
+  readonly cutsShort?: ClaimRefusal;
   /**
    * Two sessions were made and nobody knows which of them is alive: nothing that other replicas tell the store would
    * show it.
@@ -39,6 +42,9 @@ export type ClaimAnswer =
 
 /** Early renewals may spend this share of each window of the budget; the rest is kept for the schedule. */
 const SHARE_OF_WISHES = 0.75;
+/** Of a window longer than an hour, attempts that do not wait for the end of a back-off leave the more: it is long. */
+const SHARE_OF_THE_IMPATIENT = 0.4;
+const HOUR_MS = 3_600_000;
 
 function replacesLivingSession({ coolDownMs }: RenewalRequest): boolean {
   return coolDownMs > 0;
@@ -49,10 +55,13 @@ export function budgetRefusal(request: RenewalRequest): 'budget_exhausted' | 'sh
   return replacesLivingSession(request) ? 'share_spent' : 'budget_exhausted';
 }
 
-/** What a renewal that replaces a living session early may spend: the rest belongs to the schedule. */
-export function budgetOf(request: RenewalRequest, { budget }: SessionSettings): CreateCallBudget {
-  if (!replacesLivingSession(request)) return budget;
-  return budget.map(({ calls, perMs }) => ({ calls: Math.max(1, Math.floor(calls * SHARE_OF_WISHES)), perMs }));
+/** What this renewal may spend of the budget: the rest belongs to the schedule. */
+export function shareOf(request: RenewalRequest, budget: CreateCallBudget): CreateCallBudget {
+  if (request.cutsShort === undefined && !replacesLivingSession(request)) return budget;
+  return budget.map(({ calls, perMs }) => {
+    const share = request.cutsShort !== undefined && perMs > HOUR_MS ? SHARE_OF_THE_IMPATIENT : SHARE_OF_WISHES;
+    return { calls: Math.max(1, Math.floor(calls * share)), perMs };
+  });
 }
 
 export function isScheduled({ trigger }: Pick<RenewalRequest, 'trigger'>): boolean {
@@ -76,7 +85,7 @@ export class Claims {
   /** @throws BrokerError `store_unavailable` or `store_refused` */
   async claim(request: RenewalRequest, settings: SessionSettings): Promise<ClaimAnswer> {
     const { clock, tracing, store, events, watches, holdOffs } = this.#context;
-    const { merchant, trigger } = request;
+    const { merchant, trigger, coolDownMs } = request;
     const askedAtMs = clock.monotonicMs();
     const wish = this.#wish(request, settings);
     const answer = await tracing.step('claim', () => store.claim(wish));
@@ -85,10 +94,11 @@ export class Claims {
       events.emit({ event: 'lease_granted', merchant, trigger });
       return { kind: 'claimed', lease: { lease: answer.lease, endsAtMs: askedAtMs + answer.lease.remainingMs } };
     }
+    if (answer.kind === 'budget_exhausted' && request.cutsShort !== undefined) return request.cutsShort;
     const reason = answer.kind === 'budget_exhausted' ? budgetRefusal(request) : answer.kind;
     if (answer.kind !== 'already_newer') {
       watches.seeRefusal(merchant, answer);
-      holdOffs.note(merchant, answer, replacesLivingSession(request));
+      holdOffs.note(merchant, answer, coolDownMs);
     }
     // Last, so that listeners can ask until when it is refused.
     events.emit({ event: 'claim_refused', merchant, trigger, reason });
@@ -109,7 +119,7 @@ export class Claims {
       mode: waitsForDue ? 'when_due' : 'when_wanted',
       newerThan,
       floor: this.#seat === undefined ? held.floor(merchant) : floorOfSeat(this.#seat, held.floor(merchant)),
-      budget: budgetOf(request, settings),
+      budget: shareOf(request, budgetInForce(settings, held.get(merchant))),
       coolDownMs,
       ...(watched === undefined ? {} : { watched }),
       ignoresBackOff: request.ignoresBackOff === true || lease !== undefined,

@@ -1,12 +1,9 @@
 import { plusMs } from '#libs/clock';
-import { aSession, FakeClock, RecordedEvents, someSettings } from '#libs/testing';
-import { BudgetForecast } from './budget-forecast.js';
+import { aSession, FakeClock, someSettings } from '#libs/testing';
 import { CallCeiling } from './call-ceiling.js';
-import { longestWindowMs, waitForBudget } from './create-call-budget.js';
-import { HeldSessions } from './held-sessions.js';
-import type { Merchants } from './ports/merchants.js';
+import { budgetInForce, longestWindowMs, waitForBudget } from './create-call-budget.js';
 import type { CreateCallBudget } from './ports/session-store.js';
-import { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
+import type { Session } from './session.js';
 
 const storm = { calls: 2, perMs: 10 };
 const day = { calls: 3, perMs: 100 };
@@ -74,144 +71,37 @@ describe('the ceiling of calls of one process', () => {
   });
 });
 
-const QUARTER_MS = 900_000;
-
-class Forecasting {
-  readonly events = new RecordedEvents();
-  readonly held = new HeldSessions(new FakeClock());
-  settings: ReturnType<Merchants['settingsOf']> = someSettings();
-  readonly forecast = new BudgetForecast({
-    ...{ events: this.events, held: this.held },
-    merchants: { ids: () => ['shop'], settingsOf: () => this.settings, gatewayIdOf: () => 'gateway' },
-  });
-  #generation = 0;
-
-  adopts(lifetimeMs: number, source: 'own' | 'store' = 'own'): void {
-    const generation = (this.#generation += 2);
-    const session = aSession({ generation });
-    this.held.adopt({ ...session, expiresAt: plusMs(session.createdAt, lifetimeMs) }, 0);
-    this.forecast.emit({
-      event: 'session_adopted',
-      merchant: 'shop',
-      generation,
-      source,
-      ageMs: 0,
-      serverKeyChanged: false,
-    });
-  }
-
-  get told(): readonly number[] {
-    return this.events.of('budget_too_small').map(({ lifetimeMs }) => lifetimeMs);
-  }
-}
-
-describe('a budget that cannot carry the schedule', () => {
-  it('is told with the first session, and with no later one that lives as long', () => {
-    const seen = new Forecasting();
-    seen.adopts(QUARTER_MS);
-    expect(seen.events.all.map(({ event }) => event)).toEqual(['session_adopted', 'budget_too_small']);
-    expect(seen.events.of('budget_too_small')).toEqual([
-      expect.objectContaining({
-        ...{ merchant: 'shop', mendedBy: 'bank' },
-        windows: [{ calls: 60, perMs: 86_400_000, needed: 124 }],
-      }),
-    ]);
-    for (const lifetimeMs of [QUARTER_MS - 1_800, QUARTER_MS, QUARTER_MS + 5_000]) seen.adopts(lifetimeMs);
-    expect(seen.told).toEqual([QUARTER_MS]);
-  });
-
-  it('is told of a session that another replica has made', () => {
-    const seen = new Forecasting();
-    seen.adopts(QUARTER_MS, 'store');
-    expect(seen.told).toEqual([QUARTER_MS]);
-  });
-
-  it('is told again of sessions that live otherwise, and not of those that it can carry', () => {
-    const seen = new Forecasting();
-    for (const lifetimeMs of [QUARTER_MS, 28_800_000, QUARTER_MS, QUARTER_MS / 3]) seen.adopts(lifetimeMs);
-    expect(seen.told).toEqual([QUARTER_MS, QUARTER_MS / 3]);
-  });
-
-  it('is told at once of settings that were changed, and not of those that mend it', () => {
-    const seen = new Forecasting();
-    seen.settings = someSettings({ budget: [{ calls: 150, perMs: 86_400_000 }] });
-    seen.adopts(QUARTER_MS);
-    expect(seen.told).toEqual([]);
-    seen.settings = someSettings();
-    seen.forecast.settingsChanged('shop');
-    expect(seen.told).toEqual([QUARTER_MS]);
-    seen.settings = undefined;
-    seen.forecast.settingsChanged('shop');
-    expect(seen.told).toHaveLength(1);
-  });
-
-  it('passes every event on as it is', () => {
-    const seen = new Forecasting();
-    seen.forecast.emit({ event: 'store_recovered' });
-    expect(seen.events.all).toEqual([{ event: 'store_recovered' }]);
-  });
-});
-
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
+const short = { calls: 20, perMs: 10 * MINUTE_MS };
 
-const textOf = (lifetimeMs: number, settings = someSettings()): string | undefined => {
-  const shortfall = budgetShortfall(lifetimeMs, settings);
-  return shortfall && `${shortfallText(shortfall)}; ${shortfallRemedy(shortfall)}`;
-};
+describe('the budget in force', () => {
+  const lasting = (lifetimeMs: number): Session => {
+    const session = aSession();
+    return { ...session, expiresAt: plusMs(session.createdAt, lifetimeMs) };
+  };
+  const aDay = (lifetimeMs: number, settings = someSettings()): number | undefined =>
+    budgetInForce(settings, lasting(lifetimeMs)).find(({ perMs }) => perMs === DAY_MS)?.calls;
 
-describe('the create calls of a schedule', () => {
-  it('are one for each session, renewed as early as the jitter can make it', () => {
+  it('has three times the calls that the schedule needs in a day for sessions of this length, and 24 at least', () => {
     // 20 % of a quarter of an hour and a tenth of that: one in 702 s.
-    expect(callsOnSchedule(QUARTER_MS, someSettings(), DAY_MS)).toBe(124);
-    expect(callsOnSchedule(QUARTER_MS, someSettings({ renewBefore: { kind: 'share', share: 0.5 } }), DAY_MS)).toBe(192);
-    expect(callsOnSchedule(DAY_MS, someSettings({ renewEveryMs: 8 * HOUR_MS }), DAY_MS)).toBe(4);
-    expect(callsOnSchedule(1, someSettings(), DAY_MS)).toBe(DAY_MS);
+    expect(aDay(15 * MINUTE_MS)).toBe(3 * 124);
+    expect(aDay(15 * MINUTE_MS, someSettings({ renewBefore: { kind: 'share', share: 0.5 } }))).toBe(3 * 192);
+    expect(aDay(2 * HOUR_MS)).toBe(3 * 16);
+    expect([aDay(8 * HOUR_MS), aDay(DAY_MS)]).toEqual([24, 24]);
+    expect(aDay(DAY_MS, someSettings({ renewEveryMs: HOUR_MS }))).toBe(3 * 47);
   });
 
-  it('fit the default budget from half an hour and a little on', () => {
-    expect(budgetShortfall(31 * MINUTE_MS, someSettings())).toBeUndefined();
-    expect(budgetShortfall(30 * MINUTE_MS, someSettings())).toMatchObject({
-      windows: [{ calls: 60, perMs: DAY_MS, needed: 62 }],
-    });
+  it('follows from the fallback lifetime before the first session', () => {
+    const settings = someSettings({ fallbackLifetimeMs: HOUR_MS });
+    expect(budgetInForce(settings, undefined)).toEqual([short, { calls: 3 * 31, perMs: DAY_MS }]);
   });
 
-  it('fit a window that allows exactly as many', () => {
-    expect(budgetShortfall(QUARTER_MS, someSettings({ budget: [{ calls: 124, perMs: DAY_MS }] }))).toBeUndefined();
-    expect(budgetShortfall(QUARTER_MS, someSettings({ budget: [{ calls: 123, perMs: DAY_MS }] }))).toBeDefined();
-  });
-});
-
-describe('a budget that cannot carry the schedule', () => {
-  it('is told with the calls that are needed, those that are allowed, what it costs and what to do', () => {
-    expect(textOf(QUARTER_MS)).toBe(
-      'renewing sessions of 15m takes about 124 create calls a day, and session.budget allows 60: about 12h of every day ' +
-        'without a session; ask the bank for longer sessions, or whether it allows so many calls, and raise session.budget then',
-    );
-  });
-
-  it('is told of every window, and what it costs by the worst of them', () => {
-    expect(textOf(10_000)).toMatch(
-      /^renewing sessions of 10s takes about 120 create calls in 10m and 17280 a day, and session\.budget allows 20 and 60: about 24h of every day without/,
-    );
-    expect(textOf(MINUTE_MS, someSettings({ budget: [{ calls: 5, perMs: 10 * MINUTE_MS }] }))).toMatch(
-      /takes about 13 create calls in 10m, and session\.budget allows 5: about 6m of every 10m without a session;/,
-    );
-    expect(textOf(MINUTE_MS, someSettings({ budget: [{ calls: 70, perMs: HOUR_MS }] }))).toMatch(
-      /takes about 77 create calls an hour, and session\.budget allows 70: about 5m of every 1h without a session;/,
-    );
-  });
-
-  it('is told by the lifetime that the gateway names, whose last second or two the broker does not count on', () => {
-    expect(textOf(QUARTER_MS - 1_900)).toMatch(/^renewing sessions of 15m takes/);
-    expect(textOf(58_600)).toMatch(/^renewing sessions of 59s takes/);
-  });
-
-  it('is mended by the setting that costs the calls, before the bank is asked', () => {
-    expect(textOf(HOUR_MS, someSettings({ renewEveryMs: 10 * MINUTE_MS }))).toMatch(
-      /; renew less often, by a longer session\.renewEvery or none, or ask the bank whether it allows so many/,
-    );
-    expect(textOf(30 * MINUTE_MS)).toMatch(/; renew later, by a shorter session\.renewBefore, or ask the bank whether/);
+  it('is what is written where that has a window of a day or more', () => {
+    const written = [short, { calls: 3, perMs: DAY_MS }];
+    expect(budgetInForce(someSettings({ budget: written }), lasting(15 * MINUTE_MS))).toEqual(written);
+    const week = [{ calls: 30, perMs: 7 * DAY_MS }];
+    expect(budgetInForce(someSettings({ budget: week }), lasting(HOUR_MS))).toEqual(week);
   });
 });

@@ -1,4 +1,8 @@
+import { msBetween } from '#libs/clock';
 import type { CreateCallBudget, CreateCallWindow } from './ports/session-store.js';
+import { renewalIntervalMs } from './session-moments.js';
+import type { SessionSettings } from './session-settings.js';
+import type { Session } from './session.js';
 
 /** How long the budget refuses another call. */
 export interface BudgetWait {
@@ -7,6 +11,28 @@ export interface BudgetWait {
   readonly window: CreateCallWindow;
   /** The call that has to leave it first; undefined when it allows no call at all. */
   readonly callAtMs?: number;
+}
+
+const DAY_MS = 86_400_000;
+/** Twice what the schedule needs is left for attempts that fail, and for sessions that die. */
+const TIMES_THE_SCHEDULE = 3;
+const MIN_CALLS_A_DAY = 24;
+
+/**
+ * The budget in force: as it is written, with a window of a day that follows from the length of the sessions, unless
+ * one so long is written.
+ * @param newest the session that was made last, if there is one, even if it is over
+ */
+export function budgetInForce(
+  settings: SessionSettings,
+  newest: Pick<Session, 'createdAt' | 'expiresAt'> | undefined,
+): CreateCallBudget {
+  const { budget, fallbackLifetimeMs } = settings;
+  if (longestWindowMs(budget) >= DAY_MS) return budget;
+  const lifetimeMs = newest === undefined ? fallbackLifetimeMs : msBetween(newest.createdAt, newest.expiresAt);
+  const scheduled = Math.ceil(DAY_MS / Math.max(1, renewalIntervalMs(lifetimeMs, settings)));
+  const calls = Math.max(MIN_CALLS_A_DAY, TIMES_THE_SCHEDULE * scheduled);
+  return [...budget, { calls, perMs: DAY_MS }];
 }
 
 /** How far back the longest window looks: older calls do not count. */

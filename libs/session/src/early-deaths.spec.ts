@@ -73,7 +73,11 @@ describe('a session that is reported dead', () => {
     expect(deaths.isForeign).toBe(false);
     deaths.watches.see('shop', 'cool_down', { mark: 'cool', inMs: 1 });
     await deaths.report(4);
-    expect([deaths.isForeign, deaths.deaths.pauseMs('shop'), deaths.told]).toEqual([true, PAUSE_MS, [true]]);
+    expect([deaths.isForeign, deaths.deaths.pauseMs('shop', 'b_used_token'), deaths.told]).toEqual([
+      true,
+      PAUSE_MS,
+      [true],
+    ]);
     await deaths.clock.advance(1_000);
     // A watch over the short cool-down proves nothing about the long one.
     expect(deaths.watches.over('shop', 'cool_down')).toBeUndefined();
@@ -208,7 +212,11 @@ describe('somebody else', () => {
     expect(deaths.told).toEqual([true]);
     await deaths.clock.advance(1);
     deaths.deaths.review();
-    expect([deaths.isForeign, deaths.deaths.pauseMs('shop'), deaths.told]).toEqual([false, 0, [true, false]]);
+    expect([deaths.isForeign, deaths.deaths.pauseMs('shop', 'b_used_token'), deaths.told]).toEqual([
+      false,
+      0,
+      [true, false],
+    ]);
   });
 
   it('stays for two pauses more beside a session that is dead, should nobody report anything', async () => {
@@ -317,7 +325,7 @@ describe('somebody else', () => {
     const deaths = new Deaths().holding(4, 1);
     deaths.deaths.note('shop', 4);
     deaths.isConfigured = false;
-    expect(deaths.deaths.pauseMs('shop')).toBe(0);
+    expect(deaths.deaths.pauseMs('shop', 'b_used_token')).toBe(0);
     deaths.deaths.forget('shop');
     expect(deaths.isForeign).toBe(false);
     deaths.deaths.close();

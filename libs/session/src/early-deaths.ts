@@ -9,6 +9,21 @@ import type { SessionsBefore } from './session-admission.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
+/**
+ * The gateway's codes for a dead session, whatever the status (interface description, "Later requests"). A bare 401 is
+ * none of them: it may come from a firewall, or mean one request alone.
+ */
+const DEATH_CODES: ReadonlySet<string | undefined> = new Set([
+  'b_expired_token',
+  'b_used_token',
+  'b_previous_auth_token_expired',
+  'b_unknown_device',
+  'b_session_doesnt_exist',
+  'b_session_doesnt_exists',
+]);
+
+export const isDeathCode = (reason: string | undefined): boolean => DEATH_CODES.has(reason);
+
 /** A session found dead within this share of its lifetime died early, … */
 const EARLY_SHARE = 0.25;
 /** … but never later than this: a gateway that forgets a session now and then is not somebody else creating. */
@@ -78,6 +93,7 @@ export class EarlyDeaths {
   note(merchant: string, generation: number): void {
     if (this.#condemned.get(merchant) !== generation)
       this.#noteReport(merchant, generation, this.#noLongerEarlyMs(merchant));
+    this.#context.held.noteReported(merchant, generation);
     this.#condemned.set(merchant, Math.max(generation, this.#condemned.get(merchant) ?? 0));
     this.#tell(merchant);
   }
@@ -118,9 +134,9 @@ export class EarlyDeaths {
     return plusMs(session.createdAt, earlyUntilMs(session));
   }
 
-  /** How far apart renewals for rejections are kept now; 0 while nobody else creates. */
-  pauseMs(merchant: string): number {
-    return this.areForeign(merchant) ? this.#settledPauseMs(merchant) : 0;
+  /** How far apart renewals for rejections are kept at least: far if somebody else creates, or if the bank did not say. */
+  pauseMs(merchant: string, reason: string | undefined): number {
+    return this.areForeign(merchant) || !isDeathCode(reason) ? this.#settledPauseMs(merchant) : 0;
   }
 
   /**

@@ -1,3 +1,4 @@
+import { budgetInForce } from './create-call-budget.js';
 import type { FailureTrace } from './failure-trace.js';
 import type { GatewayFailure } from './gateway-failure.js';
 import type { RenewalOutcome } from './ports/session-events.js';
@@ -18,7 +19,7 @@ interface FailingMerchant {
   readonly merchant: string;
   /** How many attempts in a row had failed before this one. */
   readonly failures: number;
-  readonly settings: Pick<SessionSettings, 'gatewayTimeoutMs' | 'budget'>;
+  readonly settings: SessionSettings;
 }
 
 /** Judges a failed call, and removes one that never reached the gateway from this replica's count. */
@@ -37,9 +38,12 @@ export function failedCall(
     held.untilLastAttemptMs(merchant, settings),
     held.facts(merchant).leftMs,
   ];
-  const { budget } = settings;
   const isSealedElsewhere = trace?.thumbprint !== undefined;
-  const attempt = { kind, failures, retryAfterMs, wasReached, isSealedElsewhere, needsInMs, budget };
+  const attempt = {
+    ...{ kind, failures, retryAfterMs, wasReached, isSealedElsewhere, needsInMs },
+    liveForMs: held.liveForMs(merchant),
+    budget: budgetInForce(settings, held.get(merchant)),
+  };
   return {
     outcome: kind,
     retryInMs: retryDelayMs(attempt, context.random()),

@@ -27,6 +27,8 @@ export interface AnnouncedHandover {
 export interface HandoverAudience {
   /** @returns how many of them take part, and will report that they are ready */
   hold(handover: AnnouncedHandover): number;
+  /** One of them has answered, at whichever replica. */
+  ready?(participant: Pick<ReadyParticipant, 'merchant' | 'participant'>): void;
   /** No session will come: held calls go on with the current one. */
   resume(handover: Pick<AnnouncedHandover, 'merchant' | 'generation'>): void;
 }
@@ -127,6 +129,7 @@ export class Handovers {
       case 'holding':
         return ours?.holding(signal.participants);
       case 'ready':
+        for (const audience of this.#audiences) audience.ready?.(signal);
         return ours?.ready(signal.participant);
       case 'ended':
         return this.#resume(signal);

@@ -12,6 +12,8 @@ interface Held {
   readonly answeredAtMs: number;
   /** How far the wall clock was ahead of the monotonic one when the session's moments were expressed in it. */
   readonly wallAheadMs: number;
+  /** A consumer says that it is dead. */
+  readonly isReported?: boolean;
 }
 
 /** The moments of a session are whole milliseconds: the truth is up to one later. */
@@ -137,15 +139,31 @@ export class HeldSessions {
     return { held: true, leftMs, freshMs: leftMs - msBetween(mustRenewAt, expiresAt) };
   }
 
+  /** A consumer of any replica has reported this generation. */
+  noteReported(merchant: string, generation: number): void {
+    const held = this.#held.get(merchant);
+    if (held?.session.generation === generation) this.#held.set(merchant, { ...held, isReported: true });
+  }
+
+  isReported(merchant: string): boolean {
+    return this.#held.get(merchant)?.isReported === true;
+  }
+
+  /** How long there is something to serve, as far as anybody knows; 0 for a session that is over, or reported dead. */
+  liveForMs(merchant: string): number {
+    return this.isReported(merchant) ? 0 : Math.max(0, this.facts(merchant).leftMs);
+  }
+
   /** The store has shown which of our clocks is right: sessions age, or move to the wall clock as it stands now. */
   reconcile(verdict: ClockVerdict): void {
     if (verdict.kind === 'agreed') return;
     const sleptMs = verdict.kind === 'suspended' ? verdict.forMs : 0;
-    for (const [merchant, { session, answeredAtMs }] of this.#held) {
+    for (const [merchant, { session, answeredAtMs, ...rest }] of this.#held) {
       const agedSinceMs = answeredAtMs - sleptMs;
       const ageMs = this.#clock.monotonicMs() - agedSinceMs;
       const wallAheadMs = this.#wallAheadMs();
-      this.#held.set(merchant, { session: this.#onOurClock(session, ageMs), answeredAtMs: agedSinceMs, wallAheadMs });
+      const moved = { session: this.#onOurClock(session, ageMs), answeredAtMs: agedSinceMs, wallAheadMs };
+      this.#held.set(merchant, { ...rest, ...moved });
     }
   }
 

@@ -1,6 +1,6 @@
 export { quietCause, secondText } from './budget-cause.js';
 export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
-export { longestWindowMs, waitForBudget } from './create-call-budget.js';
+export { budgetInForce, longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { createSessionAddress } from './create-session-address.js';
 export { FailureBoard } from './failure-board.js';
 export { type Cause, causeOf, checkedTrace, isUntrusted, leadsElsewhere } from './failure-cause.js';
@@ -8,7 +8,7 @@ export { isOfOtherKey, seemsMisaddressed, TLS_SPOKEN } from './failure-cause.js'
 export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gateway-failure.js';
 export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
-export type { AnnouncedHandover, HandoverAudience } from './handovers.js';
+export type { AnnouncedHandover, HandoverAudience, ReadyParticipant } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
 export { conditionColours, conditionOf, conditionWord, merchantConditions } from './merchant-condition.js';
 export type { Merchants } from './ports/merchants.js';
@@ -18,7 +18,6 @@ export type * from './ports/session-store.js';
 export type { Sighting, Sightings } from './ports/sightings.js';
 export { type Tracing, untraced } from './ports/tracing.js';
 export { failuresAfter, MAX_UNREACHED_FAILURES } from './retry-policy.js';
-export { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';
 export { leadShareOf, leadShares, leadTimeShortfall } from './session-moments.js';

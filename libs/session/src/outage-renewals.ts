@@ -1,6 +1,7 @@
 import { Deadline } from '#libs/clock';
 import { AloneAllowance } from './alone-allowance.js';
 import { timedSteadily } from './clock-skew.js';
+import { budgetInForce } from './create-call-budget.js';
 import { failedCall } from './failed-call.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { generationAlone } from './generations.js';
@@ -45,9 +46,12 @@ export class OutageRenewals {
 
   /** Whether this replica may create a session for the merchant by itself now. */
   mayCreate(merchant: string, settings: SessionSettings): boolean {
-    const { silence, ceiling } = this.#context;
+    const { silence, ceiling, held } = this.#context;
     if (this.#seat === undefined || !silence.isLasting) return false;
-    return this.#allowance.waitMs(merchant) <= 0 && ceiling.waitMs(merchant, settings.budget) <= 0;
+    return (
+      this.#allowance.waitMs(merchant) <= 0 &&
+      ceiling.waitMs(merchant, budgetInForce(settings, held.get(merchant))) <= 0
+    );
   }
 
   /** One create call without a lease. Its generation is above everything that this process has seen. */

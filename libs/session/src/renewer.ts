@@ -1,7 +1,8 @@
 import { plusMs } from '#libs/clock';
 import { adopt } from './adoption.js';
 import type { SpentBudget } from './budget-cause.js';
-import { budgetOf, budgetRefusal, isScheduled, type RenewalRequest } from './claims.js';
+import { budgetRefusal, isScheduled, type RenewalRequest, shareOf } from './claims.js';
+import { budgetInForce } from './create-call-budget.js';
 import { HoldOffs } from './hold-offs.js';
 import { LeasedRenewals } from './leased-renewals.js';
 import { OutageRenewals } from './outage-renewals.js';
@@ -60,15 +61,15 @@ export class Renewer {
 
   /** When wishing for a session of the merchant can make sense again; undefined if nothing prevents it now. */
   retryInMs(merchant: string): number | undefined {
-    const waits = [this.#holdOffs.find(merchant, false)?.retryInMs, this.#budgetWait(merchant)?.retryInMs];
+    const waits = [this.#holdOffs.find(merchant, 0)?.retryInMs, this.#budgetWait(merchant)?.retryInMs];
     const longestMs = Math.max(...waits.map((waitMs = 0) => waitMs));
     return longestMs > 0 ? longestMs : undefined;
   }
 
   /** Whether the merchant has no create call left for now, by the store's count or by this replica's. */
   isBudgetSpent(merchant: string): boolean {
-    const { merchants, ceiling } = this.#context;
-    const budget = merchants.settingsOf(merchant)?.budget;
+    const { ceiling } = this.#context;
+    const budget = this.#budgetOf(merchant);
     const isCeilingReached = budget !== undefined && ceiling.waitMs(merchant, budget) > 0;
     return isCeilingReached || this.#holdOffs.isBudgetSpent(merchant);
   }
@@ -129,8 +130,8 @@ export class Renewer {
   #budgetWait(
     merchant: string,
   ): { readonly retryInMs: number; readonly window?: CreateCallWindow | undefined } | undefined {
-    const { merchants, ceiling } = this.#context;
-    const budget = merchants.settingsOf(merchant)?.budget;
+    const { ceiling } = this.#context;
+    const budget = this.#budgetOf(merchant);
     if (budget === undefined) return undefined;
     const own = ceiling.wait(merchant, budget);
     const told = this.#holdOffs.spentBudget(merchant);
@@ -138,10 +139,17 @@ export class Renewer {
     return { retryInMs: told.retryInMs, window: windowOf(budget, told.perMs) };
   }
 
-  async #run(request: RenewalRequest): Promise<RenewalResult> {
+  #budgetOf(merchant: string): CreateCallBudget | undefined {
+    const { merchants, held } = this.#context;
+    const settings = merchants.settingsOf(merchant);
+    return settings === undefined ? undefined : budgetInForce(settings, held.get(merchant));
+  }
+
+  async #run(wish: RenewalRequest): Promise<RenewalResult> {
     const { merchants, load } = this.#context;
-    const holdOff = this.#findHoldOff(request);
-    if (holdOff !== undefined) return holdOff;
+    const holdOff = this.#findHoldOff(wish);
+    if (holdOff !== undefined && !this.#isCutShort(wish, holdOff)) return holdOff;
+    const request = holdOff === undefined ? wish : { ...wish, ignoresBackOff: true, cutsShort: holdOff };
     const gateway = merchants.gatewayIdOf(request.merchant);
     await load.enter(gateway);
     let result: RenewalResult | undefined;
@@ -215,7 +223,19 @@ export class Renewer {
   /** The schedule is not held off here: the store itself said that the merchant is due. */
   #findHoldOff(request: RenewalRequest): ClaimRefusal | undefined {
     if (isScheduled(request) || request.ignoresBackOff === true) return undefined;
-    return this.#holdOffs.find(request.merchant, request.coolDownMs > 0);
+    return this.#holdOffs.find(request.merchant, request.coolDownMs);
+  }
+
+  /**
+   * A back-off spares a gateway in trouble, and payments wait for its end: while there is nothing live to use, it is cut
+   * short within a share of the budget. What only a person can mend is not asked for sooner.
+   */
+  #isCutShort({ merchant, trigger }: RenewalRequest, { kind }: ClaimRefusal): boolean {
+    const { held, failures } = this.#context;
+    const failure = failures.get(merchant)?.kind;
+    if (kind !== 'backing_off' || failure === 'refused' || failure === 'revoked') return false;
+    const hasNothing = trigger === 'rejection' || (trigger === 'demand' && held.liveForMs(merchant) <= 0);
+    return hasNothing && this.#holdOffs.cutShort(merchant);
   }
 
   /** This replica has just reached the store: what others hold may save a call, unless what is served may be dead. */
@@ -227,9 +247,11 @@ export class Renewer {
 
   /** This process's own ceiling, whatever the store's count says. */
   #spent(request: RenewalRequest, settings: SessionSettings): ClaimRefusal | undefined {
-    const { merchant, trigger } = request;
-    const retryInMs = this.#context.ceiling.waitMs(merchant, budgetOf(request, settings));
+    const { merchant, trigger, cutsShort } = request;
+    const { ceiling, held } = this.#context;
+    const retryInMs = ceiling.waitMs(merchant, shareOf(request, budgetInForce(settings, held.get(merchant))));
     if (retryInMs <= 0) return undefined;
+    if (cutsShort !== undefined) return cutsShort;
     this.#context.events.emit({ event: 'claim_refused', merchant, trigger, reason: budgetRefusal(request) });
     return { kind: 'budget_exhausted', retryInMs };
   }

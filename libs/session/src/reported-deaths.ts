@@ -96,6 +96,7 @@ export class ReportedDeaths {
   /** The store was read: what it has on the stored session, which may have been reported to any replica. */
   see(merchant: string, report: DeathReport | undefined): void {
     const known = this.#deaths.get(merchant);
+    if (report !== undefined) this.#context.held.noteReported(merchant, report.generation);
     if (report === undefined) {
       if (known === undefined || this.of(merchant) === undefined) return;
       this.#deaths.set(merchant, { ...known, isTold: false });
@@ -124,6 +125,11 @@ export class ReportedDeaths {
       ...(shareSpentUntil !== undefined && shareSpentUntil > now ? { shareSpentUntil } : {}),
       ...(coolsDownUntil !== undefined && coolsDownUntil > now ? { coolsDownUntil } : {}),
     };
+  }
+
+  /** Whether something lasting kept the held session, reported dead, from being replaced. */
+  wasHeldUp(merchant: string): boolean {
+    return this.#deaths.get(merchant)?.death.generation === this.#context.held.generationOf(merchant);
   }
 
   /** Whether it was reported only to other replicas, so that they know by whom, and this one does not. */

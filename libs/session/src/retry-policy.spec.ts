@@ -4,12 +4,12 @@ import { failuresAfter, MAX_UNREACHED_FAILURES, retryDelayMs } from './retry-pol
 
 const DAY_MS = 86_400_000;
 const ofTheDay = (calls: number): CreateCallBudget => [
-  { calls: 10, perMs: 600_000 },
+  { calls: 20, perMs: 600_000 },
   { calls, perMs: DAY_MS },
 ];
 const reached = {
   ...{ failures: 0, retryAfterMs: undefined, wasReached: true, needsInMs: [] },
-  budget: ofTheDay(60),
+  ...{ liveForMs: 0, budget: ofTheDay(60) },
 } as const;
 const transient = { ...reached, kind: 'transient' } as const;
 
@@ -24,26 +24,25 @@ describe('the retry policy', () => {
     expect([0, 1, 2, 3, 4, 5, 23].map(longest)).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
   });
 
-  it('slows down in a long outage, from two minutes to an hour, so that calls are left for its end', () => {
+  it('slows down in a long outage, from a minute on, so that calls are left for its end', () => {
     const paces = (kind: 'transient' | 'refused', random: number): number[] =>
-      [24, 25, 26, 27, 28, 29, 5_000].map(
-        (failures) => retryDelayMs({ ...transient, kind, failures }, random) / 60_000,
+      [24, 25, 26, 27, 28, 29, 30, 5_000].map(
+        (failures) => Math.round((100 * retryDelayMs({ ...transient, kind, failures }, random)) / 60_000) / 100,
       );
-    expect(paces('transient', 0)).toEqual([2, 4, 8, 16, 32, 60, 60]);
-    expect(paces('transient', 1)).toEqual([1.5, 3, 6, 12, 24, 45, 45]);
-    expect(paces('refused', 0)).toEqual([5, 5, 8, 16, 32, 60, 60]);
+    expect(paces('transient', 0)).toEqual([1.21, 2, 4, 8, 16, 32, 63.13, 63.13]);
+    expect(paces('transient', 1)).toEqual([1, 1.5, 3, 6, 12, 24, 47.35, 47.35]);
+    expect(paces('refused', 0)).toEqual([5, 5, 5, 8, 16, 32, 63.13, 63.13]);
   });
 
-  it('pauses for no longer than a larger budget asks for, and never for less than two minutes, before the jitter', () => {
+  it('pauses for no longer than its budget asks for, nor than four hours, before the jitter', () => {
     const longest = (budget: CreateCallBudget): number => retryDelayMs({ ...transient, failures: 5_000, budget }, 0);
-    const minutes = [24, 60, 200, 1_000].map((calls) => Math.round(longest(ofTheDay(calls)) / 60_000));
-    expect(minutes).toEqual([60, 60, 11, 3]);
-    expect(longest([{ calls: 100, perMs: 600_000 }])).toBe(120_000);
-    expect(longest([])).toBe(120_000);
+    const minutes = [4, 24, 60, 200, 1_000].map((calls) => Math.round(longest(ofTheDay(calls)) / 60_000));
+    expect(minutes).toEqual([240, 240, 63, 17, 3]);
+    expect(longest([])).toBe(1_000);
   });
 
-  it('lets an outage of a day spend no more than is allowed in a day, from 62 calls on, whatever that is and wherever its pauses fall', () => {
-    const calls = fc.integer({ min: 62, max: 1_000 });
+  it('lets an outage of a day spend no more than is allowed in a day, whatever that is and wherever its pauses fall', () => {
+    const calls = fc.integer({ min: 24, max: 1_000 });
     const randoms = fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(calls, randoms, (allowed, fractions) => {
@@ -83,8 +82,8 @@ describe('the retry policy', () => {
   });
 
   it.each(['refused', 'revoked'] as const)('retries slowly what only a person can mend: %s', (kind) => {
-    expect(retryDelayMs({ ...transient, kind }, 0)).toBe(300_000);
-    expect(retryDelayMs({ ...transient, kind }, 1)).toBe(330_000);
+    const slow = { ...transient, kind, liveForMs: 3_600_000 };
+    expect([retryDelayMs(slow, 0), retryDelayMs(slow, 1)]).toEqual([300_000, 330_000]);
   });
 
   it('lets others go on at once after a call that we aborted ourselves', () => {
@@ -107,6 +106,14 @@ describe('the retry policy', () => {
     expect([failuresAfter(failures, true), failuresAfter(30, false)]).toEqual([MAX_UNREACHED_FAILURES + 1, 30]);
   });
 
+  it('repeats the first refusals soon where nothing live is served, or once that is over', () => {
+    const pauses = (liveForMs: number): number[] =>
+      [0, 1, 2, 3, 4].map((failures) => retryDelayMs({ ...transient, kind: 'refused', failures, liveForMs }, 0));
+    expect(pauses(0)).toEqual([2_000, 5_000, 15_000, 60_000, 300_000]);
+    expect(pauses(10_000)).toEqual([10_000, 10_000, 15_000, 60_000, 300_000]);
+    expect(pauses(400_000)).toEqual([300_000, 300_000, 300_000, 300_000, 300_000]);
+  });
+
   describe.each(['transient', 'refused'] as const)('in a long outage, after a failure that is %s', (kind) => {
     const outage = { ...transient, kind, failures: 5_000 };
 
@@ -116,14 +123,20 @@ describe('the retry policy', () => {
       expect(retryDelayMs({ ...outage, needsInMs: [0, last] }, 0)).toBe(last);
     });
 
-    it('pauses for up to an hour when these moments have passed, or are further away', () => {
-      expect(retryDelayMs({ ...outage, needsInMs: [-5_000, 0] }, 0)).toBe(3_600_000);
-      expect(retryDelayMs({ ...outage, needsInMs: [7_200_000, 9_000_000] }, 0)).toBe(3_600_000);
+    it('pauses as long as the budget asks for when these moments have passed, or are further away', () => {
+      const longestMs = retryDelayMs(outage, 0);
+      expect(retryDelayMs({ ...outage, needsInMs: [-5_000, 0] }, 0)).toBe(longestMs);
+      expect(retryDelayMs({ ...outage, needsInMs: [7_200_000, 9_000_000] }, 0)).toBe(longestMs);
     });
 
     it('does not ask sooner than after any failure of the kind, however near the moment is', () => {
-      expect(retryDelayMs({ ...outage, needsInMs: [10] }, 0)).toBe(retryDelayMs({ ...outage, failures: 0 }, 0));
+      expect(retryDelayMs({ ...outage, needsInMs: [10] }, 0)).toBe(kind === 'refused' ? 300_000 : 1_000);
     });
+  });
+
+  it('pauses for half of what a session has left, once the fault has lasted for more than a minute', () => {
+    const pauses = [5, 6, 7].map((failures) => retryDelayMs({ ...transient, failures, liveForMs: 3_600_000 }, 0));
+    expect(pauses).toEqual([1_000, 1_800_000, 1_800_000]);
   });
 
   it('does not let such a moment undercut Retry-After', () => {

@@ -14,15 +14,16 @@ const SLOW_RETRY_MS = 300_000;
 const SLOW_RETRY_JITTER = 0.1;
 /** An answer that was only damaged opens at the next attempt. After this many in a row it is the key. */
 const FAILURES_OF_A_WRONG_KEY = 3;
+/** While nothing live is served, a refusal may be over soon: these pauses precede the slow ones. */
+const FIRST_REFUSALS_MS = [2_000, 5_000, 15_000, 60_000] as const;
 /**
- * After this many failed calls in a row the pace slows down: otherwise a day's budget of 60 calls would be spent within
- * the first hour of an outage, and nobody could call when it is over.
+ * This share of each window of the budget may go to the beginning of an outage. Then the pace slows down: otherwise the
+ * calls of a day would be spent within minutes, and nobody could call when it is over.
  */
-const FAILURES_OF_AN_OUTAGE = 24;
-/** What an outage has cost by the time its pauses are longest: those failures, and six while they grow. */
-const CALLS_BEFORE_THE_LONGEST = FAILURES_OF_AN_OUTAGE + 6;
-const MIN_OUTAGE_RETRY_MS = 2 * MAX_USUAL_PAUSE_MS;
-const MAX_OUTAGE_RETRY_MS = 3_600_000;
+const SHARE_OF_THE_BEGINNING = 0.4;
+/** A fault of a minute is over by then. */
+const FAILURES_OF_A_MOMENT = 6;
+const MAX_OUTAGE_RETRY_MS = 14_400_000;
 const OUTAGE_RETRY_JITTER = 0.25;
 /** No attempt is ever put off for longer. */
 export const MAX_BACK_OFF_MS = MAX_OUTAGE_RETRY_MS;
@@ -31,7 +32,7 @@ export const MAX_BACK_OFF_MS = MAX_OUTAGE_RETRY_MS;
  * an outage, which save calls. A gateway that nobody could connect to for an hour is asked at the usual pace once it
  * can be reached.
  */
-export const MAX_UNREACHED_FAILURES = 10;
+export const MAX_UNREACHED_FAILURES = 5;
 
 interface FailedAttempt {
   readonly kind: GatewayFailureKind;
@@ -48,6 +49,8 @@ interface FailedAttempt {
    * the last moment at which a newer one still comes in time, and its end. Those that have passed do not count.
    */
   readonly needsInMs: readonly number[];
+  /** How long a session is served that nobody has reported dead. */
+  readonly liveForMs: number;
   /** The budget of which the outage has to leave calls. */
   readonly budget: CreateCallBudget;
 }
@@ -64,7 +67,7 @@ export function failuresAfter(failures: number, wasReached: boolean): number {
 export function retryDelayMs(attempt: FailedAttempt, random: number): number {
   if (attempt.kind === 'aborted') return 0;
   if (needsPerson(attempt)) {
-    return Math.max(SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER * random), outagePaceMs(attempt, random));
+    return Math.max(refusalPaceMs(attempt) * (1 + SLOW_RETRY_JITTER * random), outagePaceMs(attempt, random));
   }
   const askedForMs = Math.min(attempt.retryAfterMs ?? 0, SLOW_RETRY_MS);
   return Math.max(askedForMs, backOffMs(attempt, random), outagePaceMs(attempt, random));
@@ -76,32 +79,35 @@ function needsPerson({ kind, isSealedElsewhere = false, failures }: FailedAttemp
   return isSealedElsewhere && failures >= FAILURES_OF_A_WRONG_KEY;
 }
 
-/**
- * In a long outage, a pause that grows with it: from two minutes, doubling up to what the budget demands. Failures that
- * cost no call need none. It never lasts past a moment at which the session needs an attempt: that costs one more call
- * for each, and no session ends that did not have to.
- */
-function outagePaceMs({ failures, wasReached, needsInMs, budget }: FailedAttempt, random: number): number {
-  const doublings = failures - FAILURES_OF_AN_OUTAGE + 1;
-  if (doublings < 1 || !wasReached) return 0;
-  const boundMs = Math.min(longestOutagePauseMs(budget), MAX_USUAL_PAUSE_MS * 2 ** Math.min(doublings, 10));
-  const pauseMs = boundMs * (1 - OUTAGE_RETRY_JITTER * random);
-  return Math.min(pauseMs, ...needsInMs.filter((needMs) => needMs > 0));
+/** The slow pace, but for the first refusals while nothing live is served: then once the session is over, or at once. */
+function refusalPaceMs({ isSealedElsewhere = false, failures, liveForMs }: FailedAttempt): number {
+  const firstMs = isSealedElsewhere ? undefined : FIRST_REFUSALS_MS[failures];
+  return firstMs === undefined ? SLOW_RETRY_MS : Math.max(firstMs, Math.min(SLOW_RETRY_MS, liveForMs));
 }
 
 /**
- * Such that an outage as long as a window of the budget leaves a call for its end; no longer, since a merchant is
- * waiting for it.
+ * In a long outage, a pause that grows with it, up to what the budget demands; while a session is served, half of what
+ * it has left, which saves calls for when it is over. Failures that cost no call need none. It never lasts past a moment at which the session needs an attempt: that costs one more call for each, and no session
+ * ends that did not have to.
  */
-function longestOutagePauseMs(budget: CreateCallBudget): number {
-  const longestMs = Math.max(MIN_OUTAGE_RETRY_MS, ...budget.map(sparingPauseMs));
-  return Math.min(MAX_OUTAGE_RETRY_MS, longestMs);
+function outagePaceMs({ failures, wasReached, liveForMs, needsInMs, budget }: FailedAttempt, random: number): number {
+  if (!wasReached) return 0;
+  const unhurriedMs = failures < FAILURES_OF_A_MOMENT ? 0 : liveForMs / 2;
+  const boundMs = Math.max(unhurriedMs, ...budget.map((window) => sparingPauseMs(window, failures + 1)));
+  return Math.min(boundMs * (1 - OUTAGE_RETRY_JITTER * random), ...needsInMs.filter((needMs) => needMs > 0));
 }
 
-/** Of a window too small for the beginning of an outage, half is kept for what comes afterwards. */
-function sparingPauseMs({ calls, perMs }: CreateCallWindow): number {
-  const left = Math.max(calls - CALLS_BEFORE_THE_LONGEST, calls / 2, 1);
-  return perMs / left / (1 - OUTAGE_RETRY_JITTER);
+/**
+ * From a minute on, doubling, up to a pause with which an outage as long as the window leaves a call for its end; no
+ * longer than four hours, since a merchant is waiting for it.
+ */
+function sparingPauseMs({ calls, perMs }: CreateCallWindow, failures: number): number {
+  const beginning = SHARE_OF_THE_BEGINNING * calls;
+  if (failures <= beginning) return 0;
+  const growing = 1 + Math.max(0, Math.log2(perMs / calls / MAX_USUAL_PAUSE_MS));
+  const left = Math.max(calls - beginning - growing, calls / 4, 1);
+  const longestMs = Math.min(MAX_OUTAGE_RETRY_MS, perMs / left / (1 - OUTAGE_RETRY_JITTER));
+  return Math.min(longestMs, MAX_USUAL_PAUSE_MS * 2 ** Math.min(failures - Math.floor(beginning) - 1, 10));
 }
 
 /** Full jitter between one second and a bound that doubles from 2 s to 60 s: never zero, never in step. */

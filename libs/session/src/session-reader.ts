@@ -6,6 +6,7 @@ import { decideRenewal, EARLY_RENEWAL_COOL_DOWN_MS, type RenewVerdict } from './
 import type { RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
+import type { ReportedDeaths } from './reported-deaths.js';
 import { decideServing, type ServeVerdict } from './serve-decision.js';
 import type { SessionSync } from './session-sync.js';
 import { type Explainer, sessionUnavailable } from './session-unavailable.js';
@@ -34,6 +35,7 @@ export type ServedSession = {
 export interface SessionReaderContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'>, Explainer {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
+  readonly reportedDeaths: Pick<ReportedDeaths, 'wasHeldUp'>;
 }
 
 /**
@@ -68,6 +70,7 @@ export class SessionReader {
     const verdict = this.#renewVerdict(wish);
     switch (verdict.renew) {
       case 'no':
+        await this.#waitForReplacement(wish);
         break;
       case 'background':
         this.#renewInBackground(wish);
@@ -166,6 +169,13 @@ export class SessionReader {
       change.end();
       deadline.close();
     }
+  }
+
+  /** Whoever waits anyway is not given what is reported dead, unless something lasting keeps it from being replaced. */
+  async #waitForReplacement({ merchant, waitsThroughFailure, ...wish }: ReadWish): Promise<void> {
+    const { held, reportedDeaths } = this.#context;
+    if (!waitsThroughFailure || !held.isReported(merchant) || reportedDeaths.wasHeldUp(merchant)) return;
+    await this.newerThan(held.generationOf(merchant), { merchant, ...wish });
   }
 
   #refuse(merchant: string): never {

@@ -105,14 +105,17 @@ describe('a report of a dead session', () => {
     expect([rejecting.refreshes, rejecting.told, rejecting.clock.pendingTasks]).toEqual([0, ['renewed'], 0]);
   });
 
-  it('is told to whoever counts early deaths, before it is known for how long the next one is to wait', async () => {
+  it('is told to whoever counts early deaths, if the bank said so, before it is known for how long the next one is to wait', async () => {
     const rejecting = new Rejecting().holding(12);
-    await rejecting.reject(11);
+    await rejecting.reject(11, { reason: 'b_used_token' });
+    rejecting.results = [() => ({ kind: 'cooled_down', retryInMs: 1_000 })];
+    await rejecting.reject(12, { reason: 'http_401' });
+    rejecting.renewals.length = 0;
     rejecting.isForeign = true;
     rejecting.results = [() => ({ kind: 'cooled_down', retryInMs: 599_000 })];
     const heldBack = { kind: 'cooled_down', retryInMs: 599_000, because: 'foreign_authorizer' };
-    expect(await rejecting.reject(12)).toEqual(heldBack);
-    expect([rejecting.reported, rejecting.told]).toEqual([[12], ['already_newer', 'cooled_down']]);
+    expect(await rejecting.reject(12, { reason: 'b_used_token' })).toEqual(heldBack);
+    expect([rejecting.reported, rejecting.told]).toEqual([[12], ['already_newer', 'cooled_down', 'cooled_down']]);
     expect(rejecting.renewals).toMatchObject([{ coolDownMs: 600_000 }]);
   });
 

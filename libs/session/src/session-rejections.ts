@@ -1,5 +1,6 @@
 import { Deadline } from '#libs/clock';
 import { ChangeWait } from './change-wait.js';
+import { isDeathCode } from './early-deaths.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { SessionEvent } from './ports/session-events.js';
 import type { RenewalResult } from './renewal-result.js';
@@ -30,7 +31,7 @@ export interface Rejection {
   /** How long to wait for a newer session. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** For the log: the gateway's code as the consumer saw it, reduced to a safe character set. */
+  /** The gateway's code as the consumer saw it: letters, digits and `_`. Only those for a dead session count as deaths. */
   readonly reason?: string;
   /** For the log: the consumer that reports it. */
   readonly consumer?: string;
@@ -77,7 +78,10 @@ export class SessionRejections {
     await this.#isIssued(rejection.merchant, rejection.generation);
     const known = this.#newer(rejection);
     if (known !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: known });
-    await this.#context.earlyDeaths.report(rejection.merchant, rejection.generation);
+    this.#context.held.noteReported(rejection.merchant, rejection.generation);
+    if (isDeathCode(rejection.reason)) {
+      await this.#context.earlyDeaths.report(rejection.merchant, rejection.generation);
+    }
     const result = await this.#renew(rejection);
     const session = this.#newer(rejection);
     // No matter who made it: it came while this report waited.
@@ -171,14 +175,14 @@ export class SessionRejections {
   }
 
   #request(rejection: Rejection): Parameters<Renewer['renew']>[0] {
-    const { merchant } = rejection;
+    const { merchant, reason } = rejection;
     const { held, earlyDeaths } = this.#context;
     const replacesLiving = held.facts(merchant).leftMs > 0;
     return {
       merchant,
       trigger: 'rejection',
       newerThan: Math.max(this.#above(rejection), held.known(merchant)),
-      coolDownMs: replacesLiving ? Math.max(REJECTION_COOL_DOWN_MS, earlyDeaths.pauseMs(merchant)) : 0,
+      coolDownMs: replacesLiving ? Math.max(REJECTION_COOL_DOWN_MS, earlyDeaths.pauseMs(merchant, reason)) : 0,
     };
   }
 

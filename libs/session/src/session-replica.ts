@@ -1,6 +1,5 @@
 import type { Clock, Instant } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
-import { BudgetForecast } from './budget-forecast.js';
 import { CallCeiling } from './call-ceiling.js';
 import { EarlyDeaths } from './early-deaths.js';
 import { explain, type ExplainedFacts } from './explanation.js';
@@ -87,7 +86,6 @@ export class SessionReplica {
   readonly #earlyDeaths: EarlyDeaths;
   readonly #reportedDeaths: ReportedDeaths;
   readonly #heldBack: HeldBackRenewals;
-  readonly #forecast: BudgetForecast;
   readonly #quietDuels: QuietDuels;
   readonly #strayKeys: StrayKeys;
   readonly #clock: Clock;
@@ -103,8 +101,7 @@ export class SessionReplica {
     this.#quietDuels = new QuietDuels(given);
     this.#heldBack = new HeldBackRenewals({ events: this.#quietDuels, causeFor: this.#told.causeFor });
     this.held = given.held ?? new HeldSessions(given.clock);
-    this.#forecast = new BudgetForecast({ ...given, events: this.#heldBack, held: this.held });
-    const ports = { ...given, events: this.#forecast, held: this.held, failures: this.failures };
+    const ports = { ...given, events: this.#heldBack, held: this.held, failures: this.failures };
     const { clock, events } = ports;
     this.#strayKeys = new StrayKeys(ports);
     [this.#clock, this.#merchants] = [clock, ports.merchants];
@@ -141,11 +138,12 @@ export class SessionReplica {
     };
     this.#renewer = new Renewer(context);
     this.#sync = new SessionSync({ ...context, renewer: this.#renewer, reportedDeaths: this.#reportedDeaths });
-    const running = { ...context, ...this.#told, renewer: this.#renewer, sync: this.#sync };
+    const reportedDeaths = this.#reportedDeaths;
+    const running = { ...context, ...this.#told, renewer: this.#renewer, sync: this.#sync, reportedDeaths };
     this.#service = new ServiceWatch({ ...running, mayGoAlone: (merchant) => this.#renewer.mayGoAlone(merchant) });
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
-    this.rejections = new SessionRejections({ ...running, reportedDeaths: this.#reportedDeaths, reader: this.reader });
+    this.rejections = new SessionRejections({ ...running, reader: this.reader });
     this.wanted = new WantedRenewals({ ...running, reader: this.reader });
   }
 
@@ -344,7 +342,6 @@ export class SessionReplica {
     this.#earlyDeaths.forget(merchant);
     this.#reportedDeaths.forget(merchant);
     this.#heldBack.forget(merchant);
-    this.#forecast.forget(merchant);
     this.#quietDuels.forget(merchant);
     this.#strayKeys.forget(merchant);
     this.#service.forget(merchant);
@@ -357,7 +354,6 @@ export class SessionReplica {
    * alone.
    */
   #tryAnew(merchant: string): void {
-    this.#forecast.settingsChanged(merchant);
     const hasFailed = this.failures.get(merchant) !== undefined;
     this.held.forgetUnusable(merchant);
     this.#strayKeys.forget(merchant);

@@ -22,6 +22,7 @@ export interface SessionSettings {
   readonly fallbackLifetimeMs: number;
   /** For the whole create-session call, from connect to last byte. */
   readonly gatewayTimeoutMs: number;
+  /** As it is written: see `budgetInForce`. */
   readonly budget: CreateCallBudget;
   /** The longest lifetime that is believed of a session, whatever its answer and the gateway's clock say. */
   readonly longestLifetimeMs: number;

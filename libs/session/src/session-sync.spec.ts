@@ -313,10 +313,10 @@ describe('a failure that is read', () => {
     expect([syncing.failures.get('shop'), syncing.backOffs]).toEqual([aRecordedFailure(), [5_000]]);
     expect(syncing.watches.over('shop', 'lease')).toBeUndefined();
     const later = aRecordedFailure({ at: plusMs(syncing.clock.now(), 1) });
-    await syncing.stored({ failure: later, dueInMs: 7_200_000 }).sync.refresh('shop');
+    await syncing.stored({ failure: later, dueInMs: 28_800_000 }).sync.refresh('shop');
     const last = aRecordedFailure({ at: plusMs(syncing.clock.now(), 2) });
     await syncing.stored({ failure: last, dueInMs: 0 }).sync.refresh('shop');
-    expect(syncing.backOffs).toEqual([5_000, 3_600_000]);
+    expect(syncing.backOffs).toEqual([5_000, 14_400_000]);
   });
 
   it('is over when the store has none, unless it came meanwhile, and with a session that came meanwhile', async () => {

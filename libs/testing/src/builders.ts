@@ -91,10 +91,7 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
     quietHours: undefined,
     fallbackLifetimeMs: 28_800_000,
     gatewayTimeoutMs: 5_000,
-    budget: [
-      { calls: 20, perMs: 600_000 },
-      { calls: 60, perMs: 86_400_000 },
-    ],
+    budget: [{ calls: 20, perMs: 600_000 }],
     longestLifetimeMs: 86_400_000,
     largestClockSkewMs: 300_000,
     foreignAuthorizerPauseMs: 600_000,

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
-import { type AnnouncedHandover, type HandoverAudience, SessionReplica } from '#libs/session';
+import { type AnnouncedHandover, type HandoverAudience, type ReadyParticipant, SessionReplica } from '#libs/session';
 import { CLOCK } from '../platform/tokens.js';
 import { handoverFrame } from './event-frames.js';
 import { SessionWatchers } from './session-watchers.js';
@@ -32,9 +31,15 @@ export class HandoverNotices implements HandoverAudience, OnModuleDestroy {
   hold(handover: AnnouncedHandover): number {
     const notice = { ...handover, at: this.#now() };
     const toAll = handoverFrame(notice);
-    return this.#watchers.notify(handover.merchant, (place) =>
-      place < MAX_ASKED ? handoverFrame({ ...notice, participant: randomUUID() }) : toAll,
-    );
+    return this.#watchers.notify(handover.merchant, (watcher, place) => {
+      if (place >= MAX_ASKED || watcher.isSilent) return toAll;
+      watcher.asked();
+      return handoverFrame({ ...notice, participant: watcher.participant });
+    });
+  }
+
+  ready({ merchant, participant }: Pick<ReadyParticipant, 'merchant' | 'participant'>): void {
+    this.#watchers.answered(merchant, participant);
   }
 
   resume({ merchant, generation }: Pick<AnnouncedHandover, 'merchant' | 'generation'>): void {

@@ -4,6 +4,7 @@ import { aSession, FakeClock } from '#libs/testing';
 import { EventsModule } from './events.module.js';
 import { generationOfLastEvent } from './last-event-id.js';
 import { HEARTBEAT_MS, SessionWatchers } from './session-watchers.js';
+import { HandoverNotices } from './handover-notices.js';
 import type { EventSink } from './watcher.js';
 import type { Authenticator } from '../auth/authenticator.service.js';
 import { RequestLife } from '../http/request-life.js';
@@ -36,6 +37,10 @@ class Stream implements EventSink {
   get heartbeats(): number {
     return this.text.split('\n').filter((line) => line === ':').length;
   }
+}
+
+interface Asked {
+  readonly participant?: string;
 }
 
 class Hall {
@@ -256,4 +261,29 @@ describe('Last-Event-ID', () => {
       expect(generationOfLastEvent(value)).toBe(0);
     },
   );
+});
+
+describe('a consumer that takes part in hand-overs', () => {
+  it('is waited for until it has left two of them unanswered, and is told of the later ones all the same', () => {
+    const hall = new Hall();
+    const replica = { handovers: { attach: () => () => undefined } } as unknown as SessionReplica;
+    const notices = new HandoverNotices(replica, hall.watchers, hall.clock);
+    const [silent, answering] = [new Stream(), new Stream()];
+    for (const stream of [silent, answering]) {
+      hall.watchers.add(stream, { merchant: 'shop', generation: 0, takesPart: true });
+    }
+    const asked = ({ text }: Stream): readonly (string | undefined)[] =>
+      [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => (JSON.parse(data) as Asked).participant);
+    const waitedFor = [1, 2, 3, 4].map((generation) => {
+      const participants = notices.hold({ merchant: 'shop', generation, holdForMs: 1_000 });
+      notices.ready({ merchant: 'shop', participant: asked(answering).at(-1) ?? '' });
+      return participants;
+    });
+    expect(waitedFor).toEqual([2, 2, 1, 1]);
+    const name = expect.any(String) as string;
+    expect([asked(silent), asked(answering)]).toEqual([
+      [name, name, undefined, undefined],
+      [name, name, name, name],
+    ]);
+  });
 });

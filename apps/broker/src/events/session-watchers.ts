@@ -4,7 +4,7 @@ import { BrokerError } from '#libs/errors';
 import { type Session, type SessionLeft, SessionReplica } from '#libs/session';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK } from '../platform/tokens.js';
-import { WatchedMerchant } from './watched-merchant.js';
+import { type FrameOf, WatchedMerchant } from './watched-merchant.js';
 import { type EventSink, Watcher } from './watcher.js';
 
 /**
@@ -106,10 +106,17 @@ export class SessionWatchers implements OnModuleDestroy {
 
   /**
    * Notifies the watchers that take part in hand-overs.
-   * @returns how many there are
+   * @returns how many there are that answer
    */
-  notify(merchant: string, frameOf: (place: number) => Uint8Array): number {
+  notify(merchant: string, frameOf: FrameOf): number {
     return this.#merchants.get(merchant)?.notify(frameOf) ?? 0;
+  }
+
+  /** A participant has answered, at whichever replica. */
+  answered(merchant: string, participant: string): void {
+    for (const watcher of this.#merchants.get(merchant)?.watchers ?? []) {
+      if (watcher.participant === participant) return watcher.answered();
+    }
   }
 
   /** Ends the streams of consumers that would no longer be let in. */

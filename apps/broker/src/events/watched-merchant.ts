@@ -5,6 +5,9 @@ import type { Watcher } from './watcher.js';
 /** How many watchers are written to in one go; between batches, the event loop can serve other requests. */
 const BATCH = 250;
 
+/** What a watcher is sent, by its place among those of its merchant. */
+export type FrameOf = (watcher: Watcher, place: number) => Uint8Array;
+
 /** The watchers of one merchant. */
 export class WatchedMerchant {
   readonly watchers = new Set<Watcher>();
@@ -25,13 +28,14 @@ export class WatchedMerchant {
   /**
    * Sends each watcher that takes part in hand-overs its own notice. If a session arrives meanwhile, it makes the rest
    * obsolete.
-   * @returns how many there are
+   * @returns how many there are that answer
    */
-  notify(frameOf: (place: number) => Uint8Array): number {
+  notify(frameOf: FrameOf): number {
     this.#noticeRound?.cancel();
     const participants = [...this.watchers].filter(({ takesPart }) => takesPart);
+    const answering = participants.filter(({ isSilent }) => !isSilent).length;
     this.#notifyNext(frameOf, participants, 0);
-    return participants.length;
+    return answering;
   }
 
   stop(): void {
@@ -50,9 +54,9 @@ export class WatchedMerchant {
       next < everyone.length ? this.#clock.schedule(0, () => this.#tellNext(session, everyone, next)) : undefined;
   }
 
-  #notifyNext(frameOf: (place: number) => Uint8Array, participants: readonly Watcher[], from: number): void {
+  #notifyNext(frameOf: FrameOf, participants: readonly Watcher[], from: number): void {
     for (const [place, watcher] of participants.slice(from, from + BATCH).entries()) {
-      if (this.watchers.has(watcher)) watcher.notify(frameOf(from + place));
+      if (this.watchers.has(watcher)) watcher.notify(frameOf(watcher, from + place));
     }
     const next = from + BATCH;
     this.#noticeRound =

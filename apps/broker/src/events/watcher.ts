@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Session, SessionLeft } from '#libs/session';
 import { HEARTBEAT, sessionFrame } from './event-frames.js';
 
@@ -26,6 +27,8 @@ interface WatcherTerms {
 
 /** A session takes less than 2 KiB: a consumer with this much unread has stopped reading. */
 const MAX_UNSENT_BYTES = 65_536;
+/** Hand-overs in a row that a consumer has not answered, and then is not waited for: it would cost each of them a second. */
+const MAX_UNANSWERED = 2;
 
 /**
  * One consumer that follows a merchant's sessions. It is either sent whatever is newer than what it has, or cut off.
@@ -33,6 +36,9 @@ const MAX_UNSENT_BYTES = 65_536;
 export class Watcher {
   readonly endsAtMs: number;
   readonly takesPart: boolean;
+  /** Its name in hand-overs. */
+  readonly participant = randomUUID();
+  #unanswered = 0;
   readonly #sink: EventSink;
   readonly #mayStay: () => boolean;
   #generation: number;
@@ -58,6 +64,18 @@ export class Watcher {
       this.#sink.write(sessionFrame(session, this.#leftOf(session)));
       this.#onSent?.(session);
     }
+  }
+
+  get isSilent(): boolean {
+    return this.#unanswered >= MAX_UNANSWERED;
+  }
+
+  asked(): void {
+    this.#unanswered += 1;
+  }
+
+  answered(): void {
+    this.#unanswered = 0;
   }
 
   /** A consumer that is not reading gets no notice: it would not have seen it anyway. */

@@ -35,7 +35,7 @@ export class RejectionsController {
   @ApiOperation({
     summary: 'Report that the gateway refuses a session, and get a newer one',
     description:
-      'However many report the same generation, one session is created, and at most one in ten seconds; while somebody else creates sessions of the merchant, at most one in `session.foreignAuthorizerPause`.',
+      'However many report the same generation, one session is created, and at most one in ten seconds; while somebody else creates sessions of the merchant, or for reports without a code for a dead session, at most one in `session.foreignAuthorizerPause`.',
     operationId: 'rejectSession',
   })
   @MerchantParameter()

@@ -62,20 +62,6 @@ describe('the log lines of what is served', () => {
     expect(lines).toMatchObject([{ level: 'debug', merchant: 'shop', ageMs: 1_235, msg: 'session adopted' }]);
   });
 
-  it('name a budget that cannot carry the schedule, with the numbers, what to do and the runbook', () => {
-    const { log, lines } = new Written();
-    const windows = [{ calls: 60, perMs: 86_400_000, needed: 124 }];
-    log.emit({ event: 'budget_too_small', merchant: 'shop', lifetimeMs: 898_999.6, windows, mendedBy: 'bank' });
-    expect(lines).toMatchObject([
-      {
-        ...{ level: 'warn', merchant: 'shop', lifetimeMs: 899_000, windows, runbook: 'budget-exhausted' },
-        msg: expect.stringMatching(
-          /^renewing sessions of 15m takes about 124 create calls a day, and session\.budget allows 60: .*; ask the bank/,
-        ),
-      },
-    ]);
-  });
-
   it('name a renewal that the budget holds up, with the runbook, and say when that is over', () => {
     const { log, lines } = new Written();
     const spent = {

@@ -1,5 +1,5 @@
 import { someOf } from '#libs/errors';
-import { causeOf, type SessionEvent, type SessionEvents, shortfallRemedy, shortfallText } from '#libs/session';
+import { causeOf, type SessionEvent, type SessionEvents } from '#libs/session';
 import type { Logger } from '#libs/telemetry';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
@@ -20,7 +20,6 @@ export class EventLog implements SessionEvents {
       unconfirmed_publish: this.#warn('the store did not confirm the new session; it is served from memory only'),
       record_unopenable: this.#warn('a stored session opens with no configured key and is treated as absent'),
       lead_time_short: this.#warn('no second attempt fits before expiry; lower gateway.timeout or raise renewBefore'),
-      budget_too_small: (event) => this.#budgetTooSmall(event),
       session_rejected: (event) => this.#rejected(event),
       clock_skew: (event) => event.beyondTolerance && this.#skewed(event),
       implausible_time: (event) => this.#implausible(event),
@@ -80,12 +79,6 @@ export class EventLog implements SessionEvents {
     const line = { ...event, cause: cause?.text, runbook: cause?.runbook };
     const because = cause === undefined ? '' : `: ${cause.text}`;
     this.#logger.warn(line, `${event.merchant} is due for renewal and cannot be renewed${because}`);
-  }
-
-  #budgetTooSmall(event: Named<'budget_too_small'>): void {
-    const { mendedBy, lifetimeMs, ...told } = event;
-    const line = { ...told, lifetimeMs: Math.round(lifetimeMs), runbook: 'budget-exhausted' };
-    this.#logger.warn(line, `${shortfallText(event)}; ${shortfallRemedy({ mendedBy })}`);
   }
 
   #ended(event: ServiceEvent): void {

@@ -88,7 +88,7 @@ export class SessionLookup {
   async #current(wish: SessionWish, reply: FastifyReply): Promise<Session> {
     const { merchant, minRemainingMs, waitSeconds } = wish;
     const { reader } = this.replica;
-    if (minRemainingMs === 0) {
+    if (minRemainingMs === 0 && waitSeconds === undefined) {
       const served = reader.peek(merchant);
       if (served?.verdict.result === 'fresh') return served.session;
     }

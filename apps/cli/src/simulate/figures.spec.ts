@@ -35,18 +35,20 @@ describe('the figures of a schedule', () => {
       createCalls: 5,
       createCallsPerHour: 2.5,
       mostInAnHour: 4,
-      budget: [{ calls: 5, perMs: 60_000, used: 3, needed: 0 }],
+      budget: [
+        { calls: 5, perMs: 60_000, used: 3 },
+        { calls: 24, perMs: 24 * HOUR_MS, used: 5 },
+      ],
     });
   });
 
-  it('compare each window of the budget with what was called in it, and with what the schedule alone would call', () => {
-    const windows = [...budget, { calls: 60, perMs: 24 * HOUR_MS }];
+  it('compare each window of the budget with what was called in it, the day among them', () => {
     const session = aSession({ expiresAt: plusMs(aSession().createdAt, HOUR_MS) });
-    const late = someSettings({ budget: windows, renewBefore: { kind: 'duration', durationMs: 0 } });
+    const late = someSettings({ budget, renewBefore: { kind: 'duration', durationMs: 0 } });
     const made = log({ callsAtMs: [0, HOUR_MS], sessions: [{ atMs: 0, session }] });
     expect(figuresOf(made, { durationMs: 2 * HOUR_MS, settings: late }).budget).toEqual([
-      { calls: 5, perMs: 60_000, used: 1, needed: 1 },
-      { calls: 60, perMs: 24 * HOUR_MS, used: 2, needed: 24 },
+      { calls: 5, perMs: 60_000, used: 1 },
+      { calls: 3 * 24, perMs: 24 * HOUR_MS, used: 2 },
     ]);
   });
 

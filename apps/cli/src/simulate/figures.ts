@@ -1,5 +1,5 @@
 import { DailyWindow, msBetween, plusMs } from '#libs/clock';
-import { callsOnSchedule, type CreateCallWindow, type SessionEvent } from '#libs/session';
+import { budgetInForce, type CreateCallWindow, type SessionEvent } from '#libs/session';
 import type { SimulationSetup } from './played-gateway.js';
 import type { SimulationLog } from './simulation.js';
 
@@ -9,8 +9,6 @@ const HOUR_MS = 3_600_000;
 export interface WindowFigures extends CreateCallWindow {
   /** The most calls in any stretch of this length. */
   readonly used: number;
-  /** The calls that the schedule alone would make in it if no call failed; 0 if there was no session. */
-  readonly needed: number;
 }
 
 /** What an operator judges a schedule by. Durations in milliseconds. */
@@ -32,8 +30,6 @@ export interface ScheduleFigures {
   readonly longestGap?: { readonly startsAfterMs: number; readonly gapMs: number };
   /** The part of the time without a session that came after the outage. */
   readonly afterOutage?: { readonly gapMs: number };
-  /** The shortest life that a session was believed to have. Absent if there was no session. */
-  readonly shortestLifeMs?: number;
   /** Renewals that the spent budget held up, each counted once until a call was made again. */
   readonly budgetRefusals: number;
   /** Sessions other than the first that were created outside the quiet hours. Absent if there are no quiet hours. */
@@ -54,21 +50,17 @@ export function figuresOf(
   { durationMs, settings }: Pick<SimulationSetup, 'durationMs' | 'settings'>,
 ): ScheduleFigures {
   const { callsAtMs, events, sessions, startsAt } = log;
-  const lives = sessions.map(({ session }) => msBetween(session.createdAt, session.expiresAt));
-  const shortestLifeMs = lives.length === 0 ? undefined : Math.min(...lives);
   const short = events.find((event) => event.event === 'lead_time_short');
   const quiet = settings.quietHours && new DailyWindow(settings.quietHours);
   return {
     ...callFigures(callsAtMs, durationMs),
     sessions: sessions.length,
-    budget: settings.budget.map((window) => ({
+    budget: budgetInForce(settings, sessions.at(-1)?.session).map((window) => ({
       ...window,
       used: mostWithin(callsAtMs, window.perMs),
-      needed: shortestLifeMs === undefined ? 0 : callsOnSchedule(shortestLifeMs, settings, window.perMs),
     })),
     failures: failuresIn(events),
     ...gapsIn(log, durationMs),
-    ...(shortestLifeMs !== undefined && { shortestLifeMs }),
     budgetRefusals: heldUpIn(events),
     ...(quiet && {
       outsideQuietHours: sessions.slice(1).filter(({ atMs }) => !quiet.contains(plusMs(startsAt, atMs))).length,

@@ -5,7 +5,7 @@ const merchant = (more: Partial<PlayedMerchant> = {}): PlayedMerchant => ({
   ...{ createCallsPerHour: 2.4, mostInAnHour: 28, failures: { transient: 26, timeout: 1 }, budgetRefusals: 1 },
   ...{ worstRemainingMs: -1_200_000, pastMarginMs: 30_000, withoutSessionMs: 1_200_000, gaps: 1 },
   longestGap: { startsAfterMs: 45_000_000, gapMs: 900_000 },
-  budget: [{ calls: 60, perMs: 86_400_000, used: 50, needed: 30 }],
+  budget: [{ calls: 60, perMs: 86_400_000, used: 50 }],
   ...more,
 });
 

@@ -1,5 +1,5 @@
 import { DailyWindow, formatDuration } from '#libs/clock';
-import { budgetShortfall, leadShareOf, leadShares, shortfallRemedy, shortfallText } from '#libs/session';
+import { leadShareOf, leadShares } from '#libs/session';
 import type { Played } from './figures.js';
 import { type SimulationSetup, SLOWEST_CALL } from './played-gateway.js';
 import { seconds } from './spans.js';
@@ -15,8 +15,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** With fewer renewals, the first session, which came at an arbitrary time of day, outweighs those that follow. */
 const ENOUGH_RENEWALS = 3;
-/** Between two attempts after many failures, including jitter. */
-const MAX_PAUSE_MS = 1.25 * HOUR_MS;
+/** Between two attempts after many failures. */
+const MAX_PAUSE_MS = 4 * HOUR_MS;
 /** With quiet hours, the lead of a merchant is up to this many times as long, depending on its id. */
 const MAX_SPREAD = 1.1;
 /** A session that reaches the next quiet hours only just is not renewed in them: no two live equally long. */
@@ -30,7 +30,6 @@ const checks: readonly Check[] = [
   clocksApart,
   leadCut,
   leadTooShort,
-  budgetTooSmall,
   quietHoursNotKept,
   sessionMissing,
 ];
@@ -115,12 +114,6 @@ function leadCut({ setup }: Played): Warning | undefined {
 function leadTooShort({ figures: { leadTimeShort: short } }: Played): Warning | undefined {
   const remedy = 'raise session.renewBefore, lower gateway.timeout, or ask the bank for longer sessions';
   return short && [`two attempts take ${seconds(short.neededMs)}; ${remedy}: the lead time is`, short.leadMs];
-}
-
-/** In the words in which the broker and `doctor` warn of it. */
-function budgetTooSmall({ setup, figures: { shortestLifeMs } }: Played): Warning | undefined {
-  const shortfall = shortestLifeMs === undefined ? undefined : budgetShortfall(shortestLifeMs, setup.settings);
-  return shortfall && [`${shortfallText(shortfall)}; ${shortfallRemedy(shortfall)}`];
 }
 
 /** Sessions that are too short, or renewed too often, to last from the end of the quiet hours to the next ones. */

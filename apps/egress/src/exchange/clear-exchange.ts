@@ -13,17 +13,13 @@ const MAX_LOOKED_AT_BYTES = 16_384;
 export async function exchangeClear(admitted: AdmittedRequest, parts: ExchangeParts): Promise<void> {
   const { request, response, requestId, target, body, gone, trail, route } = admitted;
   inspect(body, admitted);
-  const answer = await sendOnceOrTwice(
-    { session: parts.session, request, gone, trail },
-    async (session, trace) => {
-      const passed = requestHeaders(request.headers, session, parts.gateway.passedHeaders);
-      const headers = { ...passed, 'content-type': 'application/json', ...trace };
-      const outgoing = { method: 'POST', path: target.path + target.query, headers, body };
-      const answered = await parts.gateway.send(outgoing, { heldBytes, gone });
-      return await decodedAnswer(answered, MAX_LOOKED_AT_BYTES);
-    },
-    { isRepeatable: true },
-  );
+  const answer = await sendOnceOrTwice({ session: parts.session, request, gone, trail }, async (session, trace) => {
+    const passed = requestHeaders(request.headers, session, parts.gateway.passedHeaders);
+    const headers = { ...passed, 'content-type': 'application/json', ...trace };
+    const outgoing = { method: 'POST', path: target.path + target.query, headers, body };
+    const answered = await parts.gateway.send(outgoing, { heldBytes, gone });
+    return await decodedAnswer(answered, MAX_LOOKED_AT_BYTES);
+  });
   await passOn(answer, { response, requestId, maxBytes: route.maxBytes });
 }
 

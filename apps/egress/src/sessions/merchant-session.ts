@@ -59,6 +59,7 @@ export class MerchantSession {
   #reporting: Promise<void> | undefined;
   readonly #keys = new WeakMap<Session, Promise<RecipientKey>>();
   readonly #contact: BrokerContact;
+  #accepted = { generation: 0, requests: 0 };
   /** Why there was no session when the broker was last asked; cleared by the next session. */
   #trouble: Trouble | undefined;
 
@@ -105,6 +106,15 @@ export class MerchantSession {
     if (this.#trouble === undefined && !this.#contact.isInterrupted) return this.#runSoon(send, gone);
     this.#look();
     throw this.#unavailable(this.#trouble ?? this.#silence());
+  }
+
+  /** How many requests with this session the gateway has accepted. */
+  acceptedWith(generation: number): number {
+    return this.#accepted.generation === generation ? this.#accepted.requests : 0;
+  }
+
+  accepted(generation: number): void {
+    this.#accepted = { generation, requests: this.acceptedWith(generation) + 1 };
   }
 
   /**

@@ -73,12 +73,9 @@ const session = {
   ),
   budget: list(budgetWindow, {
     ...{ least: 1, most: 4 },
-    byDefault: [
-      { calls: 20, per: '10m' },
-      { calls: 60, per: '24h' },
-    ],
+    byDefault: [{ calls: 20, per: '10m' }],
   }).says(
-    'Limits on create calls, over all replicas and restarts. Every window applies; early renewals, such as those after a rejection, may use 75 % of it.',
+    'Limits on create calls, over all replicas and restarts. Every window applies; early renewals, such as those after a rejection, may use 75 % of it. [A window of a day](#the-create-call-budget) follows from the length of the sessions, unless one is given.',
   ),
 };
 

@@ -1,6 +1,5 @@
 import type { Cause } from '../failure-cause.js';
 import type { GatewayFailure } from '../gateway-failure.js';
-import type { BudgetShortfall } from '../schedule-calls.js';
 import type { ImplausibleTime } from '../session-admission.js';
 import type { ClaimRefusal } from './session-store.js';
 
@@ -104,8 +103,6 @@ export type SessionEvent =
       readonly leadMs: number;
       readonly neededMs: number;
     }
-  /** The schedule alone needs more create calls than the budget allows: emitted once per merchant and lifetime. */
-  | ({ readonly event: 'budget_too_small'; readonly merchant: string } & BudgetShortfall)
   /**
    * Once per session: it is due, and the store holds up its renewal; it has ended with nothing newer; its merchant is
    * served again. There is no cause if it is unknown or differs between them.

@@ -183,16 +183,16 @@ export function describePublish(bench: Bench): void {
       });
     });
 
-    it('counts failures without a call up to ten, and every one with a call', async () => {
+    it('counts failures without a call up to five, and every one with a call', async () => {
       const [store] = bench().replicas;
       const failed = async (called: boolean): Promise<Lease> =>
         giveUp(store, { mode: 'when_wanted' }, { called, failure: aRecordedFailure() });
       await failed(false);
       expect((await failed(false)).failures).toBe(1);
       for (let attempt = 0; attempt < 12; attempt += 1) await failed(false);
-      expect((await failed(true)).failures).toBe(10);
-      expect((await failed(false)).failures).toBe(11);
-      expect((await lease(store)).failures).toBe(11);
+      expect((await failed(true)).failures).toBe(5);
+      expect((await failed(false)).failures).toBe(6);
+      expect((await lease(store)).failures).toBe(6);
     });
 
     it('does nothing once the lease has ended or belongs to somebody else', async () => {

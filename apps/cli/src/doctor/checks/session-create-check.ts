@@ -3,7 +3,6 @@ import type { MerchantConfiguration } from '#libs/configuration';
 import { inspectSession, type SessionInspection } from '#libs/gateway';
 import {
   admit,
-  budgetShortfall,
   exceedsTolerance,
   GatewayFailure,
   type ImplausibleTime,
@@ -12,8 +11,6 @@ import {
   leadTimeShortfall,
   measureSkew,
   type Session,
-  shortfallRemedy,
-  shortfallText,
   TLS_SPOKEN,
 } from '#libs/session';
 import { MAY_END_ANOTHER } from '../../chosen-merchant.js';
@@ -122,7 +119,6 @@ function withLifetime(issued: IssuedSession, { merchant, findings, facts }: Know
   const lifetimeMs = Math.round(msBetween(session.createdAt, session.expiresAt));
   const given = issued.expiresAt === undefined ? 'none is named: fallbackLifetime counts' : 'as it names it';
   const lead = leadTimeShortfall(session, settings);
-  const shortfall = budgetShortfall(namedLifetimeMs(issued, session), settings);
   const numbers = {
     lifetimeMs,
     expiresAt: toRfc3339(session.expiresAt),
@@ -134,12 +130,11 @@ function withLifetime(issued: IssuedSession, { merchant, findings, facts }: Know
       fact(`answered after ${numbers.tookMs} ms; lifetime ${seconds(namedLifetimeMs(issued, session))}, ${given}`),
       ...implausibleTimes(issued, settings).map(implausibleFinding),
       leadFinding(session, lead),
-      ...(shortfall === undefined ? [] : [warning(shortfallText(shortfall), shortfallRemedy(shortfall))]),
       ...keyFindings(issued, merchant),
     ],
     {
       ...{ ...facts, ...numbers, expiryNamed: issued.expiresAt !== undefined },
-      ...{ leadTimeSuffices: lead === undefined, budgetSuffices: shortfall === undefined },
+      leadTimeSuffices: lead === undefined,
     },
   );
 }
