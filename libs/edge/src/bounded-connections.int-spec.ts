@@ -121,9 +121,9 @@ describe('a server whose connections are bounded', () => {
     const { socket, text } = await client(server, secure);
     const post = (length: number): string =>
       `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`;
-    socket.write(post(300_000) + TINY + TINY + post(10_000) + TINY);
-    await eventually(() => answeredIn(text()) === 5);
-    expect(text().match(/(GET|POST) \d+;/g)).toEqual(['POST 300000;', 'GET 0;', 'GET 0;', 'POST 10000;', 'GET 0;']);
+    socket.write(post(300_000) + post(2) + post(10_000) + TINY);
+    await eventually(() => answeredIn(text()) === 4);
+    expect(text().match(/(GET|POST) \d+;/g)).toEqual(['POST 300000;', 'POST 2;', 'POST 10000;', 'GET 0;']);
   });
 
   it('answers a chunked request and ends the connection, if another one came with its last octets', async () => {

@@ -106,7 +106,10 @@ class OpenConnections {
     const connection = this.#open.get(keyOf(socket));
     if (connection === undefined) return void socket.destroy();
     connection.socket = socket;
-    connection.requests = new OneRequestAtATime(socket, () => this.#ended.count('pipelined'));
+    connection.requests = new OneRequestAtATime(socket, {
+      clock: this.#clock,
+      onPipelined: () => this.#ended.count('pipelined'),
+    });
     this.#ofSocket.set(socket, connection);
   }
 

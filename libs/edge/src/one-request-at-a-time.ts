@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Clock } from '#libs/clock';
 import { noteAnswer } from './answers-under-way.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -18,6 +19,7 @@ const UNKNOWN_BODY_PIECE_BYTES = 512;
 export class OneRequestAtATime {
   readonly #socket: Socket;
   readonly #parse: (octets: Buffer) => void;
+  readonly #clock: Clock;
   readonly #onPipelined: () => void;
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
@@ -29,8 +31,9 @@ export class OneRequestAtATime {
   #ends = false;
 
   /** @param onPipelined called if the connection ends with its answer because too much was sent in advance */
-  constructor(socket: Socket, onPipelined: () => void) {
+  constructor(socket: Socket, { clock, onPipelined }: { clock: Clock; onPipelined: () => void }) {
     this.#socket = socket;
+    this.#clock = clock;
     this.#onPipelined = onPipelined;
     // The server's own listener feeds its parser; it now gets a request at a time instead of all that has arrived.
     const [parse] = socket.listeners('data') as ((octets: Buffer) => void)[];
@@ -62,8 +65,7 @@ export class OneRequestAtATime {
     if (!this.#holds) return;
     this.#holds = false;
     // Not at once: the other connections get their turn between two requests of this one.
-    // eslint-disable-next-line no-restricted-syntax -- no time is meant, and a socket that is gone resumes nothing
-    setImmediate(() => this.#socket.resume());
+    this.#clock.schedule(0, () => this.#socket.resume());
   };
 
   #endAfterAnswer(first: ServerResponse): void {
@@ -94,9 +96,10 @@ export class OneRequestAtATime {
   #parsePiece(piece: Buffer): void {
     const before = this.#request;
     const wasWithinHead = this.#isWithinHead;
+    const isBody = this.#bodyBytes > 0;
     this.#parse(piece);
     const isNew = this.#request !== before;
-    this.#isWithinHead = !isNew && this.#request?.complete !== false;
+    this.#isWithinHead = !isNew && !isBody && this.#request?.complete !== false;
     // Of a new request, the piece was the head, or the end of the head and perhaps some of the body.
     if (!isNew || wasWithinHead) this.#bodyBytes = Math.max(0, this.#bodyBytes - piece.length);
   }
