@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/clock';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
-import { proxyPool } from './proxy-pool.js';
+import { pool } from './pool.js';
 import { type TlsTrust, trustOptions } from './tls-trust.js';
 
 /** How a host is reached. Equal settings share connections. */
@@ -86,9 +86,11 @@ export class OutboundConnections {
       keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     };
-    if (proxy === undefined) return new Agent(options);
+    // What undici gives on to the pools of a proxy lacks all of these but the connections.
+    const factory = (origin: URL | string, given: object): Dispatcher => pool(origin, { ...options, ...given });
+    if (proxy === undefined) return new Agent({ ...options, factory });
     const proxyTls = { ...socket, ...trustOptions({ pins: [] }) };
-    const pools = { factory: proxyPool, clientFactory: proxyPool };
+    const pools = { factory, clientFactory: factory };
     return new ProxyAgent({ ...options, ...pools, uri: proxy.href, requestTls: connect, proxyTls });
   }
 }
