@@ -26,9 +26,9 @@ describe('connections to others', () => {
     await server.close();
   });
 
-  const post = async (body: string | Buffer = '{}'): Promise<readonly [number, string]> => {
+  const post = async (owner: string, body: string | Buffer = '{}'): Promise<readonly [number, string]> => {
     const origin = `${scheme}://127.0.0.1:${server.port}`;
-    const dispatcher = connections.dispatcherFor({ tls: { ca: authority.cert, pins: [] } });
+    const dispatcher = connections.dispatcherFor({ owner, tls: { ca: authority.cert, pins: [] } });
     if (dispatcher === undefined) throw new Error('the connections are closed');
     const given = await dispatcher.request({ origin, path: '/', method: 'POST', body });
     return [given.statusCode, await given.body.text()];
@@ -54,13 +54,13 @@ describe('connections to others', () => {
     server = await (over === 'http'
       ? LoopbackServer.http(listener)
       : LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), listener));
-    for (let number = 0; number < 3; number += 1) expect(await post()).toEqual([status, CONTINUE]);
+    for (let number = 0; number < 3; number += 1) expect(await post('shop')).toEqual([status, CONTINUE]);
     expect(server.connections).toBe(1);
   });
 
   it.each([CONTINUE, PROCESSING, HINTS])('end when the answer is put off without end: %j', async (interim) => {
     server = await LoopbackServer.http(sayAtOnce(interim.repeat(1_000) + answer(200)));
-    await expect(post()).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+    await expect(post('shop')).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
     await server.idle();
   });
 
@@ -69,8 +69,22 @@ describe('connections to others', () => {
       socket.once('data', () => socket.pause().write(answer(200)));
     });
     const long = Buffer.alloc(16_000_000);
-    expect(await post(long)).toEqual([200, CONTINUE]);
-    expect(await post()).toEqual([200, CONTINUE]);
+    expect(await post('shop', long)).toEqual([200, CONTINUE]);
+    expect(await post('shop')).toEqual([200, CONTINUE]);
     expect(server.connections).toBe(2);
+  });
+
+  it('carry requests of one owner alone', async () => {
+    const seen: string[][] = [];
+    server = await LoopbackServer.tcp((socket) => {
+      const own: string[] = [];
+      seen.push(own);
+      socket.on('data', (octets: Buffer) => {
+        own.push(/owner-\d/.exec(octets.toString('latin1'))?.[0] ?? 'none');
+        socket.write(answer(200));
+      });
+    });
+    for (const owner of ['owner-1', 'owner-2', 'owner-1']) await post(owner, owner);
+    expect(seen).toEqual([['owner-1', 'owner-1'], ['owner-2']]);
   });
 });

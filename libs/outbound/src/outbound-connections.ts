@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '#libs/clock';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { pool } from './pool.js';
@@ -8,6 +9,8 @@ export interface ConnectionSettings {
   readonly tls: TlsTrust;
   /** URL of an HTTP proxy. */
   readonly proxy?: URL;
+  /** Whose requests these are: nobody else's travel on the same connections. */
+  readonly owner?: string;
   /** PEM: our client certificate and its key. */
   readonly certificate?: { readonly cert: string; readonly key: string };
 }
@@ -44,8 +47,10 @@ export class OutboundConnections {
   /** @returns undefined once the pool is closed */
   dispatcherFor(settings: ConnectionSettings): Dispatcher | undefined {
     if (this.#closed !== undefined) return undefined;
-    const { tls, proxy, certificate } = settings;
-    const key = JSON.stringify([tls.ca, [...tls.pins].sort(), proxy?.href, certificate?.cert, certificate?.key]);
+    const { owner, tls, proxy, certificate } = settings;
+    const parts = [owner, tls.ca, [...tls.pins].sort(), proxy?.href, certificate?.cert, certificate?.key];
+    // Not the parts themselves: a thousand owners would each keep a copy of the certificates.
+    const key = createHash('sha256').update(JSON.stringify(parts)).digest('base64');
     const pooled = this.#dispatchers.get(key);
     if (pooled !== undefined) return pooled;
     const dispatcher = this.#open(settings);

@@ -108,8 +108,7 @@ export class Traffic {
       route: route.path,
       headers: request.headers,
     });
-    const session = deployment.sessionOf(client.merchant);
-    const parts = { session, gateway: deployment.gateway, alias: deployment.alias };
+    const parts = { ...deployment.of(client.merchant), alias: deployment.alias };
     const path = target.path + target.query;
     const admitted = { request, response, requestId, client, form, route, path, wantBody, gone, trail: record };
     await (route.body === 'clear' ? exchangeClear(admitted, parts) : exchangeSealed(admitted, parts));
