@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { PassThrough, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { FakeClock, LoopbackServer, TestAuthority } from '#libs/testing';
 import { OutboundConnections } from './outbound-connections.js';
@@ -26,7 +27,7 @@ describe('connections to others', () => {
     await server.close();
   });
 
-  const post = async (owner: string, body: string | Buffer = '{}'): Promise<readonly [number, string]> => {
+  const post = async (owner: string, body: string | Buffer | Readable = '{}'): Promise<readonly [number, string]> => {
     const origin = `${scheme}://127.0.0.1:${server.port}`;
     const dispatcher = connections.dispatcherFor({ owner, tls: { ca: authority.cert, pins: [] } });
     if (dispatcher === undefined) throw new Error('the connections are closed');
@@ -64,12 +65,16 @@ describe('connections to others', () => {
     await server.idle();
   });
 
-  it('are not used again when the answer came before everything was sent', async () => {
+  const begun = new PassThrough();
+  begun.write('{');
+  it.each([
+    ['a long one', Buffer.alloc(16_000_000)],
+    ['one that is still coming', begun],
+  ])('are not used again when the answer came before the body had been sent, %s', async (_which, body) => {
     server = await LoopbackServer.tcp((socket) => {
       socket.once('data', () => socket.pause().write(answer(200)));
     });
-    const long = Buffer.alloc(16_000_000);
-    expect(await post('shop', long)).toEqual([200, CONTINUE]);
+    expect(await post('shop', body)).toEqual([200, CONTINUE]);
     expect(await post('shop')).toEqual([200, CONTINUE]);
     expect(server.connections).toBe(2);
   });
