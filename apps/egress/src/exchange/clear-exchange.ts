@@ -1,8 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { BrokerError } from '#libs/errors';
+import { type AnswerHeaders, headerOf } from '#libs/outbound';
 import { requestHeaders } from '../gateway/request-headers.js';
-import { decodedAnswer, isEncoded } from './answer-body.js';
 import type { AdmittedRequest, ExchangeParts } from './exchange-parts.js';
 import { passOn } from './pass-on.js';
 import { demandLength, readUpTo, wholeStream } from './request-body.js';
@@ -19,11 +18,10 @@ export async function exchangeClear(admitted: AdmittedRequest, parts: ExchangePa
   const body = await bodyOf(admitted);
   const answer = await sendOnceOrTwice(
     { session: parts.session, request, gone, trail },
-    async (session, trace) => {
+    (session, trace) => {
       const headers = { ...requestHeaders(request.headers, session), ...body.headers, ...trace };
       const outgoing = { method: request.method ?? 'GET', path, headers, body: body.content };
-      const answered = await parts.gateway.send(outgoing, { heldBytes, gone });
-      return await decodedAnswer(answered, MAX_LOOKED_AT_BYTES);
+      return parts.gateway.send(outgoing, { heldBytes, gone });
     },
     { isRepeatable: body.isRepeatable },
   );
@@ -52,8 +50,8 @@ async function bodyOf({ request, route, wantBody }: AdmittedRequest): Promise<Ou
 }
 
 /** Only what can be an error from the gateway is held back. */
-function heldBytes({ status, headers }: { readonly status: number; readonly headers: IncomingHttpHeaders }): number {
-  const type = headers['content-type'];
-  const canBeAnError = type === undefined || type.includes('json') || status >= 400 || isEncoded(headers);
+function heldBytes({ status, headers }: { readonly status: number; readonly headers: AnswerHeaders }): number {
+  const type = headerOf(headers, 'content-type');
+  const canBeAnError = type === undefined || type.includes('json') || status >= 400;
   return canBeAnError ? MAX_LOOKED_AT_BYTES : 0;
 }

@@ -1,9 +1,9 @@
 import { BrokerError } from '#libs/errors';
+import { headerOf } from '#libs/outbound';
 import { findClearCardNumber } from '../bodies/card-numbers.js';
 import { answerHeaders } from '../gateway/answer-headers.js';
 import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
 import { requestHeaders } from '../gateway/request-headers.js';
-import { decodedAnswer } from './answer-body.js';
 import type { AdmittedRequest, ExchangeParts } from './exchange-parts.js';
 import { readWhole } from './request-body.js';
 import { type SealedAnswer, sealedAnswerOf } from './sealed-answer.js';
@@ -27,8 +27,7 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
     async (session, trace) => {
       const body = Buffer.from(await parts.session.seal(session, plaintext));
       const headers = { ...requestHeaders(request.headers, session), 'content-type': SEALED_TYPE, ...trace };
-      const answered = await parts.gateway.send({ method: 'POST', path, headers, body }, { heldBytes, gone });
-      return await decodedAnswer(answered, MAX_ANSWER_BYTES);
+      return parts.gateway.send({ method: 'POST', path, headers, body }, { heldBytes, gone });
     },
     { isRepeatable: true },
   );
@@ -75,7 +74,7 @@ async function give(answer: GatewayAnswer, sealed: SealedAnswer, { admitted, par
     headers['content-type'] = JSON_TYPE;
   } else {
     body = sealed.bytes;
-    const type = answer.headers['content-type'];
+    const type = headerOf(answer.headers, 'content-type');
     if (type !== undefined) headers['content-type'] = type;
   }
   headers['content-length'] = Buffer.byteLength(body);

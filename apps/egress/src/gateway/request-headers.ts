@@ -32,6 +32,8 @@ export function requestHeaders(given: IncomingHttpHeaders, { deviceId, refreshTo
     if (value === undefined || OURS.has(name) || dropped.has(name) || name.startsWith('x-forwarded-')) continue;
     headers[name] = value;
   }
+  // Without it, any coding would be acceptable (RFC 9110 section 12.5.3), and none is read here.
+  headers['accept-encoding'] = 'identity';
   headers['x-api_version'] = 'V1';
   headers['x-device_id'] = deviceId;
   if (refreshToken !== undefined) headers['x-refresh_token'] = refreshToken;
