@@ -26,8 +26,8 @@ interface Foundation {
 /** To the gateway: in all, as many as there may be requests under way, shared evenly by the merchants. */
 const GATEWAY_CONNECTIONS = 1_024;
 /** As many simultaneous payments as a busy shop has, and as few as leave a small one able to pay. */
-const MOST_OF_A_MERCHANT = 256;
-const LEAST_OF_A_MERCHANT = 4;
+const MAX_OF_A_MERCHANT = 256;
+const MIN_OF_A_MERCHANT = 4;
 
 /** What the payments of one merchant go by. */
 interface OfMerchant {
@@ -51,8 +51,8 @@ export class Deployment {
     this.configuration = configuration;
     this.alias = alias;
     const merchants = [...new Set(clients.map(({ merchant }) => merchant))];
-    const share = Math.max(LEAST_OF_A_MERCHANT, Math.floor(GATEWAY_CONNECTIONS / merchants.length));
-    const connections = new OutboundConnections({ clock, connectionsPerOrigin: Math.min(MOST_OF_A_MERCHANT, share) });
+    const share = Math.max(MIN_OF_A_MERCHANT, Math.floor(GATEWAY_CONNECTIONS / merchants.length));
+    const connections = new OutboundConnections({ clock, connectionsPerOrigin: Math.min(MAX_OF_A_MERCHANT, share) });
     this.#connections = connections;
     const certificates = new CertificateCallers(clock, listen.tls?.clientCa);
     this.callers = new Callers({ clients, certificates, alias, logger });
