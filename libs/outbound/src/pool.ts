@@ -1,4 +1,5 @@
 import { isIP, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 
 type Connect = buildConnector.connector;
@@ -27,9 +28,13 @@ export function pool(origin: URL | string, options: object): Dispatcher {
   });
 }
 
-/** What undici's parser is told at the end of the headers of an answer. */
+/** What is used of undici's parser. */
 interface AnswerParser {
-  onHeadersComplete(status: number, isUpgrade: boolean, isReusable: boolean): number;
+  /** Of the answer that is being read; 0 between two of them. */
+  readonly statusCode: number | null;
+  /** Whether the connection may carry another request after this answer. */
+  shouldKeepAlive: boolean;
+  onHeadersComplete(status: number, ...rest: readonly boolean[]): number;
 }
 
 /**
@@ -45,15 +50,17 @@ function readAnswersRightly(client: Dispatcher): boolean {
   const parser = hidden(socket, 'parser') as AnswerParser | undefined;
   if (socket === undefined || typeof parser?.onHeadersComplete !== 'function') return false;
   const read = parser.onHeadersComplete.bind(parser);
+  const giveUpIfUnsent = (): void => {
+    if (socket.writableLength === 0) return;
+    parser.shouldKeepAlive = false;
+    if (!parser.statusCode) socket.destroy();
+  };
   let interim = 0;
-  parser.onHeadersComplete = (status, isUpgrade, isReusable) => {
-    if (status >= 200) {
-      interim = 0;
-      return read(status, isUpgrade, isReusable && socket.writableLength === 0);
-    }
-    interim += 1;
-    const isTooMuch = interim > MAX_INTERIM;
-    return read(isTooMuch ? 100 : status === 100 ? 102 : status, isUpgrade, isReusable);
+  parser.onHeadersComplete = (status, ...rest) => {
+    interim = status < 200 ? interim + 1 : 0;
+    // TLS says in the next turn what has been sent in this one. undici begins no request before.
+    if (interim === 0 && socket.writableLength > 0) void nextTurn().then(giveUpIfUnsent);
+    return read(interim > MAX_INTERIM ? 100 : status === 100 ? 102 : status, ...rest);
   };
   return true;
 }
