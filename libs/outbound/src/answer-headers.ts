@@ -12,7 +12,9 @@ export function headerOf(headers: AnswerHeaders, name: string): string | undefin
 
 /** The items of a header that is a list (RFC 9110 section 5.6.1), however often it was sent; in lower case. */
 export function listOf(headers: AnswerHeaders, name: string): readonly string[] {
-  const items = [headers[name] ?? []].flat().flatMap((value) => value.toLowerCase().split(','));
+  const value = headers[name];
+  if (value === undefined) return [];
+  const items = String(value).toLowerCase().split(',');
   return items.map((item) => item.trim()).filter((item) => item !== '');
 }
 
