@@ -1,5 +1,5 @@
 import { isIP, type Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '#libs/clock';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 
 type Connect = buildConnector.connector;
