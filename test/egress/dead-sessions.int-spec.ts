@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { eventually } from '#libs/testing';
 import type { Caller, Route } from './callers.js';
 import { answer, good, type HostileGateway, PAID, type Play } from './hostile-gateway.js';
@@ -198,10 +197,9 @@ describe('a session that the gateway calls dead', () => {
       }
   });
 
-  it('is known by its code in an answer that came compressed', async () => {
-    const body = gzipSync(errorBody('b_expired_token'));
-    const head = `HTTP/1.1 401 U\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
-    const play: Play = { run: ({ socket }) => void socket.write(Buffer.concat([Buffer.from(head), body])) };
+  it('is known by its code in an answer that has two media types', async () => {
+    const body = errorBody('b_expired_token');
+    const play: Play = { run: ({ socket }) => void socket.write(answer(200, body, ['content-type: text/plain'])) };
     for (const caller of callers)
       for (const route of ROUTES) {
         await gateway.script(play);

@@ -4,7 +4,7 @@ import { answer, good, HostileGateway, PAID, type Play } from './hostile-gateway
 import { outcomeOf } from './outcome.js';
 import { PlayedBroker } from './played-broker.js';
 import { PlayedStage } from './played-stage.js';
-import { type EgressSetUp, RunningEgress } from './running-egress.js';
+import { aClient, type EgressSetUp, RunningEgress } from './running-egress.js';
 import type { EgressRoute } from '#libs/configuration';
 import { RawConnection } from './raw-exchange.js';
 
@@ -116,6 +116,25 @@ describe('connections to the gateway', () => {
         expect(answers.map(({ text }) => JSON.parse(text) as unknown)).toEqual(payments);
         expect(gateway.seen).toHaveLength(40);
       }
+  });
+
+  it('are of one merchant each, so that a body which the gateway does not read is no request of another merchant', async () => {
+    const clients = [aClient('shop', 'shop'), aClient('other', 'other')];
+    const two = await RunningEgress.start({ broker, gatewayUrl: gateway.url, clients });
+    const carried = new Map<object, Set<string | undefined>>();
+    const unread: Play = {
+      on: 'head',
+      run: ({ request, socket, gateway: at, good: body }) => {
+        const merchants = carried.get(socket) ?? new Set();
+        carried.set(socket, merchants.add(at.sessionOf(request)?.merchant));
+        socket.write(answer(200, body));
+      },
+    };
+    await gateway.script(...Array.from({ length: 6 }, () => unread));
+    for (let number = 0; number < 3; number += 1)
+      for (const { name } of clients) expect(outcomeOf(await two.plain(name).pay('clear', {}), GOOD)).toBe('good');
+    await two.close();
+    expect([...carried.values()].map((merchants) => [...merchants])).toEqual([['shop'], ['other']]);
   });
 
   it('are closed when the egress ends', async () => {

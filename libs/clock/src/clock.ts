@@ -15,6 +15,11 @@ export interface Clock {
   schedule(delayMs: number, task: () => void): ScheduledTask;
 }
 
+/** The next turn of the event loop. No time passes: what the runtime finishes within a turn is then over. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** setTimeout takes a 32-bit delay and fires at once for a longer one. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 

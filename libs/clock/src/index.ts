@@ -1,5 +1,5 @@
 export { Alarm } from './alarm.js';
-export { SystemClock, type Clock, type ScheduledTask } from './clock.js';
+export { nextTurn, SystemClock, type Clock, type ScheduledTask } from './clock.js';
 export { DailyWindow, type DailyTimes, type Span } from './daily-window.js';
 export { Deadline } from './deadline.js';
 export { formatDuration, parseDurationMs } from './duration.js';

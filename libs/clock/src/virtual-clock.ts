@@ -1,4 +1,4 @@
-import type { Clock, ScheduledTask } from './clock.js';
+import { type Clock, nextTurn, type ScheduledTask } from './clock.js';
 import { instantFromEpochMs, type Instant } from './instant.js';
 
 interface PendingTask {
@@ -55,7 +55,7 @@ export class VirtualClock implements Clock {
    * it comes once no promise has anything left to do, however long a chain they form.
    */
   async settle(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 
   /** Moves both clocks on without running any task. */

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { instantFromEpochMs } from '#libs/clock';
 import { GatewayFailure } from '#libs/session';
 import { readAnswer, readText, type SealedSession } from './answer-reader.js';
-import type { AnswerHeaders, GatewayAnswer } from './gateway-answer.js';
+import type { AnswerHeaders } from '#libs/outbound';
+import type { GatewayAnswer } from './gateway-answer.js';
 import { anAnswer } from './gateway-fixtures.js';
 import { parseRetryAfterMs } from './retry-after.js';
 

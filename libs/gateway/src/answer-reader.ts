@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { type Instant, parseHttpDate } from '#libs/clock';
+import { ENCODED, headerOf } from '#libs/outbound';
 import { GatewayFailure, type NoAnswerReason } from '#libs/session';
 import { classifyFailure } from './failure-rules.js';
-import { type AnswerBody, type AnswerMarks, type GatewayAnswer, headerOf, safeMark } from './gateway-answer.js';
+import { type AnswerBody, type AnswerMarks, type GatewayAnswer, safeMark } from './gateway-answer.js';
 import { parseRetryAfterMs } from './retry-after.js';
 
 /** A successful answer to the create-session call, still sealed. */
@@ -87,10 +88,7 @@ function msgTypeOf({ msgType }: BodyReading['fields']): 'ERROR' | 'VALIDATION_ER
 function readBody(answer: GatewayAnswer): BodyReading {
   const { body } = answer;
   if (body.kind === 'refused') {
-    const lack =
-      body.reason === 'too_large'
-        ? 'the answer is too long; it was not read to its end'
-        : 'the answer is compressed, although nothing but identity was accepted';
+    const lack = body.reason === 'too_large' ? 'the answer is too long; it was not read to its end' : ENCODED;
     return { fields: {}, lack, ...(saysHtml(answer) ? { instead: 'html_page' } : {}) };
   }
   const value = parseJson(body.bytes);

@@ -1,6 +1,7 @@
+import type { AnswerHeaders } from '#libs/outbound';
 import { GatewayFailure, type GatewayFailureKind } from '#libs/session';
 import { readAnswer, readText } from './answer-reader.js';
-import type { AnswerHeaders, GatewayAnswer } from './gateway-answer.js';
+import type { GatewayAnswer } from './gateway-answer.js';
 import { anAnswer } from './gateway-fixtures.js';
 
 const STATUSES = [200, 400, 401, 403, 404, 500, 503] as const;

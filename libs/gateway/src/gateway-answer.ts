@@ -1,8 +1,6 @@
 import type { Instant } from '#libs/clock';
+import type { AnswerHeaders } from '#libs/outbound';
 import { GatewayFailure } from '#libs/session';
-
-/** Header names in lower case; a header that was sent more than once is a list. */
-export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type AnswerBody =
   | { readonly kind: 'complete'; readonly bytes: Uint8Array }
@@ -22,12 +20,6 @@ export interface GatewayAnswer {
 export interface AnswerMarks {
   readonly httpStatus: number;
   readonly requestId?: string;
-}
-
-/** The value of a header that was sent exactly once. */
-export function headerOf(headers: AnswerHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** Reduces what a peer sent to something that may appear in a log line or as a metric label; undefined if it may not. */

@@ -41,14 +41,16 @@ describe('connections to the gateway', () => {
     });
   };
 
-  it('are shared by merchants with the same trust and proxy, and by no others', async () => {
+  it('are of one merchant, with one trust and one proxy', async () => {
     server = await LoopbackServer.http((_request, response) => response.end(body));
-    const first = connections.dispatcherFor({ tls: { ca: 'A', pins: ['p', 'q'] } });
-    expect(connections.dispatcherFor({ tls: { ca: 'A', pins: ['q', 'p'] } })).toBe(first);
-    expect(connections.dispatcherFor({ tls: { ca: 'B', pins: ['p', 'q'] } })).not.toBe(first);
-    expect(connections.dispatcherFor({ tls: { ca: 'A', pins: ['p'] } })).not.toBe(first);
+    const merchant = 'shop';
+    const first = connections.dispatcherFor({ merchant, tls: { ca: 'A', pins: ['p', 'q'] } });
+    expect(connections.dispatcherFor({ merchant, tls: { ca: 'A', pins: ['q', 'p'] } })).toBe(first);
+    expect(connections.dispatcherFor({ merchant: 'other', tls: { ca: 'A', pins: ['p', 'q'] } })).not.toBe(first);
+    expect(connections.dispatcherFor({ merchant, tls: { ca: 'B', pins: ['p', 'q'] } })).not.toBe(first);
+    expect(connections.dispatcherFor({ merchant, tls: { ca: 'A', pins: ['p'] } })).not.toBe(first);
     const proxy = new URL('http://127.0.0.1:9');
-    expect(connections.dispatcherFor({ tls: { ca: 'A', pins: ['p', 'q'] }, proxy })).not.toBe(first);
+    expect(connections.dispatcherFor({ merchant, tls: { ca: 'A', pins: ['p', 'q'] }, proxy })).not.toBe(first);
   });
 
   it('are kept for the next call', async () => {

@@ -3,20 +3,27 @@ import { type Dispatcher, OutboundConnections } from '#libs/outbound';
 import { GatewayFailure } from '#libs/session';
 import type { GatewayPlace } from './merchant-gateway.js';
 
-/** What must be equal for two merchants to share connections. */
-type ConnectionSettings = Pick<GatewayPlace, 'tls' | 'proxy'>;
+/** What must be equal for two calls to share connections. */
+type ConnectionSettings = Pick<GatewayPlace, 'merchant' | 'tls' | 'proxy'>;
 
-/** The pool: merchants with the same TLS and proxy settings share connections. Owned, and closed, by the app. */
+/** A renewal has one call in flight. */
+const CONNECTIONS_PER_MERCHANT = 4;
+
+/** The pools: each merchant has connections of its own. Owned, and closed, by the app. */
 export class GatewayConnections {
   readonly #connections: OutboundConnections;
 
   constructor(clock: Clock) {
-    this.#connections = new OutboundConnections({ clock });
+    this.#connections = new OutboundConnections({ clock, connectionsPerOrigin: CONNECTIONS_PER_MERCHANT });
   }
 
   /** @throws GatewayFailure `aborted` once the pool is closed */
-  dispatcherFor({ tls, proxy }: ConnectionSettings): Dispatcher {
-    const dispatcher = this.#connections.dispatcherFor({ tls, ...(proxy === undefined ? {} : { proxy }) });
+  dispatcherFor({ merchant, tls, proxy }: ConnectionSettings): Dispatcher {
+    const dispatcher = this.#connections.dispatcherFor({
+      tls,
+      ...(merchant === undefined ? {} : { owner: merchant }),
+      ...(proxy === undefined ? {} : { proxy }),
+    });
     if (dispatcher !== undefined) return dispatcher;
     throw new GatewayFailure({ kind: 'aborted', detail: 'the connections to the gateway are closed' });
   }

@@ -9,7 +9,8 @@ import {
   importServerKey,
   sealJwe,
 } from '#libs/jwe';
-import type { AnswerHeaders, GatewayAnswer } from './gateway-answer.js';
+import type { AnswerHeaders } from '#libs/outbound';
+import type { GatewayAnswer } from './gateway-answer.js';
 import type { MerchantGateway } from './merchant-gateway.js';
 
 /** For the specs of this lib: a merchant, and the gateway's half of the conversation. */

@@ -1,6 +1,6 @@
 import { type Clock, plusMs } from '#libs/clock';
-import type { Dispatcher } from '#libs/outbound';
-import { type AnswerBody, type GatewayAnswer, headerOf } from './gateway-answer.js';
+import { type Dispatcher, isEncoded } from '#libs/outbound';
+import type { AnswerBody, GatewayAnswer } from './gateway-answer.js';
 
 /** A request to the gateway. Everything that the interface describes is a POST with a body. */
 export interface GatewayRequest {
@@ -67,7 +67,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 /** Leaving the loop early ends the connection, so that nothing more is read from it. */
 async function readBounded({ headers, body }: Dispatcher.ResponseData): Promise<AnswerBody> {
-  const encoded = (headerOf(headers, 'content-encoding') ?? 'identity').toLowerCase() !== 'identity';
+  const encoded = isEncoded(headers);
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {

@@ -9,8 +9,9 @@ export type RequestData =
   | { readonly attach: 'none' }
   | { readonly attach: 'body' | 'header'; readonly name: string; readonly recipient: RecipientKey };
 
-/** Where a gateway is and how it is reached, whoever calls it. */
-export type GatewayPlace = Pick<MerchantGateway, 'baseUrl' | 'environment' | 'timeoutMs' | 'tls' | 'proxy'>;
+/** Where a gateway is and how it is reached, by a merchant or for a look from outside. */
+export type GatewayPlace = Pick<MerchantGateway, 'baseUrl' | 'environment' | 'timeoutMs' | 'tls' | 'proxy'> &
+  Partial<Pick<MerchantGateway, 'merchant'>>;
 
 /** What the gateway calls of one merchant need. Plain, checked data: the app fills it from its configuration. */
 export interface MerchantGateway {

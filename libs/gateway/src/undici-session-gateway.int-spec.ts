@@ -109,6 +109,15 @@ describe('the create-session call', () => {
     expect(requests).toBe(1);
   });
 
+  it('brings back the session that follows a 100 which nobody asked for', async () => {
+    const body = JSON.stringify({ jwe: await merchant.seal(sessionFields(bank)) });
+    const head = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`;
+    const said = `HTTP/1.1 100 Continue\r\n\r\n${head}${body}`;
+    await serveBytes((socket) => void accepted(socket).then(() => socket.write(said)));
+    expect((await create()).deviceId).toBe(DEVICE_ID);
+    expect(requests).toBe(1);
+  });
+
   it('counts back to when it was sent by the time that has passed, not by a wall clock that was set meanwhile', async () => {
     const jwe = await merchant.seal(sessionFields(bank));
     await serve((request, response) => {

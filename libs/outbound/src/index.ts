@@ -1,4 +1,5 @@
 export type { Dispatcher } from 'undici';
+export { type AnswerHeaders, ENCODED, headerOf, isEncoded, listOf } from './answer-headers.js';
 export { type ExchangeEnd, exchangeEndOf } from './exchange-end.js';
 export { fetchThrough } from './fetch-through.js';
 export { hostOf } from './host-of.js';

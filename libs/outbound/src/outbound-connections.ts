@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '#libs/clock';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
-import { proxyPool } from './proxy-pool.js';
+import { pool } from './pool.js';
 import { type TlsTrust, trustOptions } from './tls-trust.js';
 
 /** How a host is reached. Equal settings share connections. */
@@ -8,6 +9,8 @@ export interface ConnectionSettings {
   readonly tls: TlsTrust;
   /** URL of an HTTP proxy. */
   readonly proxy?: URL;
+  /** Whose requests these are: nobody else's travel on the same connections. */
+  readonly owner?: string;
   /** PEM: our client certificate and its key. */
   readonly certificate?: { readonly cert: string; readonly key: string };
 }
@@ -44,8 +47,10 @@ export class OutboundConnections {
   /** @returns undefined once the pool is closed */
   dispatcherFor(settings: ConnectionSettings): Dispatcher | undefined {
     if (this.#closed !== undefined) return undefined;
-    const { tls, proxy, certificate } = settings;
-    const key = JSON.stringify([tls.ca, [...tls.pins].sort(), proxy?.href, certificate?.cert, certificate?.key]);
+    const { owner, tls, proxy, certificate } = settings;
+    const parts = [owner, tls.ca, [...tls.pins].sort(), proxy?.href, certificate?.cert, certificate?.key];
+    // Not the parts themselves: a thousand owners would each keep a copy of the certificates.
+    const key = createHash('sha256').update(JSON.stringify(parts)).digest('base64');
     const pooled = this.#dispatchers.get(key);
     if (pooled !== undefined) return pooled;
     const dispatcher = this.#open(settings);
@@ -86,9 +91,11 @@ export class OutboundConnections {
       keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     };
-    if (proxy === undefined) return new Agent(options);
+    // What undici gives on to the pools of a proxy lacks all of these but the connections.
+    const factory = (origin: URL | string, given: object): Dispatcher => pool(origin, { ...options, ...given });
+    if (proxy === undefined) return new Agent({ ...options, factory });
     const proxyTls = { ...socket, ...trustOptions({ pins: [] }) };
-    const pools = { factory: proxyPool, clientFactory: proxyPool };
+    const pools = { factory, clientFactory: factory };
     return new ProxyAgent({ ...options, ...pools, uri: proxy.href, requestTls: connect, proxyTls });
   }
 }

@@ -23,18 +23,26 @@ interface Foundation {
   readonly brokerSessions: BrokerSessions;
 }
 
-/** As many simultaneous payments as a busy shop has; each waits for its own connection, and for no other payment. */
-const GATEWAY_CONNECTIONS = 256;
+/** To the gateway: in all, as many as there may be requests under way, shared evenly by the merchants. */
+const GATEWAY_CONNECTIONS = 1_024;
+/** As many simultaneous payments as a busy shop has, and as few as leave a small one able to pay. */
+const MAX_OF_A_MERCHANT = 256;
+const MIN_OF_A_MERCHANT = 4;
+
+/** What the payments of one merchant go by. */
+interface OfMerchant {
+  readonly session: MerchantSession;
+  readonly gateway: GatewayClient;
+}
 
 /** Everything that follows from one configuration. It is replaced as a whole, and ends when its last request has. */
 export class Deployment {
   readonly callers: Callers;
   readonly routes: RouteTable;
-  readonly gateway: GatewayClient;
   readonly alias: AliasSessions;
   readonly configuration: EgressConfiguration;
   readonly #brokerSessions: BrokerSessions;
-  readonly #sessions: ReadonlyMap<string, MerchantSession>;
+  readonly #merchants: ReadonlyMap<string, OfMerchant>;
   readonly #connections: OutboundConnections;
 
   private constructor(configuration: EgressConfiguration, alias: AliasSessions, foundation: Foundation) {
@@ -42,14 +50,23 @@ export class Deployment {
     const { clients, routes, gateway, listen } = configuration;
     this.configuration = configuration;
     this.alias = alias;
-    this.#connections = new OutboundConnections({ clock, connectionsPerOrigin: GATEWAY_CONNECTIONS });
+    const merchants = [...new Set(clients.map(({ merchant }) => merchant))];
+    const share = Math.max(MIN_OF_A_MERCHANT, Math.floor(GATEWAY_CONNECTIONS / merchants.length));
+    const connections = new OutboundConnections({ clock, connectionsPerOrigin: Math.min(MAX_OF_A_MERCHANT, share) });
+    this.#connections = connections;
     const certificates = new CertificateCallers(clock, listen.tls?.clientCa);
     this.callers = new Callers({ clients, certificates, alias, logger });
     this.routes = new RouteTable(routes);
-    this.gateway = new GatewayClient({ connections: this.#connections, settings: gateway, clock });
     this.#brokerSessions = brokerSessions;
-    const merchants = new Set(clients.map(({ merchant }) => merchant));
-    this.#sessions = new Map([...merchants].map((merchant) => [merchant, brokerSessions.take(merchant)]));
+    this.#merchants = new Map(
+      merchants.map((merchant) => [
+        merchant,
+        {
+          session: brokerSessions.take(merchant),
+          gateway: new GatewayClient({ merchant, connections, settings: gateway, clock }),
+        },
+      ]),
+    );
   }
 
   /** @param before the deployment that this one replaces: if the broker is the same, so are the sessions */
@@ -70,27 +87,27 @@ export class Deployment {
 
   /** Requests the first session of every merchant. */
   start(): void {
-    for (const session of this.#sessions.values()) session.start();
+    for (const { session } of this.#merchants.values()) session.start();
   }
 
   /** Resolves when every merchant has its first session, or it is known why not. */
   async settled(): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map((session) => session.settled()));
+    await Promise.all([...this.#merchants.values()].map(({ session }) => session.settled()));
   }
 
   /** @param merchant the merchant of one of the clients */
-  sessionOf(merchant: string): MerchantSession {
-    const session = this.#sessions.get(merchant);
-    if (session === undefined) throw new TypeError('a client has a merchant without a session');
-    return session;
+  of(merchant: string): OfMerchant {
+    const found = this.#merchants.get(merchant);
+    if (found === undefined) throw new TypeError('a client has a merchant without a session');
+    return found;
   }
 
   held(): HeldFacts[] {
-    return [...this.#sessions.values()].map(({ facts }) => facts);
+    return [...this.#merchants.values()].map(({ session }) => session.facts);
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#sessions.keys()].map((merchant) => this.#brokerSessions.giveBack(merchant)));
+    await Promise.all([...this.#merchants.keys()].map((merchant) => this.#brokerSessions.giveBack(merchant)));
     await this.#connections.close();
   }
 }

@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream';
 import { BrokerError } from '#libs/errors';
 import { answerHeaders } from '../gateway/answer-headers.js';
 import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
-import { isEncoded } from './answer-body.js';
 
 interface PassOnOptions {
   readonly response: ServerResponse;
@@ -23,9 +22,7 @@ export async function passOn(answer: GatewayAnswer, { response, requestId, maxBy
   const { status, headers } = answer;
   assertWaiting(answer, response);
   if (isRedirect(status)) throw unusable(answer, `it is a redirect (${status})`);
-  const isSame = !isEncoded(headers);
-  const outgoing = answerHeaders(headers, { requestId, body: isSame ? 'same' : 'changed' });
-  if (!isSame && headers['content-type'] !== undefined) outgoing['content-type'] = headers['content-type'];
+  const outgoing = answerHeaders(headers, { requestId, body: 'same' });
   if (BODILESS.has(status)) {
     discard(answer);
     response.writeHead(status, outgoing).end();

@@ -1,9 +1,9 @@
 import { BrokerError } from '#libs/errors';
+import { headerOf } from '#libs/outbound';
 import { inspect } from '../bodies/card-data.js';
 import { answerHeaders } from '../gateway/answer-headers.js';
 import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
 import { requestHeaders } from '../gateway/request-headers.js';
-import { decodedAnswer } from './answer-body.js';
 import type { AdmittedRequest, ExchangeParts } from './exchange-parts.js';
 import { type SealedAnswer, sealedAnswerOf } from './sealed-answer.js';
 import { sendOnceOrTwice } from './send-once-or-twice.js';
@@ -25,8 +25,7 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
     const body = Buffer.from(await parts.session.seal(session, plaintext));
     const passed = requestHeaders(request.headers, session, parts.gateway.passedHeaders);
     const headers = { ...passed, 'content-type': SEALED_TYPE, ...trace };
-    const answered = await parts.gateway.send({ method: 'POST', path, headers, body }, { heldBytes, gone });
-    return await decodedAnswer(answered, MAX_ANSWER_BYTES);
+    return parts.gateway.send({ method: 'POST', path, headers, body }, { heldBytes, gone });
   });
   await give(answer, sealedAnswerOf(answer), { admitted, parts });
 }
@@ -63,7 +62,7 @@ async function give(answer: GatewayAnswer, sealed: SealedAnswer, { admitted, par
     headers['content-type'] = JSON_TYPE;
   } else {
     body = sealed.bytes;
-    const type = answer.headers['content-type'];
+    const type = headerOf(answer.headers, 'content-type');
     if (type !== undefined) headers['content-type'] = type;
   }
   headers['content-length'] = Buffer.byteLength(body);

@@ -123,8 +123,7 @@ export class Traffic {
       route: route.path,
       headers: request.headers,
     });
-    const session = deployment.sessionOf(client.merchant);
-    const parts = { session, gateway: deployment.gateway, alias: deployment.alias };
+    const parts = { ...deployment.of(client.merchant), alias: deployment.alias };
     const maxBytes = longestBody(route, form);
     const body = await readWhole(request, { maxBytes, withinMs: BODY_WITHIN_MS, clock: this.#parts.clock, wantBody });
     const leave = this.#places.take(client.name);

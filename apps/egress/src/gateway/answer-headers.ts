@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { AnswerHeaders } from '#libs/outbound';
 import { hopByHopOf } from './hop-by-hop.js';
 
 /** The gateway's cookies would mix up its clients, and what it says about its own address is not true of ours. */
@@ -10,7 +11,7 @@ const KEPT_BACK: ReadonlySet<string> = new Set([
   'x-refresh_token',
 ]);
 
-/** Also dropped: what is no longer true of a body that was opened or decoded. */
+/** Also dropped: what is no longer true of a body that was opened. */
 const OF_THE_BODY: ReadonlySet<string> = new Set([
   'content-length',
   'content-type',
@@ -26,7 +27,7 @@ interface AnswerFacts {
 }
 
 /** The headers of the gateway's answer that the client gets. */
-export function answerHeaders(given: IncomingHttpHeaders, { requestId, body }: AnswerFacts): OutgoingHttpHeaders {
+export function answerHeaders(given: AnswerHeaders, { requestId, body }: AnswerFacts): OutgoingHttpHeaders {
   const dropped = hopByHopOf(given);
   const headers: OutgoingHttpHeaders = { 'x-request-id': requestId };
   for (const [name, value] of Object.entries(given)) {

@@ -1,10 +1,11 @@
 import type { Clock } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
-import type { OutboundConnections } from '#libs/outbound';
+import type { Dispatcher, OutboundConnections } from '#libs/outbound';
 import { type ExchangeOptions, type GatewayAnswer, GatewayExchange, type GatewayRequest } from './gateway-exchange.js';
 
 interface GatewayClientParts {
+  readonly merchant: string;
   readonly connections: OutboundConnections;
   readonly settings: EgressConfiguration['gateway'];
   readonly clock: Clock;
@@ -13,13 +14,14 @@ interface GatewayClientParts {
 /** A request as its sender sees it, without knowing where the gateway is. */
 export type OutgoingRequest = Omit<GatewayRequest, 'origin'>;
 
-/** The bank's gateway, as configured. */
+/** The bank's gateway, as configured, over connections of one merchant. */
 export class GatewayClient {
   readonly #parts: GatewayClientParts;
   readonly #origin: string;
   readonly #base: string;
   /** Headers of clients that it gets besides the usual ones. */
   readonly passedHeaders: readonly string[];
+  #dispatcher: Dispatcher | undefined;
 
   constructor(parts: GatewayClientParts) {
     const { origin, pathname } = parts.settings.baseUrl;
@@ -31,9 +33,10 @@ export class GatewayClient {
 
   /** @throws as GatewayExchange.send */
   send(request: OutgoingRequest, options: Pick<ExchangeOptions, 'heldBytes' | 'gone'>): Promise<GatewayAnswer> {
-    const { connections, settings, clock } = this.#parts;
+    const { merchant: owner, connections, settings, clock } = this.#parts;
     const { tls, proxy, timeoutMs } = settings;
-    const dispatcher = connections.dispatcherFor({ tls, ...(proxy === undefined ? {} : { proxy }) });
+    this.#dispatcher ??= connections.dispatcherFor({ owner, tls, ...(proxy === undefined ? {} : { proxy }) });
+    const dispatcher = this.#dispatcher;
     if (dispatcher === undefined) return Promise.reject(new BrokerError('shutting_down'));
     const whole = { ...request, origin: this.#origin, path: this.#base + request.path };
     return GatewayExchange.send(whole, { ...options, dispatcher, clock, timeoutMs });

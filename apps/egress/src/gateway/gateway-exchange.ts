@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { type Dispatcher, exchangeEndOf } from '#libs/outbound';
+import { type AnswerHeaders, type Dispatcher, ENCODED, exchangeEndOf, headerOf, isEncoded } from '#libs/outbound';
 
 export interface GatewayRequest {
   readonly origin: string;
@@ -14,7 +13,7 @@ export interface GatewayRequest {
 
 interface AnswerHead {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: AnswerHeaders;
 }
 
 /**
@@ -53,6 +52,7 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
   #held: Buffer[] = [];
   #heldBytes = 0;
   #limit = 0;
+  #isEncoded = false;
   #stream: Readable | undefined;
   #failure: BrokerError | undefined;
 
@@ -82,14 +82,17 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
     this.#controller = controller;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     if (status < 200) return;
     this.#head = { status, headers };
     this.#limit = this.#options.heldBytes(this.#head);
-    if (Number(headers['content-length'] ?? 0) > this.#limit || this.#limit === 0) this.#startStream();
+    this.#isEncoded = isEncoded(headers);
+    const isLong = Number(headerOf(headers, 'content-length') ?? 0) > this.#limit || this.#limit === 0;
+    if (isLong && !this.#isEncoded) this.#startStream();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isEncoded) return this.#abort(new BrokerError('answer_unusable', { detail: ENCODED }));
     if (this.#stream !== undefined) {
       if (!this.#stream.push(chunk)) controller.pause();
       return;

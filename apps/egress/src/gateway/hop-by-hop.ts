@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { type AnswerHeaders, listOf } from '#libs/outbound';
 
 /** Headers of one connection, not of the message (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = [
@@ -16,8 +16,8 @@ const HOP_BY_HOP = [
 const ALWAYS: ReadonlySet<string> = new Set(HOP_BY_HOP);
 
 /** The names of the headers that end at this hop: the well-known ones, and those listed in `Connection`. */
-export function hopByHopOf({ connection }: IncomingHttpHeaders): ReadonlySet<string> {
+export function hopByHopOf(headers: AnswerHeaders): ReadonlySet<string> {
+  const { connection } = headers;
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return ALWAYS;
-  const named = connection.split(',').map((name) => name.trim().toLowerCase());
-  return new Set([...HOP_BY_HOP, ...named]);
+  return new Set([...HOP_BY_HOP, ...listOf(headers, 'connection')]);
 }

@@ -9,7 +9,7 @@ const OF_ONE_CONNECTION = [
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ];
 const OF_A_SESSION = ['x-device_id', 'x-refresh_token', 'x-api_version'];
-const FOR_US = ['host', 'authorization', 'cookie', 'expect', 'accept-encoding', 'content-length', 'forwarded', 'via'];
+const FOR_US = ['host', 'authorization', 'cookie', 'expect', 'content-length', 'forwarded', 'via'];
 
 const requestId = 'request-1';
 const session = { deviceId: 'our-device', refreshToken: 'our-refresh-token' } as Session;
@@ -19,13 +19,25 @@ const names = fc.oneof(ordinary, fc.constantFrom(...OF_ONE_CONNECTION, ...OF_A_S
 const cased = fc
   .tuple(ordinary, fc.boolean(), fc.constantFrom('', ' ', '\t'))
   .map(([name, isUpper, space]) => space + (isUpper ? name.toUpperCase() : name) + space);
-const connections = fc.array(fc.oneof(cased, fc.constantFrom('close', 'keep-alive', ''))).map((list) => list.join(','));
+const connections = fc.array(fc.oneof(cased, fc.constantFrom('close', 'keep-alive', '')));
 const headers = fc
-  .tuple(fc.dictionary(names, fc.constant('theirs')), fc.option(connections, { nil: undefined }))
-  .map(([given, connection]): IncomingHttpHeaders => (connection === undefined ? given : { ...given, connection }));
+  .tuple(
+    fc.dictionary(names, fc.constant('theirs')),
+    fc.option(
+      fc.oneof(
+        connections.map((list) => list.join(',')),
+        connections,
+      ),
+      { nil: undefined },
+    ),
+  )
+  // As the types of Node.js do not say, undici gives a list for a header that was sent twice.
+  .map(([given, connection]) => (connection === undefined ? given : { ...given, connection }) as IncomingHttpHeaders);
 
 const namedBy = ({ connection = '' }: IncomingHttpHeaders): string[] =>
-  connection.split(',').map((name) => name.trim().toLowerCase());
+  String(connection)
+    .split(',')
+    .map((name) => name.trim().toLowerCase());
 
 describe('the headers of a request to the gateway, whatever the client sent', () => {
   it('are those of the session, each once, and of the client no others than those that are named', () => {
@@ -35,6 +47,7 @@ describe('the headers of a request to the gateway, whatever the client sent', ()
         const passed = requestHeaders({ ...given, traceparent: 'theirs', [also]: 'theirs' }, session, [also]);
         const kept = ['traceparent', also].filter((name) => !namedBy(given).includes(name));
         expect(passed).toEqual({
+          'accept-encoding': 'identity',
           'x-api_version': 'V1',
           'x-device_id': 'our-device',
           'x-refresh_token': 'our-refresh-token',

@@ -23,6 +23,8 @@ export function requestHeaders(
     const value = given[name];
     if (value !== undefined && !dropped.has(name)) headers[name] = value;
   }
+  // Without it, any coding would be acceptable (RFC 9110 section 12.5.3), and none is read here.
+  headers['accept-encoding'] = 'identity';
   headers['x-api_version'] = 'V1';
   headers['x-device_id'] = deviceId;
   if (refreshToken !== undefined) headers['x-refresh_token'] = refreshToken;

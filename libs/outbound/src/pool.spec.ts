@@ -1,7 +1,7 @@
-import { type buildConnector, ProxyAgent } from 'undici';
-import { proxyPool } from './proxy-pool.js';
+import { type buildConnector, Client, ProxyAgent } from 'undici';
+import { pool } from './pool.js';
 
-describe('the pool of a proxy', () => {
+describe('a pool of connections', () => {
   it.each([
     ['https://proxy.example:3128', 'proxy.example', 'proxy.example'],
     ['https://192.0.2.7:3128', '192.0.2.7', undefined],
@@ -14,7 +14,7 @@ describe('the pool of a proxy', () => {
     };
     const agent = new ProxyAgent({
       uri,
-      clientFactory: (origin, options) => proxyPool(origin, { ...options, connect }),
+      clientFactory: (origin, options) => pool(origin, { ...options, connect }),
     });
     await expect(agent.request({ origin: 'https://gateway.example', path: '/', method: 'GET' })).rejects.toThrow(
       'nobody is there',
@@ -23,7 +23,12 @@ describe('the pool of a proxy', () => {
     await agent.close();
   });
 
-  it('is none without the connections that undici makes', () => {
-    expect(() => proxyPool('https://proxy.example', {})).toThrow(TypeError);
+  it('is none without the connections that undici makes', async () => {
+    expect(() => pool('https://proxy.example', {})).toThrow(TypeError);
+    const changed = new Client('http://gateway.example');
+    const opened = pool('http://gateway.example', { connect: {} });
+    opened.emit('connect', new URL('http://gateway.example'), [opened, changed]);
+    expect(changed.destroyed).toBe(true);
+    await opened.close();
   });
 });
