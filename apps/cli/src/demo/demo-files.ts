@@ -64,11 +64,12 @@ merchants:
     serviceCode: ${DEMO_SERVICE_CODE}
     clientKeyFiles: [client.jwk.json]
     gateway: { baseUrl: "http://${demoHost}:${ports.sandbox}", environment: test, timeout: 3s }
-    session: { renewBefore: 20%, safetyMargin: 5%, fallbackLifetime: 1m, foreignAuthorizerPause: 10s, budget: [{ calls: 20, per: 10m }] }
+    session: { renewBefore: 20%, safetyMargin: 5%, fallbackLifetime: 1m, foreignAuthorizerPause: 10s, budget: [{ calls: 200, per: 10m }] }
 `;
 }
 
 function merchantsJson(publicJwk: Record<string, string>): string {
-  const merchant = { id: 'shop', serviceCode: DEMO_SERVICE_CODE, publicJwk, lifetimeMs: SESSION_LIFETIME_MS };
+  const lifetimeMs = SESSION_LIFETIME_MS;
+  const merchant = { id: 'shop', serviceCode: DEMO_SERVICE_CODE, publicJwk, lifetimeMs, supersedes: true };
   return `${JSON.stringify([merchant], null, 2)}\n`;
 }
