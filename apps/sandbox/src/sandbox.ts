@@ -9,6 +9,7 @@ import { FaultBook } from './faults/fault-book.js';
 import { authorizeOperation, type AuthorizeParts } from './gateway/authorize.js';
 import { decryptHelper, encryptHelper } from './gateway/cipher-helpers.js';
 import { echoOperation } from './gateway/echo.js';
+import type { GatewayOperation } from './gateway/operation.js';
 import { answerUnknownService, gatewayRoutes } from './gateway/gateway-routes.js';
 import { Stage, type StageParts } from './gateway/play.js';
 import { Ledger } from './ledger/ledger.js';
@@ -17,12 +18,13 @@ import { readMerchants } from './merchants/merchant.js';
 import { Deliverer } from './notifications/delivery.js';
 import { NotificationTargets } from './notifications/notification-targets.js';
 import { Notifications } from './notifications/notifications.js';
-import { Attempts } from './payments/attempts.js';
+import { createPayment, executePayment } from './payments/card-payments.js';
+import { completion, operationById, operationByRequest, refund } from './payments/follow-ups.js';
+import { createOrder, orderOperations } from './payments/order-requests.js';
 import { PaymentBook } from './payments/payment-book.js';
 import { PaymentNotices } from './payments/payment-notices.js';
 import { hostedPage } from './payments/hosted-page.js';
-import { paymentOperations } from './payments/payment-operations.js';
-import { Rivals } from './sessions/rivals.js';
+import { playedPayment, type PaymentParts } from './payments/played-payment.js';
 import { SessionBook } from './sessions/session-book.js';
 import { defaultSettings, type Settings } from './settings.js';
 import { Waiting } from './wire/waiting.js';
@@ -120,7 +122,7 @@ type GatewayParts = Pick<Parts, 'clock' | 'settings' | 'merchants' | 'sessions' 
 
 function paymentPartsOf(gateway: GatewayParts, origins: readonly string[], { deliverer, listening }: Surroundings) {
   const { clock, waiting } = gateway;
-  const book = new PaymentBook(MAX_PAYMENTS);
+  const book = new PaymentBook(clock, MAX_PAYMENTS);
   const notifications = new Notifications({
     clock,
     waiting,
@@ -132,11 +134,25 @@ function paymentPartsOf(gateway: GatewayParts, origins: readonly string[], { del
     book,
     notifications,
     ledger: new Ledger(clock, MAX_PAYMENTS),
-    rivals: new Rivals(gateway),
-    attempts: new Attempts(clock, MAX_PAYMENTS),
     notices: new PaymentNotices({ ...gateway, book, notifications }),
     paymentKey: generateKeyPair(),
   };
+}
+
+/** Every payment that the gateway plays. */
+function paymentOperations(parts: PaymentParts): readonly GatewayOperation[] {
+  return [
+    playedPayment(parts, createOrder(parts)),
+    playedPayment(parts, orderOperations(parts)),
+    playedPayment(parts, createPayment(parts, 'PURCHASE')),
+    playedPayment(parts, executePayment(parts, 'PURCHASE')),
+    playedPayment(parts, createPayment(parts, 'PREAUTH')),
+    playedPayment(parts, executePayment(parts, 'PREAUTH')),
+    playedPayment(parts, completion(parts)),
+    playedPayment(parts, refund(parts)),
+    playedPayment(parts, operationByRequest(parts)),
+    playedPayment(parts, operationById(parts)),
+  ];
 }
 
 async function applicationOf(parts: Parts): Promise<FastifyInstance> {
@@ -144,6 +160,8 @@ async function applicationOf(parts: Parts): Promise<FastifyInstance> {
     bodyLimit: MAX_BODY_BYTES,
     forceCloseConnections: true,
     requestTimeout: MAX_REQUEST_MS,
+    // Observed clients have a base URL that ends in a slash.
+    routerOptions: { ignoreDuplicateSlashes: true },
     http: { maxHeaderSize: MAX_HEAD_BYTES },
   });
   const stage = new Stage(parts);

@@ -1,6 +1,5 @@
 import { BrokerError } from '#libs/errors';
 import type { Operation } from '../calls/call-log.js';
-import { Gate } from './gate.js';
 import { familyOf, type Fault, type FaultFamily } from './fault.js';
 
 interface Entry {
@@ -29,8 +28,8 @@ export interface MetFault {
 export type MetFaults = Readonly<Partial<Record<FaultFamily, MetFault>>>;
 
 export interface FaultScope {
-  readonly operation?: Operation;
-  readonly merchant?: string;
+  readonly operation?: Operation | undefined;
+  readonly merchant?: string | undefined;
 }
 
 const MAX_FAULTS = 1_000;
@@ -109,4 +108,32 @@ function isMeantFor(fault: Fault, operation: Operation, merchant: string | undef
 
 function describeFault({ id, fault, used, gate }: Entry): FaultDescription {
   return { id, ...fault, used, waiting: gate.waiting };
+}
+
+/** Where calls wait until they are released. */
+class Gate {
+  readonly #waiting: (() => void)[] = [];
+  #isOpen = false;
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  pass(): Promise<void> {
+    if (this.#isOpen) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Releases the first `count`. @returns how many there were */
+  release(count: number): number {
+    const released = this.#waiting.splice(0, count);
+    for (const resolve of released) resolve();
+    return released.length;
+  }
+
+  /** From now on, no call waits. */
+  open(): void {
+    this.#isOpen = true;
+    this.release(this.#waiting.length);
+  }
 }
