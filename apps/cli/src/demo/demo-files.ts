@@ -6,7 +6,7 @@ import { demoHost, type DemoPorts } from './demo-ports.js';
 import { keepKey, keepToken, replaceFile, sha256Of } from './kept-files.js';
 
 /** The service code of the interface description's own example. */
-const DEMO_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
+export const DEMO_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 const SESSION_LIFETIME_MS = 60_000;
 
 export interface DemoFiles {
