@@ -125,17 +125,6 @@ describe('the ledger of payments', () => {
       expect((await answer).status).toBe(200);
       expect(await totals()).toMatchObject({ accepted: 1, refused: 0, inFlight: 0 });
     });
-
-    it('is refused at its end when the session is looked at there', async () => {
-      await settings({ paymentMs: 300, paymentSession: 'at_end' });
-      const answer = desk.createOrder({ merchantRequestId: 'order-1' });
-      await arrived();
-      expect(await totals()).toMatchObject({ inFlight: 1 });
-      await sandbox.session();
-      await clock.advance(300);
-      expect((await answer).code).toBe('b_session_doesnt_exist');
-      expect(await totals()).toMatchObject({ accepted: 0, refused: 1, inFlight: 0 });
-    });
   });
 
   it.each<[string, object, number, unknown]>([

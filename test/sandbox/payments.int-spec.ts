@@ -190,15 +190,6 @@ describe('payments at the played gateway', () => {
       const { body } = await desk.executePurchase(operationId, { browserInfo: { language: 'uk' } });
       expect(body['status']).toBe('SUCCESS');
     });
-
-    it('is taken with an expired card unless expiry is checked', async () => {
-      const { operationId } = (await desk.createPurchase()).body;
-      await sandbox.control('/settings', { method: 'PATCH', body: { cardExpiry: 'checked' } });
-      expect((await desk.executePurchase(operationId, {}, '2602111')).code).toBe(
-        'b_validation_card_expiration_date_and_security_code',
-      );
-      expect((await desk.executePurchase(operationId, {}, '2603111')).body['status']).toBe('SUCCESS');
-    });
   });
 
   describe('a refund', () => {

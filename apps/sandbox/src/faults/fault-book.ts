@@ -9,15 +9,6 @@ interface Entry {
   used: number;
 }
 
-/** A fault as control requests see it. */
-type FaultDescription = Fault & {
-  readonly id: number;
-  /** How many calls met it. */
-  readonly used: number;
-  /** How many calls it is holding at the moment. */
-  readonly waiting: number;
-};
-
 /** A fault that a call has met. */
 export interface MetFault {
   readonly fault: Fault;
@@ -40,7 +31,7 @@ export class FaultBook {
   #lastId = 0;
 
   /** @throws BrokerError `invalid_request` when there are too many to keep */
-  add(fault: Fault): FaultDescription {
+  add(fault: Fault): { readonly id: number } {
     if (this.#entries.size >= MAX_FAULTS) {
       throw new BrokerError('invalid_request', { publicDetail: `there are ${MAX_FAULTS} faults: clear some first` });
     }
@@ -66,7 +57,7 @@ export class FaultBook {
     return met;
   }
 
-  list(): readonly FaultDescription[] {
+  list(): readonly { readonly id: number }[] {
     return [...this.#entries.values()].map(describeFault);
   }
 
@@ -106,7 +97,8 @@ function isMeantFor(fault: Fault, operation: Operation, merchant: string | undef
   );
 }
 
-function describeFault({ id, fault, used, gate }: Entry): FaultDescription {
+/** As control requests see it: how many calls met it, and how many it is holding at the moment. */
+function describeFault({ id, fault, used, gate }: Entry) {
   return { id, ...fault, used, waiting: gate.waiting };
 }
 

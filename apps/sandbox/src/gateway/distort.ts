@@ -29,17 +29,14 @@ export function distort(answer: Answer, trouble: Trouble): Answer {
   if (trouble.kind !== 'oversized') return answer;
   const padding = 'a'.repeat(trouble.bytes);
   if (trouble.part === 'headers') return { ...answer, headers: { ...answer.headers, 'x-padding': padding } };
-  return { ...answer, body: isJson(answer) ? withMember(answer.body, padding) : answer.body + padding };
+  if (!isJson(answer)) return { ...answer, body: answer.body + padding };
+  return { ...answer, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), padding }) };
 }
 
 function withoutJwe(answer: Answer, fields: readonly string[]): Answer {
   if (!fields.includes('jwe') || !isJson(answer)) return answer;
   const { jwe: _jwe, ...rest } = JSON.parse(answer.body) as Readonly<Record<string, unknown>>;
   return { ...answer, body: JSON.stringify(rest) };
-}
-
-function withMember(json: string, padding: string): string {
-  return JSON.stringify({ ...(JSON.parse(json) as object), padding });
 }
 
 function isJson({ contentType }: Answer): boolean {

@@ -16,7 +16,7 @@ export function namedSession({ sessions }: SessionParts, request: GatewayRequest
 
 /** Whom a later request concerns, by the device that it presents. */
 export function callerOf({ merchants }: SessionParts, session: PlayedSession | undefined): Caller {
-  const merchant = session === undefined ? undefined : merchants.byId(session.merchant);
+  const merchant = merchants.byId(session?.merchant ?? '');
   return merchant === undefined ? {} : { merchant, serviceCode: merchant.serviceCode };
 }
 

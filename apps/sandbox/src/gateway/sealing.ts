@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
-import { encodeBase64url } from '../crypto/base64url.js';
 import { openCompact, sealCompact } from '../crypto/compact-jwe.js';
-import { generateKeyPair, type KeyPair, type PublicKey } from '../crypto/ec-key.js';
+import { encodeBase64url, generateKeyPair, type KeyPair, type PublicKey } from '../crypto/ec-key.js';
 import type { Trouble } from '../faults/fault.js';
 import { GatewayRefusal } from './refusal.js';
 

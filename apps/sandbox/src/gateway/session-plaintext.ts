@@ -1,6 +1,5 @@
 import { plusMs } from '#libs/clock';
-import { encodeBase64url } from '../crypto/base64url.js';
-import { generateKeyPair, type PublicJwk } from '../crypto/ec-key.js';
+import { encodeBase64url, generateKeyPair, type PublicJwk } from '../crypto/ec-key.js';
 import type { Trouble } from '../faults/fault.js';
 import type { Merchant } from '../merchants/merchant.js';
 import type { PlayedSession } from '../sessions/session-book.js';

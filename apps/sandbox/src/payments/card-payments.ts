@@ -3,17 +3,14 @@ import { GatewayRefusal } from '../gateway/refusal.js';
 import { openSealed } from '../gateway/sealing.js';
 import { oneOf, openShape, optional } from '../input/read-input.js';
 import type { PaymentClaim } from '../ledger/ledger.js';
-import { demandNotExpired, readCard, readCardData, type Card, type CardConduct } from './card.js';
+import { demandCardData, readCard, type Card, type CardConduct } from './card.js';
 import { directMembers, newOperation, type OperationStatus, type PaymentOperation } from './operation.js';
 import { namedClaim, type PaymentKind, type PaymentParts, type PaymentScene } from './played-payment.js';
 import { amountOrText, customerId, id, notice, sealedWords, sendingDate, wordsOrNone } from './request-members.js';
 
-/** The two direct payments in two steps; they differ in nothing but their names. */
-type DirectType = 'PURCHASE' | 'PREAUTH';
-const steps = {
-  PURCHASE: { create: 'create-purchase', execute: 'execute-purchase', at: 'purchase' },
-  PREAUTH: { create: 'create-preauth', execute: 'execute-preauth', at: 'preauth' },
-} as const;
+/** The direct payments in two steps, by the ends of their paths; they differ in nothing else. */
+type DirectPayment = 'purchase' | 'preauth';
+const types = { purchase: 'PURCHASE', preauth: 'PREAUTH' } as const;
 
 const cardReader = openShape({
   merchantRequestId: id,
@@ -31,11 +28,11 @@ const cardReader = openShape({
 type CardRequest = ReturnType<typeof cardReader>;
 
 /** The first step: the card, without its expiry and security code. */
-export function createPayment(parts: PaymentParts, type: DirectType): PaymentKind<CardRequest> {
+export function createPayment(parts: PaymentParts, which: DirectPayment): PaymentKind<CardRequest> {
   const { book, notices, paymentKey } = parts;
   return {
-    name: steps[type].create,
-    path: `payments/v3/create/${steps[type].at}`,
+    name: `create-${which}`,
+    path: `payments/v3/create/${which}`,
     form: 'sealed',
     reader: cardReader,
     claim: namedClaim,
@@ -43,7 +40,7 @@ export function createPayment(parts: PaymentParts, type: DirectType): PaymentKin
     subject: ({ merchantRequestId }) => merchantRequestId,
     carryOut(request, scene) {
       const card = readCard(openSealed(request.encryptedCardNumber, paymentKey).toString('utf8').trim());
-      const operation = operationFrom(parts, { type, request, card, scene });
+      const operation = operationFrom(parts, { type: types[which], request, card, scene });
       book.addOperation(operation);
       if (operation.status === 'SUCCESS' || operation.status === 'FAIL') notices.changed(operation);
       return directMembers(operation);
@@ -52,7 +49,7 @@ export function createPayment(parts: PaymentParts, type: DirectType): PaymentKin
 }
 
 interface CardPayment {
-  readonly type: DirectType;
+  readonly type: (typeof types)[DirectPayment];
   readonly request: CardRequest;
   readonly card: Card;
   readonly scene: PaymentScene;
@@ -100,18 +97,19 @@ const dataReader = openShape({
 type DataRequest = ReturnType<typeof dataReader>;
 
 /** The second step: expiry and security code, and the browser if 3-D Secure was needed. */
-export function executePayment(parts: PaymentParts, type: DirectType): PaymentKind<DataRequest> {
+export function executePayment(parts: PaymentParts, which: DirectPayment): PaymentKind<DataRequest> {
   const { book, clock, notices } = parts;
   return {
-    name: steps[type].execute,
-    path: `payments/v1/execute/${steps[type].at}`,
+    name: `execute-${which}`,
+    path: `payments/v1/execute/${which}`,
     form: 'sealed',
     reader: dataReader,
     claim: ({ operationId }) => claimOf(parts, operationId),
     subject: ({ operationId }) => operationId,
     carryOut(request, { merchant }) {
       const operation = book.operation(request.operationId);
-      const isMeant = operation?.type === type && operation.hppOrderId === '' && operation.merchant === merchant.id;
+      const isMeant =
+        operation?.type === types[which] && operation.hppOrderId === '' && operation.merchant === merchant.id;
       if (!isMeant) throw new GatewayRefusal('b_payment_not_found');
       demandExecutable(parts, operation, request);
       const isAuthorized = operation.card?.fate !== 'is_not_authorized';
@@ -133,7 +131,7 @@ function claimOf({ book }: PaymentParts, operationId: unknown): Pick<PaymentClai
 }
 
 function demandExecutable(parts: PaymentParts, operation: PaymentOperation, request: DataRequest): void {
-  const { clock, settings, paymentKey } = parts;
+  const { settings, paymentKey } = parts;
   const isAgain = operation.status === 'SUCCESS' && settings.duplicates === 'accepted';
   const isDue = operation.status === 'PENDING' || operation.status === 'REQUIRED_3DS';
   if (!isDue && !isAgain) {
@@ -142,7 +140,5 @@ function demandExecutable(parts: PaymentParts, operation: PaymentOperation, requ
   if (operation.status === 'REQUIRED_3DS' && request.browserInfo === undefined) {
     throw new GatewayRefusal('VALIDATION_ERROR', { msgText: 'browserInfo must be given for 3-D Secure' });
   }
-  const data = readCardData(openSealed(request.encryptedCardData, paymentKey).toString('utf8').trim());
-  // Off by default: the published example of card data expired in March 2025.
-  if (settings.cardExpiry === 'checked') demandNotExpired(data, new Date(clock.now()));
+  demandCardData(openSealed(request.encryptedCardData, paymentKey).toString('utf8').trim());
 }

@@ -18,15 +18,11 @@ interface NoticeParts {
 
 /** Completes operations, and tells the merchant if the payment named a URL for that. */
 export class PaymentNotices {
-  readonly #parts: NoticeParts;
-
-  constructor(parts: NoticeParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: NoticeParts) {}
 
   /** A refund completes a little after it was requested; `conclude` is what else happens then. */
   settle(operation: PaymentOperation, conclude: () => void): void {
-    const { waiting, settings, book, clock } = this.#parts;
+    const { waiting, settings, book, clock } = this.parts;
     waiting.later(settings.settleMs, () => {
       // A reset in the meantime has removed it.
       if (book.operation(operation.operationId) !== operation) return;
@@ -39,12 +35,12 @@ export class PaymentNotices {
 
   /** Called when the status of the operation has changed. */
   changed(operation: PaymentOperation): void {
-    const merchant = this.#parts.merchants.byId(operation.merchant);
-    const order = this.#parts.book.order(operation.hppOrderId);
+    const merchant = this.parts.merchants.byId(operation.merchant);
+    const order = this.parts.book.order(operation.hppOrderId);
     const { notificationUrl: url, notificationEncryption: isSealed = false } = operation;
     if (merchant === undefined || url === undefined) return;
     const notice = { notificationUrl: url, notificationEncryption: isSealed, operation: operationMembers(operation) };
     const document = order === undefined ? directMembers(operation) : { ...orderDetails(order), ...notice };
-    this.#parts.notifications.send({ merchant, url, document, isSealed });
+    this.parts.notifications.send({ merchant, url, document, isSealed });
   }
 }

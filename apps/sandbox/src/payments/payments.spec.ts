@@ -1,6 +1,6 @@
 import { instantFromEpochMs } from '#libs/clock';
 import { FakeClock } from '#libs/testing';
-import { demandNotExpired, readCard, readCardData } from './card.js';
+import { demandCardData, readCard } from './card.js';
 import {
   directMembers,
   lookedUpMembers,
@@ -67,19 +67,11 @@ describe('a card', () => {
   });
 
   it('has expiry and security code written as in the published example', () => {
-    expect(readCardData('2503111')).toEqual({ year: 25, month: 3 });
-    expect(readCardData('29121234')).toEqual({ year: 29, month: 12 });
+    for (const written of ['2503111', '29121234']) expect(() => demandCardData(written)).not.toThrow();
   });
 
   it.each(['2513111', '2500111', '250311', '25031', '03/25 111', ''])('has no such data as "%s"', (written) => {
-    expect(() => readCardData(written)).toThrow('b_validation_card_expiration_date_and_security_code');
-  });
-
-  it('is good until the end of its month', () => {
-    const march = { year: 26, month: 3 };
-    expect(() => demandNotExpired(march, new Date('2026-03-31T23:59:59Z'))).not.toThrow();
-    expect(() => demandNotExpired(march, new Date('2026-04-01T00:00:00Z'))).toThrow();
-    expect(() => demandNotExpired({ year: 25, month: 12 }, new Date('2026-01-01T00:00:00Z'))).toThrow();
+    expect(() => demandCardData(written)).toThrow('b_validation_card_expiration_date_and_security_code');
   });
 });
 

@@ -100,12 +100,8 @@ export function playedPayment<T>(parts: PaymentParts, kind: PaymentKind<T>): Gat
       demandApiVersion(request);
       const session = demandSession(parts, request);
       record.session = session.id;
-      const { paymentMs, paymentSession } = parts.settings;
-      if (paymentSession === 'at_end') {
-        await parts.waiting.delay(paymentMs);
-        return perform(request, demandSession(parts, request), trouble);
-      }
       const answer = perform(request, session, trouble);
+      const { paymentMs } = parts.settings;
       if (paymentMs > 0) await parts.waiting.delay(paymentMs);
       return answer;
     },
