@@ -76,7 +76,7 @@ async function send({ sandboxUrl, client, session }: Call, order: string): Promi
     jwe?: string;
     msgCode?: string;
   };
-  if (response.status === 401) throw new SessionRejected(msgCode);
+  if (response.status === 401 || msgCode === 'b_session_doesnt_exist') throw new SessionRejected(msgCode);
   if (answer === undefined) throw new Error(`the gateway answered ${msgCode}`);
   return answer;
 }

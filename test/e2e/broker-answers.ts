@@ -34,7 +34,7 @@ const COMPARED = ['content-type', 'cache-control', 'etag', 'preference-applied',
 
 const OPERATION = { type: 'PURCHASE', coinAmount: 1, merchantId: 'm', ecomOperationId: 'kept-1', status: 'FAIL' };
 const ORDER = { ecomOrderId: 'o', coinAmount: 1, merchantId: 'm', hppOrderId: 'h', merchantRequestId: 'r' };
-const NOTIFICATION = JSON.stringify({ ...ORDER, orderStatus: 'DECLINED', operation: OPERATION });
+const NOTIFICATION = JSON.stringify({ ...ORDER, orderStatus: 'FAIL', operation: OPERATION });
 
 /** Questions in order: a session that is rejected is replaced for those that follow. */
 const QUESTIONS: readonly (readonly [what: string, ask: (known: Known) => Question])[] = [

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeWith, eventually } from '#libs/testing';
+import { orderRequest } from '../sandbox/order-request.js';
 import { CliProcess } from './cli-process.js';
 
 const PAID_ORDER = fileURLToPath(new URL('../../docs/examples/merchant-sdk/paid-order.sh', import.meta.url));
@@ -88,6 +89,37 @@ describe('npm start', () => {
       expect(stdout.trim()).toMatch(/^[\da-f-]{36}$/);
       const refused = promisify(execFile)('sh', [PAID_ORDER], { env: { ...env, EGRESS_TOKEN: 'another' } });
       await expect(refused).rejects.toThrow(/no order is paid: the egress \(EGRESS_URL\) says .*"unauthenticated"/);
+    });
+
+    it('prints a program that breaks payments by creating sessions for itself, and the cure', async () => {
+      const [, token] = await shared.said(/create-order -H 'authorization: Bearer ([\w-]+)'/);
+      const [, egress] = await shared.said(/egress +(http\S+)/);
+      const [rival = '', cured = ''] = [...shared.out.matchAll(/while sleep 1; do (curl .*); done/g)].map(
+        ([, line]) => line,
+      );
+      const statusOf = async (line: string): Promise<string> =>
+        (await promisify(execFile)('sh', ['-c', `${line} -w '%{http_code}'`])).stdout;
+      const order = async (): Promise<number> => {
+        const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+        const body = JSON.stringify(orderRequest({ merchantId: 'demo' }));
+        const url = `${egress}/ecom/execute_request/hpp/v1/create-order`;
+        return (await fetch(url, { method: 'POST', headers, body })).status;
+      };
+      expect(await order()).toBe(200);
+      const statuses = new Set<number>();
+      await eventually(async () => {
+        expect(await statusOf(rival)).toBe('200');
+        statuses.add(await order());
+        return /ERROR somebody else creates sessions of this merchant and ends ours .*runbook foreign-authorizer/.test(
+          shared.out,
+        );
+      });
+      expect(statuses).toEqual(new Set([200, 503]));
+      const [, authorization, url] = await shared.said(curlLine);
+      const listed = await fetch(url!.replace(/\/shop\/session$/, ''), { headers: { authorization: authorization! } });
+      expect(await listed.json()).toMatchObject({ merchants: [{ condition: 'foreign_authorizer' }] });
+      await eventually(async () => (await order()) === 200);
+      expect([await statusOf(cured), await order()]).toEqual(['200', 200]);
     });
   });
 

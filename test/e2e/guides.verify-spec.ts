@@ -244,7 +244,7 @@ describeWith(['curl', 'jq', 'python3'], 'every program of the guides, at the san
     const operation = { type: 'PURCHASE', coinAmount: 1, merchantId: 'm', ecomOperationId: 'kept-1', status: 'FAIL' };
     const order = { ecomOrderId: 'o', coinAmount: 1, merchantId: 'm', hppOrderId: 'h', merchantRequestId: 'r' };
     const file = join(broker.folder, 'notification');
-    await writeFile(file, JSON.stringify({ ...order, orderStatus: 'DECLINED', operation }));
+    await writeFile(file, JSON.stringify({ ...order, orderStatus: 'FAIL', operation }));
     const open = (): Promise<string> => programs.output('notifications', 'sh', { ...env, NOTIFICATION_FILE: file });
     expect(await open()).toBe('hosted_page kept-1 is FAIL, repeated: false\n');
     expect(await open()).toBe('hosted_page kept-1 is FAIL, repeated: true\n');

@@ -42,7 +42,7 @@ const anOrder = (operation = anOperation()): Record<string, unknown> => ({
   hppOrderId: 'h-1',
   merchantRequestId: 'r-1',
   paymentMethods: ['CARD'],
-  orderStatus: 'PAID',
+  orderStatus: 'SUCCESS',
   operation,
 });
 

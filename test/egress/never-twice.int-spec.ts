@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { endedAfterEach } from '#libs/testing';
 import { orderRequest } from '../sandbox/order-request.js';
-import { CREATE_PURCHASE, DATE } from '../sandbox/payment-desk.js';
+import { BY_REQUEST, CREATE_PURCHASE, DATE } from '../sandbox/payment-desk.js';
 import type { Answer, Caller, Members, Route } from './callers.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';
@@ -34,13 +35,7 @@ const FAULTS: readonly Members[] = [
   { kind: 'garbage_body', status: 500, text: '{"jwe":' },
   { kind: 'firewall_page' },
   { kind: 'firewall_page', status: 200 },
-  { kind: 'address_refused' },
-  { kind: 'address_refused', as: 'reset' },
-  { kind: 'address_refused', as: 'silence' },
-  ...['random', 'truncated', 'four_parts', 'tampered', 'other_alg', 'zip', 'crit', 'bad_epk'].map((shape) => ({
-    kind: 'garbage_jwe',
-    shape,
-  })),
+  ...['random', 'four_parts', 'other_alg', 'zip', 'crit', 'bad_epk'].map((shape) => ({ kind: 'garbage_jwe', shape })),
   { kind: 'wrong_key' },
   { kind: 'oversized' },
   { kind: 'oversized', part: 'headers', bytes: 100_000 },
@@ -60,6 +55,7 @@ describe('a payment through the egress', () => {
   let stage: EgressStage;
   let egress: RunningEgress;
   let encryptedCardNumber: string;
+  const started = endedAfterEach();
 
   beforeAll(async () => {
     // A doubled payment shows up in the ledger as such, instead of the second one being refused.
@@ -134,5 +130,34 @@ describe('a payment through the egress', () => {
     expect(entries.map(({ accepted }) => accepted)).toEqual(ids.map(() => 1));
     expect(Math.max(...entries.map(({ requests }) => Number(requests)))).toBeLessThanOrEqual(2);
     expect(await stage.createCalls()).toBe(2);
+  });
+
+  it('is known by a lookup, and only repeated under its own id, when its answer is lost', async () => {
+    const ids = Array.from({ length: 100 }, () => randomUUID());
+    const own = started.add(await EgressStage.start(), (it) => it.close());
+    const caller = (await own.egress()).plain();
+    const sealed = await own.sealedCard();
+    const send = (id: string): Promise<Answer> => {
+      const members = { ...aPurchase(id), encryptedCardNumber: sealed, txnType: 'NONCVV' };
+      return caller.pay('sealed', members, { path: CREATE_PURCHASE });
+    };
+    const lookUp = async (merchantRequestId: string): Promise<unknown> => {
+      const { code, text } = await caller.pay('sealed', { merchantRequestId }, { path: BY_REQUEST });
+      return code ?? (JSON.parse(text) as Members)['status'];
+    };
+    // Of every two, one is lost before the bank carries it out, and one after.
+    for (let pair = 0; pair < 50; pair += 1)
+      for (const at of ['arrival', 'answer'])
+        await own.control('POST', '/faults', { kind: 'drop', at, operation: 'create-purchase', times: 1 });
+    for (const id of ids) expect(await send(id)).toMatchObject({ status: 502, code: 'answer_lost' });
+    const found = await Promise.all(ids.map(lookUp));
+    const entries = (await own.ledger('?limit=100')).payments;
+    const outcomes = new Map(entries.map(({ merchantRequestId, outcome }) => [merchantRequestId, outcome]));
+    expect(found).toEqual(ids.map((id) => (outcomes.get(id) === 'accepted' ? 'SUCCESS' : 'b_operation_not_found')));
+    expect(found.filter((status) => status === 'SUCCESS')).toHaveLength(50);
+    const repeated = await Promise.all(ids.map(send));
+    expect(repeated.filter(({ code }) => code === 'b_duplicate_field_value')).toHaveLength(50);
+    expect(new Set(await Promise.all(ids.map(lookUp)))).toEqual(new Set(['SUCCESS']));
+    expect((await own.ledger()).totals).toMatchObject({ payments: 100, accepted: 100, repeated: 100, doubled: 0 });
   });
 });

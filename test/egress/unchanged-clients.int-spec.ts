@@ -3,7 +3,10 @@ import { eventually } from '#libs/testing';
 import { CREATE_PURCHASE, DATE, EXECUTE_PURCHASE, ORDER_OPERATIONS, REFUND } from '../sandbox/payment-desk.js';
 import { orderRequest } from '../sandbox/order-request.js';
 import { PublishedSdk, SdkError } from '../sandbox/published-sdk.js';
-import type { Members, Route } from './callers.js';
+import { openCompact, sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
+import { readPublicKey } from '../../apps/sandbox/src/crypto/ec-key.js';
+import { CREATE, type Members, PATHS, type Route } from './callers.js';
+import { RawConnection } from './raw-exchange.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';
 
@@ -138,5 +141,70 @@ describe('a client that is pointed at the egress', () => {
     await Promise.all([1, 2, 3].map(() => sdk.createPurchase({ ...aPurchase(), cardNumber })));
     expect(await stage.createCalls()).toBe(before + 1);
     expect((await stage.ledger()).totals).toMatchObject({ payments: 3, accepted: 3, doubled: 0 });
+  });
+
+  describe('as published clients and plug-ins are seen on the wire', () => {
+    interface Shape {
+      /** Of a payment on this route. */
+      readonly route: Route;
+      /** Before each path. */
+      readonly prefix?: string;
+      readonly version?: 'HTTP/1.0' | 'HTTP/1.1';
+      readonly create?: readonly string[];
+      /** How it writes names of headers. */
+      readonly name?: (underscored: string) => string;
+      readonly query?: (body: string) => string;
+      readonly body?: (body: string) => string;
+    }
+    const copied = (body: string): string =>
+      `?${new URLSearchParams(JSON.parse(body) as Record<string, string>).toString()}`;
+    const shapes: Readonly<Record<string, Shape>> = {
+      'with no x-api_version in its create call': { route: 'sealed', create: [] },
+      'with its body copied into the query': { route: 'clear', query: copied },
+      'with six thousand octets of its body in the query': {
+        route: 'clear',
+        query: (body) => `${copied(body)}&${'purpose='.padEnd(6_000, 'x')}`,
+      },
+      'with a base URL that ends in a slash': { route: 'sealed', prefix: '/' },
+      'with a sealed body quoted as a JSON string': { route: 'sealed', body: (sealed) => JSON.stringify(sealed) },
+      'with hyphens in the names of headers': { route: 'sealed', name: (name) => name.replace('_', '-') },
+      'in HTTP/1.0': { route: 'sealed', version: 'HTTP/1.0' },
+    };
+    /** One request as it is written, on a connection of its own, and the JSON of its answer. */
+    const told = async (lines: readonly string[], body: string): Promise<Members> => {
+      const connection = await RawConnection.to(egress.url);
+      const head = ['host: egress', 'connection: close', `content-length: ${Buffer.byteLength(body)}`];
+      connection.write([...lines, ...head, '', body].join('\r\n'));
+      await eventually(() => connection.isClosed);
+      return JSON.parse(connection.received.slice(connection.received.indexOf('{'))) as Members;
+    };
+
+    it.each(Object.entries(shapes))('pays %s', async (_name, shape) => {
+      const { prefix = '', version = 'HTTP/1.1', create = ['x-api_version: v1'], name = String } = shape;
+      const { serviceCode, key } = egress.client();
+      const opened = ({ jwe }: Members): Members => JSON.parse(openCompact(String(jwe), key).toString()) as Members;
+      const post = (path: string): string => `POST ${prefix}${path} ${version}`;
+      const created = [post(CREATE), ...create, 'content-type: application/json'];
+      const session = opened(await told(created, JSON.stringify({ serviceCode })));
+      const encryptedCardNumber = await stage.sealedCard();
+      const content = JSON.stringify(
+        shape.route === 'clear' ? orderRequest() : { ...aPurchase(), encryptedCardNumber },
+      );
+      const sealed = sealCompact(content, readPublicKey(session['serverPublic']));
+      const [path, plain, type] =
+        shape.route === 'clear' ? [PATHS.clear, content, 'application/json'] : [CREATE_PURCHASE, sealed, 'text/plain'];
+      const body = shape.body?.(plain) ?? plain;
+      const headers = {
+        'x-api_version': 'V1',
+        'x-device_id': session['deviceId'],
+        'x-refresh_token': session['refreshToken'],
+      };
+      const presented = Object.entries(headers).map(([header, value]) => `${name(header)}: ${String(value)}`);
+      const answer = await told(
+        [post(path + (shape.query?.(plain) ?? '')), ...presented, `content-type: ${type}`],
+        body,
+      );
+      expect(shape.route === 'clear' ? answer : opened(answer)).toMatchObject({ merchantId: 'terminal-1' });
+    });
   });
 });

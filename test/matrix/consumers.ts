@@ -65,7 +65,7 @@ export class Consumers {
   async #present(replica: number, served: Served): Promise<void> {
     const { fleet, record, gatewayUrl, report } = this.#options;
     record.presented += 1;
-    if ((await this.#standing(gatewayUrl, served)) !== 401) return;
+    if (!(await this.#isDead(gatewayUrl, served))) return;
     record.refused += 1;
     const death = `${replica}:${served.generation}`;
     if (!report || this.#reported.has(death)) return;
@@ -73,8 +73,8 @@ export class Consumers {
     await fleet.report(replica, served.generation);
   }
 
-  /** The gateway checks the session before it looks at the payload: an empty payload is refused with another status. */
-  #standing(gatewayUrl: string, { deviceId, refreshToken = '' }: Served): Promise<number> {
+  /** The gateway checks the session before it looks at the payload: an empty payload is refused for another reason. */
+  #isDead(gatewayUrl: string, { deviceId, refreshToken = '' }: Served): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const headers = {
         'x-api_version': '1',
@@ -84,7 +84,9 @@ export class Consumers {
       };
       const call = request(`${gatewayUrl}/api-gateway/echo`, { method: 'POST', agent: this.#agent, headers });
       call.on('error', reject).on('response', (response) => {
-        response.resume().on('end', () => resolve(response.statusCode ?? 0));
+        let body = '';
+        response.on('data', (part: Buffer) => (body += part.toString()));
+        response.on('end', () => resolve(response.statusCode === 401 || body.includes('b_session_doesnt_exist')));
       });
       call.end('a payload of no importance');
     });

@@ -167,10 +167,8 @@ describe('control of the sandbox', () => {
         lifetimeMs: 900_000,
         skewMs: 0,
         paymentMs: 0,
-        paymentSession: 'on_arrival',
         duplicates: 'refused',
         settleMs: 1_000,
-        cardExpiry: 'ignored',
       };
       expect(await sandbox.control('/settings', { method: 'GET' })).toEqual(atStart);
       const change = { lifetimeMs: 60_000, skewMs: 3_600_000 };

@@ -86,7 +86,7 @@ describe('a fault', () => {
       expect((await sandbox.calls('?waitFor=2')).calls[1]).toMatchObject({ outcome: 'disconnected' });
       await sandbox.control(`/faults/${id}/release`);
       await clock.settle();
-      expect(await msgCodeOf(await sandbox.echo(held))).toBe('b_previous_auth_token_expired');
+      expect(await msgCodeOf(await sandbox.echo(held))).toBe('b_session_doesnt_exist');
       expect((await sandbox.calls()).calls[1]).toMatchObject({ outcome: 'disconnected', session: 2 });
     });
 
@@ -184,6 +184,21 @@ describe('a fault', () => {
     });
   });
 
+  it('interim sends informational answers that nobody asked for, several in a row, before the one that counts', async () => {
+    await sandbox.fault({ kind: 'interim', statuses: [100, 102, 103, 103] });
+    const told: number[] = [];
+    const status = await new Promise((resolve, reject) => {
+      const headers = { 'x-api_version': '1', 'content-type': 'application/json' };
+      const request = httpRequest(sandbox.url + AUTHORIZE, { method: 'POST', headers });
+      request.on('information', ({ statusCode }) => told.push(statusCode));
+      request.on('response', (response) => resolve(response.resume().statusCode));
+      request.on('error', reject);
+      request.end(JSON.stringify({ serviceCode: sandbox.serviceCode }));
+    });
+    expect([status, told]).toEqual([200, [100, 102, 103, 103]]);
+    expect(await sessionCount()).toBe(1);
+  });
+
   describe('that stands in for the answer', () => {
     it('error answers its status, code and Retry-After in the observed shape, and makes no session', async () => {
       await sandbox.fault({ kind: 'error', status: 429, msgCode: 'b_too_many', retryAfter: '7' });
@@ -226,9 +241,7 @@ describe('a fault', () => {
   describe('of the JWE', () => {
     it.each<[string, string]>([
       ['random', 'jwe_malformed'],
-      ['truncated', 'jwe_malformed'],
       ['four_parts', 'jwe_malformed'],
-      ['tampered', 'jwe_not_opened'],
       ['other_alg', 'jwe_algorithm_refused'],
       ['zip', 'jwe_malformed'],
       ['crit', 'jwe_malformed'],
@@ -299,11 +312,6 @@ describe('a fault', () => {
       expect(serverPublic?.x).toHaveLength(64);
       expect(serverPublicKey?.x).toHaveLength(64);
       expect(serverPublic?.x).not.toBe(serverPublicKey?.x);
-    });
-
-    it('past_expiry lies before the creation', async () => {
-      await sandbox.fault({ kind: 'past_expiry', byMs: 1_000 });
-      expect((await sandbox.session()).tokenExpirationDateTime).toBe('2026-03-18 11:59:59.0000 +0000');
     });
 
     it('unparseable_expiry puts its text in the place of every expiry', async () => {

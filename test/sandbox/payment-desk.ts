@@ -10,6 +10,12 @@ export const REFUND = '/ecom/execute_request/payments/v3/refund';
 export const CREATE_PURCHASE = '/ecom/execute_request/payments/v3/create/purchase';
 export const EXECUTE_PURCHASE = '/ecom/execute_request/payments/v1/execute/purchase';
 
+export const CREATE_PREAUTH = '/ecom/execute_request/payments/v3/create/preauth';
+export const EXECUTE_PREAUTH = '/ecom/execute_request/payments/v1/execute/preauth';
+export const COMPLETION = '/ecom/execute_request/payments/v1/completion';
+export const BY_REQUEST = '/ecom/execute_request/payments/v1/operation/by_merchant_request_id';
+export const OPERATION = '/ecom/execute_request/payments/v1/operations';
+
 export const DATE = '2026-03-18 11:58:41.56+00:00';
 export const GOOD_CARD = '4111111111111111';
 
@@ -74,8 +80,12 @@ export class PaymentDesk {
     return this.post(ORDER_OPERATIONS, { hppOrderId });
   }
 
-  async createPurchase(members: Members = {}, card = GOOD_CARD): Promise<PaymentAnswer> {
-    return this.postSealed(CREATE_PURCHASE, {
+  createPreauth(): Promise<PaymentAnswer> {
+    return this.createPurchase({}, GOOD_CARD, CREATE_PREAUTH);
+  }
+
+  async createPurchase(members: Members = {}, card = GOOD_CARD, path = CREATE_PURCHASE): Promise<PaymentAnswer> {
+    return this.postSealed(path, {
       merchantRequestId: randomUUID(),
       merchantId: 'terminal-1',
       encryptedCardNumber: await this.sealCard(card),
@@ -88,8 +98,11 @@ export class PaymentDesk {
   }
 
   async executePurchase(operationId: unknown, members: Members = {}, cardData = '2503111'): Promise<PaymentAnswer> {
-    const encryptedCardData = await this.sealCard(cardData);
-    return this.postSealed(EXECUTE_PURCHASE, { operationId, encryptedCardData, date: DATE, ...members });
+    return this.postSealed(EXECUTE_PURCHASE, await this.#executeRequest(operationId, members, cardData));
+  }
+
+  async executePreauth(operationId: unknown): Promise<PaymentAnswer> {
+    return this.postSealed(EXECUTE_PREAUTH, await this.#executeRequest(operationId, {}, '2503111'));
   }
 
   /** A direct purchase in both steps. @returns the paid operation */
@@ -99,19 +112,21 @@ export class PaymentDesk {
   }
 
   refund(operationId: unknown, members: Members = {}): Promise<PaymentAnswer> {
-    return this.postSealed(REFUND, {
-      merchantRequestId: randomUUID(),
-      merchantId: 'terminal-1',
-      operationId,
-      coinAmount: '100',
-      date: DATE,
-      ...members,
-    });
+    return this.postSealed(REFUND, this.refundRequest(operationId, members));
+  }
+
+  refundRequest(operationId: unknown, members: Members = {}): Members {
+    const merchantRequestId = randomUUID();
+    return { merchantRequestId, merchantId: 'terminal-1', operationId, coinAmount: '100', date: DATE, ...members };
   }
 
   /** The customer at the hosted page. */
   pay(hppOrderId: unknown, outcome = 'SUCCESS'): Promise<Members> {
     return this.#sandbox.control(`/orders/${String(hppOrderId)}/pay`, { body: { outcome } });
+  }
+
+  async #executeRequest(operationId: unknown, members: Members, cardData: string): Promise<Members> {
+    return { operationId, encryptedCardData: await this.sealCard(cardData), date: DATE, ...members };
   }
 
   async #read(response: Response): Promise<PaymentAnswer> {

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { endedAfterEach, FakeClock } from '#libs/testing';
 import { orderRequest } from './order-request.js';
-import { CREATE_ORDER, EXECUTE_PURCHASE, PaymentDesk, REFUND } from './payment-desk.js';
+import {
+  BY_REQUEST,
+  COMPLETION,
+  CREATE_ORDER,
+  EXECUTE_PURCHASE,
+  OPERATION,
+  PaymentDesk,
+  REFUND,
+} from './payment-desk.js';
 import { RunningSandbox } from './running-sandbox.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -36,6 +44,7 @@ describe('payments at the played gateway', () => {
         nbuQrCode: expect.any(String),
         expiredOrderDate: '2026-03-19 12:00:00.000+00:00',
         createDate: '2026-03-18 12:00:00.000+00:00',
+        notificationSignature: false,
       });
     });
 
@@ -43,7 +52,7 @@ describe('payments at the played gateway', () => {
       const { hppOrderId } = (await desk.createOrder({ notificationUrl: '' })).body;
       await desk.pay(hppOrderId);
       const { body } = await desk.operations(hppOrderId);
-      expect(body).toMatchObject({ hppOrderId, orderStatus: 'PAID', ecomOrderId: expect.stringMatching(UUID) });
+      expect(body).toMatchObject({ hppOrderId, orderStatus: 'SUCCESS', ecomOrderId: expect.stringMatching(UUID) });
       expect(body['operations']).toEqual([
         {
           type: 'PURCHASE',
@@ -55,6 +64,7 @@ describe('payments at the played gateway', () => {
           transactionCurrency: '980',
           hppOrderId,
           transactionResponseInfo: { actionCode: '0', responseCode: '00', description: 'Approved' },
+          createDateTime: '2026-03-18 12:00:00.000+00:00',
           creationDateTime: '2026-03-18 12:00:00.000+00:00',
           modificationDateTime: '2026-03-18 12:00:00.000+00:00',
           rrn: expect.stringMatching(/^\d{12}$/),
@@ -69,15 +79,34 @@ describe('payments at the played gateway', () => {
     it('can be paid again after a declined card, and not after it was paid', async () => {
       const { hppOrderId } = (await desk.createOrder()).body;
       await desk.pay(hppOrderId, 'FAIL');
-      expect((await desk.operations(hppOrderId)).body['orderStatus']).toBe('DECLINED');
+      expect((await desk.operations(hppOrderId)).body['orderStatus']).toBe('FAIL');
       await desk.pay(hppOrderId);
       await expect(desk.pay(hppOrderId)).rejects.toThrow('the order is paid already');
+    });
+
+    it.each(['PENDING', 'REQUIRED_3DS'])('whose payment is %s is paid by the same operation', async (outcome) => {
+      const { hppOrderId } = (await desk.createOrder()).body;
+      const { operationId } = await desk.pay(hppOrderId, outcome);
+      expect((await desk.operations(hppOrderId)).body['orderStatus']).toBe(outcome);
+      expect(await desk.pay(hppOrderId)).toMatchObject({ operationId, status: 'SUCCESS' });
+      const { body } = await desk.operations(hppOrderId);
+      expect(body).toMatchObject({ orderStatus: 'SUCCESS', operations: [{ operationId, status: 'SUCCESS' }] });
+    });
+
+    it.each(['PREAUTH', 'VERIFICATION'])('of the type %s has an operation of that type', async (hppPayType) => {
+      const { hppOrderId } = (await desk.createOrder({ hppPayType })).body;
+      const { operationId } = await desk.pay(hppOrderId);
+      expect((await desk.operations(hppOrderId)).body).toMatchObject({
+        hppPayType,
+        operations: [{ type: hppPayType }],
+      });
+      expect((await desk.refund(operationId)).code).toBe('b_payment_refund_not_supported');
     });
 
     it('expires unpaid after its time', async () => {
       const { hppOrderId } = (await desk.createOrder({ expirationTimeMinutes: 5 })).body;
       await clock.advance(5 * 60_000);
-      expect((await desk.operations(hppOrderId)).code).toBe('b_hpp_order_expired');
+      expect(await desk.operations(hppOrderId)).toMatchObject({ status: 500, code: 'b_hpp_order_expired' });
       await expect(desk.pay(hppOrderId)).rejects.toThrow('the order has expired');
     });
 
@@ -96,14 +125,14 @@ describe('payments at the played gateway', () => {
       ['a customer id of 256 characters', { customerData: { senderCustomerId: 'c'.repeat(256) } }],
       ['an expiration beyond 9999 minutes', { expirationTimeMinutes: 10_000 }],
       ['A2A without merchantComment', { hppPayType: 'A2A' }],
+      ['null for what is optional', { notificationUrl: null }],
     ])('is not created with %s', async (_name, members) => {
       const { status, code } = await desk.createOrder(members as Record<string, unknown>);
-      expect([status, code]).toEqual([400, 'VALIDATION_ERROR']);
+      expect([status, code]).toEqual([200, 'VALIDATION_ERROR']);
     });
 
-    it('is created whatever unknown members are there, with null for what is optional', async () => {
-      const { status } = await desk.createOrder({ loyalty: { level: 3 }, notificationUrl: null, purpose: null });
-      expect(status).toBe(200);
+    it('is created whatever unknown members are there', async () => {
+      expect((await desk.createOrder({ loyalty: { level: 3 } })).code).toBeUndefined();
     });
   });
 
@@ -161,15 +190,6 @@ describe('payments at the played gateway', () => {
       const { body } = await desk.executePurchase(operationId, { browserInfo: { language: 'uk' } });
       expect(body['status']).toBe('SUCCESS');
     });
-
-    it('is taken with an expired card unless expiry is checked', async () => {
-      const { operationId } = (await desk.createPurchase()).body;
-      await sandbox.control('/settings', { method: 'PATCH', body: { cardExpiry: 'checked' } });
-      expect((await desk.executePurchase(operationId, {}, '2602111')).code).toBe(
-        'b_validation_card_expiration_date_and_security_code',
-      );
-      expect((await desk.executePurchase(operationId, {}, '2603111')).body['status']).toBe('SUCCESS');
-    });
   });
 
   describe('a refund', () => {
@@ -202,6 +222,7 @@ describe('payments at the played gateway', () => {
         originalEcomOperationId: original['ecomOperationId'],
         notificationUrl: '',
         notificationEncryption: false,
+        notificationSignature: false,
       });
     });
 
@@ -210,17 +231,89 @@ describe('payments at the played gateway', () => {
       const { operationId } = await desk.pay(hppOrderId);
       await desk.refund(operationId);
       const refundStatus = async (): Promise<unknown> => {
-        const { operations } = (await desk.operations(hppOrderId)).body;
-        return (operations as readonly { readonly status: string }[])[1]?.status;
+        const { operations, orderStatus } = (await desk.operations(hppOrderId)).body;
+        return [orderStatus, (operations as readonly { readonly status: string }[]).at(-1)?.status];
       };
-      expect(await refundStatus()).toBe('PENDING');
+      expect(await refundStatus()).toEqual(['SUCCESS', 'PENDING']);
       await clock.advance(1_000);
-      expect(await refundStatus()).toBe('SUCCESS');
+      expect(await refundStatus()).toEqual(['PARTIAL_REFUND', 'SUCCESS']);
+      await desk.refund(operationId, { coinAmount: 12_400 });
+      await clock.advance(1_000);
+      expect(await refundStatus()).toEqual(['CANCELED', 'SUCCESS']);
     });
   });
 
+  it('holds an amount by a preauthorization in two steps, and takes part of it, once', async () => {
+    const { operationId } = (await desk.createPreauth()).body;
+    expect((await desk.executePurchase(operationId)).code).toBe('b_payment_not_found');
+    const held = await desk.executePreauth(operationId);
+    expect(held.body).toMatchObject({ type: 'PREAUTH', status: 'SUCCESS', coinAmount: 12_500 });
+    const complete = (members: object): Promise<{ readonly code: unknown; readonly body: object }> => {
+      const { operationId: _refunded, ...common } = desk.refundRequest(operationId, members as Record<string, unknown>);
+      return desk.postSealed(COMPLETION, { ...common, originalOperationId: operationId });
+    };
+    expect((await complete({ coinAmount: 12_501 })).code).toBe('b_txn_not_allowed');
+    expect((await complete({ coinAmount: 5_000 })).body).toMatchObject({
+      ...{ type: 'COMPLETION', status: 'SUCCESS', coinAmount: 5_000 },
+      ...{ preauthOperationId: operationId, preauthCoinAmount: 12_500 },
+    });
+    expect((await complete({ coinAmount: 5_000 })).code).toBe('b_txn_not_allowed');
+    expect((await desk.refund(operationId)).code).toBe('b_payment_refund_not_supported');
+  });
+
+  describe('a lookup', () => {
+    it('finds an operation by the id of its request and by its own, with null for what it lacks', async () => {
+      const { operationId } = await desk.purchase({ merchantRequestId: 'purchase-1' });
+      const byRequest = await desk.postSealed(BY_REQUEST, { merchantRequestId: 'purchase-1' });
+      expect(byRequest.body).toMatchObject({ operationId, status: 'SUCCESS', merchantRequestId: 'purchase-1' });
+      expect(byRequest.body).toMatchObject({ originalOperationId: null, createDateTime: expect.any(String) });
+      expect((await desk.postSealed(OPERATION, { id: operationId })).body).toEqual(byRequest.body);
+    });
+
+    it("does not find what was never carried out, or is another merchant's", async () => {
+      const { operationId } = await desk.purchase({ merchantRequestId: 'purchase-1' });
+      await sandbox.register({ id: 'other', serviceCode: randomUUID() });
+      const serviceCode = (await sandbox.control<{ serviceCode: string }>('/merchants/other', { method: 'GET' }))
+        .serviceCode;
+      const other = new PaymentDesk(sandbox, await sandbox.read(await sandbox.authorize({ body: { serviceCode } })));
+      for (const [at, merchantRequestId] of [
+        [desk, 'purchase-2'],
+        [other, 'purchase-1'],
+      ] as const) {
+        const unknown = await at.postSealed(BY_REQUEST, { merchantRequestId });
+        expect([unknown.status, unknown.code]).toEqual([200, 'b_operation_not_found']);
+      }
+      const unknown = await other.postSealed(OPERATION, { id: operationId });
+      expect([unknown.status, unknown.code]).toEqual([404, 'payment_operation_not_found']);
+    });
+  });
+
+  it.each<[string, string, Record<string, string>]>([
+    ['to a base URL that ends in a slash', `/${CREATE_ORDER}`, {}],
+    ['with its body in the query as well', `${CREATE_ORDER}?body=${'x'.repeat(6_000)}`, {}],
+  ])('takes an order %s', async (_name, path, headers) => {
+    expect((await desk.post(path, orderRequest(), headers)).code).toBeUndefined();
+  });
+
+  it('takes a sealed body as a JSON string, and headers with hyphens', async () => {
+    const headers = Object.fromEntries(
+      Object.entries(desk.headers).map(([name, value]) => [name.replace('_', '-'), value]),
+    );
+    for (const type of ['application/json', 'text/plain']) {
+      const body = JSON.stringify(desk.seal(JSON.stringify({ merchantRequestId: 'none' })));
+      const response = await sandbox.send(BY_REQUEST, { headers: { ...headers, 'content-type': type }, body });
+      expect(await response.json()).toMatchObject({ msgCode: 'b_operation_not_found' });
+    }
+  });
+
   describe('a published code has a cause of its own', () => {
-    const causes: Readonly<Record<string, (desk: PaymentDesk) => Promise<{ readonly code: unknown }>>> = {
+    const published: Readonly<Record<string, number>> = {
+      b_duplicate_field_value: 400,
+      b_error_parse_json: 400,
+      b_hpp_order_not_found: 404,
+    };
+    type Told = { readonly code: unknown; readonly status: number };
+    const causes: Readonly<Record<string, (desk: PaymentDesk) => Promise<Told>>> = {
       b_duplicate_field_value: async (at) => {
         await at.createOrder({ merchantRequestId: 'again' });
         return at.createOrder({ merchantRequestId: 'again' });
@@ -248,7 +341,8 @@ describe('payments at the played gateway', () => {
     };
 
     it.each(Object.entries(causes))('%s', async (code, cause) => {
-      expect((await cause(desk)).code).toBe(code);
+      const told = await cause(desk);
+      expect([told.code, told.status]).toEqual([code, published[code] ?? 200]);
     });
 
     it('b_txn_not_allowed: the seventy-first attempt of an operation within a day', async () => {

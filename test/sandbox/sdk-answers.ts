@@ -26,6 +26,7 @@ const originals = {
   'originalCoinAmount?': isNumber,
   'originalEcomOperationId?': isFullText,
 };
+const signature = { notificationSignature: isTruth };
 const order = {
   hppOrderId: isFullText,
   merchantRequestId: isFullText,
@@ -71,8 +72,9 @@ export const answers = {
     tokenExpiration: isDate,
     sessionExpiration: isDate,
   },
-  order,
+  order: { ...order, ...signature },
   orderOperations: {
+    ...signature,
     ...order,
     ecomOrderId: isFullText,
     'notificationUrl?': isText,
@@ -80,6 +82,7 @@ export const answers = {
       Array.isArray(value) && value.every((each) => faultsOf(each, operation).length === 0),
   },
   refund: {
+    ...signature,
     type: isOneOf('REFUND'),
     coinAmount: isNumber,
     merchantId: isFullText,
@@ -97,6 +100,7 @@ export const answers = {
     ...originals,
   },
   purchase: {
+    ...signature,
     type: isOneOf('PURCHASE'),
     coinAmount: isNumber,
     merchantId: isFullText,

@@ -3,26 +3,27 @@ import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Clock } from '#libs/clock';
 import type { Logger } from '#libs/telemetry';
 import { CallLog } from './calls/call-log.js';
-import { controlRoutes, publicRoutes, type ControlParts } from './control/control-routes.js';
+import { controlRoutes, publicRoutes } from './control/control-routes.js';
 import { generateKeyPair } from './crypto/ec-key.js';
 import { FaultBook } from './faults/fault-book.js';
-import { authorizeOperation, type AuthorizeParts } from './gateway/authorize.js';
+import { authorizeOperation } from './gateway/authorize.js';
 import { decryptHelper, encryptHelper } from './gateway/cipher-helpers.js';
 import { echoOperation } from './gateway/echo.js';
+import type { GatewayOperation } from './gateway/operation.js';
 import { answerUnknownService, gatewayRoutes } from './gateway/gateway-routes.js';
-import { Stage, type StageParts } from './gateway/play.js';
+import { Stage } from './gateway/play.js';
 import { Ledger } from './ledger/ledger.js';
 import { MerchantBook } from './merchants/merchant-book.js';
 import { readMerchants } from './merchants/merchant.js';
-import { Deliverer } from './notifications/delivery.js';
-import { NotificationTargets } from './notifications/notification-targets.js';
+import { Deliverer, NotificationTargets } from './notifications/delivery.js';
 import { Notifications } from './notifications/notifications.js';
-import { Attempts } from './payments/attempts.js';
+import { createPayment, executePayment } from './payments/card-payments.js';
+import { completion, operationById, operationByRequest, refund } from './payments/follow-ups.js';
+import { createOrder, orderOperations } from './payments/order-requests.js';
 import { PaymentBook } from './payments/payment-book.js';
 import { PaymentNotices } from './payments/payment-notices.js';
 import { hostedPage } from './payments/hosted-page.js';
-import { paymentOperations } from './payments/payment-operations.js';
-import { Rivals } from './sessions/rivals.js';
+import { playedPayment } from './payments/played-payment.js';
 import { SessionBook } from './sessions/session-book.js';
 import { defaultSettings, type Settings } from './settings.js';
 import { Waiting } from './wire/waiting.js';
@@ -65,13 +66,11 @@ const MAX_NOTIFICATIONS = 5_000;
  *   free
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const deliverer = new Deliverer();
-  const listening: Listening = {};
-  const parts = partsOf(options, { deliverer, listening });
+  const parts = partsOf(options);
   const app = await applicationOf(parts);
   await app.listen({ host: options.host, port: options.port });
   const address = app.server.address() as AddressInfo;
-  listening.port = address.port;
+  parts.targets.ownPort = address.port;
   const url = `http://${writtenAddress(address)}`;
   options.logger.info({ url, merchants: parts.merchants.all().length }, 'sandbox listening');
   return {
@@ -79,28 +78,18 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     close: async () => {
       parts.faults.clearAll();
       parts.waiting.close();
-      deliverer.close();
+      parts.deliverer.close();
       await app.close();
     },
   };
 }
 
-/** Known once the server listens. */
-interface Listening {
-  port?: number;
-}
+type Parts = ReturnType<typeof partsOf>;
 
-type Parts = StageParts & AuthorizeParts & ControlParts;
-
-interface Surroundings {
-  readonly deliverer: Deliverer;
-  readonly listening: Listening;
-}
-
-function partsOf(options: SandboxOptions, surroundings: Surroundings): Parts {
-  const { clock, logger, controlToken } = options;
+function partsOf(options: SandboxOptions) {
+  const { clock, logger, controlToken, notificationOrigins = [] } = options;
   const initialSettings = { ...defaultSettings, ...options.settings };
-  const gateway = {
+  const parts = {
     clock,
     logger,
     initialSettings,
@@ -111,32 +100,34 @@ function partsOf(options: SandboxOptions, surroundings: Surroundings): Parts {
     calls: new CallLog(clock, MAX_CALLS),
     waiting: new Waiting(clock),
     recipient: generateKeyPair(),
+    paymentKey: generateKeyPair(),
+    book: new PaymentBook(clock, MAX_PAYMENTS),
+    ledger: new Ledger(clock, MAX_PAYMENTS),
+    deliverer: new Deliverer(),
+    targets: new NotificationTargets(notificationOrigins),
     ...(controlToken === undefined ? {} : { controlToken }),
   };
-  return { ...gateway, ...paymentPartsOf(gateway, options.notificationOrigins ?? [], surroundings) };
+  const notifications = new Notifications({ ...parts, capacity: MAX_NOTIFICATIONS });
+  return { ...parts, notifications, notices: new PaymentNotices({ ...parts, notifications }) };
 }
 
-type GatewayParts = Pick<Parts, 'clock' | 'settings' | 'merchants' | 'sessions' | 'calls' | 'waiting'>;
-
-function paymentPartsOf(gateway: GatewayParts, origins: readonly string[], { deliverer, listening }: Surroundings) {
-  const { clock, waiting } = gateway;
-  const book = new PaymentBook(MAX_PAYMENTS);
-  const notifications = new Notifications({
-    clock,
-    waiting,
-    targets: new NotificationTargets(origins, () => listening.port),
-    deliver: (delivery) => deliverer.deliver(delivery),
-    capacity: MAX_NOTIFICATIONS,
-  });
-  return {
-    book,
-    notifications,
-    ledger: new Ledger(clock, MAX_PAYMENTS),
-    rivals: new Rivals(gateway),
-    attempts: new Attempts(clock, MAX_PAYMENTS),
-    notices: new PaymentNotices({ ...gateway, book, notifications }),
-    paymentKey: generateKeyPair(),
-  };
+function operationsOf(parts: Parts): readonly GatewayOperation[] {
+  return [
+    authorizeOperation(parts),
+    echoOperation(parts),
+    decryptHelper,
+    encryptHelper,
+    playedPayment(parts, createOrder(parts)),
+    playedPayment(parts, orderOperations(parts)),
+    playedPayment(parts, createPayment(parts, 'purchase')),
+    playedPayment(parts, executePayment(parts, 'purchase')),
+    playedPayment(parts, createPayment(parts, 'preauth')),
+    playedPayment(parts, executePayment(parts, 'preauth')),
+    playedPayment(parts, completion(parts)),
+    playedPayment(parts, refund(parts)),
+    playedPayment(parts, operationByRequest(parts)),
+    playedPayment(parts, operationById(parts)),
+  ];
 }
 
 async function applicationOf(parts: Parts): Promise<FastifyInstance> {
@@ -144,11 +135,12 @@ async function applicationOf(parts: Parts): Promise<FastifyInstance> {
     bodyLimit: MAX_BODY_BYTES,
     forceCloseConnections: true,
     requestTimeout: MAX_REQUEST_MS,
+    // Observed clients have a base URL that ends in a slash.
+    routerOptions: { ignoreDuplicateSlashes: true },
     http: { maxHeaderSize: MAX_HEAD_BYTES },
   });
   const stage = new Stage(parts);
-  const sessionOperations = [authorizeOperation(parts), echoOperation(parts), decryptHelper, encryptHelper];
-  gatewayRoutes(app, stage, [...sessionOperations, ...paymentOperations(parts)]);
+  gatewayRoutes(app, stage, operationsOf(parts));
   app.setNotFoundHandler(answerUnknownService(stage));
   app.get('/livez', () => ({ status: 'ok' }));
   await app.register(named('hosted page', hostedPage(parts)));

@@ -9,42 +9,29 @@ export interface Settings {
   skewMs: number;
   /** How long a payment takes. */
   paymentMs: number;
-  /**
-   * When the session of a payment is checked: on arrival, or once more at the end of `paymentMs`, when the payment is
-   * made.
-   */
-  paymentSession: (typeof paymentSessions)[number];
   /** Whether a merchantRequestId may be used again. `accepted` doubles the payment, and the ledger shows it. */
   duplicates: (typeof duplicateRules)[number];
   /** How long a refund stays pending. */
   settleMs: number;
-  /** Whether the expiry of card data is checked against the clock. */
-  cardExpiry: (typeof cardExpiryRules)[number];
 }
 
-const paymentSessions = ['on_arrival', 'at_end'] as const;
 const duplicateRules = ['refused', 'accepted'] as const;
-const cardExpiryRules = ['ignored', 'checked'] as const;
 const A_DAY_MS = 86_400_000;
 
 export const defaultSettings: Readonly<Settings> = {
   lifetimeMs: 15 * 60_000,
   skewMs: 0,
   paymentMs: 0,
-  paymentSession: 'on_arrival',
   duplicates: 'refused',
   settleMs: 1_000,
-  cardExpiry: 'ignored',
 };
 
 const change = shape({
   lifetimeMs: optional(lifetimeMs),
   skewMs: optional(wholeNumber(-365 * A_DAY_MS, 365 * A_DAY_MS)),
   paymentMs: optional(wholeNumber(0, A_DAY_MS)),
-  paymentSession: optional(oneOf(paymentSessions)),
   duplicates: optional(oneOf(duplicateRules)),
   settleMs: optional(wholeNumber(0, A_DAY_MS)),
-  cardExpiry: optional(oneOf(cardExpiryRules)),
 });
 
 /** Applies the members that are given. @throws BrokerError `invalid_request`, in which case nothing is changed */

@@ -13,6 +13,9 @@ export interface ErrorEntry {
   readonly title: string;
 }
 
+/** What the issuer published to find out what became of a request (docs/egress.md). */
+const lookItUp = 'look it up by its merchantRequestId, at payments/v1/operation/by_merchant_request_id';
+
 /**
  * Every failure the product can report. Codes are a contract: they appear in problem details, logs and metrics, and are
  * never renamed. docs/errors.md lists the same codes; a test keeps the two in sync.
@@ -158,13 +161,13 @@ export const errorCodes = {
     status: 504,
     retryable: false,
     fault: 'peer',
-    title: 'The gateway did not answer in time; it is not known whether the bank has the request',
+    title: `The gateway did not answer in time; it is not known whether the bank has the request: ${lookItUp}`,
   },
   answer_lost: {
     status: 502,
     retryable: false,
     fault: 'peer',
-    title: 'The exchange with the gateway broke off; it is not known whether the bank has the request',
+    title: `The exchange with the gateway broke off; it is not known whether the bank has the request: ${lookItUp}`,
   },
   answer_unusable: {
     status: 502,
@@ -177,7 +180,7 @@ export const errorCodes = {
     status: 502,
     retryable: false,
     fault: 'dependency',
-    title: 'The gateway has answered, but its answer could not be opened; the bank has the request',
+    title: `The gateway has answered, but its answer could not be opened; the bank has the request: ${lookItUp}`,
   },
   helper_forbidden: {
     status: 500,

@@ -31,7 +31,7 @@ const order = {
   hppOrderId: 'h-1',
   merchantRequestId: 'r-1',
   paymentMethods: ['CARD'],
-  orderStatus: 'PAID',
+  orderStatus: 'SUCCESS',
   operation,
 };
 

@@ -6,7 +6,7 @@ import { demoHost, type DemoPorts } from './demo-ports.js';
 import { keepKey, keepToken, replaceFile, sha256Of } from './kept-files.js';
 
 /** The service code of the interface description's own example. */
-const DEMO_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
+export const DEMO_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 const SESSION_LIFETIME_MS = 60_000;
 
 export interface DemoFiles {
@@ -64,11 +64,12 @@ merchants:
     serviceCode: ${DEMO_SERVICE_CODE}
     clientKeyFiles: [client.jwk.json]
     gateway: { baseUrl: "http://${demoHost}:${ports.sandbox}", environment: test, timeout: 3s }
-    session: { renewBefore: 20%, safetyMargin: 5%, fallbackLifetime: 1m, foreignAuthorizerPause: 10s, budget: [{ calls: 20, per: 10m }] }
+    session: { renewBefore: 20%, safetyMargin: 5%, fallbackLifetime: 1m, foreignAuthorizerPause: 10s, budget: [{ calls: 200, per: 10m }] }
 `;
 }
 
 function merchantsJson(publicJwk: Record<string, string>): string {
-  const merchant = { id: 'shop', serviceCode: DEMO_SERVICE_CODE, publicJwk, lifetimeMs: SESSION_LIFETIME_MS };
+  const lifetimeMs = SESSION_LIFETIME_MS;
+  const merchant = { id: 'shop', serviceCode: DEMO_SERVICE_CODE, publicJwk, lifetimeMs, supersedes: true };
   return `${JSON.stringify([merchant], null, 2)}\n`;
 }

@@ -1,4 +1,4 @@
-import type { DemoFiles } from './demo-files.js';
+import { DEMO_SERVICE_CODE, type DemoFiles } from './demo-files.js';
 import { demoHost, type DemoPorts } from './demo-ports.js';
 
 const statusUrl = ({ management }: DemoPorts): string => `http://${demoHost}:${management}/`;
@@ -30,8 +30,22 @@ An order on the hosted page, through the egress, which puts the session in:
 An existing client of the bank's interface needs no change: its base URL is http://${demoHost}:${ports.egress}, its
 serviceCode ${egress.serviceCodeAlias}, its key ${egress.clientKey}
 
+What breaks payments is a second program with the same serviceCode: each session that it creates ends ours.
+
+  ${loop(`http://${demoHost}:${ports.sandbox}`, DEMO_SERVICE_CODE)}
+
+At the egress, with the alias in place of the serviceCode, the same program ends none:
+
+  ${loop(`http://${demoHost}:${ports.egress}`, egress.serviceCodeAlias)}
+
 A session lasts about a minute here and is renewed before it ends. Ctrl-C ends everything.
 `;
+}
+
+/** A program that creates sessions for itself, as published clients do. */
+function loop(base: string, serviceCode: string): string {
+  const url = `${base}/api-gateway/authorize_virtual_device`;
+  return `while sleep 1; do curl -s -o /dev/null --json '{"serviceCode":"${serviceCode}"}' ${url}; done`;
 }
 
 function orderLine(egress: string, token: string): string {

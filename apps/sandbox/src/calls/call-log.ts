@@ -1,17 +1,21 @@
 import { toRfc3339, type Clock } from '#libs/clock';
 
-/** The payment operations. `order-operations` asks what became of an order. */
+/** The payment operations; `order-operations` and `operation-…` ask what became of one. */
 export const paymentOperations = [
   'create-order',
   'order-operations',
   'refund',
   'create-purchase',
   'execute-purchase',
+  'create-preauth',
+  'execute-preauth',
+  'completion',
+  'operation-by-request',
+  'operation-by-id',
 ] as const;
 export type PaymentOperationName = (typeof paymentOperations)[number];
 
-/** `rival` is not a route: it stands for create calls that another system makes with a merchant's service code. */
-export const operations = ['authorize', 'echo', 'decrypt', 'encrypt', 'rival', ...paymentOperations] as const;
+export const operations = ['authorize', 'echo', 'decrypt', 'encrypt', ...paymentOperations] as const;
 export type Operation = (typeof operations)[number];
 
 /**

@@ -1,9 +1,13 @@
-import { createCipheriv, createDecipheriv, diffieHellman, randomBytes, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, diffieHellman, randomBytes, type KeyObject } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
-import { unwrapKey, wrapKey } from './aes-key-wrap.js';
-import { decodeBase64url, encodeBase64url } from './base64url.js';
-import { concatKdf } from './concat-kdf.js';
-import { generateKeyPair, readPublicKey, type KeyPair, type PublicKey } from './ec-key.js';
+import {
+  decodeBase64url,
+  encodeBase64url,
+  generateKeyPair,
+  readPublicKey,
+  type KeyPair,
+  type PublicKey,
+} from './ec-key.js';
 
 /*
  * ECDH-ES+A256KW with A256GCM, compact (RFC 7516, section 7.1; RFC 7518, sections 4.6 and 5.3), on node:crypto alone.
@@ -106,4 +110,58 @@ function partyInfo(value: unknown): Uint8Array {
 
 function malformed(due: string, cause?: unknown): BrokerError {
   return new BrokerError('jwe_malformed', { publicDetail: `a JWE of this interface has ${due}`, cause });
+}
+
+interface ConcatKdfInput {
+  /** Z: the x coordinate from the key agreement, with its leading zero octets. */
+  readonly sharedSecret: Uint8Array;
+  /** AlgorithmID: the `alg` when the key wraps another one, the `enc` when it encrypts the content itself. */
+  readonly algorithm: string;
+  readonly partyU: Uint8Array;
+  readonly partyV: Uint8Array;
+  readonly keyBits: number;
+}
+
+/** Concat KDF with SHA-256 (NIST SP 800-56A, section 5.8.1) in the form that RFC 7518, section 4.6.2 prescribes. */
+export function concatKdf(input: ConcatKdfInput): Buffer {
+  const otherInfo = Buffer.concat([
+    lengthPrefixed(Buffer.from(input.algorithm, 'ascii')),
+    lengthPrefixed(input.partyU),
+    lengthPrefixed(input.partyV),
+    uint32(input.keyBits),
+  ]);
+  const rounds = Math.ceil(input.keyBits / 256);
+  const blocks = Array.from({ length: rounds }, (_, index) =>
+    createHash('sha256')
+      .update(uint32(index + 1))
+      .update(input.sharedSecret)
+      .update(otherInfo)
+      .digest(),
+  );
+  return Buffer.concat(blocks).subarray(0, input.keyBits / 8);
+}
+
+function lengthPrefixed(octets: Uint8Array): Buffer {
+  return Buffer.concat([uint32(octets.length), octets]);
+}
+
+function uint32(value: number): Buffer {
+  const octets = Buffer.alloc(4);
+  octets.writeUInt32BE(value);
+  return octets;
+}
+
+/** The default initial value of RFC 3394, section 2.2.3.1: finding it again proves that key and text are intact. */
+const INITIAL_VALUE = Buffer.alloc(8, 0xa6);
+
+/** AES-256 key wrap (RFC 3394): the result is eight octets longer than the input. */
+export function wrapKey(keyEncryptionKey: Uint8Array, key: Uint8Array): Buffer {
+  const cipher = createCipheriv('id-aes256-wrap', keyEncryptionKey, INITIAL_VALUE);
+  return Buffer.concat([cipher.update(key), cipher.final()]);
+}
+
+/** @throws Error of node:crypto when the wrapped key was made with another key or was altered */
+export function unwrapKey(keyEncryptionKey: Uint8Array, wrapped: Uint8Array): Buffer {
+  const decipher = createDecipheriv('id-aes256-wrap', keyEncryptionKey, INITIAL_VALUE);
+  return Buffer.concat([decipher.update(wrapped), decipher.final()]);
 }

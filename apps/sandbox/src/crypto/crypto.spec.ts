@@ -1,7 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { unwrapKey, wrapKey } from './aes-key-wrap.js';
-import { openCompact, sealCompact } from './compact-jwe.js';
-import { concatKdf } from './concat-kdf.js';
+import { concatKdf, openCompact, sealCompact, unwrapKey, wrapKey } from './compact-jwe.js';
 import { generateKeyPair, readPrivateKey, readPublicKey, thumbprint } from './ec-key.js';
 
 describe('Concat KDF', () => {

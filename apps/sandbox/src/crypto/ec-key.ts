@@ -7,7 +7,6 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
-import { decodeBase64url, encodeBase64url } from './base64url.js';
 
 /** The public half as the interface description writes it: kty, crv, x, y and nothing else. */
 export interface PublicJwk {
@@ -115,4 +114,17 @@ function uncompressed({ x, y }: PublicJwk): Buffer {
 
 function refused(fault: string, cause?: unknown): BrokerError {
   return new BrokerError('jwk_invalid', { publicDetail: fault, cause });
+}
+
+/**
+ * Unpadded base64url (RFC 7515, section 2): one spelling per value, so other spellings of the same octets are refused.
+ */
+export function decodeBase64url(text: string): Buffer | undefined {
+  if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined;
+  const octets = Buffer.from(text, 'base64url');
+  return octets.toString('base64url') === text ? octets : undefined;
+}
+
+export function encodeBase64url(octets: Uint8Array | string): string {
+  return Buffer.from(octets).toString('base64url');
 }

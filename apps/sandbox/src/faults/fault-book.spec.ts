@@ -1,6 +1,5 @@
 import { FaultBook } from './fault-book.js';
 import { type FaultKind, readFault } from './fault.js';
-import { lossOf } from './loss.js';
 
 const kindsMet = (book: FaultBook, merchant = 'shop'): readonly (FaultKind | undefined)[] => {
   const met = book.meet('authorize', merchant);
@@ -80,20 +79,5 @@ describe('the book of faults', () => {
     expect(book.clearAll({ merchant: 'shop' })).toBe(1);
     expect(book.clearAll()).toBe(1);
     expect(book.release(1, 1)).toBeUndefined();
-  });
-});
-
-describe('a call is lost', () => {
-  it.each([
-    [{ kind: 'hang', at: 'body' }, 'hang', 'body'],
-    [{ kind: 'drop', at: 'answer' }, 'drop', 'answer'],
-    [{ kind: 'address_refused', as: 'reset' }, 'drop', 'arrival'],
-    [{ kind: 'address_refused', as: 'silence' }, 'hang', 'arrival'],
-  ])('by %j', (fault, kind, at) => {
-    expect(lossOf(readFault(fault))).toMatchObject({ kind, at });
-  });
-
-  it.each([{ kind: 'address_refused' }, { kind: 'firewall_page' }, { kind: 'error' }])('not by %j', (fault) => {
-    expect(lossOf(readFault(fault))).toBeUndefined();
   });
 });

@@ -1,6 +1,5 @@
 import { BrokerError } from '#libs/errors';
 import type { Operation } from '../calls/call-log.js';
-import { Gate } from './gate.js';
 import { familyOf, type Fault, type FaultFamily } from './fault.js';
 
 interface Entry {
@@ -9,15 +8,6 @@ interface Entry {
   readonly gate: Gate;
   used: number;
 }
-
-/** A fault as control requests see it. */
-type FaultDescription = Fault & {
-  readonly id: number;
-  /** How many calls met it. */
-  readonly used: number;
-  /** How many calls it is holding at the moment. */
-  readonly waiting: number;
-};
 
 /** A fault that a call has met. */
 export interface MetFault {
@@ -29,8 +19,8 @@ export interface MetFault {
 export type MetFaults = Readonly<Partial<Record<FaultFamily, MetFault>>>;
 
 export interface FaultScope {
-  readonly operation?: Operation;
-  readonly merchant?: string;
+  readonly operation?: Operation | undefined;
+  readonly merchant?: string | undefined;
 }
 
 const MAX_FAULTS = 1_000;
@@ -41,7 +31,7 @@ export class FaultBook {
   #lastId = 0;
 
   /** @throws BrokerError `invalid_request` when there are too many to keep */
-  add(fault: Fault): FaultDescription {
+  add(fault: Fault): { readonly id: number } {
     if (this.#entries.size >= MAX_FAULTS) {
       throw new BrokerError('invalid_request', { publicDetail: `there are ${MAX_FAULTS} faults: clear some first` });
     }
@@ -67,7 +57,7 @@ export class FaultBook {
     return met;
   }
 
-  list(): readonly FaultDescription[] {
+  list(): readonly { readonly id: number }[] {
     return [...this.#entries.values()].map(describeFault);
   }
 
@@ -107,6 +97,35 @@ function isMeantFor(fault: Fault, operation: Operation, merchant: string | undef
   );
 }
 
-function describeFault({ id, fault, used, gate }: Entry): FaultDescription {
+/** As control requests see it: how many calls met it, and how many it is holding at the moment. */
+function describeFault({ id, fault, used, gate }: Entry) {
   return { id, ...fault, used, waiting: gate.waiting };
+}
+
+/** Where calls wait until they are released. */
+class Gate {
+  readonly #waiting: (() => void)[] = [];
+  #isOpen = false;
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  pass(): Promise<void> {
+    if (this.#isOpen) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Releases the first `count`. @returns how many there were */
+  release(count: number): number {
+    const released = this.#waiting.splice(0, count);
+    for (const resolve of released) resolve();
+    return released.length;
+  }
+
+  /** From now on, no call waits. */
+  open(): void {
+    this.#isOpen = true;
+    this.release(this.#waiting.length);
+  }
 }

@@ -22,16 +22,7 @@ const statusCode = wholeNumber(200, 599);
 const words = (longest: number): Reader<string> =>
   text({ longest, pattern: /^[^\p{Cc}]*$/u, due: `at most ${longest} printable characters` });
 
-export const jweShapes = [
-  'random',
-  'truncated',
-  'four_parts',
-  'tampered',
-  'other_alg',
-  'zip',
-  'crit',
-  'bad_epk',
-] as const;
+const jweShapes = ['random', 'four_parts', 'other_alg', 'zip', 'crit', 'bad_epk'] as const;
 
 /** Every fault by its kind, each with its parameters in addition to `operation`, `merchant` and `times`. */
 const parameters = {
@@ -39,6 +30,7 @@ const parameters = {
   hold: { at: withDefault(beforeOrAfter, 'arrival') },
   hang: { at: withDefault(anywhere, 'arrival') },
   drop: { at: withDefault(anywhere, 'arrival') },
+  interim: { statuses: withDefault(listOf(wholeNumber(100, 103), 8), [102, 103]) },
   slow: {
     part: withDefault(oneOf(['headers', 'body']), 'body'),
     everyMs: withDefault(wholeNumber(1, A_DAY_MS), 200),
@@ -62,7 +54,6 @@ const parameters = {
     text: withDefault(text({ longest: 65_536 }), '<html><body>Service temporarily unavailable</body></html>'),
   },
   firewall_page: { status: withDefault(statusCode, 403) },
-  address_refused: { as: withDefault(oneOf(['page', 'reset', 'silence']), 'page') },
   garbage_jwe: { shape: withDefault(oneOf(jweShapes), 'random') },
   wrong_key: {},
   oversized: {
@@ -72,7 +63,6 @@ const parameters = {
   missing_fields: { fields: listOf(words(64), 16) },
   off_curve_server_key: {},
   two_server_keys: {},
-  past_expiry: { byMs: withDefault(wholeNumber(0, 365 * A_DAY_MS), 60_000) },
   unparseable_expiry: { text: withDefault(words(256), 'soon') },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Reader<unknown>>>>>;
 

@@ -31,7 +31,8 @@ export function authorizeOperation({ merchants, sessions, settings, recipient }:
     path: '/api-gateway/authorize_virtual_device',
     identify,
     carryOut(request, { record, trouble, skewMs }) {
-      demandApiVersion(request);
+      // Two published plug-ins send no version here.
+      demandApiVersion(request, '1');
       const caller = identify(request);
       if (caller.serviceCode === undefined) {
         throw new GatewayRefusal('b_invalid_request', { msgText: 'serviceCode must be a UUID' });

@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { Trouble } from '../faults/fault.js';
 import { jsonAnswer, type Answer } from '../wire/answer.js';
-import { addressPage, firewallPage } from './firewall.js';
 import { errorBody } from './refusal.js';
 
 /** The answer that replaces the whole operation, which is then not carried out; undefined for other faults. */
@@ -18,8 +18,6 @@ export function substituteFor(trouble: Trouble, requestId: string): Answer | und
       return { status: trouble.status, contentType: 'text/html; charset=utf-8', body: trouble.text };
     case 'firewall_page':
       return firewallPage(trouble.status);
-    case 'address_refused':
-      return trouble.as === 'page' ? addressPage() : undefined;
     default:
       return undefined;
   }
@@ -31,7 +29,8 @@ export function distort(answer: Answer, trouble: Trouble): Answer {
   if (trouble.kind !== 'oversized') return answer;
   const padding = 'a'.repeat(trouble.bytes);
   if (trouble.part === 'headers') return { ...answer, headers: { ...answer.headers, 'x-padding': padding } };
-  return { ...answer, body: isJson(answer) ? withMember(answer.body, padding) : answer.body + padding };
+  if (!isJson(answer)) return { ...answer, body: answer.body + padding };
+  return { ...answer, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), padding }) };
 }
 
 function withoutJwe(answer: Answer, fields: readonly string[]): Answer {
@@ -40,10 +39,18 @@ function withoutJwe(answer: Answer, fields: readonly string[]): Answer {
   return { ...answer, body: JSON.stringify(rest) };
 }
 
-function withMember(json: string, padding: string): string {
-  return JSON.stringify({ ...(JSON.parse(json) as object), padding });
-}
-
 function isJson({ contentType }: Answer): boolean {
   return contentType?.startsWith('application/json') === true;
+}
+
+/** For people, with a number by which an operator finds the incident: none of it belongs in a log line or an error. */
+function firewallPage(status: number): Answer {
+  const incident = randomBytes(12).toString('hex');
+  const text = `Request unsuccessful. Incident ID: ${incident}`;
+  return {
+    status,
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'set-cookie': `visid_incap=${incident}; path=/; HttpOnly` },
+    body: `<!DOCTYPE html>\n<html><head><title>Request unsuccessful</title></head><body><p>${text}</p></body></html>\n`,
+  };
 }

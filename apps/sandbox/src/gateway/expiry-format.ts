@@ -14,32 +14,22 @@ interface ExpiryStyle {
   readonly utcOffsetMinutes: number;
 }
 
-/** The members of a session that say when it expires. */
-type ExpiryMembers = Readonly<
-  Partial<Record<'tokenExpirationDateTime' | 'tokenExpiration' | 'sessionExpiration', string>>
->;
+type ExpiryMember = 'tokenExpirationDateTime' | 'tokenExpiration' | 'sessionExpiration';
 
-export function expiryMembers(expiresAt: Instant, style: ExpiryStyle): ExpiryMembers {
-  switch (style.format) {
-    case 'all':
-      return {
-        tokenExpirationDateTime: documented(expiresAt, style),
-        tokenExpiration: observed(expiresAt, style),
-        sessionExpiration: observed(expiresAt, style),
-      };
-    case 'documented':
-      return { tokenExpirationDateTime: documented(expiresAt, style) };
-    case 'padded':
-      return { tokenExpirationDateTime: padded(expiresAt, style), tokenExpiration: observed(expiresAt, style) };
-    case 'observed':
-      return { tokenExpiration: observed(expiresAt, style) };
-    case 'zulu':
-      return { tokenExpirationDateTime: `${dateAndSecond(expiresAt, 0)}.${milliseconds(expiresAt)}Z` };
-    case 'sessionExpiration':
-      return { sessionExpiration: observed(expiresAt, style) };
-    case 'none':
-      return {};
-  }
+/** The members of a session that say when it expires. */
+export function expiryMembers(expiresAt: Instant, style: ExpiryStyle): Readonly<Partial<Record<ExpiryMember, string>>> {
+  const tokenExpirationDateTime = documented(expiresAt, style);
+  const tokenExpiration = observed(expiresAt, style);
+  const sessionExpiration = tokenExpiration;
+  return {
+    all: { tokenExpirationDateTime, tokenExpiration, sessionExpiration },
+    documented: { tokenExpirationDateTime },
+    padded: { tokenExpirationDateTime: padded(expiresAt, style), tokenExpiration },
+    observed: { tokenExpiration },
+    zulu: { tokenExpirationDateTime: `${dateAndSecond(expiresAt, 0)}.${milliseconds(expiresAt)}Z` },
+    sessionExpiration: { sessionExpiration },
+    none: {},
+  }[style.format];
 }
 
 /** `2023-03-18 12:34:52.0998 +0000`: a decimal fraction of four digits, a space, an offset without a colon. */

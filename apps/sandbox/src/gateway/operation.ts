@@ -36,15 +36,19 @@ export interface GatewayOperation {
   carryOut(request: GatewayRequest, scene: Scene): Answer | Promise<Answer>;
 }
 
-/** `1` and, as observed, also `v1` and `V1` (interface description, section "Versions"). */
-export function demandApiVersion(request: GatewayRequest): void {
-  if (!/^[vV]?1$/.test(headerOf(request, 'x-api_version') ?? '')) {
+/**
+ * `1` and, as observed, also `v1` and `V1` (interface description, section "Versions").
+ * @throws GatewayRefusal `b_invalid_request`, also for none unless `whenAbsent` is a version
+ */
+export function demandApiVersion(request: GatewayRequest, whenAbsent = ''): void {
+  if (!/^[vV]?1$/.test(headerOf(request, 'x-api_version') ?? whenAbsent)) {
     throw new GatewayRefusal('b_invalid_request', { msgText: 'The header x-api_version must be 1' });
   }
 }
 
-export function headerOf(request: GatewayRequest, name: string): string | undefined {
-  const value = request.headers[name.toLowerCase()];
+/** Observed clients also write a hyphen where the published names have an underscore. */
+export function headerOf({ headers }: GatewayRequest, name: string): string | undefined {
+  const value = headers[name] ?? headers[name.replace('_', '-')];
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -5,7 +5,6 @@ import type { Logger } from '#libs/telemetry';
 import type { Call, CallEnd, CallLog } from '../calls/call-log.js';
 import type { FaultBook, MetFault, MetFaults } from '../faults/fault-book.js';
 import type { Trouble } from '../faults/fault.js';
-import { lossOf, type Loss } from '../faults/loss.js';
 import type { Ledger, LedgerLine } from '../ledger/ledger.js';
 import type { Settings } from '../settings.js';
 import { headersOf, jsonAnswer, type Answer } from '../wire/answer.js';
@@ -31,7 +30,7 @@ export interface Exchange {
   readonly requestId: string;
 }
 
-type Moment = Loss['at'];
+type Moment = 'arrival' | 'answer' | 'body';
 
 /** One call on its way through the gateway. */
 interface Act {
@@ -141,26 +140,30 @@ export class Stage {
     }
   }
 
-  async #send({ exchange, call, line, trouble, skewMs }: Act, { answer, end, isAccepted }: Played): Promise<void> {
+  async #send(act: Act, { answer, end, isAccepted }: Played): Promise<void> {
+    const { exchange, call, line, trouble, skewMs } = act;
     const transmission = this.#transmission(exchange, answer, skewMs);
-    if (trouble?.kind === 'slow') {
-      if (!(await sendSlowly(transmission, trouble, this.#parts.waiting))) return;
+    const announce = (): void => {
       if (isAccepted) line?.answer();
       call.end(end);
-      return;
+    };
+    switch (trouble?.kind) {
+      case 'hang':
+        // In the body: what is lost before has ended the call. The same goes for `drop`.
+        return sendHalf(transmission);
+      case 'drop':
+        await sendHalf(transmission);
+        call.end(end);
+        exchange.response.destroy();
+        return;
+      case 'slow':
+        if (await sendSlowly(transmission, trouble, this.#parts.waiting)) announce();
+        return;
+      default:
+        // Before the answer leaves, so that its recipient finds the call finished in the log.
+        announce();
+        sendWhole(transmission, trouble?.kind === 'interim' ? trouble.statuses : []);
     }
-    const loss = lossOf(trouble);
-    if (loss?.at === 'body') {
-      await sendHalf(transmission);
-      if (loss.kind === 'hang') return;
-      call.end(end);
-      exchange.response.destroy();
-      return;
-    }
-    // Before the answer leaves, so that its recipient finds the call finished in the log.
-    if (isAccepted) line?.answer();
-    call.end(end);
-    sendWhole(transmission);
   }
 
   #transmission({ response, requestId }: Exchange, answer: Answer, skewMs: number): Transmission {
@@ -176,10 +179,9 @@ export class Stage {
 
 /** True if there is nothing more to do: a dropped call is over, and a hanging one lasts until its caller leaves. */
 function isLost({ trouble, exchange, call, line }: Act, moment: Moment): boolean {
-  const loss = lossOf(trouble);
-  if (loss?.at !== moment) return false;
-  if (moment === 'arrival') line?.refuse(trouble?.kind ?? loss.kind);
-  if (loss.kind === 'drop') {
+  if ((trouble?.kind !== 'hang' && trouble?.kind !== 'drop') || trouble.at !== moment) return false;
+  if (moment === 'arrival') line?.refuse(trouble.kind);
+  if (trouble.kind === 'drop') {
     call.end({ outcome: 'fault' });
     exchange.response.socket?.resetAndDestroy();
   }

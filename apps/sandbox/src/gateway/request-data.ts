@@ -1,9 +1,9 @@
 import { BrokerError } from '#libs/errors';
-import { openCompact } from '../crypto/compact-jwe.js';
 import { readPublicKey, type KeyPair } from '../crypto/ec-key.js';
 import type { Merchant } from '../merchants/merchant.js';
 import { headerOf, memberOf, type GatewayRequest } from './operation.js';
 import { GatewayRefusal } from './refusal.js';
+import { openSealed } from './sealing.js';
 
 const DEVICE_TYPE = 'ECOM_MERCHANT_SERVICE_DEVICE';
 
@@ -18,19 +18,10 @@ export function checkRequestData(request: GatewayRequest, merchant: Merchant, re
   const attached = memberOf(request.body, name) ?? headerOf(request, name);
   if (attached === undefined && merchant.requestData === 'checked') return;
   if (typeof attached !== 'string') throw invalid(`The session request data is missing from "${name}"`);
-  const data = parse(open(attached, recipient));
+  const data = parse(openSealed(attached, recipient).toString('utf8'));
   if (memberOf(data, 'deviceType') !== DEVICE_TYPE) throw invalid(`deviceType must be ${DEVICE_TYPE}`);
   if (!isRegisteredKey(memberOf(data, 'clientPublicKey'), merchant)) {
     throw invalid('clientPublicKey must be the public key that is registered');
-  }
-}
-
-function open(compact: string, recipient: KeyPair): string {
-  try {
-    return openCompact(compact, recipient).toString('utf8');
-  } catch (error) {
-    if (error instanceof BrokerError) throw new GatewayRefusal('b_encryptor_failed_decrypt_message');
-    throw error;
   }
 }
 

@@ -1,9 +1,8 @@
-import { plusMs, type Instant } from '#libs/clock';
-import { encodeBase64url } from '../crypto/base64url.js';
-import { generateKeyPair, type PublicJwk } from '../crypto/ec-key.js';
+import { plusMs } from '#libs/clock';
+import { encodeBase64url, generateKeyPair, type PublicJwk } from '../crypto/ec-key.js';
 import type { Trouble } from '../faults/fault.js';
 import type { Merchant } from '../merchants/merchant.js';
-import type { PlayedSession } from '../sessions/session.js';
+import type { PlayedSession } from '../sessions/session-book.js';
 import { expiryMembers } from './expiry-format.js';
 
 interface SessionWriting {
@@ -22,7 +21,7 @@ export function sessionPlaintext(writing: SessionWriting): string {
     ...(session.refreshToken === undefined ? {} : { refreshToken: session.refreshToken }),
     deviceId: session.deviceId,
     ...serverKeyMembers(writing),
-    ...expiryMembers(shownExpiry(writing), {
+    ...expiryMembers(plusMs(session.expiresAt, writing.skewMs), {
       format: merchant.expiryFormat,
       utcOffsetMinutes: merchant.utcOffsetMinutes,
     }),
@@ -38,11 +37,6 @@ function serverKeyMembers({ session, merchant, trouble }: SessionWriting): Reado
   }
   const jwk = trouble?.kind === 'off_curve_server_key' ? offCurve(session.serverKey.jwk) : session.serverKey.jwk;
   return merchant.form === 'full' ? { serverPublic: jwk } : { serverPublicKey: jwk };
-}
-
-function shownExpiry({ session, skewMs, trouble }: SessionWriting): Instant {
-  const { createdAt, expiresAt } = session;
-  return plusMs(trouble?.kind === 'past_expiry' ? plusMs(createdAt, -trouble.byMs) : expiresAt, skewMs);
 }
 
 /** In every member that gives the expiry; in the documented one if the merchant's form gives none. */

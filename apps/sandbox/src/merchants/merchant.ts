@@ -1,7 +1,6 @@
 import { BrokerError } from '#libs/errors';
 import { readPublicKey, type PublicKey } from '../crypto/ec-key.js';
 import { expiryFormats } from '../gateway/expiry-format.js';
-import { endingCodes } from '../gateway/refusal.js';
 import {
   InputFault,
   listOf,
@@ -66,10 +65,6 @@ const members = shape({
   /** Whether a new session ends the earlier ones, and after how long. */
   supersedes: withDefault(trueOrFalse, false),
   supersededGraceMs: withDefault(wholeNumber(0, MAX_LIFETIME_MS), 0),
-  /** The code that requests with a superseded session get. Default: depends on their route. */
-  supersededCode: optional(oneOf(endingCodes)),
-  /** The status of the answer about a dead session. Default: 401. */
-  deadSessionStatus: optional(wholeNumber(200, 599)),
   /**
    * The merchantId of its terminal, which payments have to name. Default: any that does not belong to another merchant.
    */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { FakeClock } from '#libs/testing';
-import type { Delivery, Receipt } from './delivery.js';
-import { NotificationTargets } from './notification-targets.js';
+import { NotificationTargets, type Delivery, type Receipt } from './delivery.js';
 import { Notifications } from './notifications.js';
 import { generateKeyPair } from '../crypto/ec-key.js';
 import { readMerchant } from '../merchants/merchant.js';
@@ -22,10 +21,12 @@ describe('notifications', () => {
     notifications = new Notifications({
       clock,
       waiting: new Waiting(clock),
-      targets: new NotificationTargets([], () => undefined),
-      deliver: (delivery) => {
-        delivered.push(delivery);
-        return Promise.resolve(receipts.shift() ?? { failure: 'ECONNREFUSED' });
+      targets: new NotificationTargets([]),
+      deliverer: {
+        deliver: (delivery: Delivery) => {
+          delivered.push(delivery);
+          return Promise.resolve(receipts.shift() ?? { failure: 'ECONNREFUSED' });
+        },
       },
       capacity: 2,
     });
@@ -78,7 +79,7 @@ describe('notifications', () => {
 });
 
 describe('where notifications may go', () => {
-  const targets = new NotificationTargets(['https://shop.example:8443'], () => 8081);
+  const targets = Object.assign(new NotificationTargets(['https://shop.example:8443']), { ownPort: 8081 });
 
   it.each([
     'http://127.0.0.1:3000/hook',

@@ -2,8 +2,7 @@ import { msBetween, plusMs, toRfc3339, type Clock, type Instant } from '#libs/cl
 import { sealCompact } from '../crypto/compact-jwe.js';
 import type { Merchant } from '../merchants/merchant.js';
 import type { Waiting } from '../wire/waiting.js';
-import type { Delivery, Receipt } from './delivery.js';
-import type { NotificationTargets } from './notification-targets.js';
+import type { Delivery, NotificationTargets, Receipt } from './delivery.js';
 
 /** How long after an attempt not answered with 200 the next one is made, as published. */
 const REPEAT_AFTER_MS = [5_000, 30_000, 300_000, 1_800_000, 3_600_000];
@@ -16,21 +15,6 @@ export interface Notice {
   readonly isSealed: boolean;
 }
 
-/** `blocked`: nothing may be sent to its URL. `given_up`: none of the repetitions was answered with 200. */
-export const notificationStates = ['pending', 'delivered', 'given_up', 'blocked'] as const;
-type NotificationState = (typeof notificationStates)[number];
-
-/** A notification as control requests see it: without its content and without its URL's query. */
-export interface NotificationDescription {
-  readonly id: number;
-  readonly merchant: string;
-  readonly target: string;
-  readonly sealed: boolean;
-  readonly state: NotificationState;
-  readonly attempts: readonly (Receipt & { readonly at: string })[];
-  readonly nextAt?: string;
-}
-
 interface Entry {
   readonly id: number;
   readonly merchant: string;
@@ -38,7 +22,8 @@ interface Entry {
   readonly sealed: boolean;
   readonly delivery: Delivery | undefined;
   readonly attempts: (Receipt & { readonly at: string })[];
-  state: NotificationState;
+  /** `blocked`: nothing may be sent to its URL. `given_up`: none of the repetitions was answered with 200. */
+  state: 'pending' | 'delivered' | 'given_up' | 'blocked';
   nextAt: Instant | undefined;
 }
 
@@ -46,7 +31,7 @@ export interface NotificationParts {
   readonly clock: Clock;
   readonly waiting: Waiting;
   readonly targets: NotificationTargets;
-  readonly deliver: (delivery: Delivery) => Promise<Receipt>;
+  readonly deliverer: { deliver(delivery: Delivery): Promise<Receipt> };
   /** How many are kept; the oldest is dropped for a newer one. */
   readonly capacity: number;
 }
@@ -96,7 +81,8 @@ export class Notifications {
     return true;
   }
 
-  list(merchant?: string): readonly NotificationDescription[] {
+  /** As control requests see them: without their content and without the query of their URL. */
+  list(merchant?: string): readonly { readonly id: number; readonly state: string }[] {
     return [...this.#entries.values()]
       .filter((entry) => merchant === undefined || entry.merchant === merchant)
       .map(({ delivery: _delivery, nextAt, ...seen }) => ({
@@ -127,7 +113,7 @@ export class Notifications {
     const { clock } = this.#parts;
     const startedAt = clock.now();
     entry.nextAt = undefined;
-    const receipt = await this.#parts.deliver(delivery);
+    const receipt = await this.#parts.deliverer.deliver(delivery);
     entry.attempts.push({ at: toRfc3339(startedAt), ...receipt });
     if ('httpStatus' in receipt && receipt.httpStatus === 200) entry.state = 'delivered';
     if (entry.state === 'pending') this.#repeatLater(entry, startedAt);

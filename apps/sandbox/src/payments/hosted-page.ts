@@ -1,6 +1,6 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify';
-import type { Order } from './order.js';
-import { payOrder } from './pay-order.js';
+import { isOpen, type Order } from './order.js';
+import { payOrder } from './order-requests.js';
 import type { PaymentParts } from './played-payment.js';
 
 type ById = { readonly Params: { readonly id: string }; readonly Querystring: { readonly outcome?: unknown } };
@@ -8,17 +8,16 @@ type ById = { readonly Params: { readonly id: string }; readonly Querystring: { 
 /** The bank's page that `redirectUrl` leads to, with a button to pay and one to fail; and `statusUrl`. */
 export function hostedPage(parts: Pick<PaymentParts, 'book' | 'clock' | 'notices'>): FastifyPluginCallback {
   const { book, clock } = parts;
-  const isOpen = (order: Order): boolean => order.status !== 'PAID' && order.expiresAt > clock.now();
   return (app, _options, done) => {
     app.get<ById>('/hpp/orders/:id', async ({ params }, reply) => {
       const order = book.order(params.id);
       if (order === undefined) return page(reply.code(404), '<p>There is no such order.</p>');
-      return page(reply, isOpen(order) ? choice(order) : `<p>The order is ${order.status}.</p>`);
+      return page(reply, isOpen(order, clock.now()) ? choice(order) : `<p>The order is ${order.status}.</p>`);
     });
     app.post<ById>('/hpp/orders/:id', async ({ params, query }, reply) => {
       const order = book.order(params.id);
       if (order === undefined) return page(reply.code(404), '<p>There is no such order.</p>');
-      if (!isOpen(order)) return page(reply.code(409), `<p>The order is ${order.status}.</p>`);
+      if (!isOpen(order, clock.now())) return page(reply.code(409), `<p>The order is ${order.status}.</p>`);
       const { status } = payOrder(parts, order, query.outcome === 'FAIL' ? 'FAIL' : 'SUCCESS');
       return page(reply, `<p>The payment has the status ${status}.</p>`);
     });

@@ -1,8 +1,7 @@
 import type { Instant } from '#libs/clock';
-import type { PaymentOperation } from './payment-operation.js';
-import { writtenDate } from './written-date.js';
+import { writtenDate, type OperationStatus, type PaymentOperation } from './operation.js';
 
-export const orderStatuses = ['CREATED', 'PAID', 'DECLINED'] as const;
+export const payTypes = ['PURCHASE', 'A2A', 'PREAUTH', 'VERIFICATION'] as const;
 
 /** An order on the hosted page, as the gateway keeps it. */
 export interface Order {
@@ -12,7 +11,7 @@ export interface Order {
   readonly merchant: string;
   readonly merchantId: string;
   readonly merchantRequestId: string;
-  readonly hppPayType: 'PURCHASE' | 'A2A';
+  readonly hppPayType: (typeof payTypes)[number];
   readonly coinAmount: number;
   readonly paymentMethods: readonly string[];
   readonly redirectUrl: string;
@@ -22,9 +21,15 @@ export interface Order {
   readonly notificationEncryption: boolean;
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
-  status: (typeof orderStatuses)[number];
+  /** `PARTIAL_REFUND` and `CANCELED` are observed: after refunds of a part, and of the whole. */
+  status: OperationStatus | 'CREATED' | 'CANCELED' | 'PARTIAL_REFUND';
   /** Oldest first. */
   readonly operations: PaymentOperation[];
+}
+
+/** Whether the customer can still pay it. */
+export function isOpen({ status, expiresAt }: Order, now: Instant): boolean {
+  return !['SUCCESS', 'CANCELED', 'PARTIAL_REFUND'].includes(status) && expiresAt > now;
 }
 
 /** The members of the answer to create-order, which every later message about the order has as well. */
@@ -47,9 +52,6 @@ export function orderMembers(order: Order): Readonly<Record<string, unknown>> {
 
 /** The order with the members that only later messages have. */
 export function orderDetails(order: Order): Readonly<Record<string, unknown>> {
-  return {
-    ...orderMembers(order),
-    ecomOrderId: order.ecomOrderId,
-    ...(order.notificationUrl === undefined ? {} : { notificationUrl: order.notificationUrl }),
-  };
+  const { ecomOrderId, notificationUrl } = order;
+  return { ...orderMembers(order), ecomOrderId, ...(notificationUrl === undefined ? {} : { notificationUrl }) };
 }

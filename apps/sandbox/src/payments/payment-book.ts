@@ -1,28 +1,51 @@
+import { plusMs, type Clock, type Instant } from '#libs/clock';
+import { GatewayRefusal } from '../gateway/refusal.js';
 import type { Order } from './order.js';
-import type { PaymentOperation } from './payment-operation.js';
+import type { PaymentOperation } from './operation.js';
 
-/** Every order and operation, the newest of each up to a limit. */
+const A_DAY_MS = 86_400_000;
+const MAX_ATTEMPTS_A_DAY = 70;
+
+/** A map that keeps the newest entries only. */
+export class BoundedMap<T> extends Map<string, T> {
+  constructor(private readonly capacity: number) {
+    super();
+  }
+
+  /** @returns whether an older entry had to go */
+  add(key: string, value: T): boolean {
+    this.set(key, value);
+    const oldest = this.keys().next();
+    return this.size > this.capacity && oldest.done !== true && this.delete(oldest.value);
+  }
+}
+
+/** Every order and operation, the newest of each up to a limit; and the attempts that were made at them. */
 export class PaymentBook {
-  readonly #capacity: number;
-  readonly #orders = new Map<string, Order>();
-  readonly #operations = new Map<string, PaymentOperation>();
-  /** Which merchantRequestIds have been used, and for which kind of request. */
-  readonly #used = new Set<string>();
+  readonly #orders: BoundedMap<Order>;
+  readonly #operations: BoundedMap<PaymentOperation>;
+  /** What was done last by a merchantRequestId: undefined for an order that nobody has paid. */
+  readonly #byRequest: BoundedMap<PaymentOperation | undefined>;
+  readonly #attempts: BoundedMap<{ readonly endsAt: Instant; count: number }>;
 
-  constructor(capacity: number) {
-    this.#capacity = capacity;
+  constructor(
+    private readonly clock: Clock,
+    capacity: number,
+  ) {
+    this.#orders = new BoundedMap(capacity);
+    this.#operations = new BoundedMap(capacity);
+    this.#byRequest = new BoundedMap(capacity * 2);
+    this.#attempts = new BoundedMap(capacity);
   }
 
   addOrder(order: Order): void {
-    this.#orders.set(order.hppOrderId, order);
-    this.#use('order', order);
-    if (this.#orders.size > this.#capacity) dropOldest(this.#orders);
+    this.#orders.add(order.hppOrderId, order);
+    this.#byRequest.add(nameOf(order), undefined);
   }
 
   addOperation(operation: PaymentOperation): void {
-    this.#operations.set(operation.operationId, operation);
-    this.#use(operation.type, operation);
-    if (this.#operations.size > this.#capacity) dropOldest(this.#operations);
+    this.#operations.add(operation.operationId, operation);
+    this.#byRequest.add(nameOf(operation), operation);
   }
 
   order(hppOrderId: string): Order | undefined {
@@ -33,20 +56,32 @@ export class PaymentBook {
     return this.#operations.get(operationId);
   }
 
-  /** Whether the merchant has already made such a request under this id, and it was accepted. */
-  isUsed(kind: 'order' | PaymentOperation['type'], by: RequestName): boolean {
-    return this.#used.has(nameOf(kind, by));
+  byRequest(by: RequestName): PaymentOperation | undefined {
+    return this.#byRequest.get(nameOf(by));
+  }
+
+  /** Whether the merchant has already made a request under this id, and it was accepted. */
+  isUsed(by: RequestName): boolean {
+    return this.#byRequest.has(nameOf(by));
+  }
+
+  /**
+   * At most seventy attempts at an operation per day, which begins with the first of them.
+   * @throws GatewayRefusal `b_txn_not_allowed` for one attempt too many
+   */
+  attempt(subject: string): void {
+    const now = this.clock.now();
+    const known = this.#attempts.get(subject);
+    if (known === undefined || known.endsAt <= now) {
+      this.#attempts.delete(subject);
+      this.#attempts.add(subject, { endsAt: plusMs(now, A_DAY_MS), count: 1 });
+    } else if ((known.count += 1) > MAX_ATTEMPTS_A_DAY) {
+      throw new GatewayRefusal('b_txn_not_allowed');
+    }
   }
 
   reset(): void {
-    this.#orders.clear();
-    this.#operations.clear();
-    this.#used.clear();
-  }
-
-  #use(kind: 'order' | PaymentOperation['type'], by: RequestName): void {
-    this.#used.add(nameOf(kind, by));
-    if (this.#used.size > this.#capacity * 3) dropOldest(this.#used);
+    for (const map of [this.#orders, this.#operations, this.#byRequest, this.#attempts]) map.clear();
   }
 }
 
@@ -55,11 +90,6 @@ interface RequestName {
   readonly merchantRequestId: string;
 }
 
-function nameOf(kind: string, { merchant, merchantRequestId }: RequestName): string {
-  return JSON.stringify([kind, merchant, merchantRequestId]);
-}
-
-function dropOldest(entries: { keys(): Iterator<string>; delete(key: string): boolean }): void {
-  const oldest = entries.keys().next();
-  if (oldest.done !== true) entries.delete(oldest.value);
+function nameOf({ merchant, merchantRequestId }: RequestName): string {
+  return JSON.stringify([merchant, merchantRequestId]);
 }

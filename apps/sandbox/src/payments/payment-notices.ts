@@ -3,9 +3,9 @@ import type { MerchantBook } from '../merchants/merchant-book.js';
 import type { Notifications } from '../notifications/notifications.js';
 import type { Settings } from '../settings.js';
 import type { Waiting } from '../wire/waiting.js';
+import { directMembers, operationMembers, type PaymentOperation } from './operation.js';
 import { orderDetails } from './order.js';
 import type { PaymentBook } from './payment-book.js';
-import { directMembers, operationMembers, type PaymentOperation } from './payment-operation.js';
 
 interface NoticeParts {
   readonly clock: Clock;
@@ -18,41 +18,29 @@ interface NoticeParts {
 
 /** Completes operations, and tells the merchant if the payment named a URL for that. */
 export class PaymentNotices {
-  readonly #parts: NoticeParts;
+  constructor(private readonly parts: NoticeParts) {}
 
-  constructor(parts: NoticeParts) {
-    this.#parts = parts;
-  }
-
-  /** A refund completes a little after it was requested. */
-  settle(operation: PaymentOperation): void {
-    const { waiting, settings } = this.#parts;
-    waiting.later(settings.settleMs, () => this.#conclude(operation));
+  /** A refund completes a little after it was requested; `conclude` is what else happens then. */
+  settle(operation: PaymentOperation, conclude: () => void): void {
+    const { waiting, settings, book, clock } = this.parts;
+    waiting.later(settings.settleMs, () => {
+      // A reset in the meantime has removed it.
+      if (book.operation(operation.operationId) !== operation) return;
+      operation.status = 'SUCCESS';
+      operation.modifiedAt = clock.now();
+      conclude();
+      this.changed(operation);
+    });
   }
 
   /** Called when the status of the operation has changed. */
   changed(operation: PaymentOperation): void {
-    const merchant = this.#parts.merchants.byId(operation.merchant);
-    const order = this.#parts.book.order(operation.hppOrderId);
-    const url = operation.notificationUrl ?? (operation.type === 'PURCHASE' ? order?.notificationUrl : undefined);
+    const merchant = this.parts.merchants.byId(operation.merchant);
+    const order = this.parts.book.order(operation.hppOrderId);
+    const { notificationUrl: url, notificationEncryption: isSealed = false } = operation;
     if (merchant === undefined || url === undefined) return;
-    const document =
-      order === undefined
-        ? directMembers(operation)
-        : {
-            ...orderDetails(order),
-            notificationUrl: url,
-            notificationEncryption: operation.notificationEncryption,
-            operation: operationMembers(operation),
-          };
-    this.#parts.notifications.send({ merchant, url, document, isSealed: operation.notificationEncryption });
-  }
-
-  #conclude(operation: PaymentOperation): void {
-    // A reset in the meantime has removed it.
-    if (this.#parts.book.operation(operation.operationId) !== operation || operation.status !== 'PENDING') return;
-    operation.status = 'SUCCESS';
-    operation.modifiedAt = this.#parts.clock.now();
-    this.changed(operation);
+    const notice = { notificationUrl: url, notificationEncryption: isSealed, operation: operationMembers(operation) };
+    const document = order === undefined ? directMembers(operation) : { ...orderDetails(order), ...notice };
+    this.parts.notifications.send({ merchant, url, document, isSealed });
   }
 }

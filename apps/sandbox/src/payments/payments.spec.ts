@@ -1,41 +1,46 @@
 import { instantFromEpochMs } from '#libs/clock';
 import { FakeClock } from '#libs/testing';
-import { Attempts } from './attempts.js';
-import { demandNotExpired, readCard, readCardData } from './card.js';
-import { newOperation } from './new-operation.js';
+import { demandCardData, readCard } from './card.js';
+import {
+  directMembers,
+  lookedUpMembers,
+  newOperation,
+  operationMembers,
+  type OperationStatus,
+  type PaymentOperation,
+} from './operation.js';
 import { PaymentBook } from './payment-book.js';
-import { directMembers, operationMembers, type OperationStatus, type PaymentOperation } from './payment-operation.js';
-import { amountOrText, notRequired, sendingDate, switchOrText, wordsOrNone } from './request-members.js';
+import { amountOrText, sendingDate, switchOrText } from './request-members.js';
 
 describe('the attempts of an operation', () => {
   const clock = new FakeClock();
-  const times = (attempts: Attempts, count: number, subject = 'one'): void => {
-    for (let made = 0; made < count; made += 1) attempts.count(subject);
+  const times = (book: PaymentBook, count: number, subject = 'one'): void => {
+    for (let made = 0; made < count; made += 1) book.attempt(subject);
   };
 
   it('are seventy a day, which begins with the first of them', async () => {
-    const attempts = new Attempts(clock, 10);
-    times(attempts, 70);
-    expect(() => attempts.count('one')).toThrow('b_txn_not_allowed');
+    const book = new PaymentBook(clock, 10);
+    times(book, 70);
+    expect(() => book.attempt('one')).toThrow('b_txn_not_allowed');
     await clock.advance(86_399_999);
-    expect(() => attempts.count('one')).toThrow('b_txn_not_allowed');
+    expect(() => book.attempt('one')).toThrow('b_txn_not_allowed');
     await clock.advance(1);
-    expect(() => times(attempts, 70)).not.toThrow();
+    expect(() => times(book, 70)).not.toThrow();
   });
 
   it('are counted for each operation by itself', () => {
-    const attempts = new Attempts(clock, 10);
-    times(attempts, 70);
-    expect(() => times(attempts, 70, 'another')).not.toThrow();
+    const book = new PaymentBook(clock, 10);
+    times(book, 70);
+    expect(() => times(book, 70, 'another')).not.toThrow();
   });
 
   it('are forgotten for the oldest of too many operations, and by a reset', () => {
-    const attempts = new Attempts(clock, 1);
-    times(attempts, 70);
-    times(attempts, 1, 'another');
-    expect(() => times(attempts, 70)).not.toThrow();
-    attempts.reset();
-    expect(() => times(attempts, 70)).not.toThrow();
+    const book = new PaymentBook(clock, 1);
+    times(book, 70);
+    times(book, 1, 'another');
+    expect(() => times(book, 70)).not.toThrow();
+    book.reset();
+    expect(() => times(book, 70)).not.toThrow();
   });
 });
 
@@ -62,19 +67,11 @@ describe('a card', () => {
   });
 
   it('has expiry and security code written as in the published example', () => {
-    expect(readCardData('2503111')).toEqual({ year: 25, month: 3 });
-    expect(readCardData('29121234')).toEqual({ year: 29, month: 12 });
+    for (const written of ['2503111', '29121234']) expect(() => demandCardData(written)).not.toThrow();
   });
 
   it.each(['2513111', '2500111', '250311', '25031', '03/25 111', ''])('has no such data as "%s"', (written) => {
-    expect(() => readCardData(written)).toThrow('b_validation_card_expiration_date_and_security_code');
-  });
-
-  it('is good until the end of its month', () => {
-    const march = { year: 26, month: 3 };
-    expect(() => demandNotExpired(march, new Date('2026-03-31T23:59:59Z'))).not.toThrow();
-    expect(() => demandNotExpired(march, new Date('2026-04-01T00:00:00Z'))).toThrow();
-    expect(() => demandNotExpired({ year: 25, month: 12 }, new Date('2026-01-01T00:00:00Z'))).toThrow();
+    expect(() => demandCardData(written)).toThrow('b_validation_card_expiration_date_and_security_code');
   });
 });
 
@@ -85,29 +82,31 @@ const operation = (merchantRequestId: string): PaymentOperation =>
   );
 
 describe('the book of payments', () => {
-  it('knows which ids a merchant has used for which kind of request', () => {
-    const book = new PaymentBook(10);
-    book.addOperation(operation('one'));
-    expect(book.isUsed('REFUND', { merchant: 'shop', merchantRequestId: 'one' })).toBe(true);
-    expect(book.isUsed('PURCHASE', { merchant: 'shop', merchantRequestId: 'one' })).toBe(false);
-    expect(book.isUsed('REFUND', { merchant: 'other', merchantRequestId: 'one' })).toBe(false);
+  const aBook = (): PaymentBook => new PaymentBook(new FakeClock(), 2);
+
+  it('knows what a merchant has done under an id of its own, and that it was used', () => {
+    const book = aBook();
+    const added = operation('one');
+    book.addOperation(added);
+    expect(book.byRequest({ merchant: 'shop', merchantRequestId: 'one' })).toBe(added);
+    expect(book.isUsed({ merchant: 'shop', merchantRequestId: 'one' })).toBe(true);
+    expect(book.isUsed({ merchant: 'other', merchantRequestId: 'one' })).toBe(false);
   });
 
   it('forgets the oldest operation of too many', () => {
-    const book = new PaymentBook(2);
-    const [first, ...others] = ['one', 'two', 'three'].map(operation);
-    for (const added of [first, ...others]) if (added !== undefined) book.addOperation(added);
-    expect(book.operation(first?.operationId ?? '')).toBeUndefined();
-    expect(others.every(({ operationId }) => book.operation(operationId) !== undefined)).toBe(true);
+    const book = aBook();
+    const added = ['one', 'two', 'three'].map(operation);
+    for (const one of added) book.addOperation(one);
+    expect(added.map(({ operationId }) => book.operation(operationId) !== undefined)).toEqual([false, true, true]);
   });
 
   it('is empty after a reset', () => {
-    const book = new PaymentBook(2);
+    const book = aBook();
     const added = operation('one');
     book.addOperation(added);
     book.reset();
     expect(book.operation(added.operationId)).toBeUndefined();
-    expect(book.isUsed('REFUND', added)).toBe(false);
+    expect(book.isUsed(added)).toBe(false);
   });
 });
 
@@ -143,6 +142,11 @@ describe('an operation, as reported', () => {
       const info = Object.values(told['transactionResponseInfo'] as object);
       expect(info.every((value) => typeof value === 'string')).toBe(true);
     }
+  });
+
+  it('has nulls for what it lacks in a lookup alone', () => {
+    expect(lookedUpMembers(purchase('PENDING'))).toMatchObject({ approvalCode: null, originalOperationId: null });
+    expect(lookedUpMembers(purchase('SUCCESS'))).toMatchObject({ approvalCode: '123456', status: 'SUCCESS' });
   });
 
   it('has its creation under both published names', () => {
@@ -188,10 +192,5 @@ describe('members of payment requests', () => {
     [false, false],
   ])('take %p as %p', (value, expected) => {
     expect(switchOrText(value, 'notificationEncryption')).toBe(expected);
-  });
-
-  it('take null for what may be absent', () => {
-    expect(notRequired(wordsOrNone)(null, 'purpose')).toBeUndefined();
-    expect(() => notRequired(wordsOrNone)(1, 'purpose')).toThrow();
   });
 });

@@ -1,15 +1,18 @@
-import { InputFault, text, wholeNumber, type Reader } from '../input/read-input.js';
+import { InputFault, listOf, optional, text, wholeNumber, type Reader } from '../input/read-input.js';
 
-/* What the members of payment requests may hold, according to the published tables. */
+/* What the members of payment requests may hold, according to the published tables. A null is refused everywhere. */
 
 const MAX_COIN_AMOUNT = Number.MAX_SAFE_INTEGER;
 const MAX_TEXT = 4_096;
 const MAX_JWE = 64 * 1024;
 const DATE = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,9})? ?(Z|[+-]\d{2}:?\d{2})$/;
 
-export const id = text({ longest: 36, pattern: /^.+$/su, due: 'text of 1 to 36 characters' });
-export const customerId = text({ longest: 255, pattern: /^.+$/su, due: 'text of 1 to 255 characters' });
-export const words = text({ longest: MAX_TEXT, pattern: /^.+$/su, due: `text of 1 to ${MAX_TEXT} characters` });
+const upTo = (longest: number): Reader<string> =>
+  text({ longest, pattern: /^.+$/su, due: `text of 1 to ${longest} characters` });
+
+export const id = upTo(36);
+export const customerId = upTo(255);
+export const words = upTo(MAX_TEXT);
 export const wordsOrNone = text({ longest: MAX_TEXT });
 export const sealedWords = text({ longest: MAX_JWE, pattern: /^[\w.-]+$/, due: 'a compact JWE' });
 export const sendingDate = text({ longest: 64, pattern: DATE, due: 'a moment such as 2022-11-11 11:58:41.56+00:00' });
@@ -27,17 +30,12 @@ export const switchOrText: Reader<boolean> = (value, path) => {
   throw new InputFault(`${path} must be true, false or text`);
 };
 
-/** Absent, or null, which is how many clients write what they do not have. */
-export const notRequired =
-  <T>(reader: Reader<T>): Reader<T | undefined> =>
-  (value, path) =>
-    value === undefined || value === null ? undefined : reader(value, path);
-
 export const notEmptyListOf =
   <T>(reader: Reader<T>): Reader<readonly T[]> =>
   (value, path) => {
-    if (!Array.isArray(value) || value.length === 0 || value.length > 100) {
-      throw new InputFault(`${path} must be a list of 1 to 100`);
-    }
-    return value.map((item, index) => reader(item, `${path}[${index}]`));
+    if (Array.isArray(value) && value.length === 0) throw new InputFault(`${path} must not be empty`);
+    return listOf(reader, 100)(value, path);
   };
+
+/** Where and how the merchant wants to be told of what becomes of a payment. */
+export const notice = { notificationUrl: optional(wordsOrNone), notificationEncryption: optional(switchOrText) };

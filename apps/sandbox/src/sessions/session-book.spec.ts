@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { FakeClock } from '#libs/testing';
-import { Rivals } from './rivals.js';
 import { SessionBook } from './session-book.js';
-import { CallLog } from '../calls/call-log.js';
 import { generateKeyPair } from '../crypto/ec-key.js';
-import { MerchantBook } from '../merchants/merchant-book.js';
 import { type Merchant, readMerchant } from '../merchants/merchant.js';
-import { defaultSettings } from '../settings.js';
-import { Waiting } from '../wire/waiting.js';
 
 const publicJwk = generateKeyPair().jwk;
 const merchant = (members: object = {}): Merchant =>
@@ -49,7 +44,7 @@ describe('the book of sessions', () => {
     book.create(superseding, 60_000);
     expect(book.standing(older)).toEqual({ state: 'live' });
     await clock.advance(1);
-    expect(book.standing(older)).toEqual({ state: 'superseded', msgCode: 'b_used_token' });
+    expect(book.standing(older)).toEqual({ state: 'superseded', msgCode: 'b_session_doesnt_exist' });
   });
 
   it('ends no session of another merchant', () => {
@@ -88,36 +83,5 @@ describe('the book of sessions', () => {
     expect(book.byDevice(first.deviceId)).toBeUndefined();
     expect(book.byDevice(second.deviceId)).toBe(second);
     expect(book.list('shop')).toHaveLength(1_000);
-  });
-});
-
-describe('rivals', () => {
-  let clock: FakeClock;
-  let merchants: MerchantBook;
-  let sessions: SessionBook;
-  let rivals: Rivals;
-
-  beforeEach(() => {
-    clock = new FakeClock();
-    const publicJwk = generateKeyPair().jwk;
-    merchants = new MerchantBook([readMerchant({ id: 'shop', serviceCode: randomUUID(), publicJwk })]);
-    sessions = new SessionBook(clock);
-    const calls = new CallLog(clock, 10);
-    rivals = new Rivals({ merchants, sessions, calls, settings: { ...defaultSettings }, waiting: new Waiting(clock) });
-  });
-
-  it('are replaced, not joined, by the next one of the same merchant', async () => {
-    rivals.start('shop', { times: 100, everyMs: 1_000 });
-    rivals.start('shop', { times: 2, everyMs: 1_000 });
-    await clock.advance(60_000);
-    expect(sessions.list('shop')).toHaveLength(3);
-  });
-
-  it('stop when their merchant is removed', async () => {
-    rivals.start('shop', { times: 100, everyMs: 1_000 });
-    merchants.remove('shop');
-    await clock.advance(60_000);
-    expect(sessions.list()).toHaveLength(1);
-    expect(clock.pendingTasks).toBe(0);
   });
 });

@@ -1,10 +1,27 @@
-import { randomUUID } from 'node:crypto';
-import { plusMs, type Clock, type Instant } from '#libs/clock';
-import { generateKeyPair } from '../crypto/ec-key.js';
+import { createHash, randomUUID } from 'node:crypto';
+import { plusMs, toRfc3339, type Clock, type Instant } from '#libs/clock';
+import { generateKeyPair, thumbprint, type KeyPair } from '../crypto/ec-key.js';
 import type { Merchant } from '../merchants/merchant.js';
 import type { MsgCode } from '../gateway/refusal.js';
-import type { PlayedSession, Standing } from './session.js';
-import { describeSession, type SessionDescription } from './session-description.js';
+
+/** A technical session as the gateway keeps it. */
+export interface PlayedSession {
+  /** Increases by one with each session of the sandbox. */
+  readonly id: number;
+  readonly merchant: string;
+  readonly authToken: string;
+  readonly deviceId: string;
+  readonly refreshToken: string | undefined;
+  readonly serverKey: KeyPair;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+interface Standing {
+  readonly state: 'live' | 'expired' | 'superseded' | 'revoked';
+  /** The code that a request presenting the session is refused with; undefined while it is live. */
+  readonly msgCode?: MsgCode;
+}
 
 interface Entry {
   readonly session: PlayedSession;
@@ -64,7 +81,7 @@ export class SessionBook {
     if (entry === undefined) return { state: 'revoked', msgCode: 'b_unknown_device' };
     if (entry.revoked !== undefined) return { state: 'revoked', msgCode: entry.revoked };
     if (entry.supersededAt !== undefined && entry.supersededAt <= now) {
-      return { state: 'superseded', msgCode: this.#supersededCode(entry) };
+      return { state: 'superseded', msgCode: 'b_session_doesnt_exist' };
     }
     if (session.expiresAt <= now) return { state: 'expired', msgCode: 'b_expired_token' };
     return { state: 'live' };
@@ -81,7 +98,7 @@ export class SessionBook {
   }
 
   /** What control requests may see: fingerprints in place of everything secret. */
-  list(merchant?: string): readonly SessionDescription[] {
+  list(merchant?: string): readonly object[] {
     const entries = merchant === undefined ? [...this.#byDevice.values()] : (this.#byMerchant.get(merchant) ?? []);
     return entries.map(({ session }) => describeSession(session, this.standing(session)));
   }
@@ -108,10 +125,22 @@ export class SessionBook {
     this.#byMerchant.set(merchant, entries.slice(-MAX_PER_MERCHANT));
     this.#byDevice.set(entry.session.deviceId, entry);
   }
+}
 
-  /** The session just before the newest is told about the new one; an even older one was used up long ago. */
-  #supersededCode({ session }: Entry): MsgCode {
-    const newer = (this.#byMerchant.get(session.merchant) ?? []).filter((entry) => entry.session.id > session.id);
-    return newer.length > 1 ? 'b_used_token' : 'b_previous_auth_token_expired';
-  }
+/** As control requests see it. */
+function describeSession(session: PlayedSession, standing: Standing): object {
+  const { id, merchant, createdAt, expiresAt, authToken, deviceId, refreshToken, serverKey } = session;
+  return {
+    ...{ id, merchant, ...standing },
+    createdAt: toRfc3339(createdAt),
+    expiresAt: toRfc3339(expiresAt),
+    authTokenSha256: sha256(authToken),
+    deviceIdSha256: sha256(deviceId),
+    ...(refreshToken === undefined ? {} : { refreshTokenSha256: sha256(refreshToken) }),
+    serverKeyThumbprint: thumbprint(serverKey.jwk),
+  };
+}
+
+function sha256(value: string): string {
+  return createHash('sha256').update(value).digest('hex');
 }

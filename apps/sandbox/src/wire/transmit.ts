@@ -9,8 +9,9 @@ export interface Transmission {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Hands the whole answer over at once. */
-export function sendWhole({ response, answer, headers }: Transmission): void {
+/** Hands the whole answer over at once, after interim ones that nobody asked for (RFC 9110, section 15.2). */
+export function sendWhole({ response, answer, headers }: Transmission, interim: readonly number[] = []): void {
+  for (const status of interim) response.socket?.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n\r\n`);
   response.writeHead(answer.status, headers);
   response.end(answer.body);
 }

@@ -61,5 +61,5 @@ export function aNotification(operation: object = {}, order: object = {}): Reado
   const both = { coinAmount: 12_500, merchantId: 'terminal-1' };
   const told = { ...both, type: 'PURCHASE', ecomOperationId: 'operation-1', status: 'SUCCESS', ...operation };
   const names = { ecomOrderId: 'order-1', hppOrderId: 'hosted-1', merchantRequestId: 'request-1' };
-  return { ...both, ...names, orderStatus: 'PAID', ...order, operation: told };
+  return { ...both, ...names, orderStatus: 'SUCCESS', ...order, operation: told };
 }
