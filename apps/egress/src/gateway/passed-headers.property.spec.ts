@@ -61,6 +61,7 @@ describe('the headers of a request to the gateway, whatever the client sent', ()
     const { deviceId } = session;
     const given = { 'x-refresh_token': 'theirs', 'x-refresh-token': 'theirs' };
     expect(requestHeaders(given, { deviceId } as Session, [])).toEqual({
+      'accept-encoding': 'identity',
       'x-api_version': 'V1',
       'x-device_id': 'our-device',
     });
