@@ -166,7 +166,7 @@ describeWith(['curl', 'jq', 'python3'], 'every program of the guides, at the san
     const MERCHANT_REQUEST_ID = randomUUID();
     await newOrder(language, { MERCHANT_REQUEST_ID });
     const again = programs.output('hosted-page', language, { ...env, MERCHANT_REQUEST_ID });
-    await expect(again).rejects.toThrow(/: 200 b_duplicate_field_value/);
+    await expect(again).rejects.toThrow(/: 400 b_duplicate_field_value/);
     await expect(again).rejects.toThrow(`sending the order ${MERCHANT_REQUEST_ID}\n`);
   });
 

@@ -388,7 +388,10 @@ describe.each<[string, string, Operation]>([
         'says that the bank has it where its answer does not open: %j',
         async (members) => {
           await fault(members);
-          expectUnopened(await output(), 'the bank has the request');
+          expectUnopened(
+            await output(),
+            'the bank has the request: look it up by its merchantRequestId, at payments.v1.operation.by_merchant_request_id',
+          );
         },
       );
     }
@@ -401,7 +404,7 @@ describe.each<[string, string, Operation]>([
       const ended = await output({ MERCHANT_REQUEST_ID });
       expect(printed(ended)).toMatch(
         new RegExp(
-          `the bank has a request with this id already${duplicate}: 200${WORDS} b_duplicate_field_value; .*; ` +
+          `the bank has a request with this id already${duplicate}: 400${WORDS} b_duplicate_field_value; .*; ` +
             whereItIs(MERCHANT_REQUEST_ID),
         ),
       );
