@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Test } from 'supertest';
 import { generateClientKey, importClientKey, importPaymentKey, openJwe, sealJwe } from '#libs/jwe';
-import { endedAfterAll } from '#libs/testing';
+import { endedAfterAll, eventually } from '#libs/testing';
+import { RawConnection } from '../egress/raw-exchange.js';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
@@ -23,10 +24,11 @@ const ask = (broker: RunningBroker, path: string, body: object | string): Test =
   broker.as(TOKENS.payments).post(path).type('json').send(body);
 const bodyOf = <Body>({ body }: { readonly body: unknown }): Body => body as Body;
 
+const started = endedAfterAll();
+
 describe('payloads', () => {
   let broker: RunningBroker;
 
-  const started = endedAfterAll();
   beforeAll(async () => {
     broker = started.add(await RunningBroker.start(), (it) => it.close());
     await broker.get(SESSION, { prefer: 'wait=60' });
@@ -220,6 +222,32 @@ describe('payloads without a session', () => {
     } finally {
       await broker.close();
     }
+  });
+});
+
+describe('a caller that never ends the payloads that it sends', () => {
+  it('leaves places to every other caller', async () => {
+    const broker = started.add(await RunningBroker.start(), (it) => it.close());
+    await broker.get(SESSION, { prefer: 'wait=60' });
+    const head = [
+      `POST ${ENCRYPT} HTTP/1.1`,
+      'Host: x',
+      `Authorization: Bearer ${TOKENS.payments}`,
+      'Content-Type: application/json',
+      'Content-Length: 100000',
+      '\r\n{',
+    ].join('\r\n');
+    const opened: RawConnection[] = [];
+    for (let count = 0; count < 65; count += 1) {
+      const connection = await RawConnection.to(broker.url);
+      connection.write(head);
+      opened.push(connection);
+    }
+    await eventually(() => opened.some(({ received }) => received.includes('"code":"overloaded"')));
+    const plaintext = 'x'.repeat(50_000);
+    await broker.as(TOKENS.reporting).post(ENCRYPT).type('json').send({ plaintext }).expect(200);
+    expect(opened.filter(({ received }) => received !== '')).toHaveLength(1);
+    for (const connection of opened) connection.vanish();
   });
 });
 

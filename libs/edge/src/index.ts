@@ -9,6 +9,7 @@ export { edgeHeaders, REQUEST_ID_HEADER, requestIdOf } from './edge-headers.js';
 export { guardServer } from './guard-server.js';
 export { type Address, listen, openServer } from './listen.js';
 export { type ConfiguredHash, HASH_PRESENTED, MistakenHashes } from './mistaken-hashes.js';
+export { Places } from './places.js';
 export { type Problem, PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 export { wantBody } from './proper-requests.js';
 export { RateLimiter } from './rate-limiter.js';

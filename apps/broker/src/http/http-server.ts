@@ -4,12 +4,13 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest, preParsingAsyncHookHandler } from 'fastify';
 import type { HttpTls } from '#libs/configuration';
 import type { Authenticator } from '../auth/authenticator.service.js';
-import { setCaller } from '../auth/caller.js';
+import { callerOf, setCaller } from '../auth/caller.js';
 import { DOCS_PATH, isDocumentation } from '../docs/documentation-paths.js';
 import {
   answerClientError,
   edgeHeaders,
   isEnding,
+  Places,
   requestIdOf,
   tlsOptions,
   wantBody,
@@ -43,6 +44,9 @@ const CHECK_EVERY_MS = 1_000;
 const MAX_HEADER_BYTES = 8_192;
 /** A JWE of a payload of 64 KiB, and the JSON around it. Routes that take text allow more. */
 const MAX_BODY_BYTES = 135_168;
+/** Their product with the longest body, 400 KiB of an escaped text, is 50 MiB. */
+const MAX_LARGE_BODIES = 128;
+const SMALL_BODY_BYTES = 4_096;
 
 /** The name under which Nest injects the app's HTTP server. */
 export const HTTP_SERVER = Symbol('http server');
@@ -111,14 +115,20 @@ export function guardEdge(server: FastifyInstance, parts: EdgeParts): void {
     else return identify(request, parts.authenticator, done);
     done();
   });
-  server.addHook('preParsing', askForBody);
+  server.addHook('preParsing', askForBody(new Places(MAX_LARGE_BODIES)));
 }
 
-/** Once the caller is known, and before the body is read. */
-const askForBody: preParsingAsyncHookHandler = (request, reply) => {
-  wantBody(request.raw, reply.raw);
-  return Promise.resolve(undefined);
-};
+/** Once the caller is known, and before the body is read: a large one needs a place, of which each caller has a share. */
+function askForBody(places: Places): preParsingAsyncHookHandler {
+  return (request, reply) => {
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+    if (coding !== undefined || Number(length) > SMALL_BODY_BYTES) {
+      reply.raw.once('close', places.take(callerOf(request)?.name ?? ''));
+    }
+    wantBody(request.raw, reply.raw);
+    return Promise.resolve(undefined);
+  };
+}
 
 function identify(request: FastifyRequest, authenticator: Authenticator, done: (error?: Error) => void): void {
   const known = authenticator.known(request.raw);

@@ -1,8 +1,8 @@
+import type { Places } from '#libs/edge';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import type { AliasSessions } from '../alias/alias-sessions.js';
-import type { Places } from './places.js';
 import { readWhole } from './request-body.js';
 import { CREATE_ROUTE, type RequestRecord } from './request-record.js';
 import type { Arrival } from './arrival.js';

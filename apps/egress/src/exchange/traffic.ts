@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#libs/clock';
 import type { EgressRoute } from '#libs/configuration';
-import { requestIdOf } from '#libs/edge';
+import { Places, requestIdOf } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import type { EgressOutcome, Logger, Telemetry } from '#libs/telemetry';
 import { answerFailure } from '../answers/answer-failure.js';
@@ -12,7 +12,6 @@ import { MAX_TARGET_LENGTH, type RequestTarget, requestTargetOf } from '../serve
 import type { Arrival } from './arrival.js';
 import { exchangeClear } from './clear-exchange.js';
 import { isCreateCall, answerCreateCall, demandPost } from './create-call.js';
-import { Places } from './places.js';
 import { readWhole } from './request-body.js';
 import { exchangeSealed } from './sealed-exchange.js';
 import type { RequestEnds } from './request-ends.js';
