@@ -5,7 +5,7 @@ export { assertCertificateUsable, isCertificate, pemCertificates, UnusableCertif
 export { assertFewRemoved, changedBetween, differingSettings, isSame, namesBetween } from './changes.js';
 export { type NamesBetween, TooManyRemoved } from './changes.js';
 export { type BrokerParts, checkConfiguration, type EgressParts } from './check-configuration.js';
-export type { Lack, MerchantParts } from './check-configuration.js';
+export type { Lack, MerchantParts, PartlyChecked } from './check-configuration.js';
 export { ConfigurationSource, EgressConfigurationSource } from './configuration-source.js';
 export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, faultsText, type Warning } from './fault.js';
