@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '#libs/testing';
+import { eventually, freePort } from '#libs/testing';
 import { CliProcess, runCli } from './cli-process.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -45,10 +45,19 @@ describe('the built command line', () => {
     expect(err).toMatch(/does not exist/);
   });
 
-  it('has a doctor whose exit code is in its report', async () => {
-    const { code, out, err } = await runCli('doctor', '--config', join(folder, 'nowhere.yaml'), '--json');
-    expect({ code, err }).toEqual({ code: 2, err: '' });
-    expect(JSON.parse(out)).toMatchObject({ ok: false, exitCode: 2, summary: { failed: 1 } });
+  it('has a doctor that looks at this machine, and whose exit code is in its report', async () => {
+    await runCli('keys', 'generate', '--out', join(folder, 'client.json'));
+    const gateway = `{ baseUrl: "http://127.0.0.1:${await freePort()}", environment: test }`;
+    const merchant = `{ id: shop, serviceCode: ${randomUUID()}, clientKeyFiles: [client.json], gateway: ${gateway} }`;
+    await writeFile(
+      join(folder, 'broker.yaml'),
+      `http: { host: 127.0.0.1 }\nauth: { disabled: true }\nmerchants: [${merchant}]\n`,
+    );
+    const { code, out, err } = await runCli('doctor', join(folder, 'broker.yaml'), '--json');
+    expect({ code, err }).toEqual({ code: 4, err: '' });
+    const { checks, ...report } = JSON.parse(out) as { checks: { name: string; status: string }[] };
+    expect(report).toMatchObject({ ok: false, exitCode: 4, summary: { failed: 1 } });
+    expect(checks.find(({ status }) => status === 'failed')?.name).toBe('gateway.tcp');
   });
 
   it('ends with the code for usage when the command line is wrong', async () => {

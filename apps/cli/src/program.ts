@@ -1,9 +1,9 @@
 import { refusedNode, VERSION } from '#libs/program';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { addBrokerVerbs } from './broker-verbs.js';
+import type { DoctorOptions } from './commands/doctor.js';
 import type { SessionCreateOptions } from './commands/session-create.js';
 import { addConfigOption, demandConfiguration, withFile } from './configuration-file.js';
-import type { DoctorGiven } from './doctor/examined-file.js';
 import type { SimulateOptions } from './commands/simulate.js';
 import { PROGRAM, type Shell, SHELLS } from './completion/shell-scripts.js';
 import type { DemoPortOptions } from './demo/demo-ports.js';
@@ -168,26 +168,22 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
     withFile('doctor'),
     'check the configuration of a broker or an egress against the world: files, keys, store, gateway, this machine',
   )
-    .option('--egress <file>', 'configuration of an egress: its files, broker, keys and gateway')
     .option('--merchant <id>', 'only the gateway of this merchant; needed for what follows when there are several')
     .option(
       '--echo-url <url>',
       'print the address that calls come from, as this server sees it: it answers with that address',
     )
     .option('--create-session', 'make one real create-session call; it can end the session that payments use now')
-    .option('--yes', 'do so for a merchant of the production environment as well')
+    .option('--yes', 'with --create-session: do so for a merchant of the production environment as well')
     .option('--cross-check', 'test environment: compare our JWE with the cipher helpers of the gateway')
-    .option('--discover', 'test environment: find out by create calls how the session request data is wanted')
-    .option('--name <name...>', 'with --discover: names of body fields or headers to try first')
-    .option('--recipient-key <file...>', 'with --discover: public keys to try first')
-    .action(async (file: string | undefined, given: DoctorGiven, command: Command) => {
-      const { examined } = await import('./doctor/examined-file.js');
-      const { kind, path } = await examined({ ...given, file }, context, command);
-      return run(given, async () =>
-        kind === 'broker'
-          ? (await import('./commands/doctor.js')).doctor({ ...given, config: path }, context)
-          : (await import('./commands/doctor-egress.js')).doctorEgress({ ...given, egress: path }, context),
-      );
+    .action((file: string | undefined, given: Given<DoctorOptions>, command: Command) => {
+      const path = demandConfiguration({ ...given, file }, context, command);
+      // Given alone, it might be taken to have created a session.
+      if (given.yes === true && given.createSession !== true)
+        command.error(
+          'error: --yes says that --create-session may be made for a merchant in production; give it beside that',
+        );
+      return run(given, async () => (await import('./commands/doctor.js')).doctor(path, given, context));
     });
 }
 

@@ -69,7 +69,7 @@ export const brokerKind: ConfigurationKind<BrokerSettings, Omit<BrokerConfigurat
   }),
 };
 
-export function jwtConfiguration(settings: Loaded<JwtSettings>): JwtConfiguration {
+function jwtConfiguration(settings: Loaded<JwtSettings>): JwtConfiguration {
   const { jwksUri, jwks, jwksToken, jwksCa, ...claims } = settings;
   if (jwksUri === undefined) return { ...claims, keys: { kind: 'set', set: assertSet(jwks) } };
   const trust = { ...(jwksToken && { tokenFile: jwksToken }), ...(jwksCa && { ca: jwksCa }) };

@@ -195,10 +195,11 @@ export const brokerRules: readonly Rule<BrokerSettings>[] = [
 
 /** Contradictions between the contents of files, as far as they could be read. */
 export function* brokerFileFaults(
-  { http, merchants = [] }: Loaded<Settings>,
+  { http, store, merchants = [] }: Loaded<Settings>,
   { merchants: named = [] }: Settings,
 ): Iterable<string> {
   yield* pairFaults('http.tls', http?.tls);
+  yield* pairFaults('store.tls', store?.tls);
   // The check of the file alone cannot see the contents of a `serviceCodeFile`.
   for (const [index, first] of repeats(merchants, (merchant) => merchant?.serviceCode?.toLowerCase())) {
     const isInFile = named[index]?.serviceCodeFile !== undefined;

@@ -43,11 +43,11 @@ export const egressKind: ConfigurationKind<EgressDocument, Omit<EgressConfigurat
   }),
 };
 
-export function brokerAccess({ token, ...access }: Loaded<EgressSettings>['broker']): EgressConfiguration['broker'] {
+function brokerAccess({ token, ...access }: Loaded<EgressSettings>['broker']): EgressConfiguration['broker'] {
   return { ...access, ...(token !== undefined && { tokenFile: token }) };
 }
 
-export function egressClient(client: Loaded<EgressClientSettings>): EgressClient {
+function egressClient(client: Loaded<EgressClientSettings>): EgressClient {
   const { name, merchant, token, formerToken, certificate, serviceCodeAlias, publicKey } = client;
   const hasAlias = serviceCodeAlias !== undefined && publicKey !== undefined;
   return {

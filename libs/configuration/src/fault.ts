@@ -70,11 +70,6 @@ export function faultyAmong(causes: readonly Fault[]): (path: string) => boolean
   return (path) => [path, ...ancestorsOf(path)].some((each) => paths.has(each));
 }
 
-/** Whether a path is that of the place, or of something inside it. */
-export function isWithin(path: string, place: string): boolean {
-  return path === place || ancestorsOf(path).includes(place);
-}
-
 /** Sorts by where the paths are in the file; a missing setting sorts to the start of the section that lacks it. */
 export function inOrderOf<Item extends { readonly path: string }>(places: Places, items: readonly Item[]): Item[] {
   const orderOf = new Map(items.map((item) => [item, placeOf(item.path, places)?.order ?? -1]));

@@ -4,8 +4,7 @@ export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-co
 export { assertCertificateUsable, isCertificate, pemCertificates, UnusableCertificate } from './certificates.js';
 export { assertFewRemoved, changedBetween, differingSettings, isSame, namesBetween } from './changes.js';
 export { type NamesBetween, TooManyRemoved } from './changes.js';
-export { type BrokerParts, checkConfiguration, type EgressParts } from './check-configuration.js';
-export type { Lack, MerchantParts } from './check-configuration.js';
+export { checkConfiguration, type PartlyChecked } from './check-configuration.js';
 export { ConfigurationSource, EgressConfigurationSource } from './configuration-source.js';
 export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, faultsText, type Warning } from './fault.js';

@@ -371,11 +371,13 @@ describe('loadConfiguration', () => {
     it('is refused with a key of another certificate, and with signing keys where public ones belong', async () => {
       await put('tls.key', authority.issue({ names: ['other'] }).key);
       await put('jwks.json', JSON.stringify({ keys: [{ kty: 'oct', k: CANARY }] }));
-      const faults = await faultsOf(
-        loadWith({ http: { tls }, auth: { mtls: true, jwt: { ...issuer, jwksFile: 'jwks.json' } } }),
-      );
+      const { certFile, keyFile } = tls;
+      const store = { type: 'redis', url: 'rediss://127.0.0.1:6379', tls: { certFile, keyFile } };
+      const auth = { mtls: true, jwt: { ...issuer, jwksFile: 'jwks.json' } };
+      const faults = await faultsOf(loadWith({ http: { tls }, store, auth }));
       expect(faults.map(({ path, problem }) => `${path} ${problem}`)).toEqual([
         'http.tls.keyFile names a key that does not belong to the certificate',
+        'store.tls.keyFile names a key that does not belong to the certificate',
         expect.stringContaining('auth.jwt.jwksFile names a file that is not a JSON Web Key Set'),
       ]);
       expect(JSON.stringify(faults)).not.toContain(CANARY);

@@ -53,6 +53,12 @@ export function readText(answer: GatewayAnswer): string {
 /** Whether the answer is an HTML page, whoever sent it. */
 export const isHtmlPage = (answer: GatewayAnswer): boolean => readBody(answer).instead === 'html_page';
 
+/** Whether a broker or an egress of ours answers: by problems of its types or, to a create call, in the egress's name. */
+export function isOurs(answer: GatewayAnswer): boolean {
+  const { type, serviceId } = readBody(answer).fields;
+  return serviceId === 'session-egress' || (typeof type === 'string' && type.startsWith('urn:session-broker:problem:'));
+}
+
 const isSuccess = (httpStatus: number): boolean => httpStatus >= 200 && httpStatus < 300;
 
 function failureOf(answer: GatewayAnswer, { fields, lack, instead }: BodyReading): GatewayFailure {

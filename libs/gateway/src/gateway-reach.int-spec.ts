@@ -6,6 +6,7 @@ import { GatewayConnections } from './gateway-connections.js';
 import { aMerchantGateway, aParty, AUTH_TOKEN, DEVICE_ID, serverPublicOf, type TestParty } from './gateway-fixtures.js';
 import { askPlainly, lookUp, type PlainAnswer, reach, shakeHands } from './gateway-reach.js';
 import type { MerchantGateway } from './merchant-gateway.js';
+import { presentedChain } from './presented-chain.js';
 import { inspectSession, type SessionInspection } from './session-inspection.js';
 
 const authority = new TestAuthority();
@@ -102,8 +103,9 @@ describe('shaking hands', () => {
 
   it('shows the chain with its ends, the own certificate first', async () => {
     const { server, pin } = await serve(YEAR_2031);
-    const { protocol, chain } = await shake(server, { tls: { ca, pins: [pin] } });
-    expect(protocol).toBe('TLSv1.3');
+    expect(await shake(server, { tls: { ca, pins: [pin] } })).toBe('TLSv1.3');
+    const gateway = gatewayAt(`https://127.0.0.1:${server.port}`, { tls: { ca, pins: [] } });
+    const chain = await presentedChain(gateway, { clock, signal });
     expect(chain.map(({ endsAt }) => new Date(endsAt).toISOString().slice(0, 10))).toEqual([
       '2031-05-06',
       '2049-01-01',
@@ -158,6 +160,14 @@ describe('asking plainly', () => {
     expect(page.isHtml).toBe(true);
   });
 
+  it.each([
+    ['a broker', { type: 'urn:session-broker:problem:unauthenticated', code: 'unauthenticated' }, true],
+    ['an egress, to a create call', { serviceId: 'session-egress', msgCode: 'b_invalid_request' }, true],
+    ['a gateway', { serviceId: 'api-gateway', msgCode: 'b_invalid_request' }, false],
+  ])('knows whether it is one of ours that answers: %s', async (_who, body, expected) => {
+    expect((await ask((_request, response) => void response.end(JSON.stringify(body)))).isOurs).toBe(expected);
+  });
+
   it('compares the clocks', async () => {
     const ahead = await ask((_request, response) => {
       response.setHeader('date', 'Thu, 01 Jan 2026 00:01:00 GMT').end();
@@ -167,7 +177,7 @@ describe('asking plainly', () => {
       response.sendDate = false;
       response.end();
     });
-    expect(silent).toEqual({ httpStatus: 200, isHtml: false });
+    expect(silent).toEqual({ httpStatus: 200, isHtml: false, isOurs: false });
   });
 });
 

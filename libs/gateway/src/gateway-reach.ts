@@ -1,28 +1,15 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
-import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
-import { type Clock, Deadline, instantFromEpochMs, type Instant } from '#libs/clock';
+import { connect as connectTls } from 'node:tls';
+import { type Clock, Deadline } from '#libs/clock';
 import { type ClockSkew, GatewayFailure, measureSkew } from '#libs/session';
-import { dateOf, isHtmlPage } from './answer-reader.js';
+import { dateOf, isHtmlPage, isOurs } from './answer-reader.js';
 import { COMMON_HEADERS, target } from './create-session-request.js';
 import { type EntryPoint, entryPointOf, peerOf } from './entry-point.js';
 import { callGateway, type CallTools } from './gateway-call.js';
 import type { GatewayPlace } from './merchant-gateway.js';
 import { networkFailure } from './network-failure.js';
-import { pinOf, trustOptions } from '#libs/outbound';
-
-/** A certificate that was presented and verified. */
-interface ShownCertificate {
-  readonly endsAt: Instant;
-  /** In the form of the setting `tls.pins`. */
-  readonly pin: string;
-}
-
-export interface Handshake {
-  readonly protocol: string;
-  /** The gateway's own certificate first, up to the trusted authority. */
-  readonly chain: readonly ShownCertificate[];
-}
+import { trustOptions } from '#libs/outbound';
 
 export interface Bounds {
   readonly clock: Clock;
@@ -51,14 +38,15 @@ export async function reach(entry: EntryPoint, bounds: TimedBounds): Promise<voi
 /**
  * Makes a TLS handshake as every call does, and sends nothing. Not possible behind a proxy, where the handshake is part
  * of a call.
+ * @returns the version of TLS
  * @throws GatewayFailure `refused` for a certificate that is not trusted
  */
-export async function shakeHands(gateway: GatewayPlace, bounds: Bounds): Promise<Handshake> {
+export async function shakeHands(gateway: GatewayPlace, bounds: Bounds): Promise<string> {
   const entry = entryPointOf(gateway);
   const { host, port } = entry;
   const servername = isIP(host) === 0 ? { servername: host } : {};
   const socket = connectTls({ host, port, ...servername, ...trustOptions(gateway.tls) });
-  const look = (): Handshake => ({ protocol: socket.getProtocol() ?? 'unknown', chain: chainOf(socket) });
+  const look = (): string => socket.getProtocol() ?? 'unknown';
   return opened({ entry, socket, event: 'secureConnect', look }, { ...bounds, timeoutMs: gateway.timeoutMs });
 }
 
@@ -66,6 +54,8 @@ export interface PlainAnswer {
   readonly httpStatus: number;
   /** An HTML page, such as a firewall, a proxy or a web site sends. */
   readonly isHtml: boolean;
+  /** A broker or an egress of ours answered, and not the gateway. */
+  readonly isOurs: boolean;
   /** Absent when the answer had no usable `Date`. */
   readonly skew?: ClockSkew;
 }
@@ -89,7 +79,8 @@ export async function askPlainly(
   const answer = await callGateway(tools, { gateway, request, signal });
   const gatewayDate = dateOf(answer);
   const skew = gatewayDate === undefined ? undefined : measureSkew({ ...answer, gatewayDate });
-  return { httpStatus: answer.httpStatus, isHtml: isHtmlPage(answer), ...(skew === undefined ? {} : { skew }) };
+  const { httpStatus } = answer;
+  return { httpStatus, isHtml: isHtmlPage(answer), isOurs: isOurs(answer), ...(skew && { skew }) };
 }
 
 interface Opening<Seen> {
@@ -120,15 +111,3 @@ const ended = ({ expired }: Deadline, entry: EntryPoint, timeoutMs: number): Gat
   expired
     ? new GatewayFailure({ kind: 'timeout', detail: `no connection after ${timeoutMs} ms`, ...peerOf(entry) })
     : new GatewayFailure({ kind: 'aborted', detail: 'ended from outside' });
-
-function chainOf(socket: TLSSocket): readonly ShownCertificate[] {
-  const chain: ShownCertificate[] = [];
-  const seen = new Set<string>();
-  let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
-  while (certificate?.raw !== undefined && !seen.has(certificate.fingerprint256)) {
-    seen.add(certificate.fingerprint256);
-    chain.push({ endsAt: instantFromEpochMs(Date.parse(certificate.valid_to)), pin: pinOf(certificate.raw) });
-    certificate = certificate.issuerCertificate;
-  }
-  return chain;
-}

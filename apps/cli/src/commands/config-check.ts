@@ -4,6 +4,7 @@ import {
   type EgressConfiguration,
   loadConfiguration,
   loadEgressConfiguration,
+  type PartlyChecked,
   writtenAddress,
 } from '#libs/configuration';
 import { createSessionAddress } from '#libs/session';
@@ -17,7 +18,6 @@ interface ConfigCheckOptions {
   readonly structure?: true;
 }
 
-type PartlyChecked = Awaited<ReturnType<typeof checkConfiguration>>;
 /** What a valid file sets up, in lines for people and in members for programs. */
 type Summary = Pick<Report, 'lines' | 'json'>;
 

@@ -1,92 +1,219 @@
-import type { BrokerConfiguration, MerchantConfiguration, StoreConfiguration } from '#libs/configuration';
+import { type BrokerConfiguration, checkConfiguration, ConfigurationError } from '#libs/configuration';
+import {
+  type EgressConfiguration,
+  type Environment,
+  loadConfiguration,
+  loadEgressConfiguration,
+} from '#libs/configuration';
+import type { MerchantConfiguration, NamedFile, PartlyChecked, Surroundings, Warning } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
 import { GatewayConnections } from '#libs/gateway';
-import { importPaymentKey } from '#libs/jwe';
-import { chosenMerchant } from '../chosen-merchant.js';
-import { ownUser } from '../doctor/own-user.js';
+import { OutboundConnections } from '#libs/outbound';
+import { chosenMerchant, demandConsent } from '../chosen-merchant.js';
+import { certificatesCheck } from '../doctor/certificates-check.js';
+import { type Check, fact, fault, looked, some, type Verdict, warning } from '../doctor/check.js';
+import { crossCheck } from '../doctor/cross-check.js';
 import { doctorReport } from '../doctor/doctor-report.js';
-import { echoUrlOf } from '../doctor/echo-url.js';
-import { loadAsFarAsPossible, type LoadedConfiguration } from '../doctor/loaded-configuration.js';
-import { machineFacts } from '../doctor/machine.js';
-import type { Plan } from '../doctor/plan.js';
-import { planChecks } from '../doctor/plan-checks.js';
-import { permitProbes, type ProbeWishes, wantsProbes } from '../doctor/probes.js';
-import type { RecipientCandidate } from '../doctor/request-data-search.js';
+import { brokerChecks } from '../doctor/egress-checks.js';
+import { environmentCheck } from '../doctor/environment-check.js';
+import { filesCheck } from '../doctor/files-check.js';
+import { gatewayChecks } from '../doctor/gateway-checks.js';
+import { type GatewayTools, GatewayVisit, visitsOf } from '../doctor/gateway-visit.js';
+import { issuerCheck } from '../doctor/issuer-check.js';
+import { keysCheck } from '../doctor/keys-check.js';
 import { runChecks } from '../doctor/run-checks.js';
-import { StoreVisit } from '../doctor/store-visit.js';
-import { demandKind } from '../file-kind.js';
-import { readKeyFile } from '../key-file.js';
-import type { Report } from '../report.js';
+import { sessionCreateCheck, sessionNotAskedCheck } from '../doctor/session-create-check.js';
+import { storeChecks, StoreVisit } from '../doctor/store-checks.js';
+import { placeOf, type Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
-export interface DoctorOptions extends ProbeWishes {
-  readonly config: string;
+export interface DoctorOptions {
+  readonly merchant?: string;
   /** A server that answers with its caller's address, to find out which one the world sees. */
   readonly echoUrl?: string;
-  /** For `discover`: names of body fields or headers to try first. */
-  readonly name?: readonly string[];
-  /** For `discover`: files with public keys that the request data could be meant for. */
-  readonly recipientKey?: readonly string[];
+  readonly createSession?: true;
+  readonly crossCheck?: true;
+  readonly yes?: true;
 }
 
 /**
- * Checks a configuration against the world. The report says what is wrong, and the exit code gives its class.
- * @throws BrokerError before anything is sent, if the requested probes are not allowed: `invalid_request`,
- * `merchant_not_found`, `key_file_invalid`
+ * Checks the configuration of a broker or an egress against the world, if it loads: if it does not, its faults are all
+ * that is reported. The report says what is wrong, and the exit code gives its class.
+ * @throws BrokerError before anything is sent, if what is asked for is not allowed: `invalid_request`,
+ * `merchant_not_found`
  */
-export async function doctor(options: DoctorOptions, context: CommandContext): Promise<Report> {
+export async function doctor(file: string, options: DoctorOptions, context: CommandContext): Promise<Report> {
   const { clock, environment, signal } = context;
   const echo = options.echoUrl === undefined ? undefined : echoUrlOf(options.echoUrl);
-  await demandKind(options.config, environment, { kind: 'broker', otherwise: `: doctor --egress ${options.config}` });
-  const loaded = await loadAsFarAsPossible(options.config, context);
-  const configuration = loaded.kind === 'usable' ? loaded.configuration : undefined;
-  const merchants = configuration === undefined ? [] : merchantsFor(options, configuration);
-  const recipients = options.discover === true ? await recipientsFor(options, merchants[0], configuration) : [];
-  const settings = storeOf(loaded);
-  const store = settings?.type === 'redis' ? new StoreVisit(settings, clock) : undefined;
+  const read = await readAsFound(file, context);
   const connections = new GatewayConnections(clock);
-  const plan: Plan = {
-    ...{ file: options.config, loaded, machine: await machineFacts(environment), user: ownUser() },
-    ...{ tools: { clock, connections }, merchants, wishes: options, names: options.name ?? [], recipients },
-    ...(store === undefined ? {} : { store }),
-    ...(echo === undefined ? {} : { echo }),
+  const resources: Closable[] = [connections];
+  const place: Place = {
+    ...{ file, echo, environment, tools: { clock, connections } },
+    closeAfter: (resource) => {
+      resources.push(resource);
+      return resource;
+    },
   };
   try {
-    return doctorReport(options.config, await runChecks(planChecks(plan), { clock, signal }));
+    const checks = [configurationCheck(read.verdict), ...checksOf(read, options, place)];
+    return doctorReport(file, await runChecks(checks, { clock, signal }));
   } finally {
-    await Promise.all([connections.close(), store?.close()]);
+    await Promise.all(resources.map((each) => each.close()));
   }
 }
 
-function storeOf(loaded: LoadedConfiguration): StoreConfiguration | undefined {
-  if (loaded.kind === 'usable') return loaded.configuration.store;
-  return loaded.known !== undefined && 'known' in loaded.known.store ? loaded.known.store.known : undefined;
+interface Closable {
+  readonly close: () => Promise<unknown>;
 }
 
-function merchantsFor(options: DoctorOptions, configuration: BrokerConfiguration): readonly MerchantConfiguration[] {
-  if (wantsProbes(options)) return [permitProbes(options, configuration)];
-  const { merchants } = configuration;
-  return options.merchant === undefined ? merchants : [chosenMerchant(merchants, options.merchant)];
+interface Place {
+  readonly file: string;
+  readonly echo: URL | undefined;
+  readonly environment: Environment;
+  readonly tools: GatewayTools;
+  readonly closeAfter: <Resource extends Closable>(resource: Resource) => Resource;
 }
 
-/** The given keys, the configured one, and the merchant's own: "the public key of the matching algorithm". */
-async function recipientsFor(
-  { recipientKey = [] }: DoctorOptions,
-  merchant: MerchantConfiguration | undefined,
-  configuration: BrokerConfiguration | undefined,
-): Promise<readonly RecipientCandidate[]> {
-  if (merchant === undefined || configuration === undefined) return [];
-  const given: RecipientCandidate[] = [];
-  for (const file of recipientKey) {
-    given.push({ file, key: await importPaymentKey((await readKeyFile(file)).publicJwk) });
+const refusal = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
+
+function echoUrlOf(text: string): URL {
+  const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null;
+  if (url !== null) return url;
+  throw refusal('--echo-url is an http or https URL without user or fragment');
+}
+
+type Read = { readonly verdict: Verdict } & (
+  { readonly broker: BrokerConfiguration } | { readonly egress: EgressConfiguration } | object
+);
+
+const SKIPPED = 'nothing else is looked at until the configuration loads';
+
+/** Reads the file as the process that it is for does, with every file that it names. */
+async function readAsFound(file: string, surroundings: Surroundings): Promise<Read> {
+  try {
+    const { kind, error, unset } = await checkConfiguration(file, { ...surroundings, readsFiles: true });
+    if (error !== undefined) throw error;
+    if (unset.length > 0) return { verdict: { kind: 'not_run', reason: lackOf(unset) } };
+    if (kind === 'broker') {
+      const broker = await loadConfiguration(file, surroundings);
+      return {
+        broker,
+        verdict: rightWith(broker, `merchants: ${broker.merchants.length}, store: ${broker.store.type}`),
+      };
+    }
+    const egress = await loadEgressConfiguration(file, surroundings);
+    return { egress, verdict: rightWith(egress, `clients: ${egress.clients.length}, routes: ${egress.routes.length}`) };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const faults = error.faults.map((each) => fault('invalidInput', `${placeOf(each)} ${each.problem}`, SEE_PAGE));
+    return { verdict: looked([...faults, fact(SKIPPED)]) };
   }
-  const { requestData } = merchant.gateway;
-  const place = `merchants[${configuration.merchants.indexOf(merchant)}]`;
-  const fileOf = (path: string): string => configuration.files.find((named) => named.path === path)?.file ?? path;
-  const configured =
-    requestData.attach === 'none'
-      ? []
-      : [{ file: fileOf(`${place}.gateway.requestData.recipientKeyFile`), key: requestData.recipient }];
-  const own = await importPaymentKey(merchant.clientKeys[0]?.publicJwk);
-  const ownFile = `<public half of ${fileOf(`${place}.clientKeyFiles[0]`)}>`;
-  return [...given, ...configured, { file: ownFile, key: own }];
+}
+
+const SEE_PAGE = 'see docs/configuration.md, or docs/egress-configuration.md for an egress';
+
+/** Leads to exit code 6, as in `config check`: the file is not known to be wrong (ADR 36). */
+function lackOf(unset: PartlyChecked['unset']): string {
+  const lacking = some(unset.map((value) => `${value.variable} for ${placeOf(value)}`));
+  return `environment variables are not set: ${lacking}; run the doctor in the environment of the process that it checks; ${SKIPPED}`;
+}
+
+interface Found {
+  readonly files: readonly NamedFile[];
+  readonly warnings: readonly Warning[];
+}
+
+/** What the process itself says at its start; how long certificates are good for is up to their own check. */
+function rightWith({ files, warnings }: Found, what: string): Verdict {
+  const certificates = new Set(certificatesAmong(files).map(({ path }) => path));
+  const told = warnings.filter(({ path }) => !certificates.has(path));
+  return looked([fact(what), ...told.map((each) => warning(`${placeOf(each)} ${each.problem}`, SEE_PAGE))]);
+}
+
+const configurationCheck = (verdict: Verdict): Check => ({
+  name: 'configuration',
+  limitMs: 5_000,
+  run: () => Promise.resolve(verdict),
+});
+
+const certificatesAmong = (files: readonly NamedFile[]): readonly NamedFile[] =>
+  files.filter(({ content }) => content === 'certificates');
+
+/** From near to far, with those that create sessions last. */
+function checksOf(read: Read, options: DoctorOptions, place: Place): readonly Check[] {
+  if ('broker' in read) return checksOfBroker(read.broker, options, place);
+  return 'egress' in read ? checksOfEgress(read.egress, options, place) : [];
+}
+
+function checksOfBroker(configuration: BrokerConfiguration, options: DoctorOptions, place: Place): readonly Check[] {
+  const { http, management, store, auth, files } = configuration;
+  const { file, echo, tools, closeAfter, environment } = place;
+  const { clock } = tools;
+  const merchants = merchantsFor(options, configuration);
+  const ids = merchants.map(({ id }) => id);
+  return [
+    environmentCheck({ connections: http.maxWatchers, because: 'http.maxWatchers', environment }),
+    ...fileChecks(files, place),
+    keysCheck(file, configuration),
+    ...(store.type === 'redis' ? storeChecks(closeAfter(new StoreVisit(store, clock)), ids, clock) : []),
+    ...(auth.jwt?.keys.kind === 'uri' ? [issuerCheck(auth.jwt.issuer, auth.jwt.keys, clock)] : []),
+    ...visitsOf(merchants, tools).flatMap((visit) => gatewayChecks(visit, { echo, own: [http, management] })),
+    ...merchants.slice(0, 1).flatMap((merchant) => probes(merchant, options, tools)),
+  ];
+}
+
+function fileChecks(files: readonly NamedFile[], { file, tools }: Place): readonly Check[] {
+  const certificates = certificatesAmong(files);
+  return [
+    filesCheck(file, files),
+    ...(certificates.length === 0 ? [] : [certificatesCheck(file, certificates, () => tools.clock.now())]),
+  ];
+}
+
+/** What sends more than a harmless query, and therefore only runs on request. */
+function probes(merchant: MerchantConfiguration, options: DoctorOptions, tools: GatewayTools): readonly Check[] {
+  return [
+    ...(options.crossCheck === true ? [crossCheck(merchant, tools)] : []),
+    options.createSession === true ? sessionCreateCheck(merchant, tools) : sessionNotAskedCheck,
+  ];
+}
+
+/** The merchants whose gateways to look at: only one if there are probes, once it is certain that they are allowed. */
+function merchantsFor(options: DoctorOptions, { merchants }: BrokerConfiguration): readonly MerchantConfiguration[] {
+  const { merchant: id, createSession = false, crossCheck: crossed = false, yes = false } = options;
+  const chosen = id === undefined ? merchants : [chosenMerchant(merchants, id)];
+  const [merchant, another] = chosen;
+  if (merchant === undefined || !(createSession || crossed)) return chosen;
+  if (another !== undefined)
+    throw refusal('several merchants are configured: name the one that the calls are for with --merchant');
+  if (createSession) demandConsent(merchant, yes);
+  if (crossed && merchant.gateway.testBaseUrl === undefined)
+    throw refusal(`--cross-check needs gateway.testBaseUrl of ${merchant.id}, which only a test environment has`);
+  return chosen;
+}
+
+/** Connections of clients and to the gateway under load. */
+const USUAL_CONNECTIONS = 1_000;
+
+/** None of them creates a session or sends a payment. */
+function checksOfEgress(configuration: EgressConfiguration, options: DoctorOptions, place: Place): readonly Check[] {
+  const { merchant, createSession, crossCheck: crossed } = options;
+  if ([merchant, createSession, crossed].some((each) => each !== undefined))
+    throw refusal(`${place.file} is the file of an egress: beside it goes --echo-url alone`);
+  const { gateway, broker, listen, management, files } = configuration;
+  const { echo, tools } = place;
+  const { clock } = tools;
+  const visit = new GatewayVisit({ gateway, subject: gateway.baseUrl.host }, tools);
+  const connections = place.closeAfter(new OutboundConnections({ clock }));
+  return [
+    environmentCheck({
+      connections: USUAL_CONNECTIONS,
+      because: 'an egress under load',
+      environment: place.environment,
+    }),
+    ...fileChecks(files, place),
+    ...brokerChecks({ settings: broker, clock, connections }, configuration),
+    ...gatewayChecks(visit, { echo, own: [listen, management] }),
+  ];
 }

@@ -17,7 +17,7 @@ export type Verdict =
   | { readonly kind: 'not_applicable'; readonly reason: string }
   | { readonly kind: 'not_run'; readonly reason: string };
 
-/** One question to the outside world, each in its own file. */
+/** One question to the outside world. */
 export interface Check {
   /** Stable, because scripts read it. */
   readonly name: string;

@@ -1,84 +1,110 @@
 import type { Clock } from '#libs/clock';
-import { askPlainly, entryPointOf } from '#libs/gateway';
-import type { EntryPoint, GatewayConnections, GatewayPlace, PlainAnswer } from '#libs/gateway';
+import { askPlainly, type EchoedAddress, echoedAddress, type EntryPoint, entryPointOf, lookUp } from '#libs/gateway';
+import { type GatewayConnections, type GatewayPlace, type PlainAnswer, reach, shakeHands } from '#libs/gateway';
+import { presentedChain, type PresentedCertificate } from '#libs/gateway';
 import { createSessionAddress, GatewayFailure } from '#libs/session';
-import { tlsInstead, unlessTls } from '../gateway-tls-instead.js';
+import { gatewayFaultClass } from '../gateway-fault-class.js';
+import { tlsInstead } from '../gateway-tls-instead.js';
+import { describeFailure } from '../gateway-words.js';
+import { fault, looked, type Verdict } from './check.js';
 
-export interface VisitTools {
+export interface GatewayTools {
   readonly clock: Clock;
   readonly connections: GatewayConnections;
 }
 
-interface Purpose {
+interface Way {
+  readonly gateway: GatewayPlace;
+  /** Where connections go, and for whom if several ways differ only in their settings. */
   readonly subject: string;
-  /** Whether sessions are created there. */
-  readonly creates: boolean;
+  /** Where create calls go; absent if none are made, as by the egress. */
+  readonly createAddress?: URL;
 }
 
-/** One look at a gateway, on behalf of all merchants that reach it in the same way. */
+/** One look at a gateway, on behalf of all merchants that reach it in the same way. All of it throws GatewayFailure. */
 export class GatewayVisit {
   readonly gateway: GatewayPlace;
-  readonly entry: EntryPoint;
-  /**
-   * Names the visit in the report: where connections go, and for whom if several visits differ only in their settings.
-   */
   readonly subject: string;
-  readonly tools: VisitTools;
-  /** Where create calls would go; undefined if none are made, as for the egress. */
   readonly createAddress: URL | undefined;
-  #answer: Promise<PlainAnswer> | undefined;
+  readonly entry: EntryPoint;
+  readonly clock: Clock;
+  readonly #tools: GatewayTools;
 
-  constructor(gateway: GatewayPlace, { subject, creates }: Purpose, tools: VisitTools) {
+  constructor({ gateway, subject, createAddress }: Way, tools: GatewayTools) {
     this.gateway = gateway;
-    this.createAddress = creates ? createSessionAddress(gateway) : undefined;
-    this.entry = entryPointOf(gateway);
     this.subject = subject;
-    this.tools = tools;
+    this.createAddress = createAddress;
+    this.entry = entryPointOf(gateway);
+    this.clock = tools.clock;
+    this.#tools = tools;
   }
 
-  /**
-   * Asks only once; the signal of the first caller counts.
-   * @throws GatewayFailure
-   */
-  answer(signal: AbortSignal): Promise<PlainAnswer> {
-    this.#answer ??= this.#ask(signal);
-    return this.#answer;
+  addresses(): Promise<readonly string[]> {
+    return lookUp(this.entry);
   }
 
-  async #ask(signal: AbortSignal): Promise<PlainAnswer> {
-    const { gateway, tools, createAddress: address } = this;
-    const bounds = { clock: tools.clock, signal };
-    let answer: PlainAnswer;
-    try {
-      answer = await askPlainly(tools, { gateway, signal, ...(address && { address }) });
-    } catch (error) {
-      throw error instanceof GatewayFailure ? await unlessTls(error, gateway, bounds) : error;
-    }
-    const failure = await tlsInstead(answer, gateway, bounds);
+  connect(signal: AbortSignal): Promise<void> {
+    return reach(this.entry, { clock: this.clock, signal, timeoutMs: this.gateway.timeoutMs });
+  }
+
+  /** What is presented, trusted or not. */
+  presented(signal: AbortSignal): Promise<readonly PresentedCertificate[]> {
+    return presentedChain(this.gateway, { clock: this.clock, signal });
+  }
+
+  /** @returns the version of TLS, if the certificate is trusted */
+  shakeHands(signal: AbortSignal): Promise<string> {
+    return shakeHands(this.gateway, { clock: this.clock, signal });
+  }
+
+  /** One GET that creates nothing. */
+  async answer(signal: AbortSignal): Promise<PlainAnswer> {
+    const { gateway, createAddress: address, clock } = this;
+    const answer = await askPlainly(this.#tools, { gateway, signal, ...(address && { address }) });
+    const failure = await tlsInstead(answer, gateway, { clock, signal });
     if (failure !== undefined) throw failure;
     return answer;
   }
+
+  echoed(url: URL, signal: AbortSignal): Promise<EchoedAddress> {
+    return echoedAddress(this.#tools, { gateway: this.gateway, url, signal });
+  }
 }
 
-/** As much of a merchant as a look at its gateway needs. */
-export interface MerchantWithGateway {
+interface MerchantWithGateway {
   readonly id: string;
   readonly gateway: GatewayPlace;
 }
 
-/** One visit for each distinct way in which the merchants reach a gateway. */
-export function visitsOf(merchants: readonly MerchantWithGateway[], tools: VisitTools): readonly GatewayVisit[] {
-  const ways = new Map<string, GatewayPlace & { readonly merchant: string }>();
-  for (const { id, gateway } of merchants) {
-    const { baseUrl, tls, proxy, timeoutMs } = gateway;
-    const way = JSON.stringify([baseUrl.href, proxy?.href, tls.ca, tls.pins, timeoutMs]);
-    if (!ways.has(way)) ways.set(way, { merchant: id, ...gateway });
-  }
-  const hosts = [...ways.values()].map(({ baseUrl }) => baseUrl.host);
-  return [...ways.values()].map((gateway) => {
+/** One visit for each distinct set of settings by which the merchants reach a gateway. */
+export function visitsOf(merchants: readonly MerchantWithGateway[], tools: GatewayTools): readonly GatewayVisit[] {
+  const distinct = Map.groupBy(merchants, ({ gateway: { baseUrl, tls, proxy, timeoutMs } }) =>
+    JSON.stringify([baseUrl.href, proxy?.href, tls.ca, tls.pins, timeoutMs]),
+  );
+  const firsts = [...distinct.values()].flatMap(([first]) => first ?? []);
+  return firsts.map(({ id, gateway }) => {
     const { host } = gateway.baseUrl;
-    const isAlone = hosts.indexOf(host) === hosts.lastIndexOf(host);
-    const subject = isAlone ? host : `${host} (as for ${gateway.merchant})`;
-    return new GatewayVisit(gateway, { subject, creates: true }, tools);
+    const isAlone = firsts.filter((other) => other.gateway.baseUrl.host === host).length === 1;
+    const subject = isAlone ? host : `${host} (as for ${id})`;
+    return new GatewayVisit({ gateway, subject, createAddress: createSessionAddress(gateway) }, tools);
   });
+}
+
+/**
+ * The verdict of `look`. A gateway failure becomes a fault of its class; one that we caused ourselves becomes no
+ * verdict.
+ */
+export async function asFault(
+  look: () => Promise<Verdict>,
+  remedy: string | ((failure: GatewayFailure) => string),
+  message: (failure: GatewayFailure) => string = describeFailure,
+): Promise<Verdict> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof GatewayFailure)) throw error;
+    if (error.kind === 'aborted') return { kind: 'not_run', reason: 'ended on request' };
+    const advice = typeof remedy === 'string' ? remedy : remedy(error);
+    return looked([fault(gatewayFaultClass(error), message(error), advice)]);
+  }
 }

@@ -1,29 +1,28 @@
+import type { MerchantConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
-import type { CipherHelpers } from '#libs/gateway';
+import { CipherHelpers } from '#libs/gateway';
 import { type ClientKey, generateClientKey, importClientKey, importPaymentKey, openJwe, sealJwe } from '#libs/jwe';
-import { type Check, fact, fault, type Finding, looked } from '../check.js';
-import { asFault } from '../gateway-fault.js';
-
-interface CrossCheckParts {
-  readonly merchant: string;
-  readonly helpers: CipherHelpers;
-  readonly limitMs: number;
-}
+import { gatewaySettingsOf } from '../merchant-gateway.js';
+import { type Check, fact, fault, type Finding, looked } from './check.js';
+import { asFault, type GatewayTools } from './gateway-visit.js';
 
 /** Characters of every length in UTF-8, and some that a query string or JSON could mangle. */
 const TEXTS = ['session broker', '{"amount":"1.00","text":"a+b & c=d %20"}', 'Überweisung € 漢字 🙂'] as const;
+/** Both helpers for each text, and some slack. */
+const CALLS = 2 * TEXTS.length + 2;
 const REMEDY = 'report it to the bank: one of the two sides does not keep to the interface description';
 
 /**
  * Tests our JWE in both directions against the gateway's own cipher helpers, with a throwaway key pair: no configured
  * key goes anywhere.
  */
-export function crossCheck({ merchant, helpers, limitMs }: CrossCheckParts): Check {
+export function crossCheck(configured: MerchantConfiguration, tools: GatewayTools): Check {
+  const helpers = new CipherHelpers({ ...tools, merchants: () => [gatewaySettingsOf(configured)] });
+  const merchant = configured.id;
   return {
     name: 'cipher.cross_check',
     subject: merchant,
-    needs: ['configuration'],
-    limitMs,
+    limitMs: CALLS * configured.gateway.timeoutMs,
     run: (signal) =>
       asFault(async () => {
         const pair = await generateClientKey();

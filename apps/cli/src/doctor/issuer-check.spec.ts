@@ -1,4 +1,4 @@
-import { discoveryAddress } from './issuer-discovery.js';
+import { discoveryAddress } from './issuer-check.js';
 
 const KUBERNETES = 'https://kubernetes.default.svc/.well-known/openid-configuration';
 

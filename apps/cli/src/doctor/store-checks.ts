@@ -1,0 +1,225 @@
+import type { Clock } from '#libs/clock';
+import type { StoreConfiguration } from '#libs/configuration';
+import { storeRefusal } from '#libs/errors';
+import { SKEW_TOLERANCE_MS } from '#libs/session';
+import { type MissingRight, NO_DATABASE, redisConnection, RedisInspection, remedyOfRefusal } from '#libs/store';
+import { type ServerFacts, StoreInspectionFailure, type StoreShape } from '#libs/store';
+import { lifeOf } from './certificates-check.js';
+import { type Check, fact, fault, type Finding, looked, some, type Verdict, warning } from './check.js';
+
+type Redis = Extract<StoreConfiguration, { type: 'redis' }>;
+
+/** One look at the store, shared by its checks: it connects once and asks for the facts once. */
+export class StoreVisit {
+  readonly #store: Redis;
+  readonly #clock: Clock;
+  #inspection: Promise<RedisInspection> | undefined;
+  #servers: Promise<readonly ServerFacts[]> | undefined;
+
+  constructor(store: Redis, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  get keyPrefix(): string {
+    return this.#store.keyPrefix;
+  }
+
+  get grantingLine(): string {
+    return grantingLine(this.#store);
+  }
+
+  /** @throws StoreInspectionFailure */
+  inspection(): Promise<RedisInspection> {
+    const { keyPrefix } = this.#store;
+    const connection = redisConnection(this.#store);
+    this.#inspection ??= RedisInspection.open({ connection, keyPrefix, clock: this.#clock });
+    return this.#inspection;
+  }
+
+  servers(): Promise<readonly ServerFacts[]> {
+    this.#servers ??= this.inspection().then((inspection) => inspection.servers());
+    return this.#servers;
+  }
+
+  /** Also ends whatever is still under way. Idempotent. */
+  async close(): Promise<void> {
+    const [opened] = await Promise.allSettled([this.#inspection]);
+    if (opened.status === 'fulfilled') opened.value?.close();
+  }
+}
+
+/** What the broker needs from Redis, as docs/redis.md grants it. */
+const RIGHTS =
+  '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +set +hstrlen +hmget +hset +hdel ' +
+  '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire';
+const CLUSTER_RIGHTS = '+cluster|slots +asking +readonly';
+
+/** A line for redis-cli. It revokes nothing, and neither sets nor shows a password. */
+function grantingLine(store: Redis): string {
+  const { credentials, kind } = redisConnection(store);
+  const { keyPrefix } = store;
+  const rights = kind === 'cluster' ? `${RIGHTS} ${CLUSTER_RIGHTS}` : RIGHTS;
+  return `ACL SETUSER ${credentials?.username ?? 'default'} ~${keyPrefix}:* &${keyPrefix}:* ${rights}`;
+}
+
+/** The checks of a store on Redis. @param merchants whose records are in it */
+export function storeChecks(visit: StoreVisit, merchants: readonly string[], clock: Clock): readonly Check[] {
+  const common = { needs: ['store.connection'], limitMs: 15_000 };
+  return [
+    { name: 'store.connection', limitMs: common.limitMs, run: () => connectionLook(visit) },
+    { ...common, name: 'store.server', run: () => serverLook(visit, clock) },
+    { ...common, name: 'store.clock', run: () => clockLook(visit) },
+    // The last, because after it the connections can do nothing else.
+    { ...common, name: 'store.rights', run: () => rightsLook(visit, merchants) },
+  ];
+}
+
+/** Whether the store lets the broker in, and whether the servers behind it are complete. */
+async function connectionLook(visit: StoreVisit): Promise<Verdict> {
+  try {
+    const { shape } = await visit.inspection();
+    const names = (await visit.servers()).map(({ address }) => address);
+    return looked([fact(`${shape.kind}: ${some(names)}`), ...shapeFindings(shape)]);
+  } catch (error) {
+    if (!(error instanceof StoreInspectionFailure)) throw error;
+    return looked([noConnection(error, visit)]);
+  }
+}
+
+/** Nothing was refused: the configuration points to the wrong port, or asks for something that it does not speak. */
+const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'what answers is not Redis']);
+
+function noConnection(
+  { kind, mark, detail = '' }: StoreInspectionFailure,
+  { grantingLine: line }: StoreVisit,
+): Finding {
+  if (OF_THE_ADDRESS.has(mark) || NO_DATABASE.test(mark))
+    return fault('invalidInput', detail, 'see scheme, host, port and database in store.url');
+  if (mark === 'NOPERM') return fault('refused', detail, `run on the server: ${line}`);
+  const known = remedyOfRefusal(mark) ?? storeRefusal(mark)?.remedy;
+  return kind === 'refused'
+    ? fault('refused', detail, known ?? 'compare user, password and TLS settings of the store; see docs/redis.md')
+    : fault(
+        'tryLater',
+        detail,
+        known ?? 'see whether Redis runs, whether this machine may reach it, and whether it wants TLS (rediss://)',
+      );
+}
+
+function shapeFindings(shape: StoreShape): readonly Finding[] {
+  switch (shape.kind) {
+    case 'single':
+      return [];
+    case 'sentinel':
+      return sentinelFindings(shape.sentinels);
+    case 'cluster':
+      return clusterFindings(shape);
+  }
+}
+
+function sentinelFindings(sentinels: Extract<StoreShape, { kind: 'sentinel' }>['sentinels']): readonly Finding[] {
+  const primaries = new Set(sentinels.flatMap(({ primary }) => (primary ? [`${primary.host}:${primary.port}`] : [])));
+  const findings: Finding[] = [];
+  for (const { sentinel, failure, primary, quorum } of sentinels) {
+    if (failure !== undefined) findings.push(warning(failure.detail ?? sentinel, 'see whether this sentinel runs'));
+    else if (primary === undefined)
+      findings.push(warning(`${sentinel} watches no primary of this name`, 'compare store.name with the sentinel'));
+    if (quorum === false) {
+      const problem = `${sentinel} sees too few sentinels to replace the primary`;
+      findings.push(warning(problem, 'run three, on machines of their own'));
+    }
+  }
+  const torn = fault('invalidInput', 'the sentinels name different primaries', 'see that all watch the same one');
+  return primaries.size > 1 ? [...findings, torn] : findings;
+}
+
+function clusterFindings({ told, unservedSlots, withoutReplica }: Extract<StoreShape, { kind: 'cluster' }>): Finding[] {
+  if (!told)
+    return [fault('refused', 'the cluster does not tell its nodes', 'see docs/redis.md for the rights it needs')];
+  const unserved = `no node serves ${unservedSlots} of the slots`;
+  const alone = `${withoutReplica} primaries have no replica`;
+  return [
+    ...(unservedSlots > 0 ? [fault('tryLater', unserved, 'fix the cluster: their merchants have no store')] : []),
+    ...(withoutReplica > 0 ? [warning(alone, 'give each one, or live with an outage when it is lost')] : []),
+  ];
+}
+
+/** Version, role, eviction policy and certificate of every server that accepts commands. */
+async function serverLook(visit: StoreVisit, clock: Clock): Promise<Verdict> {
+  const servers = await visit.servers();
+  const facts = servers.map(({ address, version, role, evictionPolicy }) => ({
+    ...{ address, version, role, evictionPolicy },
+  }));
+  const findings = servers.flatMap((server) => {
+    const { address, role, certificateEndsAt: endsAt } = server;
+    const replica = `${address} is a replica, which takes no writes`;
+    return [
+      versionFinding(server),
+      ...(role === undefined || role === 'master'
+        ? []
+        : [fault('invalidInput', replica, 'give the address of the primary')]),
+      policyFinding(server),
+      ...(endsAt === undefined ? [] : [lifeOf(`${address}: the certificate`, endsAt, clock.now())]),
+    ];
+  });
+  return looked(findings, { servers: facts });
+}
+
+const OLDEST_MAJOR = 7;
+const NEEDS_INFO = 'grant +info; see docs/redis.md';
+
+function versionFinding({ address, version }: ServerFacts): Finding {
+  if (version === undefined) return fault('refused', `${address} does not tell its version`, NEEDS_INFO);
+  return Number(version.split('.')[0]) < OLDEST_MAJOR
+    ? fault('invalidInput', `${address} is Redis ${version}`, `run Redis ${OLDEST_MAJOR} or newer`)
+    : fact(`${address} is Redis ${version}`);
+}
+
+function policyFinding({ address, evictionPolicy }: ServerFacts): Finding {
+  if (evictionPolicy === undefined) return warning(`${address} does not tell its eviction policy`, NEEDS_INFO);
+  if (evictionPolicy === 'noeviction') return fact(`${address} evicts nothing`);
+  const remedy = 'set maxmemory-policy noeviction: an evicted lease or budget permits a create call too many';
+  return fault('invalidInput', `${address} evicts keys when it is full (${evictionPolicy})`, remedy);
+}
+
+/** Due times and leases follow the store's clock, expiry follows ours: the two should agree. */
+async function clockLook(visit: StoreVisit): Promise<Verdict> {
+  const findings = (await visit.servers()).flatMap(({ address, clock }) => {
+    if (clock === undefined) return [];
+    const surelyOffMs = Math.max(clock.leastMs, -clock.mostMs, 0);
+    if (surelyOffMs <= SKEW_TOLERANCE_MS) return [fact(`the clock of ${address} agrees with ours`)];
+    const off = `${Math.round(surelyOffMs)} ms ${clock.leastMs > 0 ? 'ahead of' : 'behind'} ours`;
+    return [warning(`the clock of ${address} is ${off}`, 'have both machines set by NTP')];
+  });
+  return findings.length === 0
+    ? { kind: 'not_run', reason: 'the store does not tell its time to this user (+time)' }
+    : looked(findings);
+}
+
+/** Whether the broker's user may do everything that the broker does, on the broker's own keys. */
+async function rightsLook(visit: StoreVisit, merchants: readonly string[]): Promise<Verdict> {
+  const { asked, missing, unwritable } = await (await visit.inspection()).rights(merchants);
+  const findings = [
+    fact(`${asked} rights asked for`),
+    ...missingLines(missing, visit.keyPrefix).map((line) =>
+      fault('refused', line, `run on the server: ${visit.grantingLine}`),
+    ),
+    ...unwritable.map(({ server, code }) => {
+      const remedy = storeRefusal(code)?.remedy ?? 'see docs/redis.md: for the broker, such a store refuses';
+      return fault('tryLater', `${server} takes no writes (${code})`, remedy);
+    }),
+  ];
+  return looked(findings, { missing });
+}
+
+/** One line per server and kind, because one command grants them together; the facts list the rights key by key. */
+function missingLines(missing: readonly MissingRight[], keyPrefix: string): readonly string[] {
+  const where = { command: '', key: ` on keys ${keyPrefix}:*`, channel: ` on channels ${keyPrefix}:*` };
+  const kinds = Map.groupBy(missing, ({ server, lacks }) => `${server} ${lacks}`);
+  return [...kinds.values()].flatMap(([first, ...more]) => {
+    if (first === undefined) return [];
+    const commands = new Set([first, ...more].map(({ command }) => command));
+    return `${first.server}: the store's user may not run ${[...commands].join(', ')}${where[first.lacks]}`;
+  });
+}
