@@ -37,7 +37,7 @@ export const brokerDamages: readonly Damage[] = [
     of: ['ExternalSecret', 'session-broker-merchant-shop'],
     from: '"secretKey":"service-code"',
     to: '"secretKey":"serviceCode"',
-    overlay: 'overlays/production-mtls',
+    intent: 'production-mtls',
   },
   {
     check: 'broker',
@@ -45,7 +45,7 @@ export const brokerDamages: readonly Damage[] = [
     of: OWN,
     from: '"session-broker-api-tls"',
     to: '"session-broker-redis"',
-    overlay: 'overlays/production-mtls',
+    intent: 'production-mtls',
   },
   { check: 'broker', says: /whether it lives/, of: OWN, from: /("livenessProbe":\{[^}]*)"\/livez"/, to: '$1"/readyz"' },
   { check: 'broker', says: /whether it is ready/, of: OWN, from: '"/readyz"', to: '"/health"' },
@@ -108,7 +108,7 @@ export const brokerDamages: readonly Damage[] = [
     of: ['NetworkPolicy', 'session-broker-sandbox'],
     from: '"port":8081',
     to: '"port":80',
-    overlay: 'overlays/demo',
+    intent: 'demo',
   },
   {
     check: 'broker',
@@ -116,7 +116,7 @@ export const brokerDamages: readonly Damage[] = [
     of: ['NetworkPolicy', 'session-broker-gateway'],
     from: '"kubernetes.io/metadata.name":"egress-proxy"',
     to: '"kubernetes.io/metadata.name":"ingress-proxy"',
-    overlay: OPTIONS,
+    intent: OPTIONS,
   },
   { check: 'broker', says: /no metrics on/, of: ['PodMonitor'], from: '"/metrics"', to: '"/stats"' },
   {
@@ -133,7 +133,7 @@ export const brokerDamages: readonly Damage[] = [
     of: ['Deployment', 'sandbox'],
     from: 'SANDBOX_MERCHANTS',
     to: 'SANDBOX_KEYS',
-    overlay: 'overlays/demo',
+    intent: 'demo',
   },
   {
     check: 'broker',

@@ -4,15 +4,14 @@ import { brokerDamages } from './broker-damages.js';
 import type { Damage } from './damage.js';
 import { egressDamages } from './egress-damages.js';
 import { generalDamages } from './general-damages.js';
-import { renderChart } from './helm-chart.js';
 import { kubernetesPrograms } from './kubernetes-programs.js';
 import type { Manifest } from './manifests.js';
 import { reachDamages } from './reach-damages.js';
-import { type Rendered, renderOverlays } from './rendered-overlays.js';
+import { type Rendered, renderIntents } from './intents.js';
 
-function damaged(rendered: Rendered, { of: [kind, name], from, to, overlay }: Damage): readonly Manifest[] {
+function damaged(rendered: Rendered, { of: [kind, name], from, to, intent }: Damage): readonly Manifest[] {
   let changed = 0;
-  const manifests = rendered[overlay ?? 'overlays/production'].map((manifest) => {
+  const manifests = rendered[intent ?? 'production'].map((manifest) => {
     if (manifest.kind !== kind || (name ?? manifest.metadata.name) !== manifest.metadata.name) return manifest;
     const text = JSON.stringify(manifest);
     const other = text.replace(from, to);
@@ -25,16 +24,12 @@ function damaged(rendered: Rendered, { of: [kind, name], from, to, overlay }: Da
 
 const damages = [...generalDamages, ...brokerDamages, ...egressDamages, ...reachDamages];
 
-/** Each damage is found in what both programs render for the same intent. */
 function heldTo(held: readonly Damage[]): void {
-  const { overlays } = renderOverlays();
-  const sources = { Kustomize: overlays, Helm: renderChart(overlays) };
+  const { intents } = renderIntents();
 
-  describe.each(Object.entries(sources))('rendered by %s', (_source, rendered) => {
-    it.each(held)('of its $check says $says', (damage) => {
-      const faults = allChecks[damage.check]?.(damaged(rendered, damage)) ?? [];
-      expect(faults.filter((fault) => damage.says.test(fault))).not.toEqual([]);
-    });
+  it.each(held)('of its $check says $says', (damage) => {
+    const faults = allChecks[damage.check]?.(damaged(intents, damage)) ?? [];
+    expect(faults.filter((fault) => damage.says.test(fault))).not.toEqual([]);
   });
 }
 

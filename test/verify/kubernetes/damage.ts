@@ -1,4 +1,4 @@
-import type { OverlayName } from './rendered-overlays.js';
+import type { IntentName } from './intents.js';
 
 /** One change to the rendered output, in its JSON text, and what the check must say of it. */
 export interface Damage {
@@ -8,9 +8,9 @@ export interface Damage {
   readonly of: readonly [kind: string, name?: string];
   readonly from: string | RegExp;
   readonly to: string;
-  readonly overlay?: OverlayName;
+  readonly intent?: IntentName;
 }
 
-export const OPTIONS: OverlayName = 'overlays/production-egress, with every option';
+export const OPTIONS: IntentName = 'production, with every option';
 export const OWN: readonly [string, string] = ['Deployment', 'session-broker'];
 export const POLICY: readonly [string, string] = ['NetworkPolicy', 'session-broker'];

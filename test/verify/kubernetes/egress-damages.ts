@@ -1,6 +1,5 @@
-import type { Damage } from './damage.js';
+import { type Damage, OPTIONS } from './damage.js';
 
-const OVERLAY = 'overlays/production-egress';
 const EGRESS: readonly [string, string] = ['Deployment', 'session-egress'];
 const CONFIGURATION: readonly [string, string] = ['ConfigMap', 'session-egress'];
 
@@ -17,7 +16,7 @@ export const egressDamages: readonly Damage[] = (
       '',
     ],
     [/alias.jwk.json is in no volume/, EGRESS, '/run/secrets/egress', '/run/secrets/keys'],
-    [/token is in no volume/, EGRESS, '/run/session-broker', '/run/token'],
+    [/tls.crt is in no volume/, EGRESS, '/run/session-broker', '/run/token'],
     [/plugin-next is in no volume/, CONFIGURATION, 'egress/plugin-alias', 'egress/plugin-next'],
     [/its memory does not suffice/, EGRESS, /"memory":"224Mi"/g, '"memory":"128Mi"'],
     [/whether it is ready/, EGRESS, '"/readyz"', '"/health"'],
@@ -34,6 +33,6 @@ export const egressDamages: readonly Damage[] = (
     [/out to gateway.example/, ['NetworkPolicy', 'session-egress-gateway'], '"port":443', '"port":8443'],
     [/not let it payload:decrypt for shop/, ['ConfigMap', 'session-broker'], "'payload:decrypt'", "'payload:encrypt'"],
     [/not let it session:read for other/, CONFIGURATION, 'merchant: shop', 'merchant: other'],
-    [/for somebody else/, EGRESS, '"audience":"session-broker"', '"audience":"vault"'],
+    [/for somebody else/, EGRESS, '"audience":"session-broker"', '"audience":"vault"', OPTIONS],
   ] as const
-).map(([says, of, from, to]) => ({ check: 'egress', says, of, from, to, overlay: OVERLAY }));
+).map(([says, of, from, to, intent = 'production-mtls']) => ({ check: 'egress', says, of, from, to, intent }));

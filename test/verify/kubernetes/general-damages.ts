@@ -58,7 +58,7 @@ export const generalDamages: readonly Damage[] = [
     of: ['HorizontalPodAutoscaler'],
     from: '"kind":"Deployment","name":"session-broker"',
     to: '"kind":"Deployment","name":"other"',
-    overlay: 'overlays/production, with autoscaling',
+    intent: OPTIONS,
   },
   {
     check: 'wiring',
@@ -66,7 +66,7 @@ export const generalDamages: readonly Damage[] = [
     of: OWN,
     from: '"revisionHistoryLimit"',
     to: '"replicas":3,"revisionHistoryLimit"',
-    overlay: 'overlays/production, with autoscaling',
+    intent: OPTIONS,
   },
   {
     check: 'wiring',
@@ -74,7 +74,7 @@ export const generalDamages: readonly Damage[] = [
     of: ['PriorityClass'],
     from: '"name":"session-broker"',
     to: '"name":"payments"',
-    overlay: OPTIONS,
+    intent: OPTIONS,
   },
   { check: 'hardening', says: /run as root/, of: OWN, from: '"runAsNonRoot":true', to: '"runAsNonRoot":false' },
   { check: 'hardening', says: /node may have too/, of: OWN, from: '"runAsUser":10001', to: '"runAsUser":1000' },

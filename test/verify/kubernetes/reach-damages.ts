@@ -30,5 +30,5 @@ export const reachDamages: readonly Damage[] = [
       [/gives up before/, ROUTE, '"request":"45s"', '"request":"15s"'],
       [/repeats payments/, ROUTE, '"timeouts"', '"retry":{"attempts":2},"timeouts"'],
     ] as const
-  ).map(([says, of, from, to]) => ({ check: 'routes', says, of, from, to, overlay: OPTIONS })),
+  ).map(([says, of, from, to]) => ({ check: 'routes', says, of, from, to, intent: OPTIONS })),
 ];
