@@ -14,6 +14,7 @@ type Program = (typeof programs)[number];
 const commandOf = (program: Program): string[] => ['node', ...nodeArguments, `dist/programs/${program}.js`];
 
 interface ContainerDocument {
+  readonly name?: string;
   readonly command?: readonly string[];
   readonly resources?: { readonly limits: { readonly memory: string }; readonly requests: { readonly memory: string } };
 }
@@ -21,7 +22,7 @@ interface ContainerDocument {
 interface DeploymentDocument {
   readonly kind?: string;
   readonly spec?: {
-    readonly template: {
+    readonly template?: {
       readonly spec: {
         readonly terminationGracePeriodSeconds?: number;
         readonly containers: readonly ContainerDocument[];
@@ -45,7 +46,10 @@ function commandsOf(program: Program): (readonly string[])[] {
   const manifests = globSync('deploy/kubernetes/**/*.yaml', { cwd: root })
     .flatMap(deploymentsIn)
     .filter(({ kind }) => kind === 'Deployment')
-    .flatMap(({ spec }) => [...(spec?.template.spec.containers ?? []), ...(spec?.template.spec.initContainers ?? [])]);
+    .flatMap(({ spec }) => [
+      ...(spec?.template?.spec.containers ?? []),
+      ...(spec?.template?.spec.initContainers ?? []),
+    ]);
   return [...Object.values(services), ...manifests]
     .flatMap(({ command }) => (command === undefined ? [] : [command]))
     .filter((command) => runs(program, command));
@@ -89,11 +93,10 @@ describe('how broker and egress are run', () => {
     expect(unit['TimeoutStopSec']).toEqual([`${programRuntime[program].stopSeconds}s`]);
   });
 
-  it.each([
-    ['broker', 'deploy/kubernetes/base/deployment.yaml'],
-    ['egress', 'deploy/kubernetes/components/egress/deployment.yaml'],
-  ] as const)('has the same memory and the same time to end in the manifests: %s', (program, file) => {
-    const pod = deploymentsIn(file)[0]?.spec?.template.spec;
+  it.each(programs)('has the same memory and the same time to end in the manifests: %s', (program) => {
+    const pod = deploymentsIn('deploy/kubernetes/production-mtls/manifests.yaml')
+      .map(({ spec }) => spec?.template?.spec)
+      .find((one) => one?.containers[0]?.name === program);
     const memory = `${programRuntime[program].memoryMiB}Mi`;
     expect(pod?.containers[0]?.resources).toMatchObject({ requests: { memory }, limits: { memory } });
     expect(pod?.terminationGracePeriodSeconds).toBe(programRuntime[program].stopSeconds);

@@ -33,7 +33,7 @@ describe('what a release asks for', () => {
       'package-lock.json',
       'libs/client/package.json',
       'libs/program/src/version.ts',
-      'deploy/kubernetes/base/deployment.yaml',
+      'deploy/kubernetes/production/manifests.yaml',
       'docs/getting-started.md',
     ]) {
       expect(files).toContain(file);

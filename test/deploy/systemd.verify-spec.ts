@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { parse } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { describeWith, toolPath } from '#libs/testing';
 import { readUnit, unitFile } from './systemd-unit.js';
 
@@ -15,6 +15,8 @@ const MAX_EXPOSURE = 15;
 const units = ['session-broker', 'session-egress'];
 
 interface PodDocument {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
   readonly spec: {
     readonly template: {
       readonly spec: {
@@ -54,13 +56,13 @@ const asInAContainer: Readonly<Record<string, string>> = {
   MemorySwapMax: '0',
 };
 
-const manifests = {
-  'session-broker': 'deploy/kubernetes/base/deployment.yaml',
-  'session-egress': 'deploy/kubernetes/components/egress/deployment.yaml',
-} as const;
-
-function hardeningOf(file: string): string[] {
-  const { spec } = (parse(readFileSync(join(root, file), 'utf8')) as PodDocument).spec.template;
+function hardeningOf(name: string): string[] {
+  const text = readFileSync(join(root, 'deploy/kubernetes/production-mtls/manifests.yaml'), 'utf8');
+  const deployment = parseAllDocuments(text)
+    .map((document) => document.toJS() as PodDocument)
+    .find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
+  if (deployment === undefined) throw new Error(`there is no Deployment ${name}`);
+  const { spec } = deployment.spec.template;
   const of = (context: object): string[] =>
     Object.entries(context).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   return [...of(spec.securityContext), ...of(spec.containers[0].securityContext)];
@@ -72,7 +74,7 @@ describe.each(units)('the systemd unit %s', (name) => {
     Object.fromEntries(Object.keys(settings).map((setting) => [setting, unit[setting]?.[0]]));
 
   it('has every hardening that the manifests have', () => {
-    const hardening = hardeningOf(manifests[name as keyof typeof manifests]);
+    const hardening = hardeningOf(name);
     expect(hardening.length).toBeGreaterThan(6);
     for (const setting of hardening) {
       const same = sameInSystemd[setting] ?? sameInSystemd[setting.replace(/:\d+$/, '')];

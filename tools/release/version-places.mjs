@@ -8,6 +8,7 @@ const places = [
   { files: 'libs/program/src/version.ts', pattern: /VERSION = '([^']+)'/g },
   { files: 'deploy/helm/*/Chart.yaml', pattern: /^(?:version|appVersion): '?([^'\s]+)'?$/gm },
   { files: '{deploy,docs}/**/*.{yaml,yml,md}', pattern: /\bsession-broker:(\d+\.\d+\.\d+)/g },
+  { files: 'deploy/kubernetes/*/*.yaml', pattern: /app\.kubernetes\.io\/version: '(\d+\.\d+\.\d+)'/g },
   { files: 'docs/**/*.md', pattern: /\bsession-broker(?:-client|-image)?-(\d+\.\d+\.\d+)\.t(?:gz|ar)/g },
 ];
 

@@ -63,7 +63,7 @@ export const parts = [
     seconds: 67,
   }),
   suites('proxies', 'forward auth by nginx, Caddy and HAProxy', { of: ['egress/forward-auth'], seconds: 83 }),
-  suites('manifests', 'Kubernetes overlays and chart, and that each damage of them is found', {
+  suites('manifests', 'the chart, what is rendered of it, and that each damage of it is found', {
     of: ['verify/kubernetes/', 'verify/deploy/(compose-schema|dashboard)'],
     workers: 2,
     packages: true,

@@ -170,7 +170,7 @@ describeWith(['linux', 'git'], 'a release', () => {
 
   describeWith(kubernetesPrograms, 'its chart', () => {
     it('renders the broker of this version, and refuses a value that it does not know', () => {
-      const values = join(root, 'deploy/helm/examples/production.yaml');
+      const values = join(root, 'deploy/kubernetes/production/values.yaml');
       const rendered = helm('helm', ['template', 'shop', join(out, chart), '--values', values]);
       expect(rendered).toContain(`image: session-broker:${version}`);
       const unknown = ['template', 'shop', join(out, chart), '--values', values, '--set', 'replicaz=3'];

@@ -7,10 +7,10 @@ import { dnsFaults, familyFaults, routeFaults } from './reach-checks.js';
 import { hasStrictSchemas, modelFaults, strictFaults } from './schema-checks.js';
 import { wiringFaults } from './wiring-checks.js';
 
-/** Reports what is wrong with the output of an overlay. */
+/** Reports what is wrong with what was rendered for an intent. */
 export type ManifestCheck = (manifests: readonly Manifest[]) => readonly string[];
 
-/** Everything that every overlay must pass. */
+/** Everything that every intent must pass. */
 export const allChecks: Readonly<Record<string, ManifestCheck>> = {
   models: modelFaults,
   schemas: (manifests) => (hasStrictSchemas ? strictFaults(manifests) : []),

@@ -3,25 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith } from '../../interop/availability.js';
 import { allChecks } from './all-checks.js';
-import { chart, renderChart, template } from './helm-chart.js';
+import { chart, options, template, valuesOf } from './intents.js';
 import { kubernetesPrograms, root, run, runLine } from './kubernetes-programs.js';
 import { named } from './manifests.js';
-import { OVERLAYS, PARTS, renderOverlays } from './rendered-overlays.js';
 
-const EXAMPLES = ['production', 'egress', 'options'].map((name) => join(root, `deploy/helm/examples/${name}.yaml`));
+const PRODUCTION = valuesOf('production');
 
 describeWith(kubernetesPrograms, 'the chart', () => {
-  const { overlays } = renderOverlays();
-  const charts = renderChart(overlays);
-
-  it.each([...PARTS, ...OVERLAYS])('renders to what Kustomize renders: %s', (name) => {
-    expect(charts[name]).toEqual(overlays[name]);
-  });
-
-  it.each([[[]], [EXAMPLES]])('is without a fault for the strict lint of Helm, with the examples %j', (files) => {
-    const args = files.flatMap((file) => ['--values', file]);
-    expect(run('helm', ['lint', '--strict', chart, ...args])).toContain('1 chart(s) linted, 0 chart(s) failed');
-  });
+  it.each([[[]], [[PRODUCTION]], [[valuesOf('production-mtls')]]])(
+    'is without a fault for the strict lint of Helm, with %j',
+    (files) => {
+      const args = files.flatMap((file) => ['--values', file]);
+      expect(run('helm', ['lint', '--strict', chart, ...args])).toContain('1 chart(s) linted, 0 chart(s) failed');
+    },
+  );
 
   it('is refused by Helm with a value that it does not know', () => {
     expect(() => template('session-broker', [], [{ brokers: {} }])).toThrow("'brokers' not allowed");
@@ -97,7 +92,9 @@ describeWith(kubernetesPrograms, 'the chart', () => {
   });
 
   it('makes no namespace unless it is told to, and nothing of the options', () => {
-    const kinds = template('session-broker', [], []).map(({ kind }) => kind);
+    const kinds = template('session-broker', [], [])
+      .map(({ kind }) => kind)
+      .sort();
     const own = ['Deployment', 'NetworkPolicy', 'NetworkPolicy', 'PodDisruptionBudget', 'Service', 'ServiceAccount'];
     expect(kinds).toEqual(own);
   });
@@ -110,13 +107,22 @@ describeWith(kubernetesPrograms, 'the chart', () => {
       volumeMounts: [{ name: 'ca', mountPath: '/run/ca', readOnly: true }],
     };
     const digest = `sha256:${'0'.repeat(64)}`;
-    const rendered = template('session-broker', EXAMPLES, [
-      { broker: added, egress: added, image: { repository: 'registry.example/broker', tag: '1.2.3', digest } },
-      { image: { pullSecrets: ['registry'] }, monitoring: { labels: { release: 'prometheus' } } },
-      {
-        pods: { annotations: { team: 'payments' }, nodeSelector: { pool: 'b' }, tolerations: [{ operator: 'Exists' }] },
-      },
-    ]);
+    const rendered = template(
+      'session-broker',
+      [PRODUCTION],
+      [
+        options(),
+        { broker: added, egress: added, image: { repository: 'registry.example/broker', tag: '1.2.3', digest } },
+        { image: { pullSecrets: ['registry'] }, monitoring: { labels: { release: 'prometheus' } } },
+        {
+          pods: {
+            annotations: { team: 'payments' },
+            nodeSelector: { pool: 'b' },
+            tolerations: [{ operator: 'Exists' }],
+          },
+        },
+      ],
+    );
 
     it.each(['models', 'schemas', 'hardening', 'network', 'environment'])('is without a fault of its %s', (check) => {
       expect(allChecks[check]?.(rendered)).toEqual([]);
@@ -148,7 +154,7 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     const folder = mkdtempSync(join(tmpdir(), 'readme-'));
     try {
       cpSync(join(root, 'deploy'), join(folder, 'deploy'), { recursive: true });
-      cpSync(join(root, 'deploy/kubernetes/overlays/production/broker.yaml'), join(folder, 'broker.yaml'));
+      cpSync(join(root, 'deploy/kubernetes/production/broker.yaml'), join(folder, 'broker.yaml'));
       const places = ['gateway.example', '203.0.113.', '192.0.2.', 'image: session-broker'];
       const found = runLine(line, folder);
       expect(places.filter((place) => !found.includes(place))).toEqual([]);
@@ -161,7 +167,8 @@ describeWith(kubernetesPrograms, 'the chart', () => {
   it('tells at its installation what is still to be done', () => {
     const install = ['install', 'session-broker', chart, '--namespace', 'payments', '--dry-run=client'];
     expect(run('helm', install)).toMatch(/label namespace payments[^]*no configuration[^]*No traffic to the bank/);
-    const told = run('helm', [...install, ...EXAMPLES.flatMap((file) => ['--values', file])]);
+    const more = ['--set', 'egress.enabled=true', '--set', 'image.pullSecrets={registry}'];
+    const told = run('helm', [...install, '--values', PRODUCTION, ...more]);
     expect(told.split('NOTES:')[1]).toContain('http://session-egress.payments.svc');
     expect(told.split('NOTES:')[1]).not.toContain('No traffic');
     expect(told.split('NOTES:')[1]).toMatch(/Secrets for the registry, of the type docker-registry:\n +registry\n/);

@@ -16,30 +16,30 @@ function loopback(): readonly string[] {
 it('is prepared in a clone by the Node.js of its lock file, whatever the machine has', () => {
   const clone = mkdtempSync(join(tmpdir(), 'demo clone-'));
   try {
-    const overlay = join(clone, 'deploy/kubernetes/overlays/demo');
-    cpSync(join(folder, 'overlays/demo'), overlay, { recursive: true });
+    const demo = join(clone, 'deploy/kubernetes/demo');
+    cpSync(join(folder, 'demo'), demo, { recursive: true });
     symlinkSync(join(root, 'dist'), join(clone, 'dist'));
     mkdirSync(join(clone, 'node_modules/.bin'), { recursive: true });
     symlinkSync(process.execPath, join(clone, 'node_modules/.bin/node'));
     mkdirSync(join(clone, 'machine'));
     writeFileSync(join(clone, 'machine/node'), '#!/bin/sh\necho too old >&2\nexit 1\n', { mode: 0o755 });
     const env = { ...process.env, PATH: `${join(clone, 'machine')}:${process.env['PATH']}` };
-    const printed = execFileSync('sh', [join(overlay, 'prepare.sh')], { encoding: 'utf8', env });
+    const printed = execFileSync('sh', [join(demo, 'prepare.sh')], { encoding: 'utf8', env });
     expect(printed).toMatch(/demo token: \S+/);
   } finally {
     rmSync(clone, { recursive: true });
   }
 });
 
-/** What prepare.sh makes, in the programs that the overlay starts with it; only addresses and folders differ. */
-describeWith('redis-server', 'the demo overlay', () => {
+/** What prepare.sh makes, in the programs that the demo starts with it; only addresses and folders differ. */
+describeWith('redis-server', 'the demo', () => {
   let copy: string;
   const programs: ProgramProcess[] = [];
   let redis: RedisProcess | undefined;
 
   beforeAll(() => {
-    copy = mkdtempSync(join(tmpdir(), 'demo-overlay-'));
-    cpSync(join(folder, 'overlays/demo'), copy, { recursive: true });
+    copy = mkdtempSync(join(tmpdir(), 'demo-'));
+    cpSync(join(folder, 'demo'), copy, { recursive: true });
   });
   afterAll(async () => {
     for (const program of programs) {

@@ -11,7 +11,7 @@ const FILE = '/etc/session-egress/egress.yaml';
 const NEEDED = ['session:read', 'session:reject', 'payload:decrypt'] as const;
 
 /**
- * Whether the rendered output is what the egress reads, opens, answers and needs; nothing for an overlay without one.
+ * Whether the rendered output is what the egress reads, opens, answers and needs; nothing where there is none.
  */
 export function egressFaults(manifests: readonly Manifest[]): readonly string[] {
   if (ofKind(manifests, 'Deployment').every(({ metadata }) => metadata.name !== NAME)) return [];
@@ -49,12 +49,18 @@ export function memoryFaults({ resources }: Container): readonly string[] {
   return limitMib >= neededMib ? [] : [`its memory does not suffice: ${neededMib.toFixed()} MiB`];
 }
 
-/** What the broker does not allow the egress's account for a merchant of one of its clients. */
-function permissionFaults(manifests: readonly Manifest[], { clients }: ParsedEgressConfiguration): readonly string[] {
+/** What the broker does not allow the egress for a merchant of one of its clients: by its certificate, or its account. */
+function permissionFaults(
+  manifests: readonly Manifest[],
+  { broker: { tls }, clients }: ParsedEgressConfiguration,
+): readonly string[] {
   const { containers, serviceAccountName } = named(manifests, 'Deployment', NAME).spec.template.spec;
-  const caller = `system:serviceaccount:session-broker:${String(serviceAccountName)}`;
-  const broker = named(manifests, 'Deployment', 'session-broker').spec.template.spec;
-  const { auth } = configurationOf(manifests, broker.containers);
+  const certificates = ofKind(manifests, 'Certificate').filter(({ spec }) => spec.secretName === 'session-egress-tls');
+  const account = `system:serviceaccount:session-broker:${String(serviceAccountName)}`;
+  const isByToken = tls?.certFile === undefined;
+  const caller = isByToken ? account : certificates[0]?.spec.dnsNames[0];
+  const { containers: brokers } = named(manifests, 'Deployment', 'session-broker').spec.template.spec;
+  const { auth } = configurationOf(manifests, brokers);
   const audiences = (named(manifests, 'Deployment', NAME).spec.template.spec.volumes ?? []).flatMap(
     ({ projected }) => projected?.sources.flatMap((one) => one.serviceAccountToken?.audience ?? []) ?? [],
   );
@@ -69,7 +75,9 @@ function permissionFaults(manifests: readonly Manifest[], { clients }: ParsedEgr
   );
   return [
     ...(containers.length === 1 ? [] : ['there is something beside it in its pod']),
-    ...(audiences.join() === auth.jwt?.audience ? [] : ['its token is for somebody else than the broker']),
+    ...(!isByToken || audiences.join() === auth.jwt?.audience
+      ? []
+      : ['its token is for somebody else than the broker']),
     ...refused,
   ];
 }

@@ -61,6 +61,7 @@ export interface Volume {
     readonly sources: readonly {
       readonly serviceAccountToken?: { readonly path: string; readonly audience?: string };
       readonly configMap?: Items & { readonly name: string };
+      readonly secret?: Items & { readonly name: string };
     }[];
   };
 }
@@ -117,6 +118,7 @@ interface Spec {
   readonly rules: readonly RouteRule[];
   readonly podMetricsEndpoints: readonly { readonly port: string; readonly path: string }[];
   readonly secretName: string;
+  readonly dnsNames: readonly string[];
   readonly target: { readonly name: string };
   readonly data: readonly { readonly secretKey: string }[];
   readonly template: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec };
@@ -131,7 +133,15 @@ export function render(kustomization: string): readonly Manifest[] {
 export function parsed(text: string): readonly Manifest[] {
   return parseAllDocuments(text)
     .map((document) => document.toJS() as Manifest | null)
-    .filter((manifest) => manifest !== null);
+    .filter((manifest) => manifest !== null)
+    .map(unwrapped);
+}
+
+/** Kustomize wraps lines of base64, which Kubernetes accepts and the published model does not. */
+function unwrapped(manifest: Manifest): Manifest {
+  if (manifest.kind !== 'Secret') return manifest;
+  const data = Object.entries(manifest.data ?? {}).map(([key, value]) => [key, value.replaceAll('\n', '')] as const);
+  return { ...manifest, data: Object.fromEntries(data) };
 }
 
 export function ofKind(manifests: readonly Manifest[], kind: string): readonly Manifest[] {
@@ -171,7 +181,7 @@ export function portNames({ spec }: Manifest): readonly string[] {
   return containersOf(spec.template.spec).flatMap(({ ports = [] }) => ports.map(({ name }) => name));
 }
 
-/** Objects that an overlay leaves to others, with their keys: docs/kubernetes.md says that these have to be made. */
+/** Objects that are left to others, with their keys: docs/kubernetes.md says that these have to be made. */
 export const madeByOthers: ReadonlyMap<string, readonly string[]> = new Map([
   ...[...readFileSync(join(root, 'docs/kubernetes.md'), 'utf8').matchAll(/^\| `([a-z-]+)` +\| (`[^|]+`) +\|$/gm)].map(
     ([, name = '', keys = '']) => [name, keys.replaceAll('`', '').split(/, ?/)] as const,
@@ -198,7 +208,7 @@ interface Source {
 }
 
 export function sourcesOf({ configMap, secret, projected }: Volume): readonly Source[] {
-  const maps = [configMap, ...(projected?.sources.map((source) => source.configMap) ?? [])];
+  const maps = [configMap, ...(projected?.sources.flatMap((source) => [source.configMap, source.secret]) ?? [])];
   const sources = maps.flatMap((map) => (map === undefined ? [] : [{ ...map, of: map.name }]));
   return secret === undefined ? sources : [...sources, { ...secret, of: secret.secretName }];
 }

@@ -134,8 +134,9 @@ const defaultPorts: Readonly<Record<string, number>> = { 'https:': 443, 'http:':
 
 function isLetOut(manifests: readonly Manifest[], deployment: string, url: URL): boolean {
   const port = targetOf(manifests, url);
-  const own = named(manifests, 'Deployment', deployment).spec.template.metadata.labels;
-  const [service, namespace] = serviceOf(url);
+  const { metadata, spec: pods } = named(manifests, 'Deployment', deployment);
+  const own = pods.template.metadata.labels;
+  const [service, namespace] = serviceOf(url, metadata.namespace);
   const reaches = ({ podSelector, namespaceSelector, ipBlock }: Peer): boolean =>
     service === undefined
       ? ipBlock !== undefined
@@ -146,23 +147,28 @@ function isLetOut(manifests: readonly Manifest[], deployment: string, url: URL):
     .flatMap(({ spec }) => spec.egress ?? [])
     .some(
       ({ to = [], ports = [] }) =>
-        to.some(reaches) && ports.some((rule) => numberOf(manifests, url.hostname, rule.port) === port),
+        to.some(reaches) && ports.some((rule) => numberOf(manifests, serviceName(url), rule.port) === port),
     );
 }
 
-/** The service and namespace by which a host is reached. The API server is not a pod. */
-function serviceOf({ hostname }: URL): readonly [service?: string, namespace?: string] {
+/** The service by which a host is reached, and its namespace if it is another one. The API server is not a pod. */
+function serviceOf({ hostname }: URL, own?: string): readonly [service?: string, namespace?: string] {
   if (!hostname.includes('.')) return [hostname];
   const [, service, namespace] = /^([^.]+)\.([^.]+)\.svc(?:\.|$)/.exec(hostname) ?? [];
-  return service === undefined || namespace === undefined || service === 'kubernetes' ? [] : [service, namespace];
+  if (service === undefined || namespace === undefined || service === 'kubernetes') return [];
+  return namespace === own ? [service] : [service, namespace];
 }
+
+const serviceName = ({ hostname }: URL): string => hostname.split('.')[0] ?? '';
 
 /** The port of the pods behind a service: policies know no other. */
 function targetOf(manifests: readonly Manifest[], url: URL): number | undefined {
   const port = url.port === '' ? defaultPorts[url.protocol] : Number(url.port);
-  const service = ofKind(manifests, 'Service').find(({ metadata }) => metadata.name === url.hostname);
+  const service = ofKind(manifests, 'Service').find(
+    ({ metadata: { name, namespace } }) => url.hostname === name || url.hostname === `${name}.${String(namespace)}.svc`,
+  );
   const target = service?.spec.ports.find((one) => one.port === port)?.targetPort;
-  return target === undefined ? port : numberOf(manifests, url.hostname, target);
+  return target === undefined ? port : numberOf(manifests, serviceName(url), target);
 }
 
 function numberOf(manifests: readonly Manifest[], service: string, port: string | number): number | undefined {

@@ -117,7 +117,7 @@ function podFaults(manifests: readonly Manifest[], deployment: Manifest): readon
   ].map((fault) => `${called(deployment)} ${fault}`);
 }
 
-/** One overlay, one namespace: it contains everything, and the overlay contains it. */
+/** One intent, one namespace: it contains everything, and is contained itself. */
 function namespaceFaults(manifests: readonly Manifest[]): readonly string[] {
   const spaces = ofKind(manifests, 'Namespace').map(({ metadata }) => metadata.name);
   return manifests

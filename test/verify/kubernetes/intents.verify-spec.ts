@@ -1,0 +1,245 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { createManagementServer } from '../../../apps/broker/src/management/management-server.js';
+import { describeWith } from '../../interop/availability.js';
+import { allChecks } from './all-checks.js';
+import { configurationOf } from './broker-checks.js';
+import { egressConfigurationOf, memoryFaults } from './egress-checks.js';
+import {
+  folder,
+  type Manifest,
+  named,
+  type NetworkRule,
+  ofKind,
+  parsed,
+  type PodSpec,
+  root,
+  selects,
+} from './manifests.js';
+import { kubernetesPrograms } from './kubernetes-programs.js';
+import { page } from './page-blocks.js';
+import { fileFaults, filesNamedBy } from './program-checks.js';
+import { INTENTS, renderIntents, writtenManifests } from './intents.js';
+
+function podOf(manifests: readonly Manifest[], deployment: string): PodSpec {
+  return named(manifests, 'Deployment', deployment).spec.template.spec;
+}
+
+describeWith(kubernetesPrograms, 'what `npm run manifests` writes', () => {
+  it.each(Object.entries(writtenManifests()))('is what the chart renders: %s', (file, text) => {
+    expect(parsed(readFileSync(join(folder, file), 'utf8'))).toEqual(parsed(text));
+  });
+});
+
+describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
+  const { intents, consumer, sidecar, doctor, prepared } = renderIntents();
+  const { production } = intents;
+  const withEgress = intents['production, with every option'];
+
+  describe.each(INTENTS)('%s', (name) => {
+    it.each(Object.entries(allChecks))('is without a fault of its %s', (_check, faultsOf) => {
+      expect(faultsOf(intents[name])).toEqual([]);
+    });
+  });
+
+  it('has the rules and the dashboard that are tested elsewhere', () => {
+    const rules = parse(readFileSync(join(root, 'deploy/prometheus/rules/session-broker.yml'), 'utf8')) as object;
+    expect(named(production, 'PrometheusRule', 'session-broker').spec).toEqual(rules);
+    const dashboard = named(production, 'ConfigMap', 'session-broker-dashboard');
+    expect(dashboard.metadata.labels).toMatchObject({ grafana_dashboard: '1' });
+    const text = readFileSync(join(root, 'deploy/grafana/dashboards/session-broker.json'), 'utf8');
+    expect(dashboard.data).toEqual({ 'session-broker.json': text });
+  });
+
+  it('probes paths that the broker answers on its management port', async () => {
+    const server = createManagementServer(() => ({
+      ready: false,
+      shuttingDown: false,
+      missing: ['shop'],
+      store: 'answers',
+      storeReached: true,
+    }));
+    const [container] = podOf(production, 'session-broker').containers;
+    const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
+    const answers = await Promise.all(
+      probes.map(async (probe) => (await server.inject(probe?.httpGet?.path ?? '/none')).statusCode),
+    );
+    expect(answers).toEqual([200, 200, 503]);
+    await server.close();
+  });
+
+  it('has a demo whose token is printed once and kept nowhere', () => {
+    const token = /demo token: (\S+)/.exec(prepared)?.[1] ?? 'none';
+    expect(token).toMatch(/^[\w-]{32}$/);
+    expect(JSON.stringify(intents.demo)).not.toContain(token);
+    expect(ofKind(intents.demo, 'Secret')).toHaveLength(4);
+  });
+
+  describe('the example of a consumer', () => {
+    it('is without a fault', () => {
+      const held = ['models', 'schemas', 'wiring', 'hardening'];
+      expect(held.flatMap((name) => allChecks[name]?.(consumer) ?? [`${name} is no check`])).toEqual([]);
+    });
+
+    it('is let in by the labels of its pod and of its namespace', () => {
+      const [consumers] = named(production, 'NetworkPolicy', 'session-broker').spec.ingress ?? [];
+      const pod = { matchLabels: { 'session-broker/consumer': 'true' } };
+      const space = { matchLabels: { 'session-broker/consumers': 'true' } };
+      expect(consumers?.from).toEqual([{ podSelector: pod, namespaceSelector: space }]);
+      expect(named(consumer, 'Deployment', 'checkout').spec.template.metadata.labels).toMatchObject(pod.matchLabels);
+      expect(named(consumer, 'Namespace', 'shop').metadata.labels).toMatchObject(space.matchLabels);
+    });
+
+    it('is let out to the pods of the broker at the port that they listen on, to DNS as they are, and to the gateway', () => {
+      const { podSelector, policyTypes, egress = [] } = named(consumer, 'NetworkPolicy', 'checkout').spec;
+      const { labels } = named(consumer, 'Deployment', 'checkout').spec.template.metadata;
+      expect([selects(podSelector, labels), policyTypes]).toEqual([true, ['Egress']]);
+      const dns = (rules: readonly NetworkRule[] = []): readonly NetworkRule[] =>
+        rules.filter(({ ports = [] }) => ports.some(({ protocol }) => protocol === 'UDP'));
+      expect(dns(egress)).toEqual(dns(named(production, 'NetworkPolicy', 'session-broker').spec.egress));
+      const [api] = podOf(production, 'session-broker').containers.flatMap(({ ports = [] }) => ports);
+      const gateway = named(production, 'NetworkPolicy', 'session-broker-gateway').spec.egress ?? [];
+      const pods = { matchLabels: { 'app.kubernetes.io/name': 'session-broker' } };
+      const space = { matchLabels: { 'kubernetes.io/metadata.name': 'session-broker' } };
+      expect(egress.filter((rule) => !dns(egress).includes(rule))).toEqual([
+        {
+          to: [{ namespaceSelector: space, podSelector: pods }],
+          ports: [{ protocol: 'TCP', port: api?.containerPort }],
+        },
+        ...gateway,
+      ]);
+      const [ofEgress] = podOf(withEgress, 'session-egress').containers.flatMap(({ ports = [] }) => ports);
+      const [, told] = /### The way out of a consumer([^]*?)\n## /.exec(page) ?? [];
+      const ports = [api, ofEgress].map((port) => String(port?.containerPort));
+      expect(told?.match(/(?<=\*\*)\d+(?=\*\*)/g)).toEqual(ports);
+    });
+
+    it('calls the service at its name and port', () => {
+      const variables = podOf(consumer, 'checkout').containers.flatMap(({ env = [] }) => env);
+      const { metadata, spec } = named(production, 'Service', 'session-broker');
+      const value = `http://${metadata.name}.${String(metadata.namespace)}.svc`;
+      expect(variables).toContainEqual({ name: 'SESSION_BROKER_URL', value });
+      expect(spec.ports.map(({ port }) => port)).toEqual([80]);
+    });
+
+    it('has the token that the production accepts: its audience, and the name of its account', () => {
+      const { volumes = [], serviceAccountName = 'nobody', containers } = podOf(consumer, 'checkout');
+      const tokens = volumes.flatMap(({ projected }) => projected?.sources.map((one) => one.serviceAccountToken) ?? []);
+      const { auth } = configurationOf(production, podOf(production, 'session-broker').containers);
+      expect(tokens).toEqual([expect.objectContaining({ audience: auth.jwt?.audience, path: 'token' })]);
+      expect(auth.policies.map(({ caller }) => caller)).toEqual([`system:serviceaccount:shop:${serviceAccountName}`]);
+      const variables = containers.flatMap(({ env = [] }) => env);
+      expect(variables).toContainEqual({ name: 'SESSION_BROKER_TOKEN_FILE', value: '/run/session-broker/token' });
+      expect(containers.flatMap(({ volumeMounts = [] }) => volumeMounts)).toMatchObject([
+        { mountPath: '/run/session-broker' },
+      ]);
+    });
+  });
+
+  describe('the example of a doctor', () => {
+    const { metadata, spec } = named(doctor, 'Pod', 'session-broker-doctor');
+    const { containers, ...pod } = spec as unknown as PodSpec;
+    const { containers: brokers, ...ofBroker } = podOf(production, 'session-broker');
+
+    it('is without a fault', () => {
+      expect(['models', 'schemas'].flatMap((name) => allChecks[name]?.(doctor))).toEqual([]);
+    });
+
+    it('has what the pods of the production have, and nothing that asks how it is', () => {
+      const { terminationGracePeriodSeconds: _grace, topologySpreadConstraints: _spread, ...rest } = ofBroker;
+      expect(pod).toEqual({ ...rest, restartPolicy: 'Never' });
+      const {
+        ports: _ports,
+        startupProbe: _start,
+        livenessProbe: _live,
+        readinessProbe: _ready,
+        ...same
+      } = brokers[0]!;
+      const { lifecycle: _end, ...program } = same;
+      expect(containers).toEqual([{ ...program, name: 'doctor', command: ['session-broker', 'doctor'] }]);
+    });
+
+    it('is pulled with the Secret of a private registry, as its account has it', () => {
+      const account = named(withEgress, 'ServiceAccount', String(pod.serviceAccountName));
+      expect(account).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
+      expect(pod).not.toHaveProperty('imagePullSecrets');
+    });
+
+    it('is let out by every policy that lets the broker out', () => {
+      const policies = ofKind(production, 'NetworkPolicy').filter(({ spec: { egress } }) => egress !== undefined);
+      expect(policies.filter(({ spec: { podSelector } }) => !selects(podSelector, metadata.labels ?? {}))).toEqual([]);
+      expect(policies.length).toBeGreaterThan(2);
+    });
+  });
+
+  describe('the egress as a service', () => {
+    it('lets in the pods with its label, and they need no way to the broker', () => {
+      const [clients] = named(withEgress, 'NetworkPolicy', 'session-egress').spec.ingress ?? [];
+      const pod = { matchLabels: { 'session-egress/client': 'true' } };
+      const space = { matchLabels: { 'session-broker/consumers': 'true' } };
+      expect(clients?.from).toEqual([{ podSelector: pod, namespaceSelector: space }]);
+      expect(clients?.ports).toEqual([{ protocol: 'TCP', port: 'api' }]);
+    });
+
+    it('is let in by the broker, and nobody else is let in with it', () => {
+      const [rule, ...others] = named(withEgress, 'NetworkPolicy', 'session-broker-egress').spec.ingress ?? [];
+      expect(others).toEqual([]);
+      expect(rule?.from).toEqual([{ podSelector: { matchLabels: { 'app.kubernetes.io/name': 'session-egress' } } }]);
+    });
+
+    it('has no key of a merchant, and nothing of Redis', () => {
+      const { volumes = [] } = podOf(withEgress, 'session-egress');
+      expect(volumes.flatMap(({ secret }) => secret?.secretName ?? [])).toEqual(['session-egress-keys']);
+    });
+
+    it('is not in the intents that have none', () => {
+      expect(production.filter(({ metadata }) => metadata.name.includes('egress'))).toEqual([]);
+    });
+  });
+
+  describe('the example of an egress beside a plug-in', () => {
+    const pod = podOf(sidecar, 'plugin');
+    const [egress] = pod.initContainers ?? [];
+    const [plugin] = pod.containers;
+    const configuration = egressConfigurationOf(named(sidecar, 'ConfigMap', 'plugin-egress'), egress!);
+
+    it('is without a fault', () => {
+      const held = ['models', 'schemas', 'wiring', 'hardening', 'environment'];
+      expect(held.flatMap((name) => allChecks[name]?.(sidecar) ?? [`${name} is no check`])).toEqual([]);
+      expect(fileFaults(sidecar, pod, [...filesNamedBy(configuration), '/etc/session-egress/egress.yaml'])).toEqual([]);
+      expect(memoryFaults(egress!)).toEqual([]);
+    });
+
+    it('runs for as long as the plug-in, which reaches it at the base URL that it is given', () => {
+      expect(egress).toMatchObject({ name: 'egress', restartPolicy: 'Always' });
+      const { host, port } = configuration.listen;
+      expect(plugin?.env).toContainEqual({ name: 'GATEWAY_BASE_URL', value: `http://${host}:${port}` });
+      expect(egress?.startupProbe?.httpGet).toEqual({ path: '/readyz', port: 'management' });
+    });
+
+    it('keeps its keys and its token from the plug-in, and its port from everybody else', () => {
+      expect(plugin?.volumeMounts ?? []).toEqual([]);
+      expect(configuration.listen.host).toBe('127.0.0.1');
+    });
+
+    it('is let out as a consumer is, which calls the broker and the gateway itself', () => {
+      const { podSelector, ...ways } = named(sidecar, 'NetworkPolicy', 'plugin').spec;
+      expect(selects(podSelector, named(sidecar, 'Deployment', 'plugin').spec.template.metadata.labels)).toBe(true);
+      const { podSelector: _consumer, ...ofConsumer } = named(consumer, 'NetworkPolicy', 'checkout').spec;
+      expect(ways).toEqual(ofConsumer);
+      expect(configuration.gateway.baseUrl.port || '443').toBe('443');
+    });
+
+    it('may read sessions, by the labels of its pod and by the account that the broker knows', () => {
+      const labels = { 'session-broker/consumer': 'true' };
+      expect(named(sidecar, 'Deployment', 'plugin').spec.template.metadata.labels).toMatchObject(labels);
+      const { auth } = configurationOf(withEgress, podOf(withEgress, 'session-broker').containers);
+      const caller = `system:serviceaccount:shop:${String(pod.serviceAccountName)}`;
+      const policy = auth.policies.find((one) => one.caller === caller);
+      expect(policy?.allow).toEqual(['session:read', 'session:reject', 'payload:decrypt']);
+      const { metadata } = named(withEgress, 'Service', 'session-broker');
+      expect(configuration.broker.url.href).toBe(`http://${metadata.name}.${String(metadata.namespace)}.svc/`);
+    });
+  });
+});

@@ -1,0 +1,197 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { parse } from 'yaml';
+import { describeWith } from '../../interop/availability.js';
+import { allChecks } from './all-checks.js';
+import { configurationOf } from './broker-checks.js';
+import { egressConfigurationOf } from './egress-checks.js';
+import { chart, renderIntents, template, type Values, valuesOf } from './intents.js';
+import { kubernetesPrograms, root, runLine } from './kubernetes-programs.js';
+import { folder, type Manifest, named, ofKind, parsed, type PodSpec, render } from './manifests.js';
+import { blockOf, blocksOf, page, sectionOf } from './page-blocks.js';
+import { filesNamedBy } from './program-checks.js';
+
+const ofChart = (values: object, intent = 'production'): readonly Manifest[] =>
+  template('session-broker', [valuesOf(intent)], [values as Values]);
+const withEgress = { egress: { enabled: true } };
+
+describeWith(kubernetesPrograms, 'what docs/kubernetes.md has its readers set', () => {
+  const { intents } = renderIntents();
+  let copy: string;
+  beforeEach(() => {
+    copy = mkdtempSync(join(tmpdir(), 'page-'));
+    cpSync(join(root, 'deploy'), join(copy, 'deploy'), { recursive: true });
+  });
+  afterEach(() => rmSync(copy, { recursive: true }));
+
+  it('is known to the chart, each value in the place of a component', () => {
+    const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as Values;
+    const rows = page.split('\n').filter((line) => line.includes('| `components/'));
+    const names = rows.flatMap((row) => [...(row.split('|')[2] ?? '').matchAll(/`([\w.]+)`/g)].map(([, name]) => name));
+    expect(names.length).toBeGreaterThan(10);
+    const valueAt = (name = ''): unknown =>
+      name.split('.').reduce<unknown>((outer, member) => (outer as Values | undefined)?.[member], values);
+    expect(names.filter((name) => valueAt(name) === undefined)).toEqual([]);
+  });
+
+  it('is a kustomization over what is rendered, without Helm', () => {
+    const own = join(copy, 'deploy/kubernetes/shop');
+    mkdirSync(own);
+    writeFileSync(join(own, 'kustomization.yaml'), blockOf('Without Helm', 'yaml', 'behavior: replace'));
+    const text = readFileSync(join(folder, 'production/broker.yaml'), 'utf8').replace(
+      'gateway.example',
+      'gateway.bank',
+    );
+    writeFileSync(join(own, 'broker.yaml'), text);
+    const manifests = render(own);
+    expect(Object.values(allChecks).flatMap((faultsOf) => faultsOf(manifests))).toEqual([]);
+    expect(manifests).toHaveLength(intents.production.length);
+    expect(named(manifests, 'ConfigMap', 'session-broker').data).toEqual({ 'broker.yaml': text });
+    expect(named(manifests, 'Deployment', 'session-broker').spec.template.spec.containers).toMatchObject([
+      { image: 'registry.example/session-broker:1.2.3' },
+    ]);
+    expect(JSON.stringify(ofKind(manifests, 'NetworkPolicy'))).not.toMatch(/203\.0\.113|192\.0\.2/);
+  });
+
+  it('is an egress that waits for no Secret without clients that authorize for themselves, and reads none', () => {
+    const [, member = 'none', client = 'none'] =
+      /Without such clients, take `(\w+)` and the client `(\w+)` out of\s`egress.yaml`/.exec(sectionOf('An egress')) ??
+      [];
+    const configuration = readFileSync(join(folder, 'production-mtls/egress.yaml'), 'utf8')
+      .replace(new RegExp(`^ +${member}: .*\n`, 'm'), '')
+      .replace(new RegExp(`^.*authorizes for itself[.]\n +- name: ${client}\n[^]*`, 'm'), '');
+    const manifests = ofChart({ egress: { configuration } }, 'production-mtls');
+    const { containers, volumes = [] } = named(manifests, 'Deployment', 'session-egress').spec.template.spec;
+    const read = egressConfigurationOf(named(manifests, 'ConfigMap', 'session-egress'), containers[0]!);
+    expect(filesNamedBy(read).filter((file) => file.startsWith('/run/secrets'))).toEqual([]);
+    const secrets = volumes.flatMap(({ secret }) => secret ?? []);
+    expect(secrets).toEqual([expect.objectContaining({ secretName: 'session-egress-keys', optional: true })]);
+  });
+
+  it('lets Prometheus and the collector in and out elsewhere, for the egress too', () => {
+    const values = parse(blockOf('Monitoring', 'yaml', 'observability')) as object;
+    const policies = ofKind(ofChart({ ...withEgress, ...values }), 'NetworkPolicy');
+    expect(JSON.stringify(policies)).not.toContain('"monitoring"');
+    expect(JSON.stringify(policies).match(/observability/g)).toHaveLength(4);
+  });
+
+  describe('for another merchant', () => {
+    const HEADING = 'Another merchant';
+    const [, list = ''] = /`broker\.merchants: ([^`]+)`/.exec(sectionOf(HEADING)) ?? [];
+    const broker = { merchants: parse(list) as unknown };
+
+    it('mounts its Secret in the pods of the broker and, by the patch, in that of the doctor', () => {
+      const pods = [
+        named(ofChart({ broker }), 'Deployment', 'session-broker').spec.template.spec,
+        doctorWith(blockOf(HEADING, 'yaml', 'kind: Pod')),
+      ];
+      const secret = { secretName: 'session-broker-merchant-store', defaultMode: 0o440 };
+      for (const { containers, volumes = [] } of pods) {
+        const mounts = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
+        expect(mounts.map(({ mountPath }) => mountPath)).toContain('/run/secrets/shop');
+        const mount = mounts.find(({ mountPath }) => mountPath === '/run/secrets/store');
+        expect(mount?.readOnly).toBe(true);
+        expect(volumes.find(({ name }) => name === mount?.name)?.secret).toEqual(secret);
+      }
+    });
+
+    it('has an operator make its Secret as that of the first one', () => {
+      const secrets = ofKind(ofChart({ broker }, 'production-mtls'), 'ExternalSecret');
+      const ofMerchant = (id: string): unknown =>
+        named(secrets, 'ExternalSecret', `session-broker-merchant-${id}`).spec;
+      expect(secrets).toHaveLength(3);
+      expect(ofMerchant('store')).toEqual(parse(JSON.stringify(ofMerchant('shop')).replaceAll('shop', 'store')));
+    });
+
+    it('makes its Secret with the entries that are mounted, from a folder outside of the clone', () => {
+      const made = blockOf(HEADING, 'sh', 'create secret');
+      const [, namespace, name] = /^kubectl -n (\S+) create secret generic (\S+)/.exec(made) ?? [];
+      expect([namespace, name]).toEqual(['session-broker', 'session-broker-merchant-store']);
+      const files = [...made.matchAll(/--from-file=(\S+)/g)].map(([, file = '']) => file);
+      expect(files.map((file) => basename(file))).toEqual(['service-code', 'client.jwk.json']);
+      expect(new Set(files.map((file) => dirname(file)))).toEqual(new Set(['../store-secrets']));
+      expect(blockOf(HEADING, 'sh', 'keys generate')).toContain(`--out ${files[1]}`);
+    });
+
+    it('asks for the state of each merchant with the token of an account that the policies know', () => {
+      const line = blockOf(HEADING, 'sh', 'session-broker status');
+      const [, namespace, account, audience] = /-n (\S+) create token (\S+) --audience (\S+) \|/.exec(line) ?? [];
+      const { containers } = named(intents.production, 'Deployment', 'session-broker').spec.template.spec;
+      const { auth, http } = configurationOf(intents.production, containers);
+      expect(auth.jwt?.audience).toBe(audience);
+      const policy = auth.policies.find(({ caller }) => caller === `system:serviceaccount:${namespace}:${account}`);
+      expect(policy?.allow).toContain('session:read');
+      expect(line).toContain(` --url http://127.0.0.1:${http.port} --token-file /dev/stdin`);
+    });
+  });
+
+  it('is a doctor with the volumes of the broker where callers are known by certificates', () => {
+    const doctor = doctorWith(blockOf('From nothing to a broker that serves', 'yaml', 'session-broker-doctor'));
+    const { containers, volumes } = named(intents['production-mtls'], 'Deployment', 'session-broker').spec.template
+      .spec;
+    expect(doctor.volumes).toEqual(volumes);
+    expect(doctor.containers[0]?.volumeMounts).toEqual(containers[0]?.volumeMounts);
+  });
+
+  describe('for Redis', () => {
+    it('lets the broker out to one in another namespace', () => {
+      const manifests = ofChart(parse(blockOf('Redis', 'yaml', 'podSelector')) as object);
+      const { egress } = named(manifests, 'NetworkPolicy', 'session-broker-redis').spec;
+      expect(JSON.stringify(egress)).not.toContain('ipBlock');
+      expect(['models', 'labels'].flatMap((check) => allChecks[check]?.(manifests))).toEqual([]);
+    });
+
+    it('has its authority from a store of Secrets, and the certificate of the broker for it', () => {
+      const entries = (externalSecrets: object): readonly unknown[] =>
+        named(ofChart({ externalSecrets }, 'production-mtls'), 'ExternalSecret', 'session-broker-redis').spec.data;
+      const [authority = '', certificate = ''] = [
+        ...sectionOf('Redis').matchAll(/`externalSecrets\.(\w+): true`/g),
+      ].map(([, name = '']) => name);
+      const from = (secretKey: string): object => ({
+        secretKey,
+        remoteRef: { key: 'session-broker/redis', property: secretKey.replace('.', '-') },
+      });
+      expect(entries({})).toEqual([from('password')]);
+      expect(entries({ [authority]: true })).toEqual([from('ca.crt'), from('password')]);
+      expect(entries({ [certificate]: true })).toEqual(['password', 'tls.crt', 'tls.key'].map(from));
+    });
+  });
+
+  describe('for a private registry', () => {
+    const [command = ''] = blocksOf('A private registry', 'sh');
+    const PASSWORD = 'a "word" of $HOME';
+
+    it('is a Secret of the kind that pulls images, with the password as it is, beside the files of step 5', () => {
+      const [, made = 'nowhere'] = /^ +mkdir -m 700 (\S+)$/m.exec(page) ?? [];
+      const clone = join(copy, 'clone');
+      mkdirSync(clone);
+      mkdirSync(join(clone, made));
+      writeFileSync(join(clone, made, 'registry-password'), `${PASSWORD}\n`);
+      const [secret] = parsed(runLine(`${command} --dry-run=client -o yaml`, clone));
+      expect(secret).toMatchObject({
+        metadata: { namespace: 'session-broker' },
+        type: 'kubernetes.io/dockerconfigjson',
+      });
+      const content = Buffer.from(secret?.data?.['.dockerconfigjson'] ?? '', 'base64').toString();
+      const login = { username: 'puller', password: PASSWORD };
+      expect(parse(content)).toEqual({ auths: { 'registry.example': expect.objectContaining(login) as object } });
+    });
+
+    it('is a value that has the accounts of broker and egress pull with it', () => {
+      const [, name = '', list = ''] = /set `image\.(\w+): ([^`]+)`/.exec(sectionOf('A private registry')) ?? [];
+      const manifests = ofChart({ ...withEgress, image: { [name]: parse(list) as unknown } });
+      const pulled = ofKind(manifests, 'ServiceAccount');
+      expect(pulled.map(({ metadata }) => metadata.name)).toEqual(['session-broker', 'session-egress']);
+      const secret = / docker-registry (\S+)/.exec(command)?.[1];
+      for (const account of pulled) expect(account).toMatchObject({ imagePullSecrets: [{ name: secret }] });
+    });
+  });
+
+  function doctorWith(patch: string): PodSpec {
+    const own = join(copy, 'deploy/kubernetes/examples/doctor');
+    const file = join(own, 'kustomization.yaml');
+    writeFileSync(file, `${readFileSync(file, 'utf8')}${patch}\n`);
+    return named(render(own), 'Pod', 'session-broker-doctor').spec as unknown as PodSpec;
+  }
+});
