@@ -49,14 +49,14 @@ interface Checked {
   readonly warnings: readonly Warning[];
 }
 
-interface CheckOptions extends Surroundings {
+interface CheckOptions extends Omit<Surroundings, 'asksTokens'> {
   /** False: check the structure alone. */
   readonly readsFiles: boolean;
 }
 
 /**
  * Checks a configuration file as far as possible without variables that are not set and, if requested, without the
- * files that it names: a build machine has none of the secrets.
+ * files that it names: a build machine has none of the secrets. No PKCS#11 module is run.
  * @throws ConfigurationError if the file is not YAML, or so much is wrong that checking stopped before the end
  */
 export async function checkConfiguration(file: string, options: CheckOptions): Promise<PartlyChecked> {
@@ -85,7 +85,7 @@ async function check<Settings>(
   const { places, unset, hasMore, faults } = examined;
   if (hasMore || faults.some(({ path }) => path === WHOLE_FILE))
     throw new ConfigurationError(located(places, faults), { hasMore });
-  const { settings, ofFiles, warnings, named } = await look(kind, examined, options);
+  const { settings, ofFiles, warnings, named } = await look(kind, examined, { ...options, asksTokens: false });
   const ofUnset = new Set(unset.map(({ path }) => path));
   const wrong = faults.filter(({ path }) => !ofUnset.has(path));
   const told = [...(options.readsFiles ? faults : wrong), ...ofFiles];
@@ -109,11 +109,13 @@ const NOT_OF_THE_KEYS = /^egress\.clients\[\d+\]\.(?:token|formerToken|certifica
 
 /** @param settings without anything that is lacking, with the contents of their files */
 function brokerParts(settings: Loaded<Loose<BrokerSettings>>, lacking: readonly Lacking[]) {
-  const { auth, store, merchants } = settings as Partial<Loaded<BrokerSettings>>;
+  const { auth, store, merchants, pkcs11 } = settings as Partial<Loaded<BrokerSettings>>;
   const ids = merchants?.map((merchant: Loaded<MerchantSettings> | undefined) => merchant?.id) ?? [];
   return {
     /** Who issues the callers' tokens, and where its keys are; undefined: nobody. */
     issuer: part(exceptIn(lacking, NOT_OF_THE_ISSUER), 'auth.jwt', () => auth?.jwt && jwtConfiguration(auth.jwt)),
+    /** The PKCS#11 modules that may be run. */
+    modules: pkcs11?.modules ?? [],
     store: part(exceptIn(lacking, ['store.onStoreOutage']), 'store', () => storeConfiguration(whole(store))),
     merchants: listed(lacking, { path: 'merchants', items: merchants }, (merchant, path) => {
       const id = merchant?.id;

@@ -15,7 +15,7 @@ export async function keyedDigest(key: ClientKey, purpose: string, parts: readon
   const info = Buffer.from(JSON.stringify([LABEL, purpose]), 'utf8');
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info };
   const hmac = { name: 'HMAC', hash: 'SHA-256', length: 256 };
-  const derived = await crypto.subtle.deriveKey(derivation, clientHandlesOf(key).atRest, hmac, false, ['sign']);
+  const derived = await crypto.subtle.deriveKey(derivation, await clientHandlesOf(key).atRest(), hmac, false, ['sign']);
   const digest = await crypto.subtle.sign('HMAC', derived, Buffer.from(JSON.stringify(parts), 'utf8'));
   return Buffer.from(digest).toString('base64url');
 }

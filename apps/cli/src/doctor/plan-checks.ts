@@ -35,12 +35,13 @@ const OUTSIDE = ['keys', 'certificates', ...STORE_NAMES, ...ISSUER_NAMES];
 export function planChecks(plan: Plan): readonly Check[] {
   const { loaded, machine } = plan;
   const configuration = loaded.kind === 'usable' ? loaded.configuration : undefined;
+  const modules = configuration?.pkcs11.modules ?? ('known' in loaded ? loaded.known?.modules : undefined) ?? [];
   return [
     environmentCheck(machine, configuration?.http.maxWatchers ?? USUAL_WATCHERS),
     configurationCheck(loaded),
     ...(loaded.files === undefined
       ? unknown(['files', 'tokens'])
-      : [filesCheck({ ...plan, named: loaded.files }), tokensCheck({ ...plan, named: loaded.files })]),
+      : [filesCheck({ ...plan, named: loaded.files }), tokensCheck({ ...plan, named: loaded.files, modules })]),
     ...('known' in loaded && loaded.known !== undefined ? checksInPart(plan, loaded) : []),
     ...(loaded.kind === 'faulty' && loaded.known === undefined
       ? unknown([...OUTSIDE, ...gatewayNames(plan), ...probeNames(plan)])

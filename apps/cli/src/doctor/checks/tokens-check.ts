@@ -17,6 +17,8 @@ interface FilesToCheck {
   /** The configuration file. */
   readonly file: string;
   readonly named: readonly NamedFile[];
+  /** The PKCS#11 modules that may be run. */
+  readonly modules: readonly (string | undefined)[];
 }
 
 interface NamedToken {
@@ -36,12 +38,12 @@ const NO_EXTRACTION =
   'make the next key in the token (CKA_SENSITIVE, CKA_EXTRACTABLE false), and let the bank have its public half';
 
 /** Client keys kept in PKCS#11 tokens, with one line for each step of using them. */
-export function tokensCheck({ file, named }: FilesToCheck): Check {
+export function tokensCheck(files: FilesToCheck): Check {
   return {
     name: 'tokens',
     limitMs: 30_000,
     run: async () => {
-      const tokens = await tokensAmong(named, dirname(resolve(file)));
+      const tokens = await tokensAmong(files);
       if (tokens.length === 0) return notApplicable('no client key is kept in a token');
       const process = new TokenProcess();
       try {
@@ -55,13 +57,14 @@ export function tokensCheck({ file, named }: FilesToCheck): Check {
   };
 }
 
-/** The configuration check reports a file that cannot be read or is not a key. */
-async function tokensAmong(named: readonly NamedFile[], folder: string): Promise<readonly NamedToken[]> {
+/** The configuration check reports a file that cannot be read, is not a key or names another module. */
+async function tokensAmong({ file: configuration, named, modules }: FilesToCheck): Promise<readonly NamedToken[]> {
+  const folder = dirname(resolve(configuration));
   const tokens: NamedToken[] = [];
   for (const { path, file } of named.filter((each) => each.path.includes('.clientKeyFiles['))) {
     try {
       const key = await readTokenKey(resolve(folder, file));
-      if (key !== undefined) tokens.push({ path, ...key });
+      if (key !== undefined && modules.includes(key.reference.module)) tokens.push({ path, ...key });
     } catch (error) {
       if (!(error instanceof BrokerError)) throw error;
     }
