@@ -4,9 +4,8 @@ import { type ClientKey, clientHandlesOf } from './client-key.js';
 const LABEL = 'session-broker/digest/v1';
 
 /**
- * A name for something that the store must recognize but not learn: HMAC-SHA-256 of the parts under a key that
- * HKDF-SHA-256 (RFC 5869) derives from the root of the merchant's records at rest. Nobody without that key can find out
- * what it stands for or make one.
+ * HMAC-SHA-256 of the parts under a key that HKDF-SHA-256 (RFC 5869) derives from the root of the records at rest: the
+ * same for the same parts, and nobody without that key can find out what it stands for or make one.
  * @param purpose keeps digests of different things apart
  * @returns base64url, 43 characters
  */

@@ -9,8 +9,6 @@ type Members = Readonly<Record<string, unknown>>;
 export interface NotificationContent {
   readonly kind: NotificationKind;
   readonly content: Members;
-  /** What it is about: two notifications with the same value are repetitions of one. */
-  readonly about: readonly [type: string, ecomOperationId: string, status: string];
 }
 
 interface Rule {
@@ -81,12 +79,7 @@ export function notificationContentOf(json: string): NotificationContent {
   if (isOrder) demand(content, { shape: ORDER, path: '' });
   const operation = (isOrder ? content['operation'] : content) as Members;
   demand(operation, { shape: OPERATION, path: isOrder ? 'operation.' : '' });
-  const [type, id, status] = [operation['type'], operation['ecomOperationId'], operation['status']] as string[];
-  return {
-    kind: isOrder ? 'hosted_page' : 'direct_payment',
-    content,
-    about: [type ?? '', id ?? '', status ?? ''],
-  };
+  return { kind: isOrder ? 'hosted_page' : 'direct_payment', content };
 }
 
 function demand(value: Members, { shape, path }: { readonly shape: Shape; readonly path: string }): void {

@@ -3,7 +3,7 @@ import { redisConnection } from '#libs/store';
 
 /** What the broker needs from Redis, as docs/redis.md grants it. */
 const RIGHTS =
-  '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +set +hstrlen +hmget +hset +hdel ' +
+  '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +hstrlen +hmget +hset +hdel ' +
   '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire';
 const CLUSTER_RIGHTS = '+cluster|slots +asking +readonly';
 const DEFAULT_USER = 'default';
