@@ -314,7 +314,7 @@ describe('doctor: an egress', () => {
     await configure();
     await rm(examined.path('token'));
     const { code, check } = await doctor();
-    const reason = 'it needs broker.tokenFile, which cannot be read (ENOENT)';
+    const reason = 'it needs broker.tokenFile, which does not exist; check the path';
     expect(check('broker.access')).toMatchObject({ status: 'not_run', reason });
     expect(check('files').status).toBe('failed');
     expect(broker.asked).toEqual([]);

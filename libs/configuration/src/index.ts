@@ -17,6 +17,6 @@ export { readSchedule, type Schedule, type Surroundings } from './load-configura
 export type { NamedFile } from './named-files.js';
 export { nearestName } from './nearest-name.js';
 export { EVERY_MERCHANT, type Permission } from './settings/broker-settings.js';
-export { PATH_NOT_SHOWN, reachedMode, shownPath, whereLookedFor } from './read-file.js';
+export { PATH_NOT_SHOWN, reachedMode, readTextFile, shownPath, whereLookedFor } from './read-file.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';
 export { writtenAddress } from './written-address.js';

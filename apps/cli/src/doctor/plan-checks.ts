@@ -21,6 +21,7 @@ import {
   storeChecks,
   unknown,
 } from './check-groups.js';
+import type { LoadedConfiguration } from './loaded-configuration.js';
 import { checksInPart } from './plan-in-part.js';
 import type { Plan } from './plan.js';
 
@@ -35,19 +36,25 @@ const OUTSIDE = ['keys', 'certificates', ...STORE_NAMES, ...ISSUER_NAMES];
 export function planChecks(plan: Plan): readonly Check[] {
   const { loaded, machine } = plan;
   const configuration = loaded.kind === 'usable' ? loaded.configuration : undefined;
-  const modules = configuration?.pkcs11.modules ?? ('known' in loaded ? loaded.known?.modules : undefined) ?? [];
   return [
     environmentCheck(machine, configuration?.http.maxWatchers ?? USUAL_WATCHERS),
     configurationCheck(loaded),
     ...(loaded.files === undefined
       ? unknown(['files', 'tokens'])
-      : [filesCheck({ ...plan, named: loaded.files }), tokensCheck({ ...plan, named: loaded.files, modules })]),
+      : [
+          filesCheck({ ...plan, named: loaded.files }),
+          tokensCheck({ ...plan, named: loaded.files, modules: modulesOf(loaded) }),
+        ]),
     ...('known' in loaded && loaded.known !== undefined ? checksInPart(plan, loaded) : []),
     ...(loaded.kind === 'faulty' && loaded.known === undefined
       ? unknown([...OUTSIDE, ...gatewayNames(plan), ...probeNames(plan)])
       : []),
     ...(configuration === undefined ? [] : known(plan, configuration)),
   ];
+}
+
+function modulesOf(loaded: LoadedConfiguration): readonly (string | undefined)[] {
+  return loaded.kind === 'usable' ? loaded.configuration.pkcs11.modules : (loaded.known?.modules ?? []);
 }
 
 function known(plan: Plan, { merchants, files, auth }: BrokerConfiguration): readonly Check[] {

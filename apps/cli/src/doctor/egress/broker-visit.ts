@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { type Clock, Deadline } from '#libs/clock';
-import { type EgressConfiguration, tokenFault } from '#libs/configuration';
+import { type EgressConfiguration, readTextFile, tokenFault } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { exchangeEndOf, fetchThrough, type OutboundConnections } from '#libs/outbound';
 import { parsedMembers } from '../../broker/answer.js';
 import { isWrongAddress } from '../../broker/broker-fault.js';
 import { noAnswer, type NoAnswer } from '../../broker/no-answer.js';
-import { systemCodeOf } from '../../system-error.js';
 import { fault, type Finding, looked, type Verdict } from '../check.js';
 
 /** As much of a broker's answer as is looked at. */
@@ -87,17 +85,15 @@ export class BrokerVisit {
   }
 }
 
+const MAX_TOKEN_BYTES = 65_536;
+
 /** @throws BrokerError `key_file_invalid` before anything is sent */
 async function textOf(tokenFile: string): Promise<string> {
-  let text: string;
-  try {
-    text = (await readFile(tokenFile, 'utf8')).trim();
-  } catch (error) {
-    throw new BrokerError('key_file_invalid', { detail: `which cannot be read (${systemCodeOf(error)})` });
-  }
-  const problem = tokenFault(text);
+  const found = await readTextFile(tokenFile, MAX_TOKEN_BYTES);
+  const token = found.kind === 'text' ? found.text.trim() : '';
+  const problem = found.kind === 'text' ? tokenFault(token) : found.problem;
   if (problem !== undefined) throw new BrokerError('key_file_invalid', { detail: `which ${problem}` });
-  return text;
+  return token;
 }
 
 const jsonType = (body: object | undefined): Readonly<Record<string, string>> =>
