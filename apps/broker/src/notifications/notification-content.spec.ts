@@ -84,6 +84,16 @@ describe('the content of a notification', () => {
     ['an error of the gateway', { msgCode: 'canary' }, 'it has neither an operation nor the members of one'],
     ['an order whose operation is a text', { ...order, operation: 'canary' }, 'operation must be an object'],
     ['an amount as a text', { ...operation, coinAmount: 'canary' }, 'coinAmount must be a number'],
+    [
+      'an amount that would be passed on as null',
+      JSON.stringify(operation).replace('100', '1e400'),
+      'coinAmount must be',
+    ],
+    [
+      'an amount that would be passed on as another',
+      JSON.stringify(operation).replace('100', '9007199254740993'),
+      'coinAmount must be',
+    ],
     ['a status of blanks', { ...operation, status: ' ' }, 'status must be a text that is not empty'],
     ['methods that are no list', { ...order, paymentMethods: 'canary' }, 'paymentMethods must be a list of texts'],
   ])('is none, and its fault is named without a value: %s', (_what, value, fault) => {

@@ -18,7 +18,11 @@ interface Rule {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const text: Rule = { is: (value) => isText(value) && value.trim() !== '', fault: 'must be a text that is not empty' };
-const amount: Rule = { is: (value) => typeof value === 'number', fault: 'must be a number' };
+/** It is passed on as JSON again, which writes null for 1e400, and another number for a whole one beyond these. */
+const amount: Rule = {
+  is: (value) => typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER,
+  fault: 'must be a number, and of at most 2^53 - 1',
+};
 const texts: Rule = { is: (value) => Array.isArray(value) && value.every(isText), fault: 'must be a list of texts' };
 const members: Rule = { is: isMembers, fault: 'must be an object' };
 
