@@ -15,7 +15,7 @@ const shop = {
 } as unknown as Merchant;
 
 const of = (...merchants: readonly Merchant[]): BrokerConfiguration =>
-  ({ http: {}, auth: {}, audit: {}, reload: {}, log: {}, merchants }) as unknown as BrokerConfiguration;
+  ({ http: {}, auth: {}, audit: {}, pkcs11: {}, reload: {}, log: {}, merchants }) as unknown as BrokerConfiguration;
 
 describe('what is told of a merchant that has changed', () => {
   const told = (change: object): readonly string[] => changeBetween(of(shop), of({ ...shop, ...change })).ofMerchants;

@@ -20,7 +20,7 @@ export function changeBetween(before: BrokerConfiguration, after: BrokerConfigur
   return {
     merchants: { ...namesBetween(idsOf(before), idsOf(after)), changed },
     ofMerchants: told,
-    settings: (['http', 'auth', 'audit', 'reload', 'log'] as const).flatMap((section) =>
+    settings: (['http', 'auth', 'audit', 'pkcs11', 'reload', 'log'] as const).flatMap((section) =>
       differingSettings(section, before[section], after[section]),
     ),
   };

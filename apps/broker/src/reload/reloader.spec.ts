@@ -33,6 +33,7 @@ function configuration({
     http: { host: '127.0.0.1', port, docs, ...(cert === undefined ? {} : { tls: { cert, key: 'key' } }) },
     auth: { disabled: false, mtls: false },
     audit: { destination: 'none' },
+    pkcs11: { modules: [] },
     reload: { watch, everyMs, maxRemoved },
     log: { level },
     merchants: merchants.map((id) => ({ id })),

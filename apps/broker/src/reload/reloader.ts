@@ -142,8 +142,8 @@ export class Reloader {
 
 /** @throws TooManyRemoved, UnusableCertificate */
 function assertTakeable(current: BrokerConfiguration, next: BrokerConfiguration, now: Instant): void {
-  const { removed: names } = namesBetween(idsOf(current), idsOf(next));
-  assertFewRemoved({ path: 'merchants', names, maxRemoved: current.reload.maxRemoved });
+  const ids = { before: idsOf(current), after: idsOf(next) };
+  assertFewRemoved({ path: 'merchants', ...ids, maxRemoved: current.reload.maxRemoved });
   const [before, after] = [current.http.tls?.cert, next.http.tls?.cert];
   assertCertificateUsable({
     path: 'http.tls.certFile',

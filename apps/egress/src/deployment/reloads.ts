@@ -17,7 +17,7 @@ import { tlsOptions } from '#libs/edge';
 import { type Logger, type LogLevel, tellReading } from '#libs/telemetry';
 import type { EgressAudit } from '../audit/egress-audit.js';
 import { Deployment, type DeploymentParts } from './deployment.js';
-import { changeBetween, type DeploymentChange, isEmpty } from './deployment-change.js';
+import { changeBetween, type DeploymentChange, isEmpty, namesOf } from './deployment-change.js';
 import type { DeploymentInForce } from './deployment-in-force.js';
 import { withFixedSettings } from './fixed-settings.js';
 
@@ -88,7 +88,8 @@ export class Reloads {
       const before = inForce.current.configuration;
       const { configuration, awaitingRestart } = withFixedSettings(before, loaded);
       const change = changeBetween(before, configuration);
-      assertFewRemoved({ path: 'egress.clients', names: change.removed, maxRemoved: before.reload.maxRemoved });
+      const names = { before: namesOf(before), after: namesOf(configuration) };
+      assertFewRemoved({ path: 'egress.clients', ...names, maxRemoved: before.reload.maxRemoved });
       assertShownCertificateUsable(before, configuration, clock.now());
       if (!isEmpty(change)) {
         const next = await Deployment.create(configuration, parts, inForce.current);
