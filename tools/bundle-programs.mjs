@@ -110,6 +110,19 @@ const formattersOnDemand = {
   },
 };
 
+/**
+ * Of the library of rules for bodies, only the form that is made of modules can be taken apart: in the other one, a start
+ * loads telephone number rules for every country as well.
+ */
+const modulesOfRules = {
+  name: 'modules-of-rules',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^class-validator$/ }, ({ path, kind, resolveDir }) =>
+      kind === 'import-statement' ? resolve(`${path}/esm2015/index.js`, { kind, resolveDir }) : undefined,
+    );
+  },
+};
+
 rmSync(join(root, out), { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
@@ -122,7 +135,7 @@ const { metafile } = await build({
   format: 'esm',
   target: 'node24',
   external,
-  plugins: [requiredBuiltins, formattersOnDemand],
+  plugins: [requiredBuiltins, formattersOnDemand, modulesOfRules],
   // Nest finds and logs classes by their names.
   keepNames: true,
   // Makes what stays in memory a third shorter. Names and order are kept, so that a line can still be read.

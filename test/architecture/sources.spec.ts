@@ -115,8 +115,8 @@ describe('what the start of a broker loads', () => {
     expect(loadersOf(/\/open-api\.js$/)).toEqual([]);
   });
 
-  it('takes single rules for bodies, and not all that there are', () => {
-    expect(loadersOf(/^class-validator$/)).toEqual([]);
-    expect(loadersOf(/^class-validator\//)).toEqual(['apps/broker/src/http/body-rules.ts']);
+  it('takes the rules for bodies in one place, by the public entry of their library', () => {
+    expect(loadersOf(/^class-validator\b/)).toEqual(['apps/broker/src/http/body-rules.ts']);
+    expect(loadersOf(/^class-validator\//)).toEqual([]);
   });
 });

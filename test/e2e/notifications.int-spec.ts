@@ -1,11 +1,6 @@
-import { join } from 'node:path';
 import request, { type Test } from 'supertest';
-import { SystemClock } from '#libs/clock';
-import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
-import { createLogger } from '#libs/telemetry';
 import { describeWith, endedAfterAll, endedAfterEach, eventually, RedisProcess } from '#libs/testing';
-import { startBroker } from '../../apps/broker/src/broker.js';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 
 const OPEN = '/v1/merchants/shop/notifications/open';
@@ -13,7 +8,6 @@ const OPEN = '/v1/merchants/shop/notifications/open';
 interface Opened {
   readonly kind: string;
   readonly sealed: boolean;
-  readonly repeated?: boolean;
   readonly content: Record<string, unknown>;
 }
 
@@ -75,7 +69,6 @@ describe('notifications', () => {
     expect(await open(broker.url, asCame(content))).toEqual({
       kind: 'hosted_page',
       sealed: false,
-      repeated: false,
       content,
     });
   });
@@ -84,18 +77,10 @@ describe('notifications', () => {
     const content = anOperation();
     const jwe = await sealed(JSON.stringify(content));
     const opened = { kind: 'direct_payment', sealed: true, content };
-    expect(await open(broker.url, { headers: SEALED, body: jwe })).toEqual({ ...opened, repeated: false });
+    expect(await open(broker.url, { headers: SEALED, body: jwe })).toEqual(opened);
     const older = await sealed(JSON.stringify(content), broker.olderPublicJwk);
     const unmarked = { headers: { 'Content-Type': 'text/plain' }, body: older };
-    expect(await open(broker.url, unmarked)).toEqual({ ...opened, repeated: true });
-  });
-
-  it('are marked when they come again, and not when the operation has gone on', async () => {
-    const operation = anOperation({ status: 'PENDING' });
-    const marks = async (content: object): Promise<unknown> => (await open(broker.url, asCame(content))).repeated;
-    expect(await marks(anOrder(operation))).toBe(false);
-    expect(await marks(anOrder(operation))).toBe(true);
-    expect(await marks(anOrder({ ...operation, status: 'SUCCESS' }))).toBe(false);
+    expect(await open(broker.url, unmarked)).toEqual(opened);
   });
 
   it('are opened for callers who may decrypt, and for nobody else', async () => {
@@ -128,55 +113,6 @@ describe('notifications', () => {
 
   it('leave nothing of themselves in the log', () => {
     expect(broker.lines.filter((line) => line.includes('canary-operation'))).toEqual([]);
-  });
-});
-
-describeWith('redis-server', 'notifications that replicas share', () => {
-  let redis: RedisProcess;
-  let broker: RunningBroker;
-  let other: Awaited<ReturnType<typeof startBroker>>;
-  const lines: string[] = [];
-
-  const started = endedAfterAll();
-  beforeAll(async () => {
-    redis = started.add(await RedisProcess.start(), (it) => it.stop());
-    const store = `{ type: redis, url: 'redis://127.0.0.1:${redis.port}/0', keyPrefix: shared }`;
-    broker = started.add(await RunningBroker.start({ store }), (it) => it.close());
-    const source = new ConfigurationSource(join(broker.folder, 'broker.yaml'), {
-      environment: {},
-      clock: new SystemClock(),
-    });
-    const destination = { write: (line: string) => void lines.push(line) };
-    const logger = createLogger({ name: 'other', level: 'info', destination });
-    const setLogLevel = (): void => undefined;
-    const parts = { configuration: await source.load(), source, setLogLevel, clock: new SystemClock(), logger };
-    other = started.add(await startBroker(parts), (it) => it.close(1_000));
-  });
-
-  it('are not repeated for one of those who open them at once, on whichever replica', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const notification = asCame(anOrder());
-      const urls = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? broker.url : other.url));
-      const opened = await Promise.all(urls.map((url) => open(url, notification)));
-      expect(opened.filter(({ repeated }) => repeated === false)).toHaveLength(1);
-      expect(opened.filter(({ repeated }) => repeated === true)).toHaveLength(9);
-    }
-  });
-
-  it('are in Redis as nothing but a name, for a day', () => {
-    const keys = redis.cli('keys', 'shared:*:seen:*').trim().split('\n');
-    expect(keys).toHaveLength(10);
-    for (const key of keys) expect(key).toMatch(/^shared:\{0\}:seen:shop:[\w-]{43}$/);
-    const secondsLeft = Number(redis.cli('ttl', keys[0] ?? ''));
-    expect(secondsLeft).toBeGreaterThan(86_000);
-    expect(secondsLeft).toBeLessThanOrEqual(86_400);
-  });
-
-  it('are opened without the mark while the store is silent', async () => {
-    const content = anOrder();
-    await redis.stop();
-    expect(await open(other.url, asCame(content))).toEqual({ kind: 'hosted_page', sealed: false, content });
-    expect(lines.filter((line) => line.includes('without being marked'))).toHaveLength(1);
   });
 });
 

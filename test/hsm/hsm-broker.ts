@@ -18,6 +18,8 @@ interface HsmBrokerSetUp {
   readonly privateJwk: Readonly<Record<string, string>>;
   /** The content of the merchant's key files, newest first. */
   readonly keyFiles: readonly string[];
+  /** The module that they name, if any. */
+  readonly module?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly lifetimeMs?: number;
 }
@@ -97,7 +99,7 @@ export class HsmBroker {
   }
 
   async #start(): Promise<void> {
-    const { privateJwk, keyFiles, lifetimeMs = 60_000, environment = {} } = this.#setUp;
+    const { privateJwk, keyFiles, module, lifetimeMs = 60_000, environment = {} } = this.#setUp;
     const { d: _private, ...publicJwk } = privateJwk;
     const sandbox = await startSandbox({
       ...{ host: '127.0.0.1', port: 0, clock: new SystemClock() },
@@ -120,6 +122,7 @@ management: { host: 127.0.0.1, port: ${await freePort()} }
 auth:
   tokens: [{ caller: checkout, sha256: ${hash('sha256', TOKEN)} }]
   policies: [{ caller: checkout, merchants: [shop], allow: [session:read, payload:decrypt] }]
+pkcs11: { modules: ${JSON.stringify(module === undefined ? [] : [module])} }
 merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}

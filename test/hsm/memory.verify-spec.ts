@@ -47,12 +47,17 @@ async function isWhole(snapshot: string): Promise<boolean> {
 /** A heap snapshot of the broker while it works, and, if asked for, the forms found in all of its memory. */
 async function dumped(
   keyFile: string,
-  environment: Readonly<Record<string, string>> = {},
+  token?: SoftToken,
 ): Promise<{ readonly snapshot: Buffer; readonly inMemory: readonly string[]; readonly children: number }> {
   const folder = started.add(await mkdtemp(join(tmpdir(), 'heap-')), (it) => rm(it, { recursive: true }));
   const flags = `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}`;
   const broker = started.add(
-    await HsmBroker.start({ privateJwk, keyFiles: [keyFile], environment: { NODE_OPTIONS: flags, ...environment } }),
+    await HsmBroker.start({
+      privateJwk,
+      keyFiles: [keyFile],
+      ...(token && { module: token.module }),
+      environment: { NODE_OPTIONS: flags, ...token?.environment },
+    }),
     (it) => it.end(),
   );
   const working = load(broker);
@@ -76,7 +81,7 @@ describeWith(['linux', 'softhsm', pkcs11js], 'the memory of a broker under load 
   it('holds the private scalar nowhere, in no form, on the heap or beside it', async () => {
     const token = started.add(await SoftToken.create(), (it) => it.remove());
     await token.keep({ label: 'shop', privateJwk });
-    const { snapshot, inMemory, children } = await dumped(token.keyFile('shop', privateJwk), token.environment);
+    const { snapshot, inMemory, children } = await dumped(token.keyFile('shop', privateJwk), token);
     expect(snapshot.includes(privateJwk['x'] ?? '')).toBe(true);
     expect(foundIn(snapshot, forms)).toEqual([]);
     expect(inMemory).toEqual([]);

@@ -15,8 +15,9 @@ describeWith(['softhsm', pkcs11js], 'a broker whose client key is in a token', (
     await token.keep({ label: 'shop', privateJwk });
     const keyFiles = [token.keyFile('shop', privateJwk)];
     const { environment } = token;
-    broker = started.add(await HsmBroker.start({ privateJwk, keyFiles, environment, lifetimeMs: LIFETIME_MS }), (it) =>
-      it.end(),
+    broker = started.add(
+      await HsmBroker.start({ privateJwk, keyFiles, module: token.module, environment, lifetimeMs: LIFETIME_MS }),
+      (it) => it.end(),
     );
   });
 

@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { BrokerConfiguration, ConfigurationSource } from '#libs/configuration';
+import { type BrokerConfiguration, type ConfigurationSource, Reloads } from '#libs/configuration';
 import type { LogLevel } from '#libs/telemetry';
 import { Authenticator } from './auth/authenticator.service.js';
 import { BrokerModule } from './broker.module.js';
@@ -13,7 +13,6 @@ import { RequestLife } from './http/request-life.js';
 import { ManagementPort } from './management/management-port.js';
 import { NestLogger } from './platform/nest-logger.js';
 import type { Platform } from './platform/platform.module.js';
-import { Reloader } from './reload/reloader.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
 import { ReplicaConnections } from './renewal/replica-connections.js';
 
@@ -45,7 +44,7 @@ export interface RunningBroker {
 export async function startBroker(options: BrokerOptions): Promise<RunningBroker> {
   const { configuration, source, logger, stopping, replicaName } = options;
   const app = await createApp(options);
-  const reloader = source === undefined ? undefined : app.get(Reloader);
+  const reloads = source === undefined ? undefined : app.get(Reloads);
   // Everything is loaded by now, and no one is waiting yet.
   returnMemory();
   const end = (graceMs: number): Promise<void> => close(app, graceMs, options);
@@ -53,12 +52,12 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     // The management port first: it shows how the start is going.
     const managementUrl = await app.get(ManagementPort).open();
     const url = await openHttp(app, options);
-    reloader?.start();
+    reloads?.start();
     const started = { replica: replicaName, url, managementUrl, merchants: configuration.merchants.length };
     logger.info(started, 'broker started');
     // Only once the ports are open: a start that fails costs no create call.
     if (stopping?.aborted !== true) begin(app);
-    const reload = (): Promise<void> => reloader?.reload() ?? Promise.resolve();
+    const reload = (): Promise<void> => reloads?.reload() ?? Promise.resolve();
     return { url, managementUrl, reload, close: end };
   } catch (error) {
     await end(0);

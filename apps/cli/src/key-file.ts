@@ -1,5 +1,5 @@
 import { open, type FileHandle, unlink } from 'node:fs/promises';
-import { pemRemedy } from '#libs/configuration';
+import { pemRemedy, readTextFile } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { importClientKey, importPaymentKey, type PublicJwk, thumbprintOf } from '#libs/jwe';
 import { namesToken, readTokenKeyFile } from '#libs/pkcs11';
@@ -86,18 +86,9 @@ async function create(path: string, mode: number): Promise<FileHandle> {
 
 /** @throws BrokerError `key_file_invalid` if it cannot be read, or is too large for a key */
 export async function readBounded(path: string): Promise<{ text: string; mode: number }> {
-  let handle: FileHandle | undefined;
-  try {
-    handle = await open(path, 'r');
-    const { mode, size } = await handle.stat();
-    if (size > MAX_KEY_FILE_BYTES) throw unusable(path, 'is too large to be a JWK');
-    return { text: await handle.readFile('utf8'), mode };
-  } catch (error) {
-    if (error instanceof BrokerError) throw error;
-    throw unusable(path, `cannot be read (${systemCodeOf(error)})`, error);
-  } finally {
-    await handle?.close();
-  }
+  const found = await readTextFile(path, MAX_KEY_FILE_BYTES);
+  if (found.kind === 'fault') throw unusable(path, found.problem);
+  return { text: found.text, mode: found.stats.mode };
 }
 
 function parseJson(path: string, text: string): unknown {

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Clock } from '#libs/clock';
-import type { EgressConfiguration } from '#libs/configuration';
+import type { EgressConfiguration, Reloads } from '#libs/configuration';
 import {
   boundsWithin,
   drain,
@@ -15,7 +15,7 @@ import { createEgressInstruments, type Logger, type LogLevel, type Telemetry } f
 import { type EgressAudit, openEgressAudit } from './audit/egress-audit.js';
 import { Deployment } from './deployment/deployment.js';
 import { DeploymentInForce } from './deployment/deployment-in-force.js';
-import { type ReloadSource, Reloads } from './deployment/reloads.js';
+import { egressReloads, type ReloadSource } from './deployment/reloads.js';
 import { Traffic } from './exchange/traffic.js';
 import { type EgressReadiness, readinessOf } from './management/egress-readiness.js';
 import { type Management, openManagement } from './management/management-server.js';
@@ -98,15 +98,8 @@ async function assemble(options: EgressOptions): Promise<Egress> {
     instruments?.reloaded(isTaken);
     if (isTaken) begin();
   };
-  const reloads = new Reloads({
-    ...options,
-    setLogLevel: options.setLogLevel,
-    inForce,
-    parts,
-    server,
-    audit,
-    onReload,
-  });
+  const { source, setLogLevel } = options;
+  const reloads = source && egressReloads(source, { ...parts, parts, setLogLevel, inForce, server, audit, onReload });
   return new Egress({ options, inForce, traffic, server, reloads, audit, connectionEnds });
 }
 
@@ -115,7 +108,7 @@ interface EgressParts {
   readonly inForce: DeploymentInForce;
   readonly traffic: Traffic;
   readonly server: Server;
-  readonly reloads: Reloads;
+  readonly reloads: Pick<Reloads, 'start' | 'reload' | 'close'> | undefined;
   readonly audit: EgressAudit;
   readonly connectionEnds: EndsOfPorts;
 }
@@ -151,11 +144,11 @@ class Egress {
   start(): void {
     const { inForce, reloads } = this.#parts;
     inForce.current.start();
-    reloads.start();
+    reloads?.start();
   }
 
   reload(): Promise<void> {
-    return this.#parts.reloads.reload();
+    return this.#parts.reloads?.reload() ?? Promise.resolve();
   }
 
   close(): Promise<void> {
@@ -167,7 +160,7 @@ class Egress {
     const { options, inForce, traffic, server, reloads } = this.#parts;
     const { clock, logger, telemetry } = options;
     logger.info({}, 'egress stopping');
-    reloads.close();
+    reloads?.close();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     endConnections(server);
     await this.#lastRequests(traffic, clock);

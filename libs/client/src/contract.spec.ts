@@ -61,7 +61,7 @@ describe('the client and the contract', () => {
       throw Object.assign(new Error('dead'), { msgCode: 'b_used_token' });
     });
     await client.decrypt('a.b.c.d.e');
-    const opened = { kind: 'direct_payment', sealed: true, repeated: false, content: {} };
+    const opened = { kind: 'direct_payment', sealed: true, content: {} };
     scripted.on('notification', () => json(opened));
     await client.openNotification({ headers: { 'x-encrypted_body': 'true' }, body: 'a.b.c.d.e' });
     const seen = scripted.requests.map((request) => operationOf(request));

@@ -204,6 +204,8 @@ describe('one call of the gateway', () => {
     ['Give one object to send', [ORDER, { json: {}, sealed: {} }]],
     ['Give one object to send', [ORDER, {}]],
     ['Give one object to send', [REFUND, { sealed: 'canary' }]],
+    ['coinAmount is no number', [ORDER, { json: { coinAmount: NaN } }]],
+    ['coinAmount is no number', [REFUND, { sealed: { of: [{ coinAmount: Infinity }] } }]],
     ['the path must begin with one /', ['//canary.test/', { json: {} }]],
     ['the path must begin with one /', ['https://canary.test/', { json: {} }]],
   ])('is refused before anything is asked: %s', async (says, parts) => {

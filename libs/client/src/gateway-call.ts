@@ -36,7 +36,11 @@ export function gatewayCall(
     throw invalid('Give one object to send, as json or as sealed');
   }
   // Written now: a repetition sends the same, whatever becomes of the object.
-  const text = JSON.stringify(members);
+  const text = JSON.stringify(members, (name, value: unknown) => {
+    // JSON would say null of it.
+    if (typeof value === 'number' && !Number.isFinite(value)) throw invalid(`${name} is no number: ${value}`);
+    return value;
+  });
   const url = gateway.url + path;
   return async (session) => {
     const body = sealed === undefined ? text : await seal(session.serverPublic, text);

@@ -4,7 +4,7 @@ import { ProtocolError } from './errors.js';
 import { SessionBroker } from './session-broker.js';
 
 const RECEIVED = { headers: { 'x-encrypted_body': 'true', via: undefined }, body: 'a.b.c.d.e' };
-const OPENED = { kind: 'hosted_page', sealed: true, repeated: false, content: { hppOrderId: 'h-1' } };
+const OPENED = { kind: 'hosted_page', sealed: true, content: { hppOrderId: 'h-1' } };
 
 describe('a notification', () => {
   let clock: FakeClock;
@@ -27,20 +27,6 @@ describe('a notification', () => {
       method: 'POST',
       body: '{"headers":{"x-encrypted_body":"true"},"body":"a.b.c.d.e"}',
     });
-  });
-
-  it('is not said to be repeated, nor not to be, where the broker cannot tell', async () => {
-    const { repeated: _, ...untold } = OPENED;
-    server.on('notification', () => json(untold));
-    expect((await broker.openNotification(RECEIVED)).repeated).toBeUndefined();
-  });
-
-  it('is not said to be repeated when this very call may have been the first', async () => {
-    const answers = [problem(503, 'overloaded'), json({ ...OPENED, repeated: true })];
-    server.on('notification', () => answers.shift()!);
-    const opening = broker.openNotification(RECEIVED);
-    await clock.advance(2_000);
-    expect((await opening).repeated).toBeUndefined();
   });
 
   it('that is none is refused once', async () => {

@@ -18,11 +18,6 @@ export interface OpenedNotification {
   readonly kind: 'hosted_page' | 'direct_payment';
   /** Whether it came as a JWE rather than as plain JSON. */
   readonly sealed: boolean;
-  /**
-   * Whether a notification about the same operation and status was already opened within a day, by any replica;
-   * undefined if that is not known. It does not mean that whoever opened it has acted on it.
-   */
-  readonly repeated: boolean | undefined;
   /** The gateway's own members, such as `operation` with its `status`. */
   readonly content: Readonly<Record<string, unknown>>;
 }
@@ -51,15 +46,11 @@ export class Opening {
 
   openNotification({ headers, body }: ReceivedNotification, signal?: AbortSignal): Promise<OpenedNotification> {
     const { http, attempts } = this.#parts;
-    let tries = 0;
     return attempts.run(
       async (attempt) => {
-        tries += 1;
         const call = { path: '/notifications/open', body: { headers, body }, signal: attempt };
         const { answer, document } = await http.json(call);
-        const opened = readOpened(document) ?? lacks(answer, 'no notification');
-        // The earlier opening may have been an attempt of this very call whose answer was lost.
-        return opened.repeated === true && tries > 1 ? { ...opened, repeated: undefined } : opened;
+        return readOpened(document) ?? lacks(answer, 'no notification');
       },
       [signal],
     );
@@ -80,8 +71,8 @@ function octetsOf(plaintext: unknown, encoding: unknown): Uint8Array | undefined
 }
 
 function readOpened(document: JsonObject | undefined): OpenedNotification | undefined {
-  const { kind, sealed, repeated, content } = document ?? {};
+  const { kind, sealed, content } = document ?? {};
   if ((kind !== 'hosted_page' && kind !== 'direct_payment') || typeof sealed !== 'boolean') return undefined;
   if (!isJsonObject(content)) return undefined;
-  return { kind, sealed, repeated: typeof repeated === 'boolean' ? repeated : undefined, content };
+  return { kind, sealed, content };
 }

@@ -58,6 +58,7 @@ export interface MerchantConfiguration extends Omit<Loaded<MerchantSettings>, 'g
 export const brokerKind: ConfigurationKind<BrokerSettings, Omit<BrokerConfiguration, keyof Findings>> = {
   fields: brokerSettings,
   rules: brokerRules,
+  modules: ({ pkcs11 }) => pkcs11?.modules ?? [],
   fileFaults: brokerFileFaults,
   warnings: brokerWarnings,
   fileWarnings: sharedKeyWarnings,

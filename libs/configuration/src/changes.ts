@@ -56,10 +56,14 @@ export function changedBetween<One>(
 /** In one sentence; the audit has the total number. */
 const MAX_NAMED = 5;
 
-/** What a changed configuration removes from the list at a path. */
-interface Removal {
+/** From this many on, more than half of them are not removed at once. */
+const MANY = 4;
+
+/** The names in the list at a path, in force and in the changed configuration. */
+interface ChangedList {
   readonly path: string;
-  readonly names: readonly string[];
+  readonly before: readonly string[];
+  readonly after: readonly string[];
   readonly maxRemoved: number;
 }
 
@@ -68,10 +72,9 @@ export class TooManyRemoved extends ConfigurationError {
   /** How many items it would remove. */
   readonly removed: number;
 
-  constructor({ path, names, maxRemoved }: Removal) {
-    const what = `lacks ${names.length} of those in force, more than reload.maxRemoved allows (${maxRemoved})`;
-    const remedy = 'If it is, remove fewer at a time, or raise reload.maxRemoved first';
-    super([{ path, problem: `${what}: ${someOf(names, MAX_NAMED)}; is the file complete? ${remedy}` }]);
+  constructor(path: string, names: readonly string[], [bound, remedy]: readonly [string, string]) {
+    const what = `lacks ${names.length} of those in force, ${bound}: ${someOf(names, MAX_NAMED)}`;
+    super([{ path, problem: `${what}; is the file complete? If it is, remove fewer at a time${remedy}` }]);
     this.removed = names.length;
   }
 }
@@ -80,6 +83,12 @@ export class TooManyRemoved extends ConfigurationError {
  * A file that ends too early has no faults if it is cut off between two items of its last list.
  * @throws TooManyRemoved
  */
-export function assertFewRemoved(removal: Removal): void {
-  if (removal.names.length > removal.maxRemoved) throw new TooManyRemoved(removal);
+export function assertFewRemoved({ path, before, after, maxRemoved }: ChangedList): void {
+  const { removed } = namesBetween(before, after);
+  if (removed.length > maxRemoved) {
+    const bound = `more than reload.maxRemoved allows (${maxRemoved})`;
+    throw new TooManyRemoved(path, removed, [bound, ', or raise reload.maxRemoved first']);
+  }
+  if (before.length >= MANY && removed.length * 2 > before.length)
+    throw new TooManyRemoved(path, removed, [`more than half of ${before.length}`, '']);
 }

@@ -23,14 +23,14 @@ export interface PartlyChecked {
   readonly warnings: readonly Warning[];
 }
 
-interface CheckOptions extends Surroundings {
+interface CheckOptions extends Omit<Surroundings, 'asksTokens'> {
   /** False: check the structure alone. */
   readonly readsFiles: boolean;
 }
 
 /**
  * Checks a configuration file as far as possible without variables that are not set and, if requested, without the
- * files that it names: a build machine has none of the secrets.
+ * files that it names: a build machine has none of the secrets. No PKCS#11 module is run.
  * @throws ConfigurationError if the file is not YAML, or so much is wrong that checking stopped before the end
  */
 export async function checkConfiguration(file: string, options: CheckOptions): Promise<PartlyChecked> {
@@ -50,7 +50,7 @@ async function check<Settings>(
   const { places, unset, hasMore, faults } = examined;
   if (hasMore || faults.some(({ path }) => path === WHOLE_FILE))
     throw new ConfigurationError(located(places, faults), { hasMore });
-  const { ofFiles, warnings, named } = await look(kind, examined, options);
+  const { ofFiles, warnings, named } = await look(kind, examined, { ...options, asksTokens: false });
   const ofUnset = new Set(unset.map(({ path }) => path));
   const wrong = faults.filter(({ path }) => !ofUnset.has(path));
   const told = [...(options.readsFiles ? faults : wrong), ...ofFiles];

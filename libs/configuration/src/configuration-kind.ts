@@ -18,6 +18,8 @@ export interface ConfigurationKind<Settings, Configuration> {
   readonly fields: Fields;
   /** Contradictions between settings. */
   readonly rules: readonly Rule<Settings>[];
+  /** The PKCS#11 modules that key files may name. */
+  readonly modules: (settings: Loose<Settings>) => readonly (string | undefined)[];
   /** Contradictions between the contents of files, as far as they could be read. */
   readonly fileFaults: (settings: Loaded<Loose<Settings>>, named: Loose<Settings>) => Iterable<string>;
   /** Problems that do not stop the start, in settings that are each correct on their own … */

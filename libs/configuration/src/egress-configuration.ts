@@ -32,6 +32,7 @@ export interface EgressConfiguration extends Omit<Loaded<EgressSettings>, 'broke
 export const egressKind: ConfigurationKind<EgressDocument, Omit<EgressConfiguration, keyof Findings>> = {
   fields: egressDocument,
   rules: egressRules,
+  modules: () => [],
   fileFaults: egressFileFaults,
   warnings: egressWarnings,
   fileWarnings: () => [],

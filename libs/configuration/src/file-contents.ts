@@ -1,6 +1,6 @@
 import { BrokerError } from '#libs/errors';
 import { type ClientKey, importClientKey, importPaymentKey, pemKindOf, type RecipientKey } from '#libs/jwe';
-import { namesToken, openTokenKey } from '#libs/pkcs11';
+import { namesToken, tokenKey, type TokenUse } from '#libs/pkcs11';
 import { isCertificate, pemCertificates } from './certificates.js';
 import { type ContentRule, type FileName, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
@@ -13,13 +13,18 @@ const MAX_KEY_BYTES = 65_536;
 const MAX_KEY_SET_BYTES = 262_144;
 const MAX_CERTIFICATES_BYTES = 1_048_576;
 
-function keyFile<Key>(kind: ContentRule<Key>['kind'], importKey: (jwk: unknown) => Promise<Key>): ContentRule<Key> {
-  return { kind, maxBytes: MAX_KEY_BYTES, read: (text, file) => imported({ text, file }, importKey) };
+function keyFile<Key>(
+  kind: ContentRule<Key>['kind'],
+  importKey: (jwk: unknown, tokens: TokenUse) => Promise<Key>,
+): ContentRule<Key> {
+  const read = (text: string, file: string, tokens: TokenUse): Promise<Fit<Key>> =>
+    imported({ text, file }, (jwk) => importKey(jwk, tokens));
+  return { kind, maxBytes: MAX_KEY_BYTES, read };
 }
 
 /** A private key, or a public one with the token that holds its private half. */
-export const clientKey = keyFile<ClientKey>('secret', (jwk) =>
-  namesToken(jwk) ? openTokenKey(jwk) : importClientKey(jwk),
+export const clientKey = keyFile<ClientKey>('secret', (jwk, tokens) =>
+  namesToken(jwk) ? tokenKey(jwk, tokens) : importClientKey(jwk),
 );
 /** The egress decrypts with its own keys, which are not registered at the bank. */
 export const aliasKey = keyFile<ClientKey>('secret', importClientKey);

@@ -1,12 +1,10 @@
 export type { BrokerConfiguration, HttpTls, JwtConfiguration } from './broker-configuration.js';
 export type { MerchantConfiguration, StoreConfiguration } from './broker-configuration.js';
 export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-configuration.js';
-export { assertCertificateUsable, isCertificate, pemCertificates, UnusableCertificate } from './certificates.js';
-export { assertFewRemoved, changedBetween, differingSettings, isSame, namesBetween } from './changes.js';
-export { type NamesBetween, TooManyRemoved } from './changes.js';
+export { isCertificate, pemCertificates } from './certificates.js';
+export { changedBetween, differingSettings, isSame, type NamesBetween, namesBetween } from './changes.js';
 export { checkConfiguration, type PartlyChecked } from './check-configuration.js';
 export { ConfigurationSource, EgressConfigurationSource } from './configuration-source.js';
-export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, faultsText, type Warning } from './fault.js';
 export { pemRemedy, tokenFault } from './file-contents.js';
 export type { Environment } from './interpolate.js';
@@ -16,6 +14,7 @@ export { readSchedule, type Schedule, type Surroundings } from './load-configura
 export type { NamedFile } from './named-files.js';
 export { nearestName } from './nearest-name.js';
 export { EVERY_MERCHANT, type Permission } from './settings/broker-settings.js';
-export { PATH_NOT_SHOWN, reachedMode, shownPath, whereLookedFor } from './read-file.js';
+export { PATH_NOT_SHOWN, reachedMode, readTextFile, shownPath, whereLookedFor } from './read-file.js';
+export { Reloads } from './reloads.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';
 export { writtenAddress } from './written-address.js';

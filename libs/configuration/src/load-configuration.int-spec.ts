@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
 import { FakeClock, TestAuthority } from '#libs/testing';
+import { checkConfiguration } from './check-configuration.js';
 import { ConfigurationError, type Fault, type Warning } from './fault.js';
 import { loadConfiguration } from './load-configuration.js';
 
@@ -398,6 +399,25 @@ describe('loadConfiguration', () => {
         problem: `names a file that is not a regular file: ${join(folder, 'pipe')}`,
       },
     ]);
+  });
+
+  it('runs no PKCS#11 module that the configuration does not name, and none at all for a check', async () => {
+    const module = join(folder, 'token.so');
+    const uri = `pkcs11:token=bank;object=shop?module-path=${module}&pin-source=${join(folder, 'pin')}`;
+    await put('shop.jwk.json', JSON.stringify({ ...key.publicJwk, pkcs11: uri }));
+    expect(await faultsOf(load(merchant()))).toMatchObject([
+      {
+        path: 'merchants[0].clientKeyFiles[0]',
+        problem:
+          'names a key that is not acceptable: "pkcs11" gives a module-path that is not among pkcs11.modules of the configuration',
+      },
+    ]);
+    await put('broker.yaml', JSON.stringify({ pkcs11: { modules: [module] }, merchants: [merchant()] }));
+    const around = { environment: {}, clock };
+    const { error } = await checkConfiguration(join(folder, 'broker.yaml'), { ...around, readsFiles: true });
+    expect(error).toBeUndefined();
+    const { merchants } = await loadConfiguration(join(folder, 'broker.yaml'), { ...around, asksTokens: false });
+    expect(merchants[0]?.clientKeys[0]?.publicJwk.x).toBe(key.publicJwk['x']);
   });
 
   it('refuses one key in production and in test even under two names', async () => {

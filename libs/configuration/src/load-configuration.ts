@@ -23,6 +23,8 @@ export interface Surroundings {
   readonly environment: Environment;
   /** Decides which certificates are valid. */
   readonly clock: Pick<Clock, 'now'>;
+  /** False: a key in a token is read from its file alone, and no PKCS#11 module is run. */
+  readonly asksTokens?: boolean;
 }
 
 /** A configuration as far as it can be understood. */
@@ -64,7 +66,7 @@ function told<Settings>(
   return rules.flatMap((rule) => [...rule(settings, isFaulty)].map(faultSaid)).filter(({ path }) => !isFaulty(path));
 }
 
-interface Reading extends Pick<Surroundings, 'clock'> {
+interface Reading extends Omit<Surroundings, 'environment'> {
   /** Where relative paths start. */
   readonly folder: string;
   /** False: the named files are left alone. */
@@ -83,9 +85,10 @@ interface Looked<Settings> {
 export async function look<Settings>(
   kind: ConfigurationKind<Settings, unknown>,
   { settings, files, faults, places }: Examined<Settings>,
-  { folder, clock, readsFiles = true }: Reading,
+  { folder, clock, readsFiles = true, asksTokens = true }: Reading,
 ): Promise<Looked<Settings>> {
-  const read = await readFiles(readsFiles ? files : [], folder);
+  const modules = kind.modules(settings).filter((module) => module !== undefined);
+  const read = await readFiles(readsFiles ? files : [], { folder, tokens: { modules, asks: asksTokens } });
   const loaded = withContents(settings, read.contents);
   const isFaulty = faultyAmong(faults);
   const between = readsFiles ? [...kind.fileFaults(loaded, settings)].map(faultSaid) : [];
@@ -134,10 +137,10 @@ export async function loadEgressConfiguration(file: string, surroundings: Surrou
 async function load<Settings, Configuration>(
   kind: ConfigurationKind<Settings, Configuration>,
   file: string,
-  { environment, clock }: Surroundings,
+  { environment, ...reading }: Surroundings,
 ): Promise<Configuration & Findings> {
   const examined = examine(kind, await readYamlFile(file, environment));
-  return await loadExamined(kind, examined, { folder: dirname(resolve(file)), clock });
+  return await loadExamined(kind, examined, { folder: dirname(resolve(file)), ...reading });
 }
 
 /** Reads and checks the text of a broker's configuration file as `loadConfiguration` does, but no other file. */

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
+import type { TokenUse } from '#libs/pkcs11';
 import { childPath, type Fault, type Warning } from './fault.js';
 import { inBatches, otherReaders, reachedMode, readTextFile, whereLookedFor } from './read-file.js';
 import type { ContentRule, FileName, Single } from './value-rule.js';
@@ -40,12 +41,17 @@ export type Loaded<T> =
 
 type LoadedKey<Key> = Key extends `${infer Name}File` ? Name : Key extends `${infer Name}Files` ? `${Name}s` : Key;
 
-/** @param folder where relative names start */
-export async function readFiles(files: readonly FileSetting[], folder: string): Promise<ReadFiles> {
+interface ReadingFiles {
+  /** Where relative names start. */
+  readonly folder: string;
+  readonly tokens: TokenUse;
+}
+
+export async function readFiles(files: readonly FileSetting[], reading: ReadingFiles): Promise<ReadFiles> {
   const contents = new Map<string, unknown>();
   const faults: Fault[] = [];
   const warnings: Warning[] = [];
-  for (const { path, content, problem, warning } of await inBatches(files, (file) => readOne(file, folder))) {
+  for (const { path, content, problem, warning } of await inBatches(files, (file) => readOne(file, reading))) {
     contents.set(path, content);
     if (problem !== undefined) faults.push({ path, problem });
     if (warning !== undefined) warnings.push({ path, problem: warning });
@@ -76,7 +82,7 @@ interface ReadFile {
   readonly warning?: string;
 }
 
-async function readOne({ path, file, rule }: FileSetting, folder: string): Promise<ReadFile> {
+async function readOne({ path, file, rule }: FileSetting, { folder, tokens }: ReadingFiles): Promise<ReadFile> {
   const name = resolve(folder, file);
   const found = await readTextFile(name, rule.maxBytes);
   if (found.kind === 'fault') {
@@ -85,7 +91,7 @@ async function readOne({ path, file, rule }: FileSetting, folder: string): Promi
     if (rule.without === undefined) return { path, problem };
     return { path, content: name, warning: `${problem}; until it can be read, ${rule.without}` };
   }
-  const read = { path, ...(await rule.read(found.text, name)) };
+  const read = { path, ...(await rule.read(found.text, name, tokens)) };
   const isOwn = found.stats.uid === process.getuid?.();
   // For most files, the mode alone shows that nobody else can read them.
   if (rule.kind !== 'secret' || rule.without !== undefined || otherReaders(found.stats.mode, isOwn) === undefined)

@@ -59,6 +59,7 @@ describe('parseConfiguration', () => {
       store: { type: 'memory', keyPrefix: 'session-broker', sentinels: [], cluster: [] },
       auth: { disabled: false, tokens: [], policies: [], mtls: false },
       audit: { destination: 'stdout', readEvery: 1_000 },
+      pkcs11: { modules: [] },
       reload: { watch: true, everyMs: 5_000, maxRemoved: 10 },
       log: { level: 'info' },
       files: [{ path: 'merchants[0].clientKeyFiles[0]', file: 'shop.jwk.json', content: 'secret' }],
@@ -225,7 +226,7 @@ describe('parseConfiguration refuses', () => {
     [
       'an unknown setting',
       { htttp: {} },
-      'htttp is not a setting; did you mean http? known here: http, management, store, auth, audit, reload, log, merchants',
+      'htttp is not a setting; did you mean http? known here: http, management, store, auth, audit, pkcs11, reload, log, merchants',
     ],
     [
       'an unknown setting deep inside',

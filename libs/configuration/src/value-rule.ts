@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isTimeZone, parseDurationMs, parseTimeOfDayMs } from '#libs/clock';
+import type { TokenUse } from '#libs/pkcs11';
 import type { LeadTime } from '#libs/session';
 
 /** What a text setting must look like. */
@@ -17,7 +18,7 @@ export interface ContentRule<Content> {
   /** `secret`: nobody else should read it. */
   readonly kind: 'secret' | 'certificates' | 'public';
   readonly maxBytes: number;
-  readonly read: (text: string, file: string) => Promise<Fit<Content>> | Fit<Content>;
+  readonly read: (text: string, file: string, tokens: TokenUse) => Promise<Fit<Content>> | Fit<Content>;
   /** For a file that is read at each use and may appear later: what does not work until it exists. */
   readonly without?: string;
 }
@@ -65,6 +66,7 @@ export const keyPrefix = matching(/^[\w.:-]{1,64}$/, '1 to 64 letters, digits an
 export const sentinelName = matching(/^[\w.-]{1,64}$/, '1 to 64 letters, digits and . _ -');
 export const userName = matching(/^[\x21-\x7e]{1,128}$/, '1 to 128 printable characters without spaces');
 export const fileName = matching(/^[^\0\n\r]{1,1024}$/, 'the path of a file');
+export const absolutePath = matching(/^\/[^\0\n\r]{0,1023}$/, 'the absolute path of a file');
 /** RFC 7469 section 2.4 without its quotes: 32 bytes in canonical base64, whose last character has two spare bits. */
 export const publicKeyPin = matching(
   /^sha256\/[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/,

@@ -36,7 +36,7 @@ export async function sealAtRest(plaintext: Uint8Array, key: ClientKey, binding:
   }
   return new CompactEncrypt(plaintext)
     .setProtectedHeader({ ...expectedHeader(key, binding) })
-    .encrypt(await recordKey(clientHandlesOf(key).atRest, binding, 'encrypt'));
+    .encrypt(await recordKey(await clientHandlesOf(key).atRest(), binding, 'encrypt'));
 }
 
 /**
@@ -53,7 +53,8 @@ export async function openAtRest(
   // The same key may be given twice while it moves from a file into a token: each of the two has its own root.
   for (const key of keys.filter((candidate) => isHeaderOf(header, candidate, binding))) {
     const { atRest, atRestOfToken } = clientHandlesOf(key);
-    const opened = (await openUnder(jwe, atRest, binding)) ?? (await openUnder(jwe, await atRestOfToken?.(), binding));
+    const opened =
+      (await openUnder(jwe, await atRest(), binding)) ?? (await openUnder(jwe, await atRestOfToken?.(), binding));
     if (opened !== undefined) return opened;
   }
   return undefined;

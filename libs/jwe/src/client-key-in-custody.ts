@@ -19,7 +19,13 @@ const MAX_TRIES = 256;
  */
 export async function clientKeyInCustody(publicJwk: PublicJwk, custody: ClientKeys): Promise<ClientKey> {
   await provePair(publicJwk, custody);
-  return new ClientKey(publicJwk, { custody, atRest: await agreedRoot(publicJwk, custody) });
+  const root = await agreedRoot(publicJwk, custody);
+  return new ClientKey(publicJwk, { custody, atRest: () => Promise.resolve(root) });
+}
+
+/** The same without asking: nothing shows yet that the custody has the private half. */
+export function unprovenClientKey(publicJwk: PublicJwk, custody: ClientKeys): ClientKey {
+  return new ClientKey(publicJwk, { custody, atRest: () => agreedRoot(publicJwk, custody) });
 }
 
 /**

@@ -9,7 +9,7 @@ interface ClientKeyHandles {
   /** ECDH on P-384, if this process has the key: opens without asking anyone. */
   readonly agreement?: webcrypto.CryptoKey;
   /** HKDF: the root of the keys that seal records at rest. */
-  readonly atRest: webcrypto.CryptoKey;
+  readonly atRest: () => Promise<webcrypto.CryptoKey>;
   /** The root that a token with the same key seals under: moving the key into a token leaves no record behind. */
   readonly atRestOfToken?: () => Promise<webcrypto.CryptoKey>;
 }

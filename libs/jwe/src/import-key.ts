@@ -22,13 +22,13 @@ export async function importClientKey(jwk: unknown): Promise<ClientKey> {
   const scalar = Buffer.from(checked['d'] as string, 'base64url');
   try {
     checkPair(publicJwk, scalar);
-    const [agreement, atRest] = await Promise.all([
+    const [agreement, root] = await Promise.all([
       importAgreement({ ...publicJwk, d: checked['d'] as string }, ['deriveBits']),
       crypto.subtle.importKey('raw', scalar, 'HKDF', false, ['deriveKey']),
     ]);
     const custody = new FileClientKeys(agreement);
     const atRestOfToken = (): Promise<webcrypto.CryptoKey> => agreedRoot(publicJwk, custody);
-    return new ClientKey(publicJwk, { custody, agreement, atRest, atRestOfToken });
+    return new ClientKey(publicJwk, { custody, agreement, atRest: () => Promise.resolve(root), atRestOfToken });
   } finally {
     scalar.fill(0);
   }

@@ -1,6 +1,6 @@
 export { openAtRest, sealAtRest } from './at-rest.js';
 export type { ClientKey } from './client-key.js';
-export { clientKeyInCustody } from './client-key-in-custody.js';
+export { clientKeyInCustody, unprovenClientKey } from './client-key-in-custody.js';
 export type { ClientKeys } from './client-keys.js';
 export { generateClientKey, type GeneratedClientKey } from './generate-client-key.js';
 export { FileClientKeys } from './file-client-keys.js';

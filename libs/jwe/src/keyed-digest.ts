@@ -10,9 +10,8 @@ const ORDER = 0xffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf
 const LABEL = 'session-broker/digest/v1';
 
 /**
- * A name for something that the store must recognize but not learn: HMAC-SHA-256 of the parts under a key that
- * HKDF-SHA-256 (RFC 5869) derives from the root of the merchant's records at rest. Nobody without that key can find out
- * what it stands for or make one.
+ * HMAC-SHA-256 of the parts under a key that HKDF-SHA-256 (RFC 5869) derives from the root of the records at rest: the
+ * same for the same parts, and nobody without that key can find out what it stands for or make one.
  * @param purpose keeps digests of different things apart
  * @returns base64url, 43 characters
  */
@@ -21,7 +20,7 @@ export async function keyedDigest(key: ClientKey, purpose: string, parts: readon
   const info = Buffer.from(JSON.stringify([LABEL, purpose]), 'utf8');
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info };
   const hmac = { name: 'HMAC', hash: 'SHA-256', length: 256 };
-  const derived = await crypto.subtle.deriveKey(derivation, clientHandlesOf(key).atRest, hmac, false, ['sign']);
+  const derived = await crypto.subtle.deriveKey(derivation, await clientHandlesOf(key).atRest(), hmac, false, ['sign']);
   const digest = await crypto.subtle.sign('HMAC', derived, Buffer.from(JSON.stringify(parts), 'utf8'));
   return Buffer.from(digest).toString('base64url');
 }

@@ -6,6 +6,7 @@ import {
   importServerKey,
   pointOf,
   type PublicJwk,
+  unprovenClientKey,
 } from '#libs/jwe';
 import { TokenError, tokenFaults } from './token-fault.js';
 import { TokenProcess } from './token-process.js';
@@ -58,14 +59,27 @@ export async function readTokenKeyFile(jwk: { readonly pkcs11: unknown }): Promi
   return { publicJwk, reference };
 }
 
+/** What may be done with tokens while a configuration is read. */
+export interface TokenUse {
+  /** The modules that may be run: who writes a key file does not choose them, for a module is code. */
+  readonly modules: readonly string[];
+  /** False: the key file alone is read, and no module is loaded. */
+  readonly asks: boolean;
+}
+
 /**
  * A client key whose private half is in a token. The token is asked right away for the secret of records at rest, and
  * for proof that it has the key of the file.
  * @throws BrokerError `jwk_invalid`, or `client_key_unavailable` with the fault of the token
  */
-export async function openTokenKey(jwk: { readonly pkcs11: unknown }): Promise<ClientKey> {
+export async function tokenKey(jwk: { readonly pkcs11: unknown }, { modules, asks }: TokenUse): Promise<ClientKey> {
   const { publicJwk, reference } = await readTokenKeyFile(jwk);
-  return clientKeyInCustody(publicJwk, new TokenClientKeys(reference));
+  if (!modules.includes(reference.module)) {
+    const publicDetail = '"pkcs11" gives a module-path that is not among pkcs11.modules of the configuration';
+    throw new BrokerError('jwk_invalid', { publicDetail });
+  }
+  const custody = new TokenClientKeys(reference);
+  return asks ? clientKeyInCustody(publicJwk, custody) : unprovenClientKey(publicJwk, custody);
 }
 
 function unavailable(error: TokenError): BrokerError {

@@ -15,7 +15,6 @@ export type { Merchants } from './ports/merchants.js';
 export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
 export type * from './ports/session-store.js';
-export type { Sighting, Sightings } from './ports/sightings.js';
 export { type Tracing, untraced } from './ports/tracing.js';
 export { failuresAfter, MAX_UNREACHED_FAILURES } from './retry-policy.js';
 export type { ServeVerdict } from './serve-decision.js';

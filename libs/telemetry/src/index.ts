@@ -20,5 +20,4 @@ export {
 } from './instruments.js';
 export { type CallSpan, isSampledIn, type RequestSpan, type SpanFacts } from './request-spans.js';
 export { lastLinesRead } from './standard-output.js';
-export { tellReading, type ToldReading } from './told-reading.js';
 export { startTelemetry, type Telemetry } from './telemetry.js';

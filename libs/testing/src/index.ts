@@ -14,7 +14,6 @@ export { eventually } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
 export { SkippingClock } from './skipping-clock.js';
 export { describeSessionStoreContract, nextOf } from './session-store-contract/session-store-contract.js';
-export { describeSightingsContract, type SightingsUnderTest } from './sightings-contract.js';
 export { lease, stateOf, type StoreUnderTest } from './session-store-contract/store-under-test.js';
 export { FakeGateway, type FakeGatewayOptions, type GatewayAnswer, type GatewayCall } from './fake-gateway.js';
 export { RecordedEvents } from './recorded-events.js';

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { BrokerError } from '#libs/errors';
-import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
-import type { Sighting } from '#libs/session';
-import { MemorySessionStore } from '#libs/store';
-import type { Logger } from '#libs/telemetry';
-import { FakeClock } from '#libs/testing';
 import { notificationContentOf } from './notification-content.js';
 import { sealedBodyOf } from './received-notification.js';
-import { Repetitions } from './repetitions.service.js';
-import type { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 
 const operation = {
   type: 'PURCHASE',
@@ -51,12 +44,10 @@ const without = (object: object, name: string): object =>
 
 describe('the content of a notification', () => {
   it('is an order with its operation, or an operation by itself', () => {
-    const about = ['PURCHASE', 'e-1', 'SUCCESS'];
-    expect(notificationContentOf(JSON.stringify(order))).toEqual({ kind: 'hosted_page', content: order, about });
+    expect(notificationContentOf(JSON.stringify(order))).toEqual({ kind: 'hosted_page', content: order });
     expect(notificationContentOf(JSON.stringify(operation))).toEqual({
       kind: 'direct_payment',
       content: operation,
-      about,
     });
   });
 
@@ -93,6 +84,16 @@ describe('the content of a notification', () => {
     ['an error of the gateway', { msgCode: 'canary' }, 'it has neither an operation nor the members of one'],
     ['an order whose operation is a text', { ...order, operation: 'canary' }, 'operation must be an object'],
     ['an amount as a text', { ...operation, coinAmount: 'canary' }, 'coinAmount must be a number'],
+    [
+      'an amount that would be passed on as null',
+      JSON.stringify(operation).replace('100', '1e400'),
+      'coinAmount must be',
+    ],
+    [
+      'an amount that would be passed on as another',
+      JSON.stringify(operation).replace('100', '9007199254740993'),
+      'coinAmount must be',
+    ],
     ['a status of blanks', { ...operation, status: ' ' }, 'status must be a text that is not empty'],
     ['methods that are no list', { ...order, paymentMethods: 'canary' }, 'paymentMethods must be a list of texts'],
   ])('is none, and its fault is named without a value: %s', (_what, value, fault) => {
@@ -143,71 +144,5 @@ describe('a notification that was received', () => {
     ['too many', Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`h${index}`, 'x']))],
   ])('has no headers that are none: %s', (_what, headers) => {
     expect(() => sealedBodyOf({ headers, body: '{}' })).toThrow('headers: must be');
-  });
-});
-
-const ABOUT = ['REFUND', 'e-1', 'SUCCESS'];
-
-describe('notifications that come again', () => {
-  let keys: readonly ClientKey[];
-  let store: MemorySessionStore;
-  let asked: Sighting[];
-  let lines: string[];
-  let failure: Error | undefined;
-
-  const replica = (): Repetitions => {
-    const sightings = {
-      firstSeen: (sighting: Sighting): Promise<boolean> => {
-        asked.push(sighting);
-        return failure === undefined ? store.firstSeen(sighting) : Promise.reject(failure);
-      },
-    };
-    const note = (_facts: object, line: string): number => lines.push(line);
-    const logger = { info: note, warn: note } as unknown as Logger;
-    return new Repetitions(sightings, { clientKeysOf: () => keys } as unknown as ConfiguredMerchants, logger);
-  };
-  const aKey = async (): Promise<ClientKey> => importClientKey((await generateClientKey()).privateJwk);
-
-  beforeEach(async () => {
-    keys = [await aKey()];
-    store = new MemorySessionStore({ clock: new FakeClock() });
-    [asked, lines, failure] = [[], [], undefined];
-  });
-
-  it('are told by whichever replica has them next, and for a day', async () => {
-    expect(await replica().isRepeated('shop', ABOUT)).toBe(false);
-    expect(await replica().isRepeated('shop', ABOUT)).toBe(true);
-    expect(await replica().isRepeated('shop', ['REFUND', 'e-1', 'FAIL'])).toBe(false);
-    expect(asked.map(({ forMs }) => forMs)).toEqual([86_400_000, 86_400_000, 86_400_000]);
-  });
-
-  it('are known to the store by nothing that says what they are about', async () => {
-    await replica().isRepeated('shop', ABOUT);
-    expect(asked[0]?.names).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
-    expect(JSON.stringify(asked)).not.toContain('e-1');
-  });
-
-  it('are known again through a change of keys', async () => {
-    await replica().isRepeated('shop', ABOUT);
-    keys = [await aKey(), ...keys];
-    expect(await replica().isRepeated('shop', ABOUT)).toBe(true);
-    keys = keys.slice(0, 1);
-    expect(await replica().isRepeated('shop', ABOUT)).toBe(true);
-  });
-
-  it('cannot be told while the store is silent or refuses, which is said once', async () => {
-    const repetitions = replica();
-    for (const code of ['store_unavailable', 'store_refused'] as const) {
-      failure = new BrokerError(code);
-      expect(await repetitions.isRepeated('shop', ABOUT)).toBeUndefined();
-    }
-    failure = undefined;
-    expect(await repetitions.isRepeated('shop', ABOUT)).toBe(false);
-    expect(lines).toHaveLength(2);
-  });
-
-  it('do not hide a mistake of ours', async () => {
-    failure = new TypeError('a bug');
-    await expect(replica().isRepeated('shop', ABOUT)).rejects.toThrow('a bug');
   });
 });

@@ -9,8 +9,6 @@ type Members = Readonly<Record<string, unknown>>;
 export interface NotificationContent {
   readonly kind: NotificationKind;
   readonly content: Members;
-  /** What it is about: two notifications with the same value are repetitions of one. */
-  readonly about: readonly [type: string, ecomOperationId: string, status: string];
 }
 
 interface Rule {
@@ -20,7 +18,11 @@ interface Rule {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const text: Rule = { is: (value) => isText(value) && value.trim() !== '', fault: 'must be a text that is not empty' };
-const amount: Rule = { is: (value) => typeof value === 'number', fault: 'must be a number' };
+/** It is passed on as JSON again, which writes null for 1e400, and another number for a whole one beyond these. */
+const amount: Rule = {
+  is: (value) => typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER,
+  fault: 'must be a number, and of at most 2^53 - 1',
+};
 const texts: Rule = { is: (value) => Array.isArray(value) && value.every(isText), fault: 'must be a list of texts' };
 const members: Rule = { is: isMembers, fault: 'must be an object' };
 
@@ -81,12 +83,7 @@ export function notificationContentOf(json: string): NotificationContent {
   if (isOrder) demand(content, { shape: ORDER, path: '' });
   const operation = (isOrder ? content['operation'] : content) as Members;
   demand(operation, { shape: OPERATION, path: isOrder ? 'operation.' : '' });
-  const [type, id, status] = [operation['type'], operation['ecomOperationId'], operation['status']] as string[];
-  return {
-    kind: isOrder ? 'hosted_page' : 'direct_payment',
-    content,
-    about: [type ?? '', id ?? '', status ?? ''],
-  };
+  return { kind: isOrder ? 'hosted_page' : 'direct_payment', content };
 }
 
 function demand(value: Members, { shape, path }: { readonly shape: Shape; readonly path: string }): void {

@@ -30,14 +30,6 @@ export class NotificationDocument {
   readonly sealed: boolean;
 
   @ApiProperty({
-    required: false,
-    description:
-      'Whether one about the same operation and status was opened within a day, by any replica. Absent when the ' +
-      'store cannot say.',
-  })
-  readonly repeated?: boolean;
-
-  @ApiProperty({
     type: 'object',
     additionalProperties: true,
     description: 'All members, also those nobody has heard of.',

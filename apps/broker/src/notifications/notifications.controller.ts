@@ -20,7 +20,6 @@ import { PayloadCipher } from '../payloads/payload-cipher.service.js';
 import { notificationContentOf } from './notification-content.js';
 import { NotificationDocument, NotificationRequest } from './notification-documents.js';
 import { sealedBodyOf } from './received-notification.js';
-import { Repetitions } from './repetitions.service.js';
 
 type OpeningRequest = FastifyRequest<MerchantRoute>;
 
@@ -31,7 +30,6 @@ export class NotificationsController {
   constructor(
     private readonly replica: SessionReplica,
     private readonly cipher: PayloadCipher,
-    private readonly repetitions: Repetitions,
     private readonly life: RequestLife,
     private readonly audit: AuditTrail,
     private readonly access: StandingAccess,
@@ -45,8 +43,8 @@ export class NotificationsController {
   @ApiOperation({
     summary: 'Open a notification of the gateway',
     description:
-      'Opened where it is sealed, held against the forms that the gateway sends, and marked when it comes again. Needs ' +
-      '`payload:decrypt`. Asking again is harmless.',
+      'Opened where it is sealed, and held against the forms that the gateway sends. Needs `payload:decrypt`. Asking ' +
+      'again is harmless.',
     operationId: 'openNotification',
   })
   @ApiBody({ type: NotificationRequest })
@@ -63,13 +61,11 @@ export class NotificationsController {
     @Body(new StrictBody(NotificationRequest)) received: NotificationRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<NotificationDocument> {
-    const { merchant } = request.params;
     const jwe = sealedBodyOf(received);
     const bytes = jwe === undefined ? bytesOf(received.body) : await this.#opened(request, jwe, reply);
     this.audit.done({ ...recordOf(request), bytes: bytes.length });
-    const { kind, content, about } = notificationContentOf(isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : '');
-    const repeated = await this.repetitions.isRepeated(merchant, about);
-    return { kind, sealed: jwe !== undefined, ...(repeated === undefined ? {} : { repeated }), content };
+    const { kind, content } = notificationContentOf(isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : '');
+    return { kind, sealed: jwe !== undefined, content };
   }
 
   #opened(request: OpeningRequest, jwe: string, reply: FastifyReply): Promise<Uint8Array> {

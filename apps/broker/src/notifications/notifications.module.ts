@@ -5,12 +5,10 @@ import { HttpModule } from '../http/http.module.js';
 import { PayloadsModule } from '../payloads/payloads.module.js';
 import { RenewalModule } from '../renewal/renewal.module.js';
 import { NotificationsController } from './notifications.controller.js';
-import { Repetitions } from './repetitions.service.js';
 
 /** Notifications from the gateway, opened for whoever received them. */
 @Module({
   imports: [RenewalModule, AuthModule, AuditModule, HttpModule, PayloadsModule],
   controllers: [NotificationsController],
-  providers: [Repetitions],
 })
 export class NotificationsModule {}

@@ -46,8 +46,8 @@ export class ChangeOver {
     setLogLevel(next.log.level);
     watchers.endLost();
     if (authoritiesShrank(before, next)) endConnections(server);
-    const merchants = { ...change.merchants, changed: calledOtherwise(before, next) };
-    void replica.merchantsChanged(merchants);
+    const { added, removed } = change;
+    void replica.merchantsChanged({ added, removed, changed: calledOtherwise(before, next) });
     return change;
   }
 

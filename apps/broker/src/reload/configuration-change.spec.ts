@@ -15,10 +15,11 @@ const shop = {
 } as unknown as Merchant;
 
 const of = (...merchants: readonly Merchant[]): BrokerConfiguration =>
-  ({ http: {}, auth: {}, audit: {}, reload: {}, log: {}, merchants }) as unknown as BrokerConfiguration;
+  ({ http: {}, auth: {}, audit: {}, pkcs11: {}, reload: {}, log: {}, merchants }) as unknown as BrokerConfiguration;
 
 describe('what is told of a merchant that has changed', () => {
-  const told = (change: object): readonly string[] => changeBetween(of(shop), of({ ...shop, ...change })).ofMerchants;
+  const told = (change: object): readonly string[] =>
+    changeBetween(of(shop), of({ ...shop, ...change })).ofMerchants ?? [];
 
   it.each<[what: string, change: object, told: string]>([
     ['names each setting, and no value', { serviceCode: 'other', required: false }, 'shop (required, serviceCode)'],
@@ -62,7 +63,7 @@ describe('the merchants whose create calls are made differently', () => {
   it('are not those for which readiness alone changes, which is a change all the same', () => {
     const next = of({ ...shop, required: false });
     expect(calledOtherwise(of(shop), next)).toEqual([]);
-    expect(changeBetween(of(shop), next).merchants.changed).toEqual(['shop']);
+    expect(changeBetween(of(shop), next).changed).toEqual(['shop']);
   });
 
   it('are neither new nor gone', () => {

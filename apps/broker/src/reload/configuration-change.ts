@@ -1,13 +1,13 @@
 import { type BrokerConfiguration, changedBetween, differingSettings, isSame, namesBetween } from '#libs/configuration';
 import type { MerchantsChange } from '#libs/session';
 
-export interface ConfigurationChange {
-  /** By id. `changed`: any of their settings or keys. */
-  readonly merchants: MerchantsChange;
+/** Of merchants by id. `changed`: any of their settings or keys. */
+export interface ConfigurationChange extends MerchantsChange {
   /**
    * Merchants that have changed, each with its settings that differ, such as `shop (gateway.timeout)`. Never a value.
+   * Absent if there are none.
    */
-  readonly ofMerchants: readonly string[];
+  readonly ofMerchants?: readonly string[];
   /** Other settings that differ, such as `auth.policies`. Never a value. */
   readonly settings: readonly string[];
 }
@@ -18,9 +18,10 @@ export function changeBetween(before: BrokerConfiguration, after: BrokerConfigur
     settingsBetween,
   });
   return {
-    merchants: { ...namesBetween(idsOf(before), idsOf(after)), changed },
-    ofMerchants: told,
-    settings: (['http', 'auth', 'audit', 'reload', 'log'] as const).flatMap((section) =>
+    ...namesBetween(idsOf(before), idsOf(after)),
+    changed,
+    ...(told.length > 0 && { ofMerchants: told }),
+    settings: (['http', 'auth', 'audit', 'pkcs11', 'reload', 'log'] as const).flatMap((section) =>
       differingSettings(section, before[section], after[section]),
     ),
   };
@@ -67,8 +68,4 @@ export function calledOtherwise(before: BrokerConfiguration, after: BrokerConfig
       return known !== undefined && CALL_SETTINGS.some((setting) => !isSame(known[setting], merchant[setting]));
     })
     .map(({ id }) => id);
-}
-
-export function isEmpty({ merchants, settings }: ConfigurationChange): boolean {
-  return [merchants.added, merchants.removed, merchants.changed, settings].every((names) => names.length === 0);
 }

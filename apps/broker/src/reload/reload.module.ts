@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { Reloads } from '#libs/configuration';
 import { AuditModule } from '../audit/audit.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { HttpModule } from '../http/http.module.js';
@@ -6,7 +7,6 @@ import { RequestLife } from '../http/request-life.js';
 import { ManagementModule } from '../management/management.module.js';
 import { RenewalModule } from '../renewal/renewal.module.js';
 import { type ReloadOptions, reloadProviders } from './reload.providers.js';
-import { Reloader } from './reloader.js';
 
 export type { ReloadOptions };
 
@@ -21,11 +21,11 @@ export class ReloadModule {
       module: ReloadModule,
       imports: [AuditModule, RenewalModule, HttpModule, EventsModule, ManagementModule],
       providers: reloadProviders(options),
-      exports: [Reloader],
+      exports: [Reloads],
     };
   }
 
-  constructor(life: RequestLife, reloader: Reloader) {
-    life.onShutDown(() => reloader.close());
+  constructor(life: RequestLife, reloads: Reloads) {
+    life.onShutDown(() => reloads.close());
   }
 }

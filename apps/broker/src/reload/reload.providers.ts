@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { FactoryProvider, Provider } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
-import type { ConfigurationSource } from '#libs/configuration';
+import { type ConfigurationSource, Reloads } from '#libs/configuration';
 import { SessionReplica } from '#libs/session';
 import type { AuditLog, Logger, LogLevel } from '#libs/telemetry';
 import { AUDIT_LOG } from '../audit/audit-trail.js';
@@ -13,7 +13,7 @@ import { SessionMetrics } from '../management/session-metrics.js';
 import { CLOCK, LOGGER } from '../platform/tokens.js';
 import { RetiredKeys } from '../renewal/retired-keys.js';
 import { ChangeOver } from './change-over.js';
-import { Reloader } from './reloader.js';
+import { brokerReloads } from './reloader.js';
 
 export interface ReloadOptions {
   /** Where the configuration came from and is reread from. */
@@ -23,7 +23,7 @@ export interface ReloadOptions {
 }
 
 export function reloadProviders({ source, setLogLevel }: ReloadOptions): Provider[] {
-  return [changeOver(setLogLevel), reloader(source)];
+  return [changeOver(setLogLevel), reloads(source)];
 }
 
 function changeOver(setLogLevel: ReloadOptions['setLogLevel']): FactoryProvider<ChangeOver> {
@@ -41,9 +41,9 @@ function changeOver(setLogLevel: ReloadOptions['setLogLevel']): FactoryProvider<
   };
 }
 
-function reloader(source: ConfigurationSource): FactoryProvider<Reloader> {
+function reloads(source: ConfigurationSource): FactoryProvider {
   return {
-    provide: Reloader,
+    provide: Reloads,
     inject: [ConfigurationInForce, ChangeOver, AUDIT_LOG, SessionMetrics, CLOCK, LOGGER],
     useFactory: (
       configuration: ConfigurationInForce,
@@ -54,7 +54,7 @@ function reloader(source: ConfigurationSource): FactoryProvider<Reloader> {
       logger: Logger,
     ) => {
       const onReload = (isTaken: boolean): void => metrics?.noteReload(isTaken);
-      return new Reloader({ source, configuration, changeOver: change, auditLog, clock, logger, onReload });
+      return brokerReloads({ source, configuration, changeOver: change, auditLog, clock, logger, onReload });
     },
   };
 }

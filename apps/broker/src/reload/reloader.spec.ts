@@ -3,7 +3,7 @@ import type { AuditRecord, Logger } from '#libs/telemetry';
 import { FakeClock, TestAuthority } from '#libs/testing';
 import { type ConfigurationChange, changeBetween } from './configuration-change.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { Reloader } from './reloader.js';
+import { brokerReloads } from './reloader.js';
 
 interface Says {
   readonly level?: string;
@@ -33,6 +33,7 @@ function configuration({
     http: { host: '127.0.0.1', port, docs, ...(cert === undefined ? {} : { tls: { cert, key: 'key' } }) },
     auth: { disabled: false, mtls: false },
     audit: { destination: 'none' },
+    pkcs11: { modules: [] },
     reload: { watch, everyMs, maxRemoved },
     log: { level },
     merchants: merchants.map((id) => ({ id })),
@@ -77,7 +78,7 @@ class Stage {
   readonly records: AuditRecord[] = [];
   readonly outcomes: boolean[] = [];
   readonly configuration: ConfigurationInForce;
-  readonly reloader: Reloader;
+  readonly reloader: ReturnType<typeof brokerReloads>;
 
   constructor(starts: Says = {}) {
     this.configuration = new ConfigurationInForce(configuration(starts));
@@ -86,7 +87,7 @@ class Stage {
       (fields: object, message: string): void =>
         void this.lines.push([level, fields, message]);
     const logger = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
-    this.reloader = new Reloader({
+    this.reloader = brokerReloads({
       source: this.files,
       configuration: this.configuration,
       changeOver: { to: (next) => this.#changeOver(next) },

@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/clock';
 import type { StoreConfiguration } from '#libs/configuration';
 import type { ClientKey } from '#libs/jwe';
-import type { SessionStore, Sightings } from '#libs/session';
+import type { SessionStore } from '#libs/session';
 import { addressOf, MemorySessionStore, redisConnection, RedisSessionStore, remedyOfRefusal } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
 import type { StoreCondition, StoreState } from './store-state.js';
@@ -16,7 +16,7 @@ export interface StoreParts {
 }
 
 /** The store that the configuration names. A Redis that is down does not stop the start: it is reconnected. */
-export async function openStore(parts: StoreParts): Promise<SessionStore & Sightings> {
+export async function openStore(parts: StoreParts): Promise<SessionStore> {
   const { store, keysOf, clock, logger, state } = parts;
   if (store.type === 'memory') {
     state.note('answers', 'the store is this process');

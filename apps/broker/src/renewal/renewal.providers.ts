@@ -9,7 +9,6 @@ import {
   type Session,
   SessionReplica,
   type SessionStore,
-  type Sightings,
   type Tracing,
 } from '#libs/session';
 import type { Logger, Telemetry } from '#libs/telemetry';
@@ -22,7 +21,7 @@ import { graceMsFor } from './grace-of-store.js';
 import { openStore } from './open-store.js';
 import { adviseRestart } from './restart-advice.js';
 import { RenewalScheduler } from './renewal-scheduler.js';
-import { ReplicaConnections, SIGHTINGS, STORE } from './replica-connections.js';
+import { ReplicaConnections, STORE } from './replica-connections.js';
 import { RetiredKeys } from './retired-keys.js';
 import { StoreState } from './store-state.js';
 
@@ -54,7 +53,7 @@ const events: FactoryProvider<EventFanOut> = {
   useFactory: (logger: Logger) => new EventFanOut(new EventLog(logger)),
 };
 
-const store: FactoryProvider<SessionStore & Sightings> = {
+const store: FactoryProvider<SessionStore> = {
   provide: STORE,
   inject: [ConfigurationInForce, ConfiguredMerchants, StoreState, CLOCK, LOGGER],
   useFactory: (
@@ -130,7 +129,6 @@ export const renewalProviders: Provider[] = [
   StoreState,
   events,
   store,
-  { provide: SIGHTINGS, useExisting: STORE },
   connections,
   gateway,
   ports,

@@ -5,8 +5,6 @@ import { RetiredKeys } from './retired-keys.js';
 
 /** The name under which Nest injects the store that the configuration names. */
 export const STORE = Symbol('store');
-/** The same store, as the record of what has been seen. */
-export const SIGHTINGS = Symbol('sightings');
 
 /** The connections of the replica, closed once they are no longer needed. */
 @Injectable()

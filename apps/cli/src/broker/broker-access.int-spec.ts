@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,6 +82,17 @@ describe('how status, renew and session watch get to a broker', () => {
       expect(text).not.toMatch(/canary|anary token|-----BEGIN/);
       expect(server.connections).toBe(0);
     });
+
+    it.each(['BROKER_TOKEN_FILE', 'BROKER_CA_FILE'])(
+      'refuses a pipe as %s, on which nobody may write',
+      async (name) => {
+        const path = join(folder, 'pipe.pem');
+        execFileSync('mkfifo', [path]);
+        const { code, text } = await cli(args, { BROKER_URL: 'https://127.0.0.1:9', [name]: path });
+        expect(text).toContain(`file ${path} is not a regular file`);
+        expect(code).toBe(exitCodes.invalidInput);
+      },
+    );
 
     it.each([
       ['no PEM', 'nothing of the kind', 'holds no certificate in PEM'],

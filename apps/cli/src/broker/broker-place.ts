@@ -1,8 +1,14 @@
-import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isCertificate, PATH_NOT_SHOWN, pemCertificates, shownPath, tokenFault } from '#libs/configuration';
+import { text } from 'node:stream/consumers';
+import {
+  isCertificate,
+  PATH_NOT_SHOWN,
+  pemCertificates,
+  readTextFile,
+  shownPath,
+  tokenFault,
+} from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
-import { systemCodeOf } from '../system-error.js';
 import type { CommandContext } from '../terminal.js';
 
 /** How to reach a running broker, as given by a command's options or the environment. */
@@ -46,21 +52,19 @@ async function authoritiesFrom(path: string): Promise<string> {
   throw invalid(`${name} holds ${blocks.length === 0 ? 'no certificate in PEM' : 'a damaged certificate'}`);
 }
 
-/** A token that is piped in with `--token-file /dev/stdin` can be read only once. */
+const STANDARD_INPUT = '/dev/stdin';
+
 async function tokenFrom(path: string): Promise<() => Promise<string>> {
   const first = await tokenIn(path, () => fileName(path, 'token'));
+  // It may be a pipe, which can be read only once.
+  if (path === STANDARD_INPUT) return () => Promise.resolve(first);
   // Something that could be read is a file, whatever its name looks like.
   const name = `the token file ${resolve(path)}`;
-  const read = (): Promise<string> => tokenIn(path, () => Promise.resolve({ name, remark: '' }));
-  const isKept = await stat(path).then(
-    (entry) => entry.isFile(),
-    () => true,
-  );
-  return isKept ? read : () => Promise.resolve(first);
+  return () => tokenIn(path, () => Promise.resolve({ name, remark: '' }));
 }
 
 async function tokenIn(path: string, named: () => Promise<FileName>): Promise<string> {
-  const token = (await readText(path, named)).trim();
+  const token = (path === STANDARD_INPUT ? await text(process.stdin) : await readText(path, named)).trim();
   const fault = tokenFault(token);
   if (fault === undefined) return token;
   const { name } = await named();
@@ -70,6 +74,9 @@ async function tokenIn(path: string, named: () => Promise<FileName>): Promise<st
 const invalid = (detail: string): BrokerError => new BrokerError('invalid_request', { publicDetail: detail });
 const isNamed = (file: string | undefined): file is string => file !== undefined && file !== '';
 
+/** The certificates of many authorities; a token is shorter. */
+const MAX_BYTES = 1_048_576;
+
 /** A host and its port, which does not look like a secret. */
 const WITHOUT_SCHEME = /^[a-z][a-z0-9.-]{0,62}:\d{1,5}$|^\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}$/;
 
@@ -77,17 +84,17 @@ const WITHOUT_SCHEME = /^[a-z][a-z0-9.-]{0,62}:\d{1,5}$|^\d{1,3}(?:\.\d{1,3}){3}
 const PORT = /^https?:\/\/[a-z0-9.-]{1,253}:(\d{1,9})(?:\/|$)/i;
 const HIGHEST_PORT = 65_535;
 
-function brokerUrl(text: string): URL {
-  const url = URL.parse(text);
-  const port = PORT.exec(text)?.[1];
+function brokerUrl(address: string): URL {
+  const url = URL.parse(address);
+  const port = PORT.exec(address)?.[1];
   if (url === null && Number(port) > HIGHEST_PORT) {
     throw invalid(`the URL of a broker has the port ${port}, and the highest there is is ${HIGHEST_PORT}`);
   }
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (url === null || !isWeb || url.username !== '' || url.password !== '') {
     throw invalid(
-      WITHOUT_SCHEME.test(text)
-        ? `${text} is no URL of a broker: did you mean http://${text}?`
+      WITHOUT_SCHEME.test(address)
+        ? `${address} is no URL of a broker: did you mean http://${address}?`
         : 'the URL of a broker is http or https, without a credential, such as https://broker.internal:8080',
     );
   }
@@ -95,12 +102,10 @@ function brokerUrl(text: string): URL {
 }
 
 async function readText(path: string, named: () => Promise<FileName>): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const { name, remark } = await named();
-    throw invalid(`${name} cannot be read (${systemCodeOf(error)})${remark}`);
-  }
+  const found = await readTextFile(path, MAX_BYTES);
+  if (found.kind === 'text') return found.text;
+  const { name, remark } = await named();
+  throw invalid(`${name} ${found.problem}${remark}`);
 }
 
 type FileUse = 'CA' | 'token';

@@ -39,10 +39,11 @@ export async function configCheck(
   const partly = await checkConfiguration(file, { environment, clock, readsFiles: !structure });
   if (partly.error !== undefined) throw partly.error;
   if (structure || partly.unset.length > 0) return partReport(options, partly);
+  const reading = { environment, clock, asksTokens: false };
   const { lines, json } =
     partly.kind === 'egress'
-      ? summaryOfEgress(await loadEgressConfiguration(file, { environment, clock }))
-      : summaryOfBroker(await loadConfiguration(file, { environment, clock }));
+      ? summaryOfEgress(await loadEgressConfiguration(file, reading))
+      : summaryOfBroker(await loadConfiguration(file, reading));
   return {
     lines: [`${file} is valid`, ...lines],
     json: { file, kind: partly.kind, ...json },

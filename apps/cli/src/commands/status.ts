@@ -18,8 +18,8 @@ interface ReplicaStatus {
  * @throws BrokerError `invalid_request` before anything is asked
  */
 export async function status(options: BrokerOptions, context: CommandContext): Promise<Report> {
-  const { clock, signal } = context;
   const broker = await brokerPlace(options, context);
+  const { clock, signal } = context;
   const places = await replicaPlaces(broker.urls);
   const read = (body: Listing['body']): Listing | undefined => listingOf(body, clock.now());
   const call = { method: 'GET', path: '/v1/merchants', clock, signal, read } as const;

@@ -51,7 +51,7 @@ export class StoreVisit {
 
 /** What the broker needs from Redis, as docs/redis.md grants it. */
 const RIGHTS =
-  '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +set +hstrlen +hmget +hset +hdel ' +
+  '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +hstrlen +hmget +hset +hdel ' +
   '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire';
 const CLUSTER_RIGHTS = '+cluster|slots +asking +readonly';
 

@@ -90,11 +90,10 @@ describe('the fake broker', () => {
     expect(await broker.openNotification(sealed)).toEqual({
       kind: 'hosted_page',
       sealed: true,
-      repeated: false,
       content,
     });
     const clear = { headers: {}, body: JSON.stringify(content) };
-    expect(await broker.openNotification(clear)).toMatchObject({ sealed: false, repeated: true });
+    expect(await broker.openNotification(clear)).toMatchObject({ sealed: false });
     await expect(broker.openNotification({ headers: {}, body: 'x' })).rejects.toThrow(RequestRefused);
   });
 

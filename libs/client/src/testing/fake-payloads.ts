@@ -12,7 +12,6 @@ const OF_ORDER = ['ecomOrderId', 'coinAmount', 'merchantId', 'hppOrderId', 'merc
 /** Seals and opens payloads for the fake broker, with keys made for it. */
 export class FakePayloads {
   readonly #sessions: FakeSessions;
-  readonly #seen = new Set<string>();
 
   constructor(sessions: FakeSessions) {
     this.#sessions = sessions;
@@ -54,11 +53,8 @@ export class FakePayloads {
     if (!hasAll(operation, OF_OPERATION) || (isOrder && !hasAll(content, OF_ORDER))) {
       return problem(422, 'notification_invalid');
     }
-    const name = `${String(operation['ecomOperationId'])} ${String(operation['status'])}`;
-    const repeated = this.#seen.has(name);
-    this.#seen.add(name);
     const kind = isOrder ? 'hosted_page' : 'direct_payment';
-    return { status: 200, headers: NO_STORE, document: { kind, sealed: opened !== undefined, repeated, content } };
+    return { status: 200, headers: NO_STORE, document: { kind, sealed: opened !== undefined, content } };
   }
 
   clientKeyAnswer(): FakeAnswer {

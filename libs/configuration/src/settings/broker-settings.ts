@@ -149,6 +149,12 @@ const audit = {
   ),
 };
 
+const pkcs11 = {
+  modules: texts(rule.absolutePath).says(
+    'The PKCS#11 libraries that key files may name as `module-path`: [HSM](hsm.md). Code in them runs as the broker.',
+  ),
+};
+
 /** The whole file. */
 export const brokerSettings = {
   http: section(http),
@@ -156,6 +162,7 @@ export const brokerSettings = {
   store: section(store),
   auth: section(auth),
   audit: section(audit),
+  pkcs11: section(pkcs11),
   reload,
   log,
   merchants: list(merchant, { least: 1 }),

@@ -39,7 +39,7 @@ export const reload = section({
     'How often the files are checked; a change is applied once nothing else has changed for a second.',
   ),
   maxRemoved: wholeNumber(0, 100_000, 10).says(
-    'A change that removes more merchants than this, or more clients of an egress, is refused: the file may have been cut off. The number in force counts, not the one in the changed file.',
+    'A change that removes more merchants (of an egress: clients) than this, or more than half of four or more, is refused: the file may be cut off. The number in force counts, not the changed one.',
   ),
 });
 

@@ -7,14 +7,12 @@ import {
   aRecordedFailure,
   aSession,
   describeSessionStoreContract,
-  describeSightingsContract,
   FakeClock,
   type StoreUnderTest,
 } from '#libs/testing';
 import { CallLog } from './call-log.js';
 import { DueQueue } from './due-queue.js';
 import { MemorySessionStore } from './memory-session-store.js';
-import { MAX_SIGHTINGS, RememberedSightings } from './remembered-sightings.js';
 import { SEAT_COUNT, Seats } from './seats.js';
 import { isOver, remainingMs, type StoreMoment } from './store-moment.js';
 
@@ -41,16 +39,6 @@ describeSessionStoreContract('MemorySessionStore', async (): Promise<StoreUnderT
     },
     dispose: () => store.close(),
   };
-});
-
-describeSightingsContract('MemorySessionStore', () => {
-  const clock = new FakeClock();
-  const store = new MemorySessionStore({ clock });
-  return Promise.resolve({
-    replicas: [store, store],
-    advance: (durationMs) => clock.advance(durationMs),
-    dispose: () => store.close(),
-  });
 });
 
 async function granted(store: MemorySessionStore, claim: Parameters<typeof aClaim>[0] = {}): Promise<Lease> {
@@ -267,23 +255,6 @@ describe('DueQueue', () => {
     const queue = new DueQueue();
     for (let round = 0; round < 10_000; round += 1) queue.set('shop', at(1_000_000 - round));
     expect(queue.list(2_000_000, 100).merchants).toEqual(['shop']);
-  });
-});
-
-describe('sightings in memory', () => {
-  const seen = (sightings: RememberedSightings, index: number, nowMs: number): boolean =>
-    sightings.firstSeen({ merchant: 'shop', names: [`name-${index}`], forMs: 1_000 }, nowMs);
-
-  it('are bounded in number: the oldest is forgotten first', () => {
-    const sightings = new RememberedSightings();
-    for (let index = 0; index <= MAX_SIGHTINGS; index += 1) seen(sightings, index, 0);
-    expect(seen(sightings, 1, 0)).toBe(false);
-    expect(seen(sightings, 0, 0)).toBe(true);
-  });
-
-  it('are remembered from the first time on, however often they come again', () => {
-    const sightings = new RememberedSightings();
-    expect([0, 600, 999, 1_000].map((nowMs) => seen(sightings, 1, nowMs))).toEqual([true, false, false, true]);
   });
 });
 

@@ -13,15 +13,12 @@ import type {
   Publication,
   ReplicaSignal,
   SessionStore,
-  Sighting,
-  Sightings,
   StoredStates,
   WantedState,
 } from '#libs/session';
 import { Announcer, type ListenerErrorHandler } from '../announcer.js';
 import { assertOfferable, assertPublishable } from '../publication.js';
 import { MerchantLedger } from './merchant-ledger.js';
-import { RememberedSightings } from './remembered-sightings.js';
 import { Seats } from './seats.js';
 import type { StoreTime } from './store-moment.js';
 
@@ -35,12 +32,11 @@ interface MemorySessionStoreOptions {
  * The store of a broker that runs alone: it lives and dies with the process. One instance may serve several replicas in
  * one process. Each operation runs to its end without yielding, which makes it atomic.
  */
-export class MemorySessionStore implements SessionStore, Sightings {
+export class MemorySessionStore implements SessionStore {
   readonly #clock: Clock;
   readonly #announcer: Announcer;
   readonly #ledger = new MerchantLedger();
   readonly #seats = new Seats();
-  readonly #sightings = new RememberedSightings();
   #closed = false;
 
   constructor(options: MemorySessionStoreOptions) {
@@ -121,10 +117,6 @@ export class MemorySessionStore implements SessionStore, Sightings {
       this.#announcer.announce(signal);
       return this.#announcer.listeners;
     });
-  }
-
-  firstSeen(sighting: Sighting): Promise<boolean> {
-    return this.#atomically((time) => this.#sightings.firstSeen(sighting, time.monotonicMs));
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {

@@ -74,11 +74,6 @@ export class RedisKeys {
     return this.inShard(this.shardOf(merchant), merchant);
   }
 
-  /** Something about a merchant that was seen, by a name that reveals nothing about it. */
-  sighting(merchant: string, name: string): string {
-    return `${this.#prefix}:{${this.shardOf(merchant)}}:seen:${merchant}:${name}`;
-  }
-
   /** The keys that a merchant would have in a shard, in which somebody may have put one that does not belong there. */
   inShard(shard: number, merchant: string): MerchantKeys {
     return {

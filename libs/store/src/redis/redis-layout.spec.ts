@@ -49,7 +49,7 @@ describe('the layout in Redis', () => {
   it('names the keys as they are made', () => {
     const keys = new RedisKeys('p', 1);
     const { merchant, calls, due } = keys.inShard(0, '<id>');
-    const made = [merchant, calls, due, keys.seats, keys.sighting('<id>', '<digest>'), keys.channel];
+    const made = [merchant, calls, due, keys.seats, keys.channel];
     const named = Object.keys(layoutKeys).map((name) => `p${name.replace('{n}', '{0}')}`);
     expect(named).toEqual(made);
   });

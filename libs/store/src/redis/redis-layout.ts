@@ -27,10 +27,6 @@ export const layoutKeys = {
     type: 'hash',
     holds: 'numbers 0 to 1023 and the replica that has each: keeps generations apart that are made alone',
   },
-  ':{n}:seen:<id>:<digest>': {
-    type: 'string',
-    holds: 'a notification that was opened, for a day: a keyed digest of its operation and status, and no value',
-  },
   ':announcements': {
     type: 'channel',
     holds: 'hints that a merchant has to be read, requests to write a session again, and the signals of hand-overs',
@@ -98,6 +94,5 @@ export const inClear: Readonly<Record<string, readonly string[]>> = {
   "the last failure: its kind, moment and code, the bank's or the network's, the HTTP status, and the address that was called":
     ['failures', 'failure'],
   'which sessions were reported or found dead, when, and what held up a newer one': ['condemned', 'reportedDead'],
-  'how many notifications were opened in a day': [':{n}:seen:<id>:<digest>'],
   'the same as it happens, and how many consumers take part in a hand-over': [':announcements'],
 };

@@ -12,8 +12,6 @@ import type {
   Publication,
   ReplicaSignal,
   SessionStore,
-  Sighting,
-  Sightings,
   StoredState,
   StoredStates,
   WantedState,
@@ -49,7 +47,6 @@ import { readScript } from './scripts/read.lua.js';
 import { releaseScript } from './scripts/release.lua.js';
 import { reportScript } from './scripts/report.lua.js';
 import { seatScript } from './scripts/seat.lua.js';
-import { sightScript } from './scripts/sight.lua.js';
 import { type KeysOf, sealSession } from './session-record.js';
 import { NOTHING_STORED, type ReadReply, storedState } from './stored-state.js';
 
@@ -71,7 +68,7 @@ export interface RedisSessionStoreOptions {
 const whole = (durationMs: number): number => Math.ceil(durationMs);
 
 /** The store that replicas share. Each operation is one Lua script per shard; all time is the server's. */
-export class RedisSessionStore implements SessionStore, Sightings {
+export class RedisSessionStore implements SessionStore {
   readonly #keysOf: KeysOf;
   readonly #keys: RedisKeys;
   readonly #announcer: Announcer;
@@ -226,11 +223,6 @@ export class RedisSessionStore implements SessionStore, Sightings {
 
   announce(signal: ReplicaSignal): Promise<number | undefined> {
     return this.#scripts.publish(this.#keys.channel, encodeSignal(signal));
-  }
-
-  async firstSeen({ merchant, names, forMs }: Sighting): Promise<boolean> {
-    const keys = names.map((name) => this.#keys.sighting(merchant, name));
-    return (await this.#scripts.run(sightScript, { keys, args: [Math.max(1, whole(forMs))] })) === 1;
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {

@@ -207,11 +207,8 @@ describeWith('redis-server', 'one server', () => {
     expect(said()).toEqual(['refuses: NOPERM']);
   });
 
-  /**
-   * Only some connections need `SELECT` and `PING`, and the client library can do without `INFO` and `HELLO`. `SET`
-   * records what was seen: sessions do not depend on it.
-   */
-  const spared = new Set(['+set', '+hello', '+auth', '+select', '+ping', '+info', '+eval']);
+  /** Only some connections need `SELECT` and `PING`, and the client library can do without `INFO` and `HELLO`. */
+  const spared = new Set(['+hello', '+auth', '+select', '+ping', '+info', '+eval']);
 
   it.each(documentedRights().filter((right) => right.startsWith('+') && !spared.has(right)))(
     'refuses a user that lacks one right, and says so: %s',

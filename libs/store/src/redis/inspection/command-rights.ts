@@ -51,8 +51,6 @@ export function rightsOn(keys: RedisKeys, merchant: string): readonly CommandRig
     on(seats, 'HSTRLEN', NOBODY),
     on(seats, 'HMGET', NOBODY),
     on(seats, 'HSET', NOBODY, '1', NOBODY),
-    // NX and XX together are a syntax error: nothing is set.
-    on(keys.sighting(merchant, NOBODY), 'SET', '', 'NX', 'XX'),
     // Outside a script, the probe's keys never exist.
     on(probe.merchant, 'UNLINK'),
     on(probe.calls, 'UNLINK'),

@@ -1,5 +1,14 @@
 import { someOf } from '#libs/errors';
-import type { Logger } from './logger.js';
+
+type Line = (fields: object, message: string) => void;
+
+/** As much of a log as is needed here. */
+export interface ReloadLogger {
+  readonly debug: Line;
+  readonly info: Line;
+  readonly warn: Line;
+  readonly error: Line;
+}
 
 /** The consequences of reading changed files, by name only, never by value. */
 export interface ToldReading {
@@ -19,7 +28,7 @@ export interface ToldReading {
 const WAIT = 'take effect with the next start';
 
 /** Reports in one line which parts of a changed configuration are in force now, and which are not. */
-export function tellReading(logger: Logger, { inForce, waiting, wasRefused }: ToldReading): void {
+export function tellReading(logger: ReloadLogger, { inForce, waiting, wasRefused }: ToldReading): void {
   const { settings, change, runbook } = waiting;
   if (change.removed.length > 0) {
     logger.info(
