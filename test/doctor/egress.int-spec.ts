@@ -189,7 +189,7 @@ describe('doctor: an egress', () => {
     await configure();
     await rm(examined.path('token'));
     const { code, check } = await doctor();
-    expect(messagesOf(check('broker.access'), 'fault').join()).toContain('cannot be read (ENOENT)');
+    expect(messagesOf(check('broker.access'), 'fault').join()).toContain('token does not exist');
     expect(check('files').status).toBe('failed');
     expect(broker.asked).toEqual([]);
     expect(code).toBe(2);

@@ -124,6 +124,7 @@ describe('callers with tokens of an issuer', () => {
       stranger.token(Date.now()),
       `${one.token(Date.now())}x`,
       'x'.repeat(7_000),
+      'two words',
     ];
     for (const token of refused) {
       await read(token)
