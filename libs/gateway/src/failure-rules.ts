@@ -1,4 +1,4 @@
-import type { GatewayFailureKind, NoAnswerReason } from '#libs/session';
+import { deathCodes, type GatewayFailureKind, type NoAnswerReason } from '#libs/session';
 
 /** What is known about an answer that holds no session. */
 interface FailedAnswer {
@@ -74,12 +74,7 @@ const verdictOfCode: ReadonlyMap<string | undefined, FailureVerdict> = new Map<s
   ['b_request_is_not_correct', verdicts.refused],
   ['b_error_parse_json', verdicts.refused],
   ['b_user_merchant_request_mismatch', verdicts.refused],
-  ['b_session_doesnt_exist', verdicts.deadSession],
-  ['b_session_doesnt_exists', verdicts.deadSession],
-  ['b_expired_token', verdicts.deadSession],
-  ['b_used_token', verdicts.deadSession],
-  ['b_previous_auth_token_expired', verdicts.deadSession],
-  ['b_unknown_device', verdicts.deadSession],
+  ...deathCodes.map((code) => [code, verdicts.deadSession] as const),
 ]);
 
 const isRefusal = (httpStatus: number): boolean => httpStatus === 400 || httpStatus === 403;

@@ -13,16 +13,16 @@ import { isStoreOutage } from './store-outage.js';
  * The gateway's codes for a dead session, whatever the status (interface description, "Later requests"). A bare 401 is
  * none of them: it may come from a firewall, or mean one request alone.
  */
-const DEATH_CODES: ReadonlySet<string | undefined> = new Set([
+export const deathCodes: readonly string[] = [
   'b_expired_token',
   'b_used_token',
   'b_previous_auth_token_expired',
   'b_unknown_device',
   'b_session_doesnt_exist',
   'b_session_doesnt_exists',
-]);
+];
 
-export const isDeathCode = (reason: string | undefined): boolean => DEATH_CODES.has(reason);
+export const isDeathCode = (reason: string | undefined): boolean => deathCodes.some((code) => code === reason);
 
 /** A session found dead within this share of its lifetime died early, … */
 const EARLY_SHARE = 0.25;

@@ -2,6 +2,7 @@ export { quietCause, secondText } from './budget-cause.js';
 export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
 export { budgetInForce, longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { createSessionAddress } from './create-session-address.js';
+export { deathCodes } from './early-deaths.js';
 export { FailureBoard } from './failure-board.js';
 export { type Cause, causeOf, checkedTrace, isUntrusted, leadsElsewhere } from './failure-cause.js';
 export { isOfOtherKey, seemsMisaddressed, TLS_SPOKEN } from './failure-cause.js';
