@@ -23,7 +23,7 @@ const MAX_NAMED = 10;
  * Follows a statement that a merchant does not exist: the one that was probably meant or, after `they`, those that
  * exist.
  */
-export function meantOr(they: string, id: string, ids: readonly string[]): string {
+function meantOr(they: string, id: string, ids: readonly string[]): string {
   const near = nearestName(id, ids);
   if (near !== undefined) return `did you mean ${near}?`;
   const more = ids.length - MAX_NAMED;

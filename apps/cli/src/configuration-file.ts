@@ -20,7 +20,7 @@ export const addConfigOption = (command: Command): Command =>
  * @returns undefined if neither names one
  * @throws CommanderError if both forms are used
  */
-export function namedConfiguration(
+function namedConfiguration(
   { file, config }: Named,
   { environment }: Pick<CommandContext, 'environment'>,
   command: Command,

@@ -2,7 +2,7 @@ export type { BrokerConfiguration, HttpTls, JwtConfiguration } from './broker-co
 export type { MerchantConfiguration, StoreConfiguration } from './broker-configuration.js';
 export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-configuration.js';
 export { isCertificate, pemCertificates } from './certificates.js';
-export { changedBetween, differingSettings, isSame, type NamesBetween, namesBetween } from './changes.js';
+export { changedBetween, differingSettings, isSame, namesBetween } from './changes.js';
 export { checkConfiguration, type PartlyChecked } from './check-configuration.js';
 export { ConfigurationSource, EgressConfigurationSource } from './configuration-source.js';
 export { ConfigurationError, faultsText, type Warning } from './fault.js';
@@ -14,7 +14,7 @@ export { readSchedule, type Schedule, type Surroundings } from './load-configura
 export type { NamedFile } from './named-files.js';
 export { nearestName } from './nearest-name.js';
 export { EVERY_MERCHANT, type Permission } from './settings/broker-settings.js';
-export { PATH_NOT_SHOWN, reachedMode, readTextFile, shownPath, whereLookedFor } from './read-file.js';
+export { PATH_NOT_SHOWN, reachedMode, readTextFile, shownPath } from './read-file.js';
 export { Reloads } from './reloads.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';
 export { writtenAddress } from './written-address.js';
