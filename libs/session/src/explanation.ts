@@ -23,10 +23,10 @@ import {
   type ToldFailure,
 } from './failure-cause.js';
 import { sharedFailureKinds } from './gateway-failure.js';
-import type { ReportedDeath } from './reported-deaths.js';
+import type { ReportedDeath } from './deaths.js';
 import type { ServeVerdict } from './serve-decision.js';
 import type { Session } from './session.js';
-import type { StrayKey } from './stray-keys.js';
+
 
 /** What is known about a merchant that may not be well. */
 export interface ExplainedFacts {
@@ -39,7 +39,7 @@ export interface ExplainedFacts {
   /** The generation of a newer session, possibly made by another replica, that none of this replica's keys opens. */
   readonly unopened: number | undefined;
   /** Another replica has ended one of the merchant's sessions before, and may end this one. */
-  readonly strayKey: StrayKey | undefined;
+  readonly strayKey: { readonly failure: ToldFailure; readonly watchedUntil: Instant } | undefined;
   /** The store has not taken the served session, which this replica made. */
   readonly isUnshared: boolean;
   /** About the served session. */

@@ -1,4 +1,3 @@
-import type { FailureBoard } from './failure-board.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { ServeVerdict } from './serve-decision.js';
 import type { SessionReader } from './session-reader.js';
@@ -66,7 +65,7 @@ export function conditionWord(condition: MerchantCondition, reason: ServeVerdict
 /** What a condition is derived from: a replica. */
 interface Assessed {
   readonly held: Pick<HeldSessions, 'untilRenewalMs' | 'unopened'>;
-  readonly failures: Pick<FailureBoard, 'get'>;
+  readonly failures: { get(merchant: string): unknown };
   readonly reader: Pick<SessionReader, 'verdict'>;
   isRenewing(merchant: string): boolean;
   hasForeignAuthorizer(merchant: string): boolean;

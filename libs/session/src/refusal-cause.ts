@@ -2,7 +2,7 @@ import { unavailableReasons } from '#libs/errors';
 import { allSpentText, ASKED_AGAIN, FOREIGN, ofBudget, secondText } from './budget-cause.js';
 import { afterFailure, explain, type ExplainedFacts } from './explanation.js';
 import { type Cause, causeOf, clause } from './failure-cause.js';
-import { reasonOfTrouble, type StoreTrouble } from './observed-store.js';
+import { reasonOfTrouble, type StoreTrouble } from './store-health.js';
 import type { RenewalResult } from './renewal-result.js';
 
 /** What became of a person's wish that got no newer session. */

@@ -1,7 +1,7 @@
 import type { UnavailableReason } from '#libs/errors';
 import { decide, type DecisionTable, otherwise } from './decision-table.js';
 import { type GatewayFailureKind, sharedFailureKinds } from './gateway-failure.js';
-import type { StoreTrouble } from './observed-store.js';
+import type { StoreTrouble } from './store-health.js';
 import type { ServeVerdict } from './serve-decision.js';
 
 /** What is known about a merchant while its reads are answered with 503. */

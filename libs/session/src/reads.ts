@@ -9,34 +9,41 @@ const RETRY_MS = 1_000;
 /** Whatever is not urgent waits this long, so that more can be asked for at once. */
 const SOON_MS = 250;
 
-interface FollowingParts {
+interface ReadsParts {
   readonly clock: Clock;
   /** Reads the merchants' states and applies them; rejects if the store could not be heard. */
   readonly read: (merchants: readonly string[]) => Promise<void>;
   /** The store failed; anything else is a bug of ours. */
-  readonly onFailure: (merchants: readonly string[], error: unknown) => void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 /**
  * Reads merchants for which something newer may be known, level-triggered: a merchant stays wanted until a read that
  * began after it was wanted has come back, whatever else this replica does and whatever became of the message.
  */
-export class Following {
-  readonly #parts: FollowingParts;
+export class Reads {
+  readonly #parts: ReadsParts;
   readonly #wanted = new Set<string>();
   #lanes = 0;
   #retry: ScheduledTask | undefined;
   #soon: ScheduledTask | undefined;
+  #isStarting = false;
   #closed = false;
 
-  constructor(parts: FollowingParts) {
+  constructor(parts: ReadsParts) {
     this.#parts = parts;
   }
 
-  want(merchants: Iterable<string>): void {
+  /** Those that are wanted in one turn are read with one query. */
+  want(merchant: string): void {
     if (this.#closed) return;
-    for (const merchant of merchants) this.#wanted.add(merchant);
-    if (this.#retry === undefined) this.#start();
+    this.#wanted.add(merchant);
+    if (this.#isStarting || this.#retry !== undefined) return;
+    this.#isStarting = true;
+    void Promise.resolve().then(() => {
+      this.#isStarting = false;
+      if (this.#retry === undefined) this.#start();
+    });
   }
 
   /** The same if no newer session is expected: many are read with one query. */
@@ -45,7 +52,7 @@ export class Following {
     this.#wanted.add(merchant);
     this.#soon ??= this.#parts.clock.schedule(SOON_MS, () => {
       this.#soon = undefined;
-      this.want([]);
+      if (this.#retry === undefined) this.#start();
     });
   }
 
@@ -68,33 +75,23 @@ export class Following {
   }
 
   #start(): void {
-    if (this.#closed || this.#lanes >= LANES || this.#wanted.size === 0) return;
-    this.#lanes += 1;
-    void this.#readPage();
+    while (!this.#closed && this.#lanes < LANES && this.#wanted.size > 0) {
+      this.#lanes += 1;
+      void this.#readPage([...this.#wanted].slice(0, PAGE));
+    }
   }
 
-  async #readPage(): Promise<void> {
-    const page = this.#takePage();
+  async #readPage(page: readonly string[]): Promise<void> {
+    for (const merchant of page) this.#wanted.delete(merchant);
     try {
       await this.#parts.read(page);
     } catch (error) {
-      this.#parts.onFailure(page, error);
+      this.#parts.onFailure(error);
       this.#tryLater(page);
     } finally {
       this.#lanes -= 1;
     }
     if (this.#retry === undefined) this.#start();
-  }
-
-  #takePage(): readonly string[] {
-    const page: string[] = [];
-    for (const merchant of this.#wanted) {
-      if (page.length === PAGE) break;
-      page.push(merchant);
-    }
-    for (const merchant of page) this.#wanted.delete(merchant);
-    if (this.#wanted.size > 0) this.#start();
-    return page;
   }
 
   #tryLater(page: readonly string[]): void {
