@@ -9,6 +9,7 @@ export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gatew
 export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './gateway-failure.js';
 export type { AnnouncedHandover, HandoverAudience, ReadyParticipant } from './handover.js';
 export { HeldSessions } from './held-sessions.js';
+export { heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
 export { conditionColours, conditionOf, conditionWord, merchantConditions } from './merchant-condition.js';
 export type { Merchants } from './ports/merchants.js';
 export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';

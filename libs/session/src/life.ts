@@ -20,6 +20,7 @@ import {
   generationOf,
   type Granted,
   type Held,
+  heldFrom,
   knownOf,
   type Merchant,
   type Now,
@@ -604,16 +605,7 @@ export function adopted(merchant: Merchant, arrival: Arrival, now: Now, effects:
   const source = kept === 'in_store' ? 'store' : 'own';
   const event = { event: 'session_adopted', merchant: merchant.id, generation, source, ageMs, serverKeyChanged } as const;
   effects.push({ do: 'emit', event });
-  const held: Held = {
-    session: onOurClock(session, ageMs, now.wall),
-    answeredAtMs: now.ms - ageMs,
-    known,
-    kept,
-    restsUntilMs: -Infinity,
-    isReported: false,
-    verdict: 'unknown',
-    reportedAtMs: undefined,
-  };
+  const held = heldFrom(onOurClock(session, ageMs, now.wall), now.ms - ageMs, { known, kept });
   const after: Merchant = {
     ...heldBack(merchant, false, effects),
     held,

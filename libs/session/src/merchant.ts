@@ -149,6 +149,21 @@ export function unknownMerchant(id: string): Merchant {
   };
 }
 
+/** A session as it is held when nothing has been said of it. */
+export function heldFrom(session: Session, answeredAtMs: number, rest: Partial<Held> = {}): Held {
+  return {
+    session,
+    answeredAtMs,
+    known: session.generation,
+    kept: 'in_store',
+    restsUntilMs: -Infinity,
+    isReported: false,
+    verdict: 'unknown',
+    reportedAtMs: undefined,
+    ...rest,
+  };
+}
+
 export function generationOf({ held }: Merchant): number {
   return held?.session.generation ?? 0;
 }

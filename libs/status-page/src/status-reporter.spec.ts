@@ -1,6 +1,6 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
 import { FailureBoard, HeldSessions, type Session, SessionReader, type SessionReplica } from '#libs/session';
-import { aRecordedFailure, aServerPublicKey, aSession, FakeClock } from '#libs/testing';
+import { aRecordedFailure, aServerPublicKey, aSession, FakeClock, hold } from '#libs/testing';
 import { DeathReports } from './death-reports.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { GatewayHealth } from './gateway-health.js';
@@ -83,7 +83,7 @@ class Rig {
   }
 
   hold(merchant: string, overrides: Partial<Session> = {}): void {
-    this.held.adopt(aSession({ merchant, ...overrides }), 0);
+    hold(this.held, aSession({ merchant, ...overrides }));
   }
 
   async report(search?: StatusSearch): Promise<StatusDocument> {
