@@ -1,5 +1,5 @@
 import { FakeClock } from '#libs/testing';
-import { Following } from './following.js';
+import { Reads } from './reads.js';
 
 interface Read {
   readonly merchants: readonly string[];
@@ -10,24 +10,28 @@ interface Read {
 function follower() {
   const clock = new FakeClock();
   const reads: Read[] = [];
-  const failures: (readonly [readonly string[], unknown])[] = [];
-  const following = new Following({
+  const failures: unknown[] = [];
+  const following = new Reads({
     clock,
     read: (merchants) => new Promise((answer, fail) => reads.push({ merchants, answer, fail })),
-    onFailure: (merchants, error) => failures.push([merchants, error]),
+    onFailure: (error) => failures.push(error),
   });
+  const want = async (merchants: readonly string[]): Promise<void> => {
+    for (const merchant of merchants) following.want(merchant);
+    await clock.settle();
+  };
   const asked = (): unknown[] => reads.map(({ merchants }) => merchants);
-  return { clock, reads, failures, following, asked };
+  return { clock, reads, failures, following, want, asked };
 }
 
 const many = (count: number, from = 0): string[] => Array.from({ length: count }, (_, index) => `m${from + index}`);
 
-describe('following', () => {
+describe('reads of the store', () => {
   it('reads what is wanted at once, and what is wanted meanwhile by a read of its own', async () => {
-    const { clock, reads, following, asked } = follower();
-    following.want(['shop']);
+    const { clock, reads, want, asked } = follower();
+    await want(['shop']);
     expect(asked()).toEqual([['shop']]);
-    following.want(['shop', 'kiosk']);
+    await want(['shop', 'kiosk']);
     reads[0]?.answer();
     await clock.settle();
     expect(asked()).toEqual([['shop'], ['shop', 'kiosk']]);
@@ -37,8 +41,8 @@ describe('following', () => {
   });
 
   it('asks for five hundred merchants at a time, in four questions at once', async () => {
-    const { clock, reads, following } = follower();
-    following.want(many(2_501));
+    const { clock, reads, want } = follower();
+    await want(many(2_501));
     expect(reads.map(({ merchants }) => merchants.length)).toEqual([500, 500, 500, 500]);
     reads[2]?.answer();
     await clock.settle();
@@ -50,13 +54,13 @@ describe('following', () => {
   });
 
   it('asks again for what failed, after a second and not before', async () => {
-    const { clock, reads, failures, following, asked } = follower();
-    following.want(['shop']);
+    const { clock, reads, failures, want, asked } = follower();
+    await want(['shop']);
     const error = new Error('silent, on purpose');
     reads[0]?.fail(error);
     await clock.advance(999);
-    expect(failures).toEqual([[['shop'], error]]);
-    following.want(['kiosk']);
+    expect(failures).toEqual([error]);
+    await want(['kiosk']);
     expect(reads).toHaveLength(1);
     await clock.advance(1);
     expect(asked()).toEqual([['shop'], ['shop', 'kiosk']]);
@@ -66,8 +70,8 @@ describe('following', () => {
   });
 
   it('has one retry for all that failed, and a success meanwhile does not bring it forward', async () => {
-    const { clock, reads, following, asked } = follower();
-    following.want(many(1_000));
+    const { clock, reads, want, asked } = follower();
+    await want(many(1_000));
     reads[0]?.fail(new Error('silent, on purpose'));
     await clock.advance(500);
     reads[1]?.fail(new Error('silent, on purpose'));
@@ -85,8 +89,8 @@ describe('following', () => {
   });
 
   it('asks at once when the store may answer again, and not a second time', async () => {
-    const { clock, reads, following } = follower();
-    following.want(['shop']);
+    const { clock, reads, following, want } = follower();
+    await want(['shop']);
     reads[0]?.fail(new Error('silent, on purpose'));
     await clock.settle();
     following.retryNow();
@@ -99,8 +103,8 @@ describe('following', () => {
   });
 
   it('forgets a merchant that has gone', async () => {
-    const { clock, reads, following } = follower();
-    following.want(['shop', 'kiosk']);
+    const { clock, reads, following, want } = follower();
+    await want(['shop', 'kiosk']);
     reads[0]?.fail(new Error('silent, on purpose'));
     await clock.settle();
     following.forget('shop');
@@ -109,21 +113,21 @@ describe('following', () => {
   });
 
   it('ends when it is closed: nothing is asked any more, and no timer stays', async () => {
-    const { clock, reads, following } = follower();
-    following.want(['shop']);
+    const { clock, reads, following, want } = follower();
+    await want(['shop']);
     reads[0]?.fail(new Error('silent, on purpose'));
     await clock.settle();
     following.close();
     expect(clock.pendingTasks).toBe(0);
-    following.want(['kiosk']);
+    await want(['kiosk']);
     following.retryNow();
     await clock.advance(60_000);
     expect(reads).toHaveLength(1);
   });
 
   it('does not ask again for what fails after it was closed', async () => {
-    const { clock, reads, following } = follower();
-    following.want(['shop']);
+    const { clock, reads, following, want } = follower();
+    await want(['shop']);
     following.close();
     reads[0]?.fail(new Error('silent, on purpose'));
     await clock.settle();
