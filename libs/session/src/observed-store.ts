@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/clock';
-import type { UnavailableReason } from '#libs/errors';
+import type { StoreTrouble } from './merchant-condition.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type {
   Announcement,
@@ -32,15 +32,6 @@ const alsoShows: Readonly<Record<string, readonly string[]>> = {
 
 /** Not an operation of the store: the success of a single one does not show that the rest would succeed. */
 const LOOKED_AT = 'looked at';
-
-/** What is wrong with a store that does not work. */
-export type StoreTrouble = 'silent' | 'refuses';
-
-/** The name by which consumers and people know it. */
-export const reasonOfTrouble = { silent: 'store_silent', refuses: 'store_refuses' } as const satisfies Record<
-  StoreTrouble,
-  UnavailableReason
->;
 
 interface ObservedStoreParts {
   readonly events: SessionEvents;

@@ -23,7 +23,7 @@ const EARLY_MS = 250;
 
 export interface RenewalLoopContext extends Omit<
   ReplicaContext,
-  'owner' | 'gateway' | 'events' | 'tracing' | 'silence' | 'ceiling' | 'earlyDeaths' | 'handovers' | 'unshared'
+  'owner' | 'gateway' | 'events' | 'tracing' | 'silence' | 'ceiling' | 'earlyDeaths' | 'handovers'
 > {
   readonly renewer: Renewer;
   readonly sync: SessionSync;

@@ -16,7 +16,6 @@ import type { RenewalResult } from './renewal-result.js';
 import { Renewer, type RenewerContext } from './renewer.js';
 import type { SessionSettings } from './session-settings.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
-import { UnsharedSessions } from './unshared-sessions.js';
 
 const FENCE = 1_000;
 const GRACE_MS = 700;
@@ -81,7 +80,6 @@ class Renewing {
     unpublished: {
       keep: (made: UnpublishedSession) => this.kept.push(made),
     } as unknown as RenewerContext['unpublished'],
-    unshared: new UnsharedSessions(),
     watches: new MomentWatches(this.clock),
     earlyDeaths: { beforeNext: () => ({}) } as unknown as RenewerContext['earlyDeaths'],
     ceiling: new CallCeiling(this.clock),

@@ -1,10 +1,10 @@
 import { plusMs } from '#libs/clock';
 import { adopt } from './adoption.js';
-import type { SpentBudget } from './budget-cause.js';
 import { budgetRefusal, isScheduled, type RenewalRequest, shareOf } from './claims.js';
 import { budgetInForce } from './create-call-budget.js';
 import { HoldOffs } from './hold-offs.js';
 import { LeasedRenewals } from './leased-renewals.js';
+import type { SpentBudget } from './merchant-condition.js';
 import { OutageRenewals } from './outage-renewals.js';
 import type { ClaimRefusal, CreateCallBudget, CreateCallWindow } from './ports/session-store.js';
 import { type EndedAttempt, reportAttempt, reportTimes } from './renewal-report.js';
@@ -257,7 +257,7 @@ export class Renewer {
   }
 
   #conclude(request: RenewalRequest, settings: SessionSettings, ended: EndedAttempt): RenewalResult {
-    const { events, merchants, unpublished, unshared, failures } = this.#context;
+    const { events, merchants, unpublished, failures } = this.#context;
     const { merchant } = request;
     const { result } = ended;
     reportAttempt(events, request, ended);
@@ -272,7 +272,6 @@ export class Renewer {
         reportTimes(events, result.made.session, { settings, issued: result.issued });
         return { kind: 'renewed' };
       case 'published':
-        unshared.settled(result.session);
         reportTimes(events, result.session, { settings, issued: result.issued });
         return { kind: 'renewed' };
       case 'failed':
@@ -288,9 +287,8 @@ export class Renewer {
 
   /** From the gateway's answer on, the session before this one is dead, whatever the store says about it. */
   #adopt({ session, answeredAtMs }: UnpublishedSession): void {
-    const { merchants, unshared, clock } = this.#context;
+    const { merchants, clock } = this.#context;
     if (merchants.settingsOf(session.merchant) === undefined) return;
-    unshared.made(session);
     this.#holdOffs.forget(session.merchant);
     adopt(this.#context, { session, ageMs: clock.monotonicMs() - answeredAtMs, source: 'own' });
   }

@@ -16,7 +16,6 @@ import type { Tracing } from './ports/tracing.js';
 import type { Settlements } from './settlements.js';
 import type { StoreSilence } from './store-silence.js';
 import type { UnpublishedSessions } from './unpublished-sessions.js';
-import type { UnsharedSessions } from './unshared-sessions.js';
 
 /**
  * What the parts of one replica share: the ports, and the state that several of them look at. Each part declares what
@@ -35,7 +34,6 @@ export interface ReplicaContext {
   readonly random: () => number;
   readonly held: HeldSessions;
   readonly unpublished: UnpublishedSessions;
-  readonly unshared: UnsharedSessions;
   readonly failures: FailureBoard;
   readonly earlyDeaths: EarlyDeaths;
   readonly watches: MomentWatches;

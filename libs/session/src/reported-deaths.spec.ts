@@ -47,21 +47,6 @@ describe('a session that a consumer has reported dead', () => {
     expect(deaths.of('shop')).toBeUndefined();
   });
 
-  it('is one that was reported to another replica as long as nobody has reported it here, whatever became of that', () => {
-    const { deaths, held } = new Reported();
-    expect(deaths.isReportedElsewhere('shop')).toBe(false);
-    deaths.see('shop', aDeathReport({ generation: 7 }));
-    expect(deaths.isReportedElsewhere('shop')).toBe(true);
-    deaths.note('shop', 7, undefined);
-    expect(deaths.isReportedElsewhere('shop')).toBe(false);
-    held.adopt(aSession({ generation: 8 }), 0);
-    deaths.see('shop', aDeathReport({ generation: 8 }));
-    expect(deaths.isReportedElsewhere('shop')).toBe(true);
-    deaths.note('shop', 8, SPENT);
-    deaths.note('shop', 7, undefined);
-    expect(deaths.isReportedElsewhere('shop')).toBe(false);
-  });
-
   it.each(['backing_off', 'store_down'] as const)(
     'is known as that when the wish for a newer one ends as %s',
     (kind) => {

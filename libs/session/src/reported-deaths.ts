@@ -64,8 +64,6 @@ export class ReportedDeaths {
   readonly #context: ReportedDeathsContext;
   readonly #deaths = new Map<string, KnownDeath>();
   readonly #telling = new Set<string>();
-  /** The newest session reported to this replica, per merchant. */
-  readonly #reportedHere = new Map<string, number>();
 
   constructor(context: ReportedDeathsContext) {
     this.#context = context;
@@ -79,7 +77,6 @@ export class ReportedDeaths {
     const { merchants, clock } = this.#context;
     const settings = merchants.settingsOf(merchant);
     if (settings === undefined) return;
-    this.#reportedHere.set(merchant, Math.max(generation, this.#reportedHere.get(merchant) ?? 0));
     if (result === undefined || !LASTING.has(result.kind)) return;
     const reportedAt = clock.now();
     const until = 'retryInMs' in result ? plusMs(reportedAt, result.retryInMs) : reportedAt;
@@ -132,15 +129,8 @@ export class ReportedDeaths {
     return this.#deaths.get(merchant)?.death.generation === this.#context.held.generationOf(merchant);
   }
 
-  /** Whether it was reported only to other replicas, so that they know by whom, and this one does not. */
-  isReportedElsewhere(merchant: string): boolean {
-    const reported = this.of(merchant);
-    return reported !== undefined && reported.generation !== this.#reportedHere.get(merchant);
-  }
-
   forget(merchant: string): void {
     this.#deaths.delete(merchant);
-    this.#reportedHere.delete(merchant);
   }
 
   #tell(merchant: string): void {

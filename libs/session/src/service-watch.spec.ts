@@ -1,6 +1,7 @@
 import { aSession, FakeClock, RecordedEvents } from '#libs/testing';
+import type { Cause } from './cause.js';
 import { HeldSessions } from './held-sessions.js';
-import type { StoreTrouble } from './observed-store.js';
+import type { StoreTrouble } from './merchant-condition.js';
 import { ServiceWatch } from './service-watch.js';
 
 const SECOND = 1_000;
@@ -11,14 +12,14 @@ class Watched {
   readonly events = new RecordedEvents();
   trouble: StoreTrouble | undefined;
   goesAlone = false;
-  causeFor = (_merchant: string): string => 'the store does not answer';
+  causeFor = (_merchant: string): Cause => ({ code: 'refused', msgCode: 'b_code', at: this.clock.now() });
   readonly watch = new ServiceWatch({
     held: this.held,
     clock: this.clock,
     events: this.events,
     storeTrouble: () => this.trouble,
     mayGoAlone: () => this.goesAlone,
-    causeFor: (merchant) => ({ text: this.causeFor(merchant), runbook: 'store-down' }),
+    causeFor: (merchant) => this.causeFor(merchant),
   });
 
   holding(...merchants: readonly string[]): this {
@@ -51,8 +52,8 @@ describe('the watch over what is served', () => {
     expect(watched.told).toEqual([]);
     await watched.untilItsEnd('shop');
     expect(watched.told).toEqual(['renewal_blocked shop', 'service_ended shop']);
-    expect(watched.events.of('renewal_blocked')[0]?.cause?.text).toMatch(/^the store does not answer/);
-    expect(watched.events.of('service_ended')[0]?.cause?.text).toBe('the store does not answer');
+    expect(watched.events.of('renewal_blocked')[0]?.cause).toEqual({ code: 'store_silent', effect: 'not_renewed' });
+    expect(watched.events.of('service_ended')[0]?.cause).toMatchObject({ code: 'refused', msgCode: 'b_code' });
     watched.held.adopt(aSession({ generation: 99 }), 0);
     await watched.passing(20 * SECOND);
     expect(watched.told.slice(2)).toEqual(['service_resumed shop']);
@@ -73,12 +74,12 @@ describe('the watch over what is served', () => {
     const ended = watched.events.of('service_ended');
     expect(ended.length).toBeLessThanOrEqual(2);
     expect(ended.flatMap(({ merchants }) => merchants).length).toBe(1_000);
-    expect(ended[0]?.cause?.text).toBe('the store does not answer');
+    expect(ended[0]?.cause).toMatchObject({ code: 'refused', msgCode: 'b_code' });
   });
 
   it('names no cause where they differ', async () => {
     const watched = new Watched().holding('shop', 'kiosk');
-    watched.causeFor = (merchant) => `${merchant} fails`;
+    watched.causeFor = (merchant) => ({ code: 'refused', msgCode: `b_${merchant}` });
     await watched.untilItsEnd('shop');
     expect(watched.events.of('service_ended')).toEqual([{ event: 'service_ended', merchants: ['shop', 'kiosk'] }]);
   });

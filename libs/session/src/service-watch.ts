@@ -1,8 +1,7 @@
 import type { Clock } from '#libs/clock';
-import { unavailableReasons } from '#libs/errors';
-import { type Cause, clause } from './failure-cause.js';
+import { type Cause, isSameCause } from './cause.js';
 import type { HeldSessions } from './held-sessions.js';
-import { reasonOfTrouble, type StoreTrouble } from './observed-store.js';
+import { reasonOfTrouble, type StoreTrouble } from './merchant-condition.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type { Session } from './session.js';
 
@@ -117,8 +116,7 @@ export class ServiceWatch {
     const trouble = this.#context.storeTrouble();
     // The store is back: what was to be reported is no longer true, and is looked at again.
     if (trouble === undefined) return this.#reconsider(merchants);
-    const { page, runbook } = unavailableReasons[reasonOfTrouble[trouble]];
-    this.#emit('renewal_blocked', merchants, { text: clause(page), runbook });
+    this.#emit('renewal_blocked', merchants, { code: reasonOfTrouble[trouble], effect: 'not_renewed' });
   }
 
   #reconsider(merchants: readonly string[]): void {
@@ -131,7 +129,7 @@ export class ServiceWatch {
   /** Undefined if they differ, or if nobody knows. */
   #sharedCause(merchants: readonly string[]): Cause | undefined {
     const [first, ...others] = merchants.map((merchant) => this.#context.causeFor(merchant));
-    return others.every((cause) => cause?.text === first?.text) ? first : undefined;
+    return others.every((cause) => isSameCause(cause, first)) ? first : undefined;
   }
 
   #emit(event: Told, merchants: readonly string[], cause: Cause | undefined): void {

@@ -1,8 +1,8 @@
 import { BrokerError } from '#libs/errors';
 import { aRecordedFailure, aSession, FakeClock } from '#libs/testing';
+import type { Cause } from './cause.js';
 import type { RenewalRequest } from './claims.js';
 import { FailureBoard } from './failure-board.js';
-import type { Cause } from './failure-cause.js';
 import { HeldSessions } from './held-sessions.js';
 import type { RenewalResult } from './renewal-result.js';
 import { type ReadWish, type ServedSession, SessionReader, type SessionReaderContext } from './session-reader.js';
@@ -201,14 +201,14 @@ describe('a read', () => {
     const reading = new Reading();
     reading.failures.note('shop', aRecordedFailure({ kind: 'transient', msgCode: 'b_overload_error' }));
     reading.retryInMs = 7_000;
-    reading.cause = { text: 'the bank reports a fault of its own: b_overload_error', runbook: 'renewals-failing' };
+    reading.cause = { code: 'transient', msgCode: 'b_overload_error' };
     const read = reading.read({ waitMs: 0 });
     await reading.clock.advance(0);
     expect(read.error).toMatchObject({
       code: 'session_unavailable',
       retryAfterMs: 7_000,
       reason: 'transient',
-      publicCause: 'the bank reports a fault of its own: b_overload_error',
+      because: reading.cause,
       detail: 'merchant shop: no_session, last attempt transient (b_overload_error)',
     });
     const expired = new Reading().holding(12, 900_000);
@@ -216,7 +216,7 @@ describe('a read', () => {
     await expired.clock.advance(0);
     expect(late.error).toMatchObject({
       retryAfterMs: 1_000,
-      publicCause: undefined,
+      because: undefined,
       detail: 'merchant shop: expired',
     });
   });

@@ -9,7 +9,7 @@ import type { ReplicaContext } from './replica-context.js';
 import type { ReportedDeaths } from './reported-deaths.js';
 import { decideServing, type ServeVerdict } from './serve-decision.js';
 import type { SessionSync } from './session-sync.js';
-import { type Explainer, sessionUnavailable } from './session-unavailable.js';
+import { type Explainer, SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
@@ -182,7 +182,7 @@ export class SessionReader {
     const { failures, renewer } = this.#context;
     const verdict = this.verdict(merchant);
     const failure = failures.get(merchant);
-    throw sessionUnavailable(this.#context, {
+    throw new SessionUnavailable(this.#context, {
       merchant,
       detail: describeRefusal(merchant, verdict, failure),
       retryAfterMs: renewer.retryInMs(merchant) ?? RETRY_AFTER_UNKNOWN_MS,

@@ -51,7 +51,7 @@ class Rejecting {
       },
       sync: { refresh: () => ((this.refreshes += 1), this.refreshing()), want: () => undefined },
       why: () => 'store_silent',
-      causeFor: () => ({ text: 'the store does not answer', runbook: 'store-down' }),
+      causeFor: () => ({ code: 'store_silent' }),
     } as unknown as SessionRejectionsContext;
     this.#rejections = new SessionRejections({ ...parts, reader: new SessionReader(parts) });
   }
@@ -236,7 +236,7 @@ describe('a rejection that is being answered', () => {
       code: 'session_unavailable',
       retryAfterMs: 1_500,
       reason: 'store_silent',
-      publicCause: 'the store does not answer',
+      because: { code: 'store_silent' },
       detail: `merchant shop: none newer than generation 12 (${result.kind})`,
     });
     const told = result.kind === 'budget_exhausted' ? result.kind : 'unavailable';

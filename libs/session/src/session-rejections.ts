@@ -9,7 +9,7 @@ import type { ReplicaContext } from './replica-context.js';
 import type { ReportedDeaths } from './reported-deaths.js';
 import type { SessionReader } from './session-reader.js';
 import type { SessionSync } from './session-sync.js';
-import { type Explainer, sessionUnavailable } from './session-unavailable.js';
+import { type Explainer, SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
@@ -195,7 +195,7 @@ export class SessionRejections {
     this.#report(rejection, result?.kind === 'budget_exhausted' ? result.kind : 'unavailable');
     const { merchant, generation } = rejection;
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
-    throw sessionUnavailable(this.#context, {
+    throw new SessionUnavailable(this.#context, {
       merchant,
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
       retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,

@@ -1,26 +1,30 @@
-import type { Clock, Instant } from '#libs/clock';
+import type { Clock } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { CallCeiling } from './call-ceiling.js';
+import { type Cause, causeOf, causeOfRefusal, type RefusedWish } from './cause.js';
 import { EarlyDeaths } from './early-deaths.js';
-import { explain, type ExplainedFacts } from './explanation.js';
 import { FailureBoard } from './failure-board.js';
-import type { Cause, ToldFailure } from './failure-cause.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
 import { Grace } from './grace.js';
 import { Handovers } from './handovers.js';
-import { HeldBackRenewals } from './held-back-renewals.js';
 import { HeldSessions } from './held-sessions.js';
+import {
+  conditionOf,
+  type MerchantCondition,
+  type MerchantFacts,
+  type StoreTrouble,
+  type ToldFailure,
+  whyUnavailable,
+} from './merchant-condition.js';
 import { MomentWatches } from './moment-watches.js';
-import { ObservedStore, type StoreTrouble } from './observed-store.js';
+import { ObservedStore } from './observed-store.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
 import type { OfferResult, SessionStore } from './ports/session-store.js';
 import { type Tracing, untraced } from './ports/tracing.js';
-import { QuietDuels } from './quiet-duels.js';
 import { leaseMsFor } from './renewal-attempt.js';
-import { explainRefusal, type RefusedWish } from './refusal-cause.js';
 import { RenewalLoop } from './renewal-loop.js';
 import { Renewer } from './renewer.js';
 import { ReportedDeaths } from './reported-deaths.js';
@@ -30,10 +34,7 @@ import { ServiceWatch } from './service-watch.js';
 import { SessionSync } from './session-sync.js';
 import { Settlements } from './settlements.js';
 import { type UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
-import { type StrayKey, StrayKeys } from './stray-keys.js';
-import { UnsharedSessions } from './unshared-sessions.js';
 import { WantedRenewals } from './wanted-renewals.js';
-import { whyUnavailable } from './why-unavailable.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -80,31 +81,23 @@ export class SessionReplica {
   readonly #sync: SessionSync;
   readonly #loop: RenewalLoop;
   readonly #unpublished: UnpublishedSessions;
-  readonly #unshared = new UnsharedSessions();
   readonly #settlements: Settlements;
   readonly #watches: MomentWatches;
   readonly #earlyDeaths: EarlyDeaths;
   readonly #reportedDeaths: ReportedDeaths;
-  readonly #heldBack: HeldBackRenewals;
-  readonly #quietDuels: QuietDuels;
-  readonly #strayKeys: StrayKeys;
-  readonly #clock: Clock;
   readonly #service: ServiceWatch;
   readonly #told = {
     why: (merchant: string): UnavailableReason => this.whyUnavailable(merchant),
     causeFor: (merchant: string): Cause | undefined => this.causeFor(merchant),
-    whyRefused: (wish: RefusedWish): Cause | undefined => explainRefusal(wish, this.#facts(wish.merchant)),
+    whyRefused: (wish: RefusedWish): Cause | undefined => causeOfRefusal(wish, this.#facts(wish.merchant)),
     storeTrouble: (): StoreTrouble | undefined => this.#store.trouble,
   };
 
   constructor(given: ReplicaPorts) {
-    this.#quietDuels = new QuietDuels(given);
-    this.#heldBack = new HeldBackRenewals({ events: this.#quietDuels, causeFor: this.#told.causeFor });
     this.held = given.held ?? new HeldSessions(given.clock);
-    const ports = { ...given, events: this.#heldBack, held: this.held, failures: this.failures };
+    const ports = { ...given, held: this.held, failures: this.failures };
     const { clock, events } = ports;
-    this.#strayKeys = new StrayKeys(ports);
-    [this.#clock, this.#merchants] = [clock, ports.merchants];
+    this.#merchants = ports.merchants;
     const grace = new Grace(clock, ports.graceMs ?? 0);
     this.#store = new ObservedStore(ports.store, { events, clock, onReturn: () => grace.begin() });
     const store = this.#store;
@@ -126,7 +119,6 @@ export class SessionReplica {
       store,
       silence: store.silence,
       unpublished: this.#unpublished,
-      unshared: this.#unshared,
       settlements: this.#settlements,
       watches: this.#watches,
       earlyDeaths: this.#earlyDeaths,
@@ -195,68 +187,6 @@ export class SessionReplica {
     return this.#earlyDeaths.areForeign(merchant);
   }
 
-  /**
-   * For a merchant that somebody else recently created sessions for, and may still: how long no consumer has reported a
-   * dead session to this replica.
-   */
-  quietMs(merchant: string): number | undefined {
-    return this.#quietDuels.quietMs(merchant);
-  }
-
-  /**
-   * For a merchant that somebody else created sessions for, while nothing says that its newest session is dead: until
-   * when the next report would mean that they go on.
-   */
-  watchedUntil(merchant: string): Instant | undefined {
-    if (this.isReportedDead(merchant) || this.isLikelyDead(merchant)) return undefined;
-    return this.#earlyDeaths.overAt(merchant);
-  }
-
-  /** Whether a consumer has reported the served session, to any replica, and nothing newer could be had. */
-  isReportedDead(merchant: string): boolean {
-    return this.#reportedDeaths.of(merchant) !== undefined;
-  }
-
-  /**
-   * Whether the gateway has made a session that is of no use to us, or to this replica, and that has ended the served
-   * one.
-   */
-  isLikelyDead(merchant: string): boolean {
-    const { lostSession } = this.failures.get(merchant)?.trace ?? {};
-    const isLost = lostSession === true || this.held.unopened(merchant) !== undefined;
-    return isLost && this.#merchants.settingsOf(merchant)?.supersedes !== false;
-  }
-
-  /**
-   * Whether only this replica has the session it serves, while the store takes none: it has most likely ended those of
-   * the others.
-   */
-  isUnshared(merchant: string): boolean {
-    const isKept = this.#store.trouble !== undefined && this.#unshared.has(merchant, this.held.generationOf(merchant));
-    return isKept && this.#merchants.settingsOf(merchant)?.supersedes !== false;
-  }
-
-  /**
-   * For a merchant whose session is well again: another replica has ended an earlier one with a key other than this
-   * one's newest, and may do so again.
-   */
-  strayKey(merchant: string): StrayKey | undefined {
-    return this.#strayKeys.of(merchant);
-  }
-
-  /**
-   * Whether an attempt was due and finds no call left in the budget, or will find none before the session ends; or is
-   * due and has to wait for the store.
-   */
-  isHeldBack(merchant: string): boolean {
-    const spent = this.#renewer.spentBudget(merchant);
-    if (spent === undefined) return this.#isHeldBackByStore(merchant);
-    if (this.#heldBack.has(merchant)) return true;
-    const session = this.held.get(merchant);
-    // The call under way may be the one that spent it.
-    return session !== undefined && spent.freeAt >= session.expiresAt && !this.isRenewing(merchant);
-  }
-
   /** When the next attempt can be made, if something holds it up; undefined if the schedule comes later anyway. */
   retryInMs(merchant: string): number | undefined {
     const keptForMs = this.wanted.keptForMs(merchant);
@@ -268,19 +198,16 @@ export class SessionReplica {
 
   /** Why no session of the merchant is served, or none newer than the rejected one. */
   whyUnavailable(merchant: string): UnavailableReason {
-    const reported = this.#reportedDeaths.of(merchant);
-    return whyUnavailable({
-      isBudgetSpent: this.#renewer.isBudgetSpent(merchant) || reported?.shareSpentUntil !== undefined,
-      store: this.#store.trouble,
-      failure: this.failures.get(merchant)?.kind,
-      isRenewing: this.#renewer.isRenewing(merchant),
-      serving: this.reader.verdict(merchant).reason,
-    });
+    return whyUnavailable(this.#facts(merchant));
   }
 
-  /** What is wrong with the merchant, and where to read on; undefined while all is well. */
+  conditionOf(merchant: string): MerchantCondition {
+    return conditionOf(this.#facts(merchant));
+  }
+
+  /** What is wrong with the merchant; undefined while all is well. */
   causeFor(merchant: string): Cause | undefined {
-    return explain(this.#facts(merchant));
+    return causeOf(this.#facts(merchant));
   }
 
   /** How the last call since the merchant's last session failed, whichever replica made it. */
@@ -290,24 +217,24 @@ export class SessionReplica {
     return failure === undefined || newestKey === undefined ? failure : { ...failure, newestKey };
   }
 
-  #facts(merchant: string): ExplainedFacts {
+  #facts(merchant: string): MerchantFacts {
+    const settings = this.#merchants.settingsOf(merchant);
+    const session = this.held.get(merchant);
     return {
-      result: this.reader.verdict(merchant).result,
+      serving: this.reader.verdict(merchant),
+      session,
+      isDue: session !== undefined && this.held.untilRenewalMs(merchant) <= 0,
+      isRenewing: this.isRenewing(merchant),
       failure: this.failureOf(merchant),
-      isForeign: this.hasForeignAuthorizer(merchant),
-      session: this.held.get(merchant),
-      isLikelyDead: this.isLikelyDead(merchant),
       unopened: this.held.unopened(merchant),
-      isUnshared: this.isUnshared(merchant),
-      strayKey: this.strayKey(merchant),
+      supersedes: settings?.supersedes !== false,
       reported: this.#reportedDeaths.of(merchant),
-      isReportedElsewhere: this.#reportedDeaths.isReportedElsewhere(merchant),
+      isForeign: this.hasForeignAuthorizer(merchant),
+      watchedUntil: this.#earlyDeaths.overAt(merchant),
       spent: this.#renewer.spentBudget(merchant),
-      isHeldBack: this.isHeldBack(merchant),
-      watchedUntil: this.watchedUntil(merchant),
-      createdUntil: this.#quietDuels.createdUntil(merchant),
-      now: this.#clock.now(),
-      why: () => this.whyUnavailable(merchant),
+      isBudgetSpent: this.#renewer.isBudgetSpent(merchant),
+      store: this.#store.trouble,
+      needsStore: settings?.onStoreOutage === 'fail',
     };
   }
 
@@ -322,28 +249,16 @@ export class SessionReplica {
     await this.#offerLast();
   }
 
-  #isHeldBackByStore(merchant: string): boolean {
-    const isDue = this.held.untilRenewalMs(merchant) <= 0 && !this.isRenewing(merchant);
-    if (!isDue || this.failures.get(merchant) !== undefined) return false;
-    const { trouble } = this.#store;
-    if (trouble !== 'silent') return trouble === 'refuses';
-    return this.#merchants.settingsOf(merchant)?.onStoreOutage === 'fail';
-  }
-
   #forget(merchant: string): void {
     this.#sync.forget(merchant);
     this.wanted.forget(merchant);
     this.handovers.forget(merchant);
     this.#renewer.forgetHoldOff(merchant);
     this.#unpublished.forget(merchant);
-    this.#unshared.forget(merchant);
     this.#settlements.forget(merchant);
     this.#watches.forget(merchant);
     this.#earlyDeaths.forget(merchant);
     this.#reportedDeaths.forget(merchant);
-    this.#heldBack.forget(merchant);
-    this.#quietDuels.forget(merchant);
-    this.#strayKeys.forget(merchant);
     this.#service.forget(merchant);
     this.held.drop(merchant);
     this.failures.clear(merchant);
@@ -356,7 +271,6 @@ export class SessionReplica {
   #tryAnew(merchant: string): void {
     const hasFailed = this.failures.get(merchant) !== undefined;
     this.held.forgetUnusable(merchant);
-    this.#strayKeys.forget(merchant);
     this.#renewer.forgetHoldOff(merchant);
     this.#sync.want([merchant]);
     if (!hasFailed && this.reader.verdict(merchant).result === 'fresh') return;
@@ -364,7 +278,6 @@ export class SessionReplica {
   }
 
   #offered({ session: { merchant, generation }, answeredAtMs, known }: UnpublishedSession, answer: OfferResult): void {
-    this.#unshared.settled({ merchant, generation });
     if (answer.kind === 'refused') this.#sync.want([merchant]);
     const settings = this.#merchants.settingsOf(merchant);
     if (!answer.isContested || settings === undefined || settings.supersedes === false) return;

@@ -28,7 +28,7 @@ const MENDED_WITHIN_MS = 1_000;
 
 export interface SessionSyncContext extends Omit<
   ReplicaContext,
-  'gateway' | 'tracing' | 'settlements' | 'silence' | 'grace' | 'ceiling' | 'load' | 'recovery' | 'unshared'
+  'gateway' | 'tracing' | 'settlements' | 'silence' | 'grace' | 'ceiling' | 'load' | 'recovery'
 > {
   readonly renewer: Renewer;
   readonly reportedDeaths: Pick<ReportedDeaths, 'see'>;

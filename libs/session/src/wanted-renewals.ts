@@ -1,16 +1,15 @@
 import { Deadline } from '#libs/clock';
+import { type Cause, type RefusedWish, storeRefusal } from './cause.js';
 import { ChangeWait } from './change-wait.js';
-import type { Cause } from './failure-cause.js';
 import { renewAndFollow } from './followed-renewal.js';
 import { KeptWishes } from './kept-wishes.js';
-import type { StoreTrouble } from './observed-store.js';
-import { type RefusedWish, storeRefusal } from './refusal-cause.js';
+import type { StoreTrouble } from './merchant-condition.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
 import type { SessionReader } from './session-reader.js';
 import type { SessionSync } from './session-sync.js';
-import { type Explainer, sessionUnavailable } from './session-unavailable.js';
+import { type Explainer, SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
@@ -189,7 +188,7 @@ export class WantedRenewals {
   #refuse({ merchant, generation, isJoined }: AnsweredWish, result: RenewalResult | undefined): never {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
     const wish = { merchant, refusedBy: result?.kind, isJoined, store: this.#context.storeTrouble() };
-    throw sessionUnavailable(this.#context, {
+    throw new SessionUnavailable(this.#context, {
       merchant,
       reason: storeRefusal(wish),
       cause: this.#context.whyRefused(wish),
