@@ -355,17 +355,6 @@ describe('what people are told', () => {
     const session = aSession({ generation: 11, ...moments });
     expect(said(play.read({ stored: { kind: 'session', session, ageMs: 0 } }))).toEqual(['service_resumed']);
   });
-
-  it('is that the budget holds a renewal back, until any other answer', () => {
-    const play = new Play(served());
-    const budget = { kind: 'budget_exhausted', retryInMs: MINUTE } as const;
-    play.wish();
-    play.feed({ on: 'refused', refusal: budget });
-    expect(play.merchant.isHeldBack).toBe(true);
-    play.wish();
-    play.feed({ on: 'claimed', lease: aLease() });
-    expect(play.merchant.isHeldBack).toBe(false);
-  });
 });
 
 describe('whatever happens', () => {

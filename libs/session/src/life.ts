@@ -321,8 +321,8 @@ export function leaseMsFor({ handoverMs, gatewayTimeoutMs }: SessionSettings): n
 /** This process's own count, or the store's. An attempt that cut a back-off short goes back to it. */
 function overBudget(merchant: Merchant, wish: Wish, retryInMs: number, now: Now, effects: Effect[]): Merchant {
   if (wish.cutsShort !== undefined) return ended(merchant, wish.cutsShort, now, effects);
-  const after = claimRefused(merchant, wish, replacesLiving(wish) ? 'share_spent' : 'budget_exhausted', effects);
-  return ended(after, { kind: 'budget_exhausted', retryInMs }, now, effects);
+  claimRefused(merchant, wish, spentBy(wish), effects);
+  return ended(merchant, { kind: 'budget_exhausted', retryInMs }, now, effects);
 }
 
 function refused(
@@ -334,35 +334,23 @@ function refused(
   const { phase } = merchant;
   if (phase.at !== 'claiming') return merchant;
   const { wish } = phase;
-  if (refusal.kind === 'already_newer') {
-    return ended(claimRefused(merchant, wish, refusal.kind, effects), refusal, now, effects);
-  }
-  if (refusal.kind === 'budget_exhausted' && wish.cutsShort !== undefined) {
-    return ended(merchant, wish.cutsShort, now, effects);
-  }
-  const blocked = { ...merchant, blocked: blockedBy(merchant.blocked, refusal, now, wish.coolDownMs) };
-  if (refusal.kind === 'budget_exhausted') {
-    const after = claimRefused(blocked, wish, replacesLiving(wish) ? 'share_spent' : refusal.kind, effects);
-    return ended(after, refusal, now, effects);
-  }
-  return ended(claimRefused(blocked, wish, refusal.kind, effects), refusal, now, effects);
+  const isBudget = refusal.kind === 'budget_exhausted';
+  if (isBudget && wish.cutsShort !== undefined) return ended(merchant, wish.cutsShort, now, effects);
+  claimRefused(merchant, wish, isBudget ? spentBy(wish) : refusal.kind, effects);
+  if (refusal.kind === 'already_newer') return ended(merchant, refusal, now, effects);
+  const blocked = blockedBy(merchant.blocked, refusal, now, wish.coolDownMs);
+  return ended({ ...merchant, blocked }, refusal, now, effects);
+}
+
+/** What is spent for wishes need not be spent for the schedule. */
+function spentBy(wish: Wish): 'share_spent' | 'budget_exhausted' {
+  return replacesLiving(wish) ? 'share_spent' : 'budget_exhausted';
 }
 
 type RefusedFor = Extract<SessionEvent, { readonly event: 'claim_refused' }>['reason'];
 
-/** An attempt that was due and that the budget refuses is held back, until the schedule gets any other answer. */
-function claimRefused(merchant: Merchant, { trigger }: Wish, reason: RefusedFor, effects: Effect[]): Merchant {
-  const { id } = merchant;
+function claimRefused({ id }: Merchant, { trigger }: Wish, reason: RefusedFor, effects: Effect[]): void {
   effects.push({ do: 'emit', event: { event: 'claim_refused', merchant: id, trigger, reason } });
-  if (!triggers[trigger].waitsForDue) return merchant;
-  return heldBack(merchant, reason === 'budget_exhausted', effects);
-}
-
-function heldBack(merchant: Merchant, isHeldBack: boolean, effects: Effect[]): Merchant {
-  if (merchant.isHeldBack === isHeldBack) return merchant;
-  const event = isHeldBack ? 'renewal_held_back' : 'renewal_released';
-  effects.push({ do: 'emit', event: { event, merchant: merchant.id } });
-  return { ...merchant, isHeldBack };
 }
 
 // ---- Under a lease
@@ -377,14 +365,13 @@ function claimed(merchant: Merchant, lease: Lease, now: Now, effects: Effect[]):
   effects.push({ do: 'emit', event: { event: 'lease_granted', merchant: merchant.id, trigger: wish.trigger } });
   const endsAtMs = askedAtMs + lease.remainingMs;
   const granted = { wish, settings, lease, endsAtMs, grantedAtMs: now.ms, isHandedOver: false };
-  const free = heldBack(merchant, false, effects);
-  const limitMs = handoverLimitMs(free, granted, now);
-  if (limitMs <= 0 || mayNotCall(free, granted, now) !== undefined) {
-    return callOrGiveBack(free, granted, now, effects);
+  const limitMs = handoverLimitMs(merchant, granted, now);
+  if (limitMs <= 0 || mayNotCall(merchant, granted, now) !== undefined) {
+    return callOrGiveBack(merchant, granted, now, effects);
   }
   const callHeldMs = Math.min(settings.gatewayTimeoutMs, MAX_CALL_HELD_MS);
   effects.push({ do: 'hand_over', lease, limitMs, holdForMs: Math.ceil(limitMs + callHeldMs) });
-  return { ...free, phase: { ...granted, at: 'handing_over', isHandedOver: true } };
+  return { ...merchant, phase: { ...granted, at: 'handing_over', isHandedOver: true } };
 }
 
 /** Zero if nobody is asked: an unplanned renewal does not wait, nor does that of a session past its margin. */
@@ -607,7 +594,7 @@ export function adopted(merchant: Merchant, arrival: Arrival, now: Now, effects:
   effects.push({ do: 'emit', event });
   const held = heldFrom(onOurClock(session, ageMs, now.wall), now.ms - ageMs, { known, kept });
   const after: Merchant = {
-    ...heldBack(merchant, false, effects),
+    ...merchant,
     held,
     floor: Math.max(merchant.floor, generation),
     failure: undefined,

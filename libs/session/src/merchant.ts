@@ -8,7 +8,7 @@ import { decideServing, type ServeFacts, type ServeVerdict } from './serve-decis
 import type { SessionsBefore } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session, SessionLeft } from './session.js';
-import type { StoreTrouble } from './store-health.js';
+import type { StoreTrouble } from './merchant-condition.js';
 
 /** A wish for a newer session that has found nothing in its way so far. */
 export interface Wish {
@@ -94,8 +94,6 @@ export interface Merchant {
   readonly looks: number;
   /** The look under way was planned: what is due then is renewed. */
   readonly isLookedAt: boolean;
-  /** An attempt was due, and the budget refused it. */
-  readonly isHeldBack: boolean;
   /** What has been said of this session: that the store holds up its renewal, that it has ended. */
   readonly said: 'nothing' | 'blocked' | 'ended';
   readonly isSaidForeign: boolean;
@@ -142,7 +140,6 @@ export function unknownMerchant(id: string): Merchant {
     lookAtMs: Infinity,
     looks: 0,
     isLookedAt: false,
-    isHeldBack: false,
     said: 'nothing',
     isSaidForeign: false,
     wakeAtMs: Infinity,

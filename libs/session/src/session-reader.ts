@@ -5,7 +5,7 @@ import type { RecordedFailure } from './ports/session-store.js';
 import { decideRenewal, type RenewVerdict } from './renew-decision.js';
 import type { RenewalResult } from './renewal-result.js';
 import { decideServing, type ServeVerdict } from './serve-decision.js';
-import { sessionUnavailable } from './session-unavailable.js';
+import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-health.js';
 
@@ -165,7 +165,7 @@ export class SessionReader {
     const { held, driver } = this.#context;
     const verdict = this.verdict(merchant);
     const { failure } = held.of(merchant);
-    throw sessionUnavailable(this.#context, {
+    throw new SessionUnavailable(this.#context, {
       merchant,
       detail: describeRefusal(merchant, verdict, failure),
       retryAfterMs: driver.retryAfterMs(merchant) ?? RETRY_AFTER_UNKNOWN_MS,

@@ -1,8 +1,7 @@
 import { Alarm, type Clock, Deadline, type Instant, plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
+import { type Cause, causeOf, causeOfRefusal, type RefusedWish } from './cause.js';
 import { areForeign, overAt, reportedDeathOf } from './deaths.js';
-import { explain, type ExplainedFacts } from './explanation.js';
-import type { Cause, ToldFailure } from './failure-cause.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
@@ -12,6 +11,14 @@ import { Handovers } from './handover.js';
 import { type Entry, HeldSessions } from './held-sessions.js';
 import { Lanes } from './lanes.js';
 import { type Effect, type Input, step } from './life.js';
+import {
+  conditionOf,
+  type MerchantCondition,
+  type MerchantFacts,
+  type StoreTrouble,
+  type ToldFailure,
+  whyUnavailable,
+} from './merchant-condition.js';
 import { generationOf, knownOf, type Now, serveFactsOf, unopenedOf, untilRenewalMsOf, verdictOn } from './merchant.js';
 import { isBudgetSpent, retryInMsOf, spentWait } from './obstacles.js';
 import type { Merchants } from './ports/merchants.js';
@@ -27,7 +34,6 @@ import type {
 } from './ports/session-store.js';
 import { type Tracing, untraced } from './ports/tracing.js';
 import { PAGE, Reads } from './reads.js';
-import { explainRefusal } from './refusal-cause.js';
 import type { RenewalResult } from './renewal-result.js';
 import { Rounds } from './rounds.js';
 import { SessionReader } from './session-reader.js';
@@ -36,7 +42,6 @@ import { ServiceNews } from './service-news.js';
 import { isStoreOutage, StoreHealth } from './store-health.js';
 import { WakeHeap } from './wake-heap.js';
 import { WantedRenewals } from './wanted-renewals.js';
-import { whyUnavailable } from './why-unavailable.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -229,64 +234,6 @@ export class SessionReplica {
     return areForeign(this.held.of(id), this.#nowFor(id));
   }
 
-  /**
-   * For a merchant that somebody else created sessions for, while nothing says that its newest session is dead: until
-   * when the next report would mean that they go on.
-   */
-  watchedUntil(id: string): Instant | undefined {
-    if (this.isReportedDead(id) || this.isLikelyDead(id)) return undefined;
-    return overAt(this.held.of(id), this.#nowFor(id));
-  }
-
-  /** Whether a consumer has reported the served session, to any replica, and nothing newer could be had. */
-  isReportedDead(id: string): boolean {
-    return reportedDeathOf(this.held.of(id), this.#nowFor(id)) !== undefined;
-  }
-
-  /**
-   * Whether the gateway has made a session that is of no use to us, or to this replica, and that has ended the served
-   * one.
-   */
-  isLikelyDead(id: string): boolean {
-    const merchant = this.held.of(id);
-    const isLost = merchant.failure?.trace?.lostSession === true || unopenedOf(merchant) !== undefined;
-    return isLost && this.#ports.merchants.settingsOf(id)?.supersedes !== false;
-  }
-
-  /**
-   * Whether only this replica has the session it serves, while the store takes none: it has most likely ended those of
-   * the others.
-   */
-  isUnshared(id: string): boolean {
-    const isAlone = this.#health.trouble !== undefined && this.held.of(id).held?.kept === 'here_alone';
-    return isAlone && this.#ports.merchants.settingsOf(id)?.supersedes !== false;
-  }
-
-  strayKey(_id: string): undefined {
-    return undefined;
-  }
-
-  quietMs(_id: string): number | undefined {
-    return undefined;
-  }
-
-  /**
-   * Whether an attempt was due and finds no call left in the budget, or will find none before the session ends; or is
-   * due and has to wait for the store.
-   */
-  isHeldBack(id: string): boolean {
-    const merchant = this.held.of(id);
-    const now = this.#nowFor(id);
-    const isIdle = merchant.phase.at === 'idle';
-    const spent = spentWait(merchant, now);
-    if (spent === undefined) {
-      const isDue = isIdle && untilRenewalMsOf(merchant, now) <= 0 && merchant.failure === undefined;
-      return isDue && this.#health.trouble !== undefined;
-    }
-    // The call under way may be the one that spent it.
-    return merchant.isHeldBack || (isIdle && merchant.held !== undefined && spent.retryInMs >= serveFactsOf(merchant, now).leftMs);
-  }
-
   /** When the next attempt can be made, if something holds it up; undefined if the schedule comes later anyway. */
   retryInMs(id: string): number | undefined {
     const keptForMs = this.wanted.keptForMs(id);
@@ -300,21 +247,16 @@ export class SessionReplica {
 
   /** Why no session of the merchant is served, or none newer than the rejected one. */
   whyUnavailable(id: string): UnavailableReason {
-    const merchant = this.held.of(id);
-    const now = this.#nowFor(id);
-    const reported = reportedDeathOf(merchant, now);
-    return whyUnavailable({
-      isBudgetSpent: isBudgetSpent(merchant, now) || reported?.shareSpentUntil !== undefined,
-      store: this.#health.trouble,
-      failure: merchant.failure?.kind,
-      isRenewing: this.isRenewing(id),
-      serving: verdictOn(merchant, now).reason,
-    });
+    return whyUnavailable(this.#facts(id));
   }
 
-  /** What is wrong with the merchant, and where to read on; undefined while all is well. */
+  conditionOf(id: string): MerchantCondition {
+    return conditionOf(this.#facts(id));
+  }
+
+  /** What is wrong with the merchant; undefined while all is well. */
   causeFor(id: string): Cause | undefined {
-    return explain(this.#facts(id));
+    return causeOf(this.#facts(id));
   }
 
   /** How the last call since the merchant's last session failed, whichever replica made it. */
@@ -351,15 +293,15 @@ export class SessionReplica {
     return retryInMsOf(this.held.of(id), this.#nowFor(id));
   }
 
-  explainRefusal(wish: Parameters<typeof explainRefusal>[0]): Cause | undefined {
-    return explainRefusal(wish, this.#facts(wish.merchant));
+  explainRefusal(wish: RefusedWish): Cause | undefined {
+    return causeOfRefusal(wish, this.#facts(wish.merchant));
   }
 
   get isStopping(): boolean {
     return this.#isStopping;
   }
 
-  get storeTrouble(): StoreHealth['trouble'] {
+  get storeTrouble(): StoreTrouble | undefined {
     return this.#health.trouble;
   }
 
@@ -460,11 +402,8 @@ export class SessionReplica {
         return this.#isComplete ? this.#invalidate() : undefined;
       case 'say':
         return this.#news.note(effect.what, id);
-      case 'emit': {
-        const { event } = effect;
-        const cause = event.event === 'renewal_held_back' ? this.causeFor(id) : undefined;
-        return events.emit(event.event === 'renewal_held_back' && cause !== undefined ? { ...event, cause } : event);
-      }
+      case 'emit':
+        return events.emit(effect.event);
       case 'end':
         return this.#end(entry, effect.result);
     }
@@ -784,30 +723,25 @@ export class SessionReplica {
       .map(({ id }) => id);
   }
 
-  #facts(id: string): ExplainedFacts {
+  #facts(id: string): MerchantFacts {
     const merchant = this.held.of(id);
     const now = this.#nowFor(id);
-    const { window, retryInMs } = spentWait(merchant, now) ?? {};
+    const { held, phase } = merchant;
+    const spent = spentWait(merchant, now);
     return {
-      result: verdictOn(merchant, now).result,
+      serving: verdictOn(merchant, now),
+      session: held?.session,
+      isDue: held !== undefined && untilRenewalMsOf(merchant, now) <= 0,
+      isRenewing: phase.at !== 'idle',
       failure: this.failureOf(id),
-      isForeign: areForeign(merchant, now),
-      session: merchant.held?.session,
-      isLikelyDead: this.isLikelyDead(id),
       unopened: unopenedOf(merchant),
-      isUnshared: this.isUnshared(id),
-      strayKey: undefined,
+      supersedes: now.settings?.supersedes !== false,
       reported: reportedDeathOf(merchant, now),
-      isReportedElsewhere: false,
-      spent:
-        retryInMs === undefined
-          ? undefined
-          : { freeAt: plusMs(now.wall, retryInMs), ...(window === undefined ? {} : { window }) },
-      isHeldBack: this.isHeldBack(id),
-      watchedUntil: this.watchedUntil(id),
-      createdUntil: undefined,
-      now: now.wall,
-      why: () => this.whyUnavailable(id),
+      isForeign: areForeign(merchant, now),
+      watchedUntil: overAt(merchant, now),
+      spent: spent && { freeAt: plusMs(now.wall, spent.retryInMs), ...(spent.window && { window: spent.window }) },
+      isBudgetSpent: isBudgetSpent(merchant, now),
+      store: this.#health.trouble,
     };
   }
 

@@ -3,10 +3,10 @@ import { ChangeWait } from './change-wait.js';
 import { followed, type ReplicaFace } from './face.js';
 import { knownOf } from './merchant.js';
 import type { Merchants } from './ports/merchants.js';
-import { storeRefusal } from './refusal-cause.js';
+import { storeRefusal } from './cause.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { SessionReader } from './session-reader.js';
-import { sessionUnavailable } from './session-unavailable.js';
+import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-health.js';
 
@@ -150,7 +150,7 @@ export class WantedRenewals {
   #refuse({ merchant, generation, isJoined }: AnsweredWish, result: RenewalResult | undefined): never {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
     const wish = { merchant, refusedBy: result?.kind, isJoined, store: this.#context.driver.storeTrouble };
-    throw sessionUnavailable(this.#context, {
+    throw new SessionUnavailable(this.#context, {
       merchant,
       reason: storeRefusal(wish),
       cause: this.#context.driver.explainRefusal(wish),

@@ -1,11 +1,6 @@
+import { isUntrusted } from '#libs/causes';
 import { type Clock, plusMs } from '#libs/clock';
-import {
-  isUntrusted,
-  type RecordedFailure,
-  type RenewalOutcome,
-  type SessionEvent,
-  type SessionEvents,
-} from '#libs/session';
+import { type RecordedFailure, type RenewalOutcome, type SessionEvent, type SessionEvents } from '#libs/session';
 import type { StatusFailure, StatusGateway, StatusGatewayHealth } from './status-document.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;

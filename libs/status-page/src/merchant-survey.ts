@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/clock';
-import { conditionOf, merchantConditions, type SessionReplica } from '#libs/session';
+import { merchantConditions, type SessionReplica } from '#libs/session';
 import type { StatusCondition, StatusCounts } from './status-document.js';
 
 /** However many viewers look and search, every merchant is looked at only once in this time. */
@@ -14,7 +14,7 @@ interface SurveyedMerchant {
 interface Survey {
   /**
    * Those that need attention come first: by condition, and within it the one that expires first. They include
-   * merchants that look well but had a duel that has gone quiet, or that nobody can renew while the store is away.
+   * merchants that look well and that nobody can renew while the store is away.
    * Those that are well follow in the order of the configuration, so that they do not change places with each renewal.
    */
   readonly merchants: readonly SurveyedMerchant[];
@@ -24,21 +24,7 @@ interface Survey {
 }
 
 interface SurveyParts {
-  readonly replica: Pick<
-    SessionReplica,
-    | 'held'
-    | 'failures'
-    | 'reader'
-    | 'isRenewing'
-    | 'hasForeignAuthorizer'
-    | 'isReportedDead'
-    | 'isLikelyDead'
-    | 'isUnshared'
-    | 'isHeldBack'
-    | 'quietMs'
-    | 'watchedUntil'
-    | 'strayKey'
-  >;
+  readonly replica: Pick<SessionReplica, 'held' | 'conditionOf'>;
   readonly ids: () => readonly string[];
   readonly isRenewalBlocked: (merchant: string) => boolean;
   readonly hostOf: (merchant: string) => string | undefined;
@@ -64,25 +50,13 @@ export class MerchantSurvey {
   }
 
   conditionOf(merchant: string): StatusCondition {
-    return conditionOf(this.#parts.replica, merchant);
+    return this.#parts.replica.conditionOf(merchant);
   }
 
   #survey(): Survey {
     const worrying: SurveyedMerchant[] = [];
     const well: SurveyedMerchant[] = [];
-    const counts = {
-      unavailable: 0,
-      stale: 0,
-      foreign_authorizer: 0,
-      reported_dead: 0,
-      likely_dead: 0,
-      unshared: 0,
-      watched: 0,
-      held_back: 0,
-      failing: 0,
-      renewing: 0,
-      fresh: 0,
-    };
+    const counts = { unavailable: 0, foreign_authorizer: 0, dead: 0, stale: 0, failing: 0, fresh: 0 };
     const hosts = new Map<string, number>();
     for (const id of this.#parts.ids()) {
       const condition = this.conditionOf(id);
@@ -95,9 +69,7 @@ export class MerchantSurvey {
   }
 
   #isWell(id: string, condition: StatusCondition): boolean {
-    const { replica, isRenewalBlocked } = this.#parts;
-    const looksWell = condition === 'fresh' || condition === 'renewing';
-    return looksWell && replica.quietMs(id) === undefined && !isRenewalBlocked(id);
+    return condition === 'fresh' && !this.#parts.isRenewalBlocked(id);
   }
 
   #worstFirst(merchants: readonly SurveyedMerchant[]): SurveyedMerchant[] {

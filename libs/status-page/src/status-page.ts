@@ -1,6 +1,5 @@
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents } from '#libs/session';
-import { DeathReports } from './death-reports.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MerchantSurvey } from './merchant-survey.js';
@@ -35,7 +34,6 @@ export class StatusPage implements SessionEvents {
   readonly linked: readonly Runbook[] = readLinkedPages();
   readonly viewers: StatusViewers;
   readonly #history: RenewalHistory;
-  readonly #reports: DeathReports;
   readonly #gateways: GatewayHealth;
   readonly #store: StoreHealth;
   readonly #lag: EventLoopLag;
@@ -45,7 +43,6 @@ export class StatusPage implements SessionEvents {
   constructor(source: StatusSource, { name, clock }: ShownReplica) {
     const hostOf = (id: string): string | undefined => source.merchant(id)?.gatewayHost;
     this.#history = new RenewalHistory(clock);
-    this.#reports = new DeathReports();
     this.#gateways = new GatewayHealth(hostOf, clock);
     this.#store = new StoreHealth(() => source.store(), clock);
     this.#lag = new EventLoopLag(clock);
@@ -55,7 +52,6 @@ export class StatusPage implements SessionEvents {
       replica,
       clock,
       history: this.#history,
-      reports: this.#reports,
       gateways: this.#gateways,
       store: this.#store,
       lag: this.#lag,
@@ -78,7 +74,6 @@ export class StatusPage implements SessionEvents {
 
   emit(event: SessionEvent): void {
     this.#history.emit(event);
-    this.#reports.emit(event);
     this.#gateways.emit(event);
     this.#store.emit(event);
     this.noteNews();

@@ -1,5 +1,5 @@
+import { toldStore } from '#libs/causes';
 import type { Clock } from '#libs/clock';
-import { storeRefusal } from '#libs/errors';
 import type { SessionEvent, SessionEvents } from '#libs/session';
 import type { StatusStore } from './status-document.js';
 import type { StoreConnection } from './status-source.js';
@@ -24,14 +24,13 @@ export class StoreHealth implements SessionEvents {
   describe(): StatusStore {
     const { type, condition, since, reason } = this.#connection();
     const isAway = condition === 'refuses' || condition === 'silent';
-    const refusal = condition === 'refuses' ? storeRefusal(reason) : undefined;
     return {
       type,
       ...(condition === undefined ? {} : { condition }),
       ...(since === undefined ? {} : { since }),
       // There is nothing to explain about a store that answers.
       ...(reason === undefined || condition === 'answers' ? {} : { reason }),
-      ...(refusal === undefined ? {} : { refusal }),
+      ...(isAway ? { cause: toldStore(condition, reason) } : {}),
       // Nothing more is asked of a store that refuses or is silent: the last request says nothing about what it cannot
       // do.
       ...(this.#failing === undefined || isAway ? {} : { failing: this.#failing }),

@@ -1,5 +1,5 @@
 /** @import { StatusCondition, StatusCounts } from '../status-document.js' */
-import { conditionNames, conditions } from './condition.js';
+import { conditions, nameOf } from './condition.js';
 import { element, setText } from './elements.js';
 
 /**
@@ -46,7 +46,7 @@ export class Filters {
     const count = element('span', { class: 'count' }, ['0']);
     const pressed = String(condition === undefined);
     const button = element('button', { type: 'button', class: 'filter', 'aria-pressed': pressed }, [
-      condition === undefined ? 'All' : conditionNames[condition],
+      condition === undefined ? 'All' : nameOf(condition),
       count,
     ]);
     button.dataset['condition'] = condition ?? 'all';

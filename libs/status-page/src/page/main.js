@@ -1,6 +1,6 @@
 /** @import { StatusCounts, StatusDocument } from '../status-document.js' */
 /** @import { FeedState } from './feed.js' */
-import { conditionNames, conditions, countConditions } from './condition.js';
+import { conditions, nameOf } from './condition.js';
 import { configurationNotice } from './configuration-notice.js';
 import { byId, element, setAttribute, setText } from './elements.js';
 import { Feed } from './feed.js';
@@ -44,8 +44,7 @@ function draw() {
   drawConnection();
   if (latest === undefined) return;
   const now = clock.now();
-  const isComplete = latest.matching === latest.merchants.length;
-  const counts = isComplete ? countConditions(latest.merchants, now) : latest.counts;
+  const { counts } = latest;
   drawHeadline(latest, counts, now);
   drawNotice(latest, now);
   cards.draw(latest, now);
@@ -58,7 +57,7 @@ function draw() {
  * @param {number} now
  */
 function drawMerchants(document, now) {
-  const selected = selection.of(document, filters.value, now);
+  const selected = selection.of(document, filters.value);
   if (selected === undefined) return write('rest', 'Searching');
   const { merchants, matching } = selected;
   list.show(merchants);
@@ -82,19 +81,17 @@ function restText(shown, matching) {
  * @param {number} now
  */
 function drawHeadline(document, counts, now) {
-  const { condition, text, ending, because, detail, runbook, also } = headlineOf(document, counts, now);
+  const { condition, text, ending, detail, runbook } = headlineOf(document, counts, now);
   const { replica } = document;
   setAttribute(byId('headline', HTMLElement), 'data-condition', condition);
   setAttribute(byId('headline-glyph', SVGElement), 'href', `#glyph-${condition}`);
   write('headline-words', text);
   write('headline-ending', ending);
-  write('headline-because', because);
   write('headline-detail', detail);
   drawRunbook('headline-runbook', runbook);
-  drawRunbook('headline-also', also);
   write('replica-name', `${replica.name} · ${replica.version}`);
   const urgent = conditions
-    .slice(0, conditions.indexOf('held_back'))
+    .slice(0, conditions.indexOf('stale'))
     .reduce((sum, condition) => sum + counts[condition], 0);
   setTitle(urgent === 0 ? 'Session broker' : `(${urgent}) Session broker`);
   drawShares(counts);
@@ -140,7 +137,7 @@ function drawShares(counts) {
     if (!(share instanceof HTMLElement)) continue;
     share.style.flexGrow = String(counts[condition]);
     share.hidden = counts[condition] === 0;
-    if (counts[condition] > 0) words.push(`${counts[condition]} ${conditionNames[condition]}`);
+    if (counts[condition] > 0) words.push(`${counts[condition]} ${nameOf(condition)}`);
   }
   setAttribute(shares, 'aria-label', `Merchants: ${words.join(', ')}`);
 }

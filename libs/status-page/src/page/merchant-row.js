@@ -1,5 +1,5 @@
 /** @import { StatusMerchant } from '../status-document.js' */
-import { conditionAt, conditionName, lifeAt } from './condition.js';
+import { lifeAt, nameOf } from './condition.js';
 import { element, glyph, setAttribute, setGlyph, setText } from './elements.js';
 import { MerchantDetails } from './merchant-details.js';
 import { Remedy } from './remedy.js';
@@ -25,14 +25,12 @@ export class MerchantRow {
   #meter = element('div', { class: 'life', role: 'meter', 'aria-valuemin': '0' });
   #timeline = new Timeline();
   #details = new MerchantDetails();
-  /** @type {Remedy} */
-  #remedy;
+  #remedy = new Remedy();
 
   /** @param {StatusMerchant} merchant */
   constructor(merchant) {
     this.#merchant = merchant;
     const { id } = merchant;
-    this.#remedy = new Remedy(id);
     const details = `details-${id}`;
     this.#button.append(id);
     this.#button.dataset['merchant'] = id;
@@ -70,13 +68,13 @@ export class MerchantRow {
 
   /** @param {number} now by the replica's clock */
   draw(now) {
-    const condition = conditionAt(this.#merchant, now);
+    const { condition } = this.#merchant;
     setAttribute(this.element, 'data-condition', condition);
     setGlyph(this.#glyph, condition);
-    setText(this.#condition, conditionName(this.#merchant, now));
+    setText(this.#condition, nameOf(condition));
     setText(this.#outlook, outlookText(this.#merchant, now));
     this.#drawLife(now);
-    this.#remedy.draw(this.#merchant, now);
+    this.#remedy.draw(this.#merchant);
     this.#timeline.draw(now);
     if (!this.#details.element.hidden) this.#details.draw(this.#merchant, now);
   }

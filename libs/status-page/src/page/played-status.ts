@@ -13,9 +13,6 @@ export const replica: StatusReplica = {
   eventLoopLagMs: { latest: 0, worst: 0 },
 };
 
-/** A store that does not answer. */
-export const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
-
 /** A merchant whose next attempt comes after its session's end. */
 export const blocked = (expiresAt: number): StatusMerchant => ({
   id: `shop-${expiresAt}`,

@@ -1,6 +1,5 @@
 /** @import { StatusDocument, StatusMerchant } from '../status-document.js' */
 /** @import { Filter } from './filters.js' */
-import { conditionAt } from './condition.js';
 
 /** A search that the replica has to answer is repeated when news comes, but not more often than this. */
 const MIN_PAUSE_MS = 2_000;
@@ -42,12 +41,11 @@ export class Selection {
   /**
    * @param {StatusDocument} document
    * @param {Filter} filter
-   * @param {number} now
    * @returns {Selected | undefined} undefined while the replica is being asked for the first time
    */
-  of(document, filter, now) {
+  of(document, filter) {
     if (document.matching === document.merchants.length) {
-      const merchants = document.merchants.filter((merchant) => matches(merchant, filter, now));
+      const merchants = document.merchants.filter((merchant) => matches(merchant, filter));
       return { merchants, matching: merchants.length };
     }
     if (filter.text === '' && filter.condition === undefined) return document;
@@ -92,8 +90,7 @@ function keyOf({ text, condition }) {
 /**
  * @param {StatusMerchant} merchant
  * @param {Filter} filter
- * @param {number} now
  */
-function matches(merchant, { text, condition }, now) {
-  return merchant.id.includes(text) && (condition === undefined || conditionAt(merchant, now) === condition);
+function matches(merchant, { text, condition }) {
+  return merchant.id.includes(text) && (condition === undefined || merchant.condition === condition);
 }

@@ -27,7 +27,7 @@ class Rig {
   });
 
   found(document: StatusDocument, filter: Partial<Filter>): string[] | undefined {
-    return this.selection.of(document, { ...ALL, ...filter }, 0)?.merchants.map(({ id }) => id);
+    return this.selection.of(document, { ...ALL, ...filter })?.merchants.map(({ id }) => id);
   }
 }
 
@@ -45,7 +45,7 @@ describe('the selection of merchants', () => {
   it('is what the news lists, when there are more and nothing is searched for', () => {
     const rig = new Rig();
     const document = aDocument(['worst'], 10_000);
-    expect(rig.selection.of(document, ALL, 0)).toMatchObject({ matching: 10_000 });
+    expect(rig.selection.of(document, ALL)).toMatchObject({ matching: 10_000 });
     rig.selection.refresh(document, ALL);
     expect(rig.time.waiting).toBe(0);
   });

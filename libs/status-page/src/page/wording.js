@@ -1,5 +1,4 @@
 /** @import { StatusMerchant, StatusRenewal } from '../status-document.js' */
-import { conditionAt, isNextTooLate, reported } from './condition.js';
 
 const S = 1_000;
 const MIN = 60 * S;
@@ -67,20 +66,29 @@ export function leftText({ session }, now) {
 }
 
 /**
+ * Whether the next attempt comes after the end of the session.
+ * @param {StatusMerchant['session']} session
+ * @param {number} retryAt
+ * @param {number} now
+ */
+function isTooLate(session, retryAt, now) {
+  return session !== undefined && now < session.expiresAt && retryAt >= session.expiresAt;
+}
+
+/**
  * What happens next to a merchant, in a few words.
  * @param {StatusMerchant} merchant
  * @param {number} now
  */
-export function outlookText(merchant, now) {
-  const { session, renewing, retryAt, renewalBlocked, budgetSpent, failure } = merchant;
+export function outlookText({ condition, session, renewing, retryAt, renewalBlocked, budgetSpent, failure }, now) {
   if (renewing) return 'creating the next session';
   if (renewalBlocked) return 'nothing is renewed';
   if (retryAt !== undefined && retryAt - now >= S) {
-    const isLate = isNextTooLate(merchant, now);
+    const isLate = isTooLate(session, retryAt, now);
     return `${budgetSpent ? 'create-call budget spent, ' : ''}next attempt ${isLate ? 'after its end, ' : ''}in ${durationText(retryAt - now)}`;
   }
   if (budgetSpent) return 'create-call budget spent';
-  const isOnSchedule = failure === undefined && !['unavailable', 'stale'].includes(conditionAt(merchant, now));
+  const isOnSchedule = failure === undefined && !['unavailable', 'stale'].includes(condition);
   if (session === undefined || !isOnSchedule) return 'next attempt is due';
   return session.renewAt > now ? `renews in ${durationText(session.renewAt - now)}` : 'renewal is due';
 }
@@ -107,14 +115,6 @@ export function renewalText(renewal, now) {
   const ago = agoText(now - renewal.at);
   if (renewal.outcome !== 'success') return `${ago} · ${outcomeNames[renewal.outcome]}`;
   return `${ago} · ${renewal.trigger} · ${tookText(renewal.callMs)}`;
-}
-
-/**
- * @param {string} id of a merchant
- * @returns what to type for one attempt despite the back-off
- */
-export function renewCommand(id) {
-  return `session-broker renew --merchant ${id}`;
 }
 
 /**
@@ -146,42 +146,4 @@ export function timeText(at, now) {
 /** @param {string} text */
 export function capital(text) {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-}
-
-/** The runbook for when somebody else creates sessions. */
-export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
-
-/** @typedef {{ readonly text: string, readonly runbook: string }} Matter */
-
-/**
- * What is wrong with a merchant, or what nobody can know about one that looks well.
- * @param {StatusMerchant} merchant
- * @param {number} now
- * @returns {Matter | undefined} undefined for one that is well
- */
-export function matterOf({ cause, quietSince, ...merchant }, now) {
-  if (cause !== undefined) return { text: `${cause.text}${reportText(merchant)}`, runbook: cause.runbook };
-  if (quietSince === undefined) return undefined;
-  const quiet = quietText('a dead session', now - quietSince).join('');
-  return { text: `${quiet}; somebody else may still create sessions`, runbook: FOREIGN_AUTHORIZER };
-}
-
-/**
- * @param {string} what
- * @param {number} ms
- * @returns {[text: string, ending: string]} how long nobody has reported it
- */
-export function quietText(what, ms) {
-  const to = `reported ${what} to this replica`;
-  return ms < 2 * S ? [`a consumer has just ${to}`, ''] : [`no consumer has ${to}`, ` for ${durationText(ms)}`];
-}
-
-/**
- * If the report was made to another replica, the cause says so (ADR 41).
- * @param {Pick<StatusMerchant, 'condition' | 'reportedBy' | 'reportedAs'>} merchant with the gateway codes they met
- */
-export function reportText({ condition, reportedBy = [], reportedAs = [] }) {
-  // For any other condition, it does not matter who reported the session dead before.
-  if (!reported.has(condition) || reportedBy.length === 0) return '';
-  return ` (reported by ${reportedBy.join(', ')}${reportedAs.length === 0 ? '' : `: ${reportedAs.join(', ')}`})`;
 }

@@ -4,7 +4,6 @@ import {
   countText,
   durationText,
   leftText,
-  matterOf,
   outlookText,
   renewalText,
   skewText,
@@ -73,7 +72,7 @@ describe('the words of the page', () => {
     ['create-call budget spent', { budgetSpent: true }, 800_000],
     [
       'create-call budget spent, next attempt after its end, in 5 min 0 s',
-      { condition: 'held_back', budgetSpent: true, retryAt: 1_100_000 },
+      { condition: 'failing', budgetSpent: true, retryAt: 1_100_000 },
       800_000,
     ],
     ['next attempt in 5 min 0 s', { condition: 'unavailable', retryAt: 1_400_000 }, 1_100_000],
@@ -83,8 +82,8 @@ describe('the words of the page', () => {
     ['next attempt in 30 s', { condition: 'failing', retryAt: 830_000 }, 800_000],
     ['next attempt after its end, in 50 min 0 s', { condition: 'failing', retryAt: 3_800_000 }, 800_000],
     ['next attempt is due', { condition: 'failing', retryAt: 700_000, failure }, 800_000],
-    ['renews in 13 min 20 s', { condition: 'likely_dead' }, 0],
-    ['next attempt is due', { condition: 'likely_dead', failure }, 0],
+    ['renews in 13 min 20 s', { condition: 'dead' }, 0],
+    ['next attempt is due', { condition: 'dead', failure }, 0],
   ])('say what comes next: %s', (text, facts, now) => {
     expect(outlookText({ ...merchant, ...facts }, now)).toBe(text);
   });
@@ -95,30 +94,6 @@ describe('the words of the page', () => {
     ['10 s ago · timed out', { at: 0, generation: 1, outcome: 'timeout', trigger: 'demand', callMs: 5_000 }],
   ])('tell a renewal: %s', (text, renewal) => {
     expect(renewalText(renewal, 10_000)).toBe(text);
-  });
-
-  it('say what is the matter, who reported it, and of a duel that has gone quiet that it may go on', () => {
-    const cause = { text: 'consumers report the session dead, and it has not been replaced yet', runbook: 'rejected' };
-    expect(matterOf(merchant, 0)).toBeUndefined();
-    expect(matterOf({ ...merchant, cause }, 0)).toEqual(cause);
-    expect(matterOf({ ...merchant, cause, condition: 'reported_dead' }, 0)).toEqual(cause);
-    const reported = { ...merchant, cause, reportedBy: ['checkout', 'refunds'] };
-    expect(matterOf({ ...reported, condition: 'reported_dead' }, 0)?.text).toBe(
-      `${cause.text} (reported by checkout, refunds)`,
-    );
-    expect(
-      matterOf({ ...reported, condition: 'foreign_authorizer', reportedAs: ['b_used_token', 'b_unknown_device'] }, 0)
-        ?.text,
-    ).toBe(`${cause.text} (reported by checkout, refunds: b_used_token, b_unknown_device)`);
-    expect(matterOf({ ...reported, condition: 'unavailable' }, 0)).toEqual(cause);
-    expect(matterOf({ ...merchant, quietSince: 20_000 }, 200_000)).toEqual({
-      text: 'no consumer has reported a dead session to this replica for 3 min 0 s; somebody else may still create sessions',
-      runbook: 'foreign-authorizer',
-    });
-    expect(matterOf({ ...merchant, quietSince: 199_000 }, 200_000)?.text).toBe(
-      'a consumer has just reported a dead session to this replica; somebody else may still create sessions',
-    );
-    expect(matterOf({ ...merchant, cause, quietSince: 0 }, 0)).toEqual(cause);
   });
 
   it('says a time of day with its zone, and the day only where it is not today', () => {
