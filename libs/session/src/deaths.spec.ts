@@ -3,7 +3,7 @@ import { aSession, someSettings } from '#libs/testing';
 import { areForeign, beforeNext, overAt, reportedDeathOf } from './deaths.js';
 import { type Effect, type Input, step } from './life.js';
 import { heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
-import type { DeathReport } from './ports/session-store.js';
+import type { DeathReport, StoredReport } from './ports/session-store.js';
 import type { Session } from './session.js';
 
 const HOUR = 3_600_000;
@@ -27,7 +27,7 @@ class Deaths {
     isStopping: false,
   };
   /** Whether somebody else was said to create, in order. */
-  readonly told: boolean[] = [];
+  readonly said: boolean[] = [];
 
   holding(generation: number, deathsBefore?: number, overrides: Partial<Session> = {}): this {
     const { wall, ms } = this.now;
@@ -47,7 +47,7 @@ class Deaths {
     const { merchant, effects } = step(this.merchant, input, this.now);
     this.merchant = merchant;
     for (const effect of effects) {
-      if (effect.do === 'emit' && effect.event.event === 'foreign_authorizer') this.told.push(effect.event.isPresent);
+      if (effect.do === 'emit' && effect.event.event === 'foreign_authorizer') this.said.push(effect.event.isPresent);
     }
     return effects;
   }
@@ -60,17 +60,24 @@ class Deaths {
 
   /** @returns whether the store was asked what the death proves */
   reject(generation: number, reason = 'b_expired_token'): boolean {
-    return this.feed({ on: 'rejected', generation, reason }).some((effect) => effect.do === 'condemn');
+    return this.feed({ on: 'rejected', generation, reason }).some((effect) => effect.do === 'report');
   }
 
-  judge(generation: number, isEarly = true): this {
-    this.feed({ on: 'judged', generation, isEarly });
+  judge(generation: number, diedEarly = true): this {
+    const report = { generation, ageMs: 0, mayProve: true };
+    this.feed({ on: 'reported', report, atMs: this.now.ms, answer: { isKept: true, diedEarly } });
     return this;
   }
 
-  read(reportedDead: DeathReport | undefined): readonly Effect[] {
+  told(isKept: boolean): void {
+    const report = { generation: 10, ageMs: 0, mayProve: false };
+    this.feed({ on: 'reported', report, atMs: 0, answer: { isKept, diedEarly: false } });
+  }
+
+  read(stored: Omit<StoredReport, 'diedEarly'> | undefined): readonly Effect[] {
     const state = { merchant: 'shop', stored: { kind: 'unchanged', ageMs: 0 }, dueInMs: 1 } as const;
-    const report = reportedDead === undefined ? {} : { reportedDead };
+    const diedEarly = this.merchant.held?.verdict === 'died_early';
+    const report = stored === undefined ? {} : { reportedDead: { ...stored, diedEarly } };
     return this.feed({ on: 'stored', state: { ...state, ...report }, ageMs: 0, failureBefore: undefined });
   }
 
@@ -133,7 +140,7 @@ describe('somebody else', () => {
     const deaths = new Deaths().holding(10, 1);
     expect(deaths.isForeign).toBe(false);
     deaths.judge(10).pass(1_000);
-    expect([deaths.isForeign, deaths.told]).toEqual([true, [true]]);
+    expect([deaths.isForeign, deaths.said]).toEqual([true, [true]]);
   });
 
   it('is there until a newer session has outlived an early death, and that is known beforehand', () => {
@@ -142,7 +149,7 @@ describe('somebody else', () => {
     deaths.pass(EARLY_MS - 1);
     expect(deaths.isForeign).toBe(true);
     deaths.pass(1);
-    expect([deaths.isForeign, deaths.told]).toEqual([false, [true, false]]);
+    expect([deaths.isForeign, deaths.said]).toEqual([false, [true, false]]);
   });
 
   it('stays for two pauses beside a dead session, from its last report on, whoever reported it', () => {
@@ -178,7 +185,7 @@ describe('a report that something lasting kept from being acted on', () => {
   it('is told to the store with what holds up a newer session, and to people until then', () => {
     const deaths = new Deaths().holding(10, 0);
     expect(unreplaced(deaths, spent)).toEqual([
-      { generation: 10, ageMs: 0, heldUp: { by: 'budget', forMs: 60_000 } },
+      { generation: 10, ageMs: 0, mayProve: false, heldUp: { by: 'budget', forMs: 60_000 } },
     ]);
     expect(deaths.reported).toEqual({ generation: 10, shareSpentUntil: plusMs(START, 60_000) });
     expect(deaths.pass(60_000).reported).toEqual({ generation: 10 });
@@ -202,9 +209,9 @@ describe('a report that something lasting kept from being acted on', () => {
     unreplaced(deaths, spent);
     const told = (): number => deaths.read(undefined).filter((effect) => effect.do === 'report').length;
     expect(told()).toBe(0);
-    deaths.feed({ on: 'reported', atMs: 0, isKept: false });
+    deaths.told(false);
     expect(told()).toBe(1);
-    deaths.feed({ on: 'reported', atMs: 0, isKept: true });
+    deaths.told(true);
     expect(told()).toBe(1);
   });
 

@@ -176,7 +176,7 @@ describe('a session that the store has not confirmed', () => {
     expect(resultOf(play.feed({ on: 'unpublished', isLast: false }))).toEqual({ kind: 'renewed' });
     expect(found(play.feed({ on: 'store_back' }), 'offer').offer).toMatchObject({ ageMs: 15_000 });
     expect(play.feed({ on: 'store_back' })).toEqual([]);
-    play.feed({ on: 'offered', generation: 1_000, answer: 'taken' });
+    play.feed({ on: 'offered', generation: 1_000, answer: 'published' });
     expect(play.feed({ on: 'store_back' })).toEqual([]);
   });
 
@@ -200,7 +200,7 @@ describe('a session that the store has not confirmed', () => {
   it('rests for five seconds when it was refused, and is asked about at once after an outage', () => {
     const play = new Play(served());
     expect(names(play.read())).toEqual(['resync', 'offer']);
-    expect(names(play.feed({ on: 'offered', generation: 10, answer: 'refused' }))).toEqual(['read']);
+    expect(names(play.feed({ on: 'offered', generation: 10, answer: 'fenced' }))).toEqual(['read']);
     expect(names(play.read())).toEqual(['resync']);
     play.pass(5_000);
     expect(names(play.read())).toEqual(['resync', 'offer']);
@@ -272,7 +272,7 @@ describe('a call that failed', () => {
     const play = new Play();
     play.claim();
     play.fail('transient');
-    const state: StoredState = { merchant: 'shop', stored: { kind: 'absent' } };
+    const state: StoredState = { merchant: 'shop', stored: { kind: 'absent' }, dueInMs: 0 };
     play.feed({ on: 'stored', state, ageMs: 0, failureBefore: undefined });
     expect(play.merchant.failure).toMatchObject({ kind: 'transient' });
   });
@@ -308,7 +308,7 @@ describe('what the store has', () => {
   it('is told once to open with none of our keys, and is what a renewal has to exceed', () => {
     const play = new Play(served());
     const events = (): string[] => {
-      const state: StoredState = { merchant: 'shop', stored: { kind: 'unopenable', generation: 11 } };
+      const state: StoredState = { merchant: 'shop', stored: { kind: 'unopenable', generation: 11 }, dueInMs: 0 };
       const { merchant, effects } = step(play.merchant, { on: 'stored', state, ageMs: 0, failureBefore: undefined }, play.now);
       play.merchant = merchant;
       return effects.flatMap((effect) => (effect.do === 'emit' ? [effect.event.event] : []));
@@ -372,11 +372,15 @@ describe('whatever happens', () => {
     () => ({ on: 'published', answer: 'published' }),
     () => ({ on: 'published', answer: 'fenced' }),
     () => ({ on: 'unpublished', isLast: true }),
-    (generation) => ({ on: 'offered', generation, answer: 'refused' }),
+    (generation) => ({ on: 'offered', generation, answer: 'fenced' }),
     (generation) => ({ on: 'rejected', generation, reason: 'b_used_token' }),
     (generation) => ({
       on: 'stored',
-      state: { merchant: 'shop', stored: { kind: 'session', session: aSession({ generation: 1 + generation }), ageMs: 0 } },
+      state: {
+        merchant: 'shop',
+        stored: { kind: 'session', session: aSession({ generation: 1 + generation }), ageMs: 0 },
+        dueInMs: 0,
+      },
       ageMs: 0,
       failureBefore: undefined,
     }),

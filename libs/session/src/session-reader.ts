@@ -156,8 +156,9 @@ export class SessionReader {
   /** Whoever waits anyway is not given what is reported dead, unless something lasting keeps it from being replaced. */
   async #waitForReplacement({ merchant, waitsThroughFailure, ...wish }: ReadWish): Promise<void> {
     const { held: sessions } = this.#context;
-    const { held, report } = sessions.of(merchant);
-    if (!waitsThroughFailure || held?.isReported !== true || report !== undefined) return;
+    const { held, report, failure } = sessions.of(merchant);
+    const isHeldUp = report?.heldUp !== undefined || failure !== undefined;
+    if (!waitsThroughFailure || held?.isReported !== true || isHeldUp) return;
     await this.newerThan(held.session.generation, { merchant, ...wish });
   }
 
