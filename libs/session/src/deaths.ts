@@ -97,7 +97,11 @@ export function beforeNext(
 }
 
 /** A consumer has found this generation dead. */
-export function noteRejected(held: Held, generation: number, reason: string | undefined, now: Pick<Now, 'ms'>): Held {
+export function noteRejected(
+  held: Held,
+  { generation, reason }: { readonly generation: number; readonly reason: string | undefined },
+  now: Pick<Now, 'ms'>,
+): Held {
   if (held.session.generation !== generation) return held;
   return { ...held, isReported: true, ...(isDeathCode(reason) ? { reportedAtMs: now.ms } : {}) };
 }

@@ -31,13 +31,17 @@ export function replacesLiving({ coolDownMs }: Pick<Wish, 'coolDownMs'>): boolea
   return coolDownMs > 0;
 }
 
-/** @param coolDownMs if any, the refused claim would have replaced a living session: its budget is only a share */
-export function blockedBy(blocked: Blocked, refusal: ClaimRefusal, now: Pick<Now, 'ms'>, coolDownMs = 0): Blocked {
+/** @param wish what was refused: if it would have replaced a living session, its budget is only a share */
+export function blockedBy(
+  blocked: Blocked,
+  refusal: ClaimRefusal,
+  { ms, wish: { coolDownMs } = { coolDownMs: 0 } }: { readonly ms: number; readonly wish?: Pick<Wish, 'coolDownMs'> },
+): Blocked {
   // It concerns the schedule alone, which asks the store anyway.
   if (refusal.kind === 'not_due') return blocked;
   const isEarly = coolDownMs > 0;
-  const untilMs = now.ms + refusal.retryInMs;
-  const block = { refusal, untilMs, bindsUntilMs: now.ms + IMPATIENT_AFTER_MS, coolDownMs };
+  const untilMs = ms + refusal.retryInMs;
+  const block = { refusal, untilMs, bindsUntilMs: ms + IMPATIENT_AFTER_MS, coolDownMs };
   if (refusal.kind === 'cooled_down') return { ...blocked, early: block };
   if (refusal.kind !== 'budget_exhausted') return { ...blocked, everybody: block };
   return isEarly ? { ...blocked, early: block, share: block } : { ...blocked, everybody: block, budget: block };

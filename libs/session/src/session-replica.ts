@@ -1,4 +1,4 @@
-import { Alarm, type Clock, Deadline, type Instant, plusMs } from '#libs/clock';
+import { Alarm, type Clock, Deadline, plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { type Cause, causeOf, causeOfRefusal, type RefusedWish } from './cause.js';
 import { areForeign, overAt, reportedDeathOf } from './deaths.js';
@@ -139,7 +139,7 @@ export class SessionReplica {
     this.#reads = new Reads({
       clock,
       read: (merchants) => this.#read(merchants),
-      onFailure: (error) => this.#reportBroken('refresh', error),
+      onFailure: (error) => this.reportBroken('refresh', error),
     });
     this.#wakes = new WakeHeap(
       clock,
@@ -201,7 +201,7 @@ export class SessionReplica {
     try {
       await this.#readPages(added);
     } catch (error) {
-      if (!isStoreOutage(error)) return this.#reportBroken('change of merchants', error);
+      if (!isStoreOutage(error)) return this.reportBroken('change of merchants', error);
       this.#invalidate();
     }
     for (const id of changed) this.#feed(this.held.entryOf(id), { on: 'configured' });
@@ -308,7 +308,7 @@ export class SessionReplica {
 
   /** Any failure but an outage is a bug of ours: it is reported once, and the replica carries on. */
   reportBroken(activity: string, error: unknown): void {
-    this.#reportBroken(activity, error);
+    if (!isStoreOutage(error)) this.#ports.events.emit({ event: 'broken', activity, error });
   }
 
   // ---- One merchant: inputs in, effects out
@@ -324,17 +324,17 @@ export class SessionReplica {
     if (merchant.wakeAtMs !== before.wakeAtMs) this.#wakes.plan(entry);
   }
 
-  #nowOf(entry: Entry): Now {
-    const { id } = entry.merchant;
-    return { ...this.#nowFor(id), ...(entry.isRemoved ? { settings: undefined } : {}) };
+  #nowOf({ merchant: { id }, isRemoved }: Entry): Now {
+    const now = { ...this.#nowFor(id), chance: this.#ports.random() };
+    return isRemoved ? { ...now, settings: undefined } : now;
   }
 
   #nowFor(id: string): Now {
-    const { clock, merchants, random } = this.#ports;
+    const { clock, merchants } = this.#ports;
     return {
       ...this.held.moment,
       wall: clock.now(),
-      chance: random(),
+      chance: 0,
       settings: merchants.settingsOf(id),
       trouble: this.#health.trouble,
       graceMs: this.#grace.leftMs(),
@@ -422,7 +422,7 @@ export class SessionReplica {
       );
       return over;
     });
-    renewal.catch((error: unknown) => this.#reportBroken('trace', error));
+    renewal.catch((error: unknown) => this.reportBroken('trace', error));
   }
 
   #handOver(entry: Entry, { lease, limitMs, holdForMs }: Extract<Effect, { readonly do: 'hand_over' }>): void {
@@ -471,7 +471,7 @@ export class SessionReplica {
       answer = await this.#health.watch('offer', () => this.#ports.store.publish(offer));
     } catch (error) {
       if (!isStoreOutage(error)) answer = 'broken';
-      this.#reportBroken('offer', error);
+      this.reportBroken('offer', error);
     }
     this.#feed(entry, { on: 'offered', generation, answer });
   }
@@ -502,7 +502,7 @@ export class SessionReplica {
     const asked = this.#health.watch(operation, ask).then(
       (answer) => feed(answered?.(answer)),
       (error: unknown) => {
-        this.#reportBroken(operation, error);
+        this.reportBroken(operation, error);
         feed(typeof outage === 'function' ? outage() : outage);
       },
     );
@@ -514,7 +514,7 @@ export class SessionReplica {
   #track(work: Promise<void>, onBroken?: () => void): void {
     const tracked = work
       .catch((error: unknown) => {
-        this.#reportBroken('renewal', error);
+        this.reportBroken('renewal', error);
         onBroken?.();
       })
       .finally(() => this.#underway.delete(tracked));
@@ -548,9 +548,9 @@ export class SessionReplica {
   }
 
   #announce(signal: HandoverSignal): Promise<number | undefined> {
-    const { store, events } = this.#ports;
+    const { store } = this.#ports;
     return this.#health.watch('announce', () => store.announce({ kind: 'handover', ...signal })).catch((error: unknown) => {
-      if (!isStoreOutage(error)) events.emit({ event: 'broken', activity: 'hand-over', error });
+      this.reportBroken('hand-over', error);
       throw error;
     });
   }
@@ -627,7 +627,7 @@ export class SessionReplica {
       await this.#renewDue();
     } catch (error) {
       if (isStoreOutage(error)) this.#invalidate();
-      else this.#reportBroken('tick', error);
+      else this.reportBroken('tick', error);
     }
   }
 
@@ -733,9 +733,5 @@ export class SessionReplica {
       isBudgetSpent: isBudgetSpent(merchant, now),
       store: this.#health.trouble,
     };
-  }
-
-  #reportBroken(activity: string, error: unknown): void {
-    if (!isStoreOutage(error)) this.#ports.events.emit({ event: 'broken', activity, error });
   }
 }
