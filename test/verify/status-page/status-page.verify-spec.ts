@@ -127,7 +127,7 @@ describeWith('chromium', 'the status page in a browser', () => {
     const banner = shown.page.getByRole('alert');
     await banner.getByText(/connection to this replica is lost, last news at \d\d:\d\d:\d\d/).waitFor();
     await eventually(async () => (await shown.barOf('kiosk')) < drawn);
-    await shown.row('kiosk').locator('.condition', { hasText: 'Unavailable' }).waitFor();
+    await shown.row('kiosk').locator('.left', { hasText: 'expired' }).waitFor();
     await broker.startBroker();
     await shown.page.getByText('Live', { exact: true }).waitFor();
     await banner.waitFor({ state: 'hidden' });
@@ -148,7 +148,7 @@ describeWith('chromium', 'the status page in a browser', () => {
     await eventually(async () => (await page.locator('.row').count()) === 4);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
-    expect(await shown.focused()).toMatch(/^No session/);
+    expect(await shown.focused()).toMatch(/^Unavailable/);
     await page.keyboard.press('Enter');
     await page.getByText('No merchant matches.').waitFor();
     await page.keyboard.press('Shift+Tab');
