@@ -62,8 +62,7 @@ const foreign: Finder = (facts) => {
   return { code: 'watched', failedUntil: session.createdAt, watchedUntil };
 };
 
-const store: Finder = (facts) =>
-  facts.store !== undefined ? { code: reasonOfTrouble[facts.store] } : undefined;
+const store: Finder = (facts) => (facts.store !== undefined ? { code: reasonOfTrouble[facts.store] } : undefined);
 
 const failed: Finder = ({ failure }) => (failure === undefined ? undefined : failedCall(failure));
 

@@ -33,7 +33,10 @@ class Deaths {
     const { wall, ms } = this.now;
     const moments = { createdAt: wall, renewAt: plusMs(wall, 720_000), expiresAt: plusMs(wall, 900_000) };
     const facts = deathsBefore === undefined ? {} : { deathsBefore };
-    this.merchant = { ...this.merchant, held: heldFrom(aSession({ generation, ...moments, ...facts, ...overrides }), ms) };
+    this.merchant = {
+      ...this.merchant,
+      held: heldFrom(aSession({ generation, ...moments, ...facts, ...overrides }), ms),
+    };
     this.feed({ on: 'wake' });
     return this;
   }
@@ -116,7 +119,12 @@ describe('a session that is reported dead', () => {
 
   it('has died early within a quarter of its lifetime, and within an hour', () => {
     const day = { expiresAt: plusMs(START, 24 * HOUR), renewAt: plusMs(START, 20 * HOUR) };
-    expect(new Deaths().holding(10, 0, day).pass(HOUR - 1).reject(10)).toBe(true);
+    expect(
+      new Deaths()
+        .holding(10, 0, day)
+        .pass(HOUR - 1)
+        .reject(10),
+    ).toBe(true);
     expect(new Deaths().holding(10, 0, day).pass(HOUR).reject(10)).toBe(false);
   });
 });
@@ -125,7 +133,13 @@ describe('the count of early deaths', () => {
   it('goes on from a session that died early or is young, and begins anew after one that lived', () => {
     expect(new Deaths().next()).toBe(0);
     expect(new Deaths().holding(10, 1).next()).toBe(1);
-    expect(new Deaths().holding(10, 0).judge(10).pass(EARLY_MS * 2).next()).toBe(1);
+    expect(
+      new Deaths()
+        .holding(10, 0)
+        .judge(10)
+        .pass(EARLY_MS * 2)
+        .next(),
+    ).toBe(1);
     expect(new Deaths().holding(10, 1).pass(EARLY_MS).next()).toBe(0);
   });
 
@@ -169,7 +183,10 @@ describe('somebody else', () => {
   });
 
   it('is nobody by the word of a store whose clock was set back', () => {
-    const deaths = new Deaths().holding(10, 1).judge(10).pass(EARLY_MS + PAUSE_MS);
+    const deaths = new Deaths()
+      .holding(10, 1)
+      .judge(10)
+      .pass(EARLY_MS + PAUSE_MS);
     deaths.read({ generation: 10, ageMs: -1 });
     expect(deaths.pass(PAUSE_MS).isForeign).toBe(false);
   });
@@ -198,7 +215,9 @@ describe('a report that something lasting kept from being acted on', () => {
 
   it('is told again for a later end alone, or when half a pause has passed', () => {
     const deaths = new Deaths().holding(10, 0);
-    const told = [spent, { ...spent, retryInMs: 59_000 }, { ...spent, retryInMs: 62_000 }].map((result) => unreplaced(deaths, result));
+    const told = [spent, { ...spent, retryInMs: 59_000 }, { ...spent, retryInMs: 62_000 }].map((result) =>
+      unreplaced(deaths, result),
+    );
     expect(told.map((reports) => reports.length)).toEqual([1, 0, 1]);
     deaths.pass(PAUSE_MS / 2);
     expect(unreplaced(deaths, { ...spent, retryInMs: 1 })).toMatchObject([{ ageMs: 0 }]);

@@ -59,7 +59,7 @@ class Play {
 
   read(state: Partial<StoredState> & { readonly ageMs?: number } = {}): readonly Effect[] {
     const { ageMs = 0, ...rest } = state;
-    const stored = { merchant: 'shop', stored: { kind: 'absent' }, dueInMs: MINUTE, ...rest } as StoredState;
+    const stored = { merchant: 'shop', stored: { kind: 'absent' }, dueInMs: MINUTE, ...rest };
     return this.feed({ on: 'stored', state: stored, ageMs, failureBefore: this.merchant.failure });
   }
 }
@@ -233,7 +233,9 @@ describe('a call that failed', () => {
     play.fail('transient');
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
     expect(names(play.pass(10_000).wish('demand'))).toEqual(['enter', 'claim']);
-    expect(resultOf(play.feed({ on: 'refused', refusal: { kind: 'budget_exhausted', retryInMs: MINUTE } }))).toMatchObject({
+    expect(
+      resultOf(play.feed({ on: 'refused', refusal: { kind: 'budget_exhausted', retryInMs: MINUTE } })),
+    ).toMatchObject({
       kind: 'backing_off',
     });
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
@@ -309,7 +311,11 @@ describe('what the store has', () => {
     const play = new Play(served());
     const events = (): string[] => {
       const state: StoredState = { merchant: 'shop', stored: { kind: 'unopenable', generation: 11 }, dueInMs: 0 };
-      const { merchant, effects } = step(play.merchant, { on: 'stored', state, ageMs: 0, failureBefore: undefined }, play.now);
+      const { merchant, effects } = step(
+        play.merchant,
+        { on: 'stored', state, ageMs: 0, failureBefore: undefined },
+        play.now,
+      );
       play.merchant = merchant;
       return effects.flatMap((effect) => (effect.do === 'emit' ? [effect.event.event] : []));
     };
@@ -347,7 +353,8 @@ describe('what people are told', () => {
   it('is told once: that the store holds up a renewal, that a session has ended, that there is one again', () => {
     const play = new Play(served());
     play.now = { ...play.now, trouble: 'silent' };
-    const said = (effects: readonly Effect[]): string[] => effects.flatMap((one) => (one.do === 'say' ? [one.what] : []));
+    const said = (effects: readonly Effect[]): string[] =>
+      effects.flatMap((one) => (one.do === 'say' ? [one.what] : []));
     const wakes = [12, 1, 3, 1].map((minutes) => said(play.pass(minutes * MINUTE).feed({ on: 'wake' })));
     expect(wakes).toEqual([['renewal_blocked'], [], ['service_ended'], []]);
     const { wall } = play.now;

@@ -230,7 +230,7 @@ const handlers: { readonly [On in Input['on']]: (merchant: Merchant, input: Inpu
 type InputOn<On extends Input['on']> = Extract<Input, { readonly on: On }>;
 
 function handle<On extends Input['on']>(merchant: Merchant, input: InputOn<On>, now: Turn): Merchant {
-  return handlers[input.on as On](merchant, input, now);
+  return handlers[input.on](merchant, input, now);
 }
 
 // ---- A wish, and what stands in its way
@@ -299,7 +299,11 @@ function admitted(merchant: Merchant, now: Turn): Merchant {
   if (wait !== undefined) {
     return claimRefused(merchant, { wish, refusal: { kind: 'budget_exhausted', retryInMs: wait.retryInMs } }, now);
   }
-  now.effects.push({ do: 'claim', trigger: wish.trigger, request: { ...claimOf(merchant, wish, now.settings), budget } });
+  now.effects.push({
+    do: 'claim',
+    trigger: wish.trigger,
+    request: { ...claimOf(merchant, wish, now.settings), budget },
+  });
   return { ...merchant, phase: { at: 'claiming', wish, settings: now.settings, askedAtMs: now.ms } };
 }
 
@@ -307,7 +311,11 @@ function waitsForOthers({ trigger }: Wish, { graceMs }: Now): ClaimRefusal | und
   return graceMs > 0 && triggers[trigger].waitsForOthers ? { kind: 'held', retryInMs: graceMs } : undefined;
 }
 
-function claimOf({ id, floor }: Merchant, wish: Wish, settings: SessionSettings): Omit<ClaimRequest, 'owner' | 'budget'> {
+function claimOf(
+  { id, floor }: Merchant,
+  wish: Wish,
+  settings: SessionSettings,
+): Omit<ClaimRequest, 'owner' | 'budget'> {
   const { newerThan, coolDownMs, ignoresBackOff } = wish;
   const mode = triggers[wish.trigger].waitsForDue && !wish.isOverdue ? 'when_due' : 'when_wanted';
   return { merchant: id, leaseMs: leaseMsFor(settings), mode, newerThan, floor, coolDownMs, ignoresBackOff };
@@ -532,7 +540,10 @@ function notCreated(merchant: Merchant, failure: GatewayFailure, now: Turn): Mer
   if (phase.at !== 'calling') return merchant;
   if (failure.kind === 'aborted' && now.isStopping) {
     giveUp(phase, { called: true, nextDueInMs: 0 }, now);
-    now.effects.push({ do: 'emit', event: { event: 'renewal_abandoned', merchant: id, generation: phase.lease.fence } });
+    now.effects.push({
+      do: 'emit',
+      event: { event: 'renewal_abandoned', merchant: id, generation: phase.lease.fence },
+    });
     return ended(merchant, STOPPING, now);
   }
   const { outcome, retryInMs, recorded } = failedCall(merchant, { ...phase, failure }, now);
@@ -592,7 +603,14 @@ export function adopted(merchant: Merchant, arrival: Arrival, now: Turn): Mercha
   const { held: before, keptWish, said } = merchant;
   const serverKeyChanged = before !== undefined && !haveSameServerKey(before.session, session);
   const source = kept === 'in_store' ? 'store' : 'own';
-  const event = { event: 'session_adopted', merchant: merchant.id, generation, source, ageMs, serverKeyChanged } as const;
+  const event = {
+    event: 'session_adopted',
+    merchant: merchant.id,
+    generation,
+    source,
+    ageMs,
+    serverKeyChanged,
+  } as const;
   now.effects.push({ do: 'emit', event });
   const held = heldFrom(onOurClock(session, ageMs, now.wall), now.ms - ageMs, { kept });
   const after: Merchant = {
@@ -657,7 +675,8 @@ function withUnopened(merchant: Merchant, generation: number, now: Turn): Mercha
 function lostByStore(merchant: Merchant, { stored: state }: StoredState, now: Turn): Merchant {
   const { held } = merchant;
   if (held === undefined || state.kind === 'unchanged' || serveFactsOf(merchant, now).leftMs <= 0) return merchant;
-  const generation = state.kind === 'session' ? state.session.generation : state.kind === 'absent' ? 0 : state.generation;
+  const generation =
+    state.kind === 'session' ? state.session.generation : state.kind === 'absent' ? 0 : state.generation;
   if (generation >= held.session.generation || held.kept === 'here_alone') return merchant;
   if (state.kind === 'absent') now.effects.push({ do: 'resync' });
   return offering({ ...merchant, held: { ...held, kept: 'lost' } }, now);
@@ -725,7 +744,11 @@ function reported(merchant: Merchant, input: InputOn<'reported'>, now: Turn): Me
   return { ...after, report: { ...report, store: input.answer?.isKept === true ? 'told' : 'untold' } };
 }
 
-function judged(merchant: Merchant, { report: { generation, mayProve }, answer }: InputOn<'reported'>, now: Now): Merchant {
+function judged(
+  merchant: Merchant,
+  { report: { generation, mayProve }, answer }: InputOn<'reported'>,
+  now: Now,
+): Merchant {
   const { held } = merchant;
   if (answer === undefined || held?.session.generation !== generation) return merchant;
   if (answer.diedEarly) return { ...merchant, held: diedEarly(held, now) };
@@ -786,7 +809,10 @@ function slept(merchant: Merchant, { forMs }: InputOn<'slept'>, now: Now): Merch
   const { held } = merchant;
   if (held === undefined) return merchant;
   const answeredAtMs = held.answeredAtMs - forMs;
-  return { ...merchant, held: { ...held, answeredAtMs, session: onOurClock(held.session, now.ms - answeredAtMs, now.wall) } };
+  return {
+    ...merchant,
+    held: { ...held, answeredAtMs, session: onOurClock(held.session, now.ms - answeredAtMs, now.wall) },
+  };
 }
 
 /** What people are told once: that the store holds up a renewal, that a session has ended, that somebody else creates. */
@@ -795,7 +821,13 @@ function reviewed(merchant: Merchant, now: Turn): Merchant {
   if (isForeign !== merchant.isSaidForeign) {
     const generation = generationOf(merchant);
     const quiet = quietMs(merchant, now);
-    const event = { event: 'foreign_authorizer', merchant: merchant.id, generation, isPresent: isForeign, quietMs: quiet } as const;
+    const event = {
+      event: 'foreign_authorizer',
+      merchant: merchant.id,
+      generation,
+      isPresent: isForeign,
+      quietMs: quiet,
+    } as const;
     now.effects.push({ do: 'emit', event });
   }
   return { ...merchant, isSaidForeign: isForeign, said: saidOf(merchant, now) };

@@ -48,7 +48,11 @@ export function blockedBy(
 }
 
 /** The refusal that still stands for such a wish, with what is left of it. A longer cool-down says nothing of this one. */
-export function standingFor({ blocked }: Merchant, { coolDownMs }: Pick<Wish, 'coolDownMs'>, now: Pick<Now, 'ms'>): ClaimRefusal | undefined {
+export function standingFor(
+  { blocked }: Merchant,
+  { coolDownMs }: Pick<Wish, 'coolDownMs'>,
+  now: Pick<Now, 'ms'>,
+): ClaimRefusal | undefined {
   const everybody = standing(blocked.everybody, now);
   if (everybody !== undefined || coolDownMs <= 0) return everybody;
   const early = standing(blocked.early, now);
@@ -76,7 +80,11 @@ export function budgetOf(merchant: Merchant, settings: SessionSettings): CreateC
 }
 
 /** Until this process may call within the budget, by its own count; undefined when it may now. */
-export function ceilingWait({ callsAtMs }: Merchant, budget: CreateCallBudget, now: Pick<Now, 'ms'>): BudgetWait | undefined {
+export function ceilingWait(
+  { callsAtMs }: Merchant,
+  budget: CreateCallBudget,
+  now: Pick<Now, 'ms'>,
+): BudgetWait | undefined {
   const fromMs = now.ms - longestWindowMs(budget);
   return waitForBudget(
     callsAtMs.filter((atMs) => atMs > fromMs),

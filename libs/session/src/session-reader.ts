@@ -93,7 +93,11 @@ export class SessionReader {
   ): Promise<Session | undefined> {
     const { clock, held } = this.#context;
     const deadline = new Deadline(clock, wish.waitMs, wish.signal);
-    const change = new ChangeWait(held.entryOf(wish.merchant), { generation, orFailure: false, signal: deadline.signal });
+    const change = new ChangeWait(held.entryOf(wish.merchant), {
+      generation,
+      orFailure: false,
+      signal: deadline.signal,
+    });
     try {
       await change.ended;
     } finally {
@@ -132,7 +136,9 @@ export class SessionReader {
   }
 
   #renewInBackground(wish: Pick<ReadWish, 'merchant'>): void {
-    this.#renewAndFollow(wish).catch((error: unknown) => this.#context.driver.reportBroken('background renewal', error));
+    this.#renewAndFollow(wish).catch((error: unknown) =>
+      this.#context.driver.reportBroken('background renewal', error),
+    );
   }
 
   async #waitForRenewal(wish: ReadWish): Promise<void> {

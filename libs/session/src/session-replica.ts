@@ -75,6 +75,16 @@ export interface MerchantsChange {
   readonly changed: readonly string[];
 }
 
+type EffectOf<Do extends Effect['do']> = Extract<Effect, { readonly do: Do }>;
+
+/** A question to the store, and what the answer is to the merchant; the outage as well, if that ends something. */
+interface Question<Answer> {
+  readonly operation: string;
+  readonly ask: () => Promise<Answer>;
+  readonly answered?: (answer: Answer) => Input;
+  readonly outage?: () => Input;
+}
+
 /** Renewals that one replica has in flight at once: further due merchants wait, and other replicas may take them. */
 const MAX_IN_FLIGHT = 64;
 /** With a backlog, the store is asked for more once this many are left: one query per renewal would double its work. */
@@ -319,7 +329,8 @@ export class SessionReplica {
     this.#index(entry, merchant);
     this.held.keep(entry, merchant);
     if (generationOf(merchant) > generationOf(before)) this.#adopted(entry);
-    if (merchant.failure !== undefined && merchant.failure.at !== before.failure?.at) this.#failed(entry, merchant.failure);
+    if (merchant.failure !== undefined && merchant.failure.at !== before.failure?.at)
+      this.#failed(entry, merchant.failure);
     for (const effect of effects) this.#perform(entry, effect);
     if (merchant.wakeAtMs !== before.wakeAtMs) this.#wakes.plan(entry);
   }
@@ -362,75 +373,66 @@ export class SessionReplica {
     for (const listener of [...entry.failed]) listener();
   }
 
-  #perform(entry: Entry, effect: Effect): void {
-    const { store, events, merchants } = this.#ports;
-    const { id } = entry.merchant;
-    switch (effect.do) {
-      case 'enter':
-        entry.gateway = merchants.gatewayIdOf(id);
-        return this.#load.enter(entry.gateway, () => this.#feed(entry, { on: 'admitted' }));
-      case 'hurry':
-        return entry.led?.end('cut');
-      case 'claim':
-        return this.#claim(entry, effect);
-      case 'hand_over':
-        return this.#handOver(entry, effect);
-      case 'create':
-        return this.#create(entry, effect);
-      case 'publish':
-        return this.#publish(entry, effect);
-      case 'release': {
-        const { lease, release, resumes } = effect;
-        if (resumes) this.#tell({ step: 'ended', merchant: id, generation: lease.fence });
-        return void this.#ask(entry, 'release', () => store.release(lease, release));
-      }
-      case 'offer':
-        return this.#offers.run(() => this.#offer(entry, effect.offer));
-      case 'read':
-        return effect.isUrgent ? this.#reads.want(id) : this.#reads.wantSoon(id);
-      case 'report': {
-        const { report, atMs } = effect;
-        const told = (answer?: ReportResult): Input => ({ on: 'reported', report, atMs, answer });
-        const asked = this.#ask(entry, 'report', () => store.report(id, report), told, told());
-        if (report.mayProve) entry.judging = asked;
-        return;
-      }
-      case 'resync':
-        return this.#isComplete ? this.#invalidate() : undefined;
-      case 'say':
-        return this.#news.note(effect.what, id);
-      case 'emit':
-        return events.emit(effect.event);
-      case 'end':
-        return this.#end(entry, effect.result);
-    }
+  readonly #performers: { readonly [Do in Effect['do']]: (entry: Entry, effect: EffectOf<Do>) => void } = {
+    enter: (entry) => {
+      entry.gateway = this.#ports.merchants.gatewayIdOf(entry.merchant.id);
+      this.#load.enter(entry.gateway, () => this.#feed(entry, { on: 'admitted' }));
+    },
+    hurry: ({ led }) => led?.end('cut'),
+    claim: (entry, effect) => this.#claim(entry, effect),
+    hand_over: (entry, effect) => this.#handOver(entry, effect),
+    create: (entry, effect) => this.#create(entry, effect),
+    publish: (entry, effect) => this.#publish(entry, effect),
+    release: (entry, { lease, release, resumes }) => {
+      if (resumes) this.#tell({ step: 'ended', merchant: lease.merchant, generation: lease.fence });
+      void this.#ask(entry, { operation: 'release', ask: () => this.#ports.store.release(lease, release) });
+    },
+    offer: (entry, { offer }) => this.#offers.run(() => this.#offer(entry, offer)),
+    read: ({ merchant: { id } }, { isUrgent }) => (isUrgent ? this.#reads.want(id) : this.#reads.wantSoon(id)),
+    report: (entry, { report, atMs }) => {
+      const { id } = entry.merchant;
+      const told = (answer?: ReportResult): Input => ({ on: 'reported', report, atMs, answer });
+      const ask = (): Promise<ReportResult> => this.#ports.store.report(id, report);
+      const asked = this.#ask(entry, { operation: 'report', ask, answered: told, outage: told });
+      if (report.mayProve) entry.judging = asked;
+    },
+    resync: () => {
+      if (this.#isComplete) this.#invalidate();
+    },
+    say: ({ merchant: { id } }, { what }) => this.#news.note(what, id),
+    emit: (_entry, { event }) => this.#ports.events.emit(event),
+    end: (entry, { result }) => this.#end(entry, result),
+  };
+
+  #perform<Do extends Effect['do']>(entry: Entry, effect: EffectOf<Do>): void {
+    this.#performers[effect.do](entry, effect);
   }
 
   /** The trace of a renewal begins with its claim, and contains whatever follows from the answer. */
-  #claim(entry: Entry, { trigger, request }: Extract<Effect, { readonly do: 'claim' }>): void {
+  #claim(entry: Entry, { trigger, request }: EffectOf<'claim'>): void {
     const { owner, store } = this.#ports;
     const { id } = entry.merchant;
     const claim = { ...request, owner, floor: floorOf(owner, request.floor) };
     const renewal = this.#tracing.renewal({ merchant: id, trigger }, () => {
       const over = new Promise<RenewalResult>((resolve) => (entry.traced = resolve));
-      void this.#ask(
-        entry,
-        'claim',
-        () => this.#tracing.step('claim', () => store.claim(claim)),
-        (answer) => (answer.kind === 'claimed' ? { on: 'claimed', lease: answer.lease } : { on: 'refused', refusal: answer }),
-        { on: 'unclaimed' },
-      );
+      void this.#ask(entry, {
+        operation: 'claim',
+        ask: () => this.#tracing.step('claim', () => store.claim(claim)),
+        answered: (answer) =>
+          answer.kind === 'claimed' ? { on: 'claimed', lease: answer.lease } : { on: 'refused', refusal: answer },
+        outage: () => ({ on: 'unclaimed' }),
+      });
       return over;
     });
     renewal.catch((error: unknown) => this.reportBroken('trace', error));
   }
 
-  #handOver(entry: Entry, { lease, limitMs, holdForMs }: Extract<Effect, { readonly do: 'hand_over' }>): void {
+  #handOver(entry: Entry, { lease, limitMs, holdForMs }: EffectOf<'hand_over'>): void {
     const terms = { merchant: lease.merchant, generation: lease.fence, limitMs, holdForMs };
     this.#track(this.handovers.lead(terms).then(() => this.#feed(entry, { on: 'handed_over' })));
   }
 
-  #create(entry: Entry, { withinMs }: Extract<Effect, { readonly do: 'create' }>): void {
+  #create(entry: Entry, { withinMs }: EffectOf<'create'>): void {
     const { clock, gateway } = this.#ports;
     const deadline = new Deadline(clock, withinMs, this.#shutdown.signal);
     const call = gateway
@@ -447,21 +449,18 @@ export class SessionReplica {
     this.#track(call, () => this.#feed(entry, { on: 'broke' }));
   }
 
-  #publish(entry: Entry, { lease, publication, afterMs }: Extract<Effect, { readonly do: 'publish' }>): void {
+  #publish(entry: Entry, { lease, publication, afterMs }: EffectOf<'publish'>): void {
     const { store, clock } = this.#ports;
     const publish = (): void => {
-      void this.#ask(
-        entry,
-        'publish',
-        () => this.#tracing.step('publish', () => store.publish(publication, lease)),
-        (answer) => ({ on: 'published', answer }),
-        () => ({ on: 'unpublished', isLast: this.#shutdown.signal.aborted }),
-      );
+      void this.#ask(entry, {
+        operation: 'publish',
+        ask: () => this.#tracing.step('publish', () => store.publish(publication, lease)),
+        answered: (answer) => ({ on: 'published', answer }),
+        outage: () => ({ on: 'unpublished', isLast: this.#shutdown.signal.aborted }),
+      });
     };
     if (afterMs === 0) return publish();
-    this.#track(
-      new Promise<void>((resolve) => void clock.schedule(afterMs, resolve)).then(publish),
-    );
+    this.#track(new Promise<void>((resolve) => void clock.schedule(afterMs, resolve)).then(publish));
   }
 
   async #offer(entry: Entry, offer: Publication): Promise<void> {
@@ -490,20 +489,14 @@ export class SessionReplica {
     if (this.#hasBacklog && result.kind === 'renewed' && isHalfFree) void this.tick();
   }
 
-  /** Asks the store, and feeds the answer back; the outage as well, if that ends something. */
-  #ask<Answer>(
-    entry: Entry,
-    operation: string,
-    ask: () => Promise<Answer>,
-    answered?: (answer: Answer) => Input,
-    outage?: Input | (() => Input),
-  ): Promise<void> {
+  /** Asks the store, and feeds the answer back. */
+  #ask<Answer>(entry: Entry, { operation, ask, answered, outage }: Question<Answer>): Promise<void> {
     const feed = (input: Input | undefined): void => void (input !== undefined && this.#feed(entry, input));
     const asked = this.#health.watch(operation, ask).then(
       (answer) => feed(answered?.(answer)),
       (error: unknown) => {
         this.reportBroken(operation, error);
-        feed(typeof outage === 'function' ? outage() : outage);
+        feed(outage?.());
       },
     );
     this.#track(asked);
@@ -549,10 +542,12 @@ export class SessionReplica {
 
   #announce(signal: HandoverSignal): Promise<number | undefined> {
     const { store } = this.#ports;
-    return this.#health.watch('announce', () => store.announce({ kind: 'handover', ...signal })).catch((error: unknown) => {
-      this.reportBroken('hand-over', error);
-      throw error;
-    });
+    return this.#health
+      .watch('announce', () => store.announce({ kind: 'handover', ...signal }))
+      .catch((error: unknown) => {
+        this.reportBroken('hand-over', error);
+        throw error;
+      });
   }
 
   #tell(signal: HandoverSignal): void {
@@ -572,10 +567,12 @@ export class SessionReplica {
     const failures = new Map(asked.map(({ merchant: { id, failure } }) => [id, failure]));
     const wanted = asked.map(({ merchant }) => ({ merchant: merchant.id, known: knownOf(merchant) }));
     const askedAtMs = clock.monotonicMs();
-    const { states, now } = await this.#health.watch('read', () => store.read(wanted)).catch((error: unknown) => {
-      storeClock.believeMonotonic();
-      throw error;
-    });
+    const { states, now } = await this.#health
+      .watch('read', () => store.read(wanted))
+      .catch((error: unknown) => {
+        storeClock.believeMonotonic();
+        throw error;
+      });
     const verdict = storeClock.note(now, askedAtMs);
     if (verdict.kind !== 'agreed') {
       const forMs = verdict.kind === 'suspended' ? verdict.forMs : 0;
@@ -590,7 +587,8 @@ export class SessionReplica {
     if (merchants.settingsOf(merchant) === undefined) return;
     // The answer was on its way for at most as long as we waited for it.
     const wayMs = clock.monotonicMs() - askedAtMs;
-    const ageMs = stored.kind === 'session' ? this.held.storeClock.ageMs(stored.ageMs, stored.session.createdAt) + wayMs : 0;
+    const ageMs =
+      stored.kind === 'session' ? this.held.storeClock.ageMs(stored.ageMs, stored.session.createdAt) + wayMs : 0;
     this.#feed(this.held.entryOf(merchant), { on: 'stored', state, ageMs, failureBefore });
   }
 

@@ -27,7 +27,12 @@ function heap() {
 describe('one timer for the moments of many', () => {
   it('wakes each at its moment, rounded up to a quarter of a second, and those that lie close together at once', async () => {
     const { clock, woken, plan } = heap();
-    for (const [name, inMs] of [['c', 900], ['a', 10], ['b', 240]] as const) plan(name, inMs);
+    for (const [name, inMs] of [
+      ['c', 900],
+      ['a', 10],
+      ['b', 240],
+    ] as const)
+      plan(name, inMs);
     await clock.advance(2_000);
     expect(woken.map(([, names]) => names)).toEqual([['a', 'b'], ['c']]);
   });
