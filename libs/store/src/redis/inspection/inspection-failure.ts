@@ -1,6 +1,6 @@
 import { BrokerError } from '#libs/errors';
 import { causeOf } from '#libs/session';
-import { isRefusedHandshake } from '../tls-alert.js';
+import { isRefusedHandshake } from '../redis-failure.js';
 import { isUntrusted, judgeRedisError, NO_DATABASE, NOT_REDIS } from '../redis-failure.js';
 
 /**

@@ -7,7 +7,7 @@ import {
   type ServerOptions,
 } from '../connection-profile.js';
 import { nameOf, type RedisAddress, type RedisConnection } from '../redis-connection.js';
-import { RedisKeys, shardsOf } from '../redis-keys.js';
+import { RedisKeys, shardsOf } from '../redis-layout.js';
 import { type ClusterSlots, readClusterSlots } from './cluster-slots.js';
 import { CLUSTER_RIGHTS, type CommandRight, rightsOn, subscription } from './command-rights.js';
 import { InspectedServer, type ServerFacts } from './inspected-server.js';
