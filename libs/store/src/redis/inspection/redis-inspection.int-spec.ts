@@ -19,7 +19,7 @@ import {
 import type { RedisConnection } from '../redis-connection.js';
 import { RedisSessionStore } from '../redis-session-store.js';
 import { RedisInspection, type RightsFound } from './redis-inspection.js';
-import { StoreInspectionFailure } from './inspection-failure.js';
+import { StoreInspectionFailure } from './inspected-server.js';
 
 const PASSWORD = 'canary-password-of-the-store';
 /** As listed in docs/redis.md. */
