@@ -59,7 +59,7 @@ class Play {
 
   read(state: Partial<StoredState> & { readonly ageMs?: number } = {}): readonly Effect[] {
     const { ageMs = 0, ...rest } = state;
-    const stored = { merchant: 'shop', stored: { kind: 'absent' }, dueInMs: MINUTE, ...rest };
+    const stored: StoredState = { merchant: 'shop', stored: { kind: 'absent' }, dueInMs: MINUTE, ...rest };
     return this.feed({ on: 'stored', state: stored, ageMs, failureBefore: this.merchant.failure });
   }
 }
