@@ -39,7 +39,7 @@ type RedisPlace =
   | { readonly kind: 'sentinel'; readonly sentinels: readonly HostAndPort[]; readonly name: string }
   | { readonly kind: 'cluster'; readonly nodes: readonly HostAndPort[] };
 
-type RedisSettings = Omit<Loaded<StoreSettings>, 'url' | 'sentinels' | 'name' | 'cluster' | 'type' | 'onStoreOutage'>;
+type RedisSettings = Omit<Loaded<StoreSettings>, 'url' | 'sentinels' | 'name' | 'cluster' | 'type'>;
 export type StoreConfiguration =
   | { readonly type: 'memory'; readonly keyPrefix: string }
   | (RedisSettings & { readonly type: 'redis'; readonly place: RedisPlace });
@@ -66,7 +66,7 @@ export const brokerKind: ConfigurationKind<BrokerSettings, Omit<BrokerConfigurat
     ...rest,
     auth: { ...auth, ...(jwt && { jwt: jwtConfiguration(jwt) }) },
     store: storeConfiguration(store),
-    merchants: merchants.map((merchant) => merchantConfiguration(merchant, store)),
+    merchants: merchants.map(merchantConfiguration),
   }),
 };
 
@@ -77,10 +77,7 @@ function jwtConfiguration(settings: Loaded<JwtSettings>): JwtConfiguration {
   return { ...claims, keys: { kind: 'uri', uri: jwksUri, ...trust } };
 }
 
-function merchantConfiguration(
-  merchant: Loaded<MerchantSettings>,
-  store: Loaded<StoreSettings>,
-): MerchantConfiguration {
+function merchantConfiguration(merchant: Loaded<MerchantSettings>): MerchantConfiguration {
   const { requestData, largestClockSkewMs: _ofTheSession, ...gateway } = merchant.gateway;
   const { attach, name, recipientKey } = requestData;
   return {
@@ -91,12 +88,12 @@ function merchantConfiguration(
       requestData:
         attach === 'none' ? { attach } : { attach, name: assertSet(name), recipient: assertSet(recipientKey) },
     },
-    session: sessionOptions(merchant, store),
+    session: sessionOptions(merchant),
   };
 }
 
 export function storeConfiguration(store: Loaded<StoreSettings>): StoreConfiguration {
-  const { type, onStoreOutage: _ofEachMerchant, url, sentinels, name, cluster, ...rest } = store;
+  const { type, url, sentinels, name, cluster, ...rest } = store;
   if (type === 'memory') return { type, keyPrefix: rest.keyPrefix };
   if (url !== undefined) return { ...rest, type, place: { kind: 'url', url } };
   return sentinels.length > 0
@@ -107,10 +104,7 @@ export function storeConfiguration(store: Loaded<StoreSettings>): StoreConfigura
 type Scheduled = Pick<MerchantSettings, 'session'> & { readonly gateway: Omit<GatewaySettings, 'requestData' | 'tls'> };
 
 /** What governs the renewals of a merchant. */
-export function sessionOptions(
-  { session, gateway }: Scheduled,
-  { onStoreOutage }: Pick<StoreSettings, 'onStoreOutage'>,
-): SessionSettings {
+export function sessionOptions({ session, gateway }: Scheduled): SessionSettings {
   return {
     renewBefore: undefined,
     safetyMargin: undefined,
@@ -120,7 +114,7 @@ export function sessionOptions(
     gatewayTimeoutMs: gateway.timeoutMs,
     largestClockSkewMs: gateway.largestClockSkewMs,
     supersedes: gateway.supersedes,
-    onStoreOutage: onStoreOutage ?? (gateway.supersedes === false ? 'authorize' : 'fail'),
+    onStoreOutage: 'fail',
   };
 }
 

@@ -21,12 +21,14 @@ function isOpenToNetwork(http: Settings['http']): boolean {
   return http?.host !== undefined && !isLoopback(http.host);
 }
 
+type IsFaulty = Parameters<Rule<BrokerSettings>>[1];
+
 /**
  * Whether callers can be named by anything other than this file. A setting that could not be read counts: its own fault
  * has already been reported.
  */
-function hasCallersFromOutside({ jwt, mtls }: Loose<AuthSettings>): boolean {
-  return jwt !== undefined || mtls !== false;
+function hasCallersFromOutside({ jwt, mtls }: Loose<AuthSettings>, isFaulty: IsFaulty): boolean {
+  return jwt !== undefined || isFaulty('auth.jwt') || mtls !== false;
 }
 
 function* ports({ http, management }: Settings): Iterable<string> {
@@ -34,7 +36,7 @@ function* ports({ http, management }: Settings): Iterable<string> {
     yield 'management.port must differ from http.port';
 }
 
-function* openness({ http, auth }: Settings): Iterable<string> {
+function* openness({ http, auth }: Settings, isFaulty: IsFaulty): Iterable<string> {
   if (auth === undefined) return;
   const { tokens, policies, jwt, mtls } = auth;
   if (auth.disabled === true) {
@@ -42,7 +44,12 @@ function* openness({ http, auth }: Settings): Iterable<string> {
       yield 'auth.disabled is accepted only while http.host is a loopback address; remove it, or set http.host to 127.0.0.1';
     if ([tokens, policies].some((list) => (list ?? []).length > 0) || jwt !== undefined || mtls === true)
       yield 'auth.disabled makes tokens, jwt, mtls and policies ineffective; remove either it or them';
-  } else if (tokens?.length === 0 && !hasCallersFromOutside(auth) && isOpenToNetwork(http)) {
+  } else if (
+    auth.disabled === false &&
+    tokens?.length === 0 &&
+    !hasCallersFromOutside(auth, isFaulty) &&
+    isOpenToNetwork(http)
+  ) {
     yield 'auth.tokens must have at least one token unless auth.jwt or auth.mtls is set, because http.host is not a loopback address';
   }
 }
@@ -52,9 +59,9 @@ function* tokens({ auth }: Settings): Iterable<string> {
     yield `auth.tokens[${index}].sha256 is the same token as auth.tokens[${first}]; every token must belong to one caller`;
 }
 
-function* callersOfPolicies({ auth }: Settings): Iterable<string> {
+function* callersOfPolicies({ auth }: Settings, isFaulty: IsFaulty): Iterable<string> {
   // An issuer or a certificate authority names callers that are not in this file.
-  if (auth?.tokens === undefined || auth.disabled === true || hasCallersFromOutside(auth)) return;
+  if (auth?.tokens === undefined || auth.disabled !== false || hasCallersFromOutside(auth, isFaulty)) return;
   const callers = new Set(auth.tokens.map((token) => token?.caller));
   // A caller that could not be read may be the one that a policy names.
   if (callers.has(undefined)) return;
@@ -216,10 +223,10 @@ function* openApi({ http }: Settings): Iterable<string> {
     yield 'http.tls is missing, and http.host is not a loopback address: tokens of callers and sessions are not encrypted; give certFile and keyFile, or put something with TLS, such as a proxy, in front of it';
 }
 
-function* access({ auth }: Settings, isFaulty: (path: string) => boolean): Iterable<string> {
+function* access({ auth }: Settings, isFaulty: IsFaulty): Iterable<string> {
   const { tokens, policies, disabled } = auth ?? {};
   if (auth === undefined || tokens === undefined || policies === undefined) return;
-  const isKnown = tokens.length > 0 || hasCallersFromOutside(auth) || isFaulty('auth.jwt');
+  const isKnown = tokens.length > 0 || hasCallersFromOutside(auth, isFaulty);
   if (!isKnown && disabled === false) yield 'auth.tokens is empty: nobody can use the API';
   yield* idleCallers(tokens, new Set(policies.map((policy) => policy?.caller)));
 }
@@ -236,15 +243,8 @@ function* idleCallers(
   }
 }
 
-/** Replicas that create on their own end each other's sessions, and payments made with an ended one are refused. */
-function* outage({ store, merchants = [] }: Settings): Iterable<string> {
-  const mayEndAnother = merchants.some((merchant) => (merchant?.gateway?.supersedes ?? false) !== false);
-  if (store?.onStoreOutage === 'authorize' && mayEndAnother)
-    yield "store.onStoreOutage is authorize, but a new session may end the one before it: in an outage, replicas end each other's sessions";
-}
-
 /** What does not stop the start. */
-export const brokerWarnings: readonly Rule<BrokerSettings>[] = [openApi, access, outage];
+export const brokerWarnings: readonly Rule<BrokerSettings>[] = [openApi, access];
 
 /** One per key, at the second merchant that names it: with a thousand merchants on one key, all would say the same. */
 export function* sharedKeyWarnings({ merchants = [] }: Loaded<Settings>): Iterable<string> {

@@ -35,6 +35,12 @@ export function checkSettings<F extends Fields>(
   return { settings, files: checker.files, faults: checker.faults };
 }
 
+/** Settings that a file may still have, and why there is nothing in their place. */
+const GIVEN_UP: Readonly<Record<string, string>> = {
+  'store.onStoreOutage':
+    'is given up: in an outage of the store, what is held is served until it ends, and nothing is created; remove it',
+};
+
 /** The name of a setting in the file, by that of its option. */
 export const nameInFile = (option: string): string => option.replace(/Ms$/, '');
 
@@ -67,7 +73,8 @@ class SettingsChecker {
       unknown.map((name) => {
         const meant = nearestName(name, known) ?? known.find((each) => each === `${name}File`);
         const advice = meant === undefined ? '' : ` did you mean ${meant}?`;
-        this.#fault(childPath(path, name), `is not a setting;${advice} known here: ${known.join(', ')}`);
+        const at = childPath(path, name);
+        this.#fault(at, GIVEN_UP[at] ?? `is not a setting;${advice} known here: ${known.join(', ')}`);
         return meant;
       }),
     );

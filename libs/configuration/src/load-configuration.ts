@@ -174,7 +174,7 @@ export interface Schedule {
 
 /** Paths without which there is no schedule; every other value may depend on a variable that is not set. */
 const DECISIVE =
-  /^(?:store(?:\.(?:type|onStoreOutage))?|merchants(?:\[\d+\](?:\.(?:id|session.*|gateway(?:\.(?:timeout|largestClockSkew|supersedes))?))?)?)$/;
+  /^(?:store(?:\.type)?|merchants(?:\[\d+\](?:\.(?:id|session.*|gateway(?:\.(?:timeout|largestClockSkew|supersedes))?))?)?)$/;
 
 /**
  * Reads the settings that determine a broker's renewals: this needs no secret and reads no other file.
@@ -188,7 +188,7 @@ export async function readSchedule(file: string, environment: Environment): Prom
   const { store, merchants } = settings as BrokerSettings;
   return {
     store,
-    merchants: merchants.map((merchant) => ({ id: merchant.id, session: sessionOptions(merchant, store) })),
+    merchants: merchants.map((merchant) => ({ id: merchant.id, session: sessionOptions(merchant) })),
   };
 }
 

@@ -96,7 +96,7 @@ describe('parseConfiguration', () => {
     const parsed = parse({
       http: { host: '0.0.0.0', port: 0, docs: false, maxWatchers: 5_000 },
       management: { host: '::1', port: 0, statusPage: false },
-      store: { type: 'memory', keyPrefix: 'p', onStoreOutage: 'authorize' },
+      store: { type: 'memory', keyPrefix: 'p' },
       auth: { tokens: [{ ...token, sha256: TOKEN.toUpperCase() }], policies: [{ ...policy, merchants: ['*'] }] },
       log: { level: 'debug' },
       merchants: [
@@ -162,27 +162,10 @@ describe('parseConfiguration', () => {
     expect(frozen(parse({ auth: { tokens: [token], policies: [policy] } }))).toBe(true);
   });
 
-  it('stops creating in a store outage by default where a new session may end the old one', () => {
-    const outage = (gateway: Raw, store?: Raw): string | undefined => {
-      const parsed = parse({ ...withGateway(gateway), ...(store === undefined ? {} : { store }) });
-      return parsed.merchants[0] && sessionOptions(parsed.merchants[0], parsed.store).onStoreOutage;
-    };
-    expect(outage({})).toBe('fail');
-    const byDefault = [true, 'unknown', false].map((supersedes) => outage({ supersedes }));
-    expect(byDefault).toEqual(['fail', 'fail', 'authorize']);
-    expect(outage({ supersedes: true }, { onStoreOutage: 'authorize' })).toBe('authorize');
-    expect(outage({ supersedes: false }, { onStoreOutage: 'fail' })).toBe('fail');
-  });
-
-  it('warns where replicas without their store would end each other’s sessions', () => {
-    const warned = (supersedes: unknown, onStoreOutage: string): string[] =>
-      parse({ ...withGateway({ supersedes }), store: { onStoreOutage }, auth: { disabled: true } }).warnings.map(
-        ({ path }) => path,
-      );
-    for (const supersedes of [true, 'unknown'])
-      expect(warned(supersedes, 'authorize')).toEqual(['store.onStoreOutage']);
-    expect(warned(false, 'authorize')).toEqual([]);
-    expect(warned(true, 'fail')).toEqual([]);
+  it('says of a setting that is given up why, and what to do', () => {
+    const [fault] = faultsOf(() => parse({ store: { onStoreOutage: 'authorize' } }));
+    expect(fault).toMatchObject({ path: 'store.onStoreOutage' });
+    expect(fault?.problem).toMatch(/^is given up: .*what is held is served until it ends.*; remove it$/);
   });
 
   it('takes numbers and flags from the environment, and only from there as text', () => {
@@ -444,7 +427,7 @@ describe('parseConfiguration refuses', () => {
     [
       'a token that is not hashed',
       { auth: { tokens: [{ ...token, sha256: 'demo' }], policies: [policy] } },
-      'auth.tokens[0].sha256 must be the SHA-256 of a token as 64 hexadecimal digits (not of an empty one)',
+      'auth.tokens[0].sha256 must be the SHA-256 of a token as 64 hexadecimal digits (not of an empty one): printf %s "$TOKEN" | sha256sum',
     ],
   ])('%s', (_name, raw, expected) => {
     expect(faults(raw)).toEqual([expected]);

@@ -55,9 +55,6 @@ const store = {
     '`memory`: sessions live in this process, for one replica. `redis`: shared by all replicas.',
   ),
   keyPrefix: text(rule.keyPrefix, 'session-broker').says('Every key in a shared store begins with it.'),
-  onStoreOutage: oneOf(['authorize', 'fail']).optional.says(
-    '`authorize`: each replica goes on creating sessions within a local budget; `fail`: none are created. Default: `authorize` for merchants with `supersedes: false`, otherwise `fail`.',
-  ),
   url: text(rule.redisUrl).optional.says(
     'A single Redis: `redis://user:password@host:6379/0`, `rediss://` for TLS. Exactly one of `url`, `sentinels`, `cluster`.',
   ),
