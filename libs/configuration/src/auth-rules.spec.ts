@@ -54,6 +54,17 @@ describe('the access to the API', () => {
     });
   });
 
+  it.each(['auth', 'auth.disabled', 'auth.jwt', 'auth.mtls', 'auth.tokens'])(
+    'says of %s from a variable that is not set which one, and nothing that follows from it',
+    (path) => {
+      const [, setting] = path.split('.');
+      const auth = setting === undefined ? '${HIDDEN}' : { [setting]: '${HIDDEN}' };
+      expect(faults({ http: { host: '0.0.0.0' }, auth })).toEqual([
+        `${path} needs the environment variable HIDDEN, which is not set; set it`,
+      ]);
+    },
+  );
+
   it.each<[string, object, string]>([
     [
       'auth disabled beside an issuer',

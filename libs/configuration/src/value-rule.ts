@@ -108,7 +108,7 @@ export function isCallerName(text: string): boolean {
 const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 /** Lower or upper case. The hash of the empty text would let in a caller who presents no token. */
 export const sha256Hex: TextRule = {
-  expects: 'the SHA-256 of a token as 64 hexadecimal digits (not of an empty one)',
+  expects: 'the SHA-256 of a token as 64 hexadecimal digits (not of an empty one): printf %s "$TOKEN" | sha256sum',
   read: (text) => {
     const hash = text.toLowerCase();
     return /^[0-9a-f]{64}$/.test(hash) && hash !== SHA256_OF_NOTHING ? hash : undefined;
