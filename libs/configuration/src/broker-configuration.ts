@@ -1,9 +1,9 @@
 import type { RecipientKey } from '#libs/jwe';
 import type { SessionSettings } from '#libs/session';
-import { brokerFileFaults, brokerRules, brokerWarnings, sharedKeyWarnings } from './broker-rules.js';
-import type { ConfigurationKind, Findings } from './configuration-kind.js';
+import { brokerFileFaults, brokerRules, brokerWarnings } from './broker-rules.js';
 import type { JsonWebKeySet } from './file-contents.js';
 import type { Loaded } from './named-files.js';
+import type { ConfigurationKind, Findings } from './rule.js';
 import {
   type AuthSettings,
   type BrokerSettings,
@@ -61,7 +61,6 @@ export const brokerKind: ConfigurationKind<BrokerSettings, Omit<BrokerConfigurat
   modules: ({ pkcs11 }) => pkcs11?.modules ?? [],
   fileFaults: brokerFileFaults,
   warnings: brokerWarnings,
-  fileWarnings: sharedKeyWarnings,
   toConfiguration: ({ auth: { jwt, ...auth }, store, merchants, ...rest }) => ({
     ...rest,
     auth: { ...auth, ...(jwt && { jwt: jwtConfiguration(jwt) }) },

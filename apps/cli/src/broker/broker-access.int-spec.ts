@@ -77,7 +77,7 @@ describe('how status, renew and session watch get to a broker', () => {
         BROKER_URL: `http://127.0.0.1:${server.port}`,
         BROKER_TOKEN_FILE: path,
       });
-      expect(text).toContain(`the token file ${path} holds no token: ${why}`);
+      expect(text).toContain(`the token file holds no token: ${why}`);
       expect(code).toBe(exitCodes.invalidInput);
       expect(text).not.toMatch(/canary|anary token|-----BEGIN/);
       expect(server.connections).toBe(0);
@@ -89,7 +89,7 @@ describe('how status, renew and session watch get to a broker', () => {
         const path = join(folder, 'pipe.pem');
         execFileSync('mkfifo', [path]);
         const { code, text } = await cli(args, { BROKER_URL: 'https://127.0.0.1:9', [name]: path });
-        expect(text).toContain(`file ${path} is not a regular file`);
+        expect(text).toContain('file is not a regular file');
         expect(code).toBe(exitCodes.invalidInput);
       },
     );
@@ -102,7 +102,7 @@ describe('how status, renew and session watch get to a broker', () => {
       const { code, text } = await cli(args, { BROKER_URL: 'https://127.0.0.1:9', BROKER_CA_FILE: path });
       expect({ code, text }).toEqual({
         code: exitCodes.invalidInput,
-        text: expect.stringContaining(`the CA file ${path} ${why}`) as string,
+        text: expect.stringContaining(`the CA file ${why}`) as string,
       });
     });
   });

@@ -1,13 +1,6 @@
-import { resolve } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { text } from 'node:stream/consumers';
-import {
-  isCertificate,
-  PATH_NOT_SHOWN,
-  pemCertificates,
-  readTextFile,
-  shownPath,
-  tokenFault,
-} from '#libs/configuration';
+import { isCertificate, pemCertificates, readTextFile, tokenFault } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { CommandContext } from '../terminal.js';
 
@@ -44,31 +37,25 @@ export async function brokerPlace(options: BrokerOptions, context: CommandContex
 }
 
 async function authoritiesFrom(path: string): Promise<string> {
-  const named = (): Promise<FileName> => fileName(path, 'CA');
-  const pem = await readText(path, named);
+  const pem = await readText(path, 'CA');
   const blocks = pemCertificates(pem);
   if (blocks.length > 0 && blocks.every(isCertificate)) return pem;
-  const { name } = await named();
-  throw invalid(`${name} holds ${blocks.length === 0 ? 'no certificate in PEM' : 'a damaged certificate'}`);
+  throw invalid(`the CA file holds ${blocks.length === 0 ? 'no certificate in PEM' : 'a damaged certificate'}`);
 }
 
 const STANDARD_INPUT = '/dev/stdin';
 
 async function tokenFrom(path: string): Promise<() => Promise<string>> {
-  const first = await tokenIn(path, () => fileName(path, 'token'));
+  const first = await tokenIn(path);
   // It may be a pipe, which can be read only once.
-  if (path === STANDARD_INPUT) return () => Promise.resolve(first);
-  // Something that could be read is a file, whatever its name looks like.
-  const name = `the token file ${resolve(path)}`;
-  return () => tokenIn(path, () => Promise.resolve({ name, remark: '' }));
+  return path === STANDARD_INPUT ? () => Promise.resolve(first) : () => tokenIn(path);
 }
 
-async function tokenIn(path: string, named: () => Promise<FileName>): Promise<string> {
-  const token = (path === STANDARD_INPUT ? await text(process.stdin) : await readText(path, named)).trim();
+async function tokenIn(path: string): Promise<string> {
+  const token = (path === STANDARD_INPUT ? await text(process.stdin) : await readText(path, 'token')).trim();
   const fault = tokenFault(token);
   if (fault === undefined) return token;
-  const { name } = await named();
-  throw invalid(`${name} ${fault}`);
+  throw invalid(`the token file ${fault}`);
 }
 
 const invalid = (detail: string): BrokerError => new BrokerError('invalid_request', { publicDetail: detail });
@@ -101,25 +88,10 @@ function brokerUrl(address: string): URL {
   return url;
 }
 
-async function readText(path: string, named: () => Promise<FileName>): Promise<string> {
+/** The path is not repeated: it may be the secret itself, pasted in its place. */
+async function readText(path: string, what: 'CA' | 'token'): Promise<string> {
   const found = await readTextFile(path, MAX_BYTES);
   if (found.kind === 'text') return found.text;
-  const { name, remark } = await named();
-  throw invalid(`${name} ${found.problem}${remark}`);
-}
-
-type FileUse = 'CA' | 'token';
-
-interface FileName {
-  readonly name: string;
-  /** Why the name leaves out the path, if it does. */
-  readonly remark: string;
-}
-
-/** Without the path if that may be a secret that was pasted in its place. */
-async function fileName(path: string, what: FileUse): Promise<FileName> {
-  const shown = await shownPath(path, process.cwd());
-  return shown === undefined
-    ? { name: `the ${what} file`, remark: `; ${PATH_NOT_SHOWN}` }
-    : { name: `the ${what} file ${shown}`, remark: '' };
+  const from = isAbsolute(path) ? '' : `; relative paths begin at ${process.cwd()}`;
+  throw invalid(`the ${what} file ${found.problem}${from}`);
 }
