@@ -1,15 +1,16 @@
 import { refusedNode, VERSION } from '#libs/program';
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { addBrokerVerbs } from './broker-verbs.js';
 import type { DoctorOptions } from './commands/doctor.js';
 import type { SessionCreateOptions } from './commands/session-create.js';
 import { addConfigOption, demandConfiguration, withFile } from './configuration-file.js';
 import type { SimulateOptions } from './commands/simulate.js';
-import { PROGRAM, type Shell, SHELLS } from './completion/shell-scripts.js';
 import type { DemoPortOptions } from './demo/demo-ports.js';
 import { exitCodes } from './exit-codes.js';
 import { type Report, report } from './report.js';
 import { cleanTerminal, type CommandContext } from './terminal.js';
+
+const PROGRAM = 'session-broker';
 
 /**
  * Runs a verb and keeps its exit code. Verbs are loaded when called, so that the demo starts faster without the rest.
@@ -54,7 +55,6 @@ export async function runCli(args: readonly string[], given: CommandContext): Pr
   addDoctor(program, { run, context });
   addSimulate(program, { run, context });
   addHealth(program, { run, context });
-  addCompletion(program, run);
   const ended = (code: number): void => {
     exitCode = code;
   };
@@ -227,14 +227,6 @@ function addHealth(program: Command, { run, context }: Wiring): void {
       return health({ url: url ?? LIVENESS_URL }, context);
     }),
   );
-}
-
-function addCompletion(program: Command, run: Run): void {
-  verb(program, 'completion', 'print the script by which a shell completes this command line')
-    .addArgument(new Argument('<shell>', 'the one that you use').choices(SHELLS))
-    .action((shell: Shell, options: { json?: true }) =>
-      run(options, async () => (await import('./commands/completion.js')).completion(shell, program)),
-    );
 }
 
 interface DemoWiring {

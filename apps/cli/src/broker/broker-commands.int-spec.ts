@@ -161,7 +161,7 @@ describe('the commands that ask a broker', () => {
       expect(code).toBe(expected);
     });
 
-    it('tells of changed files, and ends as if there were none', async () => {
+    it('tells of changed files, and ends with the code of a configuration that is refused', async () => {
       const configuration = {
         ...{ refusedSince: NOW, faults: 2, firstFault: 'http.port' },
         ...{ awaitingRestart: ['http.tls'], advice: 'restart in office hours', runbook: 'rotate' },
@@ -171,7 +171,9 @@ describe('the commands that ask a broker', () => {
         `configuration: a change has been refused since ${NOW}: 2 faults, the first: http.port (runbook: config-reload-failed)`,
         'configuration: changed, to take effect with the next start: http.tls; restart in office hours (runbook: rotate)',
       ]);
-      expect(code).toBe(exitCodes.ok);
+      expect(code).toBe(exitCodes.invalidInput);
+      const { refusedSince: _mended, ...waiting } = configuration;
+      expect((await status([listed('broker-0', [fresh], { configuration: waiting })])).code).toBe(exitCodes.ok);
     });
 
     it('does not take a caller who may see nothing for one who sees that all is well', async () => {
@@ -257,7 +259,7 @@ describe('the commands that ask a broker', () => {
       expect(code).toBe(exitCodes.ok);
     });
 
-    const forbidden = 'have the merchant and the permission granted to this caller, or name a merchant that it may see';
+    const forbidden = 'have it granted in auth.policies of the broker';
     it.each<[string, Answer, string, string | undefined, number]>([
       [
         'the cause, and the runbook of the reason',
@@ -474,7 +476,7 @@ describe('the commands that ask a broker', () => {
       expect(told.code).toBe(exitCodes.refused);
       expect(told.err.slice(-2)).toEqual([
         'error: No [HTTP 403, forbidden]',
-        expect.stringMatching(/^What to do: have the merchant/),
+        expect.stringMatching(/^What to do: have it granted/),
       ]);
     });
 

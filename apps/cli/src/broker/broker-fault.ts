@@ -132,7 +132,7 @@ function runbookOf(code: string | undefined, reason = ''): string | undefined {
 export const GRANT_READ = 'have session:read granted to it, or use the token of one that has it';
 
 const byCode: Readonly<Record<string, string>> = {
-  forbidden: 'have the merchant and the permission granted to this caller, or name a merchant that it may see',
+  forbidden: 'have it granted in auth.policies of the broker',
   merchant_not_found: 'name a merchant that session-broker status lists',
   rate_limited: 'ask again in a moment',
 };
