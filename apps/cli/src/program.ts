@@ -44,6 +44,8 @@ export async function runCli(args: readonly string[], given: CommandContext): Pr
   const program = new Command(PROGRAM)
     .description('Keys, configuration and sessions of the session broker.')
     .version(VERSION, '--version', 'print the version')
+    // It would explain one word only, and take any other for none.
+    .helpCommand(false)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
@@ -61,29 +63,12 @@ export async function runCli(args: readonly string[], given: CommandContext): Pr
   addBrokerVerbs(program, session, { verb, run, context, ended });
   addDemo(program, { context, ended });
   try {
-    await program.parseAsync(withHelpLast(program, args), { from: 'user' });
+    await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
   return exitCode;
-}
-
-/**
- * `help config check` means `config check --help`: commander's own help knows only a single word, and for one that is
- * not a command it prints everything and no error. Such a word is left to be refused like any unknown command.
- */
-function withHelpLast(program: Command, args: readonly string[]): readonly string[] {
-  const [first, ...words] = args;
-  if (first !== 'help' || words.length === 0) return args;
-  let at = program;
-  for (const [index, word] of words.entries()) {
-    if (at.commands.length === 0 || word.startsWith('-')) break;
-    const next = at.commands.find((command) => command.name() === word);
-    if (next === undefined) return words.slice(0, index + 1);
-    at = next;
-  }
-  return [...words, '--help'];
 }
 
 /** What every verb that takes a configuration accepts in addition to its own options. */

@@ -344,27 +344,6 @@ describe('how status, renew and session watch get to a broker', () => {
     expect(code).toBe(exitCodes.usage);
   });
 
-  it.each([
-    ['renew', ['shop'], 'shop'],
-    ['session watch', ['shop', '--json'], 'shop'],
-  ])('ask of a bare word whether it is the merchant: %s', async (verb, rest, meant) => {
-    const { code, text } = await cli([...verb.split(' '), ...rest], { BROKER_URL: 'http://127.0.0.1:9' });
-    expect(text).toBe(`error: required option '--merchant <id>' not specified; did you mean --merchant ${meant}?`);
-    expect(code).toBe(exitCodes.usage);
-  });
-
-  it('ask nothing of the kind where there is no such word, or a merchant beside it', async () => {
-    const environment = { BROKER_URL: 'http://127.0.0.1:9' };
-    const missing = "error: required option '--merchant <id>' not specified";
-    expect(await cli(['session', 'watch'], environment)).toEqual({ code: exitCodes.usage, text: missing });
-    expect(await cli(['session', 'watch', '--nonsense', 'shop'], environment)).not.toMatchObject({
-      text: expect.stringContaining('did you mean --merchant') as string,
-    });
-    const { text } = await cli(['session', 'watch', 'till', '--merchant', 'shop'], environment);
-    expect(text).toContain('too many arguments');
-    expect(text).not.toContain('did you mean');
-  });
-
   describe.each([['status'], ['renew --merchant shop']])('%s', (line) => {
     const args = line.split(' ');
 

@@ -1,8 +1,15 @@
 import { isIP } from 'node:net';
-import { type ExchangeEnd, hostOf, portOf } from '#libs/outbound';
+import type { Clock } from '#libs/clock';
+import { type ExchangeEnd, hostOf, portOf, speaksTls } from '#libs/outbound';
 import { causeOf, leadsElsewhere, TLS_SPOKEN } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
-import { type Bounds, isTlsInstead } from '../tls-instead.js';
+
+interface Bounds {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const HANDSHAKE_LIMIT_MS = 5_000;
 
 /** One address at which a broker may answer: a name with several addresses leads to one replica each. */
 export interface ReplicaPlace {
@@ -26,7 +33,7 @@ export interface NoAnswer {
 export async function noAnswer(end: ExchangeEnd, place: ReplicaPlace, bounds: Bounds): Promise<NoAnswer> {
   const { kind, wasReached } = end;
   const isCutOff = wasReached && (kind === 'broken_off' || kind === 'malformed');
-  const mark = isCutOff && (await speaksTls(place, bounds)) ? TLS_SPOKEN : end.mark;
+  const mark = isCutOff && (await wantsTls(place, bounds)) ? TLS_SPOKEN : end.mark;
   const failed = {
     kind: kind === 'untrusted' ? 'refused' : 'transient',
     trace: { mark, peer: peerOf(place) },
@@ -45,8 +52,10 @@ export const noHandshake = (place: ReplicaPlace): NoAnswer => ({
   fault: 'tryLater',
 });
 
-async function speaksTls({ url, address = hostOf(url) }: ReplicaPlace, bounds: Bounds): Promise<boolean> {
-  return url.protocol === 'http:' && isTlsInstead({ isCutOff: true }, { host: address, port: portOf(url) }, bounds);
+/** Only a handshake is sent to find out. */
+async function wantsTls({ url, address = hostOf(url) }: ReplicaPlace, bounds: Bounds): Promise<boolean> {
+  const place = { host: address, port: portOf(url) };
+  return url.protocol === 'http:' && speaksTls(place, { limitMs: HANDSHAKE_LIMIT_MS, ...bounds });
 }
 
 const peerOf = ({ url, address = hostOf(url) }: ReplicaPlace): string =>
