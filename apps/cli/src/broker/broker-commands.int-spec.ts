@@ -463,15 +463,11 @@ describe('the commands that ask a broker', () => {
       expect(err.join('')).not.toContain('canary');
     });
 
-    it('asks the next replica after each trouble, and ends once all of them in a row refuse', async () => {
-      const [first, second] = [await played(forbidden), await played(ending(event(session(7))), forbidden)];
-      const { out, err, clock, ended } = watching([first.url, second.url]);
-      await eventually(() => err.length === 2);
+    it('asks the next replica after each trouble, and ends once one refuses', async () => {
+      const first = await played(ending(event(session(7))));
+      const { out, err, clock, ended } = watching([first.url, (await played(forbidden)).url]);
+      await eventually(() => out.length === 1 && err.length === 2);
       await clock.advance(1_000);
-      await eventually(() => out.length === 1 && err.length === 4);
-      await clock.advance(1_000);
-      await eventually(() => first.asked.length === 2 && clock.pendingTasks === 1);
-      await clock.advance(2_000);
       const told = await ended;
       expect(told.code).toBe(exitCodes.refused);
       expect(told.err.slice(-2)).toEqual([
