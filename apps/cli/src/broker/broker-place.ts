@@ -64,28 +64,11 @@ const isNamed = (file: string | undefined): file is string => file !== undefined
 /** The certificates of many authorities; a token is shorter. */
 const MAX_BYTES = 1_048_576;
 
-/** A host and its port, which does not look like a secret. */
-const WITHOUT_SCHEME = /^[a-z][a-z0-9.-]{0,62}:\d{1,5}$|^\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}$/;
-
-/** The port of a text that would be a URL if the port were valid. */
-const PORT = /^https?:\/\/[a-z0-9.-]{1,253}:(\d{1,9})(?:\/|$)/i;
-const HIGHEST_PORT = 65_535;
-
 function brokerUrl(address: string): URL {
   const url = URL.parse(address);
-  const port = PORT.exec(address)?.[1];
-  if (url === null && Number(port) > HIGHEST_PORT) {
-    throw invalid(`the URL of a broker has the port ${port}, and the highest there is is ${HIGHEST_PORT}`);
-  }
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
-  if (url === null || !isWeb || url.username !== '' || url.password !== '') {
-    throw invalid(
-      WITHOUT_SCHEME.test(address)
-        ? `${address} is no URL of a broker: did you mean http://${address}?`
-        : 'the URL of a broker is http or https, without a credential, such as https://broker.internal:8080',
-    );
-  }
-  return url;
+  if (url !== null && isWeb && url.username === '' && url.password === '') return url;
+  throw invalid('the URL of a broker is http or https, without a credential, such as https://broker.internal:8080');
 }
 
 /** The path is not repeated: it may be the secret itself, pasted in its place. */

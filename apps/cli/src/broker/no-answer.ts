@@ -19,7 +19,7 @@ export interface ReplicaPlace {
 
 /** Why a broker did not answer. */
 export interface NoAnswer {
-  readonly kind: 'unreachable' | 'untrusted' | 'wrong_address' | 'cut_off' | 'silent' | 'no_handshake';
+  readonly kind: 'unreachable' | 'untrusted' | 'wrong_address' | 'cut_off' | 'silent';
   /** In the words of the status page. */
   readonly problem: string;
   readonly fault: ExitClass;
@@ -44,13 +44,6 @@ export async function noAnswer(end: ExchangeEnd, place: ReplicaPlace, bounds: Bo
   const reached = isCutOff ? 'cut_off' : 'silent';
   return { kind: wasReached ? reached : 'unreachable', problem, fault: 'tryLater' };
 }
-
-/** For when something accepts the connection but does not answer TLS. */
-export const noHandshake = (place: ReplicaPlace): NoAnswer => ({
-  kind: 'no_handshake',
-  problem: `${peerOf(place)} takes the connection, and answers no TLS handshake`,
-  fault: 'tryLater',
-});
 
 /** Only a handshake is sent to find out. */
 async function wantsTls({ url, address = hostOf(url) }: ReplicaPlace, bounds: Bounds): Promise<boolean> {
