@@ -130,8 +130,8 @@ describe('the settings that decide most', () => {
     if (codesOf(fallback).length === 1) expect(codesOf(all.get(first))).toEqual(codesOf(fallback));
   });
 
-  it('are twenty', () => {
-    expect(chosen).toHaveLength(20);
+  it('are at most twenty', () => {
+    expect(chosen.length).toBeLessThanOrEqual(20);
   });
 });
 

@@ -233,12 +233,16 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
       expect([verb, await cli(...verb)]).toEqual([verb, { code: 64, out: '', err }]);
     }
     const gone = await cli('status', '--url', broker.url, '--token-file', join(broker.folder, 'nowhere'));
-    expect(gone).toMatchObject({ code: 2, err: expect.stringMatching(/nowhere does not exist; check the path/) });
+    expect(gone).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/the token file does not exist; check the path/),
+    });
   });
 
   it('say of a mistyped merchant that there may be none, and what to do', async () => {
     await start();
-    const said = /there is no such merchant \[HTTP 403, forbidden\]\nWhat to do: .* name a merchant that it may see\n$/;
+    const said =
+      /there is no such merchant \[HTTP 403, forbidden\]\nWhat to do: have it granted in auth\.policies of the broker\n$/;
     expect(await cli('renew', '--merchant', 'shpo')).toMatchObject({ code: 3, out: expect.stringMatching(said) });
     expect(await cli('session', 'watch', '--merchant', 'shpo')).toMatchObject({
       code: 3,

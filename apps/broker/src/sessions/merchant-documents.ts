@@ -58,7 +58,7 @@ export class MerchantDocument {
 
   @ApiProperty({
     description:
-      'Whether nothing is renewed because the store refuses, or is silent and the merchant has `onStoreOutage: fail`: `renewAt` and `retryAt` then pass without an attempt.',
+      'Whether nothing is renewed because the store refuses or is silent: `renewAt` and `retryAt` then pass without an attempt.',
   })
   readonly renewalBlocked: boolean;
 

@@ -39,13 +39,12 @@ const codeOf: Readonly<Record<NoAnswer['kind'], string>> = {
   wrong_address: 'wrong_address',
   cut_off: 'no_answer',
   silent: 'no_answer',
-  no_handshake: 'no_answer',
 };
 
 /** For a broker that gave no answer. */
 export function faultOfSilence(why: NoAnswer, place: ReplicaPlace, { ca }: Pick<BrokerPlace, 'ca'>): BrokerFault {
   const { kind, problem, fault } = why;
-  const isDown = kind === 'unreachable' || kind === 'silent' || kind === 'no_handshake';
+  const isDown = kind === 'unreachable' || kind === 'silent';
   return {
     error: {
       code: codeOf[kind],
@@ -131,7 +130,7 @@ export function isWrongAddress({ status, body: { type, code } }: ReplicaAnswer):
 export const GRANT_READ = 'have session:read granted to it, or use the token of one that has it';
 
 const byCode: Readonly<Record<string, string>> = {
-  forbidden: 'have the merchant and the permission granted to this caller, or name a merchant that it may see',
+  forbidden: 'have it granted in auth.policies of the broker',
   merchant_not_found: 'name a merchant that session-broker status lists',
   rate_limited: 'ask again in a moment',
 };
@@ -160,8 +159,6 @@ const silenceRemedies: Readonly<Record<Exclude<NoAnswer['kind'], 'untrusted' | '
   cut_off: 'see whether it is a broker that listens there: a Redis, and others that speak no HTTP, hang up like that',
   silent:
     'see whether the replica there hangs, and restart it if it does (runbook: replica-down), and whether it is a broker that listens there',
-  no_handshake:
-    'see whether it is a broker that listens there, and one with TLS, and whether it hangs (runbook: replica-down)',
 };
 
 const OTHER_NAME = 'use a name that the certificate has, in --url or BROKER_URL';
