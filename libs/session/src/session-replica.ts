@@ -257,6 +257,11 @@ export class SessionReplica {
     return session !== undefined && spent.freeAt >= session.expiresAt && !this.isRenewing(merchant);
   }
 
+  /** Whether no create call is left for now. */
+  isBudgetSpent(merchant: string): boolean {
+    return this.#renewer.isBudgetSpent(merchant);
+  }
+
   /** When the next attempt can be made, if something holds it up; undefined if the schedule comes later anyway. */
   retryInMs(merchant: string): number | undefined {
     const keptForMs = this.wanted.keptForMs(merchant);
@@ -270,7 +275,7 @@ export class SessionReplica {
   whyUnavailable(merchant: string): UnavailableReason {
     const reported = this.#reportedDeaths.of(merchant);
     return whyUnavailable({
-      isBudgetSpent: this.#renewer.isBudgetSpent(merchant) || reported?.shareSpentUntil !== undefined,
+      isBudgetSpent: this.isBudgetSpent(merchant) || reported?.shareSpentUntil !== undefined,
       store: this.#store.trouble,
       failure: this.failures.get(merchant)?.kind,
       isRenewing: this.#renewer.isRenewing(merchant),

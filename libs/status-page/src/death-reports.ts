@@ -1,4 +1,5 @@
 import type { SessionEvent, SessionEvents } from '#libs/session';
+import type { StatusMerchant } from './status-document.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
@@ -24,26 +25,19 @@ export class DeathReports implements SessionEvents {
     if (event.event === 'session_adopted') this.#adopted(event);
   }
 
-  /** Who has reported this session; a bounded number of consumers. */
-  consumersOf(merchant: string, generation: number | undefined): readonly string[] {
-    return [...(this.#reportOf(merchant, generation)?.consumers ?? [])];
-  }
-
-  /** The gateway codes with which they reported it; a bounded number of them. */
-  reasonsOf(merchant: string, generation: number | undefined): readonly string[] {
-    return [...(this.#reportOf(merchant, generation)?.reasons ?? [])];
-  }
-
-  #reportOf(merchant: string, generation: number | undefined): ReportedSession | undefined {
+  /** Who has reported this session, and the gateway codes with which they did; a bounded number of each. */
+  of(merchant: string, generation: number | undefined): Pick<StatusMerchant, 'reportedBy' | 'reportedAs'> {
     const reported = this.#reported.get(merchant);
-    return reported?.generation === generation ? reported : undefined;
+    if (reported?.generation !== generation) return {};
+    return { reportedBy: [...(reported?.consumers ?? [])], reportedAs: [...(reported?.reasons ?? [])] };
   }
 
   #rejected({ merchant, generation, result, consumer, reason }: Named<'session_rejected'>): void {
     // A late report about a replaced session says nothing about those that followed.
     if (result === 'already_newer') return;
-    const known = this.#reportOf(merchant, generation);
-    const reported = known ?? { generation, consumers: new Set<string>(), reasons: new Set<string>() };
+    const known = this.#reported.get(merchant);
+    const isKnown = known?.generation === generation;
+    const reported = isKnown ? known : { generation, consumers: new Set<string>(), reasons: new Set<string>() };
     const { consumers, reasons } = reported;
     if (consumer !== undefined && consumers.size < MAX_CONSUMERS) consumers.add(consumer);
     if (reason !== undefined && CODE.test(reason) && reasons.size < MAX_REASONS) reasons.add(reason);

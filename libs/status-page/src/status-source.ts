@@ -1,4 +1,4 @@
-import type { SessionReplica } from '#libs/session';
+import type { conditionOf, SessionReplica } from '#libs/session';
 import type { StatusMerchant, StatusReplica, StatusStore } from './status-document.js';
 
 /** A merchant as configured. */
@@ -9,42 +9,15 @@ export interface ConfiguredMerchant {
 }
 
 /** What this replica says about itself. */
-export type ReplicaCondition = Pick<
-  StatusReplica,
-  | 'version'
-  | 'ready'
-  | 'storeReached'
-  | 'shuttingDown'
-  | 'watchers'
-  | 'refusedChange'
-  | 'awaitingRestart'
-  | 'awaitingSince'
-  | 'restartAdvice'
->;
+export type ReplicaCondition = Omit<StatusReplica, 'name' | 'startedAt'>;
 
 /** The state of the store, as far as its connection knows. */
 export type StoreConnection = Omit<StatusStore, 'failing' | 'refusal'>;
 
 /** Everything that the page is made from: to be provided by the app that shows a page. */
 export interface StatusSource {
-  readonly replica: Pick<
-    SessionReplica,
-    | 'held'
-    | 'failures'
-    | 'reader'
-    | 'isRenewing'
-    | 'retryInMs'
-    | 'hasForeignAuthorizer'
-    | 'isReportedDead'
-    | 'isLikelyDead'
-    | 'isUnshared'
-    | 'isHeldBack'
-    | 'causeFor'
-    | 'failureOf'
-    | 'quietMs'
-    | 'watchedUntil'
-    | 'strayKey'
-  >;
+  readonly replica: Parameters<typeof conditionOf>[0] &
+    Pick<SessionReplica, 'held' | 'retryInMs' | 'causeFor' | 'failureOf' | 'quietMs' | 'isBudgetSpent'>;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];
   /** Undefined for a merchant that is no longer configured. */

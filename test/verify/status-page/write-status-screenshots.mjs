@@ -124,9 +124,7 @@ try {
   });
   for (const page of [light, dark]) await page.goto(url);
   await light.locator('.row[data-condition="unavailable"]').first().waitFor({ timeout: 60_000 });
-  await light.getByRole('button', { name: 'tickets', exact: true }).click();
-  await light.evaluate(() => document.activeElement.blur());
-  await pause(1_500);
+  await pause(2_500);
   await light.screenshot({ path: join(images, 'status-page.png') });
   await dark.screenshot({ path: join(images, 'status-page-mobile.png') });
 } finally {

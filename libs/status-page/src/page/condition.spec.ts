@@ -13,7 +13,6 @@ const aMerchant = (overrides: Partial<StatusMerchant> = {}): StatusMerchant => (
   renewing: false,
   budgetSpent: false,
   renewalBlocked: false,
-  renewals: [],
   ...overrides,
 });
 

@@ -7,10 +7,6 @@ export const replica: StatusReplica = {
   ready: true,
   storeReached: true,
   shuttingDown: false,
-  watchers: 0,
-  viewers: 1,
-  residentBytes: 1,
-  eventLoopLagMs: { latest: 0, worst: 0 },
 };
 
 /** A store that does not answer. */
@@ -27,5 +23,4 @@ export const blocked = (expiresAt: number): StatusMerchant => ({
   renewing: false,
   renewalBlocked: true,
   budgetSpent: false,
-  renewals: [],
 });

@@ -11,7 +11,6 @@ const reported: StatusMerchant = {
   renewing: false,
   budgetSpent: false,
   renewalBlocked: false,
-  renewals: [],
 };
 const cause = (runbook: string): Pick<StatusMerchant, 'cause'> => ({ cause: { text: 'why', runbook } });
 
