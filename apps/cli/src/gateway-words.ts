@@ -1,10 +1,11 @@
+import { type Failed, seemsMisaddressed, toldCall } from '#libs/causes';
 import type { GatewayPlace } from '#libs/gateway';
-import { causeOf, createSessionAddress, type GatewayFailure, seemsMisaddressed } from '#libs/session';
+import { createSessionAddress, type GatewayFailure } from '#libs/session';
 
 /** What happened, in the words of the status page, with the ids by which the bank can find the call. */
 export function describeFailure(failure: GatewayFailure): string {
   const { detail, httpStatus, requestId } = failure;
-  const cause = causeOf(failedOf(failure)).text;
+  const cause = toldCall(failedOf(failure)).text;
   const status = httpStatus === undefined ? '' : `HTTP ${httpStatus}`;
   const marks = [
     ...(status === '' || cause.includes(`(${status}`) ? [] : [status]),
@@ -32,7 +33,7 @@ function isWithoutCode({ httpStatus, shownCode }: GatewayFailure): boolean {
   return shownCode === undefined && ASKS_FOR_CREDENTIALS.includes(httpStatus);
 }
 
-function failedOf({ kind, shownCode, trace }: GatewayFailure): Parameters<typeof causeOf>[0] {
+function failedOf({ kind, shownCode, trace }: GatewayFailure): Failed {
   return {
     kind,
     ...(shownCode === undefined ? {} : { msgCode: shownCode }),

@@ -1,8 +1,7 @@
-import type { FailureBoard } from './failure-board.js';
-import type { HeldSessions } from './held-sessions.js';
+import type { Entry } from './held-sessions.js';
+import { generationOf } from './merchant.js';
 
-export interface AwaitedChange {
-  readonly merchant: string;
+interface AwaitedChange {
   /** Wait for a generation above this one. */
   readonly generation: number;
   /** Whether a failed attempt ends the wait as well. */
@@ -18,20 +17,24 @@ export class ChangeWait {
   readonly #subscriptions: (() => void)[] = [];
   #resolve: () => void = () => undefined;
 
-  constructor(held: HeldSessions, failures: FailureBoard, awaited: AwaitedChange) {
+  constructor(entry: Entry, { generation, orFailure, signal }: AwaitedChange) {
     this.ended = new Promise((resolve) => (this.#resolve = resolve));
-    const { merchant, generation, signal } = awaited;
-    if (signal.aborted || held.generationOf(merchant) > generation) {
+    if (signal.aborted || generationOf(entry.merchant) > generation) {
       this.end();
       return;
     }
     const end = (): void => this.end();
+    const ifNewer = (session: { readonly generation: number }): void => {
+      if (session.generation > generation) end();
+    };
+    entry.newer.add(ifNewer);
+    if (orFailure) entry.failed.add(end);
+    signal.addEventListener('abort', end, { once: true });
     this.#subscriptions.push(
-      held.onNewer(merchant, (session) => session.generation > generation && end()),
+      () => entry.newer.delete(ifNewer),
+      () => entry.failed.delete(end),
       () => signal.removeEventListener('abort', end),
     );
-    if (awaited.orFailure) this.#subscriptions.push(failures.onFailure(merchant, end));
-    signal.addEventListener('abort', end, { once: true });
   }
 
   /** Idempotent. */

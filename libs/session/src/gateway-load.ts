@@ -29,14 +29,11 @@ export class GatewayLoad {
     return inFlight <= Math.floor(limit) / 2;
   }
 
-  /** Resolves when a call may be made. Each `enter` is followed by one `leave`. */
-  async enter(gateway: string): Promise<void> {
+  /** @param go called when a call may be made, now or later. Each `enter` is followed by one `leave` after that */
+  enter(gateway: string, go: () => void): void {
     const load = this.#of(gateway);
-    if (this.hasRoom(gateway)) {
-      load.inFlight += 1;
-      return;
-    }
-    await new Promise<void>((resolve) => load.waiting.push(resolve));
+    load.waiting.push(go);
+    this.#admit(load);
   }
 
   /** @param failure how the call failed; undefined if it did not, or if none was made */
@@ -45,11 +42,15 @@ export class GatewayLoad {
     load.inFlight -= 1;
     if (failure === 'timeout' || failure === 'transient') load.limit = Math.max(1, load.limit / 2);
     else if (failure === undefined) load.limit = Math.min(MAX_LIMIT, load.limit + 1 / load.limit);
+    this.#admit(load);
+  }
+
+  #admit(load: Load): void {
     while (load.inFlight < Math.floor(load.limit)) {
-      const next = load.waiting.shift();
-      if (next === undefined) return;
+      const go = load.waiting.shift();
+      if (go === undefined) return;
       load.inFlight += 1;
-      next();
+      go();
     }
   }
 

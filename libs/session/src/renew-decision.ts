@@ -1,4 +1,5 @@
 import { decide, type DecisionTable, otherwise } from './decision-table.js';
+import { EARLY_RENEWAL_COOL_DOWN_MS } from './triggers.js';
 import { isExpired, isMissing, isPastMargin, type ServeFacts } from './serve-decision.js';
 
 interface ReadFacts extends ServeFacts {
@@ -15,9 +16,6 @@ export type RenewVerdict =
   | { readonly renew: 'no'; readonly reason: 'current' }
   | { readonly renew: 'background'; readonly reason: 'past_margin' }
   | { readonly renew: 'wait'; readonly reason: 'no_session' | 'expired' | 'less_than_wanted' };
-
-/** Between two sessions that are created because readers wanted more time, across all replicas. */
-export const EARLY_RENEWAL_COOL_DOWN_MS = 10_000;
 
 /** Wishes for more time cost at most one create call per this share of a lifetime, however many readers have them. */
 const SETTLED_SHARE = 0.25;

@@ -1,17 +1,13 @@
-import { Deadline, msBetween } from '#libs/clock';
+import { type Clock, Deadline, msBetween } from '#libs/clock';
 import { ChangeWait } from './change-wait.js';
-import { renewAndFollow } from './followed-renewal.js';
+import { followed, type ReplicaFace } from './face.js';
 import type { RecordedFailure } from './ports/session-store.js';
-import { decideRenewal, EARLY_RENEWAL_COOL_DOWN_MS, type RenewVerdict } from './renew-decision.js';
+import { decideRenewal, type RenewVerdict } from './renew-decision.js';
 import type { RenewalResult } from './renewal-result.js';
-import type { Renewer } from './renewer.js';
-import type { ReplicaContext } from './replica-context.js';
-import type { ReportedDeaths } from './reported-deaths.js';
 import { decideServing, type ServeVerdict } from './serve-decision.js';
-import type { SessionSync } from './session-sync.js';
-import { type Explainer, sessionUnavailable } from './session-unavailable.js';
+import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
-import { isStoreOutage } from './store-outage.js';
+import { isStoreOutage } from './store-health.js';
 
 /** For when nothing tells when a session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
@@ -32,10 +28,8 @@ export type ServedSession = {
   readonly verdict: Exclude<ServeVerdict, { result: 'unavailable' }>;
 };
 
-export interface SessionReaderContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'>, Explainer {
-  readonly renewer: Renewer;
-  readonly sync: SessionSync;
-  readonly reportedDeaths: Pick<ReportedDeaths, 'wasHeldUp'>;
+export interface SessionReaderContext extends ReplicaFace {
+  readonly clock: Clock;
 }
 
 /**
@@ -87,7 +81,7 @@ export class SessionReader {
     if (this.verdict(merchant).result !== 'unavailable') return;
     this.#confirmClock(merchant)
       .then(() => this.verdict(merchant).result === 'unavailable' && this.#renewInBackground({ merchant }))
-      .catch((error: unknown) => this.#context.sync.reportBroken('demand', error));
+      .catch((error: unknown) => this.#context.driver.reportBroken('demand', error));
   }
 
   /**
@@ -97,10 +91,9 @@ export class SessionReader {
     generation: number,
     wish: Pick<ReadWish, 'merchant' | 'waitMs' | 'signal'>,
   ): Promise<Session | undefined> {
-    const { clock, held, failures } = this.#context;
+    const { clock, held } = this.#context;
     const deadline = new Deadline(clock, wish.waitMs, wish.signal);
-    const awaited = { merchant: wish.merchant, generation, orFailure: false, signal: deadline.signal };
-    const change = new ChangeWait(held, failures, awaited);
+    const change = new ChangeWait(held.entryOf(wish.merchant), { generation, orFailure: false, signal: deadline.signal });
     try {
       await change.ended;
     } finally {
@@ -122,14 +115,7 @@ export class SessionReader {
   }
 
   #renewAndFollow({ merchant }: Pick<ReadWish, 'merchant'>): Promise<RenewalResult> {
-    const { held } = this.#context;
-    const replacesLiving = held.facts(merchant).freshMs > 0;
-    return renewAndFollow(this.#context, {
-      merchant,
-      trigger: 'demand',
-      newerThan: held.known(merchant),
-      coolDownMs: replacesLiving ? EARLY_RENEWAL_COOL_DOWN_MS : 0,
-    });
+    return followed(this.#context, merchant, { trigger: 'demand' });
   }
 
   /**
@@ -139,27 +125,23 @@ export class SessionReader {
   async #confirmClock(merchant: string): Promise<void> {
     if (this.#context.held.storeClock.driftMs === 0) return;
     try {
-      await this.#context.sync.refresh(merchant);
+      await this.#context.driver.lookUp(merchant);
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
     }
   }
 
   #renewInBackground(wish: Pick<ReadWish, 'merchant'>): void {
-    this.#renewAndFollow(wish).catch((error: unknown) => this.#context.sync.reportBroken('background renewal', error));
+    this.#renewAndFollow(wish).catch((error: unknown) => this.#context.driver.reportBroken('background renewal', error));
   }
 
   async #waitForRenewal(wish: ReadWish): Promise<void> {
-    const { clock, held, failures } = this.#context;
+    const { clock, held } = this.#context;
     const { merchant, waitsThroughFailure } = wish;
     const generation = held.generationOf(merchant);
     const deadline = new Deadline(clock, wish.waitMs, wish.signal);
-    const change = new ChangeWait(held, failures, {
-      merchant,
-      generation,
-      orFailure: !waitsThroughFailure,
-      signal: deadline.signal,
-    });
+    const awaited = { generation, orFailure: !waitsThroughFailure, signal: deadline.signal };
+    const change = new ChangeWait(held.entryOf(merchant), awaited);
     try {
       const result = await Promise.race([this.#renewAndFollow(wish), change.ended]);
       // No result: something changed, or the time is up. `held`: another replica is working on it and will announce it.
@@ -173,19 +155,20 @@ export class SessionReader {
 
   /** Whoever waits anyway is not given what is reported dead, unless something lasting keeps it from being replaced. */
   async #waitForReplacement({ merchant, waitsThroughFailure, ...wish }: ReadWish): Promise<void> {
-    const { held, reportedDeaths } = this.#context;
-    if (!waitsThroughFailure || !held.isReported(merchant) || reportedDeaths.wasHeldUp(merchant)) return;
-    await this.newerThan(held.generationOf(merchant), { merchant, ...wish });
+    const { held: sessions } = this.#context;
+    const { held, report } = sessions.of(merchant);
+    if (!waitsThroughFailure || held?.isReported !== true || report !== undefined) return;
+    await this.newerThan(held.session.generation, { merchant, ...wish });
   }
 
   #refuse(merchant: string): never {
-    const { failures, renewer } = this.#context;
+    const { held, driver } = this.#context;
     const verdict = this.verdict(merchant);
-    const failure = failures.get(merchant);
-    throw sessionUnavailable(this.#context, {
+    const { failure } = held.of(merchant);
+    throw new SessionUnavailable(this.#context, {
       merchant,
       detail: describeRefusal(merchant, verdict, failure),
-      retryAfterMs: renewer.retryInMs(merchant) ?? RETRY_AFTER_UNKNOWN_MS,
+      retryAfterMs: driver.retryAfterMs(merchant) ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }
 }

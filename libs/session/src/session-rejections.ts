@@ -1,22 +1,17 @@
-import { Deadline } from '#libs/clock';
+import { type Clock, Deadline } from '#libs/clock';
 import { ChangeWait } from './change-wait.js';
-import { isDeathCode } from './early-deaths.js';
-import { renewAndFollow } from './followed-renewal.js';
-import type { SessionEvent } from './ports/session-events.js';
+import { areForeign } from './deaths.js';
+import { followed, type ReplicaFace } from './face.js';
+import { knownOf } from './merchant.js';
+import type { Merchants } from './ports/merchants.js';
+import type { SessionEvent, SessionEvents } from './ports/session-events.js';
 import type { RenewalResult } from './renewal-result.js';
-import type { Renewer } from './renewer.js';
-import type { ReplicaContext } from './replica-context.js';
-import type { ReportedDeaths } from './reported-deaths.js';
 import type { SessionReader } from './session-reader.js';
-import type { SessionSync } from './session-sync.js';
-import { type Explainer, sessionUnavailable } from './session-unavailable.js';
+import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
-import { isStoreOutage } from './store-outage.js';
+import { isStoreOutage } from './store-health.js';
 
 type Rejected = Extract<SessionEvent, { event: 'session_rejected' }>;
-
-/** However often a merchant's sessions are rejected, at most one per this time is created because of it. */
-export const REJECTION_COOL_DOWN_MS = 10_000;
 
 /** For when nothing tells when a newer session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
@@ -47,11 +42,10 @@ export type RejectionAnswer =
       readonly because?: 'foreign_authorizer';
     };
 
-export interface SessionRejectionsContext
-  extends Pick<ReplicaContext, 'held' | 'failures' | 'earlyDeaths' | 'events' | 'clock'>, Explainer {
-  readonly reportedDeaths: ReportedDeaths;
-  readonly renewer: Renewer;
-  readonly sync: SessionSync;
+export interface SessionRejectionsContext extends ReplicaFace {
+  readonly clock: Clock;
+  readonly events: SessionEvents;
+  readonly merchants: Merchants;
   readonly reader: SessionReader;
 }
 
@@ -62,10 +56,6 @@ export interface SessionRejectionsContext
  */
 export class SessionRejections {
   readonly #context: SessionRejectionsContext;
-  /** Highest generation rejected so far, to tell the first report of a death from its echoes. */
-  readonly #rejected = new Map<string, number>();
-  readonly #lookups = new Map<string, Promise<void>>();
-
   constructor(context: SessionRejectionsContext) {
     this.#context = context;
   }
@@ -78,15 +68,15 @@ export class SessionRejections {
     await this.#isIssued(rejection.merchant, rejection.generation);
     const known = this.#newer(rejection);
     if (known !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: known });
-    this.#context.held.noteReported(rejection.merchant, rejection.generation);
-    if (isDeathCode(rejection.reason)) {
-      await this.#context.earlyDeaths.report(rejection.merchant, rejection.generation);
-    }
+    const { merchant, generation, reason } = rejection;
+    this.#context.driver.say(merchant, { on: 'rejected', generation, reason });
+    // Whether somebody else creates decides how long the next one has to wait.
+    await this.#context.held.find(merchant)?.judging;
     const result = await this.#renew(rejection);
     const session = this.#newer(rejection);
     // No matter who made it: it came while this report waited.
     if (session !== undefined) return this.#answer(rejection, { kind: 'renewed', session });
-    this.#context.reportedDeaths.note(rejection.merchant, rejection.generation, result);
+    this.#context.driver.say(merchant, { on: 'unreplaced', generation, result });
     if (result?.kind === 'cooled_down') return this.#answer(rejection, this.#cooledDown(rejection, result.retryInMs));
     return this.#refuse(rejection, result);
   }
@@ -103,8 +93,7 @@ export class SessionRejections {
 
   /** A replica that knows of none at all cannot judge: any generation may come from an earlier process. */
   #isUnknown(merchant: string, generation: number): boolean {
-    const { held } = this.#context;
-    const newest = Math.max(held.seen(merchant), held.known(merchant));
+    const newest = knownOf(this.#context.held.of(merchant));
     return newest > 0 && generation > newest;
   }
 
@@ -115,7 +104,7 @@ export class SessionRejections {
   async #isIssued(merchant: string, generation: number): Promise<boolean> {
     if (generation <= this.#context.held.generationOf(merchant)) return true;
     try {
-      await this.#lookUp(merchant);
+      await this.#context.driver.lookUp(merchant);
     } catch (error) {
       if (!isStoreOutage(error) || this.#isUnknown(merchant, generation)) throw error;
     }
@@ -135,21 +124,12 @@ export class SessionRejections {
     }
   }
 
-  /** A thousand requests for the same merchant share one look. */
-  #lookUp(merchant: string): Promise<void> {
-    const underway = this.#lookups.get(merchant);
-    if (underway !== undefined) return underway;
-    const lookup = this.#context.sync.refresh(merchant).finally(() => this.#lookups.delete(merchant));
-    this.#lookups.set(merchant, lookup);
-    return lookup;
-  }
-
   async #renew(rejection: Rejection): Promise<RenewalResult | undefined> {
-    const { clock, held, failures } = this.#context;
+    const { clock, held } = this.#context;
     const { merchant, waitMs, signal } = rejection;
     const deadline = new Deadline(clock, waitMs, signal);
-    const awaited = { merchant, generation: this.#above(rejection), orFailure: true, signal: deadline.signal };
-    const change = new ChangeWait(held, failures, awaited);
+    const awaited = { generation: this.#above(rejection), orFailure: true, signal: deadline.signal };
+    const change = new ChangeWait(held.entryOf(merchant), awaited);
     try {
       const result = await Promise.race([this.#attempts(rejection, deadline.signal), change.ended]);
       // `held`: another replica is working on it, and announces the outcome.
@@ -162,28 +142,19 @@ export class SessionRejections {
   }
 
   #cooledDown({ merchant }: Rejection, retryInMs: number): RejectionAnswer {
-    const isForeign = this.#context.earlyDeaths.areForeign(merchant);
+    const { held, merchants } = this.#context;
+    const isForeign = areForeign(held.of(merchant), { ms: held.moment.ms, settings: merchants.settingsOf(merchant) });
     return { kind: 'cooled_down', retryInMs, ...(isForeign ? { because: 'foreign_authorizer' } : {}) };
   }
 
   async #attempts(rejection: Rejection, signal: AbortSignal): Promise<RenewalResult | undefined> {
     for (let attempt = 1; ; attempt += 1) {
-      const result = await renewAndFollow(this.#context, this.#request(rejection));
+      const { merchant, reason } = rejection;
+      const wanted = { trigger: 'rejection', above: this.#above(rejection), reason } as const;
+      const result = await followed(this.#context, merchant, wanted);
       const isSettled = this.#newer(rejection) !== undefined || isLastWord(result);
       if (isSettled || attempt === MAX_ATTEMPTS || signal.aborted) return result;
     }
-  }
-
-  #request(rejection: Rejection): Parameters<Renewer['renew']>[0] {
-    const { merchant, reason } = rejection;
-    const { held, earlyDeaths } = this.#context;
-    const replacesLiving = held.facts(merchant).leftMs > 0;
-    return {
-      merchant,
-      trigger: 'rejection',
-      newerThan: Math.max(this.#above(rejection), held.known(merchant)),
-      coolDownMs: replacesLiving ? Math.max(REJECTION_COOL_DOWN_MS, earlyDeaths.pauseMs(merchant, reason)) : 0,
-    };
   }
 
   #answer(rejection: Rejection, answer: RejectionAnswer): RejectionAnswer {
@@ -195,16 +166,17 @@ export class SessionRejections {
     this.#report(rejection, result?.kind === 'budget_exhausted' ? result.kind : 'unavailable');
     const { merchant, generation } = rejection;
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
-    throw sessionUnavailable(this.#context, {
+    throw new SessionUnavailable(this.#context, {
       merchant,
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
-      retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
+      retryAfterMs: this.#context.driver.retryAfterMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }
 
   #report({ merchant, generation, reason, consumer }: Rejection, result: Rejected['result']): void {
-    const isFirst = generation > (this.#rejected.get(merchant) ?? 0);
-    if (isFirst) this.#rejected.set(merchant, generation);
+    const entry = this.#context.held.entryOf(merchant);
+    const isFirst = generation > entry.rejectedUpTo;
+    if (isFirst) entry.rejectedUpTo = generation;
     this.#context.events.emit({
       event: 'session_rejected',
       merchant,

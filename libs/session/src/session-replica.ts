@@ -1,39 +1,47 @@
-import type { Clock, Instant } from '#libs/clock';
+import { Alarm, type Clock, Deadline, type Instant, plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
-import { CallCeiling } from './call-ceiling.js';
-import { EarlyDeaths } from './early-deaths.js';
-import { explain, type ExplainedFacts } from './explanation.js';
-import { FailureBoard } from './failure-board.js';
-import type { Cause, ToldFailure } from './failure-cause.js';
+import { type Cause, causeOf, causeOfRefusal, type RefusedWish } from './cause.js';
+import { areForeign, overAt, reportedDeathOf } from './deaths.js';
+import { GatewayFailure } from './gateway-failure.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
+import { floorOf } from './generations.js';
 import { Grace } from './grace.js';
-import { Handovers } from './handovers.js';
-import { HeldBackRenewals } from './held-back-renewals.js';
-import { HeldSessions } from './held-sessions.js';
-import { MomentWatches } from './moment-watches.js';
-import { ObservedStore, type StoreTrouble } from './observed-store.js';
+import { Handovers } from './handover.js';
+import { type Entry, HeldSessions } from './held-sessions.js';
+import { Lanes } from './lanes.js';
+import { type Effect, type Input, step } from './life.js';
+import {
+  conditionOf,
+  type MerchantCondition,
+  type MerchantFacts,
+  type StoreTrouble,
+  type ToldFailure,
+  whyUnavailable,
+} from './merchant-condition.js';
+import { generationOf, knownOf, type Now, serveFactsOf, unopenedOf, untilRenewalMsOf, verdictOn } from './merchant.js';
+import { isBudgetSpent, retryInMsOf, spentWait } from './obstacles.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
-import type { OfferResult, SessionStore } from './ports/session-store.js';
+import type {
+  Announcement,
+  HandoverSignal,
+  Offer,
+  RecordedFailure,
+  SessionStore,
+  StoredState,
+} from './ports/session-store.js';
 import { type Tracing, untraced } from './ports/tracing.js';
-import { QuietDuels } from './quiet-duels.js';
-import { leaseMsFor } from './renewal-attempt.js';
-import { explainRefusal, type RefusedWish } from './refusal-cause.js';
-import { RenewalLoop } from './renewal-loop.js';
-import { Renewer } from './renewer.js';
-import { ReportedDeaths } from './reported-deaths.js';
+import { PAGE, Reads } from './reads.js';
+import type { RenewalResult } from './renewal-result.js';
+import { Rounds } from './rounds.js';
 import { SessionReader } from './session-reader.js';
 import { SessionRejections } from './session-rejections.js';
-import { ServiceWatch } from './service-watch.js';
-import { SessionSync } from './session-sync.js';
-import { Settlements } from './settlements.js';
-import { type UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
-import { type StrayKey, StrayKeys } from './stray-keys.js';
-import { UnsharedSessions } from './unshared-sessions.js';
+import { ServiceNews } from './service-news.js';
+import { isStoreOutage, StoreHealth } from './store-health.js';
+import { WakeHeap } from './wake-heap.js';
 import { WantedRenewals } from './wanted-renewals.js';
-import { whyUnavailable } from './why-unavailable.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -66,92 +74,103 @@ export interface MerchantsChange {
   readonly changed: readonly string[];
 }
 
-/** One replica of the broker, put together: what it holds, how it reads, and what keeps it fresh. */
+/** Renewals that one replica has in flight at once: further due merchants wait, and other replicas may take them. */
+const MAX_IN_FLIGHT = 64;
+/** With a backlog, the store is asked for more once this many are left: one query per renewal would double its work. */
+const ASK_AGAIN_AT = MAX_IN_FLIGHT / 2;
+/** Offers in flight at once: a store that was emptied is told about every merchant. */
+const OFFER_LANES = 8;
+/**
+ * Listed merchants that are not to be renewed here must not hide those that are; beyond this many, something else is
+ * wrong.
+ */
+const MAX_PASSED_OVER = 10_000;
+/** What is listed but not taken is looked at again at this pace, however long it has been due. */
+const PACE_MS = 100;
+/** The store's list and our own count of a session's age do not agree to the millisecond. */
+const EARLY_MS = 250;
+
+/**
+ * One replica of the broker: it carries out what `step` says for each merchant, and feeds it the answers. It decides
+ * which merchants are looked at, and how many at once; what becomes of one is decided in life.ts.
+ */
 export class SessionReplica {
   readonly held: HeldSessions;
-  readonly failures = new FailureBoard();
+  readonly failures = { get: (id: string): RecordedFailure | undefined => this.held.of(id).failure };
   readonly reader: SessionReader;
   readonly rejections: SessionRejections;
   readonly wanted: WantedRenewals;
   readonly handovers: Handovers;
-  readonly #merchants: Merchants;
-  readonly #store: ObservedStore;
-  readonly #renewer: Renewer;
-  readonly #sync: SessionSync;
-  readonly #loop: RenewalLoop;
-  readonly #unpublished: UnpublishedSessions;
-  readonly #unshared = new UnsharedSessions();
-  readonly #settlements: Settlements;
-  readonly #watches: MomentWatches;
-  readonly #earlyDeaths: EarlyDeaths;
-  readonly #reportedDeaths: ReportedDeaths;
-  readonly #heldBack: HeldBackRenewals;
-  readonly #quietDuels: QuietDuels;
-  readonly #strayKeys: StrayKeys;
-  readonly #clock: Clock;
-  readonly #service: ServiceWatch;
-  readonly #told = {
-    why: (merchant: string): UnavailableReason => this.whyUnavailable(merchant),
-    causeFor: (merchant: string): Cause | undefined => this.causeFor(merchant),
-    whyRefused: (wish: RefusedWish): Cause | undefined => explainRefusal(wish, this.#facts(wish.merchant)),
-    storeTrouble: (): StoreTrouble | undefined => this.#store.trouble,
-  };
+  readonly #ports: ReplicaPorts;
+  readonly #tracing: Tracing;
+  readonly #health: StoreHealth;
+  readonly #grace: Grace;
+  readonly #load = new GatewayLoad();
+  readonly #recovery = new GatewayRecovery();
+  readonly #reads: Reads;
+  readonly #offers = new Lanes(OFFER_LANES);
+  readonly #wakes: WakeHeap<Entry>;
+  readonly #news: ServiceNews;
+  readonly #alarm: Alarm;
+  readonly #rounds = new Rounds(() => this.#round());
+  readonly #endSubscription: () => void;
+  readonly #shutdown = new AbortController();
+  readonly #underway = new Set<Promise<void>>();
+  /** Those whose session the store does not have. */
+  readonly #unstored = new Set<Entry>();
+  /** Those whose back-off is over because their gateway answers again. */
+  readonly #released = new Set<string>();
+  #inFlight = 0;
+  #passedOver = 0;
+  #hasBacklog = false;
+  #isComplete = false;
+  /** Counts what made our knowledge of the store worthless: a read that began before is not the last word. */
+  #invalidations = 0;
+  #isStopping = false;
 
-  constructor(given: ReplicaPorts) {
-    this.#quietDuels = new QuietDuels(given);
-    this.#heldBack = new HeldBackRenewals({ events: this.#quietDuels, causeFor: this.#told.causeFor });
-    this.held = given.held ?? new HeldSessions(given.clock);
-    const ports = { ...given, events: this.#heldBack, held: this.held, failures: this.failures };
-    const { clock, events } = ports;
-    this.#strayKeys = new StrayKeys(ports);
-    [this.#clock, this.#merchants] = [clock, ports.merchants];
-    const grace = new Grace(clock, ports.graceMs ?? 0);
-    this.#store = new ObservedStore(ports.store, { events, clock, onReturn: () => grace.begin() });
-    const store = this.#store;
-    this.#settlements = new Settlements(this.held, clock);
-    this.#watches = new MomentWatches(clock);
-    this.#earlyDeaths = new EarlyDeaths({ ...ports, store, grace, watches: this.#watches });
-    this.#reportedDeaths = new ReportedDeaths({ ...ports, store });
-    this.#unpublished = new UnpublishedSessions({
-      store,
+  constructor(ports: ReplicaPorts) {
+    const { clock, events, store } = ports;
+    this.#ports = ports;
+    this.#tracing = ports.tracing ?? untraced;
+    this.held = ports.held ?? new HeldSessions(clock);
+    this.#grace = new Grace(clock, ports.graceMs ?? 0);
+    this.#health = new StoreHealth(events, clock, () => this.#grace.begin());
+    this.#reads = new Reads({
       clock,
-      onAnswer: (offered, answer) => this.#offered(offered, answer),
-      onKept: () => this.#loop.wake(),
-      onBroken: (error) => events.emit({ event: 'broken', activity: 'offer', error }),
+      read: (merchants) => this.#read(merchants),
+      onFailure: (error) => this.#reportBroken('refresh', error),
     });
-    this.handovers = new Handovers({ ...ports, store });
-    const context = {
+    this.#wakes = new WakeHeap(
+      clock,
+      ({ merchant }) => merchant.wakeAtMs,
+      (entries) => entries.forEach((entry) => this.#feed(entry, { on: 'wake' })),
+    );
+    this.#news = new ServiceNews({ events, clock, trouble: () => this.#health.trouble, causeFor: this.#told.causeFor });
+    this.#alarm = new Alarm(clock, () => void this.tick());
+    this.#endSubscription = store.onAnnouncement((announcement) => this.#hear(announcement));
+    this.handovers = new Handovers({
       ...ports,
-      tracing: ports.tracing ?? untraced,
-      store,
-      silence: store.silence,
-      unpublished: this.#unpublished,
-      unshared: this.#unshared,
-      settlements: this.#settlements,
-      watches: this.#watches,
-      earlyDeaths: this.#earlyDeaths,
-      ceiling: new CallCeiling(clock),
-      load: new GatewayLoad(),
-      recovery: new GatewayRecovery(),
-      handovers: this.handovers,
-      grace,
-    };
-    this.#renewer = new Renewer(context);
-    this.#sync = new SessionSync({ ...context, renewer: this.#renewer, reportedDeaths: this.#reportedDeaths });
-    const reportedDeaths = this.#reportedDeaths;
-    const running = { ...context, ...this.#told, renewer: this.#renewer, sync: this.#sync, reportedDeaths };
-    this.#service = new ServiceWatch({ ...running, mayGoAlone: (merchant) => this.#renewer.mayGoAlone(merchant) });
-    this.#loop = new RenewalLoop(running);
-    this.reader = new SessionReader(running);
-    this.rejections = new SessionRejections({ ...running, reader: this.reader });
-    this.wanted = new WantedRenewals({ ...running, reader: this.reader });
+      held: this.held,
+      announce: (signal) => this.#announce(signal),
+      tell: (signal) => this.#tell(signal),
+    });
+    const faces = { ...ports, ...this.#told, held: this.held, driver: this };
+    this.reader = new SessionReader(faces);
+    this.rejections = new SessionRejections({ ...faces, reader: this.reader });
+    this.wanted = new WantedRenewals({ ...faces, reader: this.reader });
   }
 
-  /** To be called at a steady pace; see RenewalLoop. */
+  readonly #told = {
+    why: (id: string): UnavailableReason => this.whyUnavailable(id),
+    causeFor: (id: string): Cause | undefined => this.causeFor(id),
+  };
+
+  // ---- What its owner asks of it
+
+  /** To be called at a steady pace; between two ticks the replica wakes itself exactly when the next merchant falls due. */
   tick(): Promise<void> {
-    this.#earlyDeaths.review();
-    this.#service.look();
-    return this.#loop.tick();
+    this.#news.tell();
+    return this.#rounds.run();
   }
 
   /**
@@ -159,15 +178,15 @@ export class SessionReplica {
    * is not renewed.
    */
   storeRefuses(): void {
-    this.#store.noteRefusal();
+    this.#health.noteRefusal();
   }
 
   /** The store is back after an outage and may have lost what it knew: enrols and reads every merchant again. */
   resync(): Promise<void> {
-    this.#store.noteWell();
-    this.#sync.invalidate();
-    this.#sync.retryNow();
-    return this.#loop.tick();
+    this.#health.noteWell();
+    this.#invalidate();
+    this.#reads.retryNow();
+    return this.tick();
   }
 
   /**
@@ -176,216 +195,557 @@ export class SessionReplica {
    * attempt under way for a removed merchant ends, and its session is not kept. Never rejects.
    */
   async merchantsChanged({ added, removed, changed }: MerchantsChange): Promise<void> {
-    for (const merchant of removed) this.#forget(merchant);
+    for (const id of removed) this.#remove(id);
+    for (const id of added) this.held.entryOf(id).isRemoved = false;
     try {
-      await this.#sync.add(added);
-      for (const merchant of changed) this.#tryAnew(merchant);
-      await this.#loop.tick();
+      await this.#enrolAndRead(added);
     } catch (error) {
-      this.#sync.reportBroken('change of merchants', error);
+      if (!isStoreOutage(error)) return this.#reportBroken('change of merchants', error);
+      this.#invalidate();
     }
-  }
-
-  isRenewing(merchant: string): boolean {
-    return this.#renewer.isRenewing(merchant);
-  }
-
-  /** Whether somebody else creates sessions of the merchant, each of which ends ours. */
-  hasForeignAuthorizer(merchant: string): boolean {
-    return this.#earlyDeaths.areForeign(merchant);
-  }
-
-  /**
-   * For a merchant that somebody else recently created sessions for, and may still: how long no consumer has reported a
-   * dead session to this replica.
-   */
-  quietMs(merchant: string): number | undefined {
-    return this.#quietDuels.quietMs(merchant);
-  }
-
-  /**
-   * For a merchant that somebody else created sessions for, while nothing says that its newest session is dead: until
-   * when the next report would mean that they go on.
-   */
-  watchedUntil(merchant: string): Instant | undefined {
-    if (this.isReportedDead(merchant) || this.isLikelyDead(merchant)) return undefined;
-    return this.#earlyDeaths.overAt(merchant);
-  }
-
-  /** Whether a consumer has reported the served session, to any replica, and nothing newer could be had. */
-  isReportedDead(merchant: string): boolean {
-    return this.#reportedDeaths.of(merchant) !== undefined;
-  }
-
-  /**
-   * Whether the gateway has made a session that is of no use to us, or to this replica, and that has ended the served
-   * one.
-   */
-  isLikelyDead(merchant: string): boolean {
-    const { lostSession } = this.failures.get(merchant)?.trace ?? {};
-    const isLost = lostSession === true || this.held.unopened(merchant) !== undefined;
-    return isLost && this.#merchants.settingsOf(merchant)?.supersedes !== false;
-  }
-
-  /**
-   * Whether only this replica has the session it serves, while the store takes none: it has most likely ended those of
-   * the others.
-   */
-  isUnshared(merchant: string): boolean {
-    const isKept = this.#store.trouble !== undefined && this.#unshared.has(merchant, this.held.generationOf(merchant));
-    return isKept && this.#merchants.settingsOf(merchant)?.supersedes !== false;
-  }
-
-  /**
-   * For a merchant whose session is well again: another replica has ended an earlier one with a key other than this
-   * one's newest, and may do so again.
-   */
-  strayKey(merchant: string): StrayKey | undefined {
-    return this.#strayKeys.of(merchant);
-  }
-
-  /**
-   * Whether an attempt was due and finds no call left in the budget, or will find none before the session ends; or is
-   * due and has to wait for the store.
-   */
-  isHeldBack(merchant: string): boolean {
-    const spent = this.#renewer.spentBudget(merchant);
-    if (spent === undefined) return this.#isHeldBackByStore(merchant);
-    if (this.#heldBack.has(merchant)) return true;
-    const session = this.held.get(merchant);
-    // The call under way may be the one that spent it.
-    return session !== undefined && spent.freeAt >= session.expiresAt && !this.isRenewing(merchant);
-  }
-
-  /** Whether no create call is left for now. */
-  isBudgetSpent(merchant: string): boolean {
-    return this.#renewer.isBudgetSpent(merchant);
-  }
-
-  /** When the next attempt can be made, if something holds it up; undefined if the schedule comes later anyway. */
-  retryInMs(merchant: string): number | undefined {
-    const keptForMs = this.wanted.keptForMs(merchant);
-    if (keptForMs !== undefined) return keptForMs;
-    const retryInMs = this.#renewer.retryInMs(merchant);
-    const isWellUntilThen = this.failures.get(merchant) === undefined && this.held.facts(merchant).freshMs > 0;
-    return isWellUntilThen && this.held.untilRenewalMs(merchant) > (retryInMs ?? 0) ? undefined : retryInMs;
-  }
-
-  /** Why no session of the merchant is served, or none newer than the rejected one. */
-  whyUnavailable(merchant: string): UnavailableReason {
-    const reported = this.#reportedDeaths.of(merchant);
-    return whyUnavailable({
-      isBudgetSpent: this.isBudgetSpent(merchant) || reported?.shareSpentUntil !== undefined,
-      store: this.#store.trouble,
-      failure: this.failures.get(merchant)?.kind,
-      isRenewing: this.#renewer.isRenewing(merchant),
-      serving: this.reader.verdict(merchant).reason,
-    });
-  }
-
-  /** What is wrong with the merchant, and where to read on; undefined while all is well. */
-  causeFor(merchant: string): Cause | undefined {
-    return explain(this.#facts(merchant));
-  }
-
-  /** How the last call since the merchant's last session failed, whichever replica made it. */
-  failureOf(merchant: string): ToldFailure | undefined {
-    const failure = this.failures.get(merchant);
-    const newestKey = this.#merchants.newestKeyOf?.(merchant);
-    return failure === undefined || newestKey === undefined ? failure : { ...failure, newestKey };
-  }
-
-  #facts(merchant: string): ExplainedFacts {
-    return {
-      result: this.reader.verdict(merchant).result,
-      failure: this.failureOf(merchant),
-      isForeign: this.hasForeignAuthorizer(merchant),
-      session: this.held.get(merchant),
-      isLikelyDead: this.isLikelyDead(merchant),
-      unopened: this.held.unopened(merchant),
-      isUnshared: this.isUnshared(merchant),
-      strayKey: this.strayKey(merchant),
-      reported: this.#reportedDeaths.of(merchant),
-      isReportedElsewhere: this.#reportedDeaths.isReportedElsewhere(merchant),
-      spent: this.#renewer.spentBudget(merchant),
-      isHeldBack: this.isHeldBack(merchant),
-      watchedUntil: this.watchedUntil(merchant),
-      createdUntil: this.#quietDuels.createdUntil(merchant),
-      now: this.#clock.now(),
-      why: () => this.whyUnavailable(merchant),
-    };
+    for (const id of changed) this.#feed(this.held.entryOf(id), { on: 'configured' });
+    await this.tick();
   }
 
   /** Makes no more claims, ends what is in flight within the grace period, frees leases and timers. */
   async stop(graceMs: number): Promise<void> {
-    this.wanted.close();
-    await this.#loop.stop();
-    await this.#renewer.stop(graceMs);
-    this.#sync.close();
-    this.#earlyDeaths.close();
-    this.#service.close();
-    await this.#offerLast();
+    this.#isStopping = true;
+    this.#alarm.close();
+    await this.#rounds.close();
+    this.handovers.stop();
+    const grace = this.#ports.clock.schedule(graceMs, () => this.#shutdown.abort());
+    await this.#settled();
+    grace.cancel();
+    this.#endSubscription();
+    this.#reads.close();
+    this.#wakes.close();
+    // What the store has not confirmed dies with this process, unless the store takes it now.
+    await this.#offerAll();
   }
 
-  #isHeldBackByStore(merchant: string): boolean {
-    const isDue = this.held.untilRenewalMs(merchant) <= 0 && !this.isRenewing(merchant);
-    if (!isDue || this.failures.get(merchant) !== undefined) return false;
-    const { trouble } = this.#store;
-    if (trouble !== 'silent') return trouble === 'refuses';
-    return this.#merchants.settingsOf(merchant)?.onStoreOutage === 'fail';
+  // ---- What is known of a merchant
+
+  isRenewing(id: string): boolean {
+    return this.held.of(id).phase.at !== 'idle';
   }
 
-  #forget(merchant: string): void {
-    this.#sync.forget(merchant);
-    this.wanted.forget(merchant);
-    this.handovers.forget(merchant);
-    this.#renewer.forgetHoldOff(merchant);
-    this.#unpublished.forget(merchant);
-    this.#unshared.forget(merchant);
-    this.#settlements.forget(merchant);
-    this.#watches.forget(merchant);
-    this.#earlyDeaths.forget(merchant);
-    this.#reportedDeaths.forget(merchant);
-    this.#heldBack.forget(merchant);
-    this.#quietDuels.forget(merchant);
-    this.#strayKeys.forget(merchant);
-    this.#service.forget(merchant);
-    this.held.drop(merchant);
-    this.failures.clear(merchant);
+  /** Whether somebody else creates sessions of the merchant, each of which ends ours. */
+  hasForeignAuthorizer(id: string): boolean {
+    return areForeign(this.held.of(id), this.#nowFor(id));
+  }
+
+  /** When the next attempt can be made, if something holds it up; undefined if the schedule comes later anyway. */
+  retryInMs(id: string): number | undefined {
+    const keptForMs = this.wanted.keptForMs(id);
+    if (keptForMs !== undefined) return keptForMs;
+    const merchant = this.held.of(id);
+    const now = this.#nowFor(id);
+    const retryInMs = retryInMsOf(merchant, now);
+    const isWellUntilThen = merchant.failure === undefined && serveFactsOf(merchant, now).freshMs > 0;
+    return isWellUntilThen && untilRenewalMsOf(merchant, now) > (retryInMs ?? 0) ? undefined : retryInMs;
+  }
+
+  /** Why no session of the merchant is served, or none newer than the rejected one. */
+  whyUnavailable(id: string): UnavailableReason {
+    return whyUnavailable(this.#facts(id));
+  }
+
+  conditionOf(id: string): MerchantCondition {
+    return conditionOf(this.#facts(id));
+  }
+
+  /** What is wrong with the merchant; undefined while all is well. */
+  causeFor(id: string): Cause | undefined {
+    return causeOf(this.#facts(id));
+  }
+
+  /** How the last call since the merchant's last session failed, whichever replica made it. */
+  failureOf(id: string): ToldFailure | undefined {
+    const { failure } = this.held.of(id);
+    const newestKey = this.#ports.merchants.newestKeyOf?.(id);
+    return failure === undefined || newestKey === undefined ? failure : { ...failure, newestKey };
+  }
+
+  // ---- What the faces of this replica ask of it
+
+  /** Wishes for a newer session; all who wish while one is under way share it. Never rejects. */
+  async wish(id: string, wanted: Omit<Extract<Input, { readonly on: 'wanted' }>, 'on'>): Promise<RenewalResult> {
+    if (this.#ports.merchants.settingsOf(id) === undefined) return { kind: 'stopping', retryInMs: PACE_MS };
+    const entry = this.held.entryOf(id);
+    return await new Promise((resolve) => {
+      entry.sharing.push(resolve);
+      this.#feed(entry, { on: 'wanted', ...wanted });
+    });
+  }
+
+  /** Feeds what a consumer or an operator says. */
+  say(id: string, input: Extract<Input, { readonly on: 'rejected' | 'unreplaced' | 'kept' }>): void {
+    if (this.#ports.merchants.settingsOf(id) !== undefined) this.#feed(this.held.entryOf(id), input);
+  }
+
+  /** Reads one merchant's state; all who ask at once share the question. @throws BrokerError if the store fails */
+  lookUp(id: string): Promise<void> {
+    const entry = this.held.entryOf(id);
+    return (entry.question ??= this.#read([id]).finally(() => (entry.question = undefined)));
+  }
+
+  retryAfterMs(id: string): number | undefined {
+    return retryInMsOf(this.held.of(id), this.#nowFor(id));
+  }
+
+  explainRefusal(wish: RefusedWish): Cause | undefined {
+    return causeOfRefusal(wish, this.#facts(wish.merchant));
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  get storeTrouble(): StoreTrouble | undefined {
+    return this.#health.trouble;
+  }
+
+  /** Any failure but an outage is a bug of ours: it is reported once, and the replica carries on. */
+  reportBroken(activity: string, error: unknown): void {
+    this.#reportBroken(activity, error);
+  }
+
+  // ---- One merchant: inputs in, effects out
+
+  #feed(entry: Entry, input: Input): void {
+    const before = entry.merchant;
+    const { merchant, effects } = step(before, input, this.#nowOf(entry));
+    this.#index(entry, merchant);
+    this.held.keep(entry, merchant);
+    if (generationOf(merchant) > generationOf(before)) this.#adopted(entry);
+    if (merchant.failure !== undefined && merchant.failure.at !== before.failure?.at) this.#failed(entry, merchant.failure);
+    for (const effect of effects) this.#perform(entry, effect);
+    if (merchant.wakeAtMs !== before.wakeAtMs) this.#wakes.plan(entry);
+  }
+
+  #nowOf(entry: Entry): Now {
+    const { id } = entry.merchant;
+    return { ...this.#nowFor(id), ...(entry.isRemoved ? { settings: undefined } : {}) };
+  }
+
+  #nowFor(id: string): Now {
+    const { clock, merchants, random } = this.#ports;
+    return {
+      ...this.held.moment,
+      wall: clock.now(),
+      chance: random(),
+      settings: merchants.settingsOf(id),
+      trouble: this.#health.trouble,
+      graceMs: this.#grace.leftMs(),
+      isStopping: this.#isStopping,
+    };
+  }
+
+  #index(entry: Entry, { phase, held }: Entry['merchant']): void {
+    this.#inFlight += Number(phase.at !== 'idle') - Number(entry.merchant.phase.at !== 'idle');
+    if (held !== undefined && held.kept !== 'in_store' && !entry.isRemoved) this.#unstored.add(entry);
+    else this.#unstored.delete(entry);
+  }
+
+  /** A session may fall due before the next tick; and a gateway that has made one session will make others. */
+  #adopted({ merchant: { id } }: Entry): void {
+    this.#alarm.in(Math.max(0, this.held.untilRenewalMs(id)));
+    const released = this.#recovery.succeeded(this.#ports.merchants.gatewayIdOf(id), id);
+    for (const other of released) this.#released.add(other);
+    if (released.length > 0) this.#alarm.in(0);
+  }
+
+  #failed(entry: Entry, { kind }: RecordedFailure): void {
+    const { id } = entry.merchant;
+    this.#recovery.failed(this.#ports.merchants.gatewayIdOf(id), id, kind);
+    for (const listener of [...entry.failed]) listener();
+  }
+
+  #perform(entry: Entry, effect: Effect): void {
+    const { store, events, merchants } = this.#ports;
+    const { id } = entry.merchant;
+    switch (effect.do) {
+      case 'enter':
+        entry.gateway = merchants.gatewayIdOf(id);
+        return this.#load.enter(entry.gateway, () => this.#feed(entry, { on: 'admitted' }));
+      case 'hurry':
+        return entry.led?.end('cut');
+      case 'claim':
+        return this.#claim(entry, effect);
+      case 'hand_over':
+        return this.#handOver(entry, effect);
+      case 'create':
+        return this.#create(entry, effect);
+      case 'publish':
+        return this.#publish(entry, effect);
+      case 'release': {
+        const { lease, release, resumes } = effect;
+        if (resumes) this.#tell({ step: 'ended', merchant: id, generation: lease.fence });
+        return void this.#ask(entry, 'release', () => store.release(lease, release));
+      }
+      case 'offer':
+        return this.#offers.run(() => this.#offer(entry, effect.offer));
+      case 'read':
+        return effect.isUrgent ? this.#reads.want(id) : this.#reads.wantSoon(id);
+      case 'condemn': {
+        const { generation } = effect;
+        const judged = (isEarly: boolean): Input => ({ on: 'judged', generation, isEarly });
+        entry.judging = this.#ask(entry, 'condemn', () => store.condemn(id, generation), judged);
+        return;
+      }
+      case 'report': {
+        const { report, atMs } = effect;
+        const told = (isKept: boolean): Input => ({ on: 'reported', atMs, isKept });
+        return void this.#ask(entry, 'reportDead', () => store.reportDead(id, report), told, told(false));
+      }
+      case 'resync':
+        return this.#isComplete ? this.#invalidate() : undefined;
+      case 'say':
+        return this.#news.note(effect.what, id);
+      case 'emit':
+        return events.emit(effect.event);
+      case 'end':
+        return this.#end(entry, effect.result);
+    }
+  }
+
+  /** The trace of a renewal begins with its claim, and contains whatever follows from the answer. */
+  #claim(entry: Entry, { trigger, request }: Extract<Effect, { readonly do: 'claim' }>): void {
+    const { owner, store } = this.#ports;
+    const { id } = entry.merchant;
+    const claim = { ...request, owner, floor: floorOf(owner, request.floor) };
+    const renewal = this.#tracing.renewal({ merchant: id, trigger }, () => {
+      const over = new Promise<RenewalResult>((resolve) => (entry.traced = resolve));
+      void this.#ask(
+        entry,
+        'claim',
+        () => this.#tracing.step('claim', () => store.claim(claim)),
+        (answer) => (answer.kind === 'claimed' ? { on: 'claimed', lease: answer.lease } : { on: 'refused', refusal: answer }),
+        { on: 'unclaimed' },
+      );
+      return over;
+    });
+    renewal.catch((error: unknown) => this.#reportBroken('trace', error));
+  }
+
+  #handOver(entry: Entry, { lease, limitMs, holdForMs }: Extract<Effect, { readonly do: 'hand_over' }>): void {
+    const terms = { merchant: lease.merchant, generation: lease.fence, limitMs, holdForMs };
+    this.#track(this.handovers.lead(terms).then(() => this.#feed(entry, { on: 'handed_over' })));
+  }
+
+  #create(entry: Entry, { withinMs }: Extract<Effect, { readonly do: 'create' }>): void {
+    const { clock, gateway } = this.#ports;
+    const deadline = new Deadline(clock, withinMs, this.#shutdown.signal);
+    const call = gateway
+      .createSession({ merchant: entry.merchant.id, signal: deadline.signal })
+      .then(
+        (issued): Input => ({ on: 'created', issued }),
+        (error: unknown): Input => {
+          if (!(error instanceof GatewayFailure)) throw error;
+          return { on: 'not_created', failure: error };
+        },
+      )
+      .then((input) => this.#feed(entry, input))
+      .finally(() => deadline.close());
+    this.#track(call, () => this.#feed(entry, { on: 'broke' }));
+  }
+
+  #publish(entry: Entry, { lease, publication, afterMs }: Extract<Effect, { readonly do: 'publish' }>): void {
+    const { store, clock } = this.#ports;
+    const publish = (): void => {
+      void this.#ask(
+        entry,
+        'publish',
+        () => this.#tracing.step('publish', () => store.publish(lease, publication)),
+        (answer) => ({ on: 'published', answer }),
+        () => ({ on: 'unpublished', isLast: this.#shutdown.signal.aborted }),
+      );
+    };
+    if (afterMs === 0) return publish();
+    this.#track(
+      new Promise<void>((resolve) => void clock.schedule(afterMs, resolve)).then(publish),
+    );
+  }
+
+  async #offer(entry: Entry, offer: Offer): Promise<void> {
+    const { generation } = offer.session;
+    let answer: Extract<Input, { readonly on: 'offered' }>['answer'] = 'outage';
+    try {
+      answer = (await this.#health.watch('offer', () => this.#ports.store.offer(offer))).kind;
+    } catch (error) {
+      if (!isStoreOutage(error)) answer = 'broken';
+      this.#reportBroken('offer', error);
+    }
+    this.#feed(entry, { on: 'offered', generation, answer });
+  }
+
+  #end(entry: Entry, result: RenewalResult): void {
+    const { gateway } = entry;
+    entry.gateway = undefined;
+    if (gateway !== undefined) this.#load.leave(gateway, result.kind === 'failed' ? result.because : undefined);
+    entry.traced?.(result);
+    entry.traced = undefined;
+    for (const resolve of entry.sharing.splice(0)) resolve(result);
+    if (entry.isRemoved) this.held.forget(entry.merchant.id);
+    if (gateway === undefined) return;
+    if (this.#released.size > 0) this.#alarm.in(0);
+    const isHalfFree = this.#inFlight <= ASK_AGAIN_AT && this.#load.isHalfFree(gateway);
+    if (this.#hasBacklog && result.kind === 'renewed' && isHalfFree) void this.tick();
+  }
+
+  /** Asks the store, and feeds the answer back; the outage as well, if that ends something. */
+  #ask<Answer>(
+    entry: Entry,
+    operation: string,
+    ask: () => Promise<Answer>,
+    answered?: (answer: Answer) => Input,
+    outage?: Input | (() => Input),
+  ): Promise<void> {
+    const feed = (input: Input | undefined): void => void (input !== undefined && this.#feed(entry, input));
+    const asked = this.#health.watch(operation, ask).then(
+      (answer) => feed(answered?.(answer)),
+      (error: unknown) => {
+        this.#reportBroken(operation, error);
+        feed(typeof outage === 'function' ? outage() : outage);
+      },
+    );
+    this.#track(asked);
+    return asked;
+  }
+
+  /** What has to be over before this replica has stopped. A bug of ours is reported, and ends what it was part of. */
+  #track(work: Promise<void>, onBroken?: () => void): void {
+    const tracked = work
+      .catch((error: unknown) => {
+        this.#reportBroken('renewal', error);
+        onBroken?.();
+      })
+      .finally(() => this.#underway.delete(tracked));
+    this.#underway.add(tracked);
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#underway.size > 0) await Promise.all(this.#underway);
+  }
+
+  #remove(id: string): void {
+    const entry = this.held.find(id);
+    if (entry === undefined) return;
+    entry.isRemoved = true;
+    entry.led?.end('cut');
+    this.#reads.forget(id);
+    this.#unstored.delete(entry);
+    this.#news.forget(id);
+    this.#released.delete(id);
+    if (entry.merchant.phase.at === 'idle') this.held.forget(id);
+  }
+
+  // ---- All of them: what is heard, read, offered, due
+
+  #hear(announcement: Announcement): void {
+    if (announcement.kind === 'handover') return this.handovers.hear(announcement);
+    if (announcement.kind === 'unopenable') return;
+    if (announcement.kind === 'gap') return this.#ports.merchants.ids().forEach((id) => this.#reads.want(id));
+    const { merchant, generation } = announcement;
+    if (this.#ports.merchants.settingsOf(merchant) === undefined) return;
+    this.#feed(this.held.entryOf(merchant), { on: 'heard', generation });
+  }
+
+  #announce(signal: HandoverSignal): Promise<number | undefined> {
+    const { store, events } = this.#ports;
+    return this.#health.watch('announce', () => store.announce({ kind: 'handover', ...signal })).catch((error: unknown) => {
+      if (!isStoreOutage(error)) events.emit({ event: 'broken', activity: 'hand-over', error });
+      throw error;
+    });
+  }
+
+  #tell(signal: HandoverSignal): void {
+    this.#track(
+      this.#announce(signal).then(
+        () => undefined,
+        () => undefined,
+      ),
+    );
+  }
+
+  async #read(ids: readonly string[]): Promise<void> {
+    const { merchants, store, clock } = this.#ports;
+    const { storeClock } = this.held;
+    const asked = ids.filter((id) => merchants.settingsOf(id) !== undefined).map((id) => this.held.entryOf(id));
+    if (asked.length === 0) return;
+    const failures = new Map(asked.map(({ merchant: { id, failure } }) => [id, failure]));
+    const wanted = asked.map(({ merchant }) => ({ merchant: merchant.id, known: knownOf(merchant) }));
+    const askedAtMs = clock.monotonicMs();
+    const { states, now } = await this.#health.watch('read', () => store.read(wanted)).catch((error: unknown) => {
+      storeClock.believeMonotonic();
+      throw error;
+    });
+    const verdict = storeClock.note(now, askedAtMs);
+    if (verdict.kind !== 'agreed') {
+      const forMs = verdict.kind === 'suspended' ? verdict.forMs : 0;
+      for (const entry of [...this.held.entries]) this.#feed(entry, { on: 'slept', forMs });
+    }
+    for (const state of states) this.#stored(state, askedAtMs, failures.get(state.merchant));
+    const lost = states.filter(({ dueInMs, merchant }) => dueInMs === undefined && merchants.settingsOf(merchant) !== undefined);
+    if (lost.length > 0) await this.#health.watch('enrol', () => store.enrol(lost.map(({ merchant }) => merchant)));
+  }
+
+  #stored(state: StoredState, askedAtMs: number, failureBefore: RecordedFailure | undefined): void {
+    const { clock, merchants } = this.#ports;
+    const { merchant, stored } = state;
+    if (merchants.settingsOf(merchant) === undefined) return;
+    // The answer was on its way for at most as long as we waited for it.
+    const wayMs = clock.monotonicMs() - askedAtMs;
+    const ageMs = stored.kind === 'session' ? this.held.storeClock.ageMs(stored.ageMs, stored.session.createdAt) + wayMs : 0;
+    this.#feed(this.held.entryOf(merchant), { on: 'stored', state, ageMs, failureBefore });
+  }
+
+  /** In an outage: the store may lose what it knows, so that everything is enrolled and read again. */
+  #invalidate(): void {
+    this.#isComplete = false;
+    this.#invalidations += 1;
+  }
+
+  async #syncAll(): Promise<void> {
+    const before = this.#invalidations;
+    await this.#enrolAndRead(this.#ports.merchants.ids());
+    if (this.#invalidations === before) this.#isComplete = true;
+    this.#grace.begin();
+  }
+
+  async #enrolAndRead(ids: readonly string[]): Promise<void> {
+    for (let start = 0; start < ids.length; start += PAGE) {
+      const page = ids.slice(start, start + PAGE);
+      await this.#health.watch('enrol', () => this.#ports.store.enrol(page));
+      await this.#read(page);
+    }
+  }
+
+  /** Never rejects for an outage of the store: the next tick asks again. */
+  async #round(): Promise<void> {
+    this.#alarm.cancel();
+    try {
+      await this.#offerAll();
+      if (!this.#isComplete) {
+        await this.#syncAll();
+        await this.#offerAll();
+      }
+      this.#lookAtOne();
+      const graceMs = this.#grace.leftMs();
+      if (graceMs > 0) return this.#alarm.in(graceMs);
+      this.#renewReleased();
+      await this.#renewDue();
+    } catch (error) {
+      if (isStoreOutage(error)) this.#invalidate();
+      else this.#reportBroken('tick', error);
+    }
+  }
+
+  /** Resolves when the store has answered each offer, or none. What it was not told is offered the next time. */
+  async #offerAll(): Promise<void> {
+    for (const entry of [...this.#unstored]) this.#feed(entry, { on: 'store_back' });
+    await this.#offers.idle();
+  }
+
+  /** One merchant, picked at random, shows whether the store still has what it had, and how its clock runs. */
+  #lookAtOne(): void {
+    const { merchants, random } = this.#ports;
+    const ids = merchants.ids();
+    const id = ids[Math.floor(random() * ids.length)];
+    if (id !== undefined) this.#reads.want(id);
+  }
+
+  #renewReleased(): void {
+    const { merchants } = this.#ports;
+    for (const id of this.#shuffled([...this.#released])) {
+      if (this.held.untilRenewalMs(id) > 0 || merchants.settingsOf(id) === undefined) {
+        this.#released.delete(id);
+      } else if (this.#load.hasRoom(merchants.gatewayIdOf(id)) && this.#inFlight < MAX_IN_FLIGHT) {
+        this.#released.delete(id);
+        this.#renew(id, { isOverdue: true, ignoresBackOff: true });
+      }
+    }
+  }
+
+  async #renewDue(): Promise<void> {
+    const { merchants, store } = this.#ports;
+    const room = MAX_IN_FLIGHT - this.#inFlight;
+    if (room <= 0) return;
+    const due = await this.#health.watch('due', () => store.due(room + this.#passedOver));
+    const ours = due.merchants.filter((id) => this.#isDueHere(id));
+    let started = 0;
+    for (const id of this.#shuffled(ours)) {
+      if (this.#inFlight >= MAX_IN_FLIGHT || !this.#load.hasRoom(merchants.gatewayIdOf(id))) continue;
+      started += 1;
+      this.#renew(id, {});
+    }
+    this.#hasBacklog = started < due.merchants.length;
+    const listedInVain = due.merchants.length - (this.#mayHideOthers() ? started : ours.length);
+    this.#passedOver = Math.min(MAX_PASSED_OVER, listedInVain);
+    if (due.nextDueInMs === undefined) return;
+    const isListedInVain = due.merchants.length > 0 || due.nextDueInMs <= 0;
+    this.#alarm.in(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
   }
 
   /**
-   * The back-off came from the previous configuration; what did not open may open now. A merchant that is well is left
-   * alone.
+   * The list is a hint: if a session is far from its renewAt by our own count, either it was to be replaced early, or
+   * the store's clock was set, in which case it is renewed by its own moment.
    */
-  #tryAnew(merchant: string): void {
-    const hasFailed = this.failures.get(merchant) !== undefined;
-    this.held.forgetUnusable(merchant);
-    this.#strayKeys.forget(merchant);
-    this.#renewer.forgetHoldOff(merchant);
-    this.#sync.want([merchant]);
-    if (!hasFailed && this.reader.verdict(merchant).result === 'fresh') return;
-    this.#sync.renewNow(merchant);
+  #isDueHere(id: string): boolean {
+    if (this.#ports.merchants.settingsOf(id) === undefined) return false;
+    const { failure, held } = this.held.of(id);
+    if (this.held.untilRenewalMs(id) <= EARLY_MS || failure !== undefined || held?.isReported === true) return true;
+    this.#reads.want(id);
+    return false;
   }
 
-  #offered({ session: { merchant, generation }, answeredAtMs, known }: UnpublishedSession, answer: OfferResult): void {
-    this.#unshared.settled({ merchant, generation });
-    if (answer.kind === 'refused') this.#sync.want([merchant]);
-    const settings = this.#merchants.settingsOf(merchant);
-    if (!answer.isContested || settings === undefined || settings.supersedes === false) return;
-    // A session that the store had lost was published before: whoever made a newer one knew of it.
-    if (known >= generation) return;
-    const newest = Math.max(answer.generation, this.held.generationOf(merchant));
-    this.#settlements.note(merchant, { newest, answeredAtMs, maxCallMs: leaseMsFor(settings) });
-    this.#loop.wake();
+  /**
+   * Whether merchants waiting for room at their gateway can hide one whose gateway has room. If they cannot, no more
+   * are listed because of them: with a backlog, each query would list more than the one before.
+   */
+  #mayHideOthers(): boolean {
+    const { merchants } = this.#ports;
+    const isHeldUpInVain = (id: string): boolean =>
+      this.#load.hasRoom(merchants.gatewayIdOf(id)) && this.held.untilRenewalMs(id) <= EARLY_MS;
+    return this.#inFlight < MAX_IN_FLIGHT && merchants.ids().some(isHeldUpInVain);
   }
 
-  /** What the store has not confirmed dies with this process, unless the store takes it now. */
-  async #offerLast(): Promise<void> {
-    try {
-      await this.#unpublished.offerAll();
-    } catch (error) {
-      this.#sync.reportBroken('last offer', error);
-    }
+  #renew(id: string, how: { readonly isOverdue?: boolean; readonly ignoresBackOff?: boolean }): void {
+    const trigger = this.held.generationOf(id) === 0 ? 'startup' : 'schedule';
+    this.#feed(this.held.entryOf(id), { on: 'wanted', trigger, ...how });
+  }
+
+  /** Replicas see the same list: with each in an order of its own, they share the work instead of racing for each lease. */
+  #shuffled(ids: readonly string[]): readonly string[] {
+    return ids
+      .map((id) => ({ id, rank: this.#ports.random() }))
+      .sort((left, right) => left.rank - right.rank)
+      .map(({ id }) => id);
+  }
+
+  #facts(id: string): MerchantFacts {
+    const merchant = this.held.of(id);
+    const now = this.#nowFor(id);
+    const { held, phase } = merchant;
+    const spent = spentWait(merchant, now);
+    return {
+      serving: verdictOn(merchant, now),
+      session: held?.session,
+      isDue: held !== undefined && untilRenewalMsOf(merchant, now) <= 0,
+      isRenewing: phase.at !== 'idle',
+      failure: this.failureOf(id),
+      unopened: unopenedOf(merchant),
+      supersedes: now.settings?.supersedes !== false,
+      reported: reportedDeathOf(merchant, now),
+      isForeign: areForeign(merchant, now),
+      watchedUntil: overAt(merchant, now),
+      spent: spent && { freeAt: plusMs(now.wall, spent.retryInMs), ...(spent.window && { window: spent.window }) },
+      isBudgetSpent: isBudgetSpent(merchant, now),
+      store: this.#health.trouble,
+    };
+  }
+
+  #reportBroken(activity: string, error: unknown): void {
+    if (!isStoreOutage(error)) this.#ports.events.emit({ event: 'broken', activity, error });
   }
 }

@@ -21,10 +21,12 @@ export class StoreClock {
   #offset: { readonly leastMs: number; readonly mostMs: number } | undefined;
   #steadySinceMs = Infinity;
   #wallOffsetMs: number;
+  #settledOffsetMs: number;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#wallOffsetMs = this.#wallAheadMs();
+    this.#settledOffsetMs = this.#wallOffsetMs;
   }
 
   /** How far our wall clock has moved against our monotonic one since both were last confirmed; 0 within tolerance. */
@@ -44,10 +46,21 @@ export class StoreClock {
     const movedMs = before === undefined ? 0 : distanceMs(before, this.#offset);
     if (before === undefined || movedMs !== 0) this.#steadySinceMs = askedAtMs;
     const { driftMs } = this;
+    this.believeMonotonic();
     if (driftMs === 0 || before === undefined) return AGREED;
     this.#wallOffsetMs = this.#wallAheadMs();
     if (driftMs > 0 && Math.abs(movedMs - driftMs) <= SKEW_TOLERANCE_MS) return { kind: 'suspended', forMs: driftMs };
     return { kind: 'wall_set' };
+  }
+
+  /** How long the machine may have been suspended since the store, or its silence, last settled which clock counts. */
+  get suspectMs(): number {
+    return Math.max(0, this.#wallAheadMs() - this.#settledOffsetMs);
+  }
+
+  /** The store cannot be asked which of our clocks is right: the monotonic one counts until it can. */
+  believeMonotonic(): void {
+    this.#settledOffsetMs = this.#wallAheadMs();
   }
 
   /**

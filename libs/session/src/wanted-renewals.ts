@@ -1,18 +1,14 @@
-import { Deadline } from '#libs/clock';
+import { type Clock, Deadline } from '#libs/clock';
 import { ChangeWait } from './change-wait.js';
-import type { Cause } from './failure-cause.js';
-import { renewAndFollow } from './followed-renewal.js';
-import { KeptWishes } from './kept-wishes.js';
-import type { StoreTrouble } from './observed-store.js';
-import { type RefusedWish, storeRefusal } from './refusal-cause.js';
+import { followed, type ReplicaFace } from './face.js';
+import { knownOf } from './merchant.js';
+import type { Merchants } from './ports/merchants.js';
+import { storeRefusal } from './cause.js';
 import type { RenewalResult } from './renewal-result.js';
-import type { Renewer } from './renewer.js';
-import type { ReplicaContext } from './replica-context.js';
 import type { SessionReader } from './session-reader.js';
-import type { SessionSync } from './session-sync.js';
-import { type Explainer, sessionUnavailable } from './session-unavailable.js';
+import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
-import { isStoreOutage } from './store-outage.js';
+import { isStoreOutage } from './store-health.js';
 
 /** Two people paged for the same merchant want one session: for this long, the second is given the one just created. */
 export const JUST_RENEWED_MS = 10_000;
@@ -45,16 +41,12 @@ interface AnsweredWish {
   readonly isJoined: boolean;
 }
 
-type WantedResult = RenewalResult | JustRenewed;
+export type WantedResult = RenewalResult | JustRenewed;
 
-export interface WantedRenewalsContext
-  extends Pick<ReplicaContext, 'held' | 'failures' | 'clock' | 'merchants'>, Explainer {
-  readonly renewer: Renewer;
-  readonly sync: SessionSync;
+export interface WantedRenewalsContext extends ReplicaFace {
+  readonly clock: Clock;
+  readonly merchants: Merchants;
   readonly reader: SessionReader;
-  /** Why a person gets no newer session now. */
-  readonly whyRefused: (wish: RefusedWish) => Cause | undefined;
-  readonly storeTrouble: () => StoreTrouble | undefined;
 }
 
 /**
@@ -64,48 +56,33 @@ export interface WantedRenewalsContext
  */
 export class WantedRenewals {
   readonly #context: WantedRenewalsContext;
-  readonly #underway = new Map<string, Promise<WantedResult>>();
-  /** Merchants whose last attempt for a wish has begun: whoever asks now shares its outcome. */
-  readonly #calling = new Set<string>();
-  readonly #kept: KeptWishes;
 
   constructor(context: WantedRenewalsContext) {
     this.#context = context;
-    this.#kept = new KeptWishes({
-      ...context,
-      make: (merchant, isStillKept) => this.#makeKept(merchant, isStillKept),
-      onBroken: (error) => context.sync.reportBroken('wish for a renewal', error),
-    });
   }
 
   /** Until a wish refused by the budget is made after all; undefined if none is kept. */
   keptForMs(merchant: string): number | undefined {
-    return this.#kept.freeInMs(merchant);
-  }
-
-  forget(merchant: string): void {
-    this.#kept.drop(merchant);
-  }
-
-  /** Drops what is kept, and keeps nothing any more. */
-  close(): void {
-    this.#kept.close();
+    const { held, driver } = this.#context;
+    if (driver.isStopping) return undefined;
+    const leftMs = (held.of(merchant).keptWish?.freeAtMs ?? 0) - held.moment.ms;
+    return leftMs > 0 && leftMs < Infinity ? leftMs : undefined;
   }
 
   /** @throws BrokerError `session_unavailable` when no newer session came in time; its reason says why */
   async renew({ merchant, waitMs, signal }: WantedRenewal): Promise<WantedRenewalAnswer> {
-    const { clock, held, failures } = this.#context;
+    const { clock, held } = this.#context;
+    const entry = held.entryOf(merchant);
     const deadline = new Deadline(clock, waitMs, signal);
-    const generation = held.known(merchant);
-    const awaited = { merchant, generation, orFailure: true, signal: deadline.signal };
-    const change = new ChangeWait(held, failures, awaited);
-    const isShared = this.#calling.has(merchant);
+    const generation = knownOf(entry.merchant);
+    const change = new ChangeWait(entry, { generation, orFailure: true, signal: deadline.signal });
+    const isShared = entry.isMadeForOperator;
     try {
       const result = await Promise.race([this.#shared(merchant), aborted(deadline.signal)]);
-      const known = failures.get(merchant);
+      const known = entry.merchant.failure;
       // `held`: another replica is working on it, and announces the outcome.
       if (result?.kind === 'held') await change.ended;
-      const isJoined = (isShared && result?.kind === 'failed') || failures.get(merchant) !== known;
+      const isJoined = (isShared && result?.kind === 'failed') || entry.merchant.failure !== known;
       return this.#answer({ merchant, generation, isJoined }, result);
     } finally {
       change.end();
@@ -114,50 +91,34 @@ export class WantedRenewals {
   }
 
   #shared(merchant: string): Promise<WantedResult> {
-    const underway = this.#underway.get(merchant);
-    if (underway !== undefined) return underway;
-    const renewal = this.#renew(merchant).finally(() => this.#underway.delete(merchant));
-    this.#underway.set(merchant, renewal);
-    return renewal;
+    const entry = this.#context.held.entryOf(merchant);
+    const underway = entry.operatorsWish ?? this.#renew(merchant).finally(() => (entry.operatorsWish = undefined));
+    entry.operatorsWish = underway;
+    return underway;
   }
 
   /** An attempt that began before the wish may have failed on what has been fixed since: then another one follows. */
   async #renew(merchant: string): Promise<WantedResult> {
-    const { renewer, held } = this.#context;
+    const { held } = this.#context;
     await this.#lookUp(merchant);
     const young = this.#justRenewed(merchant);
     if (young !== undefined) return young;
-    const newerThan = held.known(merchant);
-    if (renewer.isRenewing(merchant)) {
-      const joined = await this.#attempt(merchant, newerThan);
+    const entry = held.entryOf(merchant);
+    const wanted = { trigger: 'operator', above: knownOf(entry.merchant) } as const;
+    if (entry.merchant.phase.at !== 'idle') {
+      const joined = await followed(this.#context, merchant, wanted);
       if (joined.kind === 'renewed' || joined.kind === 'already_newer') return joined;
     }
-    this.#calling.add(merchant);
-    return this.#attempt(merchant, newerThan).finally(() => this.#calling.delete(merchant));
-  }
-
-  /** An attempt under way when a call becomes free is the one that was waited for, unless no call came of it. */
-  async #makeKept(merchant: string, isStillKept: () => boolean): Promise<number | undefined> {
-    await this.#lookUp(merchant);
-    const newerThan = this.#context.held.known(merchant);
-    const joins = this.#context.renewer.isRenewing(merchant);
-    let result = isStillKept() ? await this.#attempt(merchant, newerThan) : undefined;
-    if (joins && result?.kind === 'budget_exhausted') result = await this.#attempt(merchant, newerThan);
-    return result?.kind === 'budget_exhausted' ? result.retryInMs : undefined;
-  }
-
-  #attempt(merchant: string, newerThan: number): Promise<RenewalResult> {
-    const { renewer, sync } = this.#context;
-    const request = { merchant, trigger: 'operator', newerThan, coolDownMs: 0, ignoresBackOff: true } as const;
-    return renewAndFollow({ renewer, sync }, request);
+    entry.isMadeForOperator = true;
+    return followed(this.#context, merchant, wanted).finally(() => (entry.isMadeForOperator = false));
   }
 
   /** Nothing has failed since: the session just created is as good as a new one. */
   #justRenewed(merchant: string): JustRenewed | undefined {
-    const { held, failures, reader } = this.#context;
+    const { held, reader } = this.#context;
     const session = held.get(merchant);
     const retryInMs = JUST_RENEWED_MS - held.ageMs(merchant);
-    if (session === undefined || retryInMs <= 0 || failures.get(merchant) !== undefined) return undefined;
+    if (session === undefined || retryInMs <= 0 || held.of(merchant).failure !== undefined) return undefined;
     return reader.verdict(merchant).result === 'fresh' ? { kind: 'just_renewed', session, retryInMs } : undefined;
   }
 
@@ -167,7 +128,7 @@ export class WantedRenewals {
    */
   async #lookUp(merchant: string): Promise<void> {
     try {
-      await this.#context.sync.refresh(merchant);
+      await this.#context.driver.lookUp(merchant);
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
     }
@@ -181,21 +142,21 @@ export class WantedRenewals {
     if (session !== undefined && session.generation > generation) return { kind: 'renewed', session };
     // A merchant that was removed in the meantime has already been forgotten, and nothing may be kept for it.
     if (result?.kind === 'budget_exhausted' && merchants.settingsOf(merchant) !== undefined) {
-      this.#kept.keep({ merchant, newerThan: generation, freeInMs: result.retryInMs });
+      this.#context.driver.say(merchant, { on: 'kept', newerThan: generation, freeInMs: result.retryInMs });
     }
     return this.#refuse(wish, result);
   }
 
   #refuse({ merchant, generation, isJoined }: AnsweredWish, result: RenewalResult | undefined): never {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
-    const wish = { merchant, refusedBy: result?.kind, isJoined, store: this.#context.storeTrouble() };
-    throw sessionUnavailable(this.#context, {
+    const wish = { merchant, refusedBy: result?.kind, isJoined, store: this.#context.driver.storeTrouble };
+    throw new SessionUnavailable(this.#context, {
       merchant,
       reason: storeRefusal(wish),
-      cause: this.#context.whyRefused(wish),
+      cause: this.#context.driver.explainRefusal(wish),
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
       retryAfterMs:
-        this.keptForMs(merchant) ?? this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
+        this.keptForMs(merchant) ?? this.#context.driver.retryAfterMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }
 }

@@ -1,4 +1,5 @@
-import { isUntrusted, type RecordedFailure, type Session } from '#libs/session';
+import { isUntrusted } from '#libs/causes';
+import type { RecordedFailure, Session } from '#libs/session';
 import type { StatusFailure, StatusGateway } from './status-document.js';
 
 /** Worst first. */

@@ -19,26 +19,8 @@ export interface StatusDocument {
   readonly merchants: readonly StatusMerchant[];
 }
 
-/**
- * The state of a merchant, the worst first: nothing to serve; somebody else creates sessions and ends ours; a consumer
- * has reported the session dead and it could not be replaced; the bank has made a session that is of no use to us and
- * ends ours; only this replica has its newest session, since the store did not accept it; somebody else created
- * sessions, and nobody has reported our newest one dead; past the safety margin; its renewal is due, but the
- * create-call budget is spent or the store is away, or the budget is spent until after its end; the last attempt failed
- * while the session is good; its renewal is due or under way; all is well.
- */
-export type StatusCondition =
-  | 'unavailable'
-  | 'foreign_authorizer'
-  | 'reported_dead'
-  | 'likely_dead'
-  | 'unshared'
-  | 'watched'
-  | 'stale'
-  | 'held_back'
-  | 'failing'
-  | 'renewing'
-  | 'fresh';
+/** The state of a merchant, the worst first. */
+export type StatusCondition = 'unavailable' | 'foreign_authorizer' | 'dead' | 'stale' | 'failing' | 'fresh';
 
 export type StatusCounts = Readonly<Record<StatusCondition, number>>;
 
@@ -61,7 +43,7 @@ export interface StatusReplica {
   /** Since when there have been any. */
   readonly awaitingSince?: number | undefined;
   /** What to do about them. */
-  readonly restartAdvice?: StatusCause | undefined;
+  readonly restartAdvice?: Omit<StatusCause, 'remedy'> | undefined;
 }
 
 export interface StatusStore {
@@ -74,11 +56,8 @@ export interface StatusStore {
   readonly since?: number | undefined;
   /** Why it does not answer: the code of a refusal such as `NOPERM`, or what happened to the connection. */
   readonly reason?: string | undefined;
-  /**
-   * What a refusal means, as a continuation of `the store`, and what to do about it; absent if only the reason is
-   * known.
-   */
-  readonly refusal?: { readonly is: string; readonly remedy: string } | undefined;
+  /** For a store that does not: what is wrong, and what to do. */
+  readonly cause?: StatusCause | undefined;
   /** For a store that answers: the last request that it did not fulfil, in words, until it fulfils one again. */
   readonly failing?: { readonly work: string; readonly at: number } | undefined;
 }
@@ -116,29 +95,8 @@ export interface StatusMerchant {
   readonly condition: StatusCondition;
   /** Why it is served or not, in the words of the API. */
   readonly reason: 'current' | 'foreign_authorizer' | 'past_margin' | 'no_session' | 'expired';
-  /**
-   * For a merchant that is not well: what is the matter, as part of a sentence, and the runbook with which to continue.
-   */
+  /** For a merchant that is not well. */
   readonly cause?: StatusCause | undefined;
-  /**
-   * While the bank seals to another key: the thumbprint of the key with which a replica asked, to be compared with the
-   * bank's.
-   */
-  readonly ownKey?: string | undefined;
-  /**
-   * `lacking`: no key of this replica opens a newer session. `differing`: another replica asked with a key that is not
-   * the newest of this one.
-   */
-  readonly keys?: 'lacking' | 'differing' | undefined;
-  /** The consumers that have reported its session dead to this replica; a bounded number of them. */
-  readonly reportedBy?: readonly string[] | undefined;
-  /** The gateway codes that they gave as their reason, each in a safe form; a bounded number of them. */
-  readonly reportedAs?: readonly string[] | undefined;
-  /**
-   * Somebody else created its sessions not long ago, and may still do so: since when no consumer has reported a dead
-   * one to this replica.
-   */
-  readonly quietSince?: number | undefined;
   readonly session?: StatusSession | undefined;
   /** Whether this replica is creating the next session right now. */
   readonly renewing: boolean;
@@ -146,20 +104,15 @@ export interface StatusMerchant {
   readonly retryAt?: number | undefined;
   /** The store is away, and nobody may continue without it: nothing is renewed. */
   readonly renewalBlocked: boolean;
-  /** No create call is left in the budget for now. */
-  readonly budgetSpent: boolean;
   /** Since the last session. */
   readonly failure?: StatusFailure | undefined;
 }
 
+/** What is wrong, what to do, and the runbook with which to continue, in the words of libs/causes. */
 export interface StatusCause {
   readonly text: string;
+  readonly remedy: string;
   readonly runbook: string;
-  /**
-   * The part of `text` that adds to the sentence of the headline, without anything that counts down; absent if that is
-   * all of `text`.
-   */
-  readonly inHeadline?: string | undefined;
 }
 
 export interface StatusSession {

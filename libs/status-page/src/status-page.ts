@@ -1,6 +1,5 @@
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents } from '#libs/session';
-import { DeathReports } from './death-reports.js';
 import {
   type PageFile,
   readLinkedPages,
@@ -29,7 +28,6 @@ export class StatusPage implements SessionEvents {
   /** Served one folder above the runbooks. */
   readonly linked: readonly Runbook[] = readLinkedPages();
   readonly #source: StatusSource;
-  readonly #reports = new DeathReports();
   readonly #store: StoreHealth;
   /** How far the clock of each gateway host is ahead. */
   readonly #skews = new Map<string, number>();
@@ -38,12 +36,10 @@ export class StatusPage implements SessionEvents {
   constructor(source: StatusSource, { name, clock }: ShownReplica) {
     this.#source = source;
     this.#store = new StoreHealth(() => source.store(), clock);
-    const seen = { reports: this.#reports, store: this.#store, skews: this.#skews };
-    this.#reporter = new StatusReporter({ source, clock, name, ...seen });
+    this.#reporter = new StatusReporter({ source, clock, name, store: this.#store, skews: this.#skews });
   }
 
   emit(event: SessionEvent): void {
-    this.#reports.emit(event);
     this.#store.emit(event);
     if (event.event !== 'clock_skew') return;
     const host = this.#source.merchant(event.merchant)?.gatewayHost;

@@ -1,6 +1,5 @@
 import type { Clock } from '#libs/clock';
-import { conditionOf, merchantConditions } from '#libs/session';
-import type { DeathReports } from './death-reports.js';
+import { merchantConditions } from '#libs/session';
 import { type Called, gatewaysOf } from './gateway-health.js';
 import { merchantStatus } from './merchant-status.js';
 import type { StatusCondition, StatusCounts, StatusDocument, StatusGateway, StatusReplica } from './status-document.js';
@@ -16,7 +15,6 @@ const GOOD_FOR_MS = 1_000;
 interface ReporterParts {
   readonly source: StatusSource;
   readonly clock: Clock;
-  readonly reports: DeathReports;
   readonly store: StoreHealth;
   /** How far the clock of each gateway host is ahead. */
   readonly skews: ReadonlyMap<string, number>;
@@ -41,8 +39,8 @@ interface Survey {
   readonly atMs: number;
   /**
    * Those that need attention come first: by condition, and within it the one that expires first. They include
-   * merchants that look well but had a duel that has gone quiet, or that nobody can renew while the store is away.
-   * Those that are well follow in the order of the configuration, so that they do not change places with each renewal.
+   * merchants that look well and that nobody can renew while the store is away. Those that are well follow in the order
+   * of the configuration, so that they do not change places with each renewal.
    */
   readonly merchants: readonly SurveyedMerchant[];
   readonly counts: StatusCounts;
@@ -61,7 +59,7 @@ export class StatusReporter {
   }
 
   report({ text = '', condition }: StatusSearch = {}): StatusDocument {
-    const { source, clock, reports, store } = this.#parts;
+    const { source, clock, store } = this.#parts;
     const { merchants, counts, gateways } = this.#look();
     const matching = merchants.filter(
       (merchant) => merchant.id.includes(text) && (condition === undefined || merchant.condition === condition),
@@ -73,7 +71,7 @@ export class StatusReporter {
       gateways,
       counts,
       matching: matching.length,
-      merchants: matching.slice(0, MAX_LISTED).map(({ id }) => merchantStatus({ source, reports, clock }, id)),
+      merchants: matching.slice(0, MAX_LISTED).map(({ id }) => merchantStatus({ source, clock }, id)),
     };
   }
 
@@ -90,7 +88,7 @@ export class StatusReporter {
     const all = source.merchants().map((id) => {
       const host = source.merchant(id)?.gatewayHost ?? '';
       const called = { host, session: replica.held.get(id), failure: replica.failureOf(id) };
-      return { id, condition: conditionOf(replica, id), ...called };
+      return { id, condition: replica.conditionOf(id), ...called };
     });
     const alike = Map.groupBy(all, ({ condition }) => condition);
     const counts = merchantConditions.map((condition) => [condition, alike.get(condition)?.length ?? 0]);
@@ -104,9 +102,7 @@ export class StatusReporter {
   }
 
   #isWell({ id, condition }: SurveyedMerchant): boolean {
-    const { source } = this.#parts;
-    const looksWell = condition === 'fresh' || condition === 'renewing';
-    return looksWell && source.replica.quietMs(id) === undefined && !source.isRenewalBlocked(id);
+    return condition === 'fresh' && !this.#parts.source.isRenewalBlocked(id);
   }
 
   #replica(): StatusReplica {

@@ -1,4 +1,4 @@
-import type { conditionOf, SessionReplica } from '#libs/session';
+import type { SessionReplica } from '#libs/session';
 import type { StatusMerchant, StatusReplica, StatusStore } from './status-document.js';
 
 /** A merchant as configured. */
@@ -12,12 +12,14 @@ export interface ConfiguredMerchant {
 export type ReplicaCondition = Omit<StatusReplica, 'name' | 'startedAt'>;
 
 /** The state of the store, as far as its connection knows. */
-export type StoreConnection = Omit<StatusStore, 'failing' | 'refusal'>;
+export type StoreConnection = Omit<StatusStore, 'failing' | 'cause'>;
 
 /** Everything that the page is made from: to be provided by the app that shows a page. */
 export interface StatusSource {
-  readonly replica: Parameters<typeof conditionOf>[0] &
-    Pick<SessionReplica, 'held' | 'retryInMs' | 'causeFor' | 'failureOf' | 'quietMs' | 'isBudgetSpent'>;
+  readonly replica: Pick<
+    SessionReplica,
+    'held' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'conditionOf' | 'causeFor' | 'failureOf'
+  >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];
   /** Undefined for a merchant that is no longer configured. */

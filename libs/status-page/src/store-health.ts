@@ -1,5 +1,5 @@
+import { toldStore } from '#libs/causes';
 import type { Clock } from '#libs/clock';
-import { storeRefusal } from '#libs/errors';
 import type { SessionEvent, SessionEvents } from '#libs/session';
 import type { StatusStore } from './status-document.js';
 import type { StoreConnection } from './status-source.js';
@@ -46,7 +46,7 @@ export class StoreHealth implements SessionEvents {
       since,
       // There is nothing to explain about a store that answers.
       reason: condition === 'answers' ? undefined : reason,
-      refusal: condition === 'refuses' ? storeRefusal(reason) : undefined,
+      cause: isAway ? toldStore(condition, reason) : undefined,
       // Nothing more is asked of a store that refuses or is silent: the last request says nothing about what it cannot
       // do.
       failing: isAway ? undefined : this.#failing,

@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
+import { told, toldStore } from '#libs/causes';
 import type { StatusDocument } from '#libs/status-page';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { ProgramProcess } from '../../e2e/program-process.js';
@@ -100,25 +101,18 @@ describeWith('chromium', 'the status page in a browser', () => {
     const kiosk = shown.row('kiosk');
     await kiosk.locator('.condition', { hasText: 'Failing' }).waitFor();
     await shown.card('Gateway').getByText('b_server_is_overloaded', { exact: false }).waitFor();
-    await kiosk.locator('.condition', { hasText: 'Expired' }).waitFor();
-    const cause = 'the bank reports a fault of its own: b_server_is_overloaded';
-    await shown.page
-      .getByRole('heading', { name: `kiosk has no session with the bank, and its payments fail: ${cause}` })
-      .waitFor();
+    await kiosk.locator('.condition', { hasText: 'Unavailable' }).waitFor();
+    const cause = 'Payments fail: the bank reports a fault of its own: b_server_is_overloaded';
+    await shown.page.getByRole('heading', { name: `kiosk: ${cause}` }).waitFor();
     expect(await kiosk.locator('.remedy').innerText()).toMatch(
-      new RegExp(
-        `^${cause}[.]\\s+Runbook: renewals-failing\\s+When it is fixed: session-broker renew --merchant kiosk`,
-        'i',
-      ),
+      new RegExp(`^${cause}[.]\\s+Wait: it is asked again [^.]*[.]\\s+Runbook: renewals-failing$`),
     );
     const runbook = await shown.page.locator('#headline-runbook').getAttribute('href');
     const text = await (await fetch(new URL(runbook ?? '', broker.url))).text();
     expect(text).toMatch(/^# Renewals fail\n/);
     const index = await shown.page.getByRole('link', { name: 'runbooks', exact: true }).getAttribute('href');
     expect(await (await fetch(new URL(index ?? '', broker.url))).text()).toMatch(/^# Runbooks\n/);
-    await kiosk.getByRole('button', { name: 'Copy' }).click();
-    await kiosk.locator('.copy', { hasText: /^(Copied|Selected)$/ }).waitFor();
-    expect(await shown.page.locator('.row').first().innerText()).toMatch(/^Expired[\s\S]*expired /);
+    expect(await shown.page.locator('.row').first().innerText()).toMatch(/^Unavailable[\s\S]*expired /);
     expect(await shown.page.title()).toBe('(1) Session broker');
     expect(await kiosk.innerText()).toMatch(/; failed .* \(b_server_is_overloaded\)/);
     expect(await shown.accessibilityFaults()).toEqual({ faults: [], passed: expect.any(Number) });
@@ -141,15 +135,17 @@ describeWith('chromium', 'the status page in a browser', () => {
     await broker.fail('kiosk');
     const shown = await visit();
     const { page } = shown;
-    await shown.row('kiosk').getByRole('button', { name: 'Copy' }).waitFor();
+    const kiosk = shown.row('kiosk');
+    await kiosk.getByRole('link').waitFor();
     await page.keyboard.press('Tab');
     expect(await shown.focused()).toBe('Skip to the merchants');
     await page.keyboard.press('Enter');
-    while ((await shown.focused()) !== 'Copy') await page.keyboard.press('Tab');
+    const isOnLink = async (): Promise<boolean> => (await kiosk.locator('a:focus').count()) === 1;
+    while (!(await isOnLink())) await page.keyboard.press('Tab');
     const newsAt = await page.locator('#replica').innerText();
-    await shown.row('kiosk').locator('.condition', { hasText: 'Expired' }).waitFor();
+    await kiosk.locator('.condition', { hasText: 'Unavailable' }).waitFor();
     await eventually(async () => (await page.locator('#replica').innerText()) !== newsAt);
-    expect(await shown.focused()).toBe('Copy');
+    expect(await isOnLink()).toBe(true);
   });
 
   it.each(['light', 'dark'] as const)(
@@ -170,12 +166,12 @@ describeWith('chromium', 'the status page in a browser', () => {
   it('is no wider than 360 pixels, however long the code of a cause is', async () => {
     const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
     const merchant = few.merchants.find(({ id }) => id === LONG_ID)!;
-    const otherName = 'the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)';
-    const cause = { text: otherName, runbook: 'access-refused' };
+    const trace = { mark: 'ERR_TLS_CERT_ALTNAME_INVALID', peer: 'bank.example:443' };
+    const cause = told({ code: 'refused', trace, effect: 'not_renewed' }, LONG_ID);
     const failing = { ...merchant, condition: 'failing', session: aSessionFrom(few.at), cause } as const;
     const viewport = { width: 360, height: 780 };
     const shown = await visitPlayed({ ...few, merchants: [failing] }, { viewport });
-    await shown.page.getByRole('heading', { name: `gets no new session: ${otherName}` }).waitFor();
+    await shown.page.getByRole('heading', { name: `${LONG_ID}: ${cause.text}` }).waitFor();
     expect(await shown.overflow()).toBe(0);
   });
 
@@ -220,56 +216,23 @@ describeWith('chromium', 'the status page in a browser', () => {
     expect(await page.locator('#tools').isHidden()).toBe(true);
   });
 
-  it('offers no command while the store holds renewals up, and gives no all-clear after a duel', async () => {
+  it('says what to do as the replica says it: which keys to compare, and that the store is away', async () => {
     const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
     const merchant = few.merchants.find(({ id }) => id === 'steady')!;
-    const { session: _session, ...none } = merchant;
-    const cause = { text: 'the store does not answer', runbook: 'store-down' };
-    const held = { ...none, condition: 'unavailable', reason: 'no_session', renewalBlocked: true, cause } as const;
-    const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
-    const { page: away } = await visitPlayed({ ...few, store, merchants: [held] });
-    await away
-      .getByRole('heading', {
-        name: 'steady has no session with the bank, and its payments fail: the store does not answer',
-      })
-      .waitFor();
-    expect(await away.locator('.remedy').innerText()).toMatch(/^The store does not answer[.]\s+Runbook: store-down$/);
-    const otherKey = { text: 'the answer is sealed to another key than ours, or damaged', runbook: 'access-refused' };
-    const sealed = { ...merchant, condition: 'failing', cause: otherKey, ownKey: 'i080_96Yv1yZ2r' } as const;
-    const { page: compared } = await visitPlayed({ ...few, merchants: [sealed] });
-    expect(await compared.locator('#headline-words').innerText()).toBe(`steady gets no new session: ${otherKey.text}`);
-    expect(await compared.locator('.keys').innerText()).toBe(
-      'Thumbprint of our key: i080_96Yv1yZ2r. To print that of the key that the bank has: session-broker keys thumbprint bank-has.jwk.json',
-    );
-    expect(await away.locator('.keys').isHidden()).toBe(true);
-    const quiet = { ...merchant, quietSince: few.at - 180_000 };
-    const { page } = await visitPlayed({ ...few, merchants: [quiet] });
-    const said =
-      /^Somebody else may still create sessions of steady; no consumer has reported a dead one to this replica for 3 min/;
-    await page.getByRole('heading', { name: said }).waitFor();
-    expect(await page.locator('#headline').getAttribute('data-condition')).toBe('failing');
-    const line = page.locator('.remedy');
-    expect(await line.innerText()).toMatch(
-      /^No consumer has reported a dead session to this replica for 3 min[^;]*; somebody else may/,
-    );
-    const runbook = await line.getByRole('link').getAttribute('href');
-    expect(await (await fetch(new URL(runbook ?? '', broker.url))).text()).toMatch(/^# Somebody else creates sessions/);
-  });
-
-  it('leads to both runbooks where somebody else creates while the store is away, and shows what to do after that', async () => {
-    const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
-    const merchant = few.merchants.find(({ id }) => id === 'steady')!;
-    const cause = { text: 'somebody else creates sessions', runbook: 'foreign-authorizer' };
-    const session = aSessionFrom(few.at);
-    const ended = { ...merchant, session, condition: 'foreign_authorizer', renewalBlocked: true, cause } as const;
-    const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
-    const shown = await visitPlayed({ ...few, store, merchants: [ended] });
+    const newestKey = 'i080_96Yv1yZ2r';
+    const sealed = { code: 'invalid_response', trace: { thumbprint: newestKey }, newestKey, effect: 'payments_fail' };
+    const cause = told(sealed as Parameters<typeof told>[0], 'steady');
+    const { page: compared } = await visitPlayed({ ...few, merchants: [{ ...merchant, condition: 'dead', cause }] });
+    expect(await compared.locator('#headline-words').innerText()).toBe(`steady: ${cause.text}`);
+    const remedy = await compared.locator('.remedy').innerText();
+    expect(remedy).toContain(`ours, whose thumbprint is ${newestKey}; then session-broker renew --merchant steady.`);
+    const since = few.at - 1_000;
+    const away = { type: 'redis', condition: 'silent', since, cause: toldStore('silent', 'ECONNREFUSED') } as const;
+    const shown = await visitPlayed({ ...few, store: away, merchants: [{ ...merchant, renewalBlocked: true }] });
     const headline = shown.page.locator('#headline');
-    await headline.getByText('a session reported dead may wait for the next report').waitFor();
-    const links = await headline.getByRole('link').allInnerTexts();
-    expect(links).toEqual(['Runbook: foreign-authorizer', 'Runbook: store-down']);
-    const then = /When it is gone and the store works again: session-broker renew --merchant steady/;
-    expect(await shown.page.locator('.remedy').innerText()).toMatch(then);
+    await headline.getByRole('heading', { name: `${away.cause.text}; the session is good` }).waitFor();
+    expect(await headline.getAttribute('data-condition')).toBe('failing');
+    expect(await headline.getByRole('link').allInnerTexts()).toEqual(['Runbook: store-down']);
     expect((await shown.accessibilityFaults()).faults).toEqual([]);
   });
 

@@ -98,12 +98,7 @@ const metrics: FactoryProvider<SessionMetrics | undefined> = {
 const statusPage: FactoryProvider<StatusPage | undefined> = {
   provide: StatusPage,
   inject: [ReplicaStatus, ConfigurationInForce, EventFanOut, THIS_REPLICA],
-  useFactory: (
-    source: ReplicaStatus,
-    configuration: ConfigurationInForce,
-    events: EventFanOut,
-    self: ThisReplica,
-  ) => {
+  useFactory: (source: ReplicaStatus, configuration: ConfigurationInForce, events: EventFanOut, self: ThisReplica) => {
     if (!configuration.current.management.statusPage) return undefined;
     const page = new StatusPage(source, self);
     events.listen(page);

@@ -1,4 +1,4 @@
-import { unavailableReasons } from '#libs/errors';
+import { helpFor } from '#libs/causes';
 import type { ExitClass } from '../exit-codes.js';
 import { type AnswerMembers, textIn } from './answer.js';
 import type { BrokerPlace } from './broker-place.js';
@@ -75,15 +75,19 @@ export function faultOfAnswer(
     const error = { ...told, code: code ?? codeOf.wrong_address, remedy: addressRemedy(url) };
     return { error, fault: 'invalidInput', wasAsked: true };
   }
-  const runbook = runbookOf(code, reason);
-  const remedy = runbook === undefined ? answerRemedy(answer, code, hasToken) : `go on with runbook: ${runbook}`;
-  const error = {
-    ...told,
-    code: code ?? 'unexpected_answer',
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(runbook === undefined ? {} : { runbook }),
-  };
+  const error = { ...told, code: code ?? 'unexpected_answer', ...helpWith(answer, reason ?? code, hasToken) };
   return { error, fault: classOf(status, code, reason), wasAsked: true };
+}
+
+function helpWith(
+  answer: ReplicaAnswer,
+  why: string | undefined,
+  hasToken: boolean,
+): Pick<AskFault, 'remedy' | 'runbook'> {
+  const help = helpFor(why ?? '');
+  if (help !== undefined) return { remedy: `${help.remedy} (runbook: ${help.runbook})`, runbook: help.runbook };
+  const remedy = answerRemedy(answer, textIn(answer.body, 'code'), hasToken);
+  return remedy === undefined ? {} : { remedy };
 }
 
 /** For people: what happened, and on a line of its own what to do. */
@@ -121,11 +125,6 @@ const NO_ROUTE: ReadonlySet<unknown> = new Set(['route_not_found', 'method_not_a
 export function isWrongAddress({ status, body: { type, code } }: ReplicaAnswer): boolean {
   if (typeof type === 'string' && type.startsWith(PROBLEM_TYPE)) return NO_ROUTE.has(code);
   return status < 500 && !ALSO_OF_A_PROXY.has(status);
-}
-
-function runbookOf(code: string | undefined, reason = ''): string | undefined {
-  if (code === 'foreign_authorizer') return 'foreign-authorizer';
-  return Object.entries(unavailableReasons).find(([known]) => known === reason)?.[1].runbook;
 }
 
 /** For a caller who may read no merchant at all. */

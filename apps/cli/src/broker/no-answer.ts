@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
+import { leadsElsewhere, toldCall } from '#libs/causes';
 import { type ExchangeEnd, hostOf, portOf } from '#libs/outbound';
-import { causeOf, leadsElsewhere, TLS_SPOKEN } from '#libs/session';
+import { TLS_SPOKEN } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 import { type Bounds, isTlsInstead } from '../tls-instead.js';
 
@@ -31,7 +32,7 @@ export async function noAnswer(end: ExchangeEnd, place: ReplicaPlace, bounds: Bo
     kind: kind === 'untrusted' ? 'refused' : 'transient',
     trace: { mark, peer: peerOf(place) },
   } as const;
-  const problem = causeOf(failed).text;
+  const problem = toldCall(failed).text;
   if (kind === 'untrusted') return { kind, problem, fault: 'refused', mark };
   if (leadsElsewhere(failed)) return { kind: 'wrong_address', problem, fault: 'invalidInput' };
   const reached = isCutOff ? 'cut_off' : 'silent';

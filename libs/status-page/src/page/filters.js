@@ -1,5 +1,5 @@
 /** @import { StatusCondition, StatusCounts } from '../status-document.js' */
-import { conditionNames, conditions } from './condition.js';
+import { conditions, nameOf } from './condition.js';
 import { element, setAttribute, setText } from './elements.js';
 
 /**
@@ -47,7 +47,7 @@ export class Filters {
   /** @param {StatusCondition | undefined} condition */
   #buttonFor(condition) {
     const count = element('span', { class: 'count' });
-    const name = condition === undefined ? 'All' : conditionNames[condition];
+    const name = condition === undefined ? 'All' : nameOf(condition);
     const button = element('button', { type: 'button', 'data-condition': condition ?? 'all' }, [name, count]);
     button.addEventListener('click', () => this.#change({ condition }));
     this.#buttons.set(condition, { button, count });

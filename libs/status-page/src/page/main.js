@@ -53,21 +53,19 @@ function restText({ merchants: { length: shown }, matching }) {
 /** @param {StatusDocument} document */
 function drawHeadline(document) {
   const { counts, at } = document;
-  const { condition, text, ending, because, detail, runbook, also } = headlineOf(document, counts, at);
+  const { condition, text, ending, detail, runbook } = headlineOf(document, counts, at);
   setAttribute(place('headline'), 'data-condition', condition);
   write('headline-words', text);
   write('headline-ending', ending);
-  write('headline-because', because);
   write('headline-detail', detail);
   drawRunbook('headline-runbook', runbook);
-  drawRunbook('headline-also', also);
   drawTitle(counts);
 }
 
 /** @param {StatusCounts} counts */
 function drawTitle(counts) {
   const urgent = conditions
-    .slice(0, conditions.indexOf('held_back'))
+    .slice(0, conditions.indexOf('stale'))
     .reduce((sum, condition) => sum + counts[condition], 0);
   const title = urgent === 0 ? 'Session broker' : `(${urgent}) Session broker`;
   if (document.title !== title) document.title = title;

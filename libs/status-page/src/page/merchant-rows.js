@@ -1,5 +1,5 @@
 /** @import { StatusMerchant } from '../status-document.js' */
-import { conditionName } from './condition.js';
+import { nameOf } from './condition.js';
 import { element, setAttribute, setText } from './elements.js';
 import { Remedy } from './remedy.js';
 import { lastText, leftText, outlookText } from './wording.js';
@@ -42,12 +42,10 @@ class MerchantRow {
   #left = element('strong');
   #outlook = element('span', { class: 'soft' });
   #last = element('p', { class: 'soft' });
-  /** @type {Remedy} */
-  #remedy;
+  #remedy = new Remedy();
 
   /** @param {string} id of the merchant */
   constructor(id) {
-    this.#remedy = new Remedy(id);
     this.element = element('li', { class: 'row', 'data-merchant': id }, [
       element('div', { class: 'row-head' }, [
         this.#condition,
@@ -66,11 +64,11 @@ class MerchantRow {
   draw(merchant, now) {
     const { condition, environment, required } = merchant;
     setAttribute(this.element, 'data-condition', condition);
-    setText(this.#condition, conditionName(merchant, now));
+    setText(this.#condition, nameOf(condition));
     setText(this.#tags, `${environment === 'test' ? 'test ' : ''}${required ? '' : 'optional'}`);
     setText(this.#left, leftText(merchant, now));
     setText(this.#outlook, outlookText(merchant, now));
     setText(this.#last, lastText(merchant, now));
-    this.#remedy.draw(merchant, now);
+    this.#remedy.draw(merchant);
   }
 }

@@ -9,9 +9,6 @@ export const replica: StatusReplica = {
   shuttingDown: false,
 };
 
-/** A store that does not answer. */
-export const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
-
 /** A merchant whose next attempt comes after its session's end. */
 export const blocked = (expiresAt: number): StatusMerchant => ({
   id: `shop-${expiresAt}`,
@@ -22,5 +19,4 @@ export const blocked = (expiresAt: number): StatusMerchant => ({
   session: { generation: 1, createdAt: 0, renewAt: 1, mustRenewAt: 2, expiresAt },
   renewing: false,
   renewalBlocked: true,
-  budgetSpent: false,
 });

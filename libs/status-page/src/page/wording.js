@@ -1,5 +1,4 @@
 /** @import { StatusMerchant } from '../status-document.js' */
-import { isNextTooLate, reported } from './condition.js';
 
 const S = 1_000;
 const MIN = 60 * S;
@@ -63,17 +62,15 @@ export function leftText({ session }, now) {
  * @param {StatusMerchant} merchant
  * @param {number} now
  */
-export function outlookText(merchant, now) {
-  const { session, renewing, retryAt, renewalBlocked, budgetSpent, failure } = merchant;
+export function outlookText({ session, renewing, retryAt, renewalBlocked, failure }, now) {
   if (renewing) return 'creating the next session';
   if (renewalBlocked) return 'nothing is renewed';
-  const spent = budgetSpent ? 'create-call budget spent, ' : '';
   if (retryAt !== undefined && retryAt > now) {
-    const late = isNextTooLate(merchant, now) ? 'after its end, ' : '';
-    return `${spent}next attempt ${late}in ${durationText(retryAt - now)}`;
+    const isLate = session !== undefined && now < session.expiresAt && retryAt >= session.expiresAt;
+    return `next attempt ${isLate ? 'after its end, ' : ''}in ${durationText(retryAt - now)}`;
   }
   const isOnSchedule = failure === undefined && session !== undefined && session.renewAt > now;
-  return isOnSchedule ? `renews in ${durationText(session.renewAt - now)}` : `${spent}next attempt is due`;
+  return isOnSchedule ? `renews in ${durationText(session.renewAt - now)}` : 'next attempt is due';
 }
 
 /**
@@ -85,14 +82,6 @@ export function lastText({ session, failure }, now) {
   const renewed = session && `generation ${session.generation}, renewed ${agoText(now - session.createdAt)}`;
   const failed = failure && `failed ${agoText(now - failure.at)} (${failure.code ?? failure.kind})`;
   return [renewed, failed].filter(Boolean).join('; ');
-}
-
-/**
- * @param {string} id of a merchant
- * @returns what to type for one attempt despite the back-off
- */
-export function renewCommand(id) {
-  return `session-broker renew --merchant ${id}`;
 }
 
 /**
@@ -116,42 +105,4 @@ export function timeText(at, now) {
 /** @param {string} text */
 export function capital(text) {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-}
-
-/** The runbook for when somebody else creates sessions. */
-export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
-
-/** @typedef {{ readonly text: string, readonly runbook: string }} Matter */
-
-/**
- * What is wrong with a merchant, or what nobody can know about one that looks well.
- * @param {StatusMerchant} merchant
- * @param {number} now
- * @returns {Matter | undefined} undefined for one that is well
- */
-export function matterOf({ cause, quietSince, ...merchant }, now) {
-  if (cause !== undefined) return { text: `${cause.text}${reportText(merchant)}`, runbook: cause.runbook };
-  if (quietSince === undefined) return undefined;
-  const quiet = quietText('a dead session', now - quietSince).join('');
-  return { text: `${quiet}; somebody else may still create sessions`, runbook: FOREIGN_AUTHORIZER };
-}
-
-/**
- * @param {string} what
- * @param {number} ms
- * @returns {[text: string, ending: string]} how long nobody has reported it
- */
-export function quietText(what, ms) {
-  const to = `reported ${what} to this replica`;
-  return ms < 2 * S ? [`a consumer has just ${to}`, ''] : [`no consumer has ${to}`, ` for ${durationText(ms)}`];
-}
-
-/**
- * If the report was made to another replica, the cause says so (ADR 41).
- * @param {Pick<StatusMerchant, 'condition' | 'reportedBy' | 'reportedAs'>} merchant with the gateway codes they met
- */
-export function reportText({ condition, reportedBy = [], reportedAs = [] }) {
-  // For any other condition, it does not matter who reported the session dead before.
-  if (!reported.has(condition) || reportedBy.length === 0) return '';
-  return ` (reported by ${reportedBy.join(', ')}${reportedAs.length === 0 ? '' : `: ${reportedAs.join(', ')}`})`;
 }

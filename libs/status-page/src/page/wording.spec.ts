@@ -1,15 +1,5 @@
 import type { StatusMerchant } from '../status-document.js';
-import {
-  agoText,
-  countText,
-  durationText,
-  lastText,
-  leftText,
-  matterOf,
-  outlookText,
-  skewText,
-  timeText,
-} from './wording.js';
+import { agoText, countText, durationText, lastText, leftText, outlookText, skewText, timeText } from './wording.js';
 
 const merchant: StatusMerchant = {
   id: 'shop',
@@ -20,7 +10,6 @@ const merchant: StatusMerchant = {
   session: { generation: 1, createdAt: 0, renewAt: 800_000, mustRenewAt: 950_000, expiresAt: 1_000_000 },
   renewing: false,
   renewalBlocked: false,
-  budgetSpent: false,
 };
 
 describe('the words of the page', () => {
@@ -65,14 +54,7 @@ describe('the words of the page', () => {
   it.each<[string, Partial<StatusMerchant>, number]>([
     ['renews in 13 min 20 s', {}, 0],
     ['next attempt is due', {}, 800_000],
-    ['creating the next session', { renewing: true, budgetSpent: true }, 800_000],
-    ['create-call budget spent, next attempt in 1 min 40 s', { budgetSpent: true, retryAt: 900_000 }, 800_000],
-    ['create-call budget spent, next attempt is due', { budgetSpent: true }, 800_000],
-    [
-      'create-call budget spent, next attempt after its end, in 5 min 0 s',
-      { condition: 'held_back', budgetSpent: true, retryAt: 1_100_000 },
-      800_000,
-    ],
+    ['creating the next session', { renewing: true }, 800_000],
     ['next attempt in 5 min 0 s', { condition: 'unavailable', retryAt: 1_400_000 }, 1_100_000],
     ['nothing is renewed', { renewalBlocked: true, retryAt: 900_000 }, 0],
     ['renews in 13 min 20 s', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 0],
@@ -80,8 +62,8 @@ describe('the words of the page', () => {
     ['next attempt in 30 s', { condition: 'failing', retryAt: 830_000 }, 800_000],
     ['next attempt after its end, in 50 min 0 s', { condition: 'failing', retryAt: 3_800_000 }, 800_000],
     ['next attempt is due', { condition: 'failing', retryAt: 700_000, failure }, 800_000],
-    ['renews in 13 min 20 s', { condition: 'likely_dead' }, 0],
-    ['next attempt is due', { condition: 'likely_dead', failure }, 0],
+    ['renews in 13 min 20 s', { condition: 'dead' }, 0],
+    ['next attempt is due', { condition: 'dead', failure }, 0],
   ])('say what comes next: %s', (text, facts, now) => {
     expect(outlookText({ ...merchant, ...facts }, now)).toBe(text);
   });
@@ -95,30 +77,6 @@ describe('the words of the page', () => {
     );
     expect(lastText({ ...none, failure: { ...failure, code } }, 10_000)).toBe(`failed 10 s ago (${code})`);
     expect(lastText(none, 0)).toBe('');
-  });
-
-  it('say what is the matter, who reported it, and of a duel that has gone quiet that it may go on', () => {
-    const cause = { text: 'consumers report the session dead, and it has not been replaced yet', runbook: 'rejected' };
-    expect(matterOf(merchant, 0)).toBeUndefined();
-    expect(matterOf({ ...merchant, cause }, 0)).toEqual(cause);
-    expect(matterOf({ ...merchant, cause, condition: 'reported_dead' }, 0)).toEqual(cause);
-    const reported = { ...merchant, cause, reportedBy: ['checkout', 'refunds'] };
-    expect(matterOf({ ...reported, condition: 'reported_dead' }, 0)?.text).toBe(
-      `${cause.text} (reported by checkout, refunds)`,
-    );
-    expect(
-      matterOf({ ...reported, condition: 'foreign_authorizer', reportedAs: ['b_used_token', 'b_unknown_device'] }, 0)
-        ?.text,
-    ).toBe(`${cause.text} (reported by checkout, refunds: b_used_token, b_unknown_device)`);
-    expect(matterOf({ ...reported, condition: 'unavailable' }, 0)).toEqual(cause);
-    expect(matterOf({ ...merchant, quietSince: 20_000 }, 200_000)).toEqual({
-      text: 'no consumer has reported a dead session to this replica for 3 min 0 s; somebody else may still create sessions',
-      runbook: 'foreign-authorizer',
-    });
-    expect(matterOf({ ...merchant, quietSince: 199_000 }, 200_000)?.text).toBe(
-      'a consumer has just reported a dead session to this replica; somebody else may still create sessions',
-    );
-    expect(matterOf({ ...merchant, cause, quietSince: 0 }, 0)).toEqual(cause);
   });
 
   it('says a time of day with its zone, and the day only where it is not today', () => {

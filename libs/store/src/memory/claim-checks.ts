@@ -20,28 +20,28 @@ const leased: ClaimCheck = (request, { record, nowMs }) => {
   const lease = liveLease(record, nowMs);
   if (lease === undefined) return undefined;
   const leftMs = remainingMs(lease.end, nowMs);
-  const { merchant, owner, floor, watched } = request;
+  const { merchant, owner, floor } = request;
   if (lease.owner === owner) {
     // If the fence is at or below the floor, a call has already been made under it: the next call needs its own number.
     if (lease.fence <= believedFloor(floor)) return undefined;
     const { fence } = lease;
     return { kind: 'claimed', lease: { merchant, owner, fence, remainingMs: leftMs, failures: record.failures } };
   }
-  return watched === lease.end.mark ? undefined : { kind: 'held', retryInMs: leftMs, mark: lease.end.mark };
+  return { kind: 'held', retryInMs: leftMs, mark: lease.end.mark };
 };
 
 const waiting: ClaimCheck = (request, { record, due, nowMs }) => {
-  if (due === undefined || isOver(due, nowMs, request.watched)) return undefined;
+  if (due === undefined || isOver(due, nowMs)) return undefined;
   const wait = { retryInMs: remainingMs(due, nowMs), mark: due.mark };
   if (request.mode === 'when_due') return { kind: 'not_due', ...wait };
   return record.failures > 0 && request.ignoresBackOff !== true ? { kind: 'backing_off', ...wait } : undefined;
 };
 
-const coolingDown: ClaimCheck = ({ coolDownMs, watched }, { record: { cooledDown }, nowMs }) => {
+const coolingDown: ClaimCheck = ({ coolDownMs }, { record: { cooledDown }, nowMs }) => {
   if (coolDownMs <= 0 || cooledDown === undefined) return undefined;
   const { mark, fromMs } = cooledDown;
   const end: StoreMoment = { mark, endsAtMs: fromMs + coolDownMs, lengthMs: coolDownMs };
-  return isOver(end, nowMs, watched) ? undefined : { kind: 'cooled_down', retryInMs: remainingMs(end, nowMs), mark };
+  return isOver(end, nowMs) ? undefined : { kind: 'cooled_down', retryInMs: remainingMs(end, nowMs), mark };
 };
 
 const budgetSpent: ClaimCheck = (request, { record, nowMs }) => {

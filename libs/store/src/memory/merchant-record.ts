@@ -1,6 +1,6 @@
 import type { DeathReport, MomentMark, RecordedFailure, Session } from '#libs/session';
 import { CallLog, type TakenCall } from './call-log.js';
-import { remainingMs, type StoreMoment } from './store-moment.js';
+import { isOver, type StoreMoment } from './store-moment.js';
 
 export interface GrantedLease {
   readonly owner: string;
@@ -55,5 +55,5 @@ export function newMerchantRecord(): MerchantRecord {
 
 /** A lease expires by itself. */
 export function liveLease(record: MerchantRecord, nowMs: number): GrantedLease | undefined {
-  return record.lease !== undefined && remainingMs(record.lease.end, nowMs) > 0 ? record.lease : undefined;
+  return record.lease !== undefined && !isOver(record.lease.end, nowMs) ? record.lease : undefined;
 }

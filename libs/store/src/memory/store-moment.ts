@@ -20,7 +20,10 @@ export function remainingMs({ endsAtMs, lengthMs }: StoreMoment, nowMs: number):
   return Math.max(0, Math.min(endsAtMs - nowMs, lengthMs));
 }
 
-/** A moment is over when its time has come, or when the claimant has watched it unchanged for its whole length. */
-export function isOver(moment: StoreMoment, nowMs: number, watched: MomentMark | undefined): boolean {
-  return moment.mark === watched || remainingMs(moment, nowMs) === 0;
+/** Servers that take over from one another disagree by less. */
+const SET_BACK_MS = 2_000;
+
+/** A moment is over when its time has come, or when it lies further ahead than it was set: the clock was set back. */
+export function isOver(moment: StoreMoment, nowMs: number): boolean {
+  return remainingMs(moment, nowMs) === 0 || moment.endsAtMs - nowMs > moment.lengthMs + SET_BACK_MS;
 }

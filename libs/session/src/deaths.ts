@@ -1,0 +1,240 @@
+import { type Instant, msBetween, plusMs } from '#libs/clock';
+import { ageMsOf, generationOf, type Held, type Merchant, type Now, serveFactsOf } from './merchant.js';
+import type { DeathReport } from './ports/session-store.js';
+import type { RenewalResult } from './renewal-result.js';
+import type { SessionsBefore } from './session-admission.js';
+import type { Session } from './session.js';
+
+/**
+ * The gateway's codes for a dead session, whatever the status (interface description, "Later requests"). A bare 401 is
+ * none of them: it may come from a firewall, or mean one request alone.
+ */
+export const deathCodes: readonly string[] = [
+  'b_expired_token',
+  'b_used_token',
+  'b_previous_auth_token_expired',
+  'b_unknown_device',
+  'b_session_doesnt_exist',
+  'b_session_doesnt_exists',
+];
+
+const isDeathCode = (reason: string | undefined): boolean => deathCodes.some((code) => code === reason);
+
+/** A session found dead within this share of its lifetime died early, … */
+const EARLY_SHARE = 0.25;
+/** … but never later than this: a gateway that forgets a session now and then is not somebody else creating. */
+const MAX_EARLY_MS = 3_600_000;
+/** One early death is an event at the bank; this many in a row mean that somebody else creates sessions. */
+const DEATHS_OF_A_DUEL = 2;
+/** A consumer that meets a dead session reports it again within one pause: after this many, nobody meets one any more. */
+const QUIET_PAUSES = 2;
+
+function earlyUntilMs({ createdAt, expiresAt }: Session): number {
+  return Math.min(MAX_EARLY_MS, EARLY_SHARE * msBetween(createdAt, expiresAt));
+}
+
+function isEarly(merchant: Merchant, held: Held, now: Pick<Now, 'ms'>): boolean {
+  return ageMsOf(merchant, now) < earlyUntilMs(held.session);
+}
+
+/** How many in a row have died early, with the held one; undefined if its own death proves nothing. */
+function deathsUpTo({ session, verdict }: Held): number | undefined {
+  return session.deathsBefore === undefined ? undefined : session.deathsBefore + (verdict === 'died_early' ? 1 : 0);
+}
+
+/**
+ * Whether somebody else creates sessions of the merchant (ADR 21), as far as is known now: each session says how many
+ * before it died early, and the store which of them did.
+ */
+export function areForeign(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>): boolean {
+  const { held } = merchant;
+  if (held === undefined || (deathsUpTo(held) ?? 0) < DEATHS_OF_A_DUEL) return false;
+  if (held.verdict !== 'died_early') return isEarly(merchant, held, now);
+  const ageMs = ageMsOf(merchant, now);
+  const longMs = QUIET_PAUSES * (now.settings?.foreignAuthorizerPauseMs ?? 0);
+  // Silence after the end says nothing: nobody has a session left to report.
+  const sinceEndMs = Math.max(0, ageMs - msBetween(held.session.createdAt, held.session.expiresAt));
+  // A spent budget may refuse a report for longer than a pause: it is a report all the same.
+  return Math.min(ageMs - earlyUntilMs(held.session), quietMs(merchant, now)) < longMs + sinceEndMs;
+}
+
+/** While somebody else creates and nobody has reported the held session: when that counts as over. */
+export function overAt(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>): Instant | undefined {
+  const { held } = merchant;
+  if (held === undefined || held.verdict === 'died_early' || !areForeign(merchant, now)) return undefined;
+  return plusMs(held.session.createdAt, earlyUntilMs(held.session));
+}
+
+/** For how long nobody has reported the held session, as far as this replica knows. */
+export function quietMs(merchant: Merchant, now: Pick<Now, 'ms'>): number {
+  const { reportedAtMs } = merchant.held ?? {};
+  return reportedAtMs === undefined ? ageMsOf(merchant, now) : now.ms - reportedAtMs;
+}
+
+/** How far apart renewals for rejections are kept: far if somebody else creates, or if the bank did not say. */
+export function pauseMs(merchant: Merchant, reason: string | undefined, now: Pick<Now, 'ms' | 'settings'>): number {
+  const isApart = areForeign(merchant, now) || !isDeathCode(reason);
+  return isApart ? (now.settings?.foreignAuthorizerPauseMs ?? 0) : 0;
+}
+
+/**
+ * What the next session has to say about those before it.
+ * @param isDoubtful an earlier call may still be carried out, and end it
+ */
+export function beforeNext(
+  merchant: Merchant,
+  isDoubtful: boolean,
+  now: Pick<Now, 'ms' | 'settings'>,
+): SessionsBefore {
+  const { held } = merchant;
+  const deaths = held === undefined ? 0 : (deathsUpTo(held) ?? 0);
+  if (areForeign(merchant, now)) return { deathsBefore: deaths };
+  if (isDoubtful) return {};
+  // The duel is over: the next session would revive it without a new death.
+  if (deaths >= DEATHS_OF_A_DUEL) return { deathsBefore: 0 };
+  const counts = held === undefined || held.verdict === 'died_early' || isEarly(merchant, held, now);
+  return { deathsBefore: counts ? deaths : 0 };
+}
+
+/** A consumer has found this generation dead. */
+export function noteRejected(held: Held, generation: number, reason: string | undefined, now: Pick<Now, 'ms'>): Held {
+  if (held.session.generation !== generation) return held;
+  return { ...held, isReported: true, ...(isDeathCode(reason) ? { reportedAtMs: now.ms } : {}) };
+}
+
+/**
+ * Whether the death would prove something, so that the store has to be asked. Nothing counts in an outage, nor while
+ * others may still offer what the store has lost.
+ */
+export function isTelling(
+  merchant: Merchant,
+  { generation, reason }: { readonly generation: number; readonly reason: string | undefined },
+  now: Pick<Now, 'ms' | 'graceMs'>,
+): boolean {
+  const { held } = merchant;
+  if (held?.session.generation !== generation || held.session.deathsBefore === undefined) return false;
+  return isDeathCode(reason) && held.verdict === 'unknown' && now.graceMs === 0 && isEarly(merchant, held, now);
+}
+
+/** The store says that it died early. It was reported no later than its youth, however late this replica learns of it. */
+export function diedEarly(held: Held, now: Pick<Now, 'ms'>): Held {
+  if (held.verdict === 'died_early') return held;
+  const youngUntilMs = Math.min(now.ms, held.answeredAtMs + earlyUntilMs(held.session));
+  return { ...reportedAt(held, youngUntilMs), isReported: true, verdict: 'died_early' };
+}
+
+function reportedAt(held: Held, atMs: number): Held {
+  return { ...held, reportedAtMs: Math.max(atMs, held.reportedAtMs ?? -Infinity) };
+}
+
+/** A report of the held session that something lasting kept from being acted on. The other replicas read it in the store. */
+export interface LastingReport {
+  readonly atMs: number;
+  /** What held up a newer one; absent if every replica sees the reason for itself. */
+  readonly heldUp: { readonly by: 'budget' | 'cool_down'; readonly untilMs: number } | undefined;
+  /** Whether the store has it, as far as this replica knows. */
+  readonly store: 'untold' | 'telling' | 'told';
+}
+
+/** What people are told of it. */
+export interface ReportedDeath {
+  readonly generation: number;
+  /** Until then no call may be made for a report: the budget's share for reports is spent. */
+  readonly shareSpentUntil?: Instant;
+  /** Until then a report of it changes nothing: it was itself created for one just before. */
+  readonly coolsDownUntil?: Instant;
+}
+
+/** What keeps a session from being replaced. Any other outcome of a report is announced, or passes in a moment. */
+const LASTING: ReadonlySet<RenewalResult['kind']> = new Set([
+  'budget_exhausted',
+  'backing_off',
+  'cooled_down',
+  'failed',
+  'store_down',
+]);
+/** Whoever meets a dead session meets it again within this time, and then it is replaced: a single report was a mistake. */
+const STANDS_AFTER_COOL_DOWN_MS = 300_000;
+/** Reports that go on are passed on again after this share of a pause, since two quiet pauses end a duel. */
+const SAID_AGAIN_PER_PAUSE = 0.5;
+/** An end later by no more than this is the same one, asked for twice. */
+const SAME_END_MS = 1_000;
+
+/** The report that stands once a wish for a newer session has ended like this; the known one if nothing is news. */
+export function reportAfter(
+  merchant: Merchant,
+  { generation, result }: { readonly generation: number; readonly result: RenewalResult | undefined },
+  now: Now,
+): LastingReport | undefined {
+  const { report: known, held } = merchant;
+  if (held?.session.generation !== generation || result === undefined || !LASTING.has(result.kind)) return known;
+  const report = { atMs: now.ms, heldUp: heldUpBy(result, now), store: 'untold' } as const;
+  if (known === undefined || isNews(report, known)) return report;
+  const saidAgainMs = SAID_AGAIN_PER_PAUSE * (now.settings?.foreignAuthorizerPauseMs ?? 0);
+  if (now.ms - known.atMs < saidAgainMs) return known;
+  const isLater = (report.heldUp?.untilMs ?? 0) > (known.heldUp?.untilMs ?? 0);
+  return { ...report, heldUp: (isLater ? report : known).heldUp };
+}
+
+function heldUpBy(result: RenewalResult, now: Pick<Now, 'ms'>): LastingReport['heldUp'] {
+  if (result.kind === 'budget_exhausted') return { by: 'budget', untilMs: now.ms + result.retryInMs };
+  return result.kind === 'cooled_down' ? { by: 'cool_down', untilMs: now.ms + result.retryInMs } : undefined;
+}
+
+/** A repetition or an earlier end is none: replicas refused for different reasons would tell each other without end. */
+function isNews({ heldUp }: LastingReport, { heldUp: before }: LastingReport): boolean {
+  if (heldUp === undefined || before === undefined) return heldUp !== before;
+  return heldUp.untilMs - before.untilMs > SAME_END_MS;
+}
+
+/** The store has been read: what it has on the held session, which may have been reported to any replica. */
+export function withStoredReport(merchant: Merchant, stored: DeathReport | undefined, now: Now): Merchant {
+  const { held, report: known } = merchant;
+  if (held === undefined) return merchant;
+  if (stored?.generation !== held.session.generation) {
+    // A store that has lost it is told again.
+    if (stored !== undefined || known === undefined || !stands(known, now)) return merchant;
+    return { ...merchant, report: { ...known, store: known.store === 'told' ? 'untold' : known.store } };
+  }
+  // With a store clock that was set back, one old report would look new every time.
+  const isDuel = held.verdict === 'died_early' && stored.ageMs >= 0;
+  const reported = { ...(isDuel ? reportedAt(held, now.ms - stored.ageMs) : held), isReported: true };
+  const report = known === undefined || known.store === 'told' ? lastingFrom(stored, now) : known;
+  return { ...merchant, held: reported, report };
+}
+
+/** Never held up for longer than was reported, however the store's clock was moved. */
+function lastingFrom({ ageMs, heldUp }: DeathReport, now: Pick<Now, 'ms'>): LastingReport {
+  const atMs = now.ms - Math.max(0, ageMs);
+  if (heldUp === undefined) return { atMs, heldUp, store: 'told' };
+  return { atMs, heldUp: { by: heldUp.by, untilMs: atMs + heldUp.forMs }, store: 'told' };
+}
+
+/** For the store. */
+export function storedForm({ id, held, report }: Merchant, now: Pick<Now, 'ms'>): { readonly merchant: string; readonly report: DeathReport } {
+  const { atMs = now.ms, heldUp } = report ?? {};
+  return {
+    merchant: id,
+    report: {
+      generation: held?.session.generation ?? 0,
+      ageMs: Math.max(0, now.ms - atMs),
+      ...(heldUp === undefined ? {} : { heldUp: { by: heldUp.by, forMs: Math.max(0, heldUp.untilMs - atMs) } }),
+    },
+  };
+}
+
+/** For the held session; undefined if nothing lasting stands, or if it is no longer served. */
+export function reportedDeathOf(merchant: Merchant, now: Pick<Now, 'ms' | 'wall' | 'suspectMs'>): ReportedDeath | undefined {
+  const { report } = merchant;
+  // After its end, a session is replaced like any other.
+  if (report === undefined || !stands(report, now) || serveFactsOf(merchant, now).leftMs <= 0) return undefined;
+  const generation = generationOf(merchant);
+  const { heldUp } = report;
+  if (heldUp === undefined || heldUp.untilMs <= now.ms) return { generation };
+  const until = plusMs(now.wall, heldUp.untilMs - now.ms);
+  return { generation, ...(heldUp.by === 'budget' ? { shareSpentUntil: until } : { coolsDownUntil: until }) };
+}
+
+function stands({ heldUp }: LastingReport, now: Pick<Now, 'ms'>): boolean {
+  return heldUp?.by !== 'cool_down' || now.ms < heldUp.untilMs + STANDS_AFTER_COOL_DOWN_MS;
+}

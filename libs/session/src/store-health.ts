@@ -1,0 +1,91 @@
+import type { Clock } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
+import type { StoreTrouble } from './merchant-condition.js';
+import type { SessionEvents } from './ports/session-events.js';
+
+/** A shorter failure is a lost reply: no replica has gone on without the store in the meantime. */
+const MIN_OUTAGE_MS = 1_000;
+
+/** The other operations that an operation's success shows to work again, in case nobody asks for those any more. */
+const alsoShows: Readonly<Record<string, readonly string[]>> = {
+  claim: ['release', 'condemn', 'reportDead'],
+  publish: ['offer', 'release', 'condemn', 'reportDead', 'announce'],
+  offer: ['publish', 'announce'],
+};
+
+/** Not an operation of the store: the success of a single one does not show that the rest would succeed. */
+const LOOKED_AT = 'looked at';
+
+/** The failures of a store that callers can live with. Anything else is a bug. */
+export function isStoreOutage(error: unknown): error is BrokerError {
+  return error instanceof BrokerError && (error.code === 'store_unavailable' || error.code === 'store_refused');
+}
+
+/**
+ * Whether the store works: it is silent until any answer, and refuses until what it refused succeeds. Its failures are
+ * reported here and nowhere else.
+ */
+export class StoreHealth {
+  readonly #events: SessionEvents;
+  readonly #clock: Clock;
+  readonly #onReturn: () => void;
+  /** What was refused and has not succeeded since. */
+  readonly #refused = new Set<string>();
+  #trouble: StoreTrouble | undefined;
+  /** Since when nothing has succeeded. */
+  #failingSinceMs: number | undefined;
+
+  /** @param onReturn called with the first answer after an outage, before the caller gets it */
+  constructor(events: SessionEvents, clock: Clock, onReturn: () => void) {
+    this.#events = events;
+    this.#clock = clock;
+    this.#onReturn = onReturn;
+  }
+
+  get trouble(): StoreTrouble | undefined {
+    return this.#trouble;
+  }
+
+  /** A check found that the store refuses something that it is asked for now and then. */
+  noteRefusal(): void {
+    this.#refused.add(LOOKED_AT);
+    this.#trouble ??= 'refuses';
+  }
+
+  /** A check found that the store does everything it is ever asked for. */
+  noteWell(): void {
+    this.#refused.clear();
+    this.#tellIfWell();
+  }
+
+  /** Asks the store something. @throws whatever the store throws */
+  async watch<Result>(operation: string, ask: () => Promise<Result>): Promise<Result> {
+    const askedAtMs = this.#clock.monotonicMs();
+    try {
+      const result = await ask();
+      this.#succeeded(operation);
+      return result;
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+      this.#failingSinceMs ??= askedAtMs;
+      this.#trouble = error.code === 'store_unavailable' ? 'silent' : 'refuses';
+      if (this.#trouble === 'refuses') this.#refused.add(operation);
+      this.#events.emit({ event: 'store_failed', operation, error });
+      throw error;
+    }
+  }
+
+  #succeeded(operation: string): void {
+    const sinceMs = this.#failingSinceMs;
+    this.#failingSinceMs = undefined;
+    if (sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= MIN_OUTAGE_MS) this.#onReturn();
+    for (const done of [operation, ...(alsoShows[operation] ?? [])]) this.#refused.delete(done);
+    this.#tellIfWell();
+  }
+
+  #tellIfWell(): void {
+    if (this.#trouble === undefined) return;
+    this.#trouble = this.#refused.size > 0 ? 'refuses' : undefined;
+    if (this.#trouble === undefined) this.#events.emit({ event: 'store_recovered' });
+  }
+}
