@@ -81,9 +81,9 @@ describeWith('redis-server', 'two replicas on a Redis that is full', () => {
       const said = await Promise.all(both.map((replica) => replicas.said(replica)));
       return said.every(
         (one) =>
-          one?.condition === 'reported_dead' &&
+          one?.condition === 'dead' &&
           one.runbook === 'store-down' &&
-          /^consumers report the session dead, and it is not replaced: the store refuses/.test(one.cause ?? ''),
+          /^Payments fail, by report: the store refuses/.test(one.cause ?? ''),
       );
     });
     await giveMemory();

@@ -15,10 +15,13 @@ export function describeFailure(failure: GatewayFailure): string {
   return `${cause}${what}${marks.length === 0 ? '' : ` [${marks.join(', ')}]`}`;
 }
 
+/** What to do about it, in the words that everybody is told. */
+export const remedyFor = (failure: GatewayFailure): string => toldCall(failedOf(failure)).remedy;
+
 /** What to do if something other than the operation answered, or may have; undefined for every other failure. */
 export function addressRemedy(failure: GatewayFailure, gateway: Pick<GatewayPlace, 'baseUrl'>): string | undefined {
   if (failure.instead === 'html_page' && failure.kind === 'refused') {
-    return 'ask the bank whether it lets in the address that calls come from: doctor --echo-url shows it';
+    return remedyFor(failure);
   }
   const isOther = isWithoutCode(failure);
   if (!seemsMisaddressed(failedOf(failure)) && failure.instead === undefined && !isOther) return undefined;

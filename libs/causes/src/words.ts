@@ -109,7 +109,10 @@ export const words: Readonly<Record<CauseCode, Words>> = {
   ),
   certificate_untrusted: certificate('is not trusted', 'compare gateway.tls.caFile with what the bank has announced'),
   unsendable: byBank('the request cannot be sent as configured ({mark})', "see the merchant's gateway settings"),
-  refused: byBank('the bank refuses{said}', 'ask the bank about the code, with the gatewayRequestId'),
+  refused: byBank(
+    'the bank refuses{said}',
+    'compare serviceCode and environment with what the bank has registered, or ask it, with the gatewayRequestId',
+  ),
   revoked: byBank(
     'the bank has revoked the access{said}',
     'have the owner of the contract ask the bank to restore the access',

@@ -134,7 +134,9 @@ export function causeOfRefusal(wish: RefusedWish, facts: MerchantFacts): Cause |
   }
   const ended = first([failed], facts);
   if (ended === undefined) return causeOf(facts);
-  return wish.isJoined ? { ...ended, effect: 'joined' } : ended;
+  if (wish.isJoined) return { ...ended, effect: 'joined' };
+  // Who asked knows that it is not renewed.
+  return isUnserved(facts) ? { ...ended, effect: 'payments_fail' } : ended;
 }
 
 /** What ended a call. */

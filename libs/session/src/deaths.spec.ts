@@ -38,6 +38,11 @@ class Deaths {
     return this;
   }
 
+  within(now: Partial<Now>): this {
+    this.now = { ...this.now, ...now };
+    return this;
+  }
+
   feed(input: Input): readonly Effect[] {
     const { merchant, effects } = step(this.merchant, input, this.now);
     this.merchant = merchant;
@@ -89,14 +94,17 @@ describe('a session that is reported dead', () => {
     expect(new Deaths().holding(10, 0).judge(10, false).reject(10)).toBe(false);
   });
 
-  it.each<[string, (deaths: Deaths) => Deaths, string?]>([
+  it.each<[string, (deaths: Deaths) => Deaths]>([
     ['it is not the one that is held', (deaths) => deaths.holding(11, 0)],
     ['a call of ours may have ended it', (deaths) => deaths.holding(10)],
     ['it has lived long enough', (deaths) => deaths.holding(10, 0).pass(EARLY_MS)],
-    ['others may still offer what the store has lost', (deaths) => ((deaths.now = { ...deaths.now, graceMs: 1 }), deaths.holding(10, 0))],
-    ['the bank has not said that it is dead', (deaths) => deaths.holding(10, 0), 'http_401'],
-  ])('proves nothing when %s', (_why, prepare, reason) => {
-    expect(prepare(new Deaths()).reject(10, reason)).toBe(false);
+    ['others may still offer what the store has lost', (deaths) => deaths.within({ graceMs: 1 }).holding(10, 0)],
+  ])('proves nothing when %s', (_why, prepare) => {
+    expect(prepare(new Deaths()).reject(10)).toBe(false);
+  });
+
+  it('proves nothing when the bank has not said that it is dead', () => {
+    expect(new Deaths().holding(10, 0).reject(10, 'http_401')).toBe(false);
   });
 
   it('has died early within a quarter of its lifetime, and within an hour', () => {

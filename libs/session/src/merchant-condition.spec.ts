@@ -150,6 +150,7 @@ describe('why a person gets no newer session', () => {
 
   it('is what ended the call that was made, or the attempt that was under way before the wish', () => {
     expect(because({ failure, spent })).toEqual(refused);
+    expect(because({ failure, serving: EXPIRED })).toEqual({ ...refused, effect: 'payments_fail' });
     expect(because({ failure }, { isJoined: true })).toEqual({ ...refused, effect: 'joined' });
     expect(because({}, { isJoined: true })).toBeUndefined();
   });

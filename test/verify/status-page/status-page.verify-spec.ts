@@ -3,7 +3,6 @@ import { get, type IncomingMessage } from 'node:http';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { told, toldStore } from '#libs/causes';
 import type { StatusDocument } from '#libs/status-page';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { ProgramProcess } from '../../e2e/program-process.js';
@@ -166,12 +165,13 @@ describeWith('chromium', 'the status page in a browser', () => {
   it('is no wider than 360 pixels, however long the code of a cause is', async () => {
     const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
     const merchant = few.merchants.find(({ id }) => id === LONG_ID)!;
-    const trace = { mark: 'ERR_TLS_CERT_ALTNAME_INVALID', peer: 'bank.example:443' };
-    const cause = told({ code: 'refused', trace, effect: 'not_renewed' }, LONG_ID);
+    const otherName =
+      'Not renewed: the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)';
+    const cause = { text: otherName, remedy: 'compare gateway.baseUrl', runbook: 'access-refused' };
     const failing = { ...merchant, condition: 'failing', session: aSessionFrom(few.at), cause } as const;
     const viewport = { width: 360, height: 780 };
     const shown = await visitPlayed({ ...few, merchants: [failing] }, { viewport });
-    await shown.page.getByRole('heading', { name: `${LONG_ID}: ${cause.text}` }).waitFor();
+    await shown.page.getByRole('heading', { name: `${LONG_ID}: ${otherName}` }).waitFor();
     expect(await shown.overflow()).toBe(0);
   });
 
@@ -216,24 +216,22 @@ describeWith('chromium', 'the status page in a browser', () => {
     expect(await page.locator('#tools').isHidden()).toBe(true);
   });
 
-  it('says what to do as the replica says it: which keys to compare, and that the store is away', async () => {
+  it('shows what the replica says: the cause, what to do and the runbook, and of the store where all is well', async () => {
     const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
     const merchant = few.merchants.find(({ id }) => id === 'steady')!;
-    const newestKey = 'i080_96Yv1yZ2r';
-    const sealed = { code: 'invalid_response', trace: { thumbprint: newestKey }, newestKey, effect: 'payments_fail' };
-    const cause = told(sealed as Parameters<typeof told>[0], 'steady');
-    const { page: compared } = await visitPlayed({ ...few, merchants: [{ ...merchant, condition: 'dead', cause }] });
-    expect(await compared.locator('#headline-words').innerText()).toBe(`steady: ${cause.text}`);
-    const remedy = await compared.locator('.remedy').innerText();
-    expect(remedy).toContain(`ours, whose thumbprint is ${newestKey}; then session-broker renew --merchant steady.`);
-    const since = few.at - 1_000;
-    const away = { type: 'redis', condition: 'silent', since, cause: toldStore('silent', 'ECONNREFUSED') } as const;
-    const shown = await visitPlayed({ ...few, store: away, merchants: [{ ...merchant, renewalBlocked: true }] });
-    const headline = shown.page.locator('#headline');
-    await headline.getByRole('heading', { name: `${away.cause.text}; the session is good` }).waitFor();
-    expect(await headline.getAttribute('data-condition')).toBe('failing');
-    expect(await headline.getByRole('link').allInnerTexts()).toEqual(['Runbook: store-down']);
+    const cause = { text: 'Payments fail: somebody else creates', remedy: 'find it', runbook: 'foreign-authorizer' };
+    const ended = { ...merchant, session: aSessionFrom(few.at), condition: 'foreign_authorizer', cause } as const;
+    const shown = await visitPlayed({ ...few, merchants: [ended] });
+    await shown.page.getByRole('heading', { name: `steady: ${cause.text}` }).waitFor();
+    expect(await shown.page.locator('.remedy').innerText()).toMatch(/^Payments fail: .*[.]\s+Find it[.]\s+Runbook: /);
+    const runbook = await shown.page.locator('.remedy').getByRole('link').getAttribute('href');
+    expect(await (await fetch(new URL(runbook ?? '', broker.url))).text()).toMatch(/^# Somebody else creates sessions/);
     expect((await shown.accessibilityFaults()).faults).toEqual([]);
+    const silent = { text: 'The store does not answer', remedy: 'see Redis', runbook: 'store-down' };
+    const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED', cause: silent } as const;
+    const { page: away } = await visitPlayed({ ...few, store, merchants: [merchant] });
+    await away.getByRole('heading', { name: 'The store does not answer; the session is good' }).waitFor();
+    expect(await away.locator('#headline').getAttribute('data-condition')).toBe('failing');
   });
 
   it('shows no secret, neither in the document nor in anything that was sent for it', async () => {

@@ -90,7 +90,7 @@ describe('the commands that ask a broker', () => {
     it('shows every merchant as every replica sees it, the replicas of one together', async () => {
       const [other, till] = [
         { ...fresh, generation: 6 },
-        { ...fresh, id: 'till', condition: 'renewing', renewing: true },
+        { ...fresh, id: 'till', renewing: true },
       ];
       expect(await status([listed('broker-0', [fresh, till]), listed('broker-1', [other])])).toMatchObject({
         code: exitCodes.ok,
@@ -99,10 +99,10 @@ describe('the commands that ask a broker', () => {
           'broker-0  <0>',
           'broker-1  <1>',
           '',
-          'MERCHANT  REPLICA   STATE     LEFT    NEXT               GENERATION',
-          'shop      broker-0  fresh     41m 3s  renewal in 32m 1s  7',
-          'shop      broker-1  fresh     41m 3s  renewal in 32m 1s  6',
-          'till      broker-0  renewing  41m 3s  creating one       7',
+          'MERCHANT  REPLICA   STATE  LEFT    NEXT               GENERATION',
+          'shop      broker-0  fresh  41m 3s  renewal in 32m 1s  7',
+          'shop      broker-1  fresh  41m 3s  renewal in 32m 1s  6',
+          'till      broker-0  fresh  41m 3s  creating one       7',
         ],
       });
     });
@@ -118,7 +118,7 @@ describe('the commands that ask a broker', () => {
         listed('broker-1', [failing, till]),
       ]);
       expect(out.slice(out.lastIndexOf('') + 1)).toEqual([
-        'broker-0: the store does not answer: ECONNREFUSED (runbook: store-down)',
+        'broker-0: The store does not answer (ECONNREFUSED) (runbook: store-down)',
         'shop, till: the bank refuses: b_merchant_not_found (runbook: access-refused)',
         'kiosk at broker-0: own (runbook: -)',
         "shop: the bank's support finds the last attempt by gatewayRequestId f1c7",
@@ -142,19 +142,18 @@ describe('the commands that ask a broker', () => {
     });
 
     it.each<[string, object, string, number]>([
-      ['held back', { condition: 'held_back', renewalBlocked: true }, 'not renewed  41m 3s  nothing is renewed', 4],
+      ['held back', { condition: 'failing', renewalBlocked: true }, 'failing  41m 3s  nothing is renewed', 4],
       [
         'without a session',
         { state: 'unavailable', condition: 'unavailable', reason: 'expired', expiresAt: NOW },
-        'expired  none since 12:00:00 UTC  renewal in 32m 1s',
+        'unavailable  none since 2026-11-23 12:00:00 UTC  renewal in 32m 1s',
         4,
       ],
       ['whose bank refuses', failing, 'failing  41m 3s  attempt in 5m 0s', 3],
       ['at a wrong address', { ...failing, lastFailure: { kind: 'transient', wrongAddress: true } }, 'failing', 2],
       ['whose answer is no session', { ...failing, lastFailure: { kind: 'invalid_response' } }, 'failing', 5],
-      ['that no key opens', { condition: 'likely_dead', runbook: 'unopenable-records' }, 'likely dead', 5],
+      ['that no key opens', { condition: 'dead', runbook: 'unopenable-records' }, 'dead', 5],
       ['in a condition of a later version', { condition: 'made_up' }, 'made up', 4],
-      ['that looks well, with a note', { cause: 'somebody else may still create', quietSince: NOW }, 'fresh', 0],
     ])('ends by the state of a merchant %s', async (...[, state, shown, expected]) => {
       const { out, code } = await status([listed('broker-0', [{ ...fresh, ...state }])]);
       expect(out.join('\n').replaceAll(/ {2,}/g, '  ')).toContain(`shop  broker-0  ${shown}`);
@@ -263,28 +262,28 @@ describe('the commands that ask a broker', () => {
         'the cause, and the runbook of the reason',
         refusal(503, 'session_unavailable', { reason: 'refused', detail: 'refuses', cause: 'the bank refuses: b_x' }),
         'the bank refuses: b_x [HTTP 503, session_unavailable]',
-        'go on with runbook: access-refused',
+        'compare serviceCode and environment with what the bank has registered, or ask it, with the gatewayRequestId (runbook: access-refused)',
         3,
       ],
       [
         'a spent budget',
         refusal(503, 'session_unavailable', { reason: 'budget_exhausted', cause: 'no call was made' }),
         'no call was made [HTTP 503, session_unavailable]',
-        'go on with runbook: budget-exhausted',
+        'find what spent the calls; the next one is made by itself as soon as it is free (runbook: budget-exhausted)',
         4,
       ],
       [
         'an answer that is no session',
         refusal(503, 'session_unavailable', { reason: 'invalid_response' }),
         'the title [HTTP 503, session_unavailable]',
-        'go on with runbook: renewals-failing',
+        'show the bank the gatewayRequestId and the log line of the attempt (runbook: renewals-failing)',
         5,
       ],
       [
         'somebody else who creates',
         refusal(503, 'foreign_authorizer', {}),
         'the title [HTTP 503, foreign_authorizer]',
-        'go on with runbook: foreign-authorizer',
+        'find who else creates sessions of the merchant, and have it use the broker (runbook: foreign-authorizer)',
         4,
       ],
       [

@@ -1,4 +1,4 @@
-import { conditionColours, momentText } from '#libs/causes';
+import { conditionColours, momentText, toldStore } from '#libs/causes';
 import { type Instant, instantFromEpochMs } from '#libs/clock';
 import { faultsText } from '#libs/configuration';
 import { merchantConditions } from '#libs/session';
@@ -58,8 +58,8 @@ export function listingOf(body: AnswerMembers, now: Instant): Listing | undefine
 function storeTrouble(body: AnswerMembers): string | undefined {
   const [store, reason] = [textIn(body, 'store'), textIn(body, 'storeReason')];
   if (store !== 'silent' && store !== 'refuses') return undefined;
-  const what = store === 'silent' ? 'the store does not answer' : 'the store refuses';
-  return withRunbook(reason === undefined ? what : `${what}: ${reason}`, STORE_DOWN);
+  const { text, runbook } = toldStore(store, reason);
+  return withRunbook(text, runbook);
 }
 
 /** What has become of changed files, which changes nothing of what is served. */
