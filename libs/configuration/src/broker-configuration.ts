@@ -113,7 +113,6 @@ export function sessionOptions({ session, gateway }: Scheduled): SessionSettings
     gatewayTimeoutMs: gateway.timeoutMs,
     largestClockSkewMs: gateway.largestClockSkewMs,
     supersedes: gateway.supersedes,
-    onStoreOutage: 'fail',
   };
 }
 

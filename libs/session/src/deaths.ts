@@ -1,5 +1,13 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
-import { ageMsOf, generationOf, type Held, type Merchant, type Now, serveFactsOf } from './merchant.js';
+import {
+  ageMsOf,
+  generationOf,
+  type Held,
+  type LastingReport,
+  type Merchant,
+  type Now,
+  serveFactsOf,
+} from './merchant.js';
 import type { DeathReport, StoredReport } from './ports/session-store.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { SessionsBefore } from './session-admission.js';
@@ -129,15 +137,6 @@ export function diedEarly(held: Held, now: Pick<Now, 'ms'>): Held {
 
 function reportedAt(held: Held, atMs: number): Held {
   return { ...held, reportedAtMs: Math.max(atMs, held.reportedAtMs ?? -Infinity) };
-}
-
-/** A report of the held session that something lasting kept from being acted on. The other replicas read it in the store. */
-export interface LastingReport {
-  readonly atMs: number;
-  /** What held up a newer one; absent if every replica sees the reason for itself. */
-  readonly heldUp: { readonly by: 'budget' | 'cool_down'; readonly untilMs: number } | undefined;
-  /** Whether the store has it, as far as this replica knows. */
-  readonly store: 'untold' | 'telling' | 'told';
 }
 
 /** What people are told of it. */

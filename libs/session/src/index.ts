@@ -6,7 +6,7 @@ export { deathCodes } from './deaths.js';
 export { checkedTrace, type FailureTrace, PAST_EXPIRY, TLS_SPOKEN } from './failure-trace.js';
 export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gateway-failure.js';
 export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason, SharedFailureKind } from './gateway-failure.js';
-export type { AnnouncedHandover, HandoverAudience, ReadyParticipant } from './handover.js';
+export type { AnnouncedHandover, HandoverAudience, ReadyParticipant } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
 export { heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
 export { type MerchantCondition, merchantConditions } from './merchant-condition.js';

@@ -1,7 +1,5 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
 import { SKEW_TOLERANCE_MS } from './clock-skew.js';
-import type { LastingReport } from './deaths.js';
-import type { Blocked } from './obstacles.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { ClaimRefusal, Lease, RecordedFailure } from './ports/session-store.js';
 import { decideServing, type ServeFacts, type ServeVerdict } from './serve-decision.js';
@@ -72,6 +70,31 @@ export interface Held {
 export interface KeptWish {
   readonly newerThan: number;
   readonly freeAtMs: number;
+}
+
+/** A refusal that stands for a while: a thousand readers without a session cost one claim, not a thousand. */
+export interface Block {
+  readonly refusal: ClaimRefusal;
+  readonly untilMs: number;
+  /** From then on, somebody who has nothing to use may cut it short. */
+  readonly bindsUntilMs: number;
+  /** Of the refused claim. */
+  readonly coolDownMs: number;
+}
+
+/**
+ * What keeps a session from being created, and whom: everybody, or those alone who would replace a living one. The
+ * budget is kept apart, since a later back-off says nothing about it, and a spent share nothing about the rest of it.
+ */
+export type Blocked = Readonly<Partial<Record<'everybody' | 'early' | 'budget' | 'share', Block>>>;
+
+/** A report of the held session that something lasting kept from being acted on. The other replicas read it in the store. */
+export interface LastingReport {
+  readonly atMs: number;
+  /** What held up a newer one; absent if every replica sees the reason for itself. */
+  readonly heldUp: { readonly by: 'budget' | 'cool_down'; readonly untilMs: number } | undefined;
+  /** Whether the store has it, as far as this replica knows. */
+  readonly store: 'untold' | 'telling' | 'told';
 }
 
 /** All that one replica knows of one merchant: to forget the merchant is to forget this. Moments are monotonic. */

@@ -1,5 +1,5 @@
 import { type BudgetWait, budgetInForce, longestWindowMs, waitForBudget } from './create-call-budget.js';
-import type { Merchant, Now, Wish } from './merchant.js';
+import type { Block, Blocked, Merchant, Now, Wish } from './merchant.js';
 import type { ClaimRefusal, CreateCallBudget, CreateCallWindow } from './ports/session-store.js';
 import type { SessionSettings } from './session-settings.js';
 
@@ -10,22 +10,6 @@ const SHARE_OF_THE_IMPATIENT = 0.4;
 const HOUR_MS = 3_600_000;
 /** From the last attempt, or the last try to make one, until somebody who has nothing to use may make another. */
 const IMPATIENT_AFTER_MS = 10_000;
-
-/** A refusal that stands for a while: a thousand readers without a session cost one claim, not a thousand. */
-interface Block {
-  readonly refusal: ClaimRefusal;
-  readonly untilMs: number;
-  /** From then on, somebody who has nothing to use may cut it short. */
-  readonly bindsUntilMs: number;
-  /** Of the refused claim. */
-  readonly coolDownMs: number;
-}
-
-/**
- * What keeps a session from being created, and whom: everybody, or those alone who would replace a living one. The
- * budget is kept apart, since a later back-off says nothing about it, and a spent share nothing about the rest of it.
- */
-export type Blocked = Readonly<Partial<Record<'everybody' | 'early' | 'budget' | 'share', Block>>>;
 
 export function replacesLiving({ coolDownMs }: Pick<Wish, 'coolDownMs'>): boolean {
   return coolDownMs > 0;

@@ -7,7 +7,7 @@ import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
 import { floorOf } from './generations.js';
 import { Grace } from './grace.js';
-import { Handovers } from './handover.js';
+import { Handovers } from './handovers.js';
 import { type Entry, HeldSessions } from './held-sessions.js';
 import { Lanes } from './lanes.js';
 import { type Effect, type Input, step } from './life.js';
@@ -467,7 +467,7 @@ export class SessionReplica {
     const { generation } = offer.session;
     let answer: Extract<Input, { readonly on: 'offered' }>['answer'] = 'outage';
     try {
-      answer = await this.#health.watch('offer', () => this.#ports.store.publish(offer));
+      answer = await this.#health.watch('publish', () => this.#ports.store.publish(offer));
     } catch (error) {
       if (!isStoreOutage(error)) answer = 'broken';
       this.reportBroken('offer', error);

@@ -9,8 +9,7 @@ const MIN_OUTAGE_MS = 1_000;
 /** The other operations that an operation's success shows to work again, in case nobody asks for those any more. */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
   claim: ['release', 'report'],
-  publish: ['offer', 'release', 'report', 'announce'],
-  offer: ['publish', 'announce'],
+  publish: ['release', 'report', 'announce'],
 };
 
 /** Not an operation of the store: the success of a single one does not show that the rest would succeed. */

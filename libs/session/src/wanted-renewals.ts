@@ -4,7 +4,7 @@ import { followed, type ReplicaFace } from './face.js';
 import { knownOf } from './merchant.js';
 import type { Merchants } from './ports/merchants.js';
 import { storeRefusal } from './cause.js';
-import type { RenewalResult } from './renewal-result.js';
+import type { JustRenewed, RenewalResult, WantedResult } from './renewal-result.js';
 import type { SessionReader } from './session-reader.js';
 import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
@@ -23,14 +23,6 @@ export interface WantedRenewal {
   readonly signal: AbortSignal;
 }
 
-/** One was created within the last seconds, and no call was made for this wish. */
-interface JustRenewed {
-  readonly kind: 'just_renewed';
-  readonly session: Session;
-  /** When asking again gets a newer one. */
-  readonly retryInMs: number;
-}
-
 export type WantedRenewalAnswer = { readonly kind: 'renewed'; readonly session: Session } | JustRenewed;
 
 interface AnsweredWish {
@@ -40,8 +32,6 @@ interface AnsweredWish {
   /** Whether an attempt that was already under way has failed, and no other was made for the wish. */
   readonly isJoined: boolean;
 }
-
-export type WantedResult = RenewalResult | JustRenewed;
 
 export interface WantedRenewalsContext extends ReplicaFace {
   readonly clock: Clock;

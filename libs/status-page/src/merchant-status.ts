@@ -1,26 +1,19 @@
 import { told } from '#libs/causes';
 import type { Clock } from '#libs/clock';
 import type { ServeVerdict, Session } from '#libs/session';
-import { failureOf } from './gateway-health.js';
-import type { RenewalHistory } from './renewal-history.js';
-import type { StatusCondition, StatusMerchant, StatusSession } from './status-document.js';
+import { failureShown } from './gateway-health.js';
+import type { StatusMerchant, StatusSession } from './status-document.js';
 import type { StatusSource } from './status-source.js';
 
-export interface MerchantStatusParts {
-  readonly replica: StatusSource['replica'];
-  readonly history: RenewalHistory;
-  readonly environmentOf: (merchant: string) => StatusMerchant['environment'];
-  readonly isRequired: (merchant: string) => boolean;
-  readonly isRenewalBlocked: (merchant: string) => boolean;
+interface MerchantStatusParts {
+  readonly source: StatusSource;
   readonly clock: Clock;
 }
 
 /** A merchant as the status page shows it. Built member by member: what is not named here cannot get out. */
-export function merchantStatus(
-  { replica, history, environmentOf, isRequired, isRenewalBlocked, clock }: MerchantStatusParts,
-  id: string,
-  condition: StatusCondition,
-): StatusMerchant {
+export function merchantStatus({ source, clock }: MerchantStatusParts, id: string): StatusMerchant {
+  const { replica } = source;
+  const configured = source.merchant(id);
   const session = replica.held.get(id);
   const failure = replica.failureOf(id);
   const retryInMs = replica.retryInMs(id);
@@ -28,18 +21,16 @@ export function merchantStatus(
   const cause = replica.causeFor(id);
   return {
     id,
-    required: isRequired(id),
-    environment: environmentOf(id),
-    condition,
+    required: configured?.required === true,
+    environment: configured?.environment ?? 'production',
+    condition: replica.conditionOf(id),
     reason: servedReason(reason, replica.hasForeignAuthorizer(id)),
-    ...(cause === undefined ? {} : { cause: told(cause, id) }),
-    ...(session === undefined ? {} : { session: momentsOf(session) }),
+    cause: cause && told(cause, id),
+    session: session && momentsOf(session),
     renewing: replica.isRenewing(id),
-    ...(retryInMs === undefined ? {} : { retryAt: Math.round(clock.now() + retryInMs) }),
-    renewalBlocked: isRenewalBlocked(id),
-    budgetSpent: history.isBudgetSpent(id),
-    ...(failure === undefined ? {} : { failure: failureOf(failure, failure.msgCode ?? failure.trace?.mark) }),
-    renewals: history.of(id),
+    retryAt: retryInMs === undefined ? undefined : Math.round(clock.now() + retryInMs),
+    renewalBlocked: source.isRenewalBlocked(id),
+    failure: failure && failureShown(failure),
   };
 }
 

@@ -45,7 +45,7 @@ describe("the page's files", () => {
   });
 
   it('are small', () => {
-    expect(files.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThan(97_000);
+    expect(files.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThan(40_000);
   });
 });
 

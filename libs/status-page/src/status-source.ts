@@ -9,18 +9,7 @@ export interface ConfiguredMerchant {
 }
 
 /** What this replica says about itself. */
-export type ReplicaCondition = Pick<
-  StatusReplica,
-  | 'version'
-  | 'ready'
-  | 'storeReached'
-  | 'shuttingDown'
-  | 'watchers'
-  | 'refusedChange'
-  | 'awaitingRestart'
-  | 'awaitingSince'
-  | 'restartAdvice'
->;
+export type ReplicaCondition = Omit<StatusReplica, 'name' | 'startedAt'>;
 
 /** The state of the store, as far as its connection knows. */
 export type StoreConnection = Omit<StatusStore, 'failing' | 'cause'>;

@@ -92,7 +92,6 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
     foreignAuthorizerPauseMs: 600_000,
     supersedes: true,
     handoverMs: 0,
-    onStoreOutage: 'fail',
     ...overrides,
   };
 }

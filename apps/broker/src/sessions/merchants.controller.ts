@@ -90,7 +90,7 @@ export class MerchantsController {
       reason: isDisputed ? 'foreign_authorizer' : reason,
       condition: this.replica.conditionOf(merchant),
       renewing: this.replica.isRenewing(merchant),
-      renewalBlocked: settings !== undefined && this.store.blocksRenewal(settings),
+      renewalBlocked: settings !== undefined && this.store.blocksRenewal,
       ...(session === undefined
         ? {}
         : {

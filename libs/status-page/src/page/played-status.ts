@@ -7,10 +7,6 @@ export const replica: StatusReplica = {
   ready: true,
   storeReached: true,
   shuttingDown: false,
-  watchers: 0,
-  viewers: 1,
-  residentBytes: 1,
-  eventLoopLagMs: { latest: 0, worst: 0 },
 };
 
 /** A merchant whose next attempt comes after its session's end. */
@@ -23,6 +19,4 @@ export const blocked = (expiresAt: number): StatusMerchant => ({
   session: { generation: 1, createdAt: 0, renewAt: 1, mustRenewAt: 2, expiresAt },
   renewing: false,
   renewalBlocked: true,
-  budgetSpent: false,
-  renewals: [],
 });

@@ -1,15 +1,5 @@
-import type { StatusMerchant, StatusRenewal } from '../status-document.js';
-import {
-  agoText,
-  countText,
-  durationText,
-  leftText,
-  outlookText,
-  renewalText,
-  skewText,
-  timeText,
-  tookText,
-} from './wording.js';
+import type { StatusMerchant } from '../status-document.js';
+import { agoText, countText, durationText, lastText, leftText, outlookText, skewText, timeText } from './wording.js';
 
 const merchant: StatusMerchant = {
   id: 'shop',
@@ -20,8 +10,6 @@ const merchant: StatusMerchant = {
   session: { generation: 1, createdAt: 0, renewAt: 800_000, mustRenewAt: 950_000, expiresAt: 1_000_000 },
   renewing: false,
   renewalBlocked: false,
-  budgetSpent: false,
-  renewals: [],
 };
 
 describe('the words of the page', () => {
@@ -49,9 +37,8 @@ describe('the words of the page', () => {
     expect(agoText(ms)).toBe(text);
   });
 
-  it('say how long something took, how far clocks are apart, and how many there are', () => {
-    expect([tookText(123.6), tookText(12_340)]).toEqual(['124 ms', '12.3 s']);
-    expect([skewText(289), skewText(-12_500)]).toEqual(['gateway 289 ms ahead', 'gateway 12.5 s behind']);
+  it('say how far clocks are apart, and how many there are', () => {
+    expect([skewText(289), skewText(-12_500)]).toEqual(['gateway 0.3 s ahead', 'gateway 12.5 s behind']);
     expect([countText(1, 'page', 'pages'), countText(12_000, 'page', 'pages')]).toEqual(['1 page', '12,000 pages']);
   });
 
@@ -66,19 +53,12 @@ describe('the words of the page', () => {
 
   it.each<[string, Partial<StatusMerchant>, number]>([
     ['renews in 13 min 20 s', {}, 0],
-    ['renewal is due', {}, 800_000],
-    ['creating the next session', { renewing: true, budgetSpent: true }, 800_000],
-    ['create-call budget spent, next attempt in 1 min 40 s', { budgetSpent: true, retryAt: 900_000 }, 800_000],
-    ['create-call budget spent', { budgetSpent: true }, 800_000],
-    [
-      'create-call budget spent, next attempt after its end, in 5 min 0 s',
-      { condition: 'failing', budgetSpent: true, retryAt: 1_100_000 },
-      800_000,
-    ],
+    ['next attempt is due', {}, 800_000],
+    ['creating the next session', { renewing: true }, 800_000],
     ['next attempt in 5 min 0 s', { condition: 'unavailable', retryAt: 1_400_000 }, 1_100_000],
     ['nothing is renewed', { renewalBlocked: true, retryAt: 900_000 }, 0],
     ['renews in 13 min 20 s', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 0],
-    ['renewal is due', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 900_000],
+    ['next attempt is due', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 900_000],
     ['next attempt in 30 s', { condition: 'failing', retryAt: 830_000 }, 800_000],
     ['next attempt after its end, in 50 min 0 s', { condition: 'failing', retryAt: 3_800_000 }, 800_000],
     ['next attempt is due', { condition: 'failing', retryAt: 700_000, failure }, 800_000],
@@ -88,12 +68,15 @@ describe('the words of the page', () => {
     expect(outlookText({ ...merchant, ...facts }, now)).toBe(text);
   });
 
-  it.each<[string, StatusRenewal]>([
-    ['10 s ago · taken from the store', { at: 0, generation: 1, outcome: 'adopted' }],
-    ['10 s ago · schedule · 124 ms', { at: 0, generation: 1, outcome: 'success', trigger: 'schedule', callMs: 124 }],
-    ['10 s ago · timed out', { at: 0, generation: 1, outcome: 'timeout', trigger: 'demand', callMs: 5_000 }],
-  ])('tell a renewal: %s', (text, renewal) => {
-    expect(renewalText(renewal, 10_000)).toBe(text);
+  it('say which session it is, when it was made, and how the last attempt since failed', () => {
+    const { session: _session, ...none } = merchant;
+    const code = 'b_server_is_overloaded';
+    expect(lastText(merchant, 120_000)).toBe('generation 1, renewed 2 min ago');
+    expect(lastText({ ...merchant, failure }, 120_000)).toBe(
+      'generation 1, renewed 2 min ago; failed 2 min ago (transient)',
+    );
+    expect(lastText({ ...none, failure: { ...failure, code } }, 10_000)).toBe(`failed 10 s ago (${code})`);
+    expect(lastText(none, 0)).toBe('');
   });
 
   it('says a time of day with its zone, and the day only where it is not today', () => {
