@@ -97,7 +97,7 @@ export class CallGate {
     const { generation, participant, holdForMs } = hold.notice;
     if (participant === undefined) return;
     const { http, time, closed } = this.#parts;
-    const call = { path: '/session/handovers', body: { generation, participant }, background: true };
+    const call = { path: '/session/handovers', body: { generation, participant } };
     within(time, { ms: holdForMs, parents: [closed], background: true }, ({ signal }) =>
       http.json({ ...call, signal }),
     ).catch(() => undefined);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { aDocument, json, ScriptedBroker, type SeenRequest } from '../fixtures/scripted-broker.js';
+import { SessionRejected } from './errors.js';
 import { SessionBroker } from './session-broker.js';
 
 interface Contract {
@@ -58,7 +59,7 @@ describe('the client and the contract', () => {
     await client.withSession(() => {
       if (!isFirst) return 'paid';
       isFirst = false;
-      throw Object.assign(new Error('dead'), { msgCode: 'b_used_token' });
+      throw new SessionRejected('b_used_token');
     });
     await client.decrypt('a.b.c.d.e');
     const opened = { kind: 'direct_payment', sealed: true, content: {} };

@@ -36,7 +36,7 @@ export abstract class SessionBrokerError extends Error {
   }
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: toldOf(facts.cause) });
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     const { kinds } = new.target;
     Object.defineProperty(this, KINDS, { value: kinds, enumerable: false });
     Object.defineProperty(this, 'name', { value: kinds[0], enumerable: false, configurable: true, writable: true });
@@ -57,27 +57,6 @@ export abstract class SessionBrokerError extends Error {
 
 type Told = 'status' | 'retryAfterMs' | 'requestId' | 'brokerCause' | 'rejection';
 export type ErrorFacts = Partial<Pick<SessionBrokerError, Told>> & { readonly cause?: unknown };
-
-/** A media type without its parameters, which could be anything. */
-const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
-
-export function mediaTypeOf(headers: Answer['headers']): string | undefined {
-  const type = typeof headers?.get === 'function' ? headers.get('content-type') : undefined;
-  return typeof type === 'string' ? MEDIA_TYPE.exec(type)?.[1]?.toLowerCase() : undefined;
-}
-
-interface Answer {
-  readonly status?: unknown;
-  readonly headers?: { get?(name: string): unknown } | null;
-}
-
-/** An answer has headers that belong in no log, such as cookies: of one, only status and content type are kept. */
-function toldOf(cause: unknown): unknown {
-  const { status, headers } = (cause ?? {}) as Answer;
-  if (typeof status !== 'number' || typeof headers !== 'object' || cause instanceof Error) return cause;
-  const contentType = mediaTypeOf(headers);
-  return { status, ...(contentType === undefined ? {} : { contentType }) };
-}
 
 /** Which broker was asked, and for which merchant: a service may have several of both. */
 export interface Place {
@@ -172,18 +151,18 @@ export class CallAborted extends SessionBrokerError {
 
 /** The reason for a 401 without a code: by the gateway's interface, the session is dead, whoever answered. */
 export const BARE_UNAUTHORIZED = 'http_401';
-const OF_ANYBODY =
-  '; the answer had no code of the bank for a dead session, and may come from something in between, such as a proxy or a firewall';
 
 /** What a refusal means for the payment, as the end of a sentence. */
 function meaningOf(reason: string): string {
   if (reason !== BARE_UNAUTHORIZED) return ', so that the bank has not carried it out';
-  return `${OF_ANYBODY}: that the bank has not carried it out is what the gateway's interface says of a 401`;
+  return (
+    '; the answer had no code of the bank, and may come from something in between, such as a proxy: that the bank has ' +
+    "not carried it out is what the gateway's interface says of a 401"
+  );
 }
 
 /** A reason in the form that the broker accepts; anything else could carry a secret into its log. */
 const REASON = /^[A-Za-z0-9_]{1,64}$/;
-export const UNSPECIFIED_REASON = 'unspecified';
 
 /**
  * Throw this in the function given to `withSession` when the gateway says that the session is dead.
@@ -198,22 +177,21 @@ export class SessionRejected extends SessionBrokerError {
   /** @param facts `message` is from `withSession`, when the next session was rejected too */
   constructor(reason: string, { message, ...facts }: ErrorFacts & { readonly message?: string } = {}) {
     const code = reasonCode(reason);
-    const isOfAnybody = code === BARE_UNAUTHORIZED ? OF_ANYBODY : '';
-    super('session_rejected', message ?? `The gateway rejected the session (${code})${isOfAnybody}`, facts);
+    super('session_rejected', message ?? `The gateway rejected the session (${code})`, facts);
     this.reason = code;
   }
 }
 
 /** A wrong URL or environment is more likely than two dead sessions in a row. */
-export function rejectedTwice(rejection: Rejection, cause: unknown, place: Place): SessionRejected {
-  const { reason } = rejection;
+export function rejectedTwice(generation: number, cause: SessionRejected, place: Place): SessionRejected {
+  const { reason } = cause;
   const twice = `The gateway rejected the session twice, with two sessions (${reason})${meaningOf(reason)}`;
   const message = `${twice}. Are the gateway's URL and environment right?${nameOf(place)}`;
-  return new SessionRejected(reason, { message, rejection, cause });
+  return new SessionRejected(reason, { message, rejection: { generation, reason }, cause });
 }
 
-export function reasonCode(reason: unknown): string {
-  return typeof reason === 'string' && REASON.test(reason) ? reason : UNSPECIFIED_REASON;
+function reasonCode(reason: unknown): string {
+  return typeof reason === 'string' && REASON.test(reason) ? reason : 'unspecified';
 }
 
 /**
@@ -255,9 +233,4 @@ export class GatewayRefused extends SessionBrokerError {
 /** There was no connection to the gateway, so nothing was sent: the request may be sent again. */
 export class GatewayUnreachable extends SessionBrokerError {
   static override readonly kinds = ['GatewayUnreachable', ...SessionBrokerError.kinds];
-}
-
-/** Whether the bank has the request, or may have it, according to this package's own errors. */
-export function mayBeCarriedOut(error: unknown): boolean {
-  return error instanceof AnswerUnopened || error instanceof AnswerLost;
 }

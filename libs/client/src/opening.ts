@@ -1,3 +1,4 @@
+import { persist } from './attempts.js';
 import type { ClientParts } from './client-parts.js';
 import { ProtocolError } from './errors.js';
 import type { FetchAnswer } from './fetch.js';
@@ -25,36 +26,26 @@ export interface OpenedNotification {
 const utf8 = new TextEncoder();
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Has the broker open payloads and notifications, as only the broker holds the merchant's private key. */
-export class Opening {
-  readonly #parts: ClientParts;
+/** Has the broker open a JWE to the merchant's key, as only the broker holds the private one. */
+export function openJwe(parts: ClientParts, jwe: string, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  const once = async (attempt: AbortSignal): Promise<Uint8Array> => {
+    const { answer, document } = await parts.http.json({ path: '/payloads/decrypt', body: { jwe }, signal: attempt });
+    return octetsOf(document['plaintext'], document['encoding']) ?? lacks(answer, 'no plaintext');
+  };
+  return persist(parts, once, [signal]);
+}
 
-  constructor(parts: ClientParts) {
-    this.#parts = parts;
-  }
-
-  open(jwe: string, signal?: AbortSignal): Promise<Uint8Array> {
-    const { http, attempts } = this.#parts;
-    return attempts.run(
-      async (attempt) => {
-        const { answer, document } = await http.json({ path: '/payloads/decrypt', body: { jwe }, signal: attempt });
-        return octetsOf(document?.['plaintext'], document?.['encoding']) ?? lacks(answer, 'no plaintext');
-      },
-      [signal],
-    );
-  }
-
-  openNotification({ headers, body }: ReceivedNotification, signal?: AbortSignal): Promise<OpenedNotification> {
-    const { http, attempts } = this.#parts;
-    return attempts.run(
-      async (attempt) => {
-        const call = { path: '/notifications/open', body: { headers, body }, signal: attempt };
-        const { answer, document } = await http.json(call);
-        return readOpened(document) ?? lacks(answer, 'no notification');
-      },
-      [signal],
-    );
-  }
+export function openNotification(
+  parts: ClientParts,
+  { headers, body }: ReceivedNotification,
+  signal: AbortSignal | undefined,
+): Promise<OpenedNotification> {
+  const once = async (attempt: AbortSignal): Promise<OpenedNotification> => {
+    const call = { path: '/notifications/open', body: { headers, body }, signal: attempt };
+    const { answer, document } = await parts.http.json(call);
+    return readOpened(document) ?? lacks(answer, 'no notification');
+  };
+  return persist(parts, once, [signal]);
 }
 
 function lacks({ status, headers }: FetchAnswer, what: string): never {
@@ -70,8 +61,7 @@ function octetsOf(plaintext: unknown, encoding: unknown): Uint8Array | undefined
   return Uint8Array.from(atob(plaintext), (character) => character.charCodeAt(0));
 }
 
-function readOpened(document: JsonObject | undefined): OpenedNotification | undefined {
-  const { kind, sealed, content } = document ?? {};
+function readOpened({ kind, sealed, content }: JsonObject): OpenedNotification | undefined {
   if ((kind !== 'hosted_page' && kind !== 'direct_payment') || typeof sealed !== 'boolean') return undefined;
   if (!isJsonObject(content)) return undefined;
   return { kind, sealed, content };
