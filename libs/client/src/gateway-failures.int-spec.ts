@@ -11,7 +11,7 @@ const clientOf = (url: string): SessionBroker =>
   new SessionBroker({
     url: 'http://broker.test',
     merchant: 'shop',
-    fetch: () => Promise.resolve(Response.json(aDocument({ createdAtMs: Date.now() }))),
+    fetch: () => Promise.resolve(Response.json(aDocument())),
     follow: 'none',
     gateway: { url },
   });

@@ -13,7 +13,7 @@ import { SessionBroker } from './session-broker.js';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-const documentOf = (generation: number): string => JSON.stringify(aDocument({ generation, createdAtMs: Date.now() }));
+const documentOf = (generation: number): string => JSON.stringify(aDocument({ generation }));
 const frameOf = (generation: number): string =>
   `event: session\nid: ${generation}\ndata: ${documentOf(generation)}\n\n`;
 const isEvents = ({ url = '' }: IncomingMessage): boolean => /\/events(?:\?|$)/.test(url);

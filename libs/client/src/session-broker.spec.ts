@@ -40,11 +40,12 @@ describe('a session', () => {
   afterEach(() => broker.close());
 
   it('is read once, with the credential, and then comes from memory', async () => {
-    server.on('read', () => json(aDocument()));
+    const document = aDocument();
+    server.on('read', () => json(document));
     open();
     const first = await broker.session();
     expect(await broker.session()).toBe(first);
-    const { expiresInMs: _, renewInMs: __, ...session } = aDocument();
+    const { expiresInMs: _, renewInMs: __, ...session } = document;
     expect(first).toEqual(session);
     expect(server.requests).toEqual([
       expect.objectContaining({
@@ -138,8 +139,9 @@ describe('a session', () => {
   it.each([-60, -1.5, 1.5, 60])(
     'ends by the time that passes, whatever the wall clocks say: that of the broker is %d minutes off',
     async (minutes) => {
-      const createdAtMs = clock.now() + minutes * MINUTE_MS;
-      server.on('read', () => json(aDocument({ createdAtMs }), 200, { date: new Date(createdAtMs).toUTCString() }));
+      const ofBroker = new Date(clock.now() + minutes * MINUTE_MS);
+      const moments = { createdAt: ofBroker.toISOString(), expiresAt: ofBroker.toISOString() };
+      server.on('read', () => json({ ...aDocument(), ...moments }, 200, { date: ofBroker.toUTCString() }));
       open();
       await broker.session();
       await clock.advance(5 * MINUTE_MS);
@@ -226,7 +228,7 @@ describe('a session', () => {
     open();
     await broker.session({ minRemainingMs: 30_000 });
     await clock.advance(14.75 * MINUTE_MS);
-    server.on('read', () => json(aDocument({ generation: 2, createdAtMs: clock.now() })));
+    server.on('read', () => json(aDocument({ generation: 2 })));
     expect((await broker.session({ minRemainingMs: 10_000 })).generation).toBe(1);
     expect((await broker.session({ minRemainingMs: 30_000 })).generation).toBe(2);
     expect(server.requests.map(({ url }) => new URL(url).search)).toEqual([
