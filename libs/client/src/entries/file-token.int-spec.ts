@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeClock } from '../../testing/src/index.js';
+import { FakeClock } from '../../../testing/src/index.js';
 import { fileToken } from './file-token.js';
-import type { TokenFunction } from './token-source.js';
+import type { TokenFunction } from '../token-source.js';
 
 describe('a token in a file', () => {
   let folder: string;

@@ -1,10 +1,10 @@
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
-import { endedAfterEach, eventually } from '../../testing/src/index.js';
-import { ClientClosed } from './errors.js';
+import { endedAfterEach, eventually } from '../../../testing/src/index.js';
+import { ClientClosed } from '../errors.js';
 import { SessionBrokerModule, sessionBrokerToken } from './nest.js';
-import { SessionBroker } from './session-broker.js';
-import { FakeBroker } from './testing/fake-broker.js';
+import { SessionBroker } from '../session-broker.js';
+import { FakeBroker } from '../testing/fake-broker.js';
 
 @Injectable()
 class Payments {
