@@ -14,22 +14,18 @@ interface Pace {
  * first wait is drawn from [0, base), the next from [0, 2 base), and so on up to the cap.
  */
 export class BackOff {
-  readonly #options: Pace;
+  readonly #pace: Pace;
   #baseMs: number;
   #failures = 0;
 
-  constructor(options: Pace) {
-    this.#options = options;
-    this.#baseMs = options.baseMs;
-  }
-
-  get failures(): number {
-    return this.#failures;
+  constructor(pace: Pace) {
+    this.#pace = pace;
+    this.#baseMs = pace.baseMs;
   }
 
   /** @param atLeastMs what the broker asked for; the jitter is added to it */
   nextMs(atLeastMs = 0): number {
-    const { capMs, random } = this.#options;
+    const { capMs, random } = this.#pace;
     // 2 ** 30 keeps the product finite however long a broker is away.
     const span = Math.min(capMs, this.#baseMs * 2 ** Math.min(this.#failures, 30));
     this.#failures += 1;
@@ -37,7 +33,7 @@ export class BackOff {
   }
 
   setBaseMs(baseMs: number): void {
-    this.#baseMs = Math.min(baseMs, this.#options.capMs);
+    this.#baseMs = Math.min(baseMs, this.#pace.capMs);
   }
 
   reset(): void {
@@ -67,7 +63,7 @@ export async function persist<T>(
   const backOff = new BackOff({ ...PACE, random });
   let last: BrokerUnavailable | undefined;
   try {
-    for (let waitMs = 0; ;) {
+    for (let [attempt, waitMs] = [1, 0]; ; attempt += 1) {
       try {
         if (last !== undefined) await pause(time, waitMs, { signal: whole.signal });
         return await within(time, bounds, ({ signal }) => once(signal));
@@ -78,8 +74,7 @@ export async function persist<T>(
         last = error;
         waitMs = backOff.nextMs(error.retryAfterMs);
         if (waitMs >= whole.remainingMs()) throw placed(error, parts);
-        const facts = { attempt: backOff.failures, retryInMs: Math.ceil(waitMs) };
-        tell(onEvent, { type: 'retrying', ...facts, error: placed(error, parts) });
+        tell(onEvent, { type: 'retrying', attempt, retryInMs: Math.ceil(waitMs), error: placed(error, parts) });
       }
     }
   } finally {

@@ -16,7 +16,7 @@ export interface BrokerCall {
 }
 
 export interface JsonAnswer {
-  readonly answer: FetchAnswer;
+  readonly status: number;
   /** Empty for 204 and 304. */
   readonly document: JsonObject;
   /** When the request was sent, by the monotonic clock; earlier if the answer comes from a cache. */
@@ -39,12 +39,10 @@ export class BrokerHttp {
   async json(call: BrokerCall): Promise<JsonAnswer> {
     const sentAtMs = this.#settings.time.monotonicMs();
     const answer = await this.open(call, 'application/json');
-    const countedFromMs = sentAtMs - ageMs(answer);
-    if (answer.status === 304 || answer.status === 204) {
-      discard(answer.body);
-      return { answer, document: {}, countedFromMs };
-    }
-    return { answer, document: parseJsonObject(await this.#textOf(answer, call.signal)), countedFromMs };
+    const { status } = answer;
+    const text = status === 200 ? await this.#textOf(answer, call.signal) : '{}';
+    if (status !== 200) discard(answer.body);
+    return { status, document: parseJsonObject(text), countedFromMs: sentAtMs - ageMs(answer) };
   }
 
   /**
@@ -92,11 +90,11 @@ export class BrokerHttp {
 
   /** The problem document, or whatever else is there: the status says enough. */
   async #problemOf(answer: FetchAnswer, signal: AbortSignal): Promise<unknown> {
-    if (answer.headers.get('content-type')?.includes('json') !== true) {
-      discard(answer.body);
-      return undefined;
+    if (answer.headers.get('content-type')?.includes('json') === true) {
+      return parsedJson(await this.#textOf(answer, signal));
     }
-    return parsedJson(await this.#textOf(answer, signal));
+    discard(answer.body);
+    return undefined;
   }
 
   async #textOf(answer: FetchAnswer, signal: AbortSignal): Promise<string> {

@@ -22,16 +22,11 @@ export interface FetchInit {
 export interface FetchAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
-  readonly body: FetchBody | null;
+  /** A `ReadableStream` of octets. */
+  readonly body: { getReader(): BodyReader; cancel(): Promise<void> } | null;
 }
 
-/** The body of an answer, a `ReadableStream` of octets. */
-export interface FetchBody {
-  getReader(): BodyReader;
-  cancel(): Promise<void>;
-}
-
-/** The reader of a `FetchBody`. */
+/** The reader of a body. */
 export interface BodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;
@@ -41,7 +36,7 @@ export interface BodyReader {
 const MAX_ANSWER_BYTES = 524_288;
 
 /** @throws ProtocolError when it is longer than any answer of the broker */
-export async function readText(body: FetchBody | null, signal: AbortSignal): Promise<string> {
+export async function readText(body: FetchAnswer['body'], signal: AbortSignal): Promise<string> {
   const { text, isWhole } = await readStart(body, signal, MAX_ANSWER_BYTES);
   if (!isWhole) throw new ProtocolError('answer_too_large', 'The answer of the broker is too large');
   return text;
@@ -49,7 +44,7 @@ export async function readText(body: FetchBody | null, signal: AbortSignal): Pro
 
 /** Reads a UTF-8 body until there is more of it than `maxOctets`. */
 export async function readStart(
-  body: FetchBody | null,
+  body: FetchAnswer['body'],
   signal: AbortSignal,
   maxOctets: number,
 ): Promise<{ readonly text: string; readonly isWhole: boolean }> {

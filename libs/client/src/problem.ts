@@ -91,7 +91,7 @@ function wordsOf(problem: JsonObject, { status, code, own }: Said): string {
   return texts.length > 0 ? `${says}: ${texts.join('; ')}` : says;
 }
 
-export function requestIdOf({ headers }: Pick<FetchAnswer, 'headers'>): string | undefined {
+function requestIdOf({ headers }: FetchAnswer): string | undefined {
   const id = headers.get('x-request-id');
   return id !== null && REQUEST_ID.test(id) ? id : undefined;
 }

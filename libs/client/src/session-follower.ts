@@ -205,10 +205,10 @@ async function longPoll(parts: ClientParts): Promise<boolean> {
   const ms = POLL_WAIT_S * 1_000 + ANSWER_TIMEOUT_MS;
   const known: Record<string, string> = shelf.newest > 0 ? { 'if-none-match': `"${shelf.newest}"` } : {};
   const headers = { prefer: `wait=${POLL_WAIT_S}`, ...known };
-  const { answer, document, countedFromMs } = await within(
+  const { status, document, countedFromMs } = await within(
     time,
     { ms, parents: [closed], background: true },
     ({ signal }) => http.json({ path: '/session', headers, signal }),
   );
-  return answer.status !== 304 && take(parts, document, { source: 'poll', countedFromMs });
+  return status !== 304 && take(parts, document, { source: 'poll', countedFromMs });
 }

@@ -3,7 +3,6 @@ import type { ClientParts } from './client-parts.js';
 import { orAborted } from './deadline.js';
 import { BrokerUnavailable, Forbidden, ProtocolError, type Rejection } from './errors.js';
 import { DEAD } from './gateway-call.js';
-import { requestIdOf } from './problem.js';
 import { readEndMs, readSession, type Session } from './session.js';
 
 /** `Retry-After` can be minutes. Calls fail without asking the broker again for at most this long. */
@@ -74,11 +73,10 @@ export class SessionRequests {
   async #send({ generation, reason }: Rejection, signal: AbortSignal): Promise<Session> {
     const { http, shelf, merchant } = this.#parts;
     const call = { path: '/session/rejections', body: { generation, reason }, signal };
-    const { answer, document, countedFromMs } = await http.json(call);
+    const { status, document, countedFromMs } = await http.json(call);
     const session = readSession(document, merchant);
     if (session.generation === generation) {
-      const facts = { status: answer.status, requestId: requestIdOf(answer) };
-      throw new ProtocolError('session_not_newer', 'The broker gave no other session for a rejected one', facts);
+      throw new ProtocolError('session_not_newer', 'The broker gave no other session for a rejected one', { status });
     }
     shelf.offer(session, { source: 'rejection', endsAtMs: readEndMs(document, countedFromMs), rejected: generation });
     const held = shelf.valid();
@@ -101,14 +99,14 @@ export class SessionRequests {
 
   async #ask(path: string, signal: AbortSignal): Promise<Session> {
     const { http, shelf, merchant } = this.#parts;
-    const { answer, document, countedFromMs } = await http.json({ path, signal });
+    const { document, countedFromMs } = await http.json({ path, signal });
     const given = readSession(document, merchant);
     const endsAtMs = readEndMs(document, countedFromMs);
     if (shelf.offer(given, { source: 'read', endsAtMs })) this.#refusal = undefined;
     const held = shelf.valid();
     if (held !== undefined) return held;
     const says = 'The broker gave a session that is past its end or replaced';
-    const outdated = new BrokerUnavailable('session_outdated', says, { requestId: requestIdOf(answer) });
+    const outdated = new BrokerUnavailable('session_outdated', says);
     if (given.generation >= shelf.newest) throw outdated;
     // Either this replica lags behind, or no broker knows of the newest any more: it finds out which.
     return this.#send({ generation: shelf.newest, reason: outdated.code }, signal).catch((error: unknown) => {

@@ -6,7 +6,7 @@ export type { GatewayOptions, SessionBrokerOptions } from '../options.js';
 export type { ServerPublicKey, Session } from '../session.js';
 export type { TokenFunction, TokenRequest, TokenSource } from '../token-source.js';
 export type { ClientEvent, ClientEventListener } from '../client-event.js';
-export type { BodyReader, Fetch, FetchAnswer, FetchBody, FetchInit } from '../fetch.js';
+export type { BodyReader, Fetch, FetchAnswer, FetchInit } from '../fetch.js';
 export type { Time, Timer, TimerOptions } from '../time.js';
 export { answerLost, deadSessionCode } from '../gateway-call.js';
 export {

@@ -111,11 +111,11 @@ export class FakeSessions {
   }
 
   #left({ createdAt, expiresAt, renewAt }: Session): { readonly expiresInMs: number; readonly renewInMs: number } {
-    const untilMs = (moment: string): number => {
-      const ms = Date.parse(moment) - Date.parse(createdAt) - (systemTime.monotonicMs() - this.#createdAtMs);
-      return Math.max(0, Math.floor(ms));
-    };
-    return { expiresInMs: untilMs(expiresAt), renewInMs: untilMs(renewAt) };
+    const ageMs = systemTime.monotonicMs() - this.#createdAtMs;
+    const [expiresInMs = 0, renewInMs = 0] = [expiresAt, renewAt].map((moment) =>
+      Math.max(0, Math.floor(Date.parse(moment) - Date.parse(createdAt) - ageMs)),
+    );
+    return { expiresInMs, renewInMs };
   }
 
   #frameOf(session: Session): string {
