@@ -86,7 +86,8 @@ export class SessionBroker {
     const held = shelf.valid();
     const replacing = held === undefined ? undefined : this.#requests.underway(held.generation, signal);
     if (replacing !== undefined) return this.#orHeld(replacing);
-    return held === undefined || shelf.remainingMs() < minRemainingMs ? this.#read(minRemainingMs, signal) : held;
+    const isShort = minRemainingMs > 0 && shelf.remainingMs() < minRemainingMs;
+    return held === undefined || isShort ? this.#read(minRemainingMs, signal) : held;
   }
 
   /**
@@ -272,7 +273,9 @@ export class SessionBroker {
   }
 
   #demandOpen(signal?: AbortSignal): void {
-    for (const ended of [this.#closing.signal, signal]) if (ended?.aborted === true) throw reasonOf(ended);
+    const { closed } = this.#parts;
+    if (closed.aborted) throw reasonOf(closed);
+    if (signal?.aborted === true) throw reasonOf(signal);
   }
 }
 
