@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ProtocolError, readLeft, readSession, type Session, SseParser } from '#libs/client';
+import { ProtocolError, readEndMs, readSession, type Session, SseParser } from '#libs/client';
 import { toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { thumbprintOf } from '#libs/jwe';
@@ -156,7 +156,7 @@ class Watch {
     this.#newest = session.generation;
     const at = toRfc3339(clock.now());
     const { generation, expiresAt, clientKeyThumbprint } = session;
-    const left = spanText(readLeft(members, 0).endsAtMs);
+    const left = spanText(readEndMs(members, 0));
     terminal.out(
       json === true
         ? JSON.stringify({ event: 'session', at, ...shownOf(session) })
