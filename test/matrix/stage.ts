@@ -20,7 +20,6 @@ const LATER_LIFETIME_MS = 120_000;
 
 const USUAL_SETTINGS: MatrixSettings = {
   gatewayTimeoutMs: 1_000,
-  onStoreOutage: 'fail',
   budget: [{ calls: 20, perMs: 600_000 }],
   fallbackLifetimeMs: LATER_LIFETIME_MS,
 };

@@ -135,43 +135,6 @@ describeWith('redis-server', 'a network', () => {
   });
 });
 
-describeWith('redis-server', 'a store outage in which replicas may authorize alone', () => {
-  it('ends with one more session, newer than theirs, on all of them, and none of them was ever without one', async () => {
-    const redis = await RedisProcess.start();
-    const authorize = { gatewayTimeoutMs: 10_000, onStoreOutage: 'authorize' } as const;
-    const options = { replicas: 3, lifetimeMs: 20_000, settings: authorize, redis: () => to(redis.address) };
-    const group = await ReplicaGroup.start(options);
-    try {
-      await eventually(() => group.agrees());
-      group.startReading();
-      const before = group.served()[0]?.generation ?? 0;
-      await redis.kill();
-      // All are answered at once: calls that do not overlap, as on a busy machine, could be ordered.
-      const hold = { kind: 'hold', operation: 'authorize', times: 3 };
-      const { id } = (await group.control('POST', '/faults', hold)) as { id: string };
-      const held = async (): Promise<unknown> =>
-        ((await group.control('GET', '/faults')) as { waiting: number }[])[0]?.waiting;
-      await eventually(async () => (await held()) === 3);
-      await group.control('POST', `/faults/${id}/release`);
-      const onTheirOwn = (): boolean => group.served().every((session) => (session?.generation ?? 0) > before);
-      await eventually(onTheirOwn);
-      // A session made alone may bear a number of the next two seconds: a renewal that comes before these are over may be
-      // given a lower one, and leaves the same question behind. Nor can calls be ordered that lie close together.
-      await eventually(() => group.served().every((session) => isTellableFromTheNext(group, session)));
-      await redis.start();
-      const newest = Math.max(...group.served().map((session) => session?.generation ?? 0));
-      // Nobody can tell which of the three was created last: one more session settles it, which takes a call on top of
-      // the return.
-      await eventually(() => group.agrees() && (group.served()[0]?.generation ?? 0) > newest, SETTLED_WITHIN_MS);
-      expect(await group.createCalls()).toHaveLength(5);
-      expect(faultsOf(await group.observations(), { ...bounds, mayOverlap: true })).toEqual([]);
-    } finally {
-      await group.close();
-      await redis.stop();
-    }
-  });
-});
-
 describeWith('redis-server', 'a failover by Sentinel', () => {
   it('costs at most one call, and no read', async () => {
     const fixture = await startRedisSentinel();
