@@ -1,12 +1,11 @@
 import { parseArgs } from 'node:util';
 import { type Bounds, explore } from './explore.js';
-import { type FaultKind, faultKinds, rulesWith } from './world.js';
+import { type FaultKind, faultKinds } from './world.js';
 
 const { values } = parseArgs({
   options: {
     replicas: { type: 'string', default: '3' },
     faults: { type: 'string', default: '1' },
-    'on-store-outage': { type: 'string', default: 'fail' },
     'max-states': { type: 'string', default: '100000000' },
     'max-seconds': { type: 'string', default: '600' },
     /** Only these strike, by name, separated by commas; all of them if left out. */
@@ -27,7 +26,6 @@ const bounds: Bounds = {
   faults: Number(values.faults),
   maxStates: Number(values['max-states']),
   isTimeUp: () => secondsUsed() > Number(values['max-seconds']),
-  rules: rulesWith(values['on-store-outage'] === 'authorize' ? 'authorize' : 'fail'),
 };
 
 function named(name: string): FaultKind {
@@ -58,13 +56,13 @@ function search(one: Bounds): boolean {
     console.log(isComplete ? 'complete: nothing broken' : covered);
     return isComplete;
   }
-  console.log(`BROKEN: ${breach.invariant.name}: ${breach.invariant.sentence}`);
+  console.log(`BROKEN: ${breach.promise.name}: ${breach.promise.sentence}`);
   for (const [at, label] of breach.trace.entries()) console.log(`${String(at + 1).padStart(4)}  ${label}`);
   process.exitCode = 1;
   return false;
 }
 
-console.log(`${bounds.replicas} replicas, ${bounds.faults} faults, onStoreOutage: ${bounds.rules.onStoreOutage}`);
+console.log(`${bounds.replicas} replicas, ${bounds.faults} faults`);
 const all = searches();
 const done = all.filter((one) => bounds.isTimeUp?.() !== true && search(one)).length;
 if (all.length > 1) console.log(`${done} of ${all.length} searches complete, nothing broken in them`);
