@@ -1,6 +1,6 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
 import { ageMsOf, generationOf, type Held, type Merchant, type Now, serveFactsOf } from './merchant.js';
-import type { DeathReport } from './ports/session-store.js';
+import type { DeathReport, StoredReport } from './ports/session-store.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { SessionsBefore } from './session-admission.js';
 import type { Session } from './session.js';
@@ -188,7 +188,7 @@ function isNews({ heldUp }: LastingReport, { heldUp: before }: LastingReport): b
 }
 
 /** The store has been read: what it has on the held session, which may have been reported to any replica. */
-export function withStoredReport(merchant: Merchant, stored: DeathReport | undefined, now: Now): Merchant {
+export function withStoredReport(merchant: Merchant, stored: StoredReport | undefined, now: Now): Merchant {
   const { held, report: known } = merchant;
   if (held === undefined) return merchant;
   if (stored?.generation !== held.session.generation) {
@@ -196,30 +196,29 @@ export function withStoredReport(merchant: Merchant, stored: DeathReport | undef
     if (stored !== undefined || known === undefined || !stands(known, now)) return merchant;
     return { ...merchant, report: { ...known, store: known.store === 'told' ? 'untold' : known.store } };
   }
+  const judged = stored.diedEarly ? diedEarly(held, now) : held;
   // With a store clock that was set back, one old report would look new every time.
-  const isDuel = held.verdict === 'died_early' && stored.ageMs >= 0;
-  const reported = { ...(isDuel ? reportedAt(held, now.ms - stored.ageMs) : held), isReported: true };
+  const isDuel = judged.verdict === 'died_early' && stored.ageMs >= 0;
+  const reported = { ...(isDuel ? reportedAt(judged, now.ms - stored.ageMs) : judged), isReported: true };
   const report = known === undefined || known.store === 'told' ? lastingFrom(stored, now) : known;
   return { ...merchant, held: reported, report };
 }
 
 /** Never held up for longer than was reported, however the store's clock was moved. */
-function lastingFrom({ ageMs, heldUp }: DeathReport, now: Pick<Now, 'ms'>): LastingReport {
+function lastingFrom({ ageMs, heldUp }: StoredReport, now: Pick<Now, 'ms'>): LastingReport {
   const atMs = now.ms - Math.max(0, ageMs);
   if (heldUp === undefined) return { atMs, heldUp, store: 'told' };
   return { atMs, heldUp: { by: heldUp.by, untilMs: atMs + heldUp.forMs }, store: 'told' };
 }
 
-/** For the store. */
-export function storedForm({ id, held, report }: Merchant, now: Pick<Now, 'ms'>): { readonly merchant: string; readonly report: DeathReport } {
+/** For the store: the report that stands, or one of now. */
+export function storedForm({ held, report }: Merchant, mayProve: boolean, now: Pick<Now, 'ms'>): DeathReport {
   const { atMs = now.ms, heldUp } = report ?? {};
   return {
-    merchant: id,
-    report: {
-      generation: held?.session.generation ?? 0,
-      ageMs: Math.max(0, now.ms - atMs),
-      ...(heldUp === undefined ? {} : { heldUp: { by: heldUp.by, forMs: Math.max(0, heldUp.untilMs - atMs) } }),
-    },
+    generation: held?.session.generation ?? 0,
+    ageMs: Math.max(0, now.ms - atMs),
+    ...(heldUp === undefined ? {} : { heldUp: { by: heldUp.by, forMs: Math.max(0, heldUp.untilMs - atMs) } }),
+    mayProve,
   };
 }
 

@@ -148,7 +148,7 @@ function othersClause(facts: ExplainedFacts): Clause | undefined {
 
 function othersText({ isForeign, watchedUntil, session, createdUntil, now }: ExplainedFacts): string | undefined {
   if (isForeign && watchedUntil === undefined) return FOREIGN.text;
-  const until = isForeign ? (session?.watchedSince ?? session?.createdAt) : createdUntil;
+  const until = isForeign ? session?.createdAt : createdUntil;
   return until === undefined
     ? undefined
     : `somebody else created sessions until ${secondText(until, now)}, and may again`;
@@ -213,7 +213,7 @@ function notReplacedTexts({ reported, spent, session, now }: ExplainedFacts): re
 /** Payments work, as far as anybody knows. The headline itself begins with whose payments failed. */
 function ofWatched(until: Instant, facts: ExplainedFacts): Cause {
   const { session, spent, isHeldBack, failure, now } = facts;
-  const since = session === undefined ? '' : `until ${secondText(session.watchedSince ?? session.createdAt, now)}: `;
+  const since = session === undefined ? '' : `until ${secondText(session.createdAt, now)}: `;
   const others = `${since}somebody else created sessions, and may again`;
   const held = spent !== undefined && isHeldBack ? untilACallClauses(spent, goodSession(facts), now) : [];
   return joined(

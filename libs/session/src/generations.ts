@@ -1,8 +1,7 @@
 import { placeOf } from './merchant-place.js';
 
-/** Even generations, in this many residue classes: replicas of one class can get one number for two sessions. */
+/** Residue classes of generations: replicas of one class can get one number for two sessions. */
 const CLASSES = 1_024;
-const STEP = 2 * CLASSES;
 
 /**
  * What a claim of this replica gives as its floor, so that the fence is one of its own class. If a store has forgotten
@@ -10,7 +9,7 @@ const STEP = 2 * CLASSES;
  * sessions. It stays the same until the floor has passed the fence, so that a repeated claim finds its own lease above it.
  */
 export function floorOf(owner: string, floor: number): number {
-  const residue = 2 * Math.floor(placeOf(owner) * CLASSES);
+  const residue = Math.floor(placeOf(owner) * CLASSES);
   const next = Math.floor(floor) + 1;
-  return next + ((((residue - next) % STEP) + STEP) % STEP) - 1;
+  return next + ((((residue - next) % CLASSES) + CLASSES) % CLASSES) - 1;
 }

@@ -46,10 +46,9 @@ import type {
   DeathReport,
   Lease,
   LeaseRelease,
-  Offer,
-  OfferResult,
   Publication,
   RecordedFailure,
+  ReportResult,
   StoredState,
 } from './ports/session-store.js';
 import { timesOf } from './renewal-report.js';
@@ -74,7 +73,7 @@ import { triggers } from './triggers.js';
  *      |<------------------- published, fenced, or the lease is over --------------------------- publishing
  *
  * Beside it, whatever the phase: what the store has is read (`stored`), what it lacks is offered (`offered`), what
- * consumers report is told to it (`judged`, `reported`), and one timer looks whether an announcement was missed (`wake`).
+ * consumers report is told to it (`reported`), and one timer looks whether an announcement was missed (`wake`).
  */
 export function step(merchant: Merchant, input: Input, now: Now): Stepped {
   const effects: Effect[] = [];
@@ -102,15 +101,29 @@ export type Input =
   | { readonly on: 'published'; readonly answer: 'published' | 'fenced' }
   /** The store did not confirm it. `isLast`: this replica does not ask again, since it stops. */
   | { readonly on: 'unpublished'; readonly isLast: boolean }
-  | { readonly on: 'offered'; readonly generation: number; readonly answer: OfferResult['kind'] | 'outage' | 'broken' }
-  | { readonly on: 'stored'; readonly state: StoredState; readonly ageMs: number; readonly failureBefore: RecordedFailure | undefined }
+  | {
+      readonly on: 'offered';
+      readonly generation: number;
+      readonly answer: 'published' | 'fenced' | 'outage' | 'broken';
+    }
+  | {
+      readonly on: 'stored';
+      readonly state: StoredState;
+      readonly ageMs: number;
+      readonly failureBefore: RecordedFailure | undefined;
+    }
   /** Something newer may be in the store: at once for a generation that we lack, soon for anything else. */
   | { readonly on: 'heard'; readonly generation?: number | undefined }
   | { readonly on: 'store_back' }
   | { readonly on: 'rejected'; readonly generation: number; readonly reason: string | undefined }
-  | { readonly on: 'judged'; readonly generation: number; readonly isEarly: boolean }
   | { readonly on: 'unreplaced'; readonly generation: number; readonly result: RenewalResult | undefined }
-  | { readonly on: 'reported'; readonly atMs: number; readonly isKept: boolean }
+  /** The store was told; it did not answer if there is no answer. */
+  | {
+      readonly on: 'reported';
+      readonly report: DeathReport;
+      readonly atMs: number;
+      readonly answer: ReportResult | undefined;
+    }
   | { readonly on: 'kept'; readonly newerThan: number; readonly freeInMs: number }
   | { readonly on: 'slept'; readonly forMs: number }
   | { readonly on: 'configured' }
@@ -139,9 +152,8 @@ export type Effect =
   | { readonly do: 'create'; readonly withinMs: number }
   | { readonly do: 'publish'; readonly lease: Lease; readonly publication: Publication; readonly afterMs: number }
   | { readonly do: 'release'; readonly lease: Lease; readonly release: LeaseRelease; readonly resumes: boolean }
-  | { readonly do: 'offer'; readonly offer: Offer }
+  | { readonly do: 'offer'; readonly offer: Publication }
   | { readonly do: 'read'; readonly isUrgent: boolean }
-  | { readonly do: 'condemn'; readonly generation: number }
   | { readonly do: 'report'; readonly report: DeathReport; readonly atMs: number }
   | { readonly do: 'say'; readonly what: 'renewal_blocked' | 'service_ended' | 'service_resumed' }
   | { readonly do: 'emit'; readonly event: SessionEvent }
@@ -213,8 +225,6 @@ function handle(merchant: Merchant, input: Input, now: Now, effects: Effect[]): 
       return offering(merchant, now, effects);
     case 'rejected':
       return rejected(merchant, input, now, effects);
-    case 'judged':
-      return judged(merchant, input, now);
     case 'unreplaced':
       return telling({ ...merchant, report: reportAfter(merchant, input, now) }, now, effects);
     case 'reported':
@@ -429,7 +439,6 @@ function callOrGiveBack(merchant: Merchant, granted: Granted, now: Now, effects:
       at: 'calling',
       ...{ wish, settings, lease, endsAtMs, grantedAtMs, isHandedOver },
       askedAtMs: now.ms,
-      known: knownOf(merchant),
       // An earlier call may be carried out after this one: nobody knows what became of one that failed.
       before: beforeNext(merchant, lease.failures > 0, now),
     },
@@ -451,7 +460,7 @@ function giveUp({ lease, isHandedOver }: Granted, release: LeaseRelease, effects
 function created(merchant: Merchant, answer: IssuedSession, now: Now, effects: Effect[]): Merchant {
   const { phase } = merchant;
   if (phase.at !== 'calling') return merchant;
-  const { known, before, askedAtMs, ...granted } = phase;
+  const { before, askedAtMs, ...granted } = phase;
   const answeredAtMs = answeredAt(answer, askedAtMs, now);
   const issued = timedSteadily(answer, answeredAtMs - askedAtMs);
   let session: Session;
@@ -463,7 +472,7 @@ function created(merchant: Merchant, answer: IssuedSession, now: Now, effects: E
     return notCreated(merchant, error, now, effects);
   }
   const ageMs = now.ms - answeredAtMs;
-  const served = adopted(merchant, { session, ageMs, known, kept: 'here_alone' }, now, effects);
+  const served = adopted(merchant, { session, ageMs, kept: 'here_alone' }, now, effects);
   const publishing = { ...granted, at: 'publishing', issued, session, answeredAtMs } as const;
   const after = { ...served, phase: publishing };
   if (publishing.endsAtMs > now.ms) {
@@ -587,7 +596,6 @@ interface Arrival {
   readonly session: Session;
   /** Since the gateway's answer. */
   readonly ageMs: number;
-  readonly known: number;
   readonly kept: Held['kept'];
 }
 
@@ -596,7 +604,7 @@ interface Arrival {
  * back. Nothing that was in the way of it, or was said of the one before, concerns it.
  */
 export function adopted(merchant: Merchant, arrival: Arrival, now: Now, effects: Effect[]): Merchant {
-  const { session, ageMs, known, kept } = arrival;
+  const { session, ageMs, kept } = arrival;
   const { generation } = session;
   if (now.settings === undefined || generation <= generationOf(merchant)) return merchant;
   const { held: before, keptWish, said } = merchant;
@@ -607,7 +615,6 @@ export function adopted(merchant: Merchant, arrival: Arrival, now: Now, effects:
   const held: Held = {
     session: onOurClock(session, ageMs, now.wall),
     answeredAtMs: now.ms - ageMs,
-    known,
     kept,
     restsUntilMs: -Infinity,
     isReported: false,
@@ -645,10 +652,7 @@ function stored(merchant: Merchant, { state, ageMs, failureBefore }: Read, now: 
   let after = withStoredFailure(merchant, state, failureBefore, now);
   if (state.stored.kind === 'session') {
     const { session } = state.stored;
-    after = adopted(after, { session, ageMs, known: session.generation, kept: 'in_store' }, now, effects);
-  }
-  if (after.held !== undefined && state.condemned === after.held.session.generation) {
-    after = { ...after, held: diedEarly(after.held, now) };
+    after = adopted(after, { session, ageMs, kept: 'in_store' }, now, effects);
   }
   after = telling(withStoredReport(after, state.reportedDead, now), now, effects);
   if (state.stored.kind === 'unopenable') after = withUnopened(after, state.stored.generation, effects);
@@ -660,7 +664,7 @@ function stored(merchant: Merchant, { state, ageMs, failureBefore }: Read, now: 
 
 function withStoredFailure(
   merchant: Merchant,
-  { failure, dueInMs = 0 }: StoredState,
+  { failure, dueInMs }: StoredState,
   before: RecordedFailure | undefined,
   now: Now,
 ): Merchant {
@@ -684,7 +688,7 @@ function lostByStore(merchant: Merchant, { stored: state }: StoredState, now: No
   const generation = state.kind === 'session' ? state.session.generation : state.kind === 'absent' ? 0 : state.generation;
   if (generation >= held.session.generation || held.kept === 'here_alone') return merchant;
   if (state.kind === 'absent') effects.push({ do: 'resync' });
-  return offering({ ...merchant, held: { ...held, known: held.session.generation, kept: 'lost' } }, now, effects);
+  return offering({ ...merchant, held: { ...held, kept: 'lost' } }, now, effects);
 }
 
 /** A replica that is renewing holds what it is about to publish; a session that was just refused rests. */
@@ -692,10 +696,10 @@ function offering(merchant: Merchant, now: Now, effects: Effect[]): Merchant {
   const { held } = merchant;
   if (held === undefined || held.kept === 'in_store' || merchant.isOffering) return merchant;
   if (merchant.phase.at !== 'idle' || now.ms < held.restsUntilMs) return merchant;
-  const { session, known } = held;
+  const { session } = held;
   const ageMs = ageMsOf(merchant, now);
   const nextDueInMs = Math.max(0, msBetween(session.createdAt, session.renewAt) - ageMs);
-  effects.push({ do: 'offer', offer: { session, ageMs, nextDueInMs, known } });
+  effects.push({ do: 'offer', offer: { session, ageMs, nextDueInMs } });
   return { ...merchant, isOffering: true };
 }
 
@@ -703,11 +707,11 @@ type Offered = Extract<Input, { readonly on: 'offered' }>;
 
 function offered(merchant: Merchant, { generation, answer }: Offered, now: Now, effects: Effect[]): Merchant {
   const after = { ...merchant, isOffering: false };
-  if (answer === 'refused') effects.push({ do: 'read', isUrgent: true });
+  if (answer === 'fenced') effects.push({ do: 'read', isUrgent: true });
   if (answer === 'outage' || after.held?.session.generation !== generation) return after;
-  const pauseMs = { taken: 0, refused: REFUSED_PAUSE_MS, broken: BROKEN_PAUSE_MS }[answer];
+  const pauseMs = { published: 0, fenced: REFUSED_PAUSE_MS, broken: BROKEN_PAUSE_MS }[answer];
   const restsUntilMs = now.ms + pauseMs;
-  // Refused, it is older than what the store has or has granted: whatever that is, it is read.
+  // Fenced, it is older than what the store has or has granted: whatever that is, it is read.
   return { ...after, held: { ...after.held, kept: answer === 'broken' ? after.held.kept : 'in_store', restsUntilMs } };
 }
 
@@ -728,34 +732,38 @@ type Rejected = Extract<Input, { readonly on: 'rejected' }>;
 function rejected(merchant: Merchant, rejection: Rejected, now: Now, effects: Effect[]): Merchant {
   const { held } = merchant;
   if (held === undefined) return merchant;
-  if (isTelling(merchant, rejection, now)) effects.push({ do: 'condemn', generation: rejection.generation });
+  if (isTelling(merchant, rejection, now)) effects.push(reportEffect(merchant, true, now));
   return { ...merchant, held: noteRejected(held, rejection.generation, rejection.reason, now) };
-}
-
-type Judged = Extract<Input, { readonly on: 'judged' }>;
-
-function judged(merchant: Merchant, { generation, isEarly }: Judged, now: Now): Merchant {
-  const { held } = merchant;
-  if (held?.session.generation !== generation) return merchant;
-  return { ...merchant, held: isEarly ? diedEarly(held, now) : { ...held, verdict: 'proves_nothing' } };
 }
 
 /** The report is kept with the session in the store, where the other replicas read it. */
 function telling(merchant: Merchant, now: Now, effects: Effect[]): Merchant {
   const { report } = merchant;
   if (report?.store !== 'untold') return merchant;
-  effects.push({ do: 'report', ...storedForm(merchant, now), atMs: report.atMs });
+  effects.push(reportEffect(merchant, false, now));
   return { ...merchant, report: { ...report, store: 'telling' } };
+}
+
+function reportEffect(merchant: Merchant, mayProve: boolean, now: Now): Effect {
+  return { do: 'report', report: storedForm(merchant, mayProve, now), atMs: merchant.report?.atMs ?? now.ms };
 }
 
 type Reported = Extract<Input, { readonly on: 'reported' }>;
 
 /** What the store did not take is told again the next time it is read. */
-function reported(merchant: Merchant, { atMs, isKept }: Reported, now: Now, effects: Effect[]): Merchant {
-  const { report } = merchant;
-  if (report === undefined) return merchant;
-  if (report.atMs !== atMs) return telling(merchant, now, effects);
-  return { ...merchant, report: { ...report, store: isKept ? 'told' : 'untold' } };
+function reported(merchant: Merchant, input: Reported, now: Now, effects: Effect[]): Merchant {
+  const after = judged(merchant, input, now);
+  const { report } = after;
+  if (report === undefined) return after;
+  if (report.atMs !== input.atMs) return telling(after, now, effects);
+  return { ...after, report: { ...report, store: input.answer?.isKept === true ? 'told' : 'untold' } };
+}
+
+function judged(merchant: Merchant, { report: { generation, mayProve }, answer }: Reported, now: Now): Merchant {
+  const { held } = merchant;
+  if (answer === undefined || held?.session.generation !== generation) return merchant;
+  if (answer.diedEarly) return { ...merchant, held: diedEarly(held, now) };
+  return mayProve ? { ...merchant, held: { ...held, verdict: 'proves_nothing' } } : merchant;
 }
 
 // ---- What comes with time

@@ -43,16 +43,19 @@ export type Phase =
   | { readonly at: 'entering'; readonly wish: Wish }
   | { readonly at: 'claiming'; readonly wish: Wish; readonly settings: SessionSettings; readonly askedAtMs: number }
   | (Granted & { readonly at: 'handing_over' })
-  | (Granted & { readonly at: 'calling'; readonly askedAtMs: number; readonly known: number; readonly before: SessionsBefore })
-  | (Granted & { readonly at: 'publishing'; readonly issued: IssuedSession; readonly session: Session; readonly answeredAtMs: number });
+  | (Granted & { readonly at: 'calling'; readonly askedAtMs: number; readonly before: SessionsBefore })
+  | (Granted & {
+      readonly at: 'publishing';
+      readonly issued: IssuedSession;
+      readonly session: Session;
+      readonly answeredAtMs: number;
+    });
 
 /** The session that is served, and what is known of it. */
 export interface Held {
   readonly session: Session;
   /** The monotonic moment of the gateway's answer: it ages from there, whatever wall clocks are set to. */
   readonly answeredAtMs: number;
-  /** The highest generation known when it was made. */
-  readonly known: number;
   /** Where it is: in the store, as far as is known; only here, since this replica made it; or lost by the store. */
   readonly kept: 'in_store' | 'here_alone' | 'lost';
   /** Not offered before: the store has just refused it, or it has hit a bug of ours. */

@@ -7,7 +7,7 @@ import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session } from './session.js';
 
 /** What a session says about those before it. */
-export type SessionsBefore = Pick<Session, 'deathsBefore' | 'watchedSince'>;
+export type SessionsBefore = Pick<Session, 'deathsBefore'>;
 
 interface AdmissionFacts {
   readonly merchant: string;
@@ -52,7 +52,6 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
     ...(issued.refreshToken === undefined ? {} : { refreshToken: issued.refreshToken }),
     serverPublic: issued.serverPublic,
     clientKeyThumbprint: issued.clientKeyThumbprint,
-    callMs: Math.max(0, msBetween(issued.sentAt, issued.receivedAt)),
     ...facts.before,
     ...life,
     ...momentsOf(life, facts.settings, facts),

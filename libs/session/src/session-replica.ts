@@ -20,8 +20,9 @@ import type { SessionGateway } from './ports/session-gateway.js';
 import type {
   Announcement,
   HandoverSignal,
-  Offer,
+  Publication,
   RecordedFailure,
+  ReportResult,
   SessionStore,
   StoredState,
 } from './ports/session-store.js';
@@ -176,7 +177,7 @@ export class SessionReplica {
     this.#health.noteRefusal();
   }
 
-  /** The store is back after an outage and may have lost what it knew: enrols and reads every merchant again. */
+  /** The store is back after an outage and may have lost what it knew: reads every merchant again, which makes it known. */
   resync(): Promise<void> {
     this.#health.noteWell();
     this.#invalidate();
@@ -186,14 +187,14 @@ export class SessionReplica {
 
   /**
    * To be called when `Merchants` answers differently than before. What is removed is forgotten, what is new is
-   * enrolled and read, and what was changed is tried at once unless it is well; no other merchant is affected. An
+   * read, and what was changed is tried at once unless it is well; no other merchant is affected. An
    * attempt under way for a removed merchant ends, and its session is not kept. Never rejects.
    */
   async merchantsChanged({ added, removed, changed }: MerchantsChange): Promise<void> {
     for (const id of removed) this.#remove(id);
     for (const id of added) this.held.entryOf(id).isRemoved = false;
     try {
-      await this.#enrolAndRead(added);
+      await this.#readPages(added);
     } catch (error) {
       if (!isStoreOutage(error)) return this.#reportBroken('change of merchants', error);
       this.#invalidate();
@@ -445,16 +446,12 @@ export class SessionReplica {
         return this.#offers.run(() => this.#offer(entry, effect.offer));
       case 'read':
         return effect.isUrgent ? this.#reads.want(id) : this.#reads.wantSoon(id);
-      case 'condemn': {
-        const { generation } = effect;
-        const judged = (isEarly: boolean): Input => ({ on: 'judged', generation, isEarly });
-        entry.judging = this.#ask(entry, 'condemn', () => store.condemn(id, generation), judged);
-        return;
-      }
       case 'report': {
         const { report, atMs } = effect;
-        const told = (isKept: boolean): Input => ({ on: 'reported', atMs, isKept });
-        return void this.#ask(entry, 'reportDead', () => store.reportDead(id, report), told, told(false));
+        const told = (answer?: ReportResult): Input => ({ on: 'reported', report, atMs, answer });
+        const asked = this.#ask(entry, 'report', () => store.report(id, report), told, told());
+        if (report.mayProve) entry.judging = asked;
+        return;
       }
       case 'resync':
         return this.#isComplete ? this.#invalidate() : undefined;
@@ -517,7 +514,7 @@ export class SessionReplica {
       void this.#ask(
         entry,
         'publish',
-        () => this.#tracing.step('publish', () => store.publish(lease, publication)),
+        () => this.#tracing.step('publish', () => store.publish(publication, lease)),
         (answer) => ({ on: 'published', answer }),
         () => ({ on: 'unpublished', isLast: this.#shutdown.signal.aborted }),
       );
@@ -528,11 +525,11 @@ export class SessionReplica {
     );
   }
 
-  async #offer(entry: Entry, offer: Offer): Promise<void> {
+  async #offer(entry: Entry, offer: Publication): Promise<void> {
     const { generation } = offer.session;
     let answer: Extract<Input, { readonly on: 'offered' }>['answer'] = 'outage';
     try {
-      answer = (await this.#health.watch('offer', () => this.#ports.store.offer(offer))).kind;
+      answer = await this.#health.watch('offer', () => this.#ports.store.publish(offer));
     } catch (error) {
       if (!isStoreOutage(error)) answer = 'broken';
       this.#reportBroken('offer', error);
@@ -605,7 +602,6 @@ export class SessionReplica {
 
   #hear(announcement: Announcement): void {
     if (announcement.kind === 'handover') return this.handovers.hear(announcement);
-    if (announcement.kind === 'unopenable') return;
     if (announcement.kind === 'gap') return this.#ports.merchants.ids().forEach((id) => this.#reads.want(id));
     const { merchant, generation } = announcement;
     if (this.#ports.merchants.settingsOf(merchant) === undefined) return;
@@ -647,8 +643,6 @@ export class SessionReplica {
       for (const entry of [...this.held.entries]) this.#feed(entry, { on: 'slept', forMs });
     }
     for (const state of states) this.#stored(state, askedAtMs, failures.get(state.merchant));
-    const lost = states.filter(({ dueInMs, merchant }) => dueInMs === undefined && merchants.settingsOf(merchant) !== undefined);
-    if (lost.length > 0) await this.#health.watch('enrol', () => store.enrol(lost.map(({ merchant }) => merchant)));
   }
 
   #stored(state: StoredState, askedAtMs: number, failureBefore: RecordedFailure | undefined): void {
@@ -661,7 +655,7 @@ export class SessionReplica {
     this.#feed(this.held.entryOf(merchant), { on: 'stored', state, ageMs, failureBefore });
   }
 
-  /** In an outage: the store may lose what it knows, so that everything is enrolled and read again. */
+  /** In an outage: the store may lose what it knows, so that everything is read again. */
   #invalidate(): void {
     this.#isComplete = false;
     this.#invalidations += 1;
@@ -669,17 +663,13 @@ export class SessionReplica {
 
   async #syncAll(): Promise<void> {
     const before = this.#invalidations;
-    await this.#enrolAndRead(this.#ports.merchants.ids());
+    await this.#readPages(this.#ports.merchants.ids());
     if (this.#invalidations === before) this.#isComplete = true;
     this.#grace.begin();
   }
 
-  async #enrolAndRead(ids: readonly string[]): Promise<void> {
-    for (let start = 0; start < ids.length; start += PAGE) {
-      const page = ids.slice(start, start + PAGE);
-      await this.#health.watch('enrol', () => this.#ports.store.enrol(page));
-      await this.#read(page);
-    }
+  async #readPages(ids: readonly string[]): Promise<void> {
+    for (let start = 0; start < ids.length; start += PAGE) await this.#read(ids.slice(start, start + PAGE));
   }
 
   /** Never rejects for an outage of the store: the next tick asks again. */

@@ -23,19 +23,11 @@ export interface Session {
   /** RFC 7638 thumbprint of the client key that opened the gateway's answer. */
   readonly clientKeyThumbprint: string;
   readonly createdAt: Instant;
-  /** From the request to the complete answer; absent in what earlier versions stored. */
-  readonly callMs?: number;
   /**
    * How many sessions in a row before this one were found dead early, through no action of ours. Absent if a call of
-   * ours may end it or did end one of them (made alone, to settle, after a failed call), and in what earlier versions
-   * stored.
+   * ours may still end it.
    */
   readonly deathsBefore?: number;
-  /**
-   * When the first of the sessions watched without a report since somebody else created some was created; absent in
-   * that first one and if there was no duel.
-   */
-  readonly watchedSince?: Instant;
   readonly expiresAt: Instant;
   /** From here on a replica renews in the background while everyone keeps being served. */
   readonly renewAt: Instant;

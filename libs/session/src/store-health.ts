@@ -7,8 +7,8 @@ const MIN_OUTAGE_MS = 1_000;
 
 /** The other operations that an operation's success shows to work again, in case nobody asks for those any more. */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
-  claim: ['release', 'condemn', 'reportDead'],
-  publish: ['offer', 'release', 'condemn', 'reportDead', 'announce'],
+  claim: ['release', 'report'],
+  publish: ['offer', 'release', 'report', 'announce'],
   offer: ['publish', 'announce'],
 };
 

@@ -1,3 +1,4 @@
+export * as memoryStore from './memory/merchant-record.js';
 export { MemorySessionStore } from './memory/memory-session-store.js';
 export { addressOf, parseRedisUrl, type RedisConnection, type RedisCredentials } from './redis/redis-connection.js';
 export type { ServerFacts } from './redis/inspection/inspected-server.js';

@@ -5,7 +5,6 @@ import type {
   CreateCallWindow,
   DeathReport,
   IssuedSession,
-  Offer,
   Publication,
   RecordedFailure,
   ServerPublicKey,
@@ -68,18 +67,13 @@ export function aPublication(session: Session = aSession(), overrides: Partial<P
   return { session, ageMs: 0, nextDueInMs: 60_000, ...overrides };
 }
 
-/** A session that was made without a lease, by a replica that knew of no earlier one. */
-export function anOffer(session: Session = aSession(), overrides: Partial<Offer> = {}): Offer {
-  return { ...aPublication(session), known: 0, ...overrides };
-}
-
 export function aRecordedFailure(overrides: Partial<RecordedFailure> = {}): RecordedFailure {
   return { kind: 'transient', msgCode: 'b_server_is_overloaded', at: createdAt, ...overrides };
 }
 
 /** A session that was reported dead just now, within a cool-down. */
 export function aDeathReport(overrides: Partial<DeathReport> = {}): DeathReport {
-  return { generation: 1, ageMs: 0, heldUp: { by: 'cool_down', forMs: 10_000 }, ...overrides };
+  return { generation: 1, ageMs: 0, heldUp: { by: 'cool_down', forMs: 10_000 }, mayProve: false, ...overrides };
 }
 
 /** The settings of a merchant that configures none of its own. */

@@ -3,7 +3,6 @@ export {
   aClaim,
   aDeathReport,
   anIssuedSession,
-  anOffer,
   aPublication,
   aRecordedFailure,
   aServerPublicKey,

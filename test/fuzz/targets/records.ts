@@ -21,9 +21,7 @@ const session: fc.Arbitrary<Session> = fc
       expiresAt: moment,
       renewAt: moment,
       mustRenewAt: moment,
-      callMs: fc.nat(),
       deathsBefore: fc.nat({ max: 9 }),
-      watchedSince: moment,
     },
     { requiredKeys: ['merchant', 'generation'] },
   )

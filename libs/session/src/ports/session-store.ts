@@ -16,12 +16,6 @@ export interface CreateCallWindow {
  */
 export type CreateCallBudget = readonly CreateCallWindow[];
 
-/**
- * Names one moment of the store as it stands: the end of a lease, a due moment, the start of a cool-down. It changes
- * whenever the moment is set anew, and is compared with nothing but itself.
- */
-export type MomentMark = string;
-
 export interface ClaimRequest {
   readonly merchant: string;
   /**
@@ -45,11 +39,6 @@ export interface ClaimRequest {
   readonly budget: CreateCallBudget;
   /** At least this long between two claims that carry a cool-down; 0 for a claim that replaces no living session. */
   readonly coolDownMs: number;
-  /**
-   * A moment that the claimant itself has watched stand unchanged for its whole length, by its own monotonic clock: it
-   * is over, whatever the store's clock says (as Kubernetes' leader election judges the leases of others).
-   */
-  readonly watched?: MomentMark;
   /** The reason for the back-off is gone: the merchant's configuration was changed, or its gateway is back. */
   readonly ignoresBackOff?: boolean;
 }
@@ -59,9 +48,8 @@ export interface Lease {
   readonly merchant: string;
   readonly owner: string;
   /**
-   * Fencing number, and the generation of the session that this lease may publish: the first even number from `max(last
-   * fence + 1, stored generation + 1, floor + 1, store clock in ms)` on. Sessions that a replica makes alone have odd
-   * generations, so the two never collide.
+   * Fencing number, and the generation of the session that this lease may publish: at least `last fence + 1`, `stored
+   * generation + 1`, `floor + 1` and the store's clock in ms.
    */
   readonly fence: number;
   /** How long the lease still had to run when the store answered. Count from before the request was sent. */
@@ -70,19 +58,12 @@ export interface Lease {
   readonly failures: number;
 }
 
-/**
- * Why a claim was not granted; `retryInMs` is when asking again can make sense, never longer than the moment was set
- * for, however the store's clock was moved. `mark` names the moment that is waited for.
- */
+/** Why a claim was not granted; `retryInMs` is when asking again can make sense, never longer than the wait was set for. */
 export type ClaimRefusal =
-  | { readonly kind: 'held'; readonly retryInMs: number; readonly mark?: MomentMark }
-  | { readonly kind: 'not_due'; readonly retryInMs: number; readonly mark?: MomentMark }
-  | { readonly kind: 'backing_off'; readonly retryInMs: number; readonly mark?: MomentMark }
-  | { readonly kind: 'cooled_down'; readonly retryInMs: number; readonly mark?: MomentMark }
+  | { readonly kind: 'held' | 'not_due' | 'backing_off' | 'cooled_down'; readonly retryInMs: number }
   | {
       readonly kind: 'budget_exhausted';
       readonly retryInMs: number;
-      readonly mark?: MomentMark;
       /** The length of the window that refuses for longest. */
       readonly perMs?: number;
     };
@@ -126,31 +107,10 @@ export interface Publication {
 }
 
 /**
- * A session that exists at the gateway but not in the store: made alone, made under a lease that has ended, or lost by
- * the store.
- */
-export interface Offer extends Publication {
-  /** The highest generation known to its maker when it was made (0: none). */
-  readonly known: number;
-}
-
-/**
- * `taken`: it is now the store's session (or was already). `refused`: the store has, or has granted, something newer,
- * named by `generation`. `isContested`: another session, unknown to this one's maker, was made in the meantime or is
- * being made, so that nobody can tell which was created last.
- */
-export interface OfferResult {
-  readonly kind: 'taken' | 'refused';
-  readonly generation: number;
-  readonly isContested: boolean;
-}
-
-/**
  * `ageMs`: since the gateway's answer, by the store's clock, so that a replica whose wall clock is wrong still knows
  * how much of the lifetime has passed; negative if the store's clock has been set back since. `unchanged`: it is the
- * generation that the reader named, and was neither sent nor opened. `unopenable`: there is something that no
- * configured key opens, or that is malformed or too large (`generation` 0 if even that cannot be believed): treated as
- * absent, and counted.
+ * generation that the reader named, and was neither sent nor opened. `unopenable`: there is one that no configured key
+ * opens, or whose text is malformed or too large.
  */
 export type StoredSession =
   | { readonly kind: 'session'; readonly session: Session; readonly ageMs: number }
@@ -158,30 +118,38 @@ export type StoredSession =
   | { readonly kind: 'unopenable'; readonly generation: number }
   | { readonly kind: 'absent' };
 
-/** A session that consumers report dead, and that could not be replaced. */
+/** Consumers report a session dead. */
 export interface DeathReport {
   readonly generation: number;
   /** Since it was reported. Coming from a store, by the store's clock: negative if that has been set back since. */
   readonly ageMs: number;
   /**
-   * What held up a newer one, and for how long from the report on; absent if every replica can see the reason for
-   * itself.
+   * What holds up a newer one, and for how long from the report on; absent if nothing does, or if every replica can see
+   * the reason for itself.
    */
   readonly heldUp?: { readonly by: 'budget' | 'cool_down'; readonly forMs: number };
+  /** If nothing of ours can have ended the session, its death proves that somebody else did. */
+  readonly mayProve: boolean;
+}
+
+/** `diedEarly`: a report that might prove something came before any lease was granted after the session. */
+export type StoredReport = Omit<DeathReport, 'mayProve'> & { readonly diedEarly: boolean };
+
+/** `isKept`: false if another session is stored. `diedEarly`: this report or one before it has proven it. */
+export interface ReportResult {
+  readonly isKept: boolean;
+  readonly diedEarly: boolean;
 }
 
 export interface StoredState {
   readonly merchant: string;
   readonly stored: StoredSession;
-  /** The generation of the stored session, if it was condemned. */
-  readonly condemned?: number;
-  /** About the stored session. */
-  readonly reportedDead?: DeathReport;
+  /** The last report about the stored session. */
+  readonly reportedDead?: StoredReport;
   /** The last failure since the last publication. */
   readonly failure?: RecordedFailure;
-  /** When the merchant falls due, never longer than was set; absent if it is not enrolled. */
-  readonly dueInMs?: number;
-  readonly dueMark?: MomentMark;
+  /** When the merchant falls due, never longer than was set. */
+  readonly dueInMs: number;
 }
 
 /** A merchant whose state is wanted, and the generation that the reader already has for it (0: none). */
@@ -215,13 +183,8 @@ export type HandoverSignal = { readonly merchant: string; readonly generation: n
   | { readonly step: 'ended' }
 );
 
-/**
- * What replicas tell each other through the store. `unopenable`: the sender cannot open the stored session of this
- * generation; whoever holds it checks whether it has to be written again.
- */
-export type ReplicaSignal =
-  | ({ readonly kind: 'handover' } & HandoverSignal)
-  | { readonly kind: 'unopenable'; readonly merchant: string; readonly generation: number };
+/** What replicas tell each other through the store. */
+export type ReplicaSignal = { readonly kind: 'handover' } & HandoverSignal;
 
 /**
  * What the store tells every replica, at most once and without guarantee: a hint that triggers a read and sets nothing,
@@ -229,9 +192,7 @@ export type ReplicaSignal =
  * `handover` delays calls for a bounded time, and decides nothing either.
  */
 export type Announcement =
-  /**
-   * `generation` if a session was published; absent if an attempt failed, or a session was condemned or reported dead.
-   */
+  /** `generation` if a session was published; absent if an attempt failed, or a session was reported dead. */
   | { readonly kind: 'changed'; readonly merchant: string; readonly generation?: number }
   | { readonly kind: 'gap' }
   | ReplicaSignal;
@@ -242,48 +203,32 @@ export type Announcement =
  * BrokerError `store_refused` if the store answered that it will not (a missing right, no memory, a read-only server),
  * and `store_unavailable` if it did not answer; an unanswered operation may have been applied.
  *
- * A lease frees itself at its end. The merchant of a claimant that died falls due again at that same moment. Whatever
- * cannot be read for one merchant is absent for that merchant alone, and never a failure of the operation.
+ * A lease frees itself at its end. The merchant of a claimant that died falls due again at that same moment. A lease, a
+ * due moment or a cool-down that lies further ahead than its own length, and two seconds more, is over: the store's
+ * clock was set back. Whatever cannot be read for one merchant is absent for that merchant alone, and never a failure
+ * of the operation. The rules in full are the functions of libs/store/src/memory/merchant-record.ts.
  */
 export interface SessionStore {
-  /** Makes merchants known: those without a due moment fall due at once; the others keep theirs. */
-  enrol(merchants: readonly string[]): Promise<void>;
-  /**
-   * A number in [0, 1024) that no other owner has, as far as the store remembers; the same for the same owner. It keeps
-   * the generations of replicas that make sessions alone apart, and is requested after every outage.
-   */
-  seat(owner: string): Promise<number>;
+  /** The state of each merchant. One without a due moment falls due at once. */
+  read(wanted: readonly WantedState[]): Promise<StoredStates>;
   /** Up to `limit` merchants whose due moment has come, longest overdue first. A hint: the claim decides. */
   due(limit: number): Promise<DueMerchants>;
   /** Grants the lease, moves the due moment to the lease's end and takes one create call from the budget. */
   claim(request: ClaimRequest): Promise<ClaimResult>;
   /**
    * Writes the session, sets the next due moment, frees its own lease, clears failures and announces: all or nothing,
-   * and only while `lease.fence` is the newest ever granted. Publishing the same again answers `published` again.
+   * and only if no newer session is stored and no newer lease was ever granted. Beside a live lease of somebody else,
+   * the due moment and the failures stay. Publishing the same again answers `published` again.
+   * @param lease that it was made under; absent for a session that the store has lost, or that outlived its lease
    */
-  publish(lease: Lease, publication: Publication): Promise<'published' | 'fenced'>;
-  /**
-   * Writes a session without a lease, if it is newer than the stored one and than every other granted fence, and
-   * announces it. A live lease of another owner stays. Offering the same again answers `taken` again, and repairs a
-   * damaged record.
-   */
-  offer(offer: Offer): Promise<OfferResult>;
+  publish(publication: Publication, lease?: Lease): Promise<'published' | 'fenced'>;
   /** Frees the lease without a session; false if the lease was no longer this owner's. */
   release(lease: Lease, release: LeaseRelease): Promise<boolean>;
   /**
-   * Records that the stored session was found dead although nothing of ours can have ended it, and announces that it
-   * should be read again. Condemning the same again answers true again.
-   * @returns false if another session is stored, if a lease was granted since, or if it is contested
-   */
-  condemn(merchant: string, generation: number): Promise<boolean>;
-  /**
    * Records that consumers report the stored session dead, and announces that it should be read again. The last report
-   * counts, and says nothing about any other generation.
-   * @returns false if another session is stored
+   * counts, and says nothing about any other generation; that the session died early stays.
    */
-  reportDead(merchant: string, report: DeathReport): Promise<boolean>;
-  /** The state of each merchant. */
-  read(wanted: readonly WantedState[]): Promise<StoredStates>;
+  report(merchant: string, report: DeathReport): Promise<ReportResult>;
   /**
    * Tells every replica, this one included, something that need not be kept.
    * @returns how many replicas were told, or undefined if the store cannot say

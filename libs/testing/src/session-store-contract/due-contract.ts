@@ -1,24 +1,24 @@
 import { aClaim } from '../builders.js';
-import { type Bench, expectAbout, giveUp, lease, letPass, LONG_MS, SHORT_MS } from './store-under-test.js';
+import { type Bench, enrol, expectAbout, giveUp, lease, letPass, LONG_MS, SHORT_MS } from './store-under-test.js';
 
 export function describeDue(bench: Bench): void {
   describe('due moments', () => {
-    it('lets an enrolled merchant fall due at once, on every replica', async () => {
+    it('lets a merchant that is read for the first time fall due at once, on every replica', async () => {
       const [store, other] = bench().replicas;
-      await store.enrol(['shop']);
+      await enrol(store, 'shop');
       expect(await other.due(10)).toEqual({ merchants: ['shop'] });
     });
 
-    it('has nothing due and nothing next while no merchant is enrolled', async () => {
+    it('has nothing due and nothing next while no merchant is known', async () => {
       const [store] = bench().replicas;
-      await store.enrol([]);
+      await enrol(store);
       expect(await store.due(10)).toEqual({ merchants: [] });
     });
 
-    it('keeps the due moment of a merchant that is enrolled again', async () => {
+    it('keeps the due moment of a merchant that is read again', async () => {
       const [store, other] = bench().replicas;
       await giveUp(store, {}, { nextDueInMs: LONG_MS });
-      await other.enrol(['shop', 'second']);
+      await enrol(other, 'shop', 'second');
       const due = await store.due(10);
       expect(due.merchants).toEqual(['second']);
       expectAbout(due.nextDueInMs, LONG_MS);
@@ -28,7 +28,7 @@ export function describeDue(bench: Bench): void {
       const { replicas, tick } = bench();
       const [store] = replicas;
       for (const merchant of ['c', 'a', 'b']) {
-        await store.enrol([merchant]);
+        await enrol(store, merchant);
         await tick();
       }
       expect(await store.due(2)).toEqual({ merchants: ['c', 'a'], nextDueInMs: 0 });
@@ -37,14 +37,14 @@ export function describeDue(bench: Bench): void {
 
     it('goes on listing a merchant until it is claimed', async () => {
       const [store] = bench().replicas;
-      await store.enrol(['shop']);
+      await enrol(store, 'shop');
       await store.due(10);
       expect((await store.due(10)).merchants).toEqual(['shop']);
     });
 
     it('moves the due moment of a claimed merchant to the end of its lease', async () => {
       const [store, other] = bench().replicas;
-      await store.enrol(['shop']);
+      await enrol(store, 'shop');
       await lease(store, { mode: 'when_due', leaseMs: SHORT_MS });
       const due = await other.due(10);
       expect(due.merchants).toEqual([]);
@@ -56,7 +56,7 @@ export function describeDue(bench: Bench): void {
     it('keeps many merchants apart', async () => {
       const [store] = bench().replicas;
       const merchants = Array.from({ length: 300 }, (_, index) => `merchant-${index}`);
-      await store.enrol(merchants);
+      await enrol(store, ...merchants);
       expect([...(await store.due(1_000)).merchants].sort()).toEqual([...merchants].sort());
       await Promise.all(merchants.slice(1).map((merchant) => store.claim(aClaim({ merchant, leaseMs: LONG_MS }))));
       expect((await store.due(1_000)).merchants).toEqual(['merchant-0']);
@@ -65,7 +65,7 @@ export function describeDue(bench: Bench): void {
     it('takes any text as a merchant id', async () => {
       const [store] = bench().replicas;
       const merchants = ['a{b}c', '{}', 'x:y:z', 'zażółć 🛒', '__proto__', ' '];
-      await store.enrol(merchants);
+      await enrol(store, ...merchants);
       expect([...(await store.due(10)).merchants].sort()).toEqual([...merchants].sort());
       const claimed = await Promise.all(merchants.map((merchant) => lease(store, { merchant })));
       expect(claimed.map(({ merchant }) => merchant)).toEqual(merchants);

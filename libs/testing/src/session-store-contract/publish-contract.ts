@@ -1,6 +1,6 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
-import type { Lease } from '#libs/session';
-import { aBudget, aClaim, anOffer, aPublication, aRecordedFailure, aSession } from '../builders.js';
+import type { Lease, Publication } from '#libs/session';
+import { aBudget, aClaim, aPublication, aRecordedFailure, aSession } from '../builders.js';
 import {
   type Bench,
   byOther,
@@ -12,6 +12,7 @@ import {
   letPass,
   LONG_MS,
   publicationOf,
+  publishOnce,
   sessionOf,
   SHORT_MS,
   stateOf,
@@ -30,7 +31,7 @@ export function describePublish(bench: Bench): void {
         refreshToken: 'a7f0b1de-23a1-4b26-8f0b-6a5a8f7f9d10',
         deviceId: 'žluťoučký 🐎 "quoted" \\ \u0000',
       });
-      expect(await store.publish(leased, aPublication(session))).toBe('published');
+      expect(await store.publish(aPublication(session), leased)).toBe('published');
       await advance(SHORT_MS);
       const { stored } = await stateOf(other);
       if (stored.kind !== 'session') throw new Error('there must be a session');
@@ -41,7 +42,7 @@ export function describePublish(bench: Bench): void {
     it("counts the age from the gateway's answer, and not from when it was published", async () => {
       const [store, other] = bench().replicas;
       const leased = await lease(store);
-      await store.publish(leased, publicationOf(leased, { ageMs: 7_200_000 }));
+      await store.publish(publicationOf(leased, { ageMs: 7_200_000 }), leased);
       const { stored } = await stateOf(other);
       const ageMs = stored.kind === 'session' ? stored.ageMs : 0;
       expectAged(ageMs, 7_200_000);
@@ -50,7 +51,7 @@ export function describePublish(bench: Bench): void {
     it('sets the next due moment and frees the lease', async () => {
       const [store, other] = bench().replicas;
       const leased = await lease(store);
-      await store.publish(leased, publicationOf(leased, { nextDueInMs: SHORT_MS }));
+      await store.publish(publicationOf(leased, { nextDueInMs: SHORT_MS }), leased);
       const state = await stateOf(other);
       expectAbout(state.dueInMs, SHORT_MS);
       expect(await other.claim(aClaim({ owner: 'replica-2', newerThan: leased.fence }))).toMatchObject({
@@ -66,7 +67,7 @@ export function describePublish(bench: Bench): void {
       await failOnce(store, 0);
       const leased = await lease(store);
       expect(leased.failures).toBe(1);
-      await store.publish(leased, publicationOf(leased));
+      await store.publish(publicationOf(leased), leased);
       expect((await stateOf(store)).failure).toBeUndefined();
       expect((await lease(store, { newerThan: leased.fence })).failures).toBe(0);
     });
@@ -76,11 +77,11 @@ export function describePublish(bench: Bench): void {
       const late = await lease(store, { leaseMs: SHORT_MS });
       await letPass(bench());
       const newer = await lease(other, { owner: 'replica-2' });
-      expect(await store.publish(late, publicationOf(late))).toBe('fenced');
+      expect(await store.publish(publicationOf(late), late)).toBe('fenced');
       expect((await stateOf(store)).stored).toEqual({ kind: 'absent' });
       expect((await store.due(1)).merchants).toEqual([]);
-      expect(await other.publish(newer, publicationOf(newer))).toBe('published');
-      expect(await store.publish(late, publicationOf(late))).toBe('fenced');
+      expect(await other.publish(publicationOf(newer), newer)).toBe('published');
+      expect(await store.publish(publicationOf(late), late)).toBe('fenced');
       expect((await stateOf(store)).stored).toMatchObject({ session: { generation: newer.fence } });
     });
 
@@ -89,32 +90,32 @@ export function describePublish(bench: Bench): void {
       const late = await lease(store, { leaseMs: SHORT_MS });
       await letPass(bench());
       await giveUp(other, { owner: 'replica-2' }, { called: false });
-      expect(await store.publish(late, publicationOf(late))).toBe('fenced');
+      expect(await store.publish(publicationOf(late), late)).toBe('fenced');
     });
 
     it('is still taken after the end of the lease while nobody else was granted one', async () => {
       const [store] = bench().replicas;
       const leased = await lease(store, { leaseMs: SHORT_MS });
       await letPass(bench());
-      expect(await store.publish(leased, publicationOf(leased))).toBe('published');
+      expect(await store.publish(publicationOf(leased), leased)).toBe('published');
       expect((await store.due(1)).merchants).toEqual([]);
     });
 
     it('is taken by a store that has lost the lease, and fences what that lease superseded', async () => {
       const [store] = bench().replicas;
       const lost: Lease = { ...(await lease(store, { merchant: 'other' })), merchant: 'shop' };
-      expect(await store.publish(lost, publicationOf(lost))).toBe('published');
+      expect(await store.publish(publicationOf(lost), lost)).toBe('published');
       const older = { ...lost, fence: lost.fence - 2 };
-      expect(await store.publish(older, publicationOf(older))).toBe('fenced');
+      expect(await store.publish(publicationOf(older), older)).toBe('fenced');
       expect((await lease(store, { newerThan: lost.fence })).fence).toBeGreaterThan(lost.fence);
     });
 
-    it('is fenced once a newer session was offered, whoever holds the lease', async () => {
+    it('is fenced once a newer session was published without a lease, whoever holds the lease', async () => {
       const [store] = bench().replicas;
       const leased = await lease(store);
       const session = aSession({ generation: leased.fence + 1 });
-      await store.offer(anOffer(session));
-      expect(await store.publish(leased, publicationOf(leased))).toBe('fenced');
+      await store.publish(aPublication(session));
+      expect(await store.publish(publicationOf(leased), leased)).toBe('fenced');
       expect((await stateOf(store)).stored).toMatchObject({ session: { generation: leased.fence + 1 } });
     });
 
@@ -122,7 +123,7 @@ export function describePublish(bench: Bench): void {
       const [store, other] = bench().replicas;
       const leased = await lease(store);
       const ofLostStore: Lease = { ...leased, fence: leased.fence + 2 };
-      expect(await store.publish(ofLostStore, publicationOf(ofLostStore))).toBe('published');
+      expect(await store.publish(publicationOf(ofLostStore), ofLostStore)).toBe('published');
       expect(await other.claim(byOther({ newerThan: ofLostStore.fence }))).toMatchObject({ kind: 'held' });
       expect(await store.release(leased, { called: true, nextDueInMs: 0 })).toBe(true);
     });
@@ -131,7 +132,7 @@ export function describePublish(bench: Bench): void {
       const [store, other] = bench().replicas;
       const leased = await lease(store);
       const namesake: Lease = { ...leased, owner: 'replica-2' };
-      expect(await other.publish(namesake, publicationOf(namesake))).toBe('published');
+      expect(await other.publish(publicationOf(namesake), namesake)).toBe('published');
       expect(await other.release(namesake, { called: true, nextDueInMs: 0 })).toBe(false);
       expect(await store.release(leased, { called: true, nextDueInMs: 0 })).toBe(true);
     });
@@ -139,23 +140,95 @@ export function describePublish(bench: Bench): void {
     it('answers the same publication again without applying it again', async () => {
       const [store, other] = bench().replicas;
       const leased = await lease(store);
-      await store.publish(leased, publicationOf(leased, { nextDueInMs: 0 }));
+      await store.publish(publicationOf(leased, { nextDueInMs: 0 }), leased);
       const newer = await lease(other, { owner: 'replica-2', newerThan: leased.fence });
-      expect(await store.publish(leased, publicationOf(leased, { nextDueInMs: 0 }))).toBe('published');
+      expect(await store.publish(publicationOf(leased, { nextDueInMs: 0 }), leased)).toBe('published');
       expect((await store.due(1)).merchants).toEqual([]);
       expect(await other.release(newer, { called: false, nextDueInMs: 0 })).toBe(true);
     });
 
-    it('refuses a session of another generation or merchant than its lease, and one that was made alone', async () => {
+    it('refuses a session of another generation or merchant than its lease, and a generation that is none', async () => {
       const [store] = bench().replicas;
       const leased = await lease(store);
       const refusal = { code: 'internal_error' };
-      for (const wrong of [{ generation: leased.fence + 2 }, { merchant: 'second' }]) {
+      for (const wrong of [{ generation: leased.fence + 1 }, { merchant: 'second' }]) {
         const publication = aPublication(sessionOf(leased, wrong));
-        await expect(store.publish(leased, publication)).rejects.toMatchObject(refusal);
+        await expect(store.publish(publication, leased)).rejects.toMatchObject(refusal);
       }
-      const alone: Lease = { ...leased, fence: leased.fence + 1 };
-      await expect(store.publish(alone, publicationOf(alone))).rejects.toMatchObject(refusal);
+      for (const generation of [0, -1, 4_713.5, Number.NaN, 2 ** 53]) {
+        await expect(store.publish(aPublication(aSession({ generation })))).rejects.toMatchObject(refusal);
+      }
+    });
+  });
+
+  describe('publish without a lease', () => {
+    /** Of a session that the store has lost, or that outlived its lease. */
+    const lost = (generation: number): Publication => aPublication(aSession({ generation }), { nextDueInMs: LONG_MS });
+
+    it('is taken where there is nothing, whole and exact, with its age', async () => {
+      const [store, other] = bench().replicas;
+      const publication = { ...lost(4_711), ageMs: 7_200_000 };
+      expect(await store.publish(publication)).toBe('published');
+      const { stored } = await stateOf(other);
+      if (stored.kind !== 'session') throw new Error('there must be a session');
+      expect(stored.session).toEqual(publication.session);
+      expectAged(stored.ageMs, 7_200_000);
+    });
+
+    it('sets the next due moment and clears the failures before it', async () => {
+      const [store, other] = bench().replicas;
+      await failOnce(store, 0);
+      const { fence } = await giveUp(store);
+      await store.publish(lost(fence + 1));
+      const state = await stateOf(other);
+      expectAbout(state.dueInMs, LONG_MS);
+      expect(state.failure).toBeUndefined();
+      expect((await lease(other, { newerThan: fence + 1 })).failures).toBe(0);
+    });
+
+    it('answers the same again, and applies it once', async () => {
+      const [store, other] = bench().replicas;
+      await store.publish(lost(4_711));
+      expect(await other.publish({ ...lost(4_711), nextDueInMs: 0 })).toBe('published');
+      expectAbout((await stateOf(store)).dueInMs, LONG_MS);
+    });
+
+    it('frees the lease of its own number', async () => {
+      const [store, other] = bench().replicas;
+      const leased = await lease(store);
+      expect(await store.publish(publicationOf(leased))).toBe('published');
+      expect(await store.release(leased, { called: true, nextDueInMs: 0 })).toBe(false);
+      expect(await other.claim(byOther({ newerThan: leased.fence }))).toMatchObject({ kind: 'claimed' });
+    });
+
+    it('leaves an older lease of somebody else and its due moment as they are, and fences what that makes', async () => {
+      const [store, other] = bench().replicas;
+      const leased = await lease(other, { owner: 'replica-2' });
+      expect(await store.publish({ ...lost(leased.fence + 1), nextDueInMs: 0 })).toBe('published');
+      expectAbout((await stateOf(store)).dueInMs, LONG_MS);
+      const claim = aClaim({ mode: 'when_wanted', newerThan: leased.fence + 1 });
+      expect(await store.claim(claim)).toMatchObject({ kind: 'held' });
+      expect(await other.publish(publicationOf(leased), leased)).toBe('fenced');
+      expect(await other.publish(publicationOf(leased))).toBe('fenced');
+      expect(await other.release(leased, { called: true, nextDueInMs: 0 })).toBe(true);
+    });
+
+    it('is fenced by a newer session, which stays with its due moment', async () => {
+      const [store] = bench().replicas;
+      const generation = await publishOnce(store);
+      expect(await store.publish({ ...lost(generation - 1), nextDueInMs: 0 })).toBe('fenced');
+      const state = await stateOf(store);
+      expect(state.stored).toMatchObject({ session: { generation } });
+      expectAbout(state.dueInMs, LONG_MS);
+    });
+
+    it('is fenced by a newer lease, even one that has ended: nobody knows whether a call was made under it', async () => {
+      const [store, other] = bench().replicas;
+      const leased = await lease(other, { owner: 'replica-2' });
+      expect(await store.publish(lost(leased.fence - 1))).toBe('fenced');
+      await other.release(leased, { called: true, nextDueInMs: 0 });
+      expect(await store.publish(lost(leased.fence - 1))).toBe('fenced');
+      expect((await stateOf(store)).stored).toEqual({ kind: 'absent' });
     });
   });
 
@@ -211,7 +284,7 @@ export function describePublish(bench: Bench): void {
     it('does nothing after the lease was published', async () => {
       const [store] = bench().replicas;
       const leased = await lease(store);
-      await store.publish(leased, publicationOf(leased));
+      await store.publish(publicationOf(leased), leased);
       expect(await store.release(leased, { called: true, nextDueInMs: 0 })).toBe(false);
       expect((await store.due(1)).merchants).toEqual([]);
     });
@@ -219,7 +292,7 @@ export function describePublish(bench: Bench): void {
     it('shows the last failure to every replica, and never touches the session that is served', async () => {
       const [store, other] = bench().replicas;
       const first = await lease(store);
-      await store.publish(first, publicationOf(first, { nextDueInMs: 0 }));
+      await store.publish(publicationOf(first, { nextDueInMs: 0 }), first);
       const { msgCode: _none, ...withoutCode } = aRecordedFailure({ kind: 'timeout' });
       for (const failure of [aRecordedFailure({ msgCode: 'b_unknown_error' }), withoutCode]) {
         const leased = await lease(store, { newerThan: first.fence });

@@ -1,18 +1,14 @@
 export { nextOf } from './announcement-contract.js';
 import { describeAnnouncements } from './announcement-contract.js';
 import { describeBudget } from './budget-contract.js';
-import { describeBudgetWindows } from './budget-windows-contract.js';
 import { describeClaim } from './claim-contract.js';
-import { describeCondemn } from './condemn-contract.js';
 import { describeDue } from './due-contract.js';
 import { describeFences } from './fence-contract.js';
-import { describeOffer } from './offer-contract.js';
+import { describeMoments } from './moment-contract.js';
 import { describePublish } from './publish-contract.js';
 import { describeRead } from './read-contract.js';
-import { describeReportDead } from './report-dead-contract.js';
-import { describeSeats } from './seat-contract.js';
+import { describeReport } from './report-contract.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
-import { describeWatchedMoments } from './watched-contract.js';
 
 /**
  * What every adapter of the session store port must do. It runs both on virtual time and on a real store: order and
@@ -30,16 +26,12 @@ export function describeSessionStoreContract(name: string, makeStore: MakeStore)
 
     describeDue(bench);
     describeClaim(bench);
+    describeMoments(bench);
     describeFences(bench);
     describeBudget(bench);
-    describeBudgetWindows(bench);
-    describeWatchedMoments(bench);
     describePublish(bench);
-    describeOffer(bench);
-    describeCondemn(bench);
-    describeReportDead(bench);
+    describeReport(bench);
     describeRead(bench);
-    describeSeats(bench);
     describeAnnouncements(bench);
   });
 }

@@ -3,7 +3,6 @@ import type {
   ClaimResult,
   Lease,
   LeaseRelease,
-  MomentMark,
   Publication,
   Session,
   SessionStore,
@@ -19,7 +18,7 @@ export interface StoreUnderTest {
   readonly tick: () => Promise<void>;
   /**
    * Lets the store's clock run on by virtual time. A real store has none: every moment that it has kept is moved back
-   * instead, by which the marks of those moments change, and what it says the time is does not.
+   * instead, and what it says the time is stays.
    */
   readonly advance: (durationMs: number) => Promise<void>;
   /** Sets the store's clock back: from then on, every moment that it has stored is further ahead. */
@@ -81,7 +80,7 @@ export function publicationOf(leased: Lease, overrides: Partial<Publication> = {
 /** Claims, publishes and lets the merchant rest; returns the generation that is then stored. */
 export async function publishOnce(store: SessionStore, merchant = 'shop'): Promise<number> {
   const leased = await lease(store, { merchant });
-  await store.publish(leased, publicationOf(leased));
+  await store.publish(publicationOf(leased), leased);
   return leased.fence;
 }
 
@@ -108,11 +107,15 @@ export async function stateOf(store: SessionStore, merchant = 'shop', known = 0)
   return state;
 }
 
-/** Asserts the kind and rough length of a refusal's wait, and returns the mark that identifies what is waited for. */
-export function expectRefusal(result: ClaimResult, kind: ClaimResult['kind'], expectedMs: number): MomentMark {
+/** Makes merchants known, which then fall due at once. */
+export async function enrol(store: SessionStore, ...merchants: readonly string[]): Promise<void> {
+  await store.read(merchants.map((merchant) => ({ merchant, known: 0 })));
+}
+
+/** Asserts the kind and rough length of a refusal's wait. */
+export function expectRefusal(result: ClaimResult, kind: ClaimResult['kind'], expectedMs: number): void {
   expect(result.kind).toBe(kind);
-  if (!('retryInMs' in result) || result.mark === undefined) throw new Error('a refusal names what is waited for');
+  if (!('retryInMs' in result)) throw new Error('a refusal says how long to wait');
   expectAbout(result.retryInMs, expectedMs);
   expect(result.retryInMs).toBeGreaterThanOrEqual(0);
-  return result.mark;
 }
