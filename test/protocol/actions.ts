@@ -1,6 +1,6 @@
 import { knownOf } from '../../libs/session/src/merchant.js';
 import { answered, asks, callAnswered, feed, isAsking, isUnstored, ownSteps, unanswered, without } from './driver.js';
-import { StoreState } from './store-state.js';
+import { askStore, type StoreState } from './store-state.js';
 import {
   type Action,
   type Asked,
@@ -13,6 +13,7 @@ import {
   type Moment,
   msOf,
   phases,
+  readingOf,
   type Replica,
   type World,
 } from './world.js';
@@ -60,6 +61,7 @@ function nextPhase(world: World): Action {
     ...replica,
     hasAsked: false,
     hasDemanded: false,
+    hasReported: false,
     letsOthersOffer: isOut && replica.letsOthersOffer,
   }));
   return { label: 'time passes', world: awake({ ...world, time: world.time + 1, replicas }) };
@@ -155,7 +157,7 @@ function answersTo(world: World, at: number, asked: Asked): readonly Action[] {
     if (triedAt === world.time) return [];
     return [{ label: `${label}, the store ${world.storeState}`, world: unanswered(rest, at, asked) }];
   }
-  const { answer, store, told } = world.store.ask(question, clockOf(world), world.grants);
+  const { answer, store, told } = askStore(world.store, question, readingOf(world));
   const applied = written(rest, store, told);
   const done: Action = { label: `${label}: ${shown(answer.result)}`, world: answered(applied, at, asked, answer) };
   if (!mayStrike(world)) return [done];
@@ -180,8 +182,8 @@ function shown(result: unknown): string {
 /** The world with another store, which tells everyone what it has to tell. */
 function written(world: World, store: StoreState, told: { readonly generation?: number } | undefined): World {
   if (store === world.store) return world;
-  const lagging = world.faultsLeft > 0 ? world.store : undefined;
-  const isGrant = store.kept.record?.fence !== world.store.kept.record?.fence;
+  const lagging = world.faultsLeft > 0 ? { store: world.store } : undefined;
+  const isGrant = store?.fence !== world.store?.fence;
   const after: World = { ...world, store, lagging, grants: world.grants + (isGrant ? 1 : 0) };
   return told === undefined ? after : after.replicas.reduce((heard, _, at) => hearing(heard, at, told.generation), after);
 }
@@ -201,14 +203,13 @@ const mayStrike = (world: World): boolean => world.faultsLeft > 0 && world.time 
 export function momentOf(world: World): Moment {
   const { replicas, calls, store } = world;
   const isOpen = (call: number | undefined): boolean => call !== undefined && calls[call]?.state !== 'carried out';
-  const { record } = store.kept;
-  const lease = record?.lease;
+  const { lease, stored: kept } = store ?? {};
   const isLeased = lease !== undefined && lease.end.endsAtMs > clockOf(world);
   const mayCall = replicas.some(
     ({ merchant: { phase }, state, call }) => state !== 'crashed' && (phase.at === 'claiming' || isOpen(call)),
   );
   if (isLeased || mayCall || calls.some(({ state }) => state === 'sent')) return 'lease';
-  const stored = record?.stored?.session.generation ?? 0;
+  const stored = kept?.session.generation ?? 0;
   const areEven = replicas.every(
     ({ merchant: { held, phase } }) => held?.session.generation === stored && phase.at === 'idle',
   );
@@ -242,8 +243,8 @@ function storeFaults(world: World): readonly Action[] {
   const { lagging } = world;
   const outage = (storeState: 'silent' | 'refuses'): World => ({ ...world, storeState });
   return [
-    action(world, 'emptied', gap({ ...world, store: new StoreState(), lagging: undefined })),
-    ...(lagging === undefined ? [] : [action(world, 'failover', gap({ ...world, store: lagging, lagging: undefined }))]),
+    action(world, 'emptied', gap({ ...world, store: undefined, lagging: undefined })),
+    ...(lagging === undefined ? [] : [action(world, 'failover', gap({ ...world, store: lagging.store, lagging: undefined }))]),
     ...(world.storeState === 'answers'
       ? [action(world, 'silence', outage('silent')), action(world, 'refusal', outage('refuses'))]
       : []),
@@ -294,7 +295,7 @@ function replicaFaults(world: World, at: number): readonly Action[] {
 function allApplied(world: World, at: number): World {
   const open = world.replicas[at]?.asked.filter(({ answer }) => answer === undefined) ?? [];
   return open.reduce((after, asked) => {
-    const { answer, store, told } = after.store.ask(asked.question, clockOf(after), after.grants);
+    const { answer, store, told } = askStore(after.store, asked.question, readingOf(after));
     const applied = written(without(after, at, asked), store, told);
     return changed(applied, at, { asked: [...(applied.replicas[at]?.asked ?? []), { ...asked, answer }] });
   }, world);

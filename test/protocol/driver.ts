@@ -1,11 +1,11 @@
-import { plusMs, instantFromEpochMs } from '#libs/clock';
-import type { IssuedSession, RenewalOutcome } from '#libs/session';
+import { instantFromEpochMs } from '#libs/clock';
+import type { IssuedSession, RenewalOutcome, ReportResult } from '#libs/session';
 import { GatewayFailure } from '#libs/session';
 import { aServerPublicKey } from '#libs/testing';
 import { floorOf } from '../../libs/session/src/generations.js';
 import { type Effect, type Input, step } from '../../libs/session/src/life.js';
 import { generationOf, knownOf, untilRenewalMsOf, verdictOn } from '../../libs/session/src/merchant.js';
-import { type Answer, MERCHANT, type Question } from './store-state.js';
+import { type Answer, isDue, type Question } from './store-state.js';
 import {
   type Action,
   type Asked,
@@ -54,9 +54,7 @@ function performed(world: World, at: number, effect: Effect): World {
     case 'release':
       return asks(world, at, { ask: 'release', lease: effect.lease, release: effect.release });
     case 'offer':
-      return asks(world, at, { ask: 'offer', offer: effect.offer });
-    case 'condemn':
-      return asks(world, at, { ask: 'condemn', generation: effect.generation });
+      return asks(world, at, { ask: 'offer', publication: effect.offer });
     case 'report':
       return asks(world, at, { ask: 'report', report: effect.report, atMs: effect.atMs });
     case 'read':
@@ -83,12 +81,28 @@ export function asks(world: World, at: number, question: Question, inVain = fals
 }
 
 function ended(world: World, at: number, { result }: Extract<Effect, { do: 'end' }>): World {
-  const { rejected, merchant } = world.replicas[at] ?? {};
-  if (rejected === undefined || merchant === undefined) return world;
-  const { rejected: _answered, ...rest } = world.replicas[at] as Replica;
-  const after = { ...world, replicas: world.replicas.map((one, index) => (index === at ? rest : one)) };
-  if (generationOf(merchant) > rejected) return after;
-  return feed(after, at, { on: 'unreplaced', generation: rejected, result });
+  const { rejected, merchant } = world.replicas[at] as Replica;
+  if (rejected?.waitsFor !== 'wish') return world;
+  const { generation, attempts } = rejected;
+  const isNewer = generationOf(merchant) > generation;
+  if (!isNewer && attempts < MAX_ATTEMPTS && mayBeWishedAgain.has(result.kind)) {
+    // What another replica has published is read first.
+    const isAhead = result.kind === 'already_newer' || result.kind === 'lost';
+    const again = { generation, attempts: attempts + 1, waitsFor: 'read' } as const;
+    const waiting = changed(world, at, { rejected: again });
+    return isAhead ? changed(waiting, at, { wantsRead: true }) : wishing(waiting, at, 'read');
+  }
+  const after = gone(world, at, 'rejected');
+  return isNewer ? after : feed(after, at, { on: 'unreplaced', generation, result });
+}
+
+/** The attempt that a report joins may have been made for a lesser wish. */
+const MAX_ATTEMPTS = 2;
+const mayBeWishedAgain: ReadonlySet<string> = new Set(['renewed', 'already_newer', 'lost', 'not_due']);
+
+function gone(world: World, at: number, name: 'rejected' | 'call'): World {
+  const { [name]: _over, ...rest } = world.replicas[at] as Replica;
+  return { ...world, replicas: world.replicas.map((one, index) => (index === at ? rest : one)) };
 }
 
 // ---- The create call
@@ -135,8 +149,7 @@ export function issuedBy(world: World, at: number, index: number): IssuedSession
 
 export function callAnswered(world: World, at: number, outcome: 'created' | RenewalOutcome): World {
   const { call = -1 } = world.replicas[at] as Replica;
-  const { call: _over, ...rest } = world.replicas[at] as Replica;
-  const free = { ...world, replicas: world.replicas.map((one, index) => (index === at ? (rest as Replica) : one)) };
+  const free = gone(world, at, 'call');
   if (outcome === 'created') return feed(free, at, { on: 'created', issued: issuedBy(world, at, call) });
   const kind = outcome === 'timeout' ? 'timeout' : 'transient';
   return feed(free, at, { on: 'not_created', failure: failures[kind] });
@@ -168,15 +181,13 @@ export function answered(before: World, at: number, asked: Asked, answer: Answer
     case 'release':
       return world;
     case 'offer':
-      return feed(world, at, { on: 'offered', generation: offered(asked), answer: answer.result.kind });
-    case 'condemn':
-      return wishing(feed(world, at, { on: 'judged', generation: condemned(asked), isEarly: answer.result }), at);
+      return feed(world, at, { on: 'offered', generation: offered(asked), answer: answer.result });
     case 'report':
-      return feed(world, at, { on: 'reported', atMs: reportedAt(asked), isKept: answer.result });
+      return reported(world, at, asked, answer.result);
     case 'read':
     case 'sync': {
       const synced = answer.ask === 'sync' ? { isSynced: true, letsOthersOffer: true } : {};
-      const heard = changed(world, at, answer.result.dueInMs === undefined ? { isSynced: false } : synced);
+      const heard = changed(world, at, synced);
       return wasRead(heard, at, asked, answer);
     }
   }
@@ -202,7 +213,8 @@ function wasRead(world: World, at: number, asked: Asked, { result }: Extract<Ans
   const { stored } = result;
   const wayMs = ms - asked.askedAtMs;
   const ageMs = stored.kind === 'session' ? before.ageMs(stored.ageMs, stored.session.createdAt) + wayMs : 0;
-  return feed(after, at, { on: 'stored', state: result, ageMs, failureBefore: asked.failureBefore });
+  const read = feed(after, at, { on: 'stored', state: result, ageMs, failureBefore: asked.failureBefore });
+  return wishing(read, at, 'read');
 }
 
 /** The adapter gives up: the question may have been applied. */
@@ -219,10 +231,8 @@ export function unanswered(before: World, at: number, asked: Asked): World {
       return world;
     case 'offer':
       return feed(world, at, { on: 'offered', generation: offered(asked), answer: 'outage' });
-    case 'condemn':
-      return wishing(world, at);
     case 'report':
-      return feed(world, at, { on: 'reported', atMs: reportedAt(asked), isKept: false });
+      return reported(world, at, asked, undefined);
     case 'sync':
     case 'read': {
       const { noted, wallOffsetMs } = world.replicas[at] as Replica;
@@ -234,9 +244,15 @@ export function unanswered(before: World, at: number, asked: Asked): World {
   }
 }
 
-const offered = ({ question }: Asked): number => (question.ask === 'offer' ? question.offer.session.generation : 0);
-const condemned = ({ question }: Asked): number => (question.ask === 'condemn' ? question.generation : 0);
-const reportedAt = ({ question }: Asked): number => (question.ask === 'report' ? question.atMs : 0);
+const offered = ({ question }: Asked): number =>
+  question.ask === 'offer' ? question.publication.session.generation : 0;
+
+function reported(world: World, at: number, { question }: Asked, answer: ReportResult | undefined): World {
+  if (question.ask !== 'report') return world;
+  const { report, atMs } = question;
+  const told = feed(world, at, { on: 'reported', report, atMs, answer });
+  return report.mayProve ? wishing(told, at, 'judgement') : told;
+}
 
 // ---- What a replica does next of its own accord
 
@@ -268,7 +284,7 @@ function roundOf(world: World, at: number, replica: Replica): Action | undefined
   if (!replica.isSynced) {
     return { label: `${at} enrols`, world: asks(world, at, { ask: 'sync', known: knownOf(merchant) }) };
   }
-  if (replica.letsOthersOffer || merchant.phase.at !== 'idle' || !world.store.isDue(clockOf(world))) return undefined;
+  if (replica.letsOthersOffer || merchant.phase.at !== 'idle' || !isDue(world.store, clockOf(world))) return undefined;
   const after = changed(world, at, { hasAsked: true });
   const now = nowOf(world, at);
   const isDueHere =
@@ -291,20 +307,26 @@ function demandOf(world: World, at: number, replica: Replica): Action | undefine
 }
 
 /** A consumer finds its session dead, and nothing will tell this replica of a newer one. */
-function reportOf(world: World, at: number, { merchant, hasDemanded, rejected }: Replica): Action | undefined {
+function reportOf(world: World, at: number, { merchant, hasReported, rejected }: Replica): Action | undefined {
   const { held } = merchant;
-  if (hasDemanded || rejected !== undefined || held === undefined || !isOrphaned(world)) return undefined;
+  if (hasReported || rejected !== undefined || held === undefined || !isOrphaned(world)) return undefined;
   if (verdictOn(merchant, nowOf(world, at)).result === 'unavailable') return undefined;
   const { generation } = held.session;
-  const asked = changed(world, at, { hasDemanded: true, rejected: generation });
+  const waiting = { generation, attempts: 1, waitsFor: 'judgement' } as const;
+  const asked = changed(world, at, { hasReported: true, rejected: waiting });
   const told = feed(asked, at, { on: 'rejected', generation, reason: 'b_unknown_device' });
-  const isJudged = told.replicas[at]?.asked.some(({ question }) => question.ask === 'condemn') === true;
-  return { label: `a consumer at ${at} reports ${generation}`, world: isJudged ? told : wishing(told, at) };
+  const isJudged = told.replicas[at]?.asked.some(({ question }) => question.ask === 'report') === true;
+  const after = isJudged ? told : wishing(told, at, 'judgement');
+  return { label: `a consumer at ${at} reports ${generation}`, world: after };
 }
 
-function wishing(world: World, at: number): World {
-  const above = world.replicas[at]?.rejected;
-  if (above === undefined) return world;
+/** The consumer's wish, once what it has waited for is there. */
+function wishing(before: World, at: number, waitedFor: 'judgement' | 'read'): World {
+  const { rejected, merchant } = before.replicas[at] as Replica;
+  if (rejected?.waitsFor !== waitedFor) return before;
+  const { generation: above } = rejected;
+  if (generationOf(merchant) > above) return gone(before, at, 'rejected');
+  const world = changed(before, at, { rejected: { ...rejected, waitsFor: 'wish' } });
   return feed(world, at, { on: 'wanted', trigger: 'rejection', above, reason: 'b_unknown_device' });
 }
 
@@ -315,7 +337,5 @@ function isOrphaned({ live, replicas, store, calls: made }: World): boolean {
     const isCalling = call !== undefined && ['sent', 'carried out'].includes(made[call]?.state ?? '');
     return isCalling || (live >= 0 && held?.session.authToken === String(live));
   });
-  return !isKnown && (live < 0 || store.kept.record?.stored?.session.authToken !== String(live));
+  return !isKnown && (live < 0 || store?.stored?.session.authToken !== String(live));
 }
-
-export { MERCHANT, plusMs };

@@ -1,15 +1,15 @@
 import { instantFromEpochMs } from '#libs/clock';
 import { admit } from '../../libs/session/src/session-admission.js';
 import { answered, asks, issuedBy, without } from './driver.js';
-import { MERCHANT, StoreState } from './store-state.js';
-import { type Asked, type Call, changed, clockOf, freshReplica, msOf, phases, settings, type World } from './world.js';
+import { askStore, MERCHANT } from './store-state.js';
+import { type Asked, type Call, changed, freshReplica, msOf, phases, readingOf, settings, type World } from './world.js';
 
 /** Every replica holds the first session, which is one phase old. */
 export function newWorld(replicas: number, faults: number): World {
   const empty: World = {
     time: 0,
     clockOffset: 0,
-    store: new StoreState(),
+    store: undefined,
     grants: 0,
     storeState: 'answers',
     isGatewayDown: false,
@@ -24,7 +24,7 @@ export function newWorld(replicas: number, faults: number): World {
   const read = made.replicas.reduce((world, _, at) => {
     const asking = asks(world, at, { ask: 'sync', known: 0 });
     const asked = asking.replicas[at]?.asked[0] as Asked;
-    const { answer } = asking.store.ask(asked.question, clockOf(asking), 0);
+    const { answer } = askStore(asking.store, asked.question, readingOf(asking));
     const synced = answered(without(asking, at, asked), at, asked, answer);
     return changed(synced, at, { letsOthersOffer: false, wantsRead: false });
   }, made);
@@ -32,10 +32,10 @@ export function newWorld(replicas: number, faults: number): World {
 }
 
 function withFirstSession(world: World): World {
-  const clockMs = clockOf(world);
+  const reading = readingOf(world);
   const request = { merchant: MERCHANT, owner: 'maker', leaseMs: 1_000, mode: 'when_due', newerThan: 0, floor: 0 } as const;
   const claim = { ...request, budget: settings.budget, coolDownMs: 0 };
-  const { answer, store } = world.store.ask({ ask: 'claim', request: claim }, clockMs, 0);
+  const { answer, store } = askStore(world.store, { ask: 'claim', request: claim }, reading);
   if (answer.ask !== 'claim' || answer.result.kind !== 'claimed') throw new Error('nobody else claims');
   const { lease } = answer.result;
   const ms = msOf(world);
@@ -52,5 +52,5 @@ function withFirstSession(world: World): World {
   const session = admit(issuedBy(called, 0, 0), facts);
   const nextDueInMs = session.renewAt - instantFromEpochMs(ms);
   const publication = { session, ageMs: 0, nextDueInMs };
-  return { ...called, store: store.ask({ ask: 'publish', lease, publication }, clockMs, 0).store };
+  return { ...called, store: askStore(store, { ask: 'publish', lease, publication }, reading).store };
 }

@@ -41,7 +41,7 @@ const losesData: readonly FaultKind[] = ['failover', 'emptied'];
 const movesStoreClock: readonly FaultKind[] = ['clock forward', 'clock back'];
 const endsLeasesEarly: readonly FaultKind[] = [...losesData, ...movesStoreClock];
 
-const generationIn = ({ store }: World): number => store.kept.record?.stored?.session.generation ?? 0;
+const generationIn = ({ store }: World): number => store?.stored?.session.generation ?? 0;
 const heldBy = ({ merchant: { held } }: Replica): number => held?.session.generation ?? 0;
 const sessionOf = ({ merchant: { held } }: Replica): number => (held === undefined ? NaN : callOf(held.session.authToken));
 /** By true time: when the gateway ends it, whatever anybody believes. */
@@ -77,7 +77,7 @@ function oneSessionPerGeneration({ after: { calls, replicas, store } }: Moved): 
     sessions.set(generation, known);
     return known === session;
   };
-  const { stored } = store.kept.record ?? {};
+  const { stored } = store ?? {};
   return (
     calls.every(({ generation }, session) => isAlone(generation, session)) &&
     (stored === undefined || isAlone(stored.session.generation, callOf(stored.session.authToken))) &&
@@ -87,7 +87,7 @@ function oneSessionPerGeneration({ after: { calls, replicas, store } }: Moved): 
 
 function generationsGrow({ before, after }: Moved): boolean {
   const isReplaced = after.faults.length > before.faults.length && losesData.includes(after.faults.at(-1)?.kind ?? 'crash');
-  const fenceIn = ({ store }: World): number => store.kept.record?.fence ?? 0;
+  const fenceIn = ({ store }: World): number => store?.fence ?? 0;
   const shrinks = generationIn(after) < generationIn(before) || fenceIn(after) < fenceIn(before);
   if (!isReplaced && shrinks) return false;
   return after.replicas.every((one, at) => {
@@ -124,8 +124,7 @@ function renewedInTime({ after }: Moved): boolean {
 }
 
 function isHeldUp(world: World): boolean {
-  const { record, due } = world.store.kept;
-  const { lease, failures = 0 } = record ?? {};
+  const { lease, due, failures = 0 } = world.store ?? {};
   const isAhead = (moment: number, byMs: number): boolean => moment > clockOf(world) && moment < clockOf(world) + byMs;
   const isLeased = lease !== undefined && isAhead(lease.end.endsAtMs, Infinity);
   // It falls due within the phase: whoever let others speak first tries again a moment later.
@@ -141,7 +140,7 @@ function mustWait(world: World, at: number): boolean {
 }
 
 function isBudgetSpent(world: World): boolean {
-  const calls = world.store.kept.record?.calls.calls ?? [];
+  const calls = world.store?.calls ?? [];
   const within = (perMs: number): number => calls.filter(({ atMs }) => atMs + perMs > clockOf(world)).length;
   return settings.budget.some((window) => within(window.perMs) >= window.calls);
 }
@@ -218,7 +217,7 @@ function fewCalls({ after: { faults, extraCalls, calls } }: Moved): boolean {
 /** Whoever waits for a moment of the store before a renewal, such as a back-off, need not agree with the others yet. */
 function allAgree({ after }: Moved): boolean {
   if (!isQuiet(after) || after.live < 0) return true;
-  if (isHeldUp(after)) return after.time < phases.horizon || isBudgetSpent(after);
+  if (isHeldUp(after) && (after.time < phases.horizon || isBudgetSpent(after))) return true;
   return after.replicas.every((one, at) => {
     const { result } = verdictOn(one.merchant, nowOf(after, at));
     return result === 'unavailable' || sessionOf(one) === after.live;
@@ -235,11 +234,11 @@ function nothingIsLost({ after }: Moved): boolean {
 }
 
 function everyPhaseEnds({ after }: Moved): boolean {
-  return after.replicas.every(({ merchant: { phase, isOffering }, asked, call, rejected, state }) => {
+  return after.replicas.every(({ merchant: { phase, isOffering }, asked, call, rejected, wantsRead, state }) => {
     if (state !== 'up') return true;
     const asks = (ask: string): boolean => asked.some(({ question }) => question.ask === ask);
     if (isOffering && !asks('offer')) return false;
-    if (phase.at === 'idle') return rejected === undefined || asks('condemn');
+    if (phase.at === 'idle') return rejected === undefined || asks('report') || (rejected.waitsFor === 'read' && (wantsRead || asks('read')));
     if (phase.at === 'claiming') return asks('claim');
     if (phase.at === 'calling') return call !== undefined;
     return phase.at === 'publishing' && asks('publish');

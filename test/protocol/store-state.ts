@@ -1,115 +1,88 @@
 import { instantFromEpochMs } from '#libs/clock';
 import type { ClaimRequest, ClaimResult, DeathReport, Lease, LeaseRelease } from '#libs/session';
-import type { Offer, OfferResult, Publication, StoredState } from '#libs/session';
-import { MerchantLedger } from '../../libs/store/src/memory/merchant-ledger.js';
+import type { Publication, ReportResult, StoredState } from '#libs/session';
+import { memoryStore } from '#libs/store';
 
-/** What a replica asks the store about its one merchant. */
+/** What the store keeps of the one merchant; undefined if it does not know it. */
+export type StoreState = memoryStore.MerchantRecord | undefined;
+
+/** What a replica asks the store. An offer is a publication without a lease; a sync is the read that a round makes. */
 export type Question =
   | { readonly ask: 'claim'; readonly request: ClaimRequest }
   | { readonly ask: 'publish'; readonly lease: Lease; readonly publication: Publication }
+  | { readonly ask: 'offer'; readonly publication: Publication }
   | { readonly ask: 'release'; readonly lease: Lease; readonly release: LeaseRelease }
-  | { readonly ask: 'offer'; readonly offer: Offer }
-  | { readonly ask: 'condemn'; readonly generation: number }
   | { readonly ask: 'report'; readonly report: DeathReport; readonly atMs: number }
-  | { readonly ask: 'read'; readonly known: number }
-  /** Makes the merchant known first. */
-  | { readonly ask: 'sync'; readonly known: number };
+  | { readonly ask: 'read' | 'sync'; readonly known: number };
 
-interface Results {
-  readonly claim: ClaimResult;
-  readonly publish: 'published' | 'fenced';
-  readonly release: boolean;
-  readonly offer: OfferResult;
-  readonly condemn: boolean;
-  readonly report: boolean;
-  readonly read: StoredState;
-  readonly sync: StoredState;
-}
-
-export type Answer = { [Ask in keyof Results]: { readonly ask: Ask; readonly result: Results[Ask] } }[keyof Results];
+export type Answer =
+  | { readonly ask: 'claim'; readonly result: ClaimResult }
+  | { readonly ask: 'publish' | 'offer'; readonly result: 'published' | 'fenced' }
+  | { readonly ask: 'release'; readonly result: boolean }
+  | { readonly ask: 'report'; readonly result: ReportResult }
+  | { readonly ask: 'read' | 'sync'; readonly result: StoredState };
 
 export interface Answered {
   readonly answer: Answer;
-  /** The same one if nothing was written. */
   readonly store: StoreState;
   /** What every replica is told, if anything. */
-  readonly told?: { readonly generation?: number };
+  readonly told: { readonly generation?: number } | undefined;
 }
 
 export const MERCHANT = 'shop';
 
-/** The memory store as a value: asking it something gives another one. */
-export class StoreState {
-  readonly #ledger: MerchantLedger;
-
-  constructor(ledger = new MerchantLedger()) {
-    this.#ledger = ledger;
-  }
-
-  get kept(): ReturnType<MerchantLedger['kept']> {
-    return this.#ledger.kept(MERCHANT);
-  }
-
-  isDue(clockMs: number): boolean {
-    return this.#ledger.due(1, timeAt(clockMs, 0)).merchants.length > 0;
-  }
-
-  /**
-   * @param clockMs the store's own clock, by which it measures everything
-   * @param grants no two leases are granted in the same millisecond, on whichever side of a lost write
-   */
-  ask(question: Question, clockMs: number, grants: number): Answered {
-    const time = timeAt(clockMs, grants);
-    if (question.ask === 'read') {
-      const result = this.#ledger.read({ merchant: MERCHANT, known: question.known }, time);
-      return { answer: { ask: 'read', result }, store: this };
-    }
-    const ledger = this.#ledger.copied();
-    const store = new StoreState(ledger);
-    switch (question.ask) {
-      case 'claim': {
-        const result = ledger.claim(question.request, time);
-        const isNew = ledger.kept(MERCHANT).record?.lease !== undefined && result.kind === 'claimed';
-        return { answer: { ask: 'claim', result }, store: isNew ? store : this };
-      }
-      case 'publish': {
-        const { lease, publication } = question;
-        const { result, hasChanged } = ledger.publish(lease, publication, time);
-        const answer = { ask: 'publish', result } as const;
-        return hasChanged ? { answer, store, told: { generation: lease.fence } } : { answer, store: this };
-      }
-      case 'release': {
-        const { lease, release } = question;
-        const result = ledger.release(lease, release, time);
-        const answer = { ask: 'release', result } as const;
-        if (!result) return { answer, store: this };
-        return release.failure === undefined ? { answer, store } : { answer, store, told: {} };
-      }
-      case 'offer': {
-        const { result, hasChanged } = ledger.offer(question.offer, time);
-        const answer = { ask: 'offer', result } as const;
-        const { generation } = question.offer.session;
-        return hasChanged ? { answer, store, told: { generation } } : { answer, store: this };
-      }
-      case 'condemn': {
-        const { result, hasChanged } = ledger.condemn(MERCHANT, question.generation);
-        const answer = { ask: 'condemn', result } as const;
-        return hasChanged ? { answer, store, told: {} } : { answer, store: this };
-      }
-      case 'report': {
-        const result = ledger.reportDead(MERCHANT, question.report, time);
-        return { answer: { ask: 'report', result }, store: result ? store : this, ...(result ? { told: {} } : {}) };
-      }
-      case 'sync': {
-        const isKnown = this.kept.due !== undefined;
-        ledger.enrol([MERCHANT], time);
-        const result = ledger.read({ merchant: MERCHANT, known: question.known }, time);
-        return { answer: { ask: 'sync', result }, store: isKnown ? this : store };
-      }
-    }
-  }
+/** The store's own clock, and how many leases it ever granted: no two in one millisecond, even if it forgot the first. */
+export interface StoreClockReading {
+  readonly ms: number;
+  readonly grants: number;
 }
 
-function timeAt(clockMs: number, grants: number): { monotonicMs: number; wall: ReturnType<typeof instantFromEpochMs> } {
-  return { monotonicMs: clockMs, wall: instantFromEpochMs(clockMs + 2 * grants) };
+const timeOf = ({ ms, grants }: StoreClockReading): memoryStore.StoreTime => ({
+  monotonicMs: ms,
+  wall: instantFromEpochMs(ms + 2 * grants),
+});
+
+export function isDue(store: StoreState, ms: number): boolean {
+  if (store === undefined) return false;
+  return memoryStore.dueIn([[MERCHANT, store]], 1, timeOf({ ms, grants: 0 })).merchants.length > 0;
+}
+
+/** Asks the memory store, by its own rules. */
+export function askStore(store: StoreState, question: Question, reading: StoreClockReading): Answered {
+  const time = timeOf(reading);
+  const before = store ?? memoryStore.newRecord(time);
+  const after = <Result>(
+    { record, announcement }: memoryStore.Outcome<Result>,
+    answer: Answer,
+  ): Answered => ({
+    answer,
+    store: record === before ? store : record,
+    told: announcement?.kind === 'changed' ? announcement : undefined,
+  });
+  switch (question.ask) {
+    case 'claim': {
+      const outcome = memoryStore.claimIn(before, question.request, time);
+      return after(outcome, { ask: 'claim', result: outcome.answer });
+    }
+    case 'publish':
+    case 'offer': {
+      const lease = question.ask === 'publish' ? question.lease : undefined;
+      const outcome = memoryStore.publishIn(before, question.publication, { lease, time });
+      return after(outcome, { ask: question.ask, result: outcome.answer });
+    }
+    case 'release': {
+      const { lease, release } = question;
+      const outcome = memoryStore.releaseIn(before, lease, { release, time });
+      return after(outcome, { ask: 'release', result: outcome.answer });
+    }
+    case 'report': {
+      const outcome = memoryStore.reportIn(before, MERCHANT, { report: question.report, time });
+      return after(outcome, { ask: 'report', result: outcome.answer });
+    }
+    case 'read':
+    case 'sync': {
+      const result = memoryStore.stateIn(before, { merchant: MERCHANT, known: question.known }, time);
+      return { answer: { ask: question.ask, result }, store: before, told: undefined };
+    }
+  }
 }

@@ -23,15 +23,15 @@ export function keyOf(world: World): number {
       `${extraCalls.leased} ${extraCalls.reported} ${struckAsFarAsItCounts(world.faults)}`,
   );
   const storePart = storePartOf(store, clockOf(world));
-  const laggingPart = lagging === undefined ? undefined : storePartOf(lagging, clockOf(world));
+  const laggingPart = lagging === undefined ? undefined : storePartOf(lagging.store, clockOf(world));
   const callParts = world.calls.map((call) => partOf(call, 0, () => callText(call)));
   const replicaParts = world.replicas.map((replica) => replicaPartOf(replica, msOf(world)));
   const ranks = ranksOf([storePart, ...(laggingPart === undefined ? [] : [laggingPart]), ...callParts, ...replicaParts]);
   const ranked = ({ hash, generations }: Part): number => mixed([hash, ...generations.map((one) => ranks.get(one) ?? -1)]);
   const replicas = replicaParts.map((part, at) => {
     const owner = ownerOf(world, at);
-    const owns = (one: StoreState | undefined): number => (one?.kept.record?.lease?.owner === owner ? 1 : 0);
-    return mixed([ranked(part), 2 * owns(store) + owns(lagging)]);
+    const owns = (one: StoreState): number => (one?.lease?.owner === owner ? 1 : 0);
+    return mixed([ranked(part), 2 * owns(store) + owns(lagging?.store)]);
   });
   replicas.sort((a, b) => a - b);
   return mixed([
@@ -86,39 +86,40 @@ function callText({ generation: number, grantedAtMs, isEarly, state, madeAtMs }:
 }
 
 function storePartOf(store: StoreState, nowMs: number): Part {
-  return partOf(store, nowMs, () => {
-    const { record, due } = store.kept;
-    const dueText = due === undefined ? ['none'] : [ahead(due.endsAtMs, nowMs), due.endsAtMs > nowMs ? due.lengthMs : 0];
-    if (record === undefined) return dueText;
-    const { stored, lease, reportedDead, cooledDown, calls } = record;
+  return partOf(store ?? forgotten, nowMs, () => {
+    if (store === undefined) return ['nothing'];
+    const { fence, stored, lease, reported, cooledDownAtMs, calls, due } = store;
     const isLeased = lease !== undefined && lease.end.endsAtMs > nowMs;
     return [
-      ...dueText,
-      generation(record.fence),
+      ahead(due.endsAtMs, nowMs),
+      due.endsAtMs > nowMs ? due.lengthMs : 0,
+      generation(fence),
       ...(stored === undefined ? [] : [generation(stored.session.generation), stored.session.authToken, stored.answeredAtMs]),
-      stored?.isContested,
-      ...(isLeased ? [generation(lease.fence), lease.end.endsAtMs, lease.coolsDown] : ['free']),
-      record.failures,
-      record.failure?.kind,
-      record.failure?.at,
-      generation(record.condemned),
-      ...(reportedDead === undefined ? [] : [JSON.stringify(reportedDead.report.heldUp), reportedDead.atMs]),
-      cooledDown === undefined || cooledDown.fromMs + PHASE_MS <= nowMs ? '' : cooledDown.fromMs,
-      ...calls.calls.map(({ atMs }) => atMs).filter((atMs) => atMs + 4 * PHASE_MS > nowMs),
+      isLeased ? lease.end.endsAtMs : 'free',
+      store.failures,
+      store.failure?.kind,
+      store.failure?.at,
+      ...(reported === undefined ? [] : [generation(reported.generation), JSON.stringify(reported.heldUp), reported.atMs, reported.diedEarly]),
+      cooledDownAtMs === undefined || cooledDownAtMs + PHASE_MS <= nowMs ? '' : cooledDownAtMs,
+      ...calls.map(({ atMs }) => atMs).filter((atMs) => atMs + 4 * PHASE_MS > nowMs),
     ];
   });
 }
 
+const forgotten = {};
+
 function replicaPartOf(replica: Replica, nowMs: number): Part {
   return partOf(replica, nowMs, () => {
     const { merchant, asked, epoch: _name, noted, ...rest } = replica;
-    const { state, call, wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, isDeaf } = rest;
+    const { state, call, wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, hasReported, isDeaf } = rest;
     return [
       state,
       call,
-      [wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, isDeaf].map(Number).join(''),
+      [wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, hasReported, isDeaf].map(Number).join(''),
       rest.wallOffsetMs,
-      generation(rest.rejected),
+      generation(rest.rejected?.generation),
+      rest.rejected?.attempts,
+      rest.rejected?.waitsFor,
       ...merchantText(merchant, nowMs),
       ...noted.map(({ storeMs = 0, ms, wallMs }, at) => `${storeMs - ms}:${wallMs - ms}:${at === noted.length - 1 ? 0 : ms}`),
       ...asked.flatMap(askedText),
@@ -148,11 +149,9 @@ function questionText(question: Question): readonly unknown[] {
     case 'release':
       return [...leaseText(question.lease), question.release.called, question.release.nextDueInMs];
     case 'offer':
-      return [generation(question.offer.session.generation), question.offer.ageMs, generation(question.offer.known)];
-    case 'condemn':
-      return [generation(question.generation)];
+      return [generation(question.publication.session.generation), question.publication.ageMs];
     case 'report':
-      return [generation(question.report.generation), question.atMs, JSON.stringify(question.report.heldUp)];
+      return [generation(question.report.generation), question.atMs, JSON.stringify(question.report.heldUp), question.report.mayProve];
     case 'read':
     case 'sync':
       return [generation(question.known)];
@@ -188,7 +187,6 @@ function heldText({ session, ...held }: NonNullable<Merchant['held']>, nowMs: nu
     session.expiresAt - session.createdAt,
     session.createdAt,
     held.answeredAtMs,
-    generation(held.known),
     held.kept,
     ahead(held.restsUntilMs, nowMs),
     held.isReported,
@@ -205,7 +203,7 @@ function phaseText({ phase }: Merchant): readonly unknown[] {
   if (phase.at === 'claiming') return [...wish, phase.askedAtMs];
   const { endsAtMs, grantedAtMs: _told, lease } = phase;
   const granted = [...wish, ...leaseText(lease), endsAtMs];
-  if (phase.at === 'calling') return [...granted, phase.askedAtMs, generation(phase.known), phase.before.deathsBefore];
+  if (phase.at === 'calling') return [...granted, phase.askedAtMs, phase.before.deathsBefore];
   return phase.at === 'publishing' ? [...granted, phase.answeredAtMs] : granted;
 }
 

@@ -4,7 +4,7 @@ import { someSettings } from '#libs/testing';
 import type { Input } from '../../libs/session/src/life.js';
 import { type Merchant, type Now, unknownMerchant } from '../../libs/session/src/merchant.js';
 import { StoreClock } from '../../libs/session/src/store-clock.js';
-import { type Answer, MERCHANT, type Question, StoreState } from './store-state.js';
+import { type Answer, MERCHANT, type Question, type StoreClockReading, type StoreState } from './store-state.js';
 
 /** One phase is the shortest time that matters: everything that can be done at once is done before the next begins. */
 export const PHASE_MS = 10_000;
@@ -91,6 +91,13 @@ interface Noted {
   readonly wallMs: number;
 }
 
+interface Rejected {
+  readonly generation: number;
+  readonly attempts: number;
+  /** What holds its next wish up: the store's judgement of the death, or what the store has. */
+  readonly waitsFor: 'judgement' | 'read' | 'wish';
+}
+
 /** One process: the record of its merchant, and what its driver has under way. */
 export interface Replica {
   readonly state: 'up' | 'paused' | 'crashed';
@@ -109,13 +116,15 @@ export interface Replica {
   readonly letsOthersOffer: boolean;
   /** In this phase it was told to wait, or got no answer at all. */
   readonly hasAsked: boolean;
+  /** So were its readers, and its consumers. */
   readonly hasDemanded: boolean;
+  readonly hasReported: boolean;
   /** Its connection for announcements is down. */
   readonly isDeaf: boolean;
   readonly wallOffsetMs: number;
   readonly noted: readonly Noted[];
   /** A consumer waits for something newer than this. */
-  readonly rejected?: number;
+  readonly rejected?: Rejected;
 }
 
 /** Create calls that were not due: `reported` because a consumer found its session dead. */
@@ -127,7 +136,7 @@ export interface World {
   readonly clockOffset: number;
   readonly store: StoreState;
   /** The store without its last write: what a failover goes back to. */
-  readonly lagging?: StoreState | undefined;
+  readonly lagging?: { readonly store: StoreState } | undefined;
   /** How many leases were ever granted. */
   readonly grants: number;
   readonly storeState: 'answers' | 'refuses' | 'silent';
@@ -149,6 +158,7 @@ export interface Action {
 
 export const msOf = ({ time }: Pick<World, 'time'>): number => EPOCH_MS + time * PHASE_MS;
 export const clockOf = (world: World): number => msOf(world) + world.clockOffset * PHASE_MS;
+export const readingOf = (world: World): StoreClockReading => ({ ms: clockOf(world), grants: world.grants });
 export const ownerOf = (world: World, at: number): string => `${at}.${world.replicas[at]?.epoch ?? 0}`;
 /** The sessions of this world are named by the call that made them. */
 export const callOf = (authToken: string): number => Number(authToken);
@@ -215,6 +225,7 @@ export function freshReplica(epoch: number, wallOffsetMs: number): Replica {
     letsOthersOffer: false,
     hasAsked: false,
     hasDemanded: false,
+    hasReported: false,
     isDeaf: false,
     wallOffsetMs,
     noted: [],
