@@ -206,7 +206,7 @@ export function momentOf(world: World): Moment {
   const { lease, stored: kept } = store ?? {};
   const isLeased = lease !== undefined && lease.end.endsAtMs > clockOf(world);
   const mayCall = replicas.some(
-    ({ merchant: { phase }, state, call }) => state !== 'crashed' && (phase.at === 'claiming' || isOpen(call)),
+    ({ merchant: { phase }, state, call }) => state !== 'crashed' && (['claiming', 'handing_over'].includes(phase.at) || isOpen(call)),
   );
   if (isLeased || mayCall || calls.some(({ state }) => state === 'sent')) return 'lease';
   const stored = kept?.session.generation ?? 0;
@@ -282,8 +282,8 @@ function replicaFaults(world: World, at: number): readonly Action[] {
   return [
     named('crash', crashed(world)),
     ...(mayBeAnswered ? [named('crash', crashed(allApplied(world, at)), ', its questions answered')] : []),
-    named('pause', changed(world, at, { state: 'paused' })),
-    ...(mayBeAnswered ? [named('pause', changed(allApplied(world, at), at, { state: 'paused' }), ', its questions answered')] : []),
+    // What it has asked has left it.
+    named('pause', changed(mayBeAnswered ? allApplied(world, at) : world, at, { state: 'paused' })),
     named('forged hint', hearing(world, at, FORGED_GENERATION)),
     named('wall clock', wall(WALL_JUMP_MS), ', forward'),
     named('wall clock', wall(-WALL_JUMP_MS), ', back'),
@@ -299,6 +299,12 @@ function allApplied(world: World, at: number): World {
     const applied = written(without(after, at, asked), store, told);
     return changed(applied, at, { asked: [...(applied.replicas[at]?.asked ?? []), { ...asked, answer }] });
   }, world);
+}
+
+/** What was asked in an earlier phase: its adapter's time is up, whether or not the store has done it. */
+function givenUp(world: World, at: number): World {
+  const old = world.replicas[at]?.asked.filter(({ askedAtMs }) => askedAtMs < msOf(world)) ?? [];
+  return old.reduce<World>((after, asked) => unanswered(without(after, at, asked), at, asked), world);
 }
 
 /** Every way in which a lasting fault can end. */
@@ -318,7 +324,7 @@ function answering(world: World): World {
     hasAsked: false,
     asked: one.asked.map(({ triedAt: _past, ...asked }) => asked),
   }));
-  return { ...answers, replicas };
+  return replicas.reduce<World>((after, { state }, at) => (state === 'up' ? givenUp(after, at) : after), { ...answers, replicas });
 }
 
 function lateCalls(world: World): readonly Action[] {
@@ -338,7 +344,7 @@ function replicaHeals(world: World, at: number): readonly Action[] {
     return [{ label: `${at} starts again`, world: changed(world, at, { state: 'up' }) }];
   }
   if (replica?.state === 'paused') {
-    return [{ label: `${at} goes on`, world: awake(changed(world, at, { state: 'up' })) }];
+    return [{ label: `${at} goes on`, world: awake(givenUp(changed(world, at, { state: 'up' }), at)) }];
   }
   if (replica?.isDeaf !== true) return [];
   return [{ label: `${at} hears again`, world: changed(world, at, { isDeaf: false, wantsRead: true }) }];

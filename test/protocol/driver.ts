@@ -63,8 +63,9 @@ function performed(world: World, at: number, effect: Effect): World {
       return changed(world, at, { isSynced: false });
     case 'end':
       return ended(world, at, effect);
-    case 'hurry':
     case 'hand_over':
+      return changed(world, at, { isHandingOver: true });
+    case 'hurry':
     case 'say':
     case 'emit':
       return world;
@@ -107,6 +108,12 @@ function gone(world: World, at: number, name: 'rejected' | 'call'): World {
 
 // ---- The create call
 
+/** The consumers' running calls take no longer than they may; nobody waits for those of a paused process. */
+function handedOver(world: World, at: number): Action {
+  const after = feed(changed(world, at, { isHandingOver: false }), at, { on: 'handed_over' });
+  return { label: `the consumers of ${at} hold their calls`, world: after };
+}
+
 export const isLiveDue = (world: World): boolean =>
   world.live < 0 || msOf(world) >= (world.calls[world.live]?.madeAtMs ?? 0) + phases.renewAfter * PHASE_MS;
 
@@ -118,7 +125,7 @@ function calls(world: World, at: number): World {
   const call: Call = {
     generation: lease.fence,
     grantedAtMs: endsAtMs - lease.remainingMs,
-    sentAtMs: msOf(world),
+    sentWallMs: msOf(world) + (world.replicas[at]?.wallOffsetMs ?? 0),
     isEarly: wish.coolDownMs > 0 || wish.cutsShort !== undefined,
     state: 'sent',
     madeAtMs: 0,
@@ -133,7 +140,7 @@ function calls(world: World, at: number): World {
 
 /** As the gateway answers: its own moment of expiry, and its own clock. */
 export function issuedBy(world: World, at: number, index: number): IssuedSession {
-  const { madeAtMs, sentAtMs } = world.calls[index] as Call;
+  const { madeAtMs, sentWallMs } = world.calls[index] as Call;
   const wallOffsetMs = world.replicas[at]?.wallOffsetMs ?? 0;
   return {
     authToken: String(index),
@@ -142,7 +149,7 @@ export function issuedBy(world: World, at: number, index: number): IssuedSession
     clientKeyThumbprint: 'thumbprint',
     expiresAt: instantFromEpochMs(madeAtMs + phases.lifetime * PHASE_MS),
     gatewayDate: instantFromEpochMs(madeAtMs),
-    sentAt: instantFromEpochMs(sentAtMs + wallOffsetMs),
+    sentAt: instantFromEpochMs(sentWallMs),
     receivedAt: instantFromEpochMs(msOf(world) + wallOffsetMs),
   };
 }
@@ -260,6 +267,7 @@ function reported(world: World, at: number, { question }: Asked, answer: ReportR
 export function ownSteps(world: World, at: number): readonly Action[] {
   const replica = world.replicas[at];
   if (replica?.state !== 'up') return [];
+  if (replica.isHandingOver) return [handedOver(world, at)];
   const steps = [roundOf(world, at, replica), demandOf(world, at, replica), reportOf(world, at, replica)];
   return steps.filter((one) => one !== undefined);
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Bounds, explore } from './explore.js';
+import { exploreWith, mistakes } from './mistakes.js';
 import { type FaultKind, faultKinds } from './world.js';
 
 const { values } = parseArgs({
@@ -15,6 +16,8 @@ const { values } = parseArgs({
      * ends.
      */
     'by-pairs': { type: 'boolean', default: false },
+    /** Searches copies of the program with a mistake in each; only those with this in their name. */
+    mistakes: { type: 'string' },
   },
 });
 const secondsUsed = (): number => {
@@ -62,7 +65,26 @@ function search(one: Bounds): boolean {
   return false;
 }
 
-console.log(`${bounds.replicas} replicas, ${bounds.faults} faults`);
-const all = searches();
-const done = all.filter((one) => bounds.isTimeUp?.() !== true && search(one)).length;
-if (all.length > 1) console.log(`${done} of ${all.length} searches complete, nothing broken in them`);
+/** Whether each is found, by the promise that it breaks. */
+async function searchForMistakes(named: string): Promise<void> {
+  for (const mistake of mistakes.filter(({ name }) => name.includes(named))) {
+    const startedAt = secondsUsed();
+    const { kinds } = mistake;
+    const faults = kinds === undefined ? { faults: 1 } : { faults: 2, kinds };
+    const { breach, states } = await exploreWith(mistake, { replicas: 2, maxStates: bounds.maxStates, ...faults });
+    const found = breach?.promise.name ?? 'nothing';
+    const isFound = found === mistake.breaks;
+    if (!isFound) process.exitCode = 1;
+    const seconds = `${(secondsUsed() - startedAt).toFixed(1)} s, ${states} states, ${breach?.trace.length ?? 0} steps`;
+    console.log(`${isFound ? 'found' : 'NOT FOUND'} by ${found} (${seconds}): ${mistake.name}`);
+  }
+}
+
+if (values.mistakes !== undefined) {
+  await searchForMistakes(values.mistakes);
+} else {
+  console.log(`${bounds.replicas} replicas, ${bounds.faults} faults`);
+  const all = searches();
+  const done = all.filter((one) => bounds.isTimeUp?.() !== true && search(one)).length;
+  if (all.length > 1) console.log(`${done} of ${all.length} searches complete, nothing broken in them`);
+}

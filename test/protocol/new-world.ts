@@ -42,7 +42,7 @@ function withFirstSession(world: World): World {
   const call: Call = {
     generation: lease.fence,
     grantedAtMs: ms,
-    sentAtMs: ms,
+    sentWallMs: ms,
     isEarly: false,
     state: 'carried out',
     madeAtMs: ms,

@@ -53,7 +53,7 @@ function oneLease({ after }: Moved): boolean {
   if (struckBy(after, endsLeasesEarly)) return true;
   const holders = after.replicas.filter(
     ({ merchant: { phase }, state }) =>
-      state !== 'crashed' && phase.at === 'calling' && phase.endsAtMs > msOf(after),
+      state !== 'crashed' && (phase.at === 'handing_over' || phase.at === 'calling') && phase.endsAtMs > msOf(after),
   );
   const orphans = after.calls.filter(
     ({ state }, index) => state === 'sent' && after.replicas.every(({ call }) => call !== index),
@@ -110,7 +110,7 @@ function noneExpired({ after }: Moved): boolean {
     const { result } = verdictOn(one.merchant, nowOf(after, at));
     if (result === 'unavailable') return true;
     const leftMs = endOf(after.calls[sessionOf(one)] as Call) - msOf(after);
-    return leftMs > 0 && (result === 'stale' || leftMs > (phases.lifetime - phases.margin) * PHASE_MS - 1);
+    return leftMs > 0 && (result === 'stale' || leftMs > (phases.lifetime - phases.margin) * PHASE_MS);
   });
 }
 
@@ -119,7 +119,7 @@ function renewedInTime({ after }: Moved): boolean {
   if (after.time < phases.margin || !isQuiet(after) || isHeldUp(after)) return true;
   return after.replicas.every(({ merchant }, at) => {
     const { held, freshMs } = serveFactsOf(merchant, nowOf(after, at));
-    return held && freshMs > -PHASE_MS / 2;
+    return held && freshMs > 0;
   });
 }
 
@@ -234,12 +234,13 @@ function nothingIsLost({ after }: Moved): boolean {
 }
 
 function everyPhaseEnds({ after }: Moved): boolean {
-  return after.replicas.every(({ merchant: { phase, isOffering }, asked, call, rejected, wantsRead, state }) => {
+  return after.replicas.every(({ merchant: { phase, isOffering }, asked, call, rejected, wantsRead, isHandingOver, state }) => {
     if (state !== 'up') return true;
     const asks = (ask: string): boolean => asked.some(({ question }) => question.ask === ask);
     if (isOffering && !asks('offer')) return false;
     if (phase.at === 'idle') return rejected === undefined || asks('report') || (rejected.waitsFor === 'read' && (wantsRead || asks('read')));
     if (phase.at === 'claiming') return asks('claim');
+    if (phase.at === 'handing_over') return isHandingOver;
     if (phase.at === 'calling') return call !== undefined;
     return phase.at === 'publishing' && asks('publish');
   });

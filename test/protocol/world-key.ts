@@ -81,8 +81,8 @@ const none = new Generation(0);
 const generation = (number: number | undefined): Generation => (number === undefined || number === 0 ? none : new Generation(number));
 const ahead = (moment: number | undefined, nowMs: number): number => Math.max(0, (moment ?? 0) - nowMs);
 
-function callText({ generation: number, grantedAtMs, isEarly, state, madeAtMs }: Call): readonly unknown[] {
-  return [generation(number), grantedAtMs, isEarly, state, madeAtMs];
+function callText({ generation: number, sentWallMs, grantedAtMs, isEarly, state, madeAtMs }: Call): readonly unknown[] {
+  return [generation(number), sentWallMs - grantedAtMs, grantedAtMs, isEarly, state, madeAtMs];
 }
 
 function storePartOf(store: StoreState, nowMs: number): Part {
@@ -111,11 +111,11 @@ const forgotten = {};
 function replicaPartOf(replica: Replica, nowMs: number): Part {
   return partOf(replica, nowMs, () => {
     const { merchant, asked, epoch: _name, noted, ...rest } = replica;
-    const { state, call, wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, hasReported, isDeaf } = rest;
+    const { state, call, wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, hasReported, isDeaf, isHandingOver } = rest;
     return [
       state,
       call,
-      [wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, hasReported, isDeaf].map(Number).join(''),
+      [wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, hasReported, isDeaf, isHandingOver].map(Number).join(''),
       rest.wallOffsetMs,
       generation(rest.rejected?.generation),
       rest.rejected?.attempts,

@@ -14,8 +14,9 @@ export const phases = { lease: 2, renewAfter: 2, margin: 3, lifetime: 4, start: 
 const EPOCH_MS = Date.parse('2026-01-01T00:00:00.000Z');
 
 export const settings: SessionSettings = someSettings({
-  // A lease is five seconds longer.
-  gatewayTimeoutMs: phases.lease * PHASE_MS - 5_000,
+  // A lease is five seconds longer than a hand-over and a call.
+  gatewayTimeoutMs: 5_000,
+  handoverMs: phases.lease * PHASE_MS - 10_000,
   renewBefore: { kind: 'duration', durationMs: (phases.lifetime - phases.renewAfter) * PHASE_MS },
   safetyMargin: { kind: 'duration', durationMs: (phases.lifetime - phases.margin) * PHASE_MS },
   fallbackLifetimeMs: phases.lifetime * PHASE_MS,
@@ -63,9 +64,10 @@ export interface Fault {
 /** A create call; the session that it makes is named by its place in the list. */
 export interface Call {
   readonly generation: number;
+  /** By the caller's wall clock. */
+  readonly sentWallMs: number;
   /** Of the claim: this is what the budget counts. */
   readonly grantedAtMs: number;
-  readonly sentAtMs: number;
   readonly isEarly: boolean;
   readonly state: 'sent' | 'carried out' | 'failed' | 'late' | 'dropped';
   /** True time: the gateway's. */
@@ -105,6 +107,8 @@ export interface Replica {
   readonly epoch: number;
   readonly merchant: Merchant;
   readonly asked: readonly Asked[];
+  /** Its consumers are asked to hold their calls. */
+  readonly isHandingOver: boolean;
   /** Its create call. */
   readonly call?: number;
   readonly wantsRead: boolean;
@@ -219,6 +223,7 @@ export function freshReplica(epoch: number, wallOffsetMs: number): Replica {
     epoch,
     merchant: unknownMerchant(MERCHANT),
     asked: [],
+    isHandingOver: false,
     wantsRead: false,
     isSynced: false,
     wasLeftAlone: false,
