@@ -282,7 +282,9 @@ function roundOf(world: World, at: number, replica: Replica): Action | undefined
   if (replica.hasAsked || isAsking(asked) || asked.some(({ question: { ask } }) => ask === 'offer' || ask === 'sync')) return undefined;
   if (world.storeState !== 'answers') {
     const failed = { hasAsked: true, isSynced: false, wasLeftAlone: true };
-    return { label: `${at} asks what is due in vain`, world: changed(world, at, failed) };
+    const after = changed(world, at, failed);
+    const offers = isUnstored(replica) ? feed(after, at, { on: 'store_back' }) : after;
+    return { label: `${at} asks what is due in vain`, world: offers };
   }
   if (isUnstored(replica)) {
     const offers = feed(world, at, { on: 'store_back' });
@@ -323,7 +325,7 @@ function reportOf(world: World, at: number, { merchant, hasReported, rejected }:
   const waiting = { generation, attempts: 1, waitsFor: 'judgement' } as const;
   const asked = changed(world, at, { hasReported: true, rejected: waiting });
   const told = feed(asked, at, { on: 'rejected', generation, reason: 'b_unknown_device' });
-  const isJudged = told.replicas[at]?.asked.some(({ question }) => question.ask === 'report') === true;
+  const isJudged = told.replicas[at]?.asked.some(({ question }) => question.ask === 'report' && question.report.mayProve) === true;
   const after = isJudged ? told : wishing(told, at, 'judgement');
   return { label: `a consumer at ${at} reports ${generation}`, world: after };
 }

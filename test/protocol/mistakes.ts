@@ -81,18 +81,17 @@ export const mistakes: readonly Mistake[] = [
     file: life,
     find: "if (answer === 'outage' ||",
     replace: 'if (',
-    kinds: ['emptied', 'request lost'],
   },
   {
     name: 'a call goes out although its lease is about to end',
-    breaks: '1 one lease',
+    breaks: '3 few calls',
     file: life,
     find: 'return spareMs(granted, now) < 0 ? LOST : undefined;',
     replace: 'return undefined;',
   },
   {
     name: 'a call that was made is given back',
-    breaks: '6 the budget',
+    breaks: '6 the share of the schedule',
     file: life,
     find: 'called: failure.wasReached,',
     replace: 'called: false,',
@@ -193,11 +192,11 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a process does not count its own calls',
-    breaks: '6 the budget',
-    file: 'session/src/create-call-budget',
-    find: 'if (callAtMs === undefined || callAtMs + window.perMs <= nowMs)\n        return undefined;',
+    breaks: '6 the share of the schedule',
+    file: 'session/src/obstacles',
+    find: 'return waitForBudget(callsAtMs.filter((atMs) => atMs > fromMs), budget, now.ms);',
     replace: 'return undefined;',
-    kinds: ['gateway down', 'session ended'],
+    kinds: ['emptied', 'session ended'],
   },
   {
     name: 'the store grants what somebody else has',
@@ -223,7 +222,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'the store ignores what the claimant has seen',
-    breaks: '1 above all that is known',
+    breaks: '1 a number of its own',
     file: store,
     find: 'generationIn(record), believedFloor(floor)) + 1',
     replace: 'generationIn(record)) + 1',
@@ -242,6 +241,7 @@ export const mistakes: readonly Mistake[] = [
     file: store,
     find: 'isLeased(record, nowMs) && !isOwnLease',
     replace: 'false',
+    kinds: ['clock back', 'emptied'],
   },
   {
     name: 'a release frees the lease of somebody else',
@@ -252,7 +252,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'the store forgets the call of a lease that is released',
-    breaks: '6 the budget',
+    breaks: '6 the share of the schedule',
     file: store,
     find: "called ? without(record, ['lease']) : uncalled(record, lease.end)",
     replace: 'uncalled(record, lease.end)',

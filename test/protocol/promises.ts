@@ -126,7 +126,7 @@ function renewedInTime({ after }: Moved): boolean {
 function isHeldUp(world: World): boolean {
   const { lease, due, failures = 0 } = world.store ?? {};
   const isAhead = (moment: number, byMs: number): boolean => moment > clockOf(world) && moment < clockOf(world) + byMs;
-  const isLeased = lease !== undefined && isAhead(lease.end.endsAtMs, Infinity);
+  const isLeased = lease !== undefined && isAhead(lease.end.endsAtMs, phases.lease * PHASE_MS + 1);
   // It falls due within the phase: whoever let others speak first tries again a moment later.
   const isAboutToBeDue = due !== undefined && isAhead(due.endsAtMs, PHASE_MS);
   return isLeased || isAboutToBeDue || failures > 0 || isBudgetSpent(world) || world.replicas.some((_, at) => mustWait(world, at));
@@ -189,13 +189,11 @@ function costOf({ kind, into }: Fault): Pick<Cost, 'calls' | 'reported'> {
   return costs.find(({ kinds, into: moments }) => kinds.includes(kind) && moments.includes(into)) ?? free;
 }
 
-/** Two faults together may cost one call more than the sum of both. */
 function allowedFor(faults: readonly Fault[]): Pick<Cost, 'calls' | 'reported'> {
-  const together = Math.max(0, faults.length - 1);
   const all = faults.map(costOf);
   return {
-    calls: all.reduce((sum, { calls }) => sum + calls, together),
-    reported: all.reduce((sum, { reported }) => sum + reported, together),
+    calls: all.reduce((sum, { calls }) => sum + calls, 0),
+    reported: all.reduce((sum, { reported }) => sum + reported, 0),
   };
 }
 
@@ -267,10 +265,12 @@ const SHARE = 0.75;
 /** A wish that replaces a living session leaves the rest of each window to the schedule. */
 function shareHolds({ before, after }: Moved): boolean {
   const call = after.calls[before.calls.length];
-  if (call?.isEarly !== true || struckBy(after, endsLeasesEarly)) return true;
+  if (call?.isEarly !== true) return true;
+  const own = after.replicas.find((one) => one.call === before.calls.length)?.merchant.callsAtMs ?? [];
+  const all = struckBy(after, endsLeasesEarly) ? [] : after.calls.map(({ grantedAtMs }) => grantedAtMs);
   return settings.budget.every(({ calls, perMs }) => {
-    const used = after.calls.filter(({ grantedAtMs }) => grantedAtMs > call.grantedAtMs - perMs).length;
-    return used <= Math.max(1, Math.floor(SHARE * calls));
+    const used = (atMs: readonly number[]): number => atMs.filter((at) => at > call.grantedAtMs - perMs).length;
+    return Math.max(used(own), used(all)) <= Math.max(1, Math.floor(SHARE * calls));
   });
 }
 

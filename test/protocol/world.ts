@@ -23,8 +23,8 @@ export const settings: SessionSettings = someSettings({
   foreignAuthorizerPauseMs: PHASE_MS,
   // Either of the two can be the one that refuses.
   budget: [
-    { calls: 2, perMs: 2 * PHASE_MS },
-    { calls: 3, perMs: 4 * PHASE_MS },
+    { calls: 3, perMs: 2 * PHASE_MS },
+    { calls: 4, perMs: 4 * PHASE_MS },
   ],
 });
 
