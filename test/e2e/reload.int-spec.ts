@@ -131,7 +131,7 @@ describe('a running broker whose files change', () => {
       await putKey('shop.jwk.json', next);
       await broker.edit([KEY_FILES, '[shop.jwk.json]']);
       await broker.reload();
-      const announced = { kind: 'published', merchant: 'shop', generation: Number(before) + 1 };
+      const announced = { kind: 'changed', merchant: 'shop', generation: Number(before) + 1 };
       redis.cli('PUBLISH', 'session-broker:announcements', JSON.stringify(announced));
       const reads = (): number => Number(/cmdstat_evalsha.*?calls=(\d+)/.exec(redis.cli('INFO', 'commandstats'))?.[1]);
       const readsBefore = reads();

@@ -54,7 +54,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     const generation = await watched.generationOf('spoilt');
     const next = String(generation + 1);
     watched.redis.cli('HSET', recordOf('spoilt'), 'sealed', 'spoilt', 'generation', next, 'fence', next);
-    const announced = { kind: 'published', merchant: 'spoilt', generation: generation + 1 };
+    const announced = { kind: 'changed', merchant: 'spoilt', generation: generation + 1 };
     watched.redis.cli('PUBLISH', 'session-broker:announcements', JSON.stringify(announced));
     await eventually(() => isFiring('SessionBrokerUnopenableRecords:spoilt'));
   });

@@ -4,7 +4,7 @@ import { instantFromEpochMs } from '#libs/clock';
 import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Session } from '#libs/session';
 import { aSession } from '#libs/testing';
-import { openSession, sealSession } from '../../../libs/store/src/redis/session-record.js';
+import { openSession, sealSession } from '../../../libs/store/src/redis/redis-codec.js';
 import { damaged } from '../damaged.js';
 import { demand, pureTarget } from '../fuzz-target.js';
 

@@ -49,7 +49,7 @@ export const recordCases: readonly MatrixCase[] = [
         await stage.store.run(
           `local fields = redis.call('HGETALL', ARGV[1])
            for i = 1, #fields, 2 do
-             if tonumber(fields[i + 1]) then redis.call('HSET', ARGV[1], fields[i], 'soon') end
+             if string.find(fields[i + 1], '^%d') then redis.call('HSET', ARGV[1], fields[i], 'soon') end
            end`,
           key,
         );

@@ -11,11 +11,10 @@ const folder = join(root, 'libs/store/src/redis/scripts');
 /** In this order, until one notices: fast ones that notice most come first. */
 const SPECS = [
   { file: 'redis-at-rest.int-spec' },
-  { file: 'redis-index.int-spec' },
-  { file: 'redis-belief.int-spec' },
+  { file: 'redis-full.int-spec' },
   { file: 'redis-topology.int-spec', testNamePattern: '^one server when it is probed' },
-  { file: 'redis-session-store.int-spec', testNamePattern: '^on a single server(?!.*1024)' },
-  // A thousand seats, records of 60 MB and sets of 200 000 take more time than everything else.
+  { file: 'redis-session-store.int-spec', testNamePattern: '^on a single server' },
+  // Records of 60 MB and sets of 200 000 take more time than everything else.
   { file: 'redis-damage.int-spec', testNamePattern: '^(?!.*(60 MB|200 000))' },
 ];
 /** In per cent, as in stryker.config.mjs. */

@@ -26,9 +26,9 @@ export interface StoreTime {
   readonly wall: Instant;
 }
 
-/** A moment that the store has set: when it ends, and how far ahead that was. */
+/** A moment that the store has set: from when it counts, and how far ahead it was then. */
 export interface Moment {
-  readonly endsAtMs: number;
+  readonly fromMs: number;
   readonly lengthMs: number;
 }
 
@@ -64,12 +64,12 @@ export interface Outcome<Answer> {
 
 /** Of a merchant that the store does not know: it falls due at once. */
 export function newRecord({ monotonicMs }: StoreTime): MerchantRecord {
-  return { fence: 0, failures: 0, calls: [], due: momentIn(0, monotonicMs) };
+  return { fence: 0, failures: 0, calls: [], due: { fromMs: monotonicMs, lengthMs: 0 } };
 }
 
 // ---- Moments
 
-const momentIn = (lengthMs: number, nowMs: number): Moment => ({ endsAtMs: nowMs + lengthMs, lengthMs });
+const endOf = ({ fromMs, lengthMs }: Moment): number => fromMs + lengthMs;
 
 /** Servers that take over from one another disagree by less. */
 const SET_BACK_MS = 2_000;
@@ -78,8 +78,8 @@ const SET_BACK_MS = 2_000;
  * What is left of a moment, never more than its length. It is over when its time has come, and when it lies further
  * ahead than it can have been set: the clock was set back.
  */
-function leftMs({ endsAtMs, lengthMs }: Moment, nowMs: number): number {
-  const aheadMs = endsAtMs - nowMs;
+function leftMs({ fromMs, lengthMs }: Moment, nowMs: number): number {
+  const aheadMs = fromMs + lengthMs - nowMs;
   return aheadMs > lengthMs + SET_BACK_MS ? 0 : Math.max(0, Math.min(aheadMs, lengthMs));
 }
 
@@ -143,7 +143,7 @@ const claimChecks: readonly ((claim: Claim) => ClaimResult | undefined)[] = [
   },
   function coolingDown({ request: { coolDownMs }, record: { cooledDownAtMs }, nowMs }) {
     if (coolDownMs <= 0 || cooledDownAtMs === undefined) return undefined;
-    const retryInMs = leftMs({ endsAtMs: cooledDownAtMs + coolDownMs, lengthMs: coolDownMs }, nowMs);
+    const retryInMs = leftMs({ fromMs: cooledDownAtMs, lengthMs: coolDownMs }, nowMs);
     return retryInMs > 0 ? { kind: 'cooled_down', retryInMs } : undefined;
   },
   function budgetSpent({ request, record, nowMs }) {
@@ -164,7 +164,7 @@ export function claimIn(before: MerchantRecord, request: ClaimRequest, time: Sto
   const { merchant, owner, leaseMs, coolDownMs, floor } = request;
   const least = Math.max(record.fence, generationIn(record), believedFloor(floor)) + 1;
   const fence = Math.max(least, Math.floor(time.wall));
-  const end = momentIn(leaseMs, nowMs);
+  const end = { fromMs: nowMs, lengthMs: leaseMs };
   const granted = {
     ...record,
     fence,
@@ -207,7 +207,12 @@ export function publishIn(
   const after =
     isLeased(record, nowMs) && !isOwnLease
       ? { ...record, stored }
-      : { ...without(record, ['lease', 'failure']), stored, failures: 0, due: momentIn(nextDueInMs, nowMs) };
+      : {
+          ...without(record, ['lease', 'failure']),
+          stored,
+          failures: 0,
+          due: { fromMs: nowMs, lengthMs: nextDueInMs },
+        };
   return { record: after, answer: 'published', announcement: { kind: 'changed', merchant, generation } };
 }
 
@@ -221,17 +226,17 @@ export function releaseIn(
   const { lease } = record;
   if (lease?.owner !== owner || record.fence !== fence || !isLeased(record, nowMs)) return { record, answer: false };
   const { called, failure } = release;
-  const due = momentIn(release.nextDueInMs, nowMs);
-  const freed = { ...(called ? without(record, ['lease']) : uncalled(record, lease.end)), due };
+  const due = { fromMs: nowMs, lengthMs: release.nextDueInMs };
+  const freed = { ...(called ? without(record, ['lease']) : uncalled(record, lease.end.fromMs)), due };
   if (failure === undefined) return { record: freed, answer: true };
   const failed = { ...freed, failures: failuresAfter(record.failures, called), failure };
   return { record: failed, answer: true, announcement: { kind: 'changed', merchant } };
 }
 
 /** The gateway was never called: the call and the cool-down that came with the lease are given back. */
-function uncalled(record: MerchantRecord, { endsAtMs, lengthMs }: Moment): MerchantRecord {
+function uncalled(record: MerchantRecord, grantedAtMs: number): MerchantRecord {
   const calls = record.calls.filter(({ fence }) => fence !== record.fence);
-  const isOfThisLease = record.cooledDownAtMs === endsAtMs - lengthMs;
+  const isOfThisLease = record.cooledDownAtMs === grantedAtMs;
   return { ...without(record, isOfThisLease ? ['lease', 'cooledDownAtMs'] : ['lease']), calls };
 }
 
@@ -288,7 +293,7 @@ export function dueIn(
   { monotonicMs }: StoreTime,
 ): DueMerchants {
   const waits = Array.from(records, ([merchant, { due }]) => ({ merchant, due, inMs: leftMs(due, monotonicMs) }));
-  const over = waits.filter(({ inMs }) => inMs === 0).sort((one, other) => one.due.endsAtMs - other.due.endsAtMs);
+  const over = waits.filter(({ inMs }) => inMs === 0).sort((one, other) => endOf(one.due) - endOf(other.due));
   const merchants = over.slice(0, limit).map(({ merchant }) => merchant);
   if (over.length > limit) return { merchants, nextDueInMs: 0 };
   const nextDueInMs = waits.reduce((least, { inMs }) => (inMs > 0 ? Math.min(least, inMs) : least), Infinity);

@@ -4,7 +4,6 @@ import {
   aBudget,
   aClaim,
   aDeathReport,
-  anOffer,
   aPublication,
   aRecordedFailure,
   aSession,
@@ -13,7 +12,7 @@ import {
   PATIENT_REDIS,
   RedisProcess,
 } from '#libs/testing';
-import { encodeFailure } from './announcement-codec.js';
+import { encodeFailure } from './redis-codec.js';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { type FreshStore, serverWithStores } from './redis-store-fixture.js';
 import { SystemClock } from '#libs/clock';
@@ -39,18 +38,14 @@ beforeEach(async () => {
 
 const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn(store, overrides);
 
-/**
- * Everything that a merchant's hash can have, once: a failure, a cool-down that was not given back, a contested
- * session.
- */
-async function withHistory(): Promise<Lease> {
+/** Everything that a merchant's hash can have but a session, once: a failure, a cool-down that was not given back. */
+async function withHistory(): Promise<void> {
   const first = await lease({ coolDownMs: 1 });
   await store.release(first, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
-  const other = await lease({ owner: 'replica-2' });
-  await store.offer(anOffer(aSession({ generation: other.fence + 1 }), { known: 0 }));
-  await store.release(other, { called: true, nextDueInMs: 0 });
-  return other;
 }
+
+/** The moment before the length. */
+const fromIn = (moment: string | undefined): number => Number(/^\d+/.exec(moment ?? '')?.[0]);
 
 const anyText = expect.any(String) as string;
 
@@ -90,38 +85,13 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
     const { hash, calls, callsEndInMs, dueAtMs } = await keys.of('shop');
     const at = Number(hash['cooledDownAt']);
     expect(at >= began && at <= ended).toBe(true);
-    const fence = String(leased?.fence);
-    expect(Number(fence) - at).toBe(at % 2);
-    const call = `${fence}:replica-1:0`;
-    const endsAt = String(at + LEASE_MS);
-    expect(hash).toEqual({
-      ...{
-        fence,
-        owner: 'replica-1',
-        leaseEndsAt: endsAt,
-        leaseMs: String(LEASE_MS),
-        leaseCools: '1',
-        leaseCall: call,
-      },
-      ...{ cooledDownAt: String(at), dueAt: endsAt, dueMs: String(LEASE_MS), dueFence: fence },
-    });
-    expect(calls).toEqual([[call, at]]);
+    const moment = `${at} ${LEASE_MS}`;
+    const fence = String(at);
+    expect(hash).toEqual({ fence, owner: 'replica-1', lease: moment, cooledDownAt: String(at), due: moment });
+    expect(calls).toEqual([[fence, at]]);
     expect(callsEndInMs > HOUR_MS - ON_ITS_WAY_MS && callsEndInMs <= HOUR_MS).toBe(true);
     expect(dueAtMs).toBe(at + LEASE_MS);
-    expect(leased).toEqual({
-      merchant: 'shop',
-      owner: 'replica-1',
-      fence: leased?.fence,
-      remainingMs: LEASE_MS,
-      failures: 0,
-    });
-  });
-
-  it('a claim without a cool-down: nothing of one', async () => {
-    await lease();
-    const { hash } = await keys.of('shop');
-    expect(hash).not.toHaveProperty('cooledDownAt');
-    expect(hash['leaseCools']).toBe('0');
+    expect(leased).toMatchObject({ owner: 'replica-1', fence: at, remainingMs: LEASE_MS });
   });
 
   it('a publication: the session and when the next is due, and nothing of lease or failures', async () => {
@@ -129,46 +99,35 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
     const leased = await lease();
     const ageMs = HOUR_MS;
     const publication = aPublication(aSession({ generation: leased.fence }), { ageMs, nextDueInMs: 40_000 });
-    const [began, ended] = await keys.during(() => store.publish(leased, publication));
+    const [began, ended] = await keys.during(() => store.publish(publication, leased));
     const { hash, dueAtMs } = await keys.of('shop');
     const answeredAt = Number(hash['publishedAt']);
     expect(answeredAt >= began - ageMs - ON_ITS_WAY_MS && answeredAt <= ended - ageMs).toBe(true);
     const fence = String(leased.fence);
-    const dueAt = String(answeredAt + ageMs + 40_000);
+    const due = `${answeredAt + ageMs} 40000`;
     expect(hash).toEqual({
-      ...{ fence, generation: fence, sealed: anyText, publishedAt: anyText, cooledDownAt: anyText },
-      ...{ dueAt, dueMs: '40000', dueFence: fence },
+      fence,
+      generation: fence,
+      sealed: anyText,
+      publishedAt: anyText,
+      cooledDownAt: anyText,
+      due,
     });
-    expect(dueAtMs).toBe(Number(dueAt));
+    expect(dueAtMs).toBe(answeredAt + ageMs + 40_000);
   });
 
-  it('an offer: the session, whether it is contested, and when the next is due, and nothing of failures', async () => {
-    const { fence } = await withHistory();
-    const offer = anOffer(aSession({ generation: fence + 3 }), { known: fence, ageMs: HOUR_MS, nextDueInMs: 40_000 });
-    const [began, ended] = await keys.during(() => store.offer(offer));
-    const { hash, dueAtMs } = await keys.of('shop');
-    const answeredAt = Number(hash['publishedAt']);
-    expect(answeredAt >= began - HOUR_MS - ON_ITS_WAY_MS && answeredAt <= ended - HOUR_MS).toBe(true);
-    const dueAt = String(answeredAt + HOUR_MS + 40_000);
-    expect(hash).toEqual({
-      ...{ fence: String(fence), generation: String(fence + 3), sealed: anyText, publishedAt: anyText },
-      ...{ contested: '1', cooledDownAt: anyText, dueAt, dueMs: '40000', dueFence: String(fence) },
-    });
-    expect(dueAtMs).toBe(Number(dueAt));
-  });
-
-  it('a report that the session is dead: of which, since when, and what held up a newer one', async () => {
+  it('a report that the session is dead: of which, since when, what held up a newer one, and what it proves', async () => {
     const { generation } = aSession({ generation: 4_711 });
-    await store.offer(anOffer(aSession({ generation })));
+    await store.publish(aPublication(aSession({ generation })));
     const { hash: before } = await keys.of('shop');
-    const report = aDeathReport({ generation, ageMs: HOUR_MS });
-    const [began, ended] = await keys.during(() => store.reportDead('shop', report));
+    const report = aDeathReport({ generation, ageMs: HOUR_MS, mayProve: true });
+    const [began, ended] = await keys.during(() => store.report('shop', report));
     const { hash } = await keys.of('shop');
     const [, at = '', rest] = /^4711 (\d+) (.*)$/.exec(hash['reportedDead'] ?? '') ?? [];
     expect(Number(at) >= began - HOUR_MS - ON_ITS_WAY_MS && Number(at) <= ended - HOUR_MS).toBe(true);
-    expect([hash, rest]).toEqual([{ ...before, reportedDead: anyText }, 'cool_down 10000']);
-    await store.reportDead('shop', { generation, ageMs: 0 });
-    expect((await keys.of('shop')).hash['reportedDead']).toMatch(/^4711 \d+ - 0$/);
+    expect([hash, rest]).toEqual([{ ...before, reportedDead: anyText }, 'cool_down 10000 1']);
+    await store.report('shop', { generation, ageMs: 0, mayProve: false });
+    expect((await keys.of('shop')).hash['reportedDead']).toMatch(/^4711 \d+ - 0 1$/);
   });
 
   it('a release: the failure, how many there were, and when the next attempt is due', async () => {
@@ -178,87 +137,58 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
     const release = { called: true, nextDueInMs: 40_000, failure: aRecordedFailure({ kind: 'timeout' }) };
     const [began, ended] = await keys.during(() => store.release(leased, release));
     const { hash, dueAtMs } = await keys.of('shop');
-    const at = Number(hash['dueAt']) - 40_000;
+    const at = fromIn(hash['due']);
     expect(at >= began && at <= ended).toBe(true);
     const fence = String(leased.fence);
-    expect(hash).toEqual({
-      ...{ fence, failures: '2', failure: encodeFailure(release.failure) },
-      ...{ dueAt: anyText, dueMs: '40000', dueFence: fence },
-    });
+    expect(hash).toEqual({ fence, failures: '2', failure: encodeFailure(release.failure), due: `${at} 40000` });
     expect(dueAtMs).toBe(at + 40_000);
   });
 
-  it('a release of what was never called: neither call nor cool-down', async () => {
+  it('a release of what was never called: neither its call nor its cool-down, and those of another stay', async () => {
     await store.release(await lease({ coolDownMs: 5_000 }), { called: false, nextDueInMs: 0 });
-    const { hash, calls } = await keys.of('shop');
-    expect(hash).not.toHaveProperty('cooledDownAt');
-    expect(calls).toEqual([]);
-  });
-
-  it('a release of what was never called, and had no cool-down: that of another stays', async () => {
+    const given = await keys.of('shop');
+    expect([given.hash['cooledDownAt'], given.calls]).toEqual([undefined, []]);
     await store.release(await lease({ coolDownMs: 5_000 }), { called: true, nextDueInMs: 0 });
     const before = await keys.of('shop');
+    await keys.moveMoments(-1);
     await store.release(await lease(), { called: false, nextDueInMs: 0 });
     const { hash, calls } = await keys.of('shop');
-    expect(hash['cooledDownAt']).toBe(before.hash['cooledDownAt']);
-    expect(calls).toEqual(before.calls);
+    expect(Number(hash['cooledDownAt'])).toBe(Number(before.hash['cooledDownAt']) - 1);
+    expect(calls).toHaveLength(1);
   });
 
-  it('an enrolment: a merchant that is due', async () => {
-    const [began, ended] = await keys.during(() => store.enrol(['shop']));
+  it('a read: a merchant that is due, and what it is already, the same as before', async () => {
+    const look = (): Promise<unknown> => store.read([{ merchant: 'shop', known: 0 }]);
+    const [began, ended] = await keys.during(look);
     const { hash, dueAtMs = 0 } = await keys.of('shop');
     expect(dueAtMs >= began && dueAtMs <= ended).toBe(true);
-    expect(hash).toEqual({ dueAt: String(dueAtMs), dueMs: '0', dueFence: '' });
-  });
-
-  it('an enrolment of what has a due moment: the same as before', async () => {
+    expect(hash).toEqual({ due: `${dueAtMs} 0` });
     await store.release(await lease(), { called: true, nextDueInMs: 40_000 });
     const before = await keys.of('shop');
-    await store.enrol(['shop']);
+    await look();
     expect(await keys.of('shop')).toEqual({ ...before, callsEndInMs: expect.any(Number) as number });
   });
 
-  it('a read, a look at what is due, and what was refused: the same as before', async () => {
-    const { fence } = await withHistory();
+  it('a look at what is due, and what was refused: the same as before', async () => {
+    await withHistory();
     const leased = await lease();
+    await store.publish(aPublication(aSession({ generation: leased.fence + 1 })));
     const before = { ...(await keys.of('shop')), callsEndInMs: expect.any(Number) as number };
-    await store.read([{ merchant: 'shop', known: 0 }]);
     await store.due(5);
-    expect((await store.claim(aClaim({ owner: 'replica-2', mode: 'when_wanted', newerThan: fence + 1 }))).kind).toBe(
-      'held',
-    );
+    const claim = aClaim({ owner: 'replica-2', mode: 'when_wanted', newerThan: leased.fence + 1 });
+    expect((await store.claim(claim)).kind).toBe('held');
     expect((await store.claim(aClaim({ owner: 'replica-2' }))).kind).toBe('already_newer');
-    const older = { ...leased, fence: fence - 2 };
-    expect(await store.publish(older, aPublication(aSession({ generation: fence - 2 })))).toBe('fenced');
-    expect(await store.offer(anOffer(aSession({ generation: fence - 1 })))).toMatchObject({ kind: 'refused' });
-    expect(await store.release(older, { called: false, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(false);
+    const older = aPublication(aSession({ generation: leased.fence }));
+    expect(await store.publish(older, leased)).toBe('fenced');
+    expect(await store.publish(older)).toBe('fenced');
+    const stranger = { ...leased, owner: 'replica-2' };
+    expect(await store.release(stranger, { called: false, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(false);
+    expect(await store.report('shop', aDeathReport({ generation: leased.fence }))).toMatchObject({ isKept: false });
     expect(await keys.of('shop')).toEqual(before);
   });
 
   it('a session that is older than the clock of the store: answered when that began', async () => {
-    const ageMs = 8e15;
-    const leased = await lease();
-    await store.publish(leased, aPublication(aSession({ generation: leased.fence }), { ageMs }));
-    expect((await keys.of('shop')).hash['publishedAt']).toBe('0');
-    const session = aSession({ generation: leased.fence + 1 });
-    await store.offer(anOffer(session, { known: leased.fence, ageMs }));
-    expect((await keys.of('shop')).hash['publishedAt']).toBe('0');
-  });
-
-  it('the same offer again: the text and the age of one that was damaged, and nothing of one that was not', async () => {
-    const offer = anOffer(aSession({ generation: 4_711 }), { known: 4_710, ageMs: HOUR_MS });
-    await store.offer(offer);
-    const { hash: before } = await keys.of('shop');
-    await store.offer({ ...offer, ageMs: 5 * HOUR_MS, nextDueInMs: 0 });
-    expect((await keys.of('shop')).hash).toEqual({ ...before, sealed: anyText });
-    await keys.client.hdel(keys.hashOf('shop'), 'publishedAt', 'sealed');
-    const [began, ended] = await keys.during(() => store.offer({ ...offer, ageMs: 5 * HOUR_MS }));
-    const { hash } = await keys.of('shop');
-    const answeredAt = Number(hash['publishedAt']);
-    expect(answeredAt >= began - 5 * HOUR_MS - ON_ITS_WAY_MS && answeredAt <= ended - 5 * HOUR_MS).toBe(true);
-    expect(hash).toEqual({ ...before, sealed: anyText, publishedAt: anyText });
-    await keys.client.hdel(keys.hashOf('shop'), 'publishedAt');
-    await store.offer({ ...offer, ageMs: 8e15 });
+    await store.publish(aPublication(aSession(), { ageMs: 8e15 }));
     expect((await keys.of('shop')).hash['publishedAt']).toBe('0');
   });
 });
@@ -303,7 +233,7 @@ async function publish(store: RedisSessionStore, overrides: Partial<Session> = {
   const result = await store.claim(aClaim({ merchant, mode: 'when_wanted', newerThan: Number.MAX_SAFE_INTEGER }));
   if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}`);
   const session = aSession({ ...secrets, ...overrides, merchant, generation: result.lease.fence });
-  await store.publish(result.lease, aPublication(session, { nextDueInMs: 60_000 }));
+  await store.publish(aPublication(session, { nextDueInMs: 60_000 }), result.lease);
   return session;
 }
 
@@ -338,7 +268,7 @@ describeWith('redis-server', 'a session at rest', () => {
     monitor.disconnect();
     const everything = inspect(seen, { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity });
     expect(everything).toContain(String(session.generation));
-    expect(everything).toContain('published');
+    expect(everything).toContain('changed');
     const { x, y } = session.serverPublic;
     for (const secret of [...Object.values(secrets), x, y, session.clientKeyThumbprint, scalar]) {
       for (const written of writings(secret)) expect(everything).not.toContain(written);
@@ -415,10 +345,7 @@ describeWith('redis-server', 'a session at rest', () => {
     const session = aSession({ generation: leased.fence });
     // It is an hour ago when it is asked for, and now when it is sealed.
     clock.behindMs = HOUR_MS;
-    await slow.publish(leased, aPublication(session, { ageMs: 0 }));
-    expect(await ageOf()).toBeGreaterThan(HOUR_MS - ON_ITS_WAY_MS);
-    clock.behindMs = HOUR_MS;
-    await slow.offer(anOffer({ ...session, generation: leased.fence + 1 }, { known: leased.fence, ageMs: 0 }));
+    await slow.publish(aPublication(session, { ageMs: 0 }), leased);
     expect(await ageOf()).toBeGreaterThan(HOUR_MS - ON_ITS_WAY_MS);
   });
 

@@ -1,8 +1,7 @@
-import type { Lease, SessionStore, StoredState } from '#libs/session';
+import type { ClaimRequest, Lease, SessionStore, StoredState } from '#libs/session';
 import {
-  aBudget,
+  aDeathReport,
   aClaim,
-  anOffer,
   aPublication,
   aRecordedFailure,
   aSession,
@@ -12,10 +11,14 @@ import {
   RedisProcess,
   stateOf as stateIn,
 } from '#libs/testing';
+import { encodeFailure } from './redis-codec.js';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { type OpenedStore, serverWithStores } from './redis-store-fixture.js';
 
 const HOUR_MS = 3_600_000;
+const TEN_YEARS_MS = 315_576_000_000;
+/** The highest number that leaves room for those that follow. */
+const MAX_GENERATION = 2 ** 53 - 2 ** 20;
 /** What a malicious writer would choose: the next number is the same number. */
 const LAST_SAFE = String(2 ** 53 - 1);
 
@@ -35,6 +38,11 @@ afterEach(() => {
   expect(said()).toEqual(['answers']);
 });
 
+const write = (fields: Record<string, string | number>): Promise<number> => client.hset(hashOf('shop'), fields);
+
+const claim = (overrides: Partial<ClaimRequest> = {}): ReturnType<SessionStore['claim']> =>
+  store.claim(aClaim({ owner: 'replica-2', mode: 'when_wanted', newerThan: Number.MAX_SAFE_INTEGER, ...overrides }));
+
 const hashOf = (merchant: string): string => keys.hashOf(merchant);
 const callsOf = (merchant: string): string => keys.callsOf(merchant);
 
@@ -43,7 +51,7 @@ const leaseOf = (merchant: string, floor = 0): Promise<Lease> => lease(store, { 
 async function published(merchant: string, nextDueInMs = HOUR_MS): Promise<number> {
   const leased = await leaseOf(merchant);
   const session = aSession({ merchant, generation: leased.fence });
-  expect(await store.publish(leased, aPublication(session, { nextDueInMs }))).toBe('published');
+  expect(await store.publish(aPublication(session, { nextDueInMs }), leased)).toBe('published');
   return leased.fence;
 }
 
@@ -77,65 +85,44 @@ const damages: Record<string, (merchant: string) => Promise<unknown>> = {
 };
 
 function numbersOf(value: string): Record<string, string> {
-  const names = [
-    ...['fence', 'leaseEndsAt', 'leaseMs', 'leaseCools', 'generation', 'publishedAt'],
-    ...['failures', 'cooledDownAt', 'dueAt', 'dueMs', 'dueFence', 'contested'],
-  ];
+  const names = ['fence', 'lease', 'generation', 'publishedAt', 'failures', 'cooledDownAt', 'due', 'reportedDead'];
   return Object.fromEntries(names.map((name) => [name, value]));
 }
 
 for (const [name, damage] of Object.entries(damages))
   describeWith('redis-server', `when ${name}`, () => {
     it('every operation goes on for the merchant, and nothing changes for another', async () => {
-      await store.enrol(['hurt', 'well']);
       await published('hurt');
       const generation = await published('well', 0);
-      const before = await stateOf('well');
       await damage('hurt');
 
       const {
         states: [hurt, well],
       } = await store.read(['hurt', 'well'].map((merchant) => ({ merchant, known: 0 })));
       expect(well?.stored).toMatchObject({ kind: 'session', session: { generation } });
-      expect(well?.dueMark).toBe(before.dueMark);
-      expect(hurt?.dueInMs ?? 0).toBeLessThanOrEqual(2 * HOUR_MS);
-      await store.enrol(['hurt', 'well']);
-      expect((await store.due(10)).merchants).toContain('well');
-      const other = await store.claim(aClaim({ merchant: 'well', newerThan: generation }));
-      expect(other.kind).toBe('claimed');
+      expect(hurt?.dueInMs).toBeLessThanOrEqual(2 * HOUR_MS);
+      await store.report('hurt', aDeathReport({ generation }));
+      expect((await store.claim(aClaim({ merchant: 'well', newerThan: generation }))).kind).toBe('claimed');
 
       const leased = await leaseOf('hurt', 9);
-      expect(leased.fence % 2).toBe(0);
       expect(leased.fence).toBeLessThan(Date.now() + HOUR_MS);
       expect(await store.release(leased, { called: true, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(true);
       const next = await published('hurt');
       expect((await stateOf('hurt')).stored).toMatchObject({ kind: 'session', session: { generation: next } });
       const session = aSession({ merchant: 'hurt', generation: next + 1 });
-      expect(await store.offer(anOffer(session, { known: next }))).toMatchObject({ kind: 'taken', isContested: false });
+      expect(await store.publish(aPublication(session))).toBe('published');
     });
   });
 
 describeWith('redis-server', 'a record that is damaged', () => {
-  it.each([
-    ['its hash is a string', 0],
-    ['every number is beyond belief', 0],
-    ['its sealed session has 60 MB', undefined],
-  ])('is unopenable for every reader: %s', async (name, believed) => {
+  it.each<[string, (generation: number) => object]>([
+    ['its hash is a string', () => ({ kind: 'absent' })],
+    ['every number is beyond belief', () => ({ kind: 'absent' })],
+    ['its sealed session has 60 MB', (generation) => ({ kind: 'unopenable', generation })],
+  ])('is that for every reader: %s', async (name, stored) => {
     const generation = await published('shop');
     await damages[name]?.('shop');
-    expect((await stateOf('shop', generation)).stored).toEqual({
-      kind: 'unopenable',
-      generation: believed ?? generation,
-    });
-  });
-
-  it('is mended by the next offer of the same session', async () => {
-    const generation = await published('shop');
-    await client.hset(hashOf('shop'), { sealed: 'not.a.sealed.record.x' });
-    expect((await stateOf('shop')).stored).toEqual({ kind: 'unopenable', generation });
-    const session = aSession({ generation });
-    expect(await store.offer(anOffer(session, { known: 0 }))).toMatchObject({ kind: 'taken', isContested: false });
-    expect((await stateOf('shop')).stored).toMatchObject({ kind: 'session', session: { generation } });
+    expect((await stateOf('shop', generation)).stored).toEqual(stored(generation));
   });
 
   it('shows no failure that this store cannot have written', async () => {
@@ -164,8 +151,51 @@ describeWith('redis-server', 'a record that is damaged', () => {
 });
 
 describeWith('redis-server', 'the index of due moments', () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ['was deleted', () => client.del(keys.due)],
+    ['is a hash', async () => void (await client.del(keys.due), await client.hset(keys.due, { a: '1' }))],
+    ['lost a member', () => client.zrem(keys.due, 'shop')],
+    ['has one that is too late', () => client.zadd(keys.due, '+inf', 'shop')],
+  ])('is put right by whoever reads the merchants when it %s', async (_name, damage) => {
+    await stateOf('shop');
+    await published('resting', 2 * HOUR_MS);
+    await damage();
+    await stateOf('shop');
+    await stateOf('resting');
+    const due = await store.due(5);
+    expect(due.merchants).toEqual(['shop']);
+    expect(due.nextDueInMs).toBeGreaterThan(HOUR_MS);
+  });
+
+  it('has what is due according to a clock that was set back', async () => {
+    await published('shop', 2 * HOUR_MS);
+    await keys.moveMoments(HOUR_MS);
+    expect((await stateOf('shop')).dueInMs).toBe(0);
+    expect((await store.due(5)).merchants).toEqual(['shop']);
+  });
+
+  it('keeps what nobody has read for less than an hour, and what a replica reads for as long as it does', async () => {
+    const overdue = async (merchant: string, forMs: number): Promise<void> => {
+      await stateOf(merchant);
+      await client.zadd(keys.due, Date.now() - forMs, merchant);
+    };
+    await overdue('recent', HOUR_MS / 4);
+    await overdue('left', HOUR_MS + 1_000);
+    await overdue('served', HOUR_MS + 1_000);
+    await stateOf('served');
+    expect((await store.due(5)).merchants).toEqual(['recent', 'served']);
+    expect(await client.zcard(keys.due)).toBe(2);
+  });
+
+  it('lists no name of more than 512 bytes, and says how soon the next is due up to a day', async () => {
+    const [longest, tooLong] = ['x'.repeat(512), 'y'.repeat(513)];
+    await stateOf(longest);
+    await client.zadd(keys.due, Date.now() - 1_000, tooLong, '+inf', 'later');
+    expect(await store.due(5)).toEqual({ merchants: [longest], nextDueInMs: 86_400_000 });
+  });
+
   it('lists its merchants among 200 000 members that are none of ours', async () => {
-    await store.enrol(['shop']);
+    await stateOf('shop');
     for (let start = 0; start < 200_000; start += 5_000) {
       const members = Array.from({ length: 5_000 }, (_, index) => [
         ...[index % 7 === 0 ? '+inf' : String(start + index), `foreign-${start + index}`],
@@ -173,121 +203,117 @@ describeWith('redis-server', 'the index of due moments', () => {
       await client.call('ZADD', keys.due, ...members.flat());
     }
     await client.zadd(keys.due, '-inf', 'x'.repeat(1_000_000));
-    let looks = 0;
-    for (let due = await store.due(5); !due.merchants.includes('shop'); due = await store.due(5)) {
-      expect(due.nextDueInMs).toBeGreaterThanOrEqual(0);
-      expect((looks += 1)).toBeLessThan(20);
-    }
-    expect((await store.due(5)).merchants).toEqual(['shop']);
-    expect((await store.due(5)).nextDueInMs).toBeLessThanOrEqual(86_400_000);
-  });
-
-  it.each<[string, () => Promise<unknown>]>([
-    ['was deleted', () => client.del(keys.due)],
-    ['is a hash', async () => void (await client.del(keys.due), await client.hset(keys.due, { a: '1' }))],
-    ['lost a member', () => client.zrem(keys.due, 'shop')],
-  ])('is made anew from what the merchants say when it %s', async (_name, damage) => {
-    await store.enrol(['shop', 'resting']);
-    await published('resting', 2 * HOUR_MS);
-    await damage();
-    expect((await store.due(5)).merchants).toEqual(['shop']);
-    expect((await store.due(5)).nextDueInMs).toBeGreaterThan(HOUR_MS);
-  });
-
-  it('makes nothing due in a store that was emptied: the sessions live on at the replicas', async () => {
-    await store.enrol(['shop']);
-    await published('shop', HOUR_MS);
-    await keys.deleteAll();
-    expect(await store.due(5)).toEqual({ merchants: [] });
-  });
-
-  it('does not list a merchant that its record says is not due', async () => {
-    await store.enrol(['shop']);
-    await published('shop', HOUR_MS);
-    await client.zadd(keys.due, 0, 'shop');
-    expect((await store.due(5)).merchants).toEqual([]);
-    expect(Number(await client.zscore(keys.due, 'shop'))).toBeGreaterThan(Date.now());
+    expect(await store.due(5)).toEqual({ merchants: ['shop'], nextDueInMs: 86_400_000 });
   });
 });
 
-describeWith('redis-server', 'when the clock of the store was set back by an hour', () => {
-  const ahead = async (merchant: string, ...names: string[]): Promise<void> => {
-    for (const name of names) await client.hincrby(hashOf(merchant), name, HOUR_MS);
-  };
-  const again = (overrides: object): Promise<unknown> =>
-    store.claim(aClaim({ owner: 'replica-2', newerThan: Number.MAX_SAFE_INTEGER, leaseMs: 10_000, ...overrides }));
+describeWith('redis-server', 'a number', () => {
+  it.each<[known: number, generation: number, isBelieved: boolean]>([
+    [4e15, 4e15 + TEN_YEARS_MS, true],
+    [4e15, 4e15 + TEN_YEARS_MS + 1, false],
+    [MAX_GENERATION - 2, MAX_GENERATION, true],
+    [MAX_GENERATION - 2, MAX_GENERATION + 1, false],
+    [Number.MAX_SAFE_INTEGER, MAX_GENERATION, true],
+    [Number.MAX_SAFE_INTEGER, MAX_GENERATION + 1, false],
+  ])('is believed up to ten years ahead of what is known, and to a last one: of %d, %d: %s', async (...row) => {
+    const [known, generation, isBelieved] = row;
+    await write({ generation });
+    expect((await stateOf('shop', known)).stored).toEqual(
+      isBelieved ? { kind: 'unopenable', generation } : { kind: 'absent' },
+    );
+  });
 
-  it('a lease lasts no longer than its length, and not for a replica that has watched it for that time', async () => {
-    await leaseOf('shop');
-    await ahead('shop', 'leaseEndsAt', 'dueAt');
-    const refused = await again({ mode: 'when_due' });
-    expect(refused).toMatchObject({
-      kind: 'held',
-      retryInMs: 2 * HOUR_MS,
-      mark: expect.stringMatching(/^lease:/) as string,
+  it.each(['', '-5', '+5', '5.0', '1e3', '0x10', ' 5', '5 ', '5\n5', 'five', '5'.repeat(1_025)])(
+    'is written in digits and nothing else, and not in: %j',
+    async (text) => {
+      await write({ generation: text, sealed: 'x' });
+      expect((await stateOf('shop')).stored).toEqual({ kind: 'absent' });
+    },
+  );
+
+  it('counts as a floor up to the last, and not beyond it', async () => {
+    expect(await leaseOf('last', MAX_GENERATION)).toMatchObject({
+      fence: MAX_GENERATION + 1,
     });
-    const { mark } = refused as { mark: string };
-    expect(await again({ mode: 'when_due', watched: `${mark}0` })).toMatchObject({ kind: 'held' });
-    expect(await again({ mode: 'when_due', watched: mark })).toMatchObject({ kind: 'claimed' });
+    const { fence } = await leaseOf('beyond', MAX_GENERATION + 1);
+    expect(Math.abs(fence - Date.now())).toBeLessThan(HOUR_MS);
+  });
+});
+
+describeWith('redis-server', 'a text', () => {
+  const failureOf = (bytes: number): string => {
+    const failure = encodeFailure({ kind: 'refused', at: Date.now() as never });
+    return `${failure}${' '.repeat(bytes - failure.length)}`;
+  };
+
+  it('is looked at up to 64 KiB', async () => {
+    await write({ failure: failureOf(65_536) });
+    expect((await stateOf('shop')).failure).toMatchObject({ kind: 'refused' });
+    await write({ failure: failureOf(65_537) });
+    expect((await stateOf('shop')).failure).toBeUndefined();
   });
 
-  it('a due moment is no further off than it was set, and over for a replica that has watched it', async () => {
-    const generation = await published('shop', 20_000);
-    await ahead('shop', 'dueAt', 'publishedAt');
-    const state = await stateOf('shop');
-    expect(state).toMatchObject({ dueInMs: 20_000, stored: { kind: 'session', session: { generation } } });
-    expect(state.stored).toMatchObject({ ageMs: expect.any(Number) as number });
-    expect((state.stored as { ageMs: number }).ageMs).toBeLessThan(-HOUR_MS / 2);
-    expect(await again({ mode: 'when_due' })).toEqual({ kind: 'not_due', retryInMs: 20_000, mark: state.dueMark });
-    expect(await again({ mode: 'when_due', watched: state.dueMark })).toMatchObject({ kind: 'claimed' });
+  it('that names somebody is looked at up to 1 KiB', async () => {
+    const leased = { fence: 4, lease: `${Date.now()} ${HOUR_MS}` };
+    await write({ ...leased, owner: 'x'.repeat(1_024) });
+    expect((await claim()).kind).toBe('held');
+    await write({ ...leased, owner: 'x'.repeat(1_025) });
+    expect((await claim()).kind).toBe('claimed');
   });
+});
 
-  it('a back-off is over for a replica that has watched it, and for one that knows its reason to be gone', async () => {
-    await store.release(await leaseOf('shop'), { called: true, nextDueInMs: 20_000, failure: aRecordedFailure() });
-    await ahead('shop', 'dueAt');
-    expect(await again({ mode: 'when_wanted' })).toMatchObject({ kind: 'backing_off', retryInMs: 20_000 });
-    expect(await again({ mode: 'when_wanted', ignoresBackOff: true })).toMatchObject({ kind: 'claimed' });
-  });
+describeWith('redis-server', 'a moment', () => {
+  it.each(['', 'soon', '5', `${Date.now()}`, `${Date.now()} -5`, `${Date.now()} 5 5`, ` ${Date.now()} 5000`])(
+    'is two numbers, and is none in: %j',
+    async (text) => {
+      await write({ fence: 4, owner: 'replica-1', lease: text, due: text });
+      expect((await claim({ mode: 'when_due' })).kind).toBe('claimed');
+    },
+  );
+});
 
-  it('a cool-down is over for a replica that has watched it, and calls count from now', async () => {
-    const request = aClaim({ mode: 'when_wanted', coolDownMs: 5_000, newerThan: Number.MAX_SAFE_INTEGER });
-    const first = await store.claim(request);
-    if (first.kind !== 'claimed') throw new Error('must be granted');
-    await store.release(first.lease, { called: true, nextDueInMs: 0 });
-    await ahead('shop', 'cooledDownAt');
-    const refused = await again({ mode: 'when_wanted', coolDownMs: 5_000 });
-    expect(refused).toMatchObject({ kind: 'cooled_down', retryInMs: 5_000 });
-    const { mark } = refused as { mark: string };
-    const [call = ''] = await client.zrange(callsOf('shop'), '0', '-1');
-    await client.zadd(callsOf('shop'), String(Date.now() + HOUR_MS), call);
-    const budget = aBudget({ calls: 1, perMs: 30_000 });
-    const spent = await again({ mode: 'when_wanted', coolDownMs: 5_000, watched: mark, budget });
-    expect(spent).toMatchObject({ kind: 'budget_exhausted', retryInMs: 30_000 });
-    expect(Number(await client.zscore(callsOf('shop'), call))).toBeLessThanOrEqual(Date.now());
-    expect(await again({ mode: 'when_wanted', coolDownMs: 5_000, watched: mark })).toMatchObject({ kind: 'claimed' });
+describeWith('redis-server', 'a report that a session is dead', () => {
+  it('is read where it can be told of which and since when', async () => {
+    const { fence: generation } = await leaseOf('shop');
+    const said = async (reportedDead: string): Promise<unknown> => {
+      await write({ generation, sealed: 'text', publishedAt: 5, reportedDead });
+      return (await stateOf('shop')).reportedDead;
+    };
+    const ageMs = expect.any(Number) as number;
+    expect(await said(`${generation} 9 - 0 0`)).toEqual({ generation, ageMs, diedEarly: false });
+    expect(await said(`${generation} 9 moon 5 1`)).toEqual({ generation, ageMs, diedEarly: true });
+    const heldUp = { by: 'budget', forMs: 60_000 };
+    expect(await said(`${generation} 9 budget 60000 1`)).toEqual({ generation, ageMs, heldUp, diedEarly: true });
+    const ofOther = [`${generation - 1} 9 - 0 0`, 'x 9 - 0 0', ''];
+    const rests = [
+      '',
+      ' 9 - 0',
+      ' x - 0 0',
+      ' 9 - -1 0',
+      ' 9 - 0 0 ',
+      ' 9  0 0',
+      ' 9 - 0 2',
+      ` ${Date.now() * 2} - 0 0`,
+    ];
+    const strange = [...ofOther, ...[...rests, ` 9 ${'x'.repeat(1_024)} 0 0`].map((rest) => `${generation}${rest}`)];
+    for (const text of strange) expect([text, await said(text)]).toEqual([text, undefined]);
   });
 });
 
 describeWith('redis-server', 'calls', () => {
-  it('are two when two are made under one number, in a store that forgot the first', async () => {
-    const floor = Date.now() + HOUR_MS;
-    const first = await leaseOf('shop', floor);
-    await client.del(hashOf('shop'));
-    const second = await leaseOf('shop', floor);
-    expect(second.fence).toBe(first.fence);
-    expect(await client.zcard(callsOf('shop'))).toBe(2);
-    expect(await store.release(second, { called: false, nextDueInMs: 0 })).toBe(true);
-    expect(await client.zcard(callsOf('shop'))).toBe(1);
-  });
-
-  it('are not counted when there are more than any budget allows', async () => {
+  it('of another type, or more than any budget allows, are not counted', async () => {
     await client.eval(
       "for i = 1, 10001 do redis.call('ZADD', KEYS[1], ARGV[1], i) end return 1",
       1,
       callsOf('shop'),
       String(Date.now()),
     );
-    expect(await leaseOf('shop')).toMatchObject({ merchant: 'shop' });
+    const leased = await leaseOf('shop');
+    expect(await client.zcard(callsOf('shop'))).toBe(1);
+    await client.del(callsOf('shop'));
+    await client.set(callsOf('shop'), 'x');
+    expect(await store.release(leased, { called: false, nextDueInMs: 0 })).toBe(true);
+    expect(await client.exists(callsOf('shop'))).toBe(0);
   });
 });
 
@@ -306,29 +332,5 @@ describeWith('redis-server', 'reading what the reader has already', () => {
     expect(sent / wanted.length).toBeLessThan(200);
     const { states: whole } = await store.read(wanted.map(({ merchant }) => ({ merchant, known: 0 })));
     expect(new Set(whole.map(({ stored }) => stored.kind))).toEqual(new Set(['session']));
-  });
-});
-
-describeWith('redis-server', 'seats', () => {
-  it('are one each, and the same again even after the store was emptied', async () => {
-    const owners = Array.from({ length: 100 }, (_, index) => `owner-${index}`);
-    const seats = await Promise.all(owners.map((owner) => store.seat(owner)));
-    expect(new Set(seats).size).toBe(100);
-    expect(await Promise.all(owners.map((owner) => store.seat(owner)))).toEqual(seats);
-    for (const seat of seats) expect(seat >= 0 && seat < 1_024).toBe(true);
-  });
-
-  it('are given on after a week without use, or when there are no others: the longest unused first', async () => {
-    // Read once: if the clock ticked between two seats, they would have been unused for equally long.
-    const lastUsed = Date.now() - 10_000;
-    const taken = Object.fromEntries(
-      Array.from({ length: 1_024 }, (_, seat) => [String(seat), `${lastUsed - seat} sitter-${seat}`]),
-    );
-    await client.hset(keys.seats, taken);
-    expect(await store.seat('newcomer')).toBe(1_023);
-    expect(await store.seat('sitter-5')).toBe(5);
-    await client.hset(keys.seats, { 7: 'damaged' });
-    expect(await store.seat('second newcomer')).toBe(7);
-    expect(await store.seat('newcomer')).toBe(1_023);
   });
 });

@@ -1,9 +1,9 @@
 import { FakeClock } from '#libs/testing';
 import { judgeRedisError, type RedisVerdict } from './redis-failure.js';
 import { RedisHealth } from './redis-health.js';
-import { RedisKeys } from './redis-keys.js';
+import { RedisKeys } from './redis-layout.js';
 import { type ProbedLinks, RedisProbe } from './redis-probe.js';
-import { ServerClocks } from './server-clocks.js';
+import { ServerClocks } from './redis-probe.js';
 
 const silence = (): Error => new Error('Command timed out');
 const refusal = (message = 'READONLY no writes here'): Error =>

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 
-/** Fields of a merchant's hash that are moments. */
-const MOMENTS = ['leaseEndsAt', 'publishedAt', 'cooledDownAt', 'dueAt'];
+/** Fields of a merchant's hash that begin with a moment. */
+const MOMENTS = ['lease', 'publishedAt', 'cooledDownAt', 'due'];
 
 /** One merchant's part of a store, as found by looking into Redis. */
 interface StoredKeys {
@@ -24,10 +24,6 @@ export class KeysInRedis {
 
   get due(): string {
     return `${this.prefix}:{0}:due`;
-  }
-
-  get seats(): string {
-    return `${this.prefix}:{0}:seats`;
   }
 
   hashOf(merchant: string): string {
@@ -80,14 +76,8 @@ export class KeysInRedis {
 
   async #moveFields(key: string, byMs: number): Promise<void> {
     for (const [name, text] of Object.entries(await this.client.hgetall(key))) {
-      if (MOMENTS.includes(name)) await this.client.hincrby(key, name, byMs);
-      // Since when somebody sits there, and who.
-      else if (key === this.seats)
-        await this.client.hset(
-          key,
-          name,
-          text.replace(/^\d+/, (at) => String(+at + byMs)),
-        );
+      const moved = text.replace(/^\d+/, (at) => String(Number(at) + byMs));
+      if (MOMENTS.includes(name)) await this.client.hset(key, name, moved);
     }
   }
 

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { batchesBy, inTurn } from './batch.js';
-import { mergeDue, readDueReply } from './due-merge.js';
-import { RedisKeys } from './redis-keys.js';
-import { inClear, layoutKeys, merchantFields } from './redis-layout.js';
+import { layoutKeys, merchantFields, RedisKeys } from './redis-layout.js';
+import { mergeDue } from './redis-replies.js';
+import { batchesBy, inTurn } from './redis-script.js';
 import { prelude } from './scripts/prelude.lua.js';
 import { operationScripts } from './scripts/probe.lua.js';
 
@@ -49,14 +48,14 @@ describe('the layout in Redis', () => {
   it('names the keys as they are made', () => {
     const keys = new RedisKeys('p', 1);
     const { merchant, calls, due } = keys.inShard(0, '<id>');
-    const made = [merchant, calls, due, keys.seats, keys.channel];
+    const made = [merchant, calls, due, keys.channel];
     const named = Object.keys(layoutKeys).map((name) => `p${name.replace('{n}', '{0}')}`);
     expect(named).toEqual(made);
   });
 
   it('has each field that a script sets, with the scripts that set it, and no other', () => {
     const setters = new Map<string, string[]>();
-    for (const script of operationScripts.filter(({ name }) => name !== 'seat')) {
+    for (const script of operationScripts) {
       for (const field of new Set(setBy(script))) setters.set(field, [...(setters.get(field) ?? []), script.name]);
     }
     const declared = Object.entries(merchantFields).map(([field, by]) => [field, by.setBy.toSorted()]);
@@ -71,7 +70,7 @@ describe('the layout in Redis', () => {
       ...callsOf('HDEL', lua).flatMap(namesIn),
       ...[...lua.matchAll(/\b(?:fields|texts)\.(\w+)/g)].map(([, name]) => name ?? ''),
     ]);
-    expect(named.length).toBeGreaterThan(20);
+    expect(named.length).toBeGreaterThan(15);
     expect(named.filter((name) => !(name in merchantFields))).toEqual([]);
   });
 });
@@ -85,18 +84,6 @@ describe('docs/redis.md', () => {
   it('has the fields of the layout, and no others', () => {
     const rows = Object.entries(merchantFields).map(([name, field]) => [name, field.holds, field.setBy.join(', ')]);
     expect(tableBelow("The fields of a merchant's hash")).toEqual(rows);
-  });
-
-  it('tells of each key and each field what a reader of Redis learns from it', () => {
-    const places = [...Object.keys(layoutKeys), ...Object.keys(merchantFields)];
-    expect(new Set(Object.values(inClear).flat())).toEqual(new Set(places));
-    const rows = Object.entries(inClear).map(([what, where]) => [
-      what,
-      where.map((place) => `\`${place}\``).join(', '),
-    ]);
-    expect(tableBelow('What a reader of Redis learns').map(([what, ...rest]) => [what, ...rest])).toEqual(
-      rows.map(([what = '', ...rest]) => [what.replaceAll('`', ''), ...rest]),
-    );
   });
 });
 
@@ -146,16 +133,6 @@ describe('mergeDue', () => {
         expect(merged.nextDueInMs).toBe(next === undefined ? undefined : Math.max(0, next.dueInMs));
       }),
     );
-  });
-
-  it('reads the flat reply of the script', () => {
-    expect(readDueReply([9, 'a', '-5', 'b', '7'])).toEqual({
-      size: 9,
-      entries: [
-        { merchant: 'a', dueInMs: -5 },
-        { merchant: 'b', dueInMs: 7 },
-      ],
-    });
   });
 });
 

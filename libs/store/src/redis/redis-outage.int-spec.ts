@@ -6,7 +6,7 @@ import { BrokerError } from '#libs/errors';
 import type { Lease, SessionStore, StoredState } from '#libs/session';
 import {
   aClaim,
-  anOffer,
+  aDeathReport,
   aPublication,
   aSession,
   describeWith,
@@ -43,12 +43,10 @@ async function failureOf(work: Promise<unknown>): Promise<BrokerError> {
 async function expectUnavailable(store: SessionStore): Promise<void> {
   const leased: Lease = { merchant: 'shop', owner: 'replica-1', fence: 7, remainingMs: 1, failures: 0 };
   const outcomes = await Promise.allSettled([
-    store.enrol(['shop']),
     store.due(1),
     store.claim(aClaim()),
-    store.publish({ ...leased, fence: 8 }, aPublication(aSession({ generation: 8 }))),
-    store.offer(anOffer()),
-    store.seat('replica-1'),
+    store.publish(aPublication(aSession({ generation: 7 })), leased),
+    store.report('shop', aDeathReport()),
     store.release(leased, { called: true, nextDueInMs: 0 }),
     store.read([{ merchant: 'shop', known: 0 }]),
   ]);
@@ -59,7 +57,7 @@ async function expectUnavailable(store: SessionStore): Promise<void> {
 
 async function publishIn(store: SessionStore, merchant = 'shop'): Promise<Lease> {
   const leased = await lease(store, { merchant });
-  await store.publish(leased, aPublication(aSession({ merchant, generation: leased.fence })));
+  await store.publish(aPublication(aSession({ merchant, generation: leased.fence })), leased);
   return leased;
 }
 
@@ -84,7 +82,7 @@ describeWith('redis-server', 'when Redis is killed and comes back empty', () => 
     expect(changes.at(-1)?.detail).toMatch(/^the store answers again, after \d+ ms$/);
     expect((await lease(store, { merchant: 'other' })).fence).toBeGreaterThan(other.fence);
     const heard = nextOf(store, 'shop');
-    expect(await store.publish(leased, aPublication(aSession({ generation: leased.fence })))).toBe('published');
+    expect(await store.publish(aPublication(aSession({ generation: leased.fence })), leased)).toBe('published');
     expect(await heard).toEqual({ kind: 'changed', merchant: 'shop', generation: leased.fence });
   });
 });
@@ -219,15 +217,15 @@ describeWith('redis-server', 'when Redis refuses', () => {
     const failedBefore = evaluated(redis, 'failed_calls');
     // The connection is re-established after each refusal: a request in between finds none.
     await eventually(async () => {
-      const failure = await failureOf(store.enrol(['shop']));
-      expect(failure.detail).toMatch(/^enrol: (READONLY|LOADING|MASTERDOWN|not connected)$/);
+      const failure = await failureOf(store.claim(aClaim()));
+      expect(failure.detail).toMatch(/^claim: (READONLY|LOADING|MASTERDOWN|not connected)$/);
       return failure.code === 'store_refused';
     });
     await eventually(() => changes.length > 1 && evaluated(redis, 'failed_calls') >= failedBefore + 3);
     expect(changes).toMatchObject([{ state: 'answers' }, { state: 'refuses' }]);
     redis.cli('replicaof', 'no', 'one');
     await becomes('answers');
-    await store.enrol(['shop']);
+    await store.claim(aClaim());
   });
 
   it('says why while the server is out of memory, although it still reads', async () => {
@@ -235,7 +233,7 @@ describeWith('redis-server', 'when Redis refuses', () => {
     const { store, changes, becomes } = await openReplica(redis.address);
     redis.cli('config', 'set', 'maxmemory', '1');
     const failedBefore = evaluated(redis, 'failed_calls');
-    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: OOM' });
+    await expect(store.claim(aClaim())).rejects.toMatchObject({ code: 'store_refused', detail: 'claim: OOM' });
     await becomes('refuses');
     await eventually(() => evaluated(redis, 'failed_calls') >= failedBefore + 3);
     expect(changes.map(({ state }) => state)).toEqual(['answers', 'refuses']);
@@ -269,8 +267,7 @@ describeWith('redis-server', 'a command that a stopped Redis runs late', () => {
     ({ store: patient } = await openReplica(redis.address));
     // A server that does not know a script yet asks for its text, and the sender that has given up would not answer.
     const { fence: generation } = await publishIn(patient, 'known');
-    await patient.reportDead('known', { generation, ageMs: 0 });
-    await patient.offer(anOffer(aSession({ merchant: 'known', generation: generation + 1 })));
+    await patient.report('known', aDeathReport({ generation }));
     const opened = await openReplica(redis.address, IMPATIENT);
     ({ store: sender } = opened);
     // What time it is at the server is known once it has answered.
@@ -323,22 +320,15 @@ describeWith('redis-server', 'a command that a stopped Redis runs late', () => {
   it('publishes a session as old as it is, that falls due when it has to', async () => {
     const leased = await lease(patient);
     const publication = aPublication(aSession({ generation: leased.fence }), { ageMs: 0, nextDueInMs: NEXT_DUE_MS });
-    const late = await runLate(() => sender.publish(leased, publication), isStored);
+    const late = await runLate(() => sender.publish(publication, leased), isStored);
     expectAged(ageOf(late.state), late);
-    expect(late.state.dueInMs).toBeLessThan(NEXT_DUE_MS - late.waitedMs + DRIFT_MS);
-  });
-
-  it('offers a session as old as it is, that falls due when it has to', async () => {
-    const offer = anOffer(aSession({ generation: 7 }), { ageMs: 1_000, nextDueInMs: NEXT_DUE_MS, known: 0 });
-    const late = await runLate(() => sender.offer(offer), isStored);
-    expectAged(ageOf(late.state) - 1_000, late);
     expect(late.state.dueInMs).toBeLessThan(NEXT_DUE_MS - late.waitedMs + DRIFT_MS);
   });
 
   it('reports a session dead since when it was', async () => {
     const { fence: generation } = await publishIn(patient);
     const late = await runLate(
-      () => sender.reportDead('shop', { generation, ageMs: 500 }),
+      () => sender.report('shop', aDeathReport({ generation, ageMs: 500 })),
       ({ reportedDead }) => reportedDead !== undefined,
     );
     expectAged((late.state.reportedDead?.ageMs ?? NaN) - 500, late);
@@ -368,7 +358,7 @@ describe('a server in protected mode', () => {
     const opened = await open({ connection });
     await opened.becomes('refuses');
     expect(opened.said().at(-1)).toBe('refuses: DENIED');
-    await expect(opened.store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused' });
+    await expect(opened.store.claim(aClaim())).rejects.toMatchObject({ code: 'store_refused' });
     const inspecting = RedisInspection.open({ connection, keyPrefix: 'broker', clock: new SystemClock() });
     await expect(inspecting).rejects.toThrow(/DENIED/);
     expect(said).toEqual([]);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Cluster, Redis } from 'ioredis';
+import { type Cluster, Redis } from 'ioredis';
+import { type RedisVerdict, storeFailure } from './redis-failure.js';
 import { prelude } from './scripts/prelude.lua.js';
 
 /** Where commands are sent: one server (found directly or through Sentinel), or a cluster. */
@@ -14,7 +15,7 @@ export interface RedisScript {
   readonly sha1: string;
 }
 
-export interface ScriptCall {
+interface ScriptCall {
   /** All in one hash slot. */
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
@@ -37,4 +38,73 @@ export async function runScript(client: RedisClient, script: RedisScript, call: 
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
     return client.eval(script.lua, call.keys.length, ...operands);
   }
+}
+
+interface ScriptRunnerOptions {
+  readonly client: RedisClient;
+  readonly judge: (error: unknown) => RedisVerdict;
+  readonly onFailure: () => void;
+}
+
+/** Runs the operations of the store, and turns failures of Redis into the errors of the port. */
+export class ScriptRunner {
+  readonly #options: ScriptRunnerOptions;
+
+  constructor(options: ScriptRunnerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @throws BrokerError `store_refused` for an error reply, `store_unavailable` if there was none: the script may have
+   * run in that case
+   */
+  run(script: RedisScript, call: ScriptCall): Promise<unknown> {
+    return this.#ask(script.name, () => runScript(this.#options.client, script, call));
+  }
+
+  /**
+   * @returns the number of subscribers; undefined on a cluster, whose nodes know only their own subscribers
+   * @throws as `run`
+   */
+  publish(channel: string, message: string): Promise<number | undefined> {
+    const { client } = this.#options;
+    return this.#ask('announce', async () => {
+      const listeners = await client.publish(channel, message);
+      return client instanceof Redis ? listeners : undefined;
+    });
+  }
+
+  async #ask<Answer>(operation: string, ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask();
+    } catch (error) {
+      this.#options.onFailure();
+      throw storeFailure(operation, this.#options.judge(error));
+    }
+  }
+}
+
+/** Keeps a single script from blocking the server for long. */
+const MAX_BATCH = 100;
+
+/** Groups items by `keyOf` and cuts each group into batches, with the items in the order given. */
+export function batchesBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): readonly [Key, Item[]][] {
+  return [...Map.groupBy(items, keyOf)].flatMap(([key, group]) =>
+    Array.from({ length: Math.ceil(group.length / MAX_BATCH) }, (_, index): [Key, Item[]] => [
+      key,
+      group.slice(index * MAX_BATCH, (index + 1) * MAX_BATCH),
+    ]),
+  );
+}
+
+/** Keeps a batch from waiting behind so many others that its command times out before the server has seen it. */
+const BATCHES_IN_FLIGHT = 4;
+
+/** Works through the batches, a few at a time; rejects with the first failure. */
+export async function inTurn<Batch>(batches: readonly Batch[], work: (batch: Batch) => Promise<void>): Promise<void> {
+  const waiting = batches.values();
+  const lane = async (): Promise<void> => {
+    for (const batch of waiting) await work(batch);
+  };
+  await Promise.all(Array.from({ length: BATCHES_IN_FLIGHT }, lane));
 }

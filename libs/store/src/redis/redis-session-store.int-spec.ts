@@ -142,10 +142,8 @@ async function giveUp(replica: Replica, lease: Lease, ends: string): Promise<Par
   if (ends === 'is never heard of again') return {};
   const givingUpAtMs = performance.now();
   if (ends === 'publishes') {
-    const outcome = await store.publish(
-      lease,
-      aPublication(aSession({ merchant, generation: lease.fence }), { nextDueInMs: 0 }),
-    );
+    const publication = aPublication(aSession({ merchant, generation: lease.fence }), { nextDueInMs: 0 });
+    const outcome = await store.publish(publication, lease);
     return outcome === 'published' ? { givingUpAtMs, publishedAtMs: performance.now() } : { givingUpAtMs };
   }
   const called = ends !== 'gives up uncalled';

@@ -1,4 +1,4 @@
-import { type Clock, type Instant, instantFromEpochMs } from '#libs/clock';
+import { type Clock, instantFromEpochMs } from '#libs/clock';
 import type {
   Announcement,
   ClaimRequest,
@@ -7,48 +7,32 @@ import type {
   DueMerchants,
   Lease,
   LeaseRelease,
-  Offer,
-  OfferResult,
   Publication,
   ReplicaSignal,
+  ReportResult,
   SessionStore,
   StoredState,
   StoredStates,
   WantedState,
 } from '#libs/session';
 import { Announcer, type ListenerErrorHandler } from '../announcer.js';
-import { assertOfferable, assertPublishable } from '../publication.js';
-import {
-  decodeAnnouncement,
-  encodeCondemned,
-  encodeFailed,
-  encodeFailure,
-  encodeReportedDead,
-  encodeSignal,
-  encodePublished,
-} from './announcement-codec.js';
-import { batchesBy, inTurn } from './batch.js';
-import { readClaimReply } from './claim-reply.js';
+import { assertPublishable } from '../publication.js';
 import { DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts } from './connection-profile.js';
-import { DueIndex } from './due-index.js';
+import { decodeAnnouncement, encodeAnnouncement, encodeFailure, type KeysOf, sealSession } from './redis-codec.js';
 import type { RedisConnection } from './redis-connection.js';
 import type { RedisVerdict } from './redis-failure.js';
 import { RedisHealth, type StateChangeHandler } from './redis-health.js';
-import { RedisKeys, shardsOf } from './redis-keys.js';
+import { RedisKeys, shardsOf } from './redis-layout.js';
 import { RedisLinks } from './redis-links.js';
-import { RedisProbe } from './redis-probe.js';
-import { ScriptRunner } from './script-runner.js';
-import { ServerClocks } from './server-clocks.js';
+import { RedisProbe, ServerClocks } from './redis-probe.js';
+import { mergeDue, readClaimReply, readDueReply, type ReadReply, readReportReply, readState } from './redis-replies.js';
+import { batchesBy, inTurn, ScriptRunner } from './redis-script.js';
 import { claimScript } from './scripts/claim.lua.js';
-import { condemnScript } from './scripts/condemn.lua.js';
-import { offerScript } from './scripts/offer.lua.js';
+import { dueScript } from './scripts/due.lua.js';
 import { publishScript } from './scripts/publish.lua.js';
 import { readScript } from './scripts/read.lua.js';
 import { releaseScript } from './scripts/release.lua.js';
 import { reportScript } from './scripts/report.lua.js';
-import { seatScript } from './scripts/seat.lua.js';
-import { type KeysOf, sealSession } from './session-record.js';
-import { NOTHING_STORED, type ReadReply, storedState } from './stored-state.js';
 
 export interface RedisSessionStoreOptions {
   readonly connection: RedisConnection;
@@ -76,7 +60,6 @@ export class RedisSessionStore implements SessionStore {
   readonly #health: RedisHealth;
   readonly #serverClocks: ServerClocks;
   readonly #scripts: ScriptRunner;
-  readonly #index: DueIndex;
 
   /**
    * Connects, and resolves once it is known whether Redis answers, even if it does not. Lost connections are restored.
@@ -115,97 +98,8 @@ export class RedisSessionStore implements SessionStore {
       stalledAfterMs: 2 * timeoutMs,
     });
     this.#scripts = new ScriptRunner({ client: links.commands, judge, onFailure: () => this.#health.failed() });
-    this.#index = new DueIndex({ keys, clock, scripts: this.#scripts });
     links.subscriber.on('message', (channel: string, message: string) => this.#hear(channel, message));
     this.#health.start(timeouts.connectMs);
-  }
-
-  enrol(merchants: readonly string[]): Promise<void> {
-    return this.#index.enrol(merchants);
-  }
-
-  due(limit: number): Promise<DueMerchants> {
-    return this.#index.due(limit);
-  }
-
-  async seat(owner: string): Promise<number> {
-    const args = [owner, this.#keys.preferredSeatOf(owner)];
-    return (await this.#scripts.run(seatScript, { keys: [this.#keys.seats], args })) as number;
-  }
-
-  async claim(request: ClaimRequest): Promise<ClaimResult> {
-    const { merchant, owner, leaseMs, mode, newerThan, floor, budget, coolDownMs, watched = '' } = request;
-    const keys = this.#keys.of(merchant);
-    const reply = await this.#scripts.run(claimScript, {
-      keys: [keys.merchant, keys.calls, keys.due],
-      args: [
-        ...[merchant, owner, whole(leaseMs), mode, newerThan, floor],
-        ...[whole(coolDownMs), watched, request.ignoresBackOff === true ? 1 : 0],
-        ...budget.flatMap(({ calls, perMs }) => [calls, Math.max(1, whole(perMs))]),
-      ],
-    });
-    return readClaimReply(reply, request);
-  }
-
-  async publish(lease: Lease, { session, ageMs, nextDueInMs }: Publication): Promise<'published' | 'fenced'> {
-    assertPublishable(lease, session);
-    const { merchant, owner, fence } = lease;
-    const keys = this.#keys.of(merchant);
-    // Before it is sealed: the age is true now, and sealing takes its time.
-    const askedAt = this.#sentAt(merchant);
-    const sealed = await sealSession(session, this.#keysOf);
-    const outcome = await this.#scripts.run(publishScript, {
-      keys: [keys.merchant, keys.due],
-      args: [
-        ...[merchant, owner, fence, sealed, whole(ageMs), whole(nextDueInMs)],
-        ...[this.#keys.channel, encodePublished(merchant, fence), askedAt],
-      ],
-    });
-    return outcome as 'published' | 'fenced';
-  }
-
-  async offer({ session, ageMs, nextDueInMs, known }: Offer): Promise<OfferResult> {
-    assertOfferable(session);
-    const { merchant, generation } = session;
-    const keys = this.#keys.of(merchant);
-    const askedAt = this.#sentAt(merchant);
-    const sealed = await sealSession(session, this.#keysOf);
-    const reply = await this.#scripts.run(offerScript, {
-      keys: [keys.merchant, keys.due],
-      args: [
-        ...[merchant, generation, sealed, whole(ageMs), whole(nextDueInMs), known],
-        ...[this.#keys.channel, encodePublished(merchant, generation), askedAt],
-      ],
-    });
-    const [kind, counts, contested] = reply as [OfferResult['kind'], string, number];
-    return { kind, generation: Number(counts), isContested: contested === 1 };
-  }
-
-  async release(lease: Lease, { called, nextDueInMs, failure }: LeaseRelease): Promise<boolean> {
-    const { merchant, owner, fence } = lease;
-    const keys = this.#keys.of(merchant);
-    const record = failure === undefined ? '' : encodeFailure(failure);
-    const announcement = failure === undefined ? '' : encodeFailed(merchant, failure, nextDueInMs);
-    const released = await this.#scripts.run(releaseScript, {
-      keys: [keys.merchant, keys.calls, keys.due],
-      args: [
-        ...[merchant, owner, fence, whole(nextDueInMs), called ? 1 : 0],
-        ...[record, this.#keys.channel, announcement],
-      ],
-    });
-    return released === 1;
-  }
-
-  async condemn(merchant: string, generation: number): Promise<boolean> {
-    const args = [generation, this.#keys.channel, encodeCondemned(merchant)];
-    return (await this.#scripts.run(condemnScript, { keys: [this.#keys.of(merchant).merchant], args })) === 1;
-  }
-
-  async reportDead(merchant: string, { generation, ageMs, heldUp }: DeathReport): Promise<boolean> {
-    const held = [heldUp?.by ?? '-', whole(heldUp?.forMs ?? 0)];
-    const announcement = [this.#keys.channel, encodeReportedDead(merchant)];
-    const args = [generation, whole(ageMs), ...held, ...announcement, this.#sentAt(merchant)];
-    return (await this.#scripts.run(reportScript, { keys: [this.#keys.of(merchant).merchant], args })) === 1;
   }
 
   async read(wanted: readonly WantedState[]): Promise<StoredStates> {
@@ -213,16 +107,79 @@ export class RedisSessionStore implements SessionStore {
     // Shards are read at different moments, but the result has one clock reading: the earliest holds for all of them.
     let nowMs = Infinity;
     const batches = batchesBy(wanted, ({ merchant }) => this.#keys.shardOf(merchant));
-    await inTurn(batches, async ([shard, batch]) => {
-      const answer = await this.#readBatch(shard, batch);
-      nowMs = Math.min(nowMs, answer.nowMs);
-      for (const [index, one] of batch.entries()) states.set(one, answer.states[index] ?? absent(one));
+    await inTurn(batches.length > 0 ? batches : [[0, []]], async ([shard, batch]) => {
+      nowMs = Math.min(nowMs, await this.#readBatch(shard, batch, states));
     });
-    return { states: wanted.map((one) => states.get(one) ?? absent(one)), now: await this.#instant(nowMs) };
+    return { states: wanted.flatMap((one) => states.get(one) ?? []), now: instantFromEpochMs(nowMs) };
+  }
+
+  async due(limit: number): Promise<DueMerchants> {
+    const pages = this.#keys.shards().map(async (shard) => {
+      const call = { keys: [this.#keys.due(shard)], args: [limit + 1] };
+      return readDueReply(await this.#scripts.run(dueScript, call));
+    });
+    return mergeDue(await Promise.all(pages), limit);
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimResult> {
+    const { merchant, owner, leaseMs, mode, newerThan, floor, budget, coolDownMs } = request;
+    const keys = this.#keys.of(merchant);
+    const reply = await this.#scripts.run(claimScript, {
+      keys: [keys.merchant, keys.calls, keys.due],
+      args: [
+        ...[merchant, owner, whole(leaseMs), mode, newerThan, floor],
+        ...[whole(coolDownMs), request.ignoresBackOff === true ? 1 : 0],
+        ...budget.flatMap(({ calls, perMs }) => [calls, Math.max(1, whole(perMs))]),
+      ],
+    });
+    return readClaimReply(reply, request);
+  }
+
+  async publish({ session, ageMs, nextDueInMs }: Publication, lease?: Lease): Promise<'published' | 'fenced'> {
+    assertPublishable(session, lease);
+    const { merchant, generation } = session;
+    const keys = this.#keys.of(merchant);
+    // Before it is sealed: the age is true now, and sealing takes its time.
+    const askedAt = this.#sentAt(merchant);
+    const sealed = await sealSession(session, this.#keysOf);
+    const outcome = await this.#scripts.run(publishScript, {
+      keys: [keys.merchant, keys.due],
+      args: [
+        ...[merchant, lease?.owner ?? '', generation, sealed, whole(ageMs), whole(nextDueInMs)],
+        ...[...this.#announcing({ merchant, generation }), askedAt],
+      ],
+    });
+    return outcome as 'published' | 'fenced';
+  }
+
+  async release(lease: Lease, { called, nextDueInMs, failure }: LeaseRelease): Promise<boolean> {
+    const { merchant, owner, fence } = lease;
+    const keys = this.#keys.of(merchant);
+    const record = failure === undefined ? '' : encodeFailure(failure);
+    const released = await this.#scripts.run(releaseScript, {
+      keys: [keys.merchant, keys.calls, keys.due],
+      args: [
+        ...[merchant, owner, fence, whole(nextDueInMs), called ? 1 : 0],
+        ...[record, ...this.#announcing({ merchant })],
+      ],
+    });
+    return released === 1;
+  }
+
+  async report(merchant: string, { generation, ageMs, heldUp, mayProve }: DeathReport): Promise<ReportResult> {
+    const held = [heldUp?.by ?? '-', whole(heldUp?.forMs ?? 0)];
+    const reply = await this.#scripts.run(reportScript, {
+      keys: [this.#keys.of(merchant).merchant],
+      args: [
+        ...[generation, whole(ageMs), ...held, mayProve ? 1 : 0],
+        ...[...this.#announcing({ merchant }), this.#sentAt(merchant)],
+      ],
+    });
+    return readReportReply(reply);
   }
 
   announce(signal: ReplicaSignal): Promise<number | undefined> {
-    return this.#scripts.publish(this.#keys.channel, encodeSignal(signal));
+    return this.#scripts.publish(this.#keys.channel, encodeAnnouncement(signal));
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
@@ -237,24 +194,22 @@ export class RedisSessionStore implements SessionStore {
     return Promise.resolve();
   }
 
+  /** @returns the server's clock when it answered, which is needed even if no merchant was asked for */
   async #readBatch(
     shard: number,
     batch: readonly WantedState[],
-  ): Promise<{ readonly states: readonly StoredState[]; readonly nowMs: number }> {
+    states: Map<WantedState, StoredState>,
+  ): Promise<number> {
     const keys = [this.#keys.due(shard), ...batch.map(({ merchant }) => this.#keys.of(merchant).merchant)];
     const args = batch.flatMap(({ merchant, known }) => [merchant, known]);
     const [now, ...replies] = (await this.#scripts.run(readScript, { keys, args })) as [string, ...ReadReply[]];
     const nowMs = Number(now);
-    const states = batch.map(({ merchant }, index) =>
-      storedState(replies[index] ?? NOTHING_STORED, { merchant, keysOf: this.#keysOf, nowMs }),
-    );
-    return { states: await Promise.all(states), nowMs };
-  }
-
-  /** The clock is needed even if no merchant was asked for. */
-  async #instant(nowMs: number): Promise<Instant> {
-    if (nowMs !== Infinity) return instantFromEpochMs(nowMs);
-    return instantFromEpochMs((await this.#readBatch(0, [])).nowMs);
+    const read = batch.map(async (one, index) => {
+      const { merchant } = one;
+      states.set(one, await readState(replies[index] as ReadReply, { merchant, keysOf: this.#keysOf, nowMs }));
+    });
+    await Promise.all(read);
+    return nowMs;
   }
 
   /** What a script that is told an age is told as well, in case that it waits before it is run. */
@@ -263,10 +218,12 @@ export class RedisSessionStore implements SessionStore {
     return nowMs === undefined ? '' : String(Math.floor(nowMs));
   }
 
+  #announcing(changed: { readonly merchant: string; readonly generation?: number }): readonly string[] {
+    return [this.#keys.channel, encodeAnnouncement({ kind: 'changed', ...changed })];
+  }
+
   #hear(channel: string, message: string): void {
     const announcement = channel === this.#keys.channel ? decodeAnnouncement(message) : undefined;
     if (announcement !== undefined) this.#announcer.announce(announcement);
   }
 }
-
-const absent = ({ merchant }: Pick<WantedState, 'merchant'>): StoredState => ({ merchant, stored: { kind: 'absent' } });

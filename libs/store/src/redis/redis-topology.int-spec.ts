@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { BrokerError } from '#libs/errors';
 import type { Lease } from '#libs/session';
 import {
+  aClaim,
   aPublication,
   aSession,
   describeWith,
@@ -21,7 +22,7 @@ import {
 import { Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.js';
 import { KeysInRedis } from './redis-keys-fixture.js';
-import { PROBE_MERCHANT } from './redis-keys.js';
+import { PROBE_MERCHANT } from './redis-layout.js';
 import { IMPATIENT, openedByTests, type OpenedStore } from './redis-store-fixture.js';
 import { operationScripts, probeScript } from './scripts/probe.lua.js';
 
@@ -36,12 +37,12 @@ const open = (connection: RedisConnection, keyPrefix = 'broker'): Promise<Opened
 async function expectToWork(connection: RedisConnection): Promise<void> {
   const [{ store, said }, { store: other }] = [await open(connection), await open(connection)];
   expect(said()).toEqual(['answers']);
-  await store.enrol(['shop']);
+  await store.read([{ merchant: 'shop', known: 0 }]);
   expect((await other.due(1)).merchants).toEqual(['shop']);
   const heard = nextOf(other, 'shop');
   const leased = await lease(store);
   const session = aSession({ generation: leased.fence });
-  expect(await store.publish(leased, aPublication(session))).toBe('published');
+  expect(await store.publish(aPublication(session), leased)).toBe('published');
   expect(await heard).toMatchObject({ kind: 'changed', generation: leased.fence });
   expect((await other.read([{ merchant: 'shop', known: 0 }])).states[0]?.stored).toMatchObject({
     kind: 'session',
@@ -52,7 +53,7 @@ async function expectToWork(connection: RedisConnection): Promise<void> {
 
 async function publishIn({ store }: OpenedStore): Promise<Lease> {
   const leased = await lease(store);
-  await store.publish(leased, aPublication(aSession({ generation: leased.fence })));
+  await store.publish(aPublication(aSession({ generation: leased.fence })), leased);
   return leased;
 }
 
@@ -135,17 +136,17 @@ describeWith('redis-server', 'Cluster', () => {
 
   it('goes on for the merchants of the other nodes when one is lost, and is down until it is back', async () => {
     const { store, isUp } = await open(connection, 'lost');
-    const merchants = Array.from({ length: 48 }, (_, index) => `merchant-${index}`);
-    await store.enrol(merchants);
+    const wanted = Array.from({ length: 48 }, (_, index) => ({ merchant: `merchant-${index}`, known: 0 }));
+    await store.read(wanted);
     await nodes[2]?.kill();
     await eventually(() => !isUp());
-    const outcomes = await Promise.allSettled(merchants.map((merchant) => store.enrol([merchant])));
+    const outcomes = await Promise.allSettled(wanted.map((one) => store.read([one])));
     const failed = outcomes.filter(({ status }) => status === 'rejected').length;
     expect(failed).toBeGreaterThan(0);
-    expect(failed).toBeLessThan(merchants.length);
+    expect(failed).toBeLessThan(wanted.length);
     await nodes[2]?.start();
     await eventually(isUp);
-    await store.enrol(merchants);
+    await store.read(wanted);
   });
 });
 
@@ -227,7 +228,7 @@ describeWith('redis-server', 'one server', () => {
     expect(said()).toEqual(['refuses: no database 4']);
     const refusal = await store.due(1).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'store_refused', detail: 'due: no database 4' });
-    await store.enrol(['shop']).catch((error: unknown) => error);
+    await store.claim(aClaim()).catch((error: unknown) => error);
     expect(redis.cli('info', 'keyspace')).not.toContain('db');
   });
 
@@ -235,10 +236,10 @@ describeWith('redis-server', 'one server', () => {
     setUser([...documentedRights(), '-select']);
     const { store, said, becomes } = await open({ ...asUser, database: 1 });
     expect(said()).toEqual(['refuses: NOPERM']);
-    await store.enrol(['shop']).catch((error: unknown) => error);
+    await store.claim(aClaim()).catch((error: unknown) => error);
     redis.cli('acl', 'setuser', 'broker', '+select');
     await becomes('answers');
-    await store.enrol(['shop']);
+    await store.claim(aClaim());
     expect(redis.cli('info', 'keyspace')).toContain('db1:');
     expect(redis.cli('info', 'keyspace')).not.toContain('db0:');
   });
@@ -247,7 +248,7 @@ describeWith('redis-server', 'one server', () => {
     await operator.config('SET', 'maxclients', 1);
     const { store, said, becomes } = await open(connection);
     expect(said()).toEqual(['refuses: MAXCLIENTS']);
-    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: MAXCLIENTS' });
+    await expect(store.claim(aClaim())).rejects.toMatchObject({ code: 'store_refused', detail: 'claim: MAXCLIENTS' });
     await operator.config('SET', 'maxclients', 100);
     await becomes('answers');
     expect(said()).toEqual(['refuses: MAXCLIENTS', 'answers']);
@@ -259,7 +260,7 @@ describeWith('redis-server', 'one server', () => {
     closeAfterTest(() => endless.disconnect());
     const ended = expect(endless.eval('while true do end', 0)).rejects.toThrow(/killed by user/);
     await becomes('refuses');
-    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: BUSY' });
+    await expect(store.claim(aClaim())).rejects.toMatchObject({ code: 'store_refused', detail: 'claim: BUSY' });
     await operator.script('KILL');
     await ended;
     await becomes('answers');
@@ -275,12 +276,12 @@ describeWith('redis-server', 'one server', () => {
     closeAfterTest(() => loading.disconnect());
     const reloaded = loading.call('DEBUG', 'RELOAD');
     await eventually(() =>
-      store.enrol(['shop']).then(
+      store.claim(aClaim()).then(
         () => false,
         () => true,
       ),
     );
-    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: LOADING' });
+    await expect(store.claim(aClaim())).rejects.toMatchObject({ code: 'store_refused', detail: 'claim: LOADING' });
     await becomes('refuses');
     await operator.config('SET', 'key-load-delay', 0);
     await reloaded;
@@ -302,7 +303,7 @@ describeWith('redis-server', 'one server', () => {
     const [one, two] = [await open(connection, 'one'), await open(connection, 'two')];
     await publishIn(one);
     expect((await two.store.read([{ merchant: 'shop', known: 0 }])).states).toEqual([
-      { merchant: 'shop', stored: { kind: 'absent' } },
+      { merchant: 'shop', stored: { kind: 'absent' }, dueInMs: 0 },
     ]);
     const heard = nextOf(two.store, 'shop');
     const { fence } = await publishIn(two);
@@ -329,11 +330,12 @@ describeWith('redis-server', 'one server', () => {
     });
 
     it('is left as it was, with the due moments of others', async () => {
-      await operator.zadd(keys.due, 5, 'shop');
+      const dueAtMs = Date.now();
+      await operator.zadd(keys.due, dueAtMs, 'shop');
       const { said } = await open(connection);
       expect(said()).toEqual(['answers']);
       expect(await operator.keys('*')).toEqual([keys.due]);
-      expect(await operator.zrange(keys.due, '0', '-1', 'WITHSCORES')).toEqual(['shop', '5']);
+      expect(await operator.zrange(keys.due, '0', '-1', 'WITHSCORES')).toEqual(['shop', String(dueAtMs)]);
     });
 
     it('announces once, and nothing that any replica takes for news', async () => {
@@ -353,7 +355,7 @@ describeWith('redis-server', 'one server', () => {
     });
 
     it('needs more than an answer: one that no operation gives is a refusal, until it is gone', async () => {
-      const held = { fence: '4', owner: 'somebody', leaseEndsAt: String(Date.now() + 7_200_000) };
+      const held = { fence: '4', owner: 'somebody', lease: `${Date.now()} 7200000` };
       await operator.hset(keys.hashOf(PROBE_MERCHANT), held);
       const { said, becomes } = await open(connection);
       await becomes('answers');

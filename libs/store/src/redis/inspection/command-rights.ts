@@ -1,4 +1,4 @@
-import type { RedisKeys } from '../redis-keys.js';
+import type { RedisKeys } from '../redis-layout.js';
 
 /** One right that the store needs, and a way to check for it without changing anything. */
 export interface CommandRight {
@@ -20,7 +20,6 @@ const NO_NUMBER = 'not-a-number';
 export function rightsOn(keys: RedisKeys, merchant: string): readonly CommandRight[] {
   const { merchant: record, calls, due } = keys.of(merchant);
   const probe = keys.probe(keys.shardOf(merchant));
-  const { seats } = keys;
   const on = (target: string, command: string, ...args: string[]): CommandRight => ({
     command,
     args: [target, ...args],
@@ -45,12 +44,9 @@ export function rightsOn(keys: RedisKeys, merchant: string): readonly CommandRig
     on(due, 'TYPE'),
     on(due, 'ZADD', NO_NUMBER, NOBODY),
     on(due, 'ZREM', NOBODY),
-    on(due, 'ZCARD'),
     on(due, 'ZSCORE', NOBODY),
     on(due, 'ZRANGE', '0', '0'),
-    on(seats, 'HSTRLEN', NOBODY),
-    on(seats, 'HMGET', NOBODY),
-    on(seats, 'HSET', NOBODY, '1', NOBODY),
+    on(due, 'ZREMRANGEBYSCORE', NO_NUMBER, NO_NUMBER),
     // Outside a script, the probe's keys never exist.
     on(probe.merchant, 'UNLINK'),
     on(probe.calls, 'UNLINK'),

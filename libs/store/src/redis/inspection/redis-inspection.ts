@@ -7,12 +7,10 @@ import {
   type ServerOptions,
 } from '../connection-profile.js';
 import { nameOf, type RedisAddress, type RedisConnection } from '../redis-connection.js';
-import { RedisKeys, shardsOf } from '../redis-keys.js';
-import { type ClusterSlots, readClusterSlots } from './cluster-slots.js';
+import { RedisKeys, shardsOf } from '../redis-layout.js';
 import { CLUSTER_RIGHTS, type CommandRight, rightsOn, subscription } from './command-rights.js';
-import { InspectedServer, type ServerFacts } from './inspected-server.js';
-import { type SentinelView, viewOfSentinel } from './sentinel-view.js';
-import { StoreInspectionFailure } from './inspection-failure.js';
+import { InspectedServer, type ServerFacts, StoreInspectionFailure } from './inspected-server.js';
+import { type ClusterSlots, readClusterSlots, type SentinelView, viewOfSentinel } from './store-shape.js';
 
 interface RedisInspectionOptions {
   readonly connection: RedisConnection;

@@ -1,26 +1,27 @@
 import { defineScript } from '../redis-script.js';
 
-/** The earliest entries of one shard's index of due moments, unchecked. */
+/** The earliest entries of one shard's index of due moments. */
 export const dueScript = defineScript(
   'due',
   String.raw`
 -- KEYS[1]  due moments (sorted set: merchant -> ms)
 -- ARGV[1]  how many at most
--- returns  { how many there are in total, merchant, ms until due (0 or less: due), merchant, ... }, the earliest first;
---          an entry without a name was not ours, and has been removed
+-- returns  { merchant, ms until due (0 or less: due), merchant, ... }, the earliest first
 -- A full server can still be read: no write here takes memory, and being due is not yet a claim.
 present(KEYS[1], 'zset')
-local DAY, MAX_NAME_LENGTH = 86400000, 512
+local HOUR, DAY, MAX_NAME_LENGTH = 3600000, 86400000, 512
 local entries = redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1, 'WITHSCORES')
-local listed = { redis.call('ZCARD', KEYS[1]) }
+-- Nobody has read it for this long: no replica serves it any more, and one that will serve it makes it known.
+if entries[2] and tonumber(entries[2]) < now - HOUR then
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. whole(now - HOUR))
+  entries = redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1, 'WITHSCORES')
+end
+local listed = {}
 for i = 1, #entries, 2 do
-  local merchant, at = entries[i], tonumber(entries[i + 1])
-  if #merchant > MAX_NAME_LENGTH then
-    redis.call('ZREM', KEYS[1], merchant)
-    merchant = ''
+  if #entries[i] <= MAX_NAME_LENGTH then
+    listed[#listed + 1] = entries[i]
+    listed[#listed + 1] = whole(math.min(DAY, entries[i + 1] - now))
   end
-  listed[i + 1] = merchant
-  listed[i + 2] = whole(math.max(-TEN_YEARS, math.min(DAY, at - now)))
 end
 return listed
 `,

@@ -6,9 +6,7 @@ const shortFields = Object.entries(merchantFields)
 
 /**
  * The beginning of every script. The content of a merchant's keys is untrusted input: whatever is not as this store
- * writes it counts as absent, for that merchant only, and makes no script fail.
- * What the fields hold is described in `redis-layout.ts`. A replica of a version without dueAt changes the fence, and
- * then only the due set has the moment.
+ * writes it counts as absent, for that merchant only and until its next renewal, and makes no script fail.
  */
 export const prelude = String.raw`
 local time = redis.call('TIME')
@@ -34,9 +32,8 @@ end
 -- Whether the key exists. If it has another type, it is not ours and is removed.
 local function present(key, kind)
   local found = redis.call('TYPE', key).ok
-  local is_foreign = found ~= kind and found ~= 'none'
-  if is_foreign then redis.call('UNLINK', key) end
-  return found == kind, is_foreign
+  if found ~= kind and found ~= 'none' then redis.call('UNLINK', key) end
+  return found == kind
 end
 
 -- The named fields of a hash; false for missing ones, nothing for those that are too long to be ours.
@@ -50,64 +47,51 @@ local function short_fields(key, names, longest)
   return found
 end
 
+-- Moments are kept as '<from> <length>'.
+local function moment_in(text)
+  local from, length = string.match(text or '', '^(%d+) (%d+)$')
+  from, length = believed(from), believed(length)
+  return from and length and { from = from, length = length } or nil
+end
+
+-- What is left of a moment, never more than its length. It is over when its time has come, and when it lies further
+-- ahead than it can have been set: the clock was set back. Servers that take over from one another disagree by less.
+local SET_BACK = 2000
+local function left_of(moment)
+  local ahead = moment.from + moment.length - now
+  if ahead > moment.length + SET_BACK then return 0 end
+  return math.max(0, math.min(ahead, moment.length))
+end
+
+local function report_in(text, known)
+  local generation, at, held_by, held, early = string.match(text or '', '^(%d+) (%d+) ([%a_-]+) (%d+) ([01])$')
+  generation, at = believed(generation, known), believed(at)
+  return generation and at and { generation = generation, at = at, held_by = held_by,
+    held = believed(held) or 0, early = early }
+end
+
 local NAMES = { ${shortFields} }
 
--- What is left of a moment: never more than the length for which it was set, however the clock was changed.
-local function left_of(moment)
-  return math.min(moment.at - now, moment.length or moment.at)
-end
-
-local function lease_in(fields, fence, usual_length)
-  local ends_at = believed(fields.leaseEndsAt)
-  if not fields.owner or not ends_at then return nil end
-  return {
-    owner = fields.owner, at = ends_at, length = believed(fields.leaseMs) or usual_length,
-    cools = fields.leaseCools == '1', call = fields.leaseCall,
-    mark = 'lease:' .. whole(fence) .. ':' .. whole(ends_at),
-  }
-end
-
--- The due moment from the hash or, failing that, from the index (absent if the index is not asked).
-local function due_in(fields, lease, indexed)
-  local at, length = believed(fields.dueAt), believed(fields.dueMs)
-  local is_own = at and (fields.dueFence or '') == (fields.fence or '')
-  if not is_own then
-    at, length = indexed and believed(redis.call('ZSCORE', indexed.set, indexed.merchant)), nil
-    if not at then return nil end
-  end
-  local mark = 'due:' .. whole(at) .. ':' .. (fields.dueFence or '')
-  -- The end of a lease is its merchant's due moment: whoever has watched one has watched the other.
-  if lease and lease.at == at then mark = lease.mark end
-  return { at = at, length = length, mark = mark, is_own = is_own }
-end
-
--- A merchant according to its hash. known: a number that was seen, so numbers near it are believed. indexed: the due
--- set and the merchant's name in it, if that is to be asked when the hash has no due moment.
-local function record_of(key, known, indexed, usual_length)
-  local is_there, was_damaged = present(key, 'hash')
+-- A merchant according to its hash. known: a number that was seen, so numbers near it are believed.
+local function record_of(key, known)
+  present(key, 'hash')
   local fields = short_fields(key, NAMES, NAME_BYTES)
-  local fence, generation = believed(fields.fence, known) or 0, believed(fields.generation, known) or 0
-  local lease = lease_in(fields, fence, usual_length)
+  local generation, lease = believed(fields.generation, known) or 0, moment_in(fields.lease)
+  local report = report_in(fields.reportedDead, generation)
   return {
-    is_there = is_there, was_damaged = was_damaged,
-    fence = fence, fence_text = fields.fence or '', generation = generation,
-    lease = lease, is_leased = lease ~= nil and lease.at > now,
-    due = due_in(fields, lease, indexed),
-    published_at = believed(fields.publishedAt), contested = fields.contested == '1',
-    condemned = believed(fields.condemned, known) or 0,
+    fence = believed(fields.fence, known) or 0, generation = generation,
+    owner = fields.owner, lease = lease, is_leased = fields.owner and lease ~= nil and left_of(lease) > 0,
+    due = moment_in(fields.due), published_at = believed(fields.publishedAt),
+    report = report and report.generation == generation and report or nil,
     failures = believed(fields.failures) or 0, cooled_down_at = believed(fields.cooledDownAt),
   }
 end
 
 -- Sets the due moment in the hash and in its index. waited: how much of its length has passed, if any of it.
-local function fall_due(key, index, merchant, length, fence_text, waited)
-  local at = now + math.max(0, length - (waited or 0))
-  redis.call('HSET', key, 'dueAt', whole(at), 'dueMs', whole(length), 'dueFence', fence_text)
-  redis.call('ZADD', index, whole(at), merchant)
-end
-
-local function end_lease(key)
-  redis.call('HDEL', key, 'owner', 'leaseEndsAt', 'leaseMs', 'leaseCools', 'leaseCall')
+local function fall_due(key, index, merchant, length, waited)
+  local from = now - math.min(length, waited or 0)
+  redis.call('HSET', key, 'due', whole(from) .. ' ' .. whole(length))
+  redis.call('ZADD', index, whole(from + length), merchant)
 end
 
 -- A server checks whether a script may write at its first write, and at none after that: whether it has memory left

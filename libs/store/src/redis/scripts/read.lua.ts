@@ -1,6 +1,6 @@
 import { defineScript } from '../redis-script.js';
 
-/** The state of several merchants of one shard, at one moment. */
+/** The state of several merchants of one shard, at one moment; whoever has no due moment falls due. */
 export const readScript = defineScript(
   'read',
   String.raw`
@@ -8,21 +8,15 @@ export const readScript = defineScript(
 -- KEYS[i+1]  the i-th merchant (hash)
 -- ARGV       per merchant: name, generation that the reader has (0: none)
 -- returns    { now in ms, per merchant { kind (absent | session | unchanged | unopenable), generation, sealed session,
---            age ms, failure, due in ms, due mark, condemned generation } }; absent values are empty. After these,
---            only if there is one, the report that it is dead: age ms, what held up a newer one then, for how many ms
--- A full server can still be read: no write here takes memory, and sessions continue to be served.
+--            age ms, failure, due in ms } }; absent values are empty. After these, only if there is one, the report
+--            that it is dead: age ms, what held up a newer one then, for how many ms, died early (1 | 0)
 present(KEYS[1], 'zset')
+local TEXTS, HALF_AN_HOUR = { 'sealed', 'failure' }, 1800000
 local states = { whole(now) }
 
--- Nothing can be reported of a merchant without a session, so a start with very many of them asks for less.
-local WITH_SESSION, WITHOUT = { 'sealed', 'failure', 'reportedDead' }, { 'sealed', 'failure' }
-
-local function stored(key, record, known, texts)
+local function stored(record, known, texts)
   local failure = texts.failure or ''
-  if record.generation == 0 then
-    local is_something = record.was_damaged or texts.sealed or redis.call('HSTRLEN', key, 'generation') > 0
-    return { is_something and 'unopenable' or 'absent', '0', '', '', failure }
-  end
+  if record.generation == 0 then return { 'absent', '0', '', '', failure } end
   if not texts.sealed or not record.published_at then
     return { 'unopenable', whole(record.generation), '', '', failure }
   end
@@ -31,24 +25,27 @@ local function stored(key, record, known, texts)
   return { 'session', whole(record.generation), texts.sealed, age, failure }
 end
 
--- What consumers report of the stored session; nothing if the report is of another one, or not as report.lua writes it.
-local function reported(record, text)
-  if not text or #text > NAME_BYTES then return nil end
-  local generation, at, held_by, held = string.match(text, '^(%d+) (%d+) ([%a_-]+) (%d+)$')
-  if believed(generation, record.generation) ~= record.generation or not believed(at) then return nil end
-  return { age = now - at, held_by = held_by, held = believed(held) or 0 }
+-- The index has the merchant, not after its due moment, and not so long before now that due.lua forgets it. A server that
+-- takes no writes, or has no memory left, is read all the same: the next read makes known whom this one could not.
+local function make_known(key, merchant, record, due_in)
+  local indexed_at = tonumber(redis.call('ZSCORE', KEYS[1], merchant))
+  local is_indexed = indexed_at and indexed_at <= now + due_in and indexed_at > now - HALF_AN_HOUR
+  if record.due and is_indexed then return end
+  local answer = redis.pcall('ZADD', KEYS[1], whole(now + due_in), merchant)
+  if not record.due and type(answer) == 'number' then redis.call('HSET', key, 'due', whole(now) .. ' 0') end
 end
 
 for i = 1, #KEYS - 1 do
   local merchant, known = ARGV[2 * i - 1], tonumber(ARGV[2 * i])
-  local record = record_of(KEYS[i + 1], known, { set = KEYS[1], merchant = merchant })
-  local texts = short_fields(KEYS[i + 1], record.generation > 0 and WITH_SESSION or WITHOUT, TEXT_BYTES)
-  local state = stored(KEYS[i + 1], record, known, texts)
-  state[6], state[7], state[8] = '', '', ''
-  if record.due then state[6], state[7] = whole(left_of(record.due)), record.due.mark end
-  if record.generation > 0 and record.condemned == record.generation then state[8] = whole(record.generation) end
-  local report = reported(record, texts.reportedDead)
-  if report then state[9], state[10], state[11] = whole(report.age), report.held_by, whole(report.held) end
+  local record = record_of(KEYS[i + 1], known)
+  local state = stored(record, known, short_fields(KEYS[i + 1], TEXTS, TEXT_BYTES))
+  local due_in = record.due and left_of(record.due) or 0
+  make_known(KEYS[i + 1], merchant, record, due_in)
+  state[6] = whole(due_in)
+  local report = record.report
+  if report and record.generation > 0 then
+    state[7], state[8], state[9], state[10] = whole(now - report.at), report.held_by, whole(report.held), report.early
+  end
   states[i + 1] = state
 end
 return states

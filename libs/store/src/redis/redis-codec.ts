@@ -1,4 +1,6 @@
 import { instantFromEpochMs } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
+import { type ClientKey, openAtRest, sealAtRest } from '#libs/jwe';
 import {
   type Announcement,
   checkedTrace,
@@ -6,42 +8,17 @@ import {
   type HandoverSignal,
   type RecordedFailure,
   type ReplicaSignal,
+  type Session,
 } from '#libs/session';
 
-/** Replicas of this version use only a part of what earlier versions need: the messages keep their shape for those. */
-export function encodePublished(merchant: string, generation: number): string {
-  return JSON.stringify({ kind: 'published', merchant, generation });
-}
+// ---- Announcements
 
-export function encodeFailed(merchant: string, failure: RecordedFailure, retryInMs: number): string {
-  return JSON.stringify({ kind: 'failed', merchant, failure, retryInMs });
-}
-
-/** Replicas of versions that do not know the signal ignore it. */
-export function encodeSignal(signal: ReplicaSignal): string {
-  return JSON.stringify(signal);
-}
-
-/** Versions before this one ignore it. */
-export function encodeCondemned(merchant: string): string {
-  return JSON.stringify({ kind: 'condemned', merchant });
-}
-
-/** Versions before this one ignore it. */
-export function encodeReportedDead(merchant: string): string {
-  return JSON.stringify({ kind: 'reported_dead', merchant });
+export function encodeAnnouncement(announcement: ReplicaSignal | Extract<Announcement, { kind: 'changed' }>): string {
+  return JSON.stringify(announcement);
 }
 
 const MAX_MESSAGE_LENGTH = 4_096;
 const MAX_MERCHANT_LENGTH = 200;
-const KINDS: ReadonlySet<unknown> = new Set([
-  'published',
-  'failed',
-  'condemned',
-  'reported_dead',
-  'handover',
-  'unopenable',
-]);
 
 /**
  * Anybody with access to the channel can send anything, including a later version of ours: a message names a merchant
@@ -52,11 +29,9 @@ export function decodeAnnouncement(text: string): Announcement | undefined {
   if (text.length > MAX_MESSAGE_LENGTH) return undefined;
   const message = parseObject(text) ?? {};
   const { kind, merchant, generation } = message;
-  if (!KINDS.has(kind) || !isMerchant(merchant)) return undefined;
-  if (kind === 'handover') return isGeneration(generation) ? handoverOf(message, { merchant, generation }) : undefined;
-  if (kind === 'unopenable') return isGeneration(generation) ? { kind, merchant, generation } : undefined;
-  if (kind !== 'published' || !isGeneration(generation)) return { kind: 'changed', merchant };
-  return { kind: 'changed', merchant, generation };
+  if (!isMerchant(merchant)) return undefined;
+  if (kind === 'changed') return { kind, merchant, ...(isGeneration(generation) ? { generation } : {}) };
+  return kind === 'handover' && isGeneration(generation) ? handoverOf(message, { merchant, generation }) : undefined;
 }
 
 /** Consumers hold payments during a hand-over: nobody who can write to the channel can make that longer than this. */
@@ -85,12 +60,13 @@ const isMerchant = (value: unknown): value is string =>
 
 const isGeneration = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
+// ---- Failures
+
 export function encodeFailure(failure: RecordedFailure): string {
   return JSON.stringify(failure);
 }
 
 const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
-
 const failureKinds: ReadonlySet<unknown> = new Set(gatewayFailureKinds);
 
 /**
@@ -122,4 +98,44 @@ function parseObject(text: string): Record<string, unknown> | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+// ---- Sessions
+
+/**
+ * The client keys of a merchant, newest first: that one seals, and all of them open. Empty for a merchant without
+ * configured keys.
+ */
+export type KeysOf = (merchant: string) => readonly ClientKey[];
+
+/** A later layout uses another number; a replica that does not know it treats the record as absent. */
+const LAYOUT = 1;
+
+/**
+ * Seals a session for the store, bound to its merchant and generation.
+ * @throws BrokerError `internal_error` if the merchant has no key: nobody could have created its session
+ */
+export async function sealSession(session: Session, keysOf: KeysOf): Promise<string> {
+  const { merchant, generation } = session;
+  const [newest] = keysOf(merchant);
+  if (newest === undefined) {
+    throw new BrokerError('internal_error', {
+      detail: 'a session can only be stored for a merchant with a client key',
+    });
+  }
+  const plaintext = Buffer.from(JSON.stringify({ layout: LAYOUT, session }), 'utf8');
+  return sealAtRest(plaintext, newest, { merchant, generation });
+}
+
+/** @returns undefined if no configured key opens the record, or its content has the layout of another version */
+export async function openSession(
+  sealed: string,
+  binding: { readonly merchant: string; readonly generation: number },
+  keysOf: KeysOf,
+): Promise<Session | undefined> {
+  const plaintext = await openAtRest(sealed, keysOf(binding.merchant), binding);
+  if (plaintext === undefined) return undefined;
+  // It was sealed with the merchant's private key, and so by `sealSession`: the layout determines its shape.
+  const record = JSON.parse(Buffer.from(plaintext).toString('utf8')) as { layout: unknown; session: Session };
+  return record.layout === LAYOUT ? record.session : undefined;
 }

@@ -1,5 +1,5 @@
 import { FakeClock } from '#libs/testing';
-import { ServerClocks } from './server-clocks.js';
+import { ServerClocks } from './redis-probe.js';
 
 const AT = Date.UTC(2026, 0, 1);
 
