@@ -66,10 +66,10 @@ async function proveJest(version) {
 }
 
 async function proveNest(version) {
-  const parts = [`@nestjs/common@${version}`, `@nestjs/core@${version}`, `@nestjs/terminus@${version}`];
+  const parts = [`@nestjs/common@${version}`, `@nestjs/core@${version}`];
   const types = ['reflect-metadata', 'rxjs@7', 'typescript@5.9', '@types/node@24'];
   const { node, versionOf } = await project(`nest-${version}`, [...parts, ...types]);
-  const name = `Nest ${versionOf('@nestjs/common')}, Terminus ${versionOf('@nestjs/terminus')}`;
+  const name = `Nest ${versionOf('@nestjs/common')}`;
   await prove(`${name}, types`, async () => {
     await node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.json');
   });

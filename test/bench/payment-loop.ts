@@ -38,7 +38,7 @@ export async function payInLoop(loop: PaymentLoop): Promise<PaymentReport> {
         generations.add(session.generation);
         return send({ sandboxUrl: loop.sandboxUrl, client, session }, order);
       });
-      const answer = await client.decryptText(jwe);
+      const answer = new TextDecoder().decode(await client.decrypt(jwe));
       if (answer !== order) failed.push(`operation ${number}: the answer is not its own`);
     } catch (error) {
       failed.push(`operation ${number}: ${String(error)}`);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { SystemClock } from '#libs/clock';
 import { HeldSessions, type SessionReplica } from '#libs/session';
 import { createInstruments, createLogger, startTelemetry } from '#libs/telemetry';
-import { aSession } from '#libs/testing';
+import { aSession, hold } from '#libs/testing';
 import { MerchantLabels } from '../../apps/broker/src/management/merchant-labels.js';
 import { SessionMetrics } from '../../apps/broker/src/management/session-metrics.js';
 import type { BenchLine } from './bench-line.js';
@@ -43,7 +43,7 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
     endedConnections: () => [],
   });
   for (const merchant of ids) {
-    held.adopt(aSession({ merchant }), 0);
+    hold(held, aSession({ merchant }));
     const renewal = {
       merchant,
       trigger: 'schedule',

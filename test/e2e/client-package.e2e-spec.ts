@@ -72,7 +72,10 @@ const { withSdk } = require('./brokered-sdk.cjs');
   const newSdk = () => ({ auth: { authorize() {} }, encryption: { decrypt() {} } });
   const said = await withSdk(broker, newSdk, async ({ auth, encryption }) => {
     const { deviceId, name } = await auth.authorize({ name: 'merchant' });
-    if (broker.current().generation === 1) throw Object.assign(new Error('dead'), { msgCode: 'b_used_token' });
+    if (broker.current().generation === 1) {
+      const answer = Object.assign(new Error('{"msgCode":"b_used_token"}'), { originalError: { status: 401 } });
+      throw Object.assign(new Error('dead'), { originalError: answer });
+    }
     return [deviceId, name, JSON.stringify(await encryption.decrypt(await fake.sealedAnswer('{"status":"accepted"}')))].join(' ');
   });
   console.log(said);
@@ -100,7 +103,7 @@ export const { module } = SessionBrokerModule.forRoot({ url: 'https://broker', m
 
 /** What a team that uses Jest out of the box writes, without a line of configuration. */
 const TEST_ON_COMMONJS = `
-const { SessionBroker, BrokerUnavailable } = require('@session-broker/client');
+const { SessionBroker, SessionRejected, BrokerUnavailable } = require('@session-broker/client');
 const { FakeBroker, aSession } = require('@session-broker/client/testing');
 const { fileToken } = require('@session-broker/client/file-token');
 const { SessionBrokerModule } = require('@session-broker/client/nest');
@@ -111,11 +114,11 @@ test('a payment survives a dead session', async () => {
   const seen = [];
   await broker.withSession(async (session) => {
     seen.push(await fake.opened(await broker.encryptFor(session.serverPublic, 'paid')));
-    if (session.generation === 1) throw Object.assign(new Error('dead'), { msgCode: 'b_used_token' });
+    if (session.generation === 1) throw new SessionRejected('b_used_token');
   });
   expect(seen).toEqual(['paid', 'paid']);
   expect(fake.rejections).toEqual([{ generation: 1, reason: 'b_used_token' }]);
-  expect(await broker.decryptText(await fake.sealedAnswer('ok'))).toBe('ok');
+  expect(Buffer.from(await broker.decrypt(await fake.sealedAnswer('ok'))).toString()).toBe('ok');
   await broker.close();
   await fake.close();
   await expect(new SessionBroker({ ...fake.options, timeoutMs: 50 }).session()).rejects.toThrow(BrokerUnavailable);
@@ -131,7 +134,7 @@ describe('the published client', () => {
 
   const installed = endedAfterAll();
   beforeAll(async () => {
-    const packages = ['@types', 'jose', 'undici', 'undici-types', '@nestjs/common', '@opentelemetry/api'];
+    const packages = ['@types', 'jose', 'undici', 'undici-types', '@nestjs/common'];
     project = installed.add(await ClientProject.installed(packages), (it) => it.remove());
     server = createServer((request, response) => {
       if (/\/events(?:\?|$)/.test(request.url ?? '')) {
@@ -174,7 +177,7 @@ describe('the published client', () => {
     ]);
     expect(Object.fromEntries(imports)).toEqual({
       main: [],
-      'file-token': ['node:fs/promises', 'node:path'],
+      'file-token': ['node:fs/promises'],
       nest: [],
       testing: ['node:events', 'node:http'],
     });
@@ -195,11 +198,9 @@ describe('the published client', () => {
   it('is tested by Jest on CommonJS as that comes', async () => {
     await project.write('commonjs/package.json', '{}');
     await project.write('commonjs/payments.test.js', TEST_ON_COMMONJS);
-    const manual = await readFile(join(root, 'libs/client/README.md'), 'utf8');
-    await project.write('commonjs/manual.test.js', /```js\n([^]*?)```/.exec(manual)![1]!);
     const options = { cwd: join(project.folder, 'commonjs'), env: { ...process.env, CI: 'true' } };
     const { stderr } = await run(process.execPath, [join(root, 'node_modules/jest/bin/jest.js'), '-i'], options);
-    expect(stderr).toContain('Tests:       2 passed, 2 total');
+    expect(stderr).toContain('Tests:       1 passed, 1 total');
   });
 
   it('tests a service with its fake broker as the manual shows', async () => {

@@ -135,7 +135,7 @@ describeWith(['curl', 'jq', 'python3'], 'the programs of the guides, when someth
     [
       'refused by a management port',
       json(404, { type: 'urn:session-broker:problem:route_not_found', code: 'route_not_found' }),
-      /\nGatewayUnreachable: It is a broker or an egress that answers there/,
+      /\nAnswerLost: The gateway answered 404\. Nobody knows/,
     ],
     [
       'one that another service refuses',

@@ -141,7 +141,7 @@ describeWith('redis-server', 'a store that refuses', () => {
   });
 
   const start = async (): Promise<void> => {
-    const store = `{ type: redis, url: 'redis://broker:secret@127.0.0.1:${redis.port}/0', onStoreOutage: authorize }`;
+    const store = `{ type: redis, url: 'redis://broker:secret@127.0.0.1:${redis.port}/0' }`;
     broker = started.add(await RunningBroker.start({ store }), (it) => it.close());
   };
 

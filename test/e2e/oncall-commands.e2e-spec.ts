@@ -11,7 +11,7 @@ import { RunningBroker, TOKENS } from './running-broker.js';
 
 const REFUSAL = { kind: 'error', status: 400, msgCode: 'b_merchant_not_found', operation: 'authorize' };
 const FIRST_REFUSALS = 4;
-const CAUSE = 'the bank refuses: b_merchant_not_found';
+const CAUSE = 'Payments fail: the bank refuses: b_merchant_not_found';
 const ESCAPE = '\u001b';
 const ONCALL = '    - { caller: oncall, merchants: [shop], allow: [session:read] }';
 
@@ -73,7 +73,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const dead = `http://127.0.0.1:${await freePort()}`;
     const { code, out } = await cli('status', '--url', broker.url, dead);
     expect(code).toBe(3);
-    expect(out).toMatch(new RegExp(`\nshop +${hostname()} +no session +- +attempt in \\d+m \\d+s +-\n`));
+    expect(out).toMatch(new RegExp(`\nshop +${hostname()} +unavailable +- +attempt in \\d+m \\d+s +-\n`));
     expect(out).toMatch(
       new RegExp(
         `\n\nshop: ${CAUSE} \\(runbook: access-refused\\)\nshop: the bank's support finds the last attempt by gatewayRequestId .*\n${dead}: nothing listens there \\(ECONNREFUSED to ${new URL(dead).host}\\)\nWhat to do: see whether .*\n$`,
@@ -98,13 +98,11 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     let wished: Ended = { code: 0, out: '', err: '' };
     // For ten seconds after it was created, a session is new enough for everybody.
     await eventually(async () => (wished = await cli('renew', '--merchant', 'shop')).code !== 0);
-    const lost = 'the bank has made a session that we cannot use, and it ends ours';
-    expect(wished.err + wished.out).toMatch(
-      new RegExp(`Not renewed shop: ${lost}; the answer is sealed to another key than ours, or damaged .*\n`),
-    );
+    const lost = "the bank's new session opens with none of our keys";
+    expect(wished.err + wished.out).toMatch(new RegExp(`Not renewed shop: ${lost} `, 'i'));
     const { out } = await cli('status');
-    expect(out).toMatch(new RegExp(`\nshop +${hostname()} +likely dead `));
-    expect(out).toMatch(new RegExp(`\nshop: ${lost}; the answer is sealed to .* \\(runbook: access-refused\\)\n`));
+    expect(out).toMatch(new RegExp(`\nshop +${hostname()} +dead `));
+    expect(out).toContain(`\nshop: Payments fail: ${lost} (runbook: access-refused)\n`);
   });
 
   it('say that the store is away, though every session is fresh', async () => {
@@ -115,7 +113,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await eventually(async () => (await cli('status')).code === 4);
     await eventually(async () => (await cli('status')).out.includes('ECONNREFUSED'));
     const { out } = await cli('status');
-    expect(out).toContain('\nthe store does not answer: ECONNREFUSED (runbook: store-down)\n');
+    expect(out).toContain('\nThe store does not answer (ECONNREFUSED) (runbook: store-down)\n');
     expect(out).toMatch(/\nshop .* fresh +\S.* +nothing is renewed +/);
     expect(JSON.parse((await cli('status', '--json')).out)).toMatchObject({
       ok: false,
@@ -127,15 +125,13 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await start({ session: '{ budget: [{ calls: 1, per: 1h }] }' });
     const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/session').expect(200);
     const { generation } = body as { generation: number };
-    const because = 'consumers report the session dead, and it cannot be replaced: the one create call of 1 h is spent';
+    const because = 'Payments fail, by report: the one create call of 1 h is spent';
     const refused = await broker.post('/v1/merchants/shop/session/rejections', { generation, reason: 'b_used_token' });
     expect(await refused.json()).toMatchObject({ reason: 'budget_exhausted', cause: expect.stringContaining(because) });
     const { code, out } = await cli('status');
     expect(code).toBe(4);
-    expect(out).toMatch(/\nshop .* reported dead /);
-    expect(out).toMatch(
-      new RegExp(`\nshop: ${because}; the next one is free at .*UTC \\(runbook: budget-exhausted\\)\n`),
-    );
+    expect(out).toMatch(/\nshop .* dead /);
+    expect(out).toMatch(new RegExp(`\nshop: ${because}; the next is free at .*UTC \\(runbook: budget-exhausted\\)\n`));
   });
 
   it('show of a session that is new, and dead all the same, who ends it', async () => {
@@ -146,23 +142,13 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
         await broker.post('/v1/merchants/shop/session/rejections', { generation, reason: 'b_used_token' })
       ).json()) as never;
     const newer = await reject((body as Record<string, unknown>)['generation']);
-    const cause = 'somebody else creates sessions of the merchant, and each ends ours';
-    expect(await reject(newer['generation'])).toMatchObject({
-      cause: expect.stringMatching(
-        new RegExp(
-          `^${cause}; a session that is reported dead is not replaced before .* UTC: the broker pauses while somebody else creates$`,
-        ),
-      ) as string,
-    });
+    const cause = 'Payments fail: somebody else creates sessions with the bank, and each ends ours';
+    expect(await reject(newer['generation'])).toMatchObject({ cause });
     const renewed = await cli('renew', '--merchant', 'shop');
     expect(renewed).toMatchObject({ code: 0, out: expect.stringContaining(' is new already: ') as string });
     expect(await cli('status')).toMatchObject({
       code: 4,
-      out: expect.stringMatching(
-        new RegExp(
-          `\nshop: ${cause}; a session that is reported dead is not replaced before .* UTC: the broker pauses while somebody else creates \\(runbook: foreign-authorizer\\)\n$`,
-        ),
-      ),
+      out: expect.stringContaining(`\nshop: ${cause} (runbook: foreign-authorizer)\n`) as string,
     });
   });
 
@@ -173,7 +159,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const context = { environment, signal: new AbortController().signal, clock: new SystemClock() };
     const terminal = { out: say, err: say, hasColours: true };
     expect(await runInProcess(['status'], { ...context, terminal })).toBe(3);
-    expect(said.join('\n')).toContain(`${ESCAPE}[31mno session${ESCAPE}[39m  `);
+    expect(said.join('\n')).toContain(`${ESCAPE}[31munavailable${ESCAPE}[39m  `);
     said.length = 0;
     expect(await runInProcess(['status'], { ...context, terminal: { out: say, err: say } })).toBe(3);
     expect(said.join('\n')).not.toContain(ESCAPE);
@@ -184,7 +170,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const refused = await cli('renew', '--merchant', 'shop');
     expect(refused.code).toBe(3);
     expect(refused.out).toMatch(`Not renewed shop: ${CAUSE} [HTTP 503, session_unavailable]\n`);
-    expect(refused.out).toMatch(/\nWhat to do: go on with runbook: access-refused\n$/);
+    expect(refused.out).toMatch(/\nWhat to do: compare serviceCode .* \(runbook: access-refused\)\n$/);
     await broker.control('DELETE', '/faults');
     const renewed = await cli('renew', '--merchant', 'shop');
     expect(renewed).toMatchObject({ code: 0, err: '' });
@@ -247,12 +233,16 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
       expect([verb, await cli(...verb)]).toEqual([verb, { code: 64, out: '', err }]);
     }
     const gone = await cli('status', '--url', broker.url, '--token-file', join(broker.folder, 'nowhere'));
-    expect(gone).toMatchObject({ code: 2, err: expect.stringMatching(/nowhere does not exist; check the path/) });
+    expect(gone).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/the token file does not exist; check the path/),
+    });
   });
 
   it('say of a mistyped merchant that there may be none, and what to do', async () => {
     await start();
-    const said = /there is no such merchant \[HTTP 403, forbidden\]\nWhat to do: .* name a merchant that it may see\n$/;
+    const said =
+      /there is no such merchant \[HTTP 403, forbidden\]\nWhat to do: have it granted in auth\.policies of the broker\n$/;
     expect(await cli('renew', '--merchant', 'shpo')).toMatchObject({ code: 3, out: expect.stringMatching(said) });
     expect(await cli('session', 'watch', '--merchant', 'shpo')).toMatchObject({
       code: 3,

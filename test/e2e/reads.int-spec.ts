@@ -264,7 +264,7 @@ describe('when there is no session', () => {
       code: 'session_unavailable',
       reason: 'transient',
       detail: 'The gateway failed in a way that usually passes',
-      cause: 'the bank reports a fault of its own: b_overload_error',
+      cause: 'Payments fail: the bank reports a fault of its own: b_overload_error',
       requestId: headers['x-request-id'],
     });
   });
@@ -286,7 +286,8 @@ describe('when there is no session', () => {
           gatewayRequestId: expect.stringMatching(/^[\da-f-]{36}$/),
           at: expect.any(String),
         },
-        cause: 'the bank reports a fault of its own: b_overload_error',
+        cause: 'Payments fail: the bank reports a fault of its own: b_overload_error',
+        remedy: expect.stringMatching(/^wait: /),
         runbook: 'renewals-failing',
         retryAt: expect.any(String),
       },

@@ -62,7 +62,7 @@ describe('rejecting a session', () => {
       .expect(503)
       .expect(problem('foreign_authorizer'));
     expect(body).toMatchObject({
-      cause: expect.stringContaining('somebody else creates sessions of the merchant, and each ends ours') as string,
+      cause: 'Payments fail: somebody else creates sessions with the bank, and each ends ours',
     });
     const retryAfter = Number(headers['retry-after']);
     expect(retryAfter).toBeGreaterThan(300);

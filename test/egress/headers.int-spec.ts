@@ -214,7 +214,7 @@ describe('the path of a request', () => {
     await expect(paying).rejects.toMatchObject({
       code: 'not_the_gateway',
       message: expect.stringMatching(
-        /^It is an egress that answers at http:\/\/127\.0\.0\.1:\d+ \(status 401, application\/json\), and no gateway/,
+        /^It is a broker or an egress that answers at http:\/\/127\.0\.0\.1:\d+ \(status 401, application\/json\), and no gateway/,
       ),
     });
     expect(reported).toEqual([]);

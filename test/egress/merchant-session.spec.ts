@@ -142,7 +142,7 @@ describe('the session of a merchant', () => {
     await clock.advance(FIRST_LOOK_MS);
     expect(asked.result).toBe('session_unavailable');
     expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
-    expect(details).toEqual([expect.stringContaining(`; ${cause} (`)]);
+    expect(details).toEqual([expect.stringContaining(`: ${cause} (`)]);
     await expect(session.use(generationOf, nobodyLeaves)).rejects.toMatchObject({ publicCause: cause });
   });
 

@@ -1,4 +1,4 @@
-import { conditionOf, GatewayFailure, type RejectionAnswer, type Session } from '#libs/session';
+import { GatewayFailure, type RejectionAnswer, type Session } from '#libs/session';
 import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
@@ -101,24 +101,22 @@ describe('somebody else who creates sessions of a merchant', () => {
   it('leaves a new session that every replica says is watched, until it is reported to one of them', async () => {
     const duel = await Duel.running();
     const { replicas, clock } = duel.cluster;
-    const conditions = (): readonly string[] => replicas.map(({ replica }) => conditionOf(replica, 'shop'));
-    const causes = (): readonly (string | undefined)[] => replicas.map(({ replica }) => replica.causeFor('shop')?.text);
+    const conditions = (): readonly string[] => replicas.map(({ replica }) => replica.conditionOf('shop'));
+    const causes = (): readonly (string | undefined)[] => replicas.map(({ replica }) => replica.causeFor('shop')?.code);
     const ended = ['foreign_authorizer', 'foreign_authorizer', 'foreign_authorizer'];
     await duel.rivalCreates();
     await duel.report(0);
     await duel.rivalCreates();
     await duel.report(1);
     await clock.advance(MINUTE);
-    expect(conditions()).toEqual(ended);
+    expect([conditions(), causes()]).toEqual([ended, ended]);
     const renewed = replicas[2]?.replica.wanted.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
     await clock.advance(2 * SECOND);
     expect(await renewed).toMatchObject({ kind: 'renewed' });
-    expect(conditions()).toEqual(['watched', 'watched', 'watched']);
-    expect(new Set(causes()).size).toBe(1);
-    expect(causes()[0]).toMatch(/^payments failed until 00:01:\d\d UTC: .*; watched until 01:01:\d\d UTC$/);
+    expect([conditions(), causes()]).toEqual([ended, ['watched', 'watched', 'watched']]);
     await duel.report(1);
     await clock.advance(SECOND);
-    expect(conditions()).toEqual(ended);
+    expect([conditions(), causes()]).toEqual([ended, ended]);
   });
 
   it('gets no duel: rejections create once in ten minutes over all replicas, and what there is goes on being served', async () => {

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { conditionOf, type SessionStore } from '#libs/session';
+import type { SessionStore } from '#libs/session';
 import { aServerPublicKey } from '#libs/testing';
 import { Cluster, neverAborted } from './cluster.js';
 import type { FaultyStore } from './faulty-store.js';
@@ -139,7 +139,7 @@ describe('a store that does not answer', () => {
     for (const store of stores) store.down = true;
     await cluster.clock.advance(20 * MINUTE);
     expect(told()).toEqual(['renewal_blocked shop', 'service_ended shop']);
-    expect(cluster.first.events.of('service_ended')[0]?.cause?.runbook).toBe('store-down');
+    expect(cluster.first.events.of('service_ended')[0]?.cause?.code).toBe('store_silent');
     for (const store of stores) store.down = false;
     await cluster.clock.advance(MINUTE);
     expect(told().slice(2)).toEqual(['service_resumed shop']);
@@ -149,7 +149,7 @@ describe('a store that does not answer', () => {
     const { cluster, stores } = clusterWithFaultyStores({ settings: { onStoreOutage: 'fail' } });
     const told = (): unknown[] => {
       const { replica } = cluster.first;
-      return [conditionOf(replica, 'shop'), replica.causeFor('shop')?.runbook];
+      return [replica.conditionOf('shop'), replica.causeFor('shop')?.code];
     };
     await cluster.clock.advance(MINUTE);
     for (const store of stores) store.down = true;
@@ -157,7 +157,7 @@ describe('a store that does not answer', () => {
     expect(told()).toEqual(['fresh', undefined]);
     const dueInMs = cluster.first.replica.held.untilRenewalMs('shop');
     await cluster.clock.advance(dueInMs + 5_000);
-    expect(told()).toEqual(['held_back', 'store-down']);
+    expect(told()).toEqual(['failing', 'store_silent']);
     for (const store of stores) store.down = false;
     await cluster.clock.advance(5_000);
     expect(told()).toEqual(['fresh', undefined]);

@@ -1,11 +1,9 @@
-import { conditionOf } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
 import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-const ELSEWHERE = '; reported to another replica; its page says by whom';
 const SPENT = { budget: [{ calls: 2, perMs: HOUR }] };
 
 /** Replicas that hold one session, whose consumers all report to the first. */
@@ -23,20 +21,11 @@ class Told {
   }
 
   get conditions(): readonly string[] {
-    return this.cluster.replicas.map(({ replica }) => conditionOf(replica, 'shop'));
+    return this.cluster.replicas.map(({ replica }) => replica.conditionOf('shop'));
   }
 
-  get causes(): readonly (string | undefined)[] {
-    return this.cluster.replicas.map(({ replica }) => replica.causeFor('shop')?.text);
-  }
-
-  /** The different causes, apart from where the session was reported: only one if all replicas say the same. */
-  get cause(): readonly (string | undefined)[] {
-    return [...new Set(this.causes.map((text) => text?.replace(ELSEWHERE, '')))];
-  }
-
-  get sayElsewhere(): readonly (boolean | undefined)[] {
-    return this.causes.map((text) => text?.endsWith(ELSEWHERE));
+  get causes(): readonly unknown[] {
+    return this.cluster.replicas.map(({ replica }) => replica.causeFor('shop'));
   }
 
   async report(): Promise<void> {
@@ -52,14 +41,14 @@ describe('a session that is reported dead to one replica, and cannot be replaced
   it('is reported dead on every replica, for the same reason, until a newer one is held', async () => {
     const told = await Told.running({ settings: SPENT });
     await told.report();
-    expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
-    expect(told.cause).toEqual([expect.stringMatching(/dead, and it is not replaced before 01:00:00 UTC: the share /)]);
-    expect(told.sayElsewhere).toEqual([false, true]);
+    expect(told.conditions).toEqual(['dead', 'dead']);
+    const because = { code: 'budget_exhausted', effect: 'reported_dead' };
+    expect(told.causes).toMatchObject([because, because]);
     expect(told.cluster.at(1).replica.whyUnavailable('shop')).toBe('budget_exhausted');
     await told.cluster.clock.advance(HOUR);
     await told.report();
     expect(told.conditions).toEqual(['fresh', 'fresh']);
-    expect(told.cause).toEqual([undefined]);
+    expect(told.causes).toEqual([undefined, undefined]);
   });
 
   it('is known to a replica that starts later, and to the one that was told after it has been started anew', async () => {
@@ -68,7 +57,7 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     await told.cluster.first.stop();
     told.cluster.addReplica();
     await told.cluster.clock.advance(5 * SECOND);
-    expect(told.conditions[2]).toBe('reported_dead');
+    expect(told.conditions[2]).toBe('dead');
   });
 
   it('is known although the announcement was lost: whoever looks at the store the next time reads it', async () => {
@@ -77,7 +66,7 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     if (other !== undefined) other.losesAnnouncements = true;
     await told.report();
     await told.cluster.clock.advance(MINUTE);
-    expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
+    expect(told.conditions).toEqual(['dead', 'dead']);
   });
 
   it('is told to a store that has lost everything, by any replica that knows', async () => {
@@ -90,6 +79,6 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     await told.cluster.clock.advance(MINUTE);
     told.cluster.addReplica();
     await told.cluster.clock.advance(5 * SECOND);
-    expect(told.conditions.slice(1)).toEqual(['reported_dead', 'reported_dead']);
+    expect(told.conditions.slice(1)).toEqual(['dead', 'dead']);
   });
 });

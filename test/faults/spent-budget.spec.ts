@@ -1,4 +1,4 @@
-import { type Cause, conditionOf } from '#libs/session';
+import type { Cause } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
@@ -8,15 +8,12 @@ const HOUR = 60 * MINUTE;
 /** Sessions of a quarter of an hour are renewed after twelve minutes: the third call of the hour is refused. */
 const settings = { budget: [{ calls: 2, perMs: HOUR }] };
 const DUE_MS = 23 * MINUTE;
-const AGAIN = 'and this replica asks again then';
 const REFUSED = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' } as const;
 const START = new Cluster().now();
-const FAIL = 'payments fail from the end of its session until a call is free';
-const SPENT = 'all 2 create calls of 1 h are spent; the next one is free at 01:00:00 UTC';
-
-function told({ first }: Cluster): readonly string[] {
-  return first.events.all.flatMap(({ event }) => (/^renewal_(held_back|released)$/.test(event) ? [event] : []));
-}
+const SPENT = {
+  code: 'budget_exhausted',
+  spent: { window: { calls: 2, perMs: HOUR }, freeAt: expect.any(Number) },
+};
 
 function causeAt(cluster: Cluster, index: number): Cause | undefined {
   return cluster.at(index).replica.causeFor('shop');
@@ -41,28 +38,12 @@ async function spentByWishes(cluster: Cluster): Promise<void> {
 }
 
 describe('a renewal that is due while the create-call budget is spent', () => {
-  it('is told at once, and once, with the moment that a call is free and how long the session is good for', async () => {
-    const cluster = new Cluster({ settings });
-    await cluster.clock.advance(DUE_MS);
-    expect(told(cluster)).toEqual([]);
-    await cluster.clock.advance(MINUTE);
-    expect(told(cluster)).toEqual(['renewal_held_back']);
-    const [event] = cluster.first.events.of('renewal_held_back');
-    expect(event?.cause).toEqual({
-      text: expect.stringMatching(`^${SPENT}; its session is good for another [23] min; ${FAIL}$`),
-      runbook: 'budget-exhausted',
-      inHeadline: `${SPENT}; ${FAIL}`,
-    });
-    await cluster.clock.advance(MINUTE);
-    expect(told(cluster)).toHaveLength(1);
-  });
-
-  it('is a condition of its own, with the cause and the next attempt, at every replica', async () => {
+  it('is told with what is spent and the next attempt, at every replica', async () => {
     const cluster = new Cluster({ replicas: 2, settings });
     await cluster.clock.advance(DUE_MS + MINUTE);
     for (const [index, { replica }] of cluster.replicas.entries()) {
-      expect(conditionOf(replica, 'shop')).toBe('held_back');
-      expect(causeAt(cluster, index)?.text).toMatch(`${SPENT}; its session is good for another 2 min`);
+      expect(replica.conditionOf('shop')).toBe('failing');
+      expect(causeAt(cluster, index)).toEqual({ ...SPENT, effect: 'not_renewed' });
       expect(replica.retryInMs('shop')).toBeGreaterThan(35 * MINUTE);
     }
   });
@@ -73,14 +54,9 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     await wished(cluster);
     const { replica } = cluster.first;
     await cluster.clock.advance(MINUTE);
-    expect(conditionOf(replica, 'shop')).toBe('held_back');
-    expect(causeAt(cluster, 0)).toEqual({
-      text: `${SPENT}; its session is good for another 13 min; ${FAIL}`,
-      runbook: 'budget-exhausted',
-      inHeadline: `${SPENT}; ${FAIL}`,
-    });
+    expect(replica.conditionOf('shop')).toBe('failing');
+    expect(causeAt(cluster, 0)).toEqual({ ...SPENT, effect: 'not_renewed' });
     expect(replica.retryInMs('shop')).toBeGreaterThan(57 * MINUTE);
-    expect(told(cluster)).toEqual([]);
   });
 
   it('is not told of while the call is under way that spends the budget', async () => {
@@ -88,17 +64,16 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     const { replica } = cluster.first;
     await cluster.clock.advance(10 * MINUTE);
     while (!replica.isRenewing('shop') && cluster.gateway.calls.length < 2) await cluster.clock.advance(SECOND / 2);
-    expect([cluster.gateway.calls.length, conditionOf(replica, 'shop')]).toEqual([2, 'renewing']);
+    expect([cluster.gateway.calls.length, replica.conditionOf('shop')]).toEqual([2, 'fresh']);
     await cluster.clock.advance(3 * SECOND);
-    expect(conditionOf(replica, 'shop')).toBe('held_back');
+    expect(replica.conditionOf('shop')).toBe('failing');
   });
 
-  it('is told as over with the call that is free again, and is a merchant that is well', async () => {
+  it('is a merchant that is well with the call that is free again', async () => {
     const cluster = new Cluster({ settings });
     await cluster.clock.advance(DUE_MS + MINUTE);
     await cluster.clock.advance(HOUR - DUE_MS);
-    expect(told(cluster)).toEqual(['renewal_held_back', 'renewal_released']);
-    expect(conditionOf(cluster.first.replica, 'shop')).toBe('fresh');
+    expect(cluster.first.replica.conditionOf('shop')).toBe('fresh');
     expect(causeAt(cluster, 0)).toBeUndefined();
   });
 
@@ -111,17 +86,9 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     await cluster.clock.advance(2 * SECOND);
     expect(await answer).toMatchObject({
       reason: 'budget_exhausted',
-      publicCause: SPENT,
+      because: { ...SPENT, effect: 'payments_fail' },
       retryAfterMs: expect.any(Number),
     });
-  });
-
-  it('is forgotten with its merchant', async () => {
-    const cluster = new Cluster({ settings });
-    await cluster.clock.advance(DUE_MS + MINUTE);
-    cluster.merchants = [];
-    await cluster.first.replica.merchantsChanged({ added: [], removed: ['shop'], changed: [] });
-    expect(cluster.first.replica.isHeldBack('shop')).toBe(false);
   });
 });
 
@@ -136,10 +103,10 @@ describe('a renewal that a person wants while the create-call budget is spent', 
       const refused = await wished(cluster);
       expect(refused).toMatchObject({
         reason: 'budget_exhausted',
-        publicCause: `no call was made: ${SPENT}, ${AGAIN}`,
+        because: { ...SPENT, effect: 'no_call' },
       });
       const { replica } = cluster.first;
-      expect(conditionOf(replica, 'shop')).toBe('fresh');
+      expect(replica.conditionOf('shop')).toBe('fresh');
       const retryInMs = replica.retryInMs('shop') ?? 0;
       expect(refused).toMatchObject({ retryAfterMs: retryInMs + 2 * SECOND });
       expect(cluster.now() + retryInMs).toBeLessThanOrEqual(START + HOUR);
@@ -174,9 +141,9 @@ describe('a renewal that a person wants while the create-call budget is spent', 
     await wished(cluster);
     await wished(cluster);
     cluster.gateway.answerAlways(undefined);
-    expect([cluster.gateway.calls.length, conditionOf(cluster.first.replica, 'shop')]).toEqual([2, 'failing']);
+    expect([cluster.gateway.calls.length, cluster.first.replica.conditionOf('shop')]).toEqual([2, 'failing']);
     await cluster.clock.advance(2 * MINUTE);
-    expect([cluster.gateway.calls.length, conditionOf(cluster.first.replica, 'shop')]).toEqual([3, 'fresh']);
+    expect([cluster.gateway.calls.length, cluster.first.replica.conditionOf('shop')]).toEqual([3, 'fresh']);
   });
 
   it('is over when it has failed', async () => {

@@ -1,4 +1,5 @@
-import { conditionOf, type GatewayFailureFacts, type SessionSettings, type SessionStore } from '#libs/session';
+import { told } from '#libs/causes';
+import type { GatewayFailureFacts, SessionSettings, SessionStore } from '#libs/session';
 import { altered } from './altered-store.js';
 import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
 
@@ -8,7 +9,6 @@ const HOUR = 60 * MINUTE;
 
 const unopened: GatewayFailureFacts = { kind: 'invalid_response', detail: 'not opened', lostSession: true };
 const away: GatewayFailureFacts = { kind: 'transient', detail: 'away', msgCode: 'b_server_is_overloaded' };
-const LOST = /^the bank has made a session that we cannot use, and it ends ours; /;
 
 /** Replicas whose first renewal yields a session that none of them can open. */
 class Lost {
@@ -25,11 +25,11 @@ class Lost {
   }
 
   get conditions(): readonly string[] {
-    return this.cluster.replicas.map(({ replica }) => conditionOf(replica, 'shop'));
+    return this.cluster.replicas.map(({ replica }) => replica.conditionOf('shop'));
   }
 
-  get causes(): readonly (string | undefined)[] {
-    return this.cluster.replicas.map(({ replica }) => replica.causeFor('shop')?.text);
+  get causes(): readonly unknown[] {
+    return this.cluster.replicas.map(({ replica }) => replica.causeFor('shop'));
   }
 
   async renewalFails(failure: GatewayFailureFacts): Promise<void> {
@@ -46,11 +46,12 @@ describe('a session of the bank that cannot be used here', () => {
     await lost.renewalFails(away);
     expect(lost.conditions).toEqual(['failing', 'failing']);
     await lost.renewalFails(unopened);
-    expect(lost.conditions).toEqual(['likely_dead', 'likely_dead']);
-    expect(lost.causes).toEqual([expect.stringMatching(LOST), expect.stringMatching(LOST)]);
+    expect(lost.conditions).toEqual(['dead', 'dead']);
+    const because = { code: 'invalid_response', effect: 'payments_fail' };
+    expect(lost.causes).toMatchObject([because, because]);
     await lost.renewalFails(away);
-    expect(lost.conditions).toEqual(['likely_dead', 'likely_dead']);
-    expect(lost.causes[1]).toMatch(/ours; the bank reports a fault of its own: b_server_is_overloaded$/);
+    expect(lost.conditions).toEqual(['dead', 'dead']);
+    expect(lost.causes[1]).toMatchObject({ msgCode: 'b_server_is_overloaded', effect: 'payments_fail' });
     expect(lost.cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
   });
 
@@ -67,7 +68,7 @@ describe('a session of the bank that cannot be used here', () => {
     const lost = await Lost.running({ settings: { supersedes: false } });
     await lost.renewalFails(unopened);
     expect(lost.conditions).toEqual(['failing', 'failing']);
-    expect(lost.causes.filter((cause) => cause === undefined || LOST.test(cause))).toEqual([]);
+    expect(lost.causes[0]).toMatchObject({ effect: 'not_renewed' });
   });
 });
 
@@ -91,7 +92,7 @@ class Behind {
   }
 
   get conditions(): readonly string[] {
-    return this.cluster.replicas.map(({ replica }) => conditionOf(replica, 'shop'));
+    return this.cluster.replicas.map(({ replica }) => replica.conditionOf('shop'));
   }
 
   get causes(): readonly (object | undefined)[] {
@@ -127,9 +128,8 @@ describe('a newer session that one replica cannot open', () => {
     const { cluster, conditions, causes } = await Behind.running();
     const { generation } = cluster.session(0);
     expect(cluster.session(1).generation).toBeLessThan(generation);
-    expect(conditions).toEqual(['fresh', 'likely_dead']);
-    const text = `a newer session (generation ${generation}) opens with none of the keys that this replica has: give it the key file of the others (clientKeyFiles), or stop it before its next attempt, which ends that session`;
-    expect(causes).toEqual([undefined, { text, runbook: 'unopenable-records' }]);
+    expect(conditions).toEqual(['fresh', 'dead']);
+    expect(causes).toEqual([undefined, { code: 'unopened', generation, effect: 'payments_fail' }]);
   });
 
   it('is told no more once it opens, or once a newer one comes that does', async () => {
@@ -149,28 +149,9 @@ describe('a newer session that one replica cannot open', () => {
   it('leaves the older one good where the sessions of a merchant live beside each other, and is told all the same', async () => {
     const { conditions, causes } = await Behind.running({ supersedes: false });
     expect(conditions).toEqual(['fresh', 'failing']);
-    expect(causes[1]).toMatchObject({ runbook: 'unopenable-records' });
+    expect(causes[1]).toMatchObject({ code: 'unopened', effect: 'not_renewed' });
   });
 });
-
-/** The second replica has asked with its own key, and the first one has made up for the loss. */
-async function mendedAfterOtherKey(
-  settings: Partial<SessionSettings> = {},
-): Promise<{ cluster: Cluster; conditions: () => readonly string[] }> {
-  const newestKeys = ['9e07re6s', 'Kylkplo7'].map((start) => start.padEnd(43, 'k'));
-  const [, thumbprint = ''] = newestKeys;
-  const cluster = new Cluster({ replicas: 2, lifetimeMs: 3 * HOUR, latencyMs: 10, newestKeys, settings });
-  await cluster.clock.advance(MINUTE);
-  cluster.gateway.answerNext({ kind: 'invalid_response', detail: 'not opened', lostSession: true, thumbprint });
-  const wish = cluster.at(1).replica.wanted.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
-  const refused = expect(wish).rejects.toMatchObject({ code: 'session_unavailable' });
-  await cluster.clock.advance(2 * SECOND);
-  await refused;
-  const renewed = cluster.first.replica.wanted.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
-  await cluster.clock.advance(5 * SECOND);
-  await renewed;
-  return { cluster, conditions: () => cluster.replicas.map(({ replica }) => conditionOf(replica, 'shop')) };
-}
 
 describe('an answer that does not open for a replica with another key', () => {
   it('is told by the others as asked for with a key that is not theirs, which sends nobody to the bank', async () => {
@@ -183,113 +164,13 @@ describe('an answer that does not open for a replica with another key', () => {
     const refused = expect(wish).rejects.toMatchObject({ code: 'session_unavailable' });
     await cluster.clock.advance(2 * SECOND);
     await refused;
-    const lost = 'the bank has made a session that we cannot use, and it ends ours';
-    expect(cluster.replicas.map(({ replica }) => replica.causeFor('shop'))).toEqual([
-      {
-        text: `${lost}; the bank was asked with another key (Kylkplo7…) than the newest of this replica (9e07re6s…), and the answer did not open: give every replica the same key files (clientKeyFiles)`,
-        runbook: 'unopenable-records',
-      },
-      { text: `${lost}; the answer is sealed to another key than ours, or damaged`, runbook: 'access-refused' },
+    const texts = cluster.replicas.map(({ replica }) => {
+      const cause = replica.causeFor('shop');
+      return cause && told(cause, 'shop').text;
+    });
+    expect(texts).toEqual([
+      'Payments fail: another replica asked the bank with another key (Kylkplo7…) than our newest (9e07re6s…)',
+      "Payments fail: the bank's new session opens with none of our keys",
     ]);
-  });
-
-  it('is told by them for an hour after the session that made it good, which the next such attempt ends, too', async () => {
-    const { cluster, conditions } = await mendedAfterOtherKey();
-    expect(conditions()).toEqual(['watched', 'fresh']);
-    const [cause] = cluster.replicas.map(({ replica }) => replica.causeFor('shop'));
-    expect(cause?.runbook).toBe('unopenable-records');
-    expect(cause?.text).toMatch(
-      /^payments failed at [\d:]+ UTC, when another replica asked the bank with another key \(Kylkplo7…\) than the newest of this replica \(9e07re6s…\), which ended our session; its next attempt ends this one, too: give every replica the same key files \(clientKeyFiles\); watched until [\d:]+ UTC$/,
-    );
-    await cluster.clock.advance(HOUR);
-    expect(conditions()).toEqual(['fresh', 'fresh']);
-    expect(cluster.first.replica.causeFor('shop')).toBeUndefined();
-  });
-
-  it('is over where the merchant is configured anew, and nothing where sessions live beside each other', async () => {
-    const { cluster, conditions } = await mendedAfterOtherKey();
-    await cluster.first.replica.merchantsChanged({ added: [], removed: [], changed: ['shop'] });
-    expect(conditions()[0]).toBe('fresh');
-    const beside = await mendedAfterOtherKey({ supersedes: false });
-    expect(beside.conditions()[0]).toBe('fresh');
-  });
-});
-
-const LATENCY_MS = 500;
-
-const UNSHARED = /^the store has not taken the newest session, which this replica alone has/;
-
-/** Two replicas, the first of which is asked to create a session just before the store goes away. */
-class Parted {
-  readonly cluster: Cluster;
-
-  private constructor(settings: Partial<SessionSettings>) {
-    this.cluster = new Cluster({ replicas: 2, latencyMs: LATENCY_MS, lifetimeMs: HOUR, settings });
-  }
-
-  static async by(state: 'silent' | 'refuses', settings: Partial<SessionSettings> = {}): Promise<Parted> {
-    const parted = new Parted(settings);
-    const { cluster } = parted;
-    await cluster.clock.advance(MINUTE);
-    const wish = { merchant: 'shop', waitMs: SECOND, signal: neverAborted };
-    const renewed = cluster.first.replica.wanted.renew(wish);
-    await cluster.clock.advance(LATENCY_MS / 2);
-    parted.store = state;
-    await cluster.clock.advance(2 * SECOND);
-    await renewed;
-    return parted;
-  }
-
-  set store(state: 'answers' | 'silent' | 'refuses') {
-    for (const store of this.cluster.stores) store.state = state;
-  }
-
-  get conditions(): readonly string[] {
-    return this.cluster.replicas.map(({ replica }) => conditionOf(replica, 'shop'));
-  }
-
-  get cause(): object | undefined {
-    return this.cluster.first.replica.causeFor('shop');
-  }
-}
-
-describe('a session that the store has not taken', () => {
-  it.each(['silent', 'refuses'] as const)(
-    'is told, at the replica that made it, as what has ended those of the others: the store %s',
-    async (state) => {
-      const parted = await Parted.by(state);
-      expect(parted.cluster.session(0).generation).toBeGreaterThan(parted.cluster.session(1).generation);
-      expect(parted.conditions).toEqual(['unshared', 'fresh']);
-      expect(parted.cause).toMatchObject({ text: expect.stringMatching(UNSHARED), runbook: 'store-down' });
-      // The lease, and with it the attempt, has long ended.
-      await parted.cluster.clock.advance(2 * MINUTE);
-      expect(parted.conditions[0]).toBe('unshared');
-    },
-  );
-
-  it('is told no more once the store has taken it', async () => {
-    const parted = await Parted.by('silent');
-    await parted.cluster.clock.advance(2 * MINUTE);
-    parted.store = 'answers';
-    await parted.cluster.clock.advance(5 * SECOND);
-    expect(parted.conditions).toEqual(['fresh', 'fresh']);
-    expect(parted.cause).toBeUndefined();
-    parted.store = 'silent';
-    await parted.cluster.clock.advance(MINUTE);
-    expect(parted.conditions).toEqual(['fresh', 'fresh']);
-  });
-
-  it('ends none where sessions live beside each other', async () => {
-    const parted = await Parted.by('silent', { supersedes: false });
-    await parted.cluster.clock.advance(2 * MINUTE);
-    expect(parted.conditions[0]).toBe('fresh');
-    expect(parted.cause).toBeUndefined();
-  });
-
-  it('is told with what keeps it from being renewed, once that is due', async () => {
-    const parted = await Parted.by('refuses');
-    await parted.cluster.clock.advance(HOUR - 5 * MINUTE);
-    expect(parted.conditions[0]).toBe('unshared');
-    expect(parted.cause).toMatchObject({ text: expect.stringMatching(/others; the store refuses/) });
   });
 });

@@ -1,12 +1,9 @@
 import { msBetween } from '#libs/clock';
-import type { BrokerError } from '#libs/errors';
-import type { WantedRenewalAnswer } from '#libs/session';
+import type { SessionUnavailable, WantedRenewalAnswer } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 
 const MINUTE = 60_000;
 const refusal = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' } as const;
-
-const JOINED = 'an attempt was under way already, and this is its answer';
 
 type Outcome = PromiseSettledResult<WantedRenewalAnswer>;
 
@@ -118,13 +115,16 @@ describe('a renewal that a person wants', () => {
     const first = wished(cluster, 0, 1);
     await cluster.clock.advance(100);
     const answers = [...(await wanted(cluster, 0)), ...(await first)];
-    const said = 'the bank refuses: b_merchant_not_found';
-    const causes = answers.map((answer) => 'reason' in answer && (answer.reason as BrokerError).publicCause);
-    expect(causes).toEqual([`${JOINED}: ${said}`, said, `${JOINED}: ${said}`]);
+    const causes = answers.map((answer) => 'reason' in answer && (answer.reason as SessionUnavailable).because);
+    expect(causes.map((cause) => cause && [cause.code, cause.effect])).toEqual([
+      ['refused', 'joined'],
+      ['refused', undefined],
+      ['refused', 'joined'],
+    ]);
     expect(cluster.gateway.calls).toHaveLength(2);
     // An attempt of its own gets its own answer.
     const [own] = await wanted(cluster, 1);
-    expect(own).toMatchObject({ reason: { publicCause: said } });
+    expect(own).toMatchObject({ reason: { because: { code: 'refused' } } });
   });
 
   it('leaves the back-off after a further refusal as it would have been', async () => {
@@ -192,7 +192,7 @@ describe('a renewal that a person wants of a store that refuses', () => {
         status: 'rejected',
         reason: {
           reason: 'store_refuses',
-          publicCause: 'the store refuses what it is asked, so that no session can be created',
+          because: { code: 'store_refuses', effect: 'no_call' },
         },
       },
     ]);

@@ -141,7 +141,7 @@ export class ProcessFleet implements Fleet {
       `
 http: { host: 127.0.0.1, port: ${port} }
 management: { host: 127.0.0.1, port: ${await freePort()} }
-store: { type: redis, url: 'redis://${host}:${redisPort}/0', keyPrefix: test, onStoreOutage: ${settings.onStoreOutage} }
+store: { type: redis, url: 'redis://${host}:${redisPort}/0', keyPrefix: test }
 auth:
   tokens: [{ caller: checkout, sha256: ${hash('sha256', TOKEN)} }]
   policies: [{ caller: checkout, merchants: ['*'], allow: ['session:read', 'session:reject'] }]

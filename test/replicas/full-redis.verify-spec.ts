@@ -1,8 +1,6 @@
 import { describeWith, endedAfterEach, eventually, RedisProcess } from '#libs/testing';
 import { type ReplicaProcess, ReplicaProcesses } from './replica-processes.js';
 
-/** A setting that allows replicas to go on alone in an outage: a store that refuses is not one. */
-const store = 'onStoreOutage: authorize';
 /** For this long after a session, no request for a newer one leads to a call. */
 const JUST_RENEWED_MS = 10_000;
 
@@ -14,7 +12,7 @@ describeWith('redis-server', 'two replicas on a Redis that is full', () => {
   const started = endedAfterEach();
   async function start(life: { readonly lifetimeMs?: number; readonly timeout?: string } = {}): Promise<number> {
     redis = started.add(await RedisProcess.start(), (it) => it.stop());
-    const options = { redisUrl: redis.url, store, ...life };
+    const options = { redisUrl: redis.url, ...life };
     replicas = started.add(await ReplicaProcesses.start(options), (it) => it.close());
     both = [await replicas.add(), await replicas.add()];
     return served(1);
@@ -81,9 +79,9 @@ describeWith('redis-server', 'two replicas on a Redis that is full', () => {
       const said = await Promise.all(both.map((replica) => replicas.said(replica)));
       return said.every(
         (one) =>
-          one?.condition === 'reported_dead' &&
+          one?.condition === 'dead' &&
           one.runbook === 'store-down' &&
-          /^consumers report the session dead, and it is not replaced: the store refuses/.test(one.cause ?? ''),
+          /^Payments fail, by report: the store refuses/.test(one.cause ?? ''),
       );
     });
     await giveMemory();

@@ -25,8 +25,6 @@ interface ReplicasOptions {
   readonly lifetimeMs?: number;
   /** For one create call; half a minute if left out: a call that is given up is made again, and calls are counted. */
   readonly timeout?: string;
-  /** Further members of the section `store`, in flow style. */
-  readonly store?: string;
 }
 
 /** What a replica says about the merchant's condition. */
@@ -92,13 +90,13 @@ export class ReplicaProcesses {
   async add(): Promise<ReplicaProcess> {
     const port = await freePort();
     const file = join(this.#folder, `broker-${port}.yaml`);
-    const { redisUrl, store = '', timeout = '30s' } = this.#options;
+    const { redisUrl, timeout = '30s' } = this.#options;
     await writeFile(
       file,
       `
 http: { host: 127.0.0.1, port: ${port} }
 management: { host: 127.0.0.1, port: ${await freePort()} }
-store: { type: redis, url: '${redisUrl}', ${store} }
+store: { type: redis, url: '${redisUrl}' }
 auth:
   tokens: [{ caller: checkout, sha256: ${hash('sha256', TOKEN)} }]
   policies: [{ caller: checkout, merchants: [shop], allow: [session:read, session:reject, session:renew] }]

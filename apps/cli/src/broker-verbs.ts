@@ -36,18 +36,7 @@ const withBroker = (command: Command): Command =>
     .option('--ca-file <file>', "authorities to trust, PEM; BROKER_CA_FILE, or the platform's, when absent");
 
 const ofMerchant = (command: Command): Command =>
-  withBroker(command)
-    .requiredOption('--merchant <id>', 'merchant of the broker')
-    .configureOutput({ outputError: (text, write) => write(withMeant(text, command)) });
-
-const NO_MERCHANT = "option '--merchant <id>' not specified";
-const MERCHANT_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
-/** A bare word is usually meant as the merchant. */
-function withMeant(text: string, { args: [word = '', ...others] }: Command): string {
-  const isMeant = text.includes(NO_MERCHANT) && others.length === 0 && MERCHANT_ID.test(word);
-  return isMeant ? `${text.trimEnd()}; did you mean --merchant ${word}?\n` : text;
-}
+  withBroker(command).requiredOption('--merchant <id>', 'merchant of the broker');
 
 const EMPTY_MERCHANT = 'error: --merchant is empty: is the variable set that it comes from?';
 

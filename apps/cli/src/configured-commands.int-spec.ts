@@ -83,18 +83,6 @@ merchants:
       });
     });
 
-    it('says that there is more to look at where the file is not YAML, and not where it was all looked at', async () => {
-      const more = '  (further checks follow once these are fixed)';
-      await writeConfig((yaml) => yaml.replace('management', '  management'));
-      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
-      expect(err.at(-1)).toBe(more);
-      expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
-      expect(json()).toMatchObject({ error: { hasMore: true } });
-      await writeConfig((yaml) => yaml.replace('port: 8080', 'port: many'));
-      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
-      expect(err).toEqual([expect.stringMatching(/^error: /), expect.stringMatching(/^ {2}http\.port /)]);
-    });
-
     describe('without the secrets of the environment', () => {
       const withVariable = (yaml: string): string => yaml.replace(/serviceCode: .*/, 'serviceCode: "${SHOP_CODE}"');
 
@@ -135,11 +123,11 @@ merchants:
           expect.stringMatching(/^error: /),
           '  http.port (line 2): must be a whole number from 0 to 65535, without quotes',
           '  http.tls.certFile (line 2): needs the environment variables A, B, which are not set; set them',
-          '  http.tls.keyFile (line 2): names a file that does not exist; check the path, which is relative to the folder of the configuration: ' +
-            join(folder, 'tls.key'),
+          '  http.tls.keyFile (line 2): names a file that does not exist; check the path; relative paths begin at ' +
+            folder,
           '  merchants[0].serviceCode (line 8): needs the environment variable SHOP_CODE, which is not set; set it',
-          '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path, which is relative to the folder of the configuration: ' +
-            join(folder, 'client.json'),
+          '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path; relative paths begin at ' +
+            folder,
         ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
         expect(json()).toMatchObject({ error: { faults: [{ path: 'http.port', line: 2 }, {}, {}, {}, {}] } });
@@ -176,9 +164,6 @@ merchants:
         ['keys', 'convert', nowhere, '--out', join(folder, 'new')],
         ['keys', 'public', nowhere],
         ['keys', 'thumbprint', nowhere],
-        ['status', '--url', 'http://127.0.0.1:9', '--token-file', nowhere],
-        ['renew', '--merchant', 'shop', '--url', 'http://127.0.0.1:9', '--ca-file', nowhere],
-        ['session', 'watch', '--merchant', 'shop', '--url', 'http://127.0.0.1:9', '--token-file', nowhere],
       ];
       for (const command of commands) {
         expect([command, await cli(...command)]).toEqual([command, exitCodes.invalidInput]);
@@ -201,12 +186,12 @@ merchants:
         ['doctor', '--json', '--config', config()],
       ]) {
         expect(await cli(...command)).toBe(exitCodes.invalidInput);
-        expect([...out, ...err].join('\n')).toContain('may be the secret itself');
+        expect([...out, ...err].join('\n')).toContain(`relative paths begin at ${folder}`);
         expect([...out, ...err].join('\n')).not.toContain('canary');
       }
       for (const option of ['--token-file', '--ca-file']) {
         expect(await cli('status', '--url', 'http://127.0.0.1:9', option, secret)).toBe(exitCodes.invalidInput);
-        expect(err.join('\n')).toMatch(/may be the secret itself: write a path as \.\/name/);
+        expect(err.join('\n')).toContain(`does not exist; check the path; relative paths begin at ${process.cwd()}`);
         expect(err.join('\n')).not.toContain('canary');
       }
     });
@@ -287,7 +272,7 @@ egress:
         await writeEgress('8090');
         expect(await cli('config', 'check', egress())).toBe(exitCodes.ok);
         expect(out.join('\n')).toMatch(/is valid[^]*listen +127\.0\.0\.1:8090[^]*clients +1 \(checkout\)/);
-        expect(err.join('\n')).toBe('warning: egress.aliasKeyFiles (line 6): has no effect: no client has an alias');
+        expect(err).toEqual([]);
         expect(await cli('config', 'check', egress(), '--json')).toBe(exitCodes.ok);
         expect(json()).toMatchObject({ ok: true, kind: 'egress', clients: ['checkout'], listen: { tls: true } });
         expect(out.join('\n')).not.toMatch(/PRIVATE KEY|abab/);
@@ -299,13 +284,9 @@ egress:
         await writeFile(egress(), yaml.replace('8080" }', '8080", tokenFile: token3 }'));
         expect(await cli('config', 'check', egress())).toBe(exitCodes.ok);
         expect(err[0]).toBe(
-          'warning: egress.broker.tokenFile (line 4): names a file that does not exist; check the path, which is relative ' +
-            'to the folder of the configuration; the value is not shown, as it may be the secret itself: write a path as ./name; ' +
+          `warning: egress.broker.tokenFile (line 4): names a file that does not exist; check the path; relative paths begin at ${folder}; ` +
             'until it can be read, the egress gets no session from the broker',
         );
-        await writeFile(egress(), yaml.replace('8080" }', '8080", tokenFile: ./token3 }'));
-        expect(await cli('config', 'check', egress())).toBe(exitCodes.ok);
-        expect(err[0]).toContain(`the folder of the configuration: ${join(folder, 'token3')}; until it can be read`);
         await writeFile(join(folder, 'token3'), 'token', { mode: 0o600 });
         await cli('config', 'check', egress());
         expect(err.join()).not.toContain('tokenFile');
@@ -475,18 +456,16 @@ egress:
 
     it.each([
       [404, '{"msgCode":"b_service_unavailable"}', '(HTTP 404, b_service_unavailable)', exitCodes.tryLater],
-      [404, '{"message":"no route"}', 'gateway.baseUrl is probably wrong (HTTP 404)', exitCodes.invalidInput],
-      [404, '<html></html>', 'gateway.baseUrl is probably wrong (HTTP 404, a page of HTML)', exitCodes.invalidInput],
-      [405, '', 'gateway.baseUrl is probably wrong (HTTP 405)', exitCodes.invalidInput],
+      [404, '{"message":"no route"}', 'no create call is taken there (HTTP 404)', exitCodes.invalidInput],
+      [404, '<html></html>', 'no create call is taken there (HTTP 404, a page of HTML)', exitCodes.invalidInput],
+      [405, '', 'no create call is taken there (HTTP 405)', exitCodes.invalidInput],
     ])(
       'says of %i that the address is probably wrong, and which one was asked',
       async (...[status, body, reason, code]) => {
         await writeConfig((yaml) => yaml.replace(`${gateway.port}"`, `${gateway.port}/session"`));
         answer = (_request, response) => void response.writeHead(status).end(body);
         expect(await create()).toBe(code);
-        expect(err[0]).toMatch(
-          /^error: no create call is taken at the address asked: gateway\.baseUrl is probably wrong/,
-        );
+        expect(err[0]).toMatch(/^error: gateway\.baseUrl is probably wrong/);
         expect(err[0]).toContain(reason);
         const asked = `http://127.0.0.1:${gateway.port}/session/api-gateway/authorize_virtual_device`;
         expect(err[0]).toMatch(

@@ -1,4 +1,5 @@
-import { type GatewayFailure, leadsElsewhere } from '#libs/session';
+import { leadsElsewhere } from '#libs/causes';
+import type { GatewayFailure } from '#libs/session';
 import { type ExitClass, exitClassOf } from './exit-codes.js';
 
 /** The class of fault of a failed call. No number of calls fixes a wrong address, whatever answers there. */

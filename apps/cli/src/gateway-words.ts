@@ -1,10 +1,11 @@
+import { type Failed, seemsMisaddressed, toldCall } from '#libs/causes';
 import type { GatewayPlace } from '#libs/gateway';
-import { causeOf, createSessionAddress, type GatewayFailure, seemsMisaddressed } from '#libs/session';
+import { createSessionAddress, type GatewayFailure } from '#libs/session';
 
 /** What happened, in the words of the status page, with the ids by which the bank can find the call. */
 export function describeFailure(failure: GatewayFailure): string {
   const { detail, httpStatus, requestId } = failure;
-  const cause = causeOf(failedOf(failure)).text;
+  const cause = toldCall(failedOf(failure)).text;
   const status = httpStatus === undefined ? '' : `HTTP ${httpStatus}`;
   const marks = [
     ...(status === '' || cause.includes(`(${status}`) ? [] : [status]),
@@ -14,10 +15,13 @@ export function describeFailure(failure: GatewayFailure): string {
   return `${cause}${what}${marks.length === 0 ? '' : ` [${marks.join(', ')}]`}`;
 }
 
+/** What to do about it, in the words that everybody is told. */
+export const remedyFor = (failure: GatewayFailure): string => toldCall(failedOf(failure)).remedy;
+
 /** What to do if something other than the operation answered, or may have; undefined for every other failure. */
 export function addressRemedy(failure: GatewayFailure, gateway: Pick<GatewayPlace, 'baseUrl'>): string | undefined {
   if (failure.instead === 'html_page' && failure.kind === 'refused') {
-    return 'ask the bank whether it lets in the address that calls come from: doctor --echo-url shows it';
+    return remedyFor(failure);
   }
   const isOther = isWithoutCode(failure);
   if (!seemsMisaddressed(failedOf(failure)) && failure.instead === undefined && !isOther) return undefined;
@@ -32,7 +36,7 @@ function isWithoutCode({ httpStatus, shownCode }: GatewayFailure): boolean {
   return shownCode === undefined && ASKS_FOR_CREDENTIALS.includes(httpStatus);
 }
 
-function failedOf({ kind, shownCode, trace }: GatewayFailure): Parameters<typeof causeOf>[0] {
+function failedOf({ kind, shownCode, trace }: GatewayFailure): Failed {
   return {
     kind,
     ...(shownCode === undefined ? {} : { msgCode: shownCode }),

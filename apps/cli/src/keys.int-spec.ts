@@ -227,6 +227,7 @@ describe('cli keys', () => {
       [['keys', 'check']],
       [['keys', 'check', 'x', '--expect', 'both']],
       [['nonsense']],
+      [['help', 'keys']],
       [['keys', 'check', 'x', '--unknown']],
     ])('%j is a usage error', async (args) => {
       expect(await cli(...args)).toBe(exitCodes.usage);
@@ -236,36 +237,6 @@ describe('cli keys', () => {
     it('explains itself on request', async () => {
       expect(await cli('--help')).toBe(exitCodes.ok);
       expect(out.join('\n')).toContain('keys');
-    });
-
-    it('explains a verb of two words by help as by --help', async () => {
-      expect(await cli('help', 'keys', 'check')).toBe(exitCodes.ok);
-      const byHelp = out.splice(0);
-      expect(byHelp.join()).toContain('Usage: session-broker keys check');
-      expect(await cli('keys', 'check', '--help')).toBe(exitCodes.ok);
-      expect(out).toEqual(byHelp);
-    });
-
-    it.each([
-      [['nope'], `unknown command 'nope'`],
-      [['doctro'], `unknown command 'doctro'`, 'doctor'],
-      [['config', 'chekc'], `unknown command 'chekc'`, 'check'],
-      [['keys', 'nope', 'check'], `unknown command 'nope'`],
-    ])('refuses help with what is no command: %j', async (words, said, meant = '') => {
-      expect(await cli('help', ...words)).toBe(exitCodes.usage);
-      expect(err.join('\n')).toContain(`error: ${said}`);
-      expect(err.join('\n')).toContain(meant === '' ? said : `(Did you mean ${meant}?)`);
-      expect(out).toEqual([]);
-    });
-
-    it.each([[['help']], [['help', 'help']], [['help', '--help']]])('explains itself by %j', async (args) => {
-      expect(await cli(...args)).toBe(exitCodes.ok);
-      expect(out.join('\n')).toContain('Usage: session-broker');
-    });
-
-    it('explains a verb although a file follows it', async () => {
-      expect(await cli('help', 'doctor', 'broker.yaml')).toBe(exitCodes.ok);
-      expect(out.join('\n')).toContain('Usage: session-broker doctor');
     });
   });
 });

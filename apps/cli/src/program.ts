@@ -1,15 +1,16 @@
 import { refusedNode, VERSION } from '#libs/program';
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { addBrokerVerbs } from './broker-verbs.js';
 import type { DoctorOptions } from './commands/doctor.js';
 import type { SessionCreateOptions } from './commands/session-create.js';
 import { addConfigOption, demandConfiguration, withFile } from './configuration-file.js';
 import type { SimulateOptions } from './commands/simulate.js';
-import { PROGRAM, type Shell, SHELLS } from './completion/shell-scripts.js';
 import type { DemoPortOptions } from './demo/demo-ports.js';
 import { exitCodes } from './exit-codes.js';
 import { type Report, report } from './report.js';
 import { cleanTerminal, type CommandContext } from './terminal.js';
+
+const PROGRAM = 'session-broker';
 
 /**
  * Runs a verb and keeps its exit code. Verbs are loaded when called, so that the demo starts faster without the rest.
@@ -43,6 +44,8 @@ export async function runCli(args: readonly string[], given: CommandContext): Pr
   const program = new Command(PROGRAM)
     .description('Keys, configuration and sessions of the session broker.')
     .version(VERSION, '--version', 'print the version')
+    // It would explain one word only, and take any other for none.
+    .helpCommand(false)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
@@ -54,36 +57,18 @@ export async function runCli(args: readonly string[], given: CommandContext): Pr
   addDoctor(program, { run, context });
   addSimulate(program, { run, context });
   addHealth(program, { run, context });
-  addCompletion(program, run);
   const ended = (code: number): void => {
     exitCode = code;
   };
   addBrokerVerbs(program, session, { verb, run, context, ended });
   addDemo(program, { context, ended });
   try {
-    await program.parseAsync(withHelpLast(program, args), { from: 'user' });
+    await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
   return exitCode;
-}
-
-/**
- * `help config check` means `config check --help`: commander's own help knows only a single word, and for one that is
- * not a command it prints everything and no error. Such a word is left to be refused like any unknown command.
- */
-function withHelpLast(program: Command, args: readonly string[]): readonly string[] {
-  const [first, ...words] = args;
-  if (first !== 'help' || words.length === 0) return args;
-  let at = program;
-  for (const [index, word] of words.entries()) {
-    if (at.commands.length === 0 || word.startsWith('-')) break;
-    const next = at.commands.find((command) => command.name() === word);
-    if (next === undefined) return words.slice(0, index + 1);
-    at = next;
-  }
-  return [...words, '--help'];
 }
 
 /** What every verb that takes a configuration accepts in addition to its own options. */
@@ -227,14 +212,6 @@ function addHealth(program: Command, { run, context }: Wiring): void {
       return health({ url: url ?? LIVENESS_URL }, context);
     }),
   );
-}
-
-function addCompletion(program: Command, run: Run): void {
-  verb(program, 'completion', 'print the script by which a shell completes this command line')
-    .addArgument(new Argument('<shell>', 'the one that you use').choices(SHELLS))
-    .action((shell: Shell, options: { json?: true }) =>
-      run(options, async () => (await import('./commands/completion.js')).completion(shell, program)),
-    );
 }
 
 interface DemoWiring {

@@ -30,8 +30,6 @@ interface PlacedFault {
 /** A fault with several parts, each with its place, e.g. in a configuration file. */
 interface Faulty {
   readonly faults: readonly PlacedFault[];
-  /** Whether these may hide further faults, which could not be checked. */
-  readonly hasMore?: boolean;
   /** Reported along with the faults. */
   readonly warnings?: readonly PlacedFault[];
 }
@@ -39,7 +37,6 @@ interface Faulty {
 const NO_FAULTS: Faulty = { faults: [] };
 const faultsOf = (error: unknown): Faulty =>
   error instanceof Error && 'faults' in error && Array.isArray(error.faults) ? (error as unknown as Faulty) : NO_FAULTS;
-const MORE = 'further checks follow once these are fixed';
 
 /**
  * Does the work and prints its report, or the fault that ended it.
@@ -68,18 +65,17 @@ function printReport({ terminal, json }: ReportOptions, done: Report): void {
 }
 
 function printFault({ terminal, json }: ReportOptions, error: unknown): void {
-  const { faults, hasMore = false, warnings = [] } = faultsOf(error);
+  const { faults, warnings = [] } = faultsOf(error);
   const code = error instanceof BrokerError ? error.code : 'internal_error';
   const message = messageOf(error, faults.length > 0);
   if (json) {
-    const told = { code, message, ...(faults.length > 0 && { faults, hasMore }) };
+    const told = { code, message, ...(faults.length > 0 && { faults }) };
     const beside = warnings.length > 0 && { warnings: warnings.map(placed) };
     terminal.out(JSON.stringify({ ok: false, error: told, ...beside }, null, 2));
     return;
   }
   terminal.err(`error: ${message}`);
   for (const fault of faults) terminal.err(`  ${placed(fault)}`);
-  if (hasMore) terminal.err(`  (${MORE})`);
   for (const warning of warnings) terminal.err(`warning: ${placed(warning)}`);
 }
 

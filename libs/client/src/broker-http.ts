@@ -1,12 +1,10 @@
 import { orAborted, reasonOf } from './deadline.js';
 import { BrokerUnavailable, SessionBrokerError } from './errors.js';
-import { systemCodeIn } from './failure-evidence.js';
-import type { FetchAnswer, FetchInit } from './fetch.js';
-import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
+import { discard, type FetchAnswer, type FetchInit, readText, systemCodeIn } from './fetch.js';
+import { type JsonObject, parsedJson, parseJsonObject } from './json.js';
 import type { Settings } from './options.js';
 import { ageMs, errorOf } from './problem.js';
-import { authorizationFrom } from './token-source.js';
-import { traceHeadersFrom } from './trace-headers.js';
+import { demandToken } from './token-source.js';
 import { VERSION } from './version.js';
 
 export interface BrokerCall {
@@ -14,15 +12,13 @@ export interface BrokerCall {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** No caller waits for it, so it belongs to no trace. */
-  readonly background?: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface JsonAnswer {
-  readonly answer: FetchAnswer;
-  /** Undefined for 204 and 304. */
-  readonly document: JsonObject | undefined;
+  readonly status: number;
+  /** Empty for 204 and 304. */
+  readonly document: JsonObject;
   /** When the request was sent, by the monotonic clock; earlier if the answer comes from a cache. */
   readonly countedFromMs: number;
 }
@@ -43,12 +39,10 @@ export class BrokerHttp {
   async json(call: BrokerCall): Promise<JsonAnswer> {
     const sentAtMs = this.#settings.time.monotonicMs();
     const answer = await this.open(call, 'application/json');
-    const countedFromMs = sentAtMs - ageMs(answer);
-    if (answer.status === 304 || answer.status === 204) {
-      discard(answer.body);
-      return { answer, document: undefined, countedFromMs };
-    }
-    return { answer, document: parseJsonObject(await this.#textOf(answer, call.signal)), countedFromMs };
+    const { status } = answer;
+    const text = status === 200 ? await this.#textOf(answer, call.signal) : '{}';
+    if (status !== 200) discard(answer.body);
+    return { status, document: parseJsonObject(text), countedFromMs: sentAtMs - ageMs(answer) };
   }
 
   /**
@@ -56,19 +50,27 @@ export class BrokerHttp {
    * @throws SessionBrokerError; the signal's error when the call's signal aborts
    */
   async open(call: BrokerCall, accept: string): Promise<FetchAnswer> {
+    const { auth } = this.#settings;
     const authorization = await this.#authorization(false, call.signal);
-    const answer = await this.#send(call, accept, authorization);
-    const mayRenew = answer.status === 401 && typeof this.#settings.auth === 'function';
-    const renewed = mayRenew ? await this.#authorization(true, call.signal) : authorization;
-    if (renewed === authorization) return this.#demandSuccess(answer, call, authorization);
-    discard(answer.body);
-    return this.#demandSuccess(await this.#send(call, accept, renewed), call, renewed);
+    let answer = await this.#send(call, accept, authorization);
+    const fresh = answer.status === 401 && typeof auth === 'function' && (await this.#authorization(true, call.signal));
+    if (fresh !== false && fresh !== authorization) {
+      discard(answer.body);
+      answer = await this.#send(call, accept, fresh);
+    }
+    if (SUCCESSES.has(answer.status)) return answer;
+    throw errorOf(answer, await this.#problemOf(answer, call.signal), auth !== undefined);
   }
 
   async #authorization(refresh: boolean, signal: AbortSignal): Promise<string | undefined> {
-    const source = this.#settings.auth;
+    const { auth } = this.#settings;
+    // Mutual TLS then identifies the caller.
+    if (auth === undefined) return undefined;
+    const given = async (): Promise<string> => (typeof auth === 'string' ? auth : auth({ refresh, signal }));
     try {
-      return await orAborted(authorizationFrom(source, { refresh, signal }), signal);
+      const token: unknown = await orAborted(given(), signal);
+      demandToken(token);
+      return `Bearer ${token}`;
     } catch (error) {
       if (signal.aborted) throw reasonOf(signal);
       if (error instanceof SessionBrokerError) throw error;
@@ -78,34 +80,21 @@ export class BrokerHttp {
   }
 
   async #send(call: BrokerCall, accept: string, authorization: string | undefined): Promise<FetchAnswer> {
-    const { merchantUrl, traceHeaders } = this.#settings;
-    const headers = { ...(call.background === true ? {} : traceHeadersFrom(traceHeaders)), ...call.headers };
-    const request = requestOf({ ...call, headers }, accept, authorization);
+    const request = requestOf(call, accept, authorization);
     try {
-      return await orAborted(this.#settings.fetch(merchantUrl + call.path, request), call.signal);
+      return await orAborted(this.#settings.fetch(this.#settings.merchantUrl + call.path, request), call.signal);
     } catch (error) {
       throw networkError(error, call.signal);
     }
   }
 
-  async #demandSuccess(answer: FetchAnswer, call: BrokerCall, secret: string | undefined): Promise<FetchAnswer> {
-    if (SUCCESSES.has(answer.status)) return answer;
-    const problem = await this.#problemOf(answer, call.signal);
-    throw errorOf(answer, problem, secret);
-  }
-
-  /** The problem document, or undefined if the body is not one: the status says enough. */
-  async #problemOf(answer: FetchAnswer, signal: AbortSignal): Promise<JsonObject | undefined> {
-    if (answer.headers.get('content-type')?.includes('json') !== true) {
-      discard(answer.body);
-      return undefined;
+  /** The problem document, or whatever else is there: the status says enough. */
+  async #problemOf(answer: FetchAnswer, signal: AbortSignal): Promise<unknown> {
+    if (answer.headers.get('content-type')?.includes('json') === true) {
+      return parsedJson(await this.#textOf(answer, signal));
     }
-    try {
-      return parseJsonObject(await this.#textOf(answer, signal));
-    } catch (error) {
-      if (error instanceof SessionBrokerError && !signal.aborted) return undefined;
-      throw error;
-    }
+    discard(answer.body);
+    return undefined;
   }
 
   async #textOf(answer: FetchAnswer, signal: AbortSignal): Promise<string> {

@@ -194,17 +194,3 @@ describe('calls while a session is replaced', () => {
     expect((await broker.session()).generation).toBe(1);
   });
 });
-
-it('a client that takes no part in hand-overs does not ask for them', async () => {
-  const server = new ScriptedBroker().on('read', () => json(aDocument()));
-  server.streaming();
-  const clock = new FakeClock();
-  const fixed = { url: 'http://broker.test', merchant: 'shop', fetch: server.fetch, time: clock };
-  for (const handover of [true, false]) {
-    const broker = new SessionBroker({ ...fixed, handover });
-    await broker.session();
-    await clock.settle();
-    await broker.close();
-  }
-  expect(server.seen('events').map(({ url }) => new URL(url).search)).toEqual(['?handover=true', '']);
-});

@@ -2,7 +2,7 @@ import { orAborted, within } from './deadline.js';
 import { type HoldEnd, tell } from './client-event.js';
 import type { ClientParts } from './client-parts.js';
 import type { JsonObject } from './json.js';
-import type { Time, Timer } from './time.js';
+import type { Timer } from './time.js';
 
 export interface HandoverNotice {
   readonly generation: number;
@@ -19,9 +19,8 @@ interface Hold {
   readonly notice: HandoverNotice;
   readonly sinceMs: number;
   readonly timer: Timer;
-  readonly ended: Promise<void>;
-  readonly end: () => void;
-  held: number;
+  /** Let the calls go that are held. */
+  readonly waiting: (() => void)[];
   isReported: boolean;
 }
 
@@ -55,9 +54,7 @@ export class CallGate {
 
   async pass(signal: AbortSignal | undefined): Promise<void> {
     const hold = this.#hold;
-    if (hold === undefined) return;
-    hold.held += 1;
-    await orAborted(hold.ended, signal);
+    if (hold !== undefined) await orAborted(new Promise<void>((resolve) => hold.waiting.push(resolve)), signal);
   }
 
   /** The broker announces that a session is about to be replaced, or that it will not be after all. */
@@ -78,12 +75,11 @@ export class CallGate {
   /** A new hold takes over the calls that the previous one holds. */
   #begin(notice: HandoverNotice): void {
     const { shelf, time, timeoutMs, onEvent } = this.#parts;
-    const before = this.#hold;
-    before?.timer.cancel();
-    this.#hold = undefined;
+    const { sinceMs = time.monotonicMs(), waiting = [] } = this.#hold ?? {};
+    this.#hold?.timer.cancel();
     const forMs = Math.min(notice.holdForMs, MAX_HOLD_MS, timeoutMs);
     const timer = time.schedule(forMs, () => this.#release('limit'), { background: true });
-    this.#hold = { ...(before ?? newHold(time)), notice, timer, isReported: false };
+    this.#hold = { sinceMs, waiting, notice, timer, isReported: false };
     tell(onEvent, { type: 'holding', generation: notice.generation, running: this.#running });
     this.#report();
     if (shelf.newest >= notice.generation) this.#release('session');
@@ -97,7 +93,7 @@ export class CallGate {
     const { generation, participant, holdForMs } = hold.notice;
     if (participant === undefined) return;
     const { http, time, closed } = this.#parts;
-    const call = { path: '/session/handovers', body: { generation, participant }, background: true };
+    const call = { path: '/session/handovers', body: { generation, participant } };
     within(time, { ms: holdForMs, parents: [closed], background: true }, ({ signal }) =>
       http.json({ ...call, signal }),
     ).catch(() => undefined);
@@ -108,17 +104,12 @@ export class CallGate {
     if (hold === undefined) return;
     this.#hold = undefined;
     hold.timer.cancel();
-    hold.end();
+    for (const letGo of hold.waiting) letGo();
     const { time, onEvent } = this.#parts;
     const heldMs = Math.round(time.monotonicMs() - hold.sinceMs);
-    tell(onEvent, { type: 'resumed', generation: hold.notice.generation, because, held: hold.held, heldMs });
+    const { generation } = hold.notice;
+    tell(onEvent, { type: 'resumed', generation, because, held: hold.waiting.length, heldMs });
   }
-}
-
-function newHold(time: Time): Pick<Hold, 'sinceMs' | 'ended' | 'end' | 'held'> {
-  let end = (): void => undefined;
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  return { sinceMs: time.monotonicMs(), ended, end: () => end(), held: 0 };
 }
 
 /** @returns undefined for a notice that makes no sense: no call is held for it */

@@ -6,47 +6,31 @@ export type FollowMode = 'events' | 'poll';
 /** How a hold ended: with the newer session, with notice that none will come, at its time limit, or with the client. */
 export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
 
-/** What happens inside the client, for logs and metrics. No event carries a secret. */
-export type ClientEvent =
+interface EventFacts {
   /** A newer session has arrived. */
-  | {
-      readonly type: 'session';
-      readonly generation: number;
-      readonly expiresAt: string;
-      readonly source: SessionSource;
-    }
+  session: { generation: number; expiresAt: string; source: SessionSource };
   /** Newer sessions now arrive on their own. */
-  | { readonly type: 'following'; readonly mode: FollowMode }
+  following: { mode: FollowMode };
   /**
    * Newer sessions no longer arrive on their own; the next try is in `retryInMs`. The current session is still served
    * while it is valid. A problem that a person has to fix (a refused token, a merchant that was removed or that this
    * caller may not use) is reported once, and retried every few seconds to half a minute.
    */
-  | {
-      readonly type: 'interrupted';
-      readonly mode: FollowMode;
-      readonly retryInMs: number;
-      readonly error: SessionBrokerError | undefined;
-    }
+  interrupted: { mode: FollowMode; retryInMs: number; error: SessionBrokerError | undefined };
   /** A call that a caller waits for has failed `attempt` times, and is retried in `retryInMs`. */
-  | {
-      readonly type: 'retrying';
-      readonly attempt: number;
-      readonly retryInMs: number;
-      readonly error: SessionBrokerError;
-    }
+  retrying: { attempt: number; retryInMs: number; error: SessionBrokerError };
   /** A session is about to be replaced: new calls wait for the next one, and the `running` ones are left to finish. */
-  | { readonly type: 'holding'; readonly generation: number; readonly running: number }
+  holding: { generation: number; running: number };
   /** Calls continue; `held` of them had been waiting. */
-  | {
-      readonly type: 'resumed';
-      readonly generation: number;
-      readonly because: HoldEnd;
-      readonly held: number;
-      readonly heldMs: number;
-    }
+  resumed: { generation: number; because: HoldEnd; held: number; heldMs: number };
   /** A dead session is being reported to the broker. */
-  | { readonly type: 'rejection'; readonly generation: number; readonly reason: string };
+  rejection: { generation: number; reason: string };
+}
+
+/** What happens inside the client, for logs and metrics. No event carries a secret. */
+export type ClientEvent = {
+  [Type in keyof EventFacts]: { readonly type: Type } & Readonly<EventFacts[Type]>;
+}[keyof EventFacts];
 
 /** Called synchronously and never awaited: do slow work elsewhere. */
 export type ClientEventListener = (event: ClientEvent) => void;

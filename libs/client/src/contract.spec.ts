@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { aDocument, json, ScriptedBroker, type SeenRequest } from '../fixtures/scripted-broker.js';
+import { SessionRejected } from './errors.js';
 import { SessionBroker } from './session-broker.js';
 
 interface Contract {
@@ -34,7 +35,7 @@ describe('the client and the contract', () => {
 
   beforeEach(() => {
     scripted.requests.length = 0;
-    scripted.on('read', () => json(aDocument({ generation: 1, createdAtMs: Date.now() })));
+    scripted.on('read', () => json(aDocument({ generation: 1 })));
     scripted.streaming();
     client = new SessionBroker({ url: 'http://broker', merchant: 'shop', auth: 'token', fetch: scripted.fetch });
   });
@@ -52,13 +53,13 @@ describe('the client and the contract', () => {
 
   it('know the same operations: all that the client calls is in the contract, with the body that it wants', async () => {
     const { generation } = await client.session();
-    scripted.on('rejections', () => json(aDocument({ generation: 2, createdAtMs: Date.now() })));
+    scripted.on('rejections', () => json(aDocument({ generation: 2 })));
     scripted.on('decrypt', () => json({ plaintext: 'YQ==', encoding: 'base64' }));
     let isFirst = true;
     await client.withSession(() => {
       if (!isFirst) return 'paid';
       isFirst = false;
-      throw Object.assign(new Error('dead'), { msgCode: 'b_used_token' });
+      throw new SessionRejected('b_used_token');
     });
     await client.decrypt('a.b.c.d.e');
     const opened = { kind: 'direct_payment', sealed: true, content: {} };

@@ -16,22 +16,14 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined):
 }
 
 /** Resolves after `delayMs`; rejects with the signal's error. */
-export function pause(
+export async function pause(
   time: Time,
   delayMs: number,
   { signal, ...options }: TimerOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(reasonOf(signal));
-    const timer = time.schedule(delayMs, () => end(resolve), options);
-    const leave = (): void => end(() => reject(reasonOf(signal)));
-    const end = (settle: () => void): void => {
-      timer.cancel();
-      signal.removeEventListener('abort', leave);
-      settle();
-    };
-    signal.addEventListener('abort', leave, { once: true });
-  });
+  let timer: Timer | undefined;
+  const over = new Promise<void>((resolve) => (timer = time.schedule(delayMs, resolve, options)));
+  await orAborted(over, signal).finally(() => timer?.cancel());
 }
 
 /** Our own aborts, such as timeouts, carry their error as the reason; a caller's reason can be anything. */

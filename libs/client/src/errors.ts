@@ -25,21 +25,21 @@ export abstract class SessionBrokerError extends Error {
   /** A request was sent and refused with its session, so the bank has not carried it out; no newer session came. */
   readonly rejection: Rejection | undefined;
 
-  /** Its name and those of its base classes, which stay the same when a bundler shortens class names. */
-  static readonly kinds: readonly string[] = ['SessionBrokerError'];
+  /** Its name, which stays the same when a bundler shortens that of the class. */
+  static readonly kind: string = 'SessionBrokerError';
 
   /** Also recognizes errors from another copy of this package. */
-  static override [Symbol.hasInstance](this: { readonly kinds: readonly string[] }, value: unknown): boolean {
+  static override [Symbol.hasInstance](this: { readonly kind: string }, value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false;
     const kinds: unknown = (value as Readonly<Record<symbol, unknown>>)[KINDS];
-    return Array.isArray(kinds) && kinds.includes(this.kinds[0]);
+    return Array.isArray(kinds) && kinds.includes(this.kind);
   }
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: toldOf(facts.cause) });
-    const { kinds } = new.target;
-    Object.defineProperty(this, KINDS, { value: kinds, enumerable: false });
-    Object.defineProperty(this, 'name', { value: kinds[0], enumerable: false, configurable: true, writable: true });
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    const { kind } = new.target;
+    Object.defineProperty(this, KINDS, { value: [kind, SessionBrokerError.kind], enumerable: false });
+    Object.defineProperty(this, 'name', { value: kind, enumerable: false, configurable: true, writable: true });
     this.code = code;
     this.status = facts.status;
     this.retryAfterMs = facts.retryAfterMs;
@@ -57,27 +57,6 @@ export abstract class SessionBrokerError extends Error {
 
 type Told = 'status' | 'retryAfterMs' | 'requestId' | 'brokerCause' | 'rejection';
 export type ErrorFacts = Partial<Pick<SessionBrokerError, Told>> & { readonly cause?: unknown };
-
-/** A media type without its parameters, which could be anything. */
-const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
-
-export function mediaTypeOf(headers: Answer['headers']): string | undefined {
-  const type = typeof headers?.get === 'function' ? headers.get('content-type') : undefined;
-  return typeof type === 'string' ? MEDIA_TYPE.exec(type)?.[1]?.toLowerCase() : undefined;
-}
-
-interface Answer {
-  readonly status?: unknown;
-  readonly headers?: { get?(name: string): unknown } | null;
-}
-
-/** An answer has headers that belong in no log, such as cookies: of one, only status and content type are kept. */
-function toldOf(cause: unknown): unknown {
-  const { status, headers } = (cause ?? {}) as Answer;
-  if (typeof status !== 'number' || typeof headers !== 'object' || cause instanceof Error) return cause;
-  const contentType = mediaTypeOf(headers);
-  return { status, ...(contentType === undefined ? {} : { contentType }) };
-}
 
 /** Which broker was asked, and for which merchant: a service may have several of both. */
 export interface Place {
@@ -114,24 +93,16 @@ function remade<Failure>(error: Failure, says: string, changed: ErrorFacts = {})
 }
 
 /** The broker cannot be reached, does not answer in time, or has no session to serve. Trying again later may help. */
-export class BrokerUnavailable extends SessionBrokerError {
-  static override readonly kinds = ['BrokerUnavailable', ...SessionBrokerError.kinds];
-}
+export class BrokerUnavailable extends SessionBrokerError {}
 
 /** The broker does not accept the credential (401), not even a freshly fetched one. */
-export class Unauthenticated extends SessionBrokerError {
-  static override readonly kinds = ['Unauthenticated', ...SessionBrokerError.kinds];
-}
+export class Unauthenticated extends SessionBrokerError {}
 
 /** The caller may not do this with this merchant, or there is no such merchant (403). */
-export class Forbidden extends SessionBrokerError {
-  static override readonly kinds = ['Forbidden', ...SessionBrokerError.kinds];
-}
+export class Forbidden extends SessionBrokerError {}
 
 /** The broker refuses this request (other 4xx), for example a malformed notification: retrying does not help. */
-export class RequestRefused extends SessionBrokerError {
-  static override readonly kinds = ['RequestRefused', ...SessionBrokerError.kinds];
-}
+export class RequestRefused extends SessionBrokerError {}
 
 /** The broker's answer to a caller that may see every merchant; for all others, an unknown merchant is forbidden. */
 export const NO_MERCHANT = 'merchant_not_found';
@@ -143,19 +114,13 @@ export function isLasting(error: unknown): error is SessionBrokerError {
 }
 
 /** The answer does not match the contract: something else is listening there, or a proxy is in between. */
-export class ProtocolError extends SessionBrokerError {
-  static override readonly kinds = ['ProtocolError', ...SessionBrokerError.kinds];
-}
+export class ProtocolError extends SessionBrokerError {}
 
 /** Input that this package cannot use: an option, a key, a payload that is too long. */
-export class InvalidInput extends SessionBrokerError {
-  static override readonly kinds = ['InvalidInput', ...SessionBrokerError.kinds];
-}
+export class InvalidInput extends SessionBrokerError {}
 
 /** `close()` was called. */
 export class ClientClosed extends SessionBrokerError {
-  static override readonly kinds = ['ClientClosed', ...SessionBrokerError.kinds];
-
   static at(place: Place): ClientClosed {
     return new ClientClosed('client_closed', `The session broker client is closed${nameOf(place)}`);
   }
@@ -163,8 +128,6 @@ export class ClientClosed extends SessionBrokerError {
 
 /** The caller's own signal ended the call; `cause` is the signal's reason, unchanged. */
 export class CallAborted extends SessionBrokerError {
-  static override readonly kinds = ['CallAborted', ...SessionBrokerError.kinds];
-
   static by(reason: unknown): CallAborted {
     return new CallAborted('call_aborted', 'The caller aborted the call', { cause: reason });
   }
@@ -172,66 +135,59 @@ export class CallAborted extends SessionBrokerError {
 
 /** The reason for a 401 without a code: by the gateway's interface, the session is dead, whoever answered. */
 export const BARE_UNAUTHORIZED = 'http_401';
-const OF_ANYBODY =
-  '; the answer had no code of the bank for a dead session, and may come from something in between, such as a proxy or a firewall';
 
 /** What a refusal means for the payment, as the end of a sentence. */
 function meaningOf(reason: string): string {
   if (reason !== BARE_UNAUTHORIZED) return ', so that the bank has not carried it out';
-  return `${OF_ANYBODY}: that the bank has not carried it out is what the gateway's interface says of a 401`;
+  return (
+    '; the answer had no code of the bank, and may come from something in between, such as a proxy: that the bank has ' +
+    "not carried it out is what the gateway's interface says of a 401"
+  );
 }
 
 /** A reason in the form that the broker accepts; anything else could carry a secret into its log. */
 const REASON = /^[A-Za-z0-9_]{1,64}$/;
-export const UNSPECIFIED_REASON = 'unspecified';
 
 /**
  * Throw this in the function given to `withSession` when the gateway says that the session is dead.
  * @example throw new SessionRejected('b_expired_token');
  */
 export class SessionRejected extends SessionBrokerError {
-  static override readonly kinds = ['SessionRejected', ...SessionBrokerError.kinds];
-
   /** The gateway's code, such as `b_expired_token`; `unspecified` if the given reason is not a code. */
   readonly reason: string;
 
   /** @param facts `message` is from `withSession`, when the next session was rejected too */
   constructor(reason: string, { message, ...facts }: ErrorFacts & { readonly message?: string } = {}) {
     const code = reasonCode(reason);
-    const isOfAnybody = code === BARE_UNAUTHORIZED ? OF_ANYBODY : '';
-    super('session_rejected', message ?? `The gateway rejected the session (${code})${isOfAnybody}`, facts);
+    super('session_rejected', message ?? `The gateway rejected the session (${code})`, facts);
     this.reason = code;
   }
 }
 
 /** A wrong URL or environment is more likely than two dead sessions in a row. */
-export function rejectedTwice(rejection: Rejection, cause: unknown, place: Place): SessionRejected {
-  const { reason } = rejection;
+export function rejectedTwice(generation: number, cause: SessionRejected, place: Place): SessionRejected {
+  const { reason } = cause;
   const twice = `The gateway rejected the session twice, with two sessions (${reason})${meaningOf(reason)}`;
   const message = `${twice}. Are the gateway's URL and environment right?${nameOf(place)}`;
-  return new SessionRejected(reason, { message, rejection, cause });
+  return new SessionRejected(reason, { message, rejection: { generation, reason }, cause });
 }
 
-export function reasonCode(reason: unknown): string {
-  return typeof reason === 'string' && REASON.test(reason) ? reason : UNSPECIFIED_REASON;
+function reasonCode(reason: unknown): string {
+  return typeof reason === 'string' && REASON.test(reason) ? reason : 'unspecified';
 }
 
 /**
  * The gateway has answered, so the bank has the request, but the broker did not open the answer in time or at all;
  * `cause` says why. Sending the payment again does not help: a notification or the bank tells what became of it.
  */
-export class AnswerUnopened extends SessionBrokerError {
-  static override readonly kinds = ['AnswerUnopened', ...SessionBrokerError.kinds];
-}
+export class AnswerUnopened extends SessionBrokerError {}
 
 /**
  * The request was on its way to the gateway, but no usable answer came back: nobody knows whether the bank has it.
  * `lookUp` tells, or a notification. For an order without its id, sending the same request again under the same
  * merchantRequestId does. `code` is the egress's word: `answer_late`, `answer_lost` or `answer_unusable`.
  */
-export class AnswerLost extends SessionBrokerError {
-  static override readonly kinds = ['AnswerLost', ...SessionBrokerError.kinds];
-}
+export class AnswerLost extends SessionBrokerError {}
 
 const DUPLICATE = 'b_duplicate_field_value';
 const HAS_IT = 'The bank has a request with this merchantRequestId already: lookUp tells what became of it';
@@ -239,8 +195,6 @@ const REFUSED_NOW = 'One that was sent before with the same merchantRequestId ma
 
 /** The gateway refused the request: `code` is its msgCode, under `status`. */
 export class GatewayRefused extends SessionBrokerError {
-  static override readonly kinds = ['GatewayRefused', ...SessionBrokerError.kinds];
-
   /** All that it said, such as `msgText`. It may quote the request, so neither JSON nor the console prints it. */
   declare readonly answer: Readonly<Record<string, unknown>>;
 
@@ -253,11 +207,10 @@ export class GatewayRefused extends SessionBrokerError {
 }
 
 /** There was no connection to the gateway, so nothing was sent: the request may be sent again. */
-export class GatewayUnreachable extends SessionBrokerError {
-  static override readonly kinds = ['GatewayUnreachable', ...SessionBrokerError.kinds];
-}
+export class GatewayUnreachable extends SessionBrokerError {}
 
-/** Whether the bank has the request, or may have it, according to this package's own errors. */
-export function mayBeCarriedOut(error: unknown): boolean {
-  return error instanceof AnswerUnopened || error instanceof AnswerLost;
-}
+const KIND = {
+  ...{ BrokerUnavailable, Unauthenticated, Forbidden, RequestRefused, ProtocolError, InvalidInput, ClientClosed },
+  ...{ CallAborted, SessionRejected, AnswerUnopened, AnswerLost, GatewayRefused, GatewayUnreachable },
+};
+for (const [kind, type] of Object.entries(KIND)) Object.defineProperty(type, 'kind', { value: kind });

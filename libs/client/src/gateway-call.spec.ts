@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { FakeClock } from '../../testing/src/index.js';
 import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
 import { AnswerLost, AnswerUnopened, GatewayRefused, GatewayUnreachable, SessionRejected } from './errors.js';
+import { answerLost, deadSessionCode } from './gateway-call.js';
 import type { Fetch, FetchInit } from './fetch.js';
 import type { GatewayOptions } from './options.js';
 import { SessionBroker } from './session-broker.js';
@@ -179,6 +180,37 @@ describe('one call of the gateway', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it.each<[number, object]>([
+    [401, { serviceId: 'session-egress', msgCode: 'b_session_doesnt_exist' }],
+    [401, { type: 'urn:session-broker:problem:unauthenticated' }],
+    [404, { type: 'urn:session-broker:problem:route_not_found' }],
+  ])('was not sent where a broker or an egress answers in the place of the gateway: %d %j', async (status, said) => {
+    answering(() => Response.json(said, { status }));
+    const failure = await failureOf(order());
+    expect(failure).toMatchObject({ name: 'GatewayUnreachable', code: 'not_the_gateway' });
+    expect(failure.message).toContain(
+      `It is a broker or an egress that answers at https://bank.test (status ${status}, application/json),`,
+    );
+    expect(server.seen('rejections')).toEqual([]);
+  });
+
+  it.each<[number, object]>([
+    [502, { type: 'urn:session-broker:problem:answer_lost', code: 'answer_lost' }],
+    [400, { serviceId: 'session-egress', msgCode: 'b_invalid_request' }],
+  ])('is one of which nobody knows where an egress passed it on: %d %j', async (status, said) => {
+    answering(() => Response.json(said, { status }));
+    expect(await failureOf(order())).toMatchObject({ code: 'answer_unusable' });
+  });
+
+  it('is one of which nobody knows after half an answer, whatever the code', async () => {
+    const cut = new ReadableStream({
+      pull: (controller) => controller.error(Object.assign(new Error('canary'), { code: 'ECONNREFUSED' })),
+    });
+    answering(() => new Response(cut, { headers: { 'content-type': 'text/html; canary' } }));
+    const message = expect.stringContaining('used: status 200, text/html, ECONNREFUSED. Nobody') as string;
+    expect(await failureOf(order())).toMatchObject({ name: 'AnswerLost', code: 'answer_lost', message });
+  });
+
   it('was not sent without a connection', async () => {
     const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
     answering(() => Promise.reject(new TypeError('fetch failed', { cause: refused })));
@@ -251,5 +283,92 @@ describe('one call of the gateway', () => {
     it('asks for nothing without an id', async () => {
       expect((await failureOf(broker.lookUp(''))).message).toBe('merchantRequestId is missing');
     });
+  });
+});
+
+describe('a dead session', () => {
+  const ofAnEgress = { serviceId: 'session-egress', msgCode: 'b_session_doesnt_exist' };
+
+  it.each([
+    ...['b_expired_token', 'b_used_token', 'b_previous_auth_token_expired', 'b_unknown_device'],
+    ...['b_session_doesnt_exist', 'b_session_doesnt_exists'],
+  ])('is known by its code, whatever the status: %s', (msgCode) => {
+    for (const status of [undefined, 400, 401, 500]) expect(deadSessionCode({ msgCode }, status)).toBe(msgCode);
+  });
+
+  it.each([[{ msgCode: 'b_unheard_of' }], ['<html>'], [undefined]])('is known by HTTP 401, with %j', (body) => {
+    expect([200, 400, 401, 500].map((status) => deadSessionCode(body, status))).toEqual([
+      ...[undefined, undefined, 'http_401', undefined],
+    ]);
+  });
+
+  it.each<[string, unknown]>([
+    ['access that was revoked', { msgCode: 'b_auth_token_expired' }],
+    ['what an egress in the place of the gateway says', ofAnEgress],
+    ['what a broker says', { type: 'urn:session-broker:problem:unauthenticated', code: 'unauthenticated' }],
+  ])('is not %s, even under 401', (_what, body) => {
+    expect([200, 401].map((status) => deadSessionCode(body, status))).toEqual([undefined, undefined]);
+  });
+
+  it('is not a code further down, in a list or in a text', () => {
+    const body = { msgCode: 'b_used_token' };
+    expect([{ operation: body }, [body], JSON.stringify(body)].map((each) => deadSessionCode(each))).toEqual([
+      ...[undefined, undefined, undefined],
+    ]);
+  });
+});
+
+describe('a request to the gateway for which fetch threw', () => {
+  const system = (code: string, syscall?: string): Error => Object.assign(new Error('canary'), { code, syscall });
+  const fetchFailed = (cause: unknown): TypeError => new TypeError('fetch failed', { cause });
+  const thrownBy = (cause: unknown): Error => {
+    try {
+      return answerLost(cause);
+    } catch (error) {
+      return error as Error;
+    }
+  };
+
+  it.each<[string, unknown]>(
+    [
+      ...['ERR_INVALID_URL', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED'],
+      ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE'],
+    ].map((code): [string, unknown] => [code, fetchFailed(system(code))]),
+  )('was not sent: %s', (code, cause) => {
+    expect(thrownBy(cause)).toMatchObject({ name: 'GatewayUnreachable', code: 'gateway_unreachable', cause });
+    expect(thrownBy(cause).message).toContain(`cannot be reached: ${code}. The request was not sent`);
+  });
+
+  it.each<[string, unknown]>([
+    ['one address', system('EHOSTUNREACH', 'connect')],
+    ['any address', new AggregateError([system('ETIMEDOUT', 'connect'), system('ENETUNREACH', 'connect')])],
+  ])('was not sent where the system could not connect to %s', (_what, cause) => {
+    expect(thrownBy(fetchFailed(cause))).toBeInstanceOf(GatewayUnreachable);
+  });
+
+  const ofItself = new Error('canary');
+  ofItself.cause = ofItself;
+  const mixed = new AggregateError([system('ECONNREFUSED', 'connect'), system('ECONNRESET', 'read')]);
+
+  it.each<[string, unknown, string, string]>([
+    ['a connection that broke', fetchFailed(system('ECONNRESET', 'read')), 'answer_lost', 'used: ECONNRESET. Nobody'],
+    ['one address refused and one that broke', fetchFailed(mixed), 'answer_lost', 'used. Nobody'],
+    ['a port that fetch never asks', fetchFailed(new Error('bad port')), 'answer_lost', 'used. Nobody'],
+    ['a time-out', new DOMException('canary', 'TimeoutError'), 'answer_late', 'used: TimeoutError. Nobody'],
+    ["undici's own", fetchFailed(system('UND_ERR_HEADERS_TIMEOUT')), 'answer_late', 'UND_ERR_HEADERS_TIMEOUT. Nobody'],
+    ['an abort', new DOMException('canary', 'AbortError'), 'answer_lost', 'used: AbortError. Nobody'],
+    ['an error that is its own cause', ofItself, 'answer_lost', 'used. Nobody'],
+    ['what is no error', 'canary', 'answer_lost', 'used. Nobody'],
+    ['nothing', undefined, 'answer_lost', 'used. Nobody'],
+  ])('is one of which nobody knows after %s', (...[, cause, code, says]) => {
+    const failure = thrownBy(cause);
+    expect(failure).toMatchObject({ name: 'AnswerLost', code, message: expect.stringContaining(says) });
+    expect(failure.cause).toBe(cause);
+    expect(failure.message).not.toContain('canary');
+  });
+
+  it('is what this package has said already', () => {
+    const said = new AnswerUnopened('answer_unopened', 'x');
+    expect(thrownBy(said)).toBe(said);
   });
 });

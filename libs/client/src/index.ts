@@ -3,6 +3,7 @@ export type * from './entries/main.js';
 export {
   BrokerUnavailable,
   CallAborted,
+  deadSessionCode,
   Forbidden,
   ProtocolError,
   SessionBroker,
@@ -11,6 +12,5 @@ export {
   Unauthenticated,
 } from './entries/main.js';
 export { fileToken } from './entries/file-token.js';
-export { deadSessionCode } from './payment-outcome.js';
-export { readLeft, readSession } from './session.js';
+export { readEndMs, readSession } from './session.js';
 export { SseParser } from './sse-parser.js';

@@ -1,4 +1,6 @@
 import type { webcrypto } from 'node:crypto';
+import { InvalidInput } from './errors.js';
+import { isJsonObject, type JsonObject } from './json.js';
 
 type CryptoKey = webcrypto.CryptoKey;
 
@@ -9,19 +11,54 @@ export interface Point {
 }
 
 /** The one profile that the gateway speaks (interface description, "Create a technical session"). */
-export const KEY_MANAGEMENT = 'ECDH-ES+A256KW';
+const KEY_MANAGEMENT = 'ECDH-ES+A256KW';
 const CONTENT_ENCRYPTION = 'A256GCM';
 export const CURVE = { name: 'ECDH', namedCurve: 'P-384' } as const;
 const IV_OCTETS = 12;
 const TAG_OCTETS = 16;
 const SHARED_BITS = 384;
 const KEY_BITS = 256;
+/** 48 octets: RFC 7518 section 6.2.1.2 requires all of them. */
+export const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
+const MAX_PAYLOAD_BYTES = 65_536;
 
 const { subtle } = crypto;
 const utf8 = new TextEncoder();
 
 export const base64url = (octets: ArrayBuffer | Uint8Array): string =>
   Buffer.from(octets instanceof Uint8Array ? octets : new Uint8Array(octets)).toString('base64url');
+
+/**
+ * Seals a payload in this process: only the holder of the recipient's private key can read it.
+ * @throws InvalidInput `jwk_invalid`, `payload_invalid` or `payload_too_large`
+ */
+export async function seal(recipient: object, payload: string | Uint8Array): Promise<string> {
+  const octets: unknown = typeof payload === 'string' ? utf8.encode(payload) : payload;
+  if (!ArrayBuffer.isView(octets)) {
+    const says = `A payload is a string or a Uint8Array, not ${typeof payload}: JSON.stringify an object first`;
+    throw new InvalidInput('payload_invalid', says);
+  }
+  if (octets.byteLength > MAX_PAYLOAD_BYTES) {
+    throw new InvalidInput('payload_too_large', `A payload of at most ${MAX_PAYLOAD_BYTES} octets can be sealed`);
+  }
+  const fault = isJsonObject(recipient) ? faultOf(recipient) : 'a JSON Web Key is a JSON object';
+  if (fault !== undefined) throw new InvalidInput('jwk_invalid', fault);
+  const key = await importPoint(recipient as Point).catch(() => {
+    // The platform's own error names no member, but only the point can still be wrong.
+    throw new InvalidInput('jwk_invalid', '"x" and "y" are not a point on P-384');
+  });
+  return sealedTo(key, octets as Uint8Array);
+}
+
+/** A private key in the wrong place outranks every other fault. */
+function faultOf({ d, kty, crv, use = 'enc', alg = KEY_MANAGEMENT, x, y }: JsonObject): string | undefined {
+  if (d !== undefined) return '"d" is present: this is a private key; treat it as exposed';
+  if (kty !== 'EC' || crv !== 'P-384') return '"kty" must be "EC", and "crv" "P-384"';
+  if (use !== 'enc' || alg !== KEY_MANAGEMENT)
+    return `"use" and "alg", when given, must be "enc" and "${KEY_MANAGEMENT}"`;
+  const areWhole = [x, y].every((each) => typeof each === 'string' && COORDINATE.test(each));
+  return areWhole ? undefined : '"x" and "y" must be base64url of 48 octets';
+}
 
 /** @throws the platform's error for a point that is not on the curve */
 export function importPoint({ x, y }: Point): Promise<CryptoKey> {

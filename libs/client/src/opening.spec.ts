@@ -1,88 +1,118 @@
 import { FakeClock } from '../../testing/src/index.js';
-import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
-import { AnswerUnopened, BrokerUnavailable, CallAborted, ClientClosed, ProtocolError } from './errors.js';
-import { RequestRefused, Unauthenticated } from './errors.js';
+import { json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import {
+  BrokerUnavailable,
+  CallAborted,
+  ClientClosed,
+  ProtocolError,
+  RequestRefused,
+  Unauthenticated,
+} from './errors.js';
 import { SessionBroker } from './session-broker.js';
 
-const PLACE = '(http://b.test, merchant "shop")';
 const away = (): Promise<never> =>
   Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) }));
 
-describe('a payment that the gateway has answered', () => {
-  let clock: FakeClock;
-  let server: ScriptedBroker;
-  let broker: SessionBroker;
+let clock: FakeClock;
+let server: ScriptedBroker;
+let broker: SessionBroker;
 
+beforeEach(() => {
+  clock = new FakeClock();
+  server = new ScriptedBroker();
+  const fixed = { url: 'http://b.test', merchant: 'shop', auth: 't', follow: 'none' as const };
+  broker = new SessionBroker({ ...fixed, fetch: server.fetch, time: clock, random: () => 0.5 });
+});
+afterEach(() => broker.close());
+
+describe('an answer that the gateway has sealed', () => {
   const opened = async (signal?: AbortSignal): Promise<unknown> => {
-    const outcome = broker.decryptText('a.b.c.d.e', { signal }).catch((error: unknown) => error);
+    const outcome = broker.decrypt('a.b.c.d.e', { signal }).catch((error: unknown) => error);
     await clock.advance(20_000);
     return outcome;
   };
 
-  beforeEach(() => {
-    clock = new FakeClock();
-    server = new ScriptedBroker().on('read', () => json(aDocument()));
-    const fixed = { url: 'http://b.test', merchant: 'shop', auth: 't', follow: 'none' as const };
-    broker = new SessionBroker({ ...fixed, fetch: server.fetch, time: clock, random: () => 0.5 });
+  it.each<[string, object, number[]]>([
+    ['UTF-8', { plaintext: 'é' }, [0xc3, 0xa9]],
+    ['UTF-8 that says so', { plaintext: 'é', encoding: 'utf-8' }, [0xc3, 0xa9]],
+    ['base64', { plaintext: '/wA=', encoding: 'base64' }, [0xff, 0x00]],
+    ['nothing', { plaintext: '' }, []],
+  ])('is opened by the broker, as soon as it is back: %s', async (_what, answer, octets) => {
+    const answers = [away, () => Promise.resolve(json(answer))];
+    server.on('decrypt', () => answers.shift()!());
+    expect([...((await opened()) as Uint8Array)]).toEqual(octets);
+    expect(server.seen('decrypt')[1]).toMatchObject({
+      url: 'http://b.test/v1/merchants/shop/payloads/decrypt',
+      body: '{"jwe":"a.b.c.d.e"}',
+    });
   });
-  afterEach(() => broker.close());
 
-  it('is told from one that was never sent, when the broker goes away before the answer is opened', async () => {
+  it('says that the bank has the request when it is not opened in time', async () => {
     server.on('decrypt', away);
-    const failure = await opened();
-    expect(failure).toBeInstanceOf(AnswerUnopened);
-    expect(failure).not.toBeInstanceOf(BrokerUnavailable);
     const message =
       'The gateway has answered, so that the bank has the request, but its answer was not opened. Keep the ' +
       'merchantRequestId and send it under no other: lookUp, a notification or the bank tells what became of it. ' +
-      `The broker cannot be reached: ECONNREFUSED ${PLACE}`;
+      'The broker cannot be reached: ECONNREFUSED (http://b.test, merchant "shop")';
+    const failure = await opened();
+    expect(failure).not.toBeInstanceOf(BrokerUnavailable);
     expect(JSON.parse(JSON.stringify(failure))).toMatchObject({
       ...{ name: 'AnswerUnopened', code: 'answer_unopened', message },
       cause: { name: 'BrokerUnavailable', code: 'network' },
     });
   });
 
-  it('has its answer opened when the broker is back in time', async () => {
-    const answers = [away, () => Promise.resolve(json({ plaintext: 'paid' }))];
-    server.on('decrypt', () => answers.shift()!());
-    expect(await opened()).toBe('paid');
+  const closed = async (): Promise<unknown> => {
+    await broker.close();
+    return opened();
+  };
+  it.each<[string, abstract new (...parts: never[]) => Error, () => Promise<unknown>]>([
+    [
+      'the broker refuses the credential',
+      Unauthenticated,
+      () => (server.on('decrypt', () => problem(401, 'x')), opened()),
+    ],
+    ['the broker cannot open it', RequestRefused, () => (server.on('decrypt', () => problem(422, 'x')), opened())],
+    [
+      'the broker gives something else',
+      ProtocolError,
+      () => (server.on('decrypt', () => json({ plaintext: 5 })), opened()),
+    ],
+    [
+      'its base64 is none',
+      ProtocolError,
+      () => (server.on('decrypt', () => json({ plaintext: '%', encoding: 'base64' })), opened()),
+    ],
+    ['the caller ends the wait', CallAborted, () => opened(AbortSignal.abort('the customer went away'))],
+    ['the client is closed', ClientClosed, closed],
+  ])('says so, too, when %s, and is asked for once', async (_what, kind, outcome) => {
+    expect(await outcome()).toMatchObject({ code: 'answer_unopened', cause: expect.any(kind) });
+    expect(server.requests.length).toBeLessThan(2);
+  });
+
+  it('is no text that is not there', async () => {
+    await expect(broker.decrypt(undefined as never)).rejects.toMatchObject({ code: 'jwe_invalid' });
+  });
+});
+
+describe('a notification', () => {
+  const received = { headers: { 'x-encrypted_body': 'true', via: undefined }, body: 'a.b.c.d.e' };
+  const told = { kind: 'hosted_page', sealed: true, content: { hppOrderId: 'h-1' } };
+
+  it('is opened by the broker, as it came', async () => {
+    server.on('notification', () => json(told));
+    expect(await broker.openNotification(received)).toEqual(told);
+    expect(server.seen('notification')[0]).toMatchObject({
+      url: 'http://b.test/v1/merchants/shop/notifications/open',
+      body: '{"headers":{"x-encrypted_body":"true"},"body":"a.b.c.d.e"}',
+    });
   });
 
   it.each([
-    { what: 'refuses the credential', status: 401, code: 'unauthenticated', kind: Unauthenticated },
-    { what: 'cannot open the answer', status: 422, code: 'jwe_not_opened', kind: RequestRefused },
-  ])('is told as such when the broker $what', async ({ status, code, kind }) => {
-    server.on('decrypt', () => problem(status, code));
-    const failure = await opened();
-    expect(failure).toBeInstanceOf(AnswerUnopened);
-    expect(failure).toMatchObject({ status, cause: expect.any(kind) });
-    expect((failure as Error).cause).toMatchObject({ code });
-  });
-
-  it('is told as such when the caller ends the opening, its answer is no text, or the client was closed', async () => {
-    const causes = [await opened(AbortSignal.abort('the customer went away'))];
-    server.on('decrypt', () => json({ plaintext: '/w==', encoding: 'base64' }));
-    causes.push(await opened());
-    await broker.close();
-    causes.push(await opened());
-    const expected = [CallAborted, ProtocolError, ClientClosed].map((kind) => ({
-      code: 'answer_unopened',
-      cause: expect.any(kind),
-    }));
-    expect(causes).toMatchObject(expected);
-  });
-
-  it('is never sent again, though the broker said 401', async () => {
-    server.on('decrypt', () => problem(401, 'unauthenticated'));
-    for (const wrap of [(error: unknown) => error, (cause: unknown) => new Error('of an SDK', { cause })]) {
-      let sent = 0;
-      const pay = async (): Promise<string> => {
-        sent += 1;
-        return broker.decryptText('a.b.c.d.e').catch((error: unknown) => Promise.reject(wrap(error) as Error));
-      };
-      await expect(broker.withSession(pay)).rejects.toThrow();
-      expect(sent).toBe(1);
-    }
-    expect(server.seen('rejections')).toEqual([]);
+    { ...told, kind: 'novel' },
+    { ...told, sealed: 1 },
+    { ...told, content: [] },
+  ])('is not made of %j', async (answer) => {
+    server.on('notification', () => json(answer));
+    await expect(broker.openNotification(received)).rejects.toThrow(ProtocolError);
   });
 });

@@ -1,8 +1,7 @@
+import { persist } from './attempts.js';
 import type { ClientParts } from './client-parts.js';
 import { ProtocolError } from './errors.js';
-import type { FetchAnswer } from './fetch.js';
-import { isJsonObject, type JsonObject } from './json.js';
-import { requestIdOf } from './problem.js';
+import { isJsonObject } from './json.js';
 
 /** A notification as received at the URL that the payment named. */
 export interface ReceivedNotification {
@@ -24,55 +23,33 @@ export interface OpenedNotification {
 
 const utf8 = new TextEncoder();
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const lacks = (what: string): ProtocolError => new ProtocolError('answer_invalid', `The broker answered with ${what}`);
 
-/** Has the broker open payloads and notifications, as only the broker holds the merchant's private key. */
-export class Opening {
-  readonly #parts: ClientParts;
-
-  constructor(parts: ClientParts) {
-    this.#parts = parts;
-  }
-
-  open(jwe: string, signal?: AbortSignal): Promise<Uint8Array> {
-    const { http, attempts } = this.#parts;
-    return attempts.run(
-      async (attempt) => {
-        const { answer, document } = await http.json({ path: '/payloads/decrypt', body: { jwe }, signal: attempt });
-        return octetsOf(document?.['plaintext'], document?.['encoding']) ?? lacks(answer, 'no plaintext');
-      },
-      [signal],
-    );
-  }
-
-  openNotification({ headers, body }: ReceivedNotification, signal?: AbortSignal): Promise<OpenedNotification> {
-    const { http, attempts } = this.#parts;
-    return attempts.run(
-      async (attempt) => {
-        const call = { path: '/notifications/open', body: { headers, body }, signal: attempt };
-        const { answer, document } = await http.json(call);
-        return readOpened(document) ?? lacks(answer, 'no notification');
-      },
-      [signal],
-    );
-  }
+/** Has the broker open a JWE to the merchant's key, as only the broker holds the private one. */
+export function openJwe(parts: ClientParts, jwe: string, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  const once = async (attempt: AbortSignal): Promise<Uint8Array> => {
+    const { document } = await parts.http.json({ path: '/payloads/decrypt', body: { jwe }, signal: attempt });
+    const { plaintext, encoding } = document;
+    if (typeof plaintext !== 'string') throw lacks('no plaintext');
+    // A plaintext that is not UTF-8 comes in base64, and the answer says so.
+    if (encoding !== 'base64') return utf8.encode(plaintext);
+    if (!BASE64.test(plaintext)) throw lacks('no base64');
+    return Uint8Array.from(atob(plaintext), (character) => character.charCodeAt(0));
+  };
+  return persist(parts, once, [signal]);
 }
 
-function lacks({ status, headers }: FetchAnswer, what: string): never {
-  const facts = { status, requestId: requestIdOf({ headers }) };
-  throw new ProtocolError('answer_invalid', `The broker answered with ${what}`, facts);
-}
-
-/** A plaintext that is not UTF-8 comes in base64, and the answer says so. */
-function octetsOf(plaintext: unknown, encoding: unknown): Uint8Array | undefined {
-  if (typeof plaintext !== 'string') return undefined;
-  if (encoding === undefined || encoding === 'utf-8' || encoding === 'utf8') return utf8.encode(plaintext);
-  if (encoding !== 'base64' || !BASE64.test(plaintext)) return undefined;
-  return Uint8Array.from(atob(plaintext), (character) => character.charCodeAt(0));
-}
-
-function readOpened(document: JsonObject | undefined): OpenedNotification | undefined {
-  const { kind, sealed, content } = document ?? {};
-  if ((kind !== 'hosted_page' && kind !== 'direct_payment') || typeof sealed !== 'boolean') return undefined;
-  if (!isJsonObject(content)) return undefined;
-  return { kind, sealed, content };
+export function openNotification(
+  parts: ClientParts,
+  { headers, body }: ReceivedNotification,
+  signal: AbortSignal | undefined,
+): Promise<OpenedNotification> {
+  const once = async (attempt: AbortSignal): Promise<OpenedNotification> => {
+    const call = { path: '/notifications/open', body: { headers, body }, signal: attempt };
+    const { kind, sealed, content } = (await parts.http.json(call)).document;
+    const isKnown = kind === 'hosted_page' || kind === 'direct_payment';
+    if (isKnown && typeof sealed === 'boolean' && isJsonObject(content)) return { kind, sealed, content };
+    throw lacks('no notification');
+  };
+  return persist(parts, once, [signal]);
 }

@@ -3,7 +3,6 @@ import { InvalidInput } from './errors.js';
 import type { Fetch } from './fetch.js';
 import { systemTime, type Time } from './time.js';
 import { demandToken, type TokenSource } from './token-source.js';
-import type { TraceHeaders } from './trace-headers.js';
 
 /** Options of `new SessionBroker`: `url`, `merchant`, and `auth` unless a client certificate identifies the caller. */
 export interface SessionBrokerOptions {
@@ -22,17 +21,8 @@ export interface SessionBrokerOptions {
    * happens between calls: for programs that read one session and exit.
    */
   readonly follow?: 'events' | 'poll' | 'none' | undefined;
-  /**
-   * Whether `withSession` briefly holds new calls while the broker replaces the session, so that none of them is
-   * refused; true by default. Requires `follow: 'events'`.
-   */
-  readonly handover?: boolean | undefined;
-  /** The remaining lifetime that a session should have, in milliseconds; 0 by default. Each call can override it. */
-  readonly minRemainingMs?: number | undefined;
   /** How long a call may take in total, including retries, in milliseconds; 15 s by default. */
   readonly timeoutMs?: number | undefined;
-  /** Headers that propagate a trace: `() => { const headers = {}; propagation.inject(context.active(), headers); return headers; }` */
-  readonly traceHeaders?: TraceHeaders | undefined;
   /** For logs and metrics. */
   readonly onEvent?: ClientEventListener | undefined;
   /** For tests: virtual time, and the randomness of the back-off. */
@@ -51,131 +41,101 @@ export interface GatewayOptions {
 }
 
 /** The options as they are used: checked, with the defaults in. */
-export type Settings = Pick<SessionBrokerOptions, 'merchant' | 'auth' | 'traceHeaders' | 'onEvent'> & {
-  readonly [Name in keyof typeof defaults]: NonNullable<SessionBrokerOptions[Name]>;
-} & { readonly brokerUrl: string; readonly merchantUrl: string; readonly gateway: Gateway | undefined };
-
-export type Gateway = { readonly [Name in keyof GatewayOptions]-?: NonNullable<GatewayOptions[Name]> };
+export interface Settings extends Pick<SessionBrokerOptions, 'merchant' | 'auth' | 'onEvent'> {
+  readonly brokerUrl: string;
+  readonly merchantUrl: string;
+  readonly fetch: Fetch;
+  readonly gateway: { readonly url: string; readonly timeoutMs: number; readonly fetch: Fetch } | undefined;
+  readonly follow: 'events' | 'poll' | 'none';
+  readonly timeoutMs: number;
+  readonly time: Time;
+  readonly random: () => number;
+}
 
 /** A missing value was usually meant to come from one. */
 export const IS_IT_SET = 'is its environment variable set?';
-const OPTIONS: readonly (keyof SessionBrokerOptions)[] = [
-  ...(['url', 'merchant', 'auth', 'fetch', 'gateway', 'follow', 'handover'] as const),
-  ...(['minRemainingMs', 'timeoutMs', 'traceHeaders', 'onEvent'] as const),
-];
-/** Accepted, but named in no message: a service has no use for them. */
-const FOR_TESTS: readonly (keyof SessionBrokerOptions)[] = ['time', 'random'];
-const FUNCTIONS = ['fetch', 'onEvent', 'traceHeaders', 'random'] as const;
+const OPTIONS = ['url', 'merchant', 'auth', 'fetch', 'gateway', 'follow', 'timeoutMs', 'onEvent', 'time', 'random'];
 const FOLLOW = ['events', 'poll', 'none'];
 const BEYOND_THE_BROKER = /\/v1(?:\/merchants(?:\/.*)?)?\/*$/;
 const MAX_TIMEOUT_MS = 3_600_000;
 /** Longer than the gateway takes. */
 const GATEWAY_TIMEOUT_MS = 45_000;
-
-const defaults = {
-  // Looked up at each call, so that instrumentation that replaces it later is not bypassed.
-  fetch: ((url, init) => globalThis.fetch(url, init)) as Fetch,
-  follow: 'events' as const,
-  handover: true,
-  minRemainingMs: 0,
-  timeoutMs: 15_000,
-  time: systemTime,
-  random: Math.random,
-};
+// Looked up at each call, so that instrumentation that replaces it later is not bypassed.
+const platformFetch: Fetch = (url, init) => globalThis.fetch(url, init);
 
 /** @throws InvalidInput `option_invalid` or `token_invalid`, which name the option and never its value */
 export function settingsFrom(options: SessionBrokerOptions): Settings {
-  demandKnownOptions(options ?? null, OPTIONS, FOR_TESTS);
-  const { url, gateway, ...given } = options;
-  const { merchant } = given;
+  demandKnownOptions(options, OPTIONS);
+  const { merchant, auth, gateway, follow = 'events', timeoutMs = 15_000, fetch = platformFetch, onEvent } = options;
+  const { time = systemTime, random = Math.random } = options;
   demandMerchant(merchant);
-  const brokerUrl = baseUrlOf(url, 'url');
-  if (BEYOND_THE_BROKER.test(new URL(brokerUrl).pathname))
+  const brokerUrl = baseUrlOf(options.url, 'url');
+  if (BEYOND_THE_BROKER.test(new URL(brokerUrl).pathname)) {
     throw invalid('url ends before /v1: the client adds what follows');
-  const merchantUrl = `${brokerUrl}/v1/merchants/${encodeURIComponent(merchant)}`;
-  // Members given as undefined are dropped, so that they do not hide a default.
-  const defined = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const urls = { brokerUrl, merchantUrl, gateway: gatewayFrom(gateway) };
-  const settings = { ...defaults, ...defined, ...urls, merchant } as Settings;
-  demandUsable(settings);
-  return settings;
-}
-
-function demandUsable(settings: Settings): void {
-  const { auth, follow, handover, minRemainingMs, timeoutMs } = settings;
-  const wrong = FUNCTIONS.find((name) => !['function', 'undefined'].includes(typeof settings[name]));
-  if (wrong !== undefined) throw invalid(`${wrong} must be a function`);
-  if (auth !== undefined && typeof auth !== 'string' && typeof auth !== 'function') {
-    throw invalid('auth must be a token, or a function that gives one');
   }
-  if (auth === '') throw new InvalidInput('token_invalid', `auth is empty, and no bearer token: ${IS_IT_SET}`);
-  if (typeof auth === 'string') demandToken(auth);
-  if (typeof handover !== 'boolean') throw invalid('handover must be true or false');
+  const merchantUrl = `${brokerUrl}/v1/merchants/${encodeURIComponent(merchant)}`;
+  demandAuth(auth);
   if (!FOLLOW.includes(follow)) throw invalid('follow must be events, poll or none');
+  demandFunctions({ fetch, random, ...(onEvent === undefined ? {} : { onEvent }) });
   demandTimeout(timeoutMs);
-  demandMinRemaining(minRemainingMs);
+  const urls = { brokerUrl, merchantUrl, gateway: gatewayFrom(gateway) };
+  return { ...urls, merchant, auth, follow, timeoutMs, fetch, onEvent, time, random };
 }
 
-function gatewayFrom(given: GatewayOptions | undefined): Gateway | undefined {
+function gatewayFrom(given: GatewayOptions | undefined): Settings['gateway'] {
   if (given === undefined) return undefined;
   demandKnownOptions(given, ['url', 'timeoutMs', 'fetch']);
-  const { timeoutMs = GATEWAY_TIMEOUT_MS, fetch = defaults.fetch } = given;
+  const { timeoutMs = GATEWAY_TIMEOUT_MS, fetch = platformFetch } = given;
   demandTimeout(timeoutMs);
-  if (typeof fetch !== 'function') throw invalid('fetch must be a function');
+  demandFunctions({ fetch });
   return { url: baseUrlOf(given.url, 'gateway.url'), timeoutMs, fetch };
+}
+
+function demandAuth(auth: unknown): void {
+  if (auth === '') throw new InvalidInput('token_invalid', `auth is empty, and no bearer token: ${IS_IT_SET}`);
+  if (typeof auth === 'string') demandToken(auth);
+  else if (auth !== undefined) demandFunctions({ auth });
+}
+
+function demandFunctions(given: object): void {
+  const wrong = Object.entries(given).find(([, value]) => typeof value !== 'function');
+  if (wrong !== undefined) throw invalid(`${wrong[0]} must be a function`);
 }
 
 function demandTimeout(ms: number): void {
   if (!(ms > 0 && ms <= MAX_TIMEOUT_MS)) throw invalid('timeoutMs must be more than 0, up to an hour');
 }
 
-/** The broker accepts at most an hour. @throws InvalidInput `option_invalid` */
-export function demandMinRemaining(ms: number): void {
-  if (!(ms >= 0 && ms <= 3_600_000)) throw invalid('minRemainingMs must be from 0 to an hour');
-}
-
 function baseUrlOf(given: unknown, name: string): string {
-  const url = webUrlOf(given, name);
-  if (url.username !== '' || url.password !== '') throw invalid(`${name} must hold no credential`);
-  if (url.search !== '' || url.hash !== '') throw invalid(`${name} must have neither query nor fragment`);
+  if (isMissing(given)) throw invalid(`${name} is missing: ${IS_IT_SET}`);
+  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw invalid(`${name} must be a URL that begins with http:// or https://, such as http://127.0.0.1:8080`);
+  }
+  if (url.username + url.password + url.search + url.hash !== '') {
+    throw invalid(`${name} must hold no credential, query or fragment`);
+  }
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
 function demandMerchant(given: unknown): void {
   if (isMissing(given)) throw invalid(`merchant is missing: ${IS_IT_SET}`);
-  if (typeof given !== 'string') throw invalid('merchant must be the id of a merchant');
-  if (given.trim() !== given) throw invalid('merchant begins or ends with white space: trim what comes from a file');
+  if (typeof given !== 'string' || given.trim() !== given) {
+    throw invalid('merchant must be the id of a merchant, without white space around it: trim what comes from a file');
+  }
 }
 
 const isMissing = (given: unknown): boolean => given === undefined || given === null || given === '';
 
-function webUrlOf(given: unknown, name: string): URL {
-  if (isMissing(given)) throw invalid(`${name} is missing: ${IS_IT_SET}`);
-  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw invalid(`${name} must be a URL that begins with http:// or https://, such as http://127.0.0.1:8080`);
-}
-
-/**
- * A setting with an unknown name would have no effect, and nobody would notice.
- * @param unnamed are accepted too, but appear in no message
- * @throws InvalidInput `option_invalid`
- */
-export function demandKnownOptions(options: unknown, known: readonly string[], unnamed: readonly string[] = []): void {
-  if (options === undefined) return;
+/** An option with an unknown name would have no effect, and nobody would notice. @throws InvalidInput */
+function demandKnownOptions(options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
     throw invalid(`The options must be an object, with ${known.join(', ')}`);
   }
-  const names = Object.keys(options).filter((name) => !unnamed.includes(name));
-  demandKnownNames(names, known);
-}
-
-/** @throws InvalidInput `option_invalid` */
-export function demandKnownNames(given: readonly string[], known: readonly string[], kind = 'option'): void {
-  const unknown = given.find((name) => !known.includes(name));
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const shown = /^\w{1,40}$/.test(unknown) ? ` "${unknown}"` : ' of that name';
-  throw invalid(`There is no ${kind}${shown}: there are ${known.join(', ')}`);
+  throw invalid(`There is no option${shown}: there are ${known.join(', ')}`);
 }
 
 export function invalid(fault: string): InvalidInput {

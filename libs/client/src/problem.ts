@@ -15,18 +15,16 @@ import { isJsonObject, type JsonObject } from './json.js';
 const EGRESS = 'session-egress';
 /** Marks a problem document as coming from this product, the broker or the egress. */
 const PROBLEM_TYPE = 'urn:session-broker:problem:';
-export const NO_RESOURCE = 'route_not_found';
+const NO_RESOURCE = 'route_not_found';
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 /** Statuses of the broker, or of a proxy in front of it, after which the same request may succeed. */
 const PASSING: readonly number[] = [408, 425, 429];
 const MAX_RETRY_AFTER_MS = 3_600_000;
-
-const MAX_TEXT_LENGTH = 300;
 /** Nothing that would break a line of a log. */
 const TEXT = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
-const NOT_HERE: readonly number[] = [404, 405];
+const MAX_TEXT_LENGTH = 300;
 
 const AN_EGRESS =
   "It is an egress that answers there: url is the broker's, and payments go to the egress without this client";
@@ -49,20 +47,16 @@ export function isProblemOfOurs(document: unknown): document is JsonObject {
 /**
  * The error for an answer. Only the texts of the broker's own problems are included; anything else that answers there
  * could quote the request with its credential.
- * @param secret the credential that the request was sent with, which no message may repeat
  */
-export function errorOf(answer: FetchAnswer, problem: unknown, secret: string | undefined): SessionBrokerError {
+export function errorOf(answer: FetchAnswer, problem: unknown, hadCredential: boolean): SessionBrokerError {
   const { status } = answer;
-  const facts: ErrorFacts = {
-    status,
-    requestId: requestIdOf(answer),
-    retryAfterMs: retryAfterMs(answer),
-    brokerCause: textsOf(problem, ['cause'], secret)[0],
-  };
+  const brokerCause = textsOf(problem, ['cause'])[0];
+  const facts: ErrorFacts = { status, requestId: requestIdOf(answer), retryAfterMs: retryAfterMs(answer), brokerCause };
   if (isOfAnEgress(problem)) return new ProtocolError('not_the_broker', AN_EGRESS, facts);
   const code = codeOf(problem) ?? `http_${status}`;
-  if (isProblemOfOurs(problem)) return new (kindOf(status))(code, wordsOf(problem, code, { status, secret }), facts);
-  if (NOT_HERE.includes(status)) {
+  const own = status === 401 && !hadCredential ? NO_AUTH : OWN_WORDS[status];
+  if (isProblemOfOurs(problem)) return new (kindOf(status))(code, wordsOf(problem, { status, code, own }), facts);
+  if (status === 404 || status === 405) {
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
   }
   if (status < 400) {
@@ -73,24 +67,31 @@ export function errorOf(answer: FetchAnswer, problem: unknown, secret: string | 
   return new (kindOf(status))(code, says, facts);
 }
 
+const OWN_WORDS: Readonly<Record<number, string>> = { 401: REFUSED, 403: FORBIDDEN };
+
 function kindOf(status: number): new (code: string, message: string, facts: ErrorFacts) => SessionBrokerError {
   if (status === 401) return Unauthenticated;
   if (status === 403) return Forbidden;
   return status >= 500 || PASSING.includes(status) ? BrokerUnavailable : RequestRefused;
 }
 
-type Asked = { readonly secret: string | undefined } & Pick<FetchAnswer, 'status'>;
-
-function wordsOf(problem: JsonObject, code: string, { status, secret }: Asked): string {
-  if (code === NO_MERCHANT) return NOT_KNOWN;
-  // The detail says whose port or path it is, if the broker can tell.
-  if (code === NO_RESOURCE) return `${NO_PATH}: ${textsOf(problem, ['detail'], secret)[0] ?? WHICH_PATH}`;
-  const own = { 401: secret === undefined ? NO_AUTH : REFUSED, 403: FORBIDDEN }[status];
-  const texts = withoutRepetition(textsOf(problem, ['title', 'detail', 'cause'], secret));
-  return [own ?? `The broker answered ${status} (${code})`, texts.join('; ')].filter((text) => text !== '').join(': ');
+interface Said {
+  readonly status: number;
+  readonly code: string;
+  readonly own: string | undefined;
 }
 
-export function requestIdOf({ headers }: Pick<FetchAnswer, 'headers'>): string | undefined {
+function wordsOf(problem: JsonObject, { status, code, own }: Said): string {
+  if (code === NO_MERCHANT) return NOT_KNOWN;
+  // The detail says whose port or path it is, if the broker can tell.
+  if (code === NO_RESOURCE) return `${NO_PATH}: ${textsOf(problem, ['detail'])[0] ?? WHICH_PATH}`;
+  const says = own ?? `The broker answered ${status} (${code})`;
+  const details = textsOf(problem, ['detail', 'cause']);
+  const texts = details.length > 0 ? details : textsOf(problem, ['title']);
+  return texts.length > 0 ? `${says}: ${texts.join('; ')}` : says;
+}
+
+function requestIdOf({ headers }: FetchAnswer): string | undefined {
   const id = headers.get('x-request-id');
   return id !== null && REQUEST_ID.test(id) ? id : undefined;
 }
@@ -101,21 +102,11 @@ export function ageMs({ headers }: FetchAnswer): number {
   return /^\d{1,9}$/.test(age) ? (Number(age) + 1) * 1_000 : 0;
 }
 
-function textsOf(problem: unknown, members: readonly string[], secret: string | undefined): readonly string[] {
-  if (!isProblemOfOurs(problem)) return [];
-  const token = secret?.replace(/^Bearer /, '');
-  const isFit = (text: unknown): text is string =>
-    typeof text === 'string' && TEXT.test(text) && (token === undefined || !text.includes(token));
-  return members
-    .map((member) => problem[member])
-    .filter(isFit)
+function textsOf(problem: unknown, members: readonly string[]): readonly string[] {
+  const texts = isProblemOfOurs(problem) ? members.map((member) => problem[member]) : [];
+  return texts
+    .filter((text): text is string => typeof text === 'string' && TEXT.test(text))
     .map((text) => text.slice(0, MAX_TEXT_LENGTH));
-}
-
-/** A sentence may be the start of a later one, which may say "the merchant" where it says "this merchant". */
-function withoutRepetition(texts: readonly string[]): readonly string[] {
-  const plain = texts.map((text) => text.toLowerCase().replace(/\bthis\b/g, 'the'));
-  return texts.filter((_, place) => !plain.slice(place + 1).some((later) => later.startsWith(plain[place] ?? '')));
 }
 
 function codeOf(problem: unknown): string | undefined {

@@ -13,7 +13,7 @@ import { SessionBroker } from './session-broker.js';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-const documentOf = (generation: number): string => JSON.stringify(aDocument({ generation, createdAtMs: Date.now() }));
+const documentOf = (generation: number): string => JSON.stringify(aDocument({ generation }));
 const frameOf = (generation: number): string =>
   `event: session\nid: ${generation}\ndata: ${documentOf(generation)}\n\n`;
 const isEvents = ({ url = '' }: IncomingMessage): boolean => /\/events(?:\?|$)/.test(url);
@@ -63,33 +63,6 @@ describe('over a real network', () => {
     await eventually(async () => (await broker.session()).generation === 3);
     expect(events).toContainEqual(expect.objectContaining({ type: 'interrupted', mode: 'events' }));
     expect(events.flatMap((event) => (event.type === 'session' ? [event.generation] : []))).toEqual([1, 2, 3]);
-  });
-
-  it('takes frames that come octet by octet', async () => {
-    await start((request, response) => {
-      if (!isEvents(request)) return giveSession(response, 1);
-      openEvents(response);
-      const octets = [...Buffer.from(`\uFEFFretry: 10\r\n\r\n${frameOf(2)}`)];
-      const next = (): void => {
-        const octet = octets.shift();
-        if (octet !== undefined) response.write(Buffer.of(octet), () => setImmediate(next));
-      };
-      next();
-    });
-    await open().session();
-    await eventually(async () => (await broker.session()).generation === 2);
-  });
-
-  it('waits as long as a 503 says, and then has the session', async () => {
-    const asked: number[] = [];
-    await start((_request, response) => {
-      asked.push(performance.now());
-      if (asked.length > 1) return giveSession(response, 1);
-      response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/problem+json' });
-      response.end('{"code":"session_unavailable"}');
-    });
-    expect((await open({ follow: 'none' }).session()).generation).toBe(1);
-    expect(asked[1]! - asked[0]!).toBeGreaterThanOrEqual(990);
   });
 
   it('serves what is valid while the broker restarts on its port, and then has what is new', async () => {
@@ -166,18 +139,6 @@ describe('over a real network', () => {
     expect(sent).toBeLessThan(50_000_000);
   });
 
-  it('gives up a body without end', async () => {
-    await start((_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      const more = (): void => {
-        if (!response.destroyed) response.write(' '.repeat(65_536), () => setImmediate(more));
-      };
-      more();
-    });
-    await expect(open({ follow: 'none' }).session()).rejects.toMatchObject({ code: 'answer_too_large' });
-    await server.idle();
-  });
-
   it('takes its credential nowhere else', async () => {
     let followed = 0;
     const elsewhere = await LoopbackServer.http((_request, response) => {
@@ -190,16 +151,6 @@ describe('over a real network', () => {
     await expect(open({ follow: 'none' }).session()).rejects.toThrow(ProtocolError);
     expect(followed).toBe(0);
     await elsewhere.close();
-  });
-
-  it('names what the system says, the URL and the merchant', async () => {
-    await start(() => undefined);
-    await server.close();
-    const failure = open({ follow: 'none', timeoutMs: 1_500 }).session();
-    await expect(failure).rejects.toMatchObject({
-      code: 'network',
-      message: `The broker cannot be reached: ECONNREFUSED (http://127.0.0.1:${server.port}, merchant "shop")`,
-    });
   });
 
   it('ends its stream when it is closed', async () => {

@@ -1,10 +1,11 @@
-import { reasonOf } from './deadline.js';
-import { Attempts } from './attempts.js';
 import { BrokerHttp } from './broker-http.js';
 import { CallGate } from './call-gate.js';
 import { tell } from './client-event.js';
+import type { ClientParts } from './client-parts.js';
+import { reasonOf } from './deadline.js';
 import {
   afterRejection,
+  AnswerUnopened,
   BrokerUnavailable,
   ClientClosed,
   GatewayRefused,
@@ -13,21 +14,14 @@ import {
   placed,
   ProtocolError,
   rejectedTwice,
-  type SessionBrokerError,
+  SessionBrokerError,
+  SessionRejected,
 } from './errors.js';
-import { gatewayCall, type GatewayRequest, isText } from './gateway-call.js';
-import { isJsonObject, type JsonObject, parsedJson } from './json.js';
-import { type OpenedNotification, Opening, type ReceivedNotification } from './opening.js';
-import {
-  demandKnownOptions,
-  demandMinRemaining,
-  invalid,
-  type SessionBrokerOptions,
-  type Settings,
-  settingsFrom,
-} from './options.js';
-import { deadSessionCode, unopened } from './payment-outcome.js';
-import { seal } from './sealing.js';
+import { FIND_OUT, gatewayCall, type GatewayRequest, REVOKED } from './gateway-call.js';
+import { isJsonObject, isText, type JsonObject, parsedJson } from './json.js';
+import { seal } from './jwe.js';
+import { type OpenedNotification, openJwe, openNotification, type ReceivedNotification } from './opening.js';
+import { invalid, type SessionBrokerOptions, settingsFrom } from './options.js';
 import type { Session } from './session.js';
 import { SessionFollower } from './session-follower.js';
 import { SessionRequests } from './session-requests.js';
@@ -52,52 +46,48 @@ export type LookedUp = { readonly found: true; readonly operation: JsonObject } 
 const NOT_FOUND: Readonly<Record<string, number>> = { b_operation_not_found: 200, payment_operation_not_found: 404 };
 const LOOK_UP = '/ecom/execute_request/payments/v1/operation/by_merchant_request_id';
 
-const CALL_OPTIONS: readonly string[] = ['signal'] satisfies (keyof CallOptions)[];
-const SESSION_OPTIONS: readonly string[] = ['signal', 'minRemainingMs'] satisfies (keyof SessionOptions)[];
-const FETCH_OPTIONS: readonly string[] = ['json', 'sealed', 'signal'] satisfies (keyof GatewayRequest)[];
+/** The broker renews for at most an hour more. */
+const MAX_REMAINING_MS = 3_600_000;
 
 /** One merchant's session from the broker, held in memory and kept fresh until `close`. */
 export class SessionBroker {
-  readonly #settings: Settings;
+  readonly #parts: ClientParts;
   readonly #closing = new AbortController();
-  readonly #attempts: Attempts;
-  readonly #shelf: SessionShelf;
   readonly #requests: SessionRequests;
   readonly #follower: SessionFollower | undefined;
   readonly #gate: CallGate;
-  readonly #opening: Opening;
 
   /** @throws InvalidInput */
   constructor(options: SessionBrokerOptions) {
     const settings = settingsFrom(options);
-    const { time, onEvent, follow, handover } = settings;
-    const closed = this.#closing.signal;
-    const shelf = new SessionShelf(time);
-    const http = new BrokerHttp(settings);
-    const attempts = new Attempts({ ...settings, closed });
-    const parts = { ...settings, http, shelf, attempts, closed };
+    const shelf = new SessionShelf(settings.time);
+    const parts = { ...settings, http: new BrokerHttp(settings), shelf, closed: this.#closing.signal };
     shelf.onNewer(({ generation, expiresAt }, { source }) => {
-      tell(onEvent, { type: 'session', generation, expiresAt, source });
+      tell(settings.onEvent, { type: 'session', generation, expiresAt, source });
     });
     const gate = new CallGate(parts);
-    this.#settings = settings;
-    this.#attempts = attempts;
+    this.#parts = parts;
     this.#gate = gate;
-    this.#shelf = shelf;
     this.#requests = new SessionRequests(parts);
-    this.#opening = new Opening(parts);
-    const onHandover = handover ? gate.notice.bind(gate) : undefined;
-    this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, onHandover });
+    const isFollowing = settings.follow !== 'none';
+    this.#follower = isFollowing ? new SessionFollower(parts, (notice) => gate.notice(notice)) : undefined;
   }
 
   /**
    * The current session, from memory while it is valid, otherwise from the broker. Never one past its expiry.
    * @throws SessionBrokerError; CallAborted when the signal aborts
    */
-  session(options?: SessionOptions): Promise<Session> {
-    const wantedMs = options?.minRemainingMs ?? this.#settings.minRemainingMs;
-    const held = isOrdinary(options) ? this.#shelf.untroubled(wantedMs) : undefined;
-    return held === undefined ? this.#consideredSession(wantedMs, options) : held.promise;
+  async session({ signal, minRemainingMs = 0 }: SessionOptions = {}): Promise<Session> {
+    this.#demandOpen(signal);
+    if (!(minRemainingMs >= 0 && minRemainingMs <= MAX_REMAINING_MS)) {
+      throw invalid('minRemainingMs must be from 0 to an hour');
+    }
+    const { shelf } = this.#parts;
+    const held = shelf.valid();
+    const replacing = held === undefined ? undefined : this.#requests.underway(held.generation, signal);
+    if (replacing !== undefined) return this.#orHeld(replacing);
+    const isShort = minRemainingMs > 0 && shelf.remainingMs() < minRemainingMs;
+    return held === undefined || isShort ? this.#read(minRemainingMs, signal) : held;
   }
 
   /**
@@ -105,7 +95,7 @@ export class SessionBroker {
    * and from then on as long as the client follows the broker.
    */
   current(): Session | undefined {
-    return this.#shelf.valid()?.session;
+    return this.#parts.shelf.valid();
   }
 
   /**
@@ -113,16 +103,7 @@ export class SessionBroker {
    * `expiresAt` is of the broker's clock.
    */
   remainingMs(): number {
-    const held = this.#shelf.valid();
-    return held === undefined ? 0 : this.#shelf.remainingMs(held);
-  }
-
-  /**
-   * The failure of the last attempt made for the calls that are waiting now or, if none is, for the last ones that
-   * waited; undefined if it succeeded or none has ended yet. For a probe that can wait only a moment.
-   */
-  lastFailure(): SessionBrokerError | undefined {
-    return this.#attempts.lastFailure;
+    return this.#parts.shelf.remainingMs();
   }
 
   /**
@@ -133,13 +114,13 @@ export class SessionBroker {
    * other SessionBrokerError if it was not sent or refused with its session
    */
   async fetch(path: string, request: GatewayRequest): Promise<JsonObject> {
-    demandKnownOptions(request ?? null, FETCH_OPTIONS);
     const { signal } = request;
-    const answer = await this.withSession(gatewayCall(path, request, this.#settings), { signal });
+    const answer = await this.withSession(gatewayCall(path, request, this.#parts), { signal });
     const { jwe } = answer;
     if (!isText(jwe)) return answer;
-    const opened = parsedJson(await this.decryptText(jwe, { signal }));
-    return isJsonObject(opened) ? opened : this.#notText('no JSON object');
+    const opened = parsedJson(new TextDecoder().decode(await this.decrypt(jwe, { signal })));
+    if (isJsonObject(opened)) return opened;
+    throw unopened(placed(new ProtocolError('not_text', 'What the JWE holds is no JSON object'), this.#parts));
   }
 
   /**
@@ -147,7 +128,6 @@ export class SessionBroker {
    * @throws as fetch
    */
   async lookUp(merchantRequestId: string, options: CallOptions = {}): Promise<LookedUp> {
-    demandKnownOptions(options, CALL_OPTIONS);
     if (!isText(merchantRequestId)) throw invalid('merchantRequestId is missing');
     try {
       return { found: true, operation: await this.fetch(LOOK_UP, { sealed: { merchantRequestId }, ...options }) };
@@ -158,25 +138,22 @@ export class SessionBroker {
   }
 
   /**
-   * For requests that something else sends, such as a merchant SDK: runs `fn` with the session. If `fn` throws because
-   * the gateway rejected it, the broker is told, and `fn` runs once more with a newer one, never a third time. Anything
-   * sealed to the session has to be sealed again, so do that inside `fn`. While the broker replaces the session, a call
-   * waits for the next one before it begins.
+   * For requests that something else sends: runs `fn` with the session. If `fn` throws `SessionRejected`, for which
+   * `deadSessionCode` gives the reason, the broker is told, and `fn` runs once more with a newer one, never a third
+   * time. Anything sealed to the session has to be sealed again, so do that inside `fn`. While the broker replaces the
+   * session, a call waits for the next one before it begins.
    * @throws whatever `fn` throws; SessionRejected, with that as its cause, if the gateway rejected the second session
    * too; SessionBrokerError with a `rejection`, whose cause is what `fn` threw, if there is no newer session
    */
-  async withSession<T>(fn: (session: Session) => T | Promise<T>, options: CallOptions = {}): Promise<T> {
-    demandKnownOptions(options, CALL_OPTIONS);
-    const { signal } = options;
+  async withSession<T>(fn: (session: Session) => T | Promise<T>, { signal }: CallOptions = {}): Promise<T> {
     const session = await this.#enter(signal).catch((error: unknown) => {
       throw notSent(error);
     });
     try {
       return await fn(session);
     } catch (error) {
-      const reason = deadSessionCode(error);
-      if (reason === undefined) throw error;
-      const newer = await this.#replacement(session, { reason, cause: error, signal });
+      if (!isRejection(error)) throw error;
+      const newer = await this.#replacement(session, error, signal);
       return await this.#again(fn, newer);
     } finally {
       this.#gate.leave();
@@ -196,28 +173,13 @@ export class SessionBroker {
    * @throws AnswerUnopened: a JWE from the gateway is its answer, so the bank has the request; its cause is what the
    * broker said (`jwe_not_opened` and the like as RequestRefused), or CallAborted. InvalidInput if there is no JWE
    */
-  async decrypt(jwe: string, options: CallOptions = {}): Promise<Uint8Array> {
-    demandKnownOptions(options, CALL_OPTIONS);
+  async decrypt(jwe: string, { signal }: CallOptions = {}): Promise<Uint8Array> {
     if (typeof jwe !== 'string') throw new InvalidInput('jwe_invalid', `A JWE is a string, not ${typeof jwe}`);
     try {
       this.#demandOpen();
-      return await this.#opening.open(jwe, options.signal);
+      return await openJwe(this.#parts, jwe, signal);
     } catch (error) {
       throw unopened(error);
-    }
-  }
-
-  /**
-   * `decrypt`, for UTF-8 text.
-   * @throws as decrypt; AnswerUnopened, caused by ProtocolError `not_text`, if it is not UTF-8
-   */
-  async decryptText(jwe: string, options: CallOptions = {}): Promise<string> {
-    const octets = await this.decrypt(jwe, options);
-    try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
-    } catch {
-      // The decoder can fail in only one way.
-      return this.#notText('not UTF-8');
     }
   }
 
@@ -225,17 +187,16 @@ export class SessionBroker {
    * What a notification of the gateway says: the broker opens it if it is sealed, and checks its form.
    * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused); CallAborted
    */
-  async openNotification(received: ReceivedNotification, options: CallOptions = {}): Promise<OpenedNotification> {
+  async openNotification(received: ReceivedNotification, { signal }: CallOptions = {}): Promise<OpenedNotification> {
     this.#demandOpen();
-    demandKnownOptions(options, CALL_OPTIONS);
-    return this.#opening.openNotification(received, options.signal);
+    return openNotification(this.#parts, received, signal);
   }
 
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */
   async close(): Promise<void> {
-    this.#closing.abort(ClientClosed.at(this.#settings));
+    this.#closing.abort(ClientClosed.at(this.#parts));
     this.#gate.close();
-    this.#shelf.clear();
+    this.#parts.shelf.clear();
     await this.#follower?.ended();
   }
 
@@ -246,18 +207,15 @@ export class SessionBroker {
 
   /** What a log may show. */
   [Symbol.for('nodejs.util.inspect.custom')](): object {
-    const { brokerUrl, merchant } = this.#settings;
-    const generation = this.#shelf.valid()?.session.generation;
-    return { url: brokerUrl, merchant, generation, live: this.#follower?.isLive ?? false };
+    const { brokerUrl, merchant, shelf } = this.#parts;
+    return { url: brokerUrl, merchant, generation: shelf.valid()?.generation };
   }
 
   async #again<T>(fn: (newer: Session) => T | Promise<T>, newer: Session): Promise<T> {
     try {
       return await fn(newer);
     } catch (error) {
-      const reason = deadSessionCode(error);
-      if (reason === undefined) throw error;
-      throw rejectedTwice({ generation: newer.generation, reason }, error, this.#settings);
+      throw isRejection(error) ? rejectedTwice(newer.generation, error, this.#parts) : error;
     }
   }
 
@@ -272,28 +230,14 @@ export class SessionBroker {
 
   /** A session that the gateway has just called dead is not presented again: the call waits for the next one. */
   #presentable(signal: AbortSignal | undefined): Promise<Session> {
-    const held = this.#shelf.valid()?.session;
+    const held = this.#parts.shelf.valid();
     const death = held === undefined ? undefined : this.#requests.deathOf(held.generation);
     return death === undefined ? this.session({ signal }) : this.#requests.report(death, signal);
   }
 
-  async #consideredSession(wantedMs: number, options: SessionOptions | undefined): Promise<Session> {
-    this.#demandOpen();
-    demandKnownOptions(options, SESSION_OPTIONS);
-    const signal = options?.signal;
-    demandNotAborted(signal);
-    demandMinRemaining(wantedMs);
-    const held = this.#shelf.valid();
-    const replacing = held === undefined ? undefined : this.#requests.underway(held.session.generation, signal);
-    if (replacing !== undefined) return this.#orHeld(replacing);
-    if (held === undefined || this.#shelf.remainingMs(held) < wantedMs) return this.#read(wantedMs, signal);
-    if (this.#follower?.isLive !== true && this.#shelf.isOverdue(held)) this.#requests.refresh();
-    return held.session;
-  }
-
-  async #read(wantedMs: number, signal: AbortSignal | undefined): Promise<Session> {
+  async #read(minRemainingMs: number, signal: AbortSignal | undefined): Promise<Session> {
     try {
-      return await this.#orHeld(this.#requests.read(wantedMs, signal));
+      return await this.#orHeld(this.#requests.read(minRemainingMs, signal));
     } finally {
       // After the first answer, whose session it can then refer to; even if that was a failure, the next may be better.
       if (!this.#closing.signal.aborted) this.#follower?.follow();
@@ -305,45 +249,46 @@ export class SessionBroker {
     try {
       return await wanted;
     } catch (error) {
-      const held = this.#shelf.valid();
-      if (held !== undefined && error instanceof BrokerUnavailable) return held.session;
+      const held = this.#parts.shelf.valid();
+      if (held !== undefined && error instanceof BrokerUnavailable) return held;
       throw error;
     }
   }
 
   async #replacement(
-    rejected: Session,
-    { reason, cause, signal }: { reason: string; cause: unknown; signal: AbortSignal | undefined },
+    { generation }: Session,
+    cause: SessionRejected,
+    signal: AbortSignal | undefined,
   ): Promise<Session> {
-    const rejection = { generation: rejected.generation, reason };
+    const rejection = { generation, reason: cause.reason };
     try {
-      this.#demandOpen();
-      demandNotAborted(signal);
-      const held = this.#shelf.valid();
-      if (held !== undefined && held.session.generation > rejected.generation) return held.session;
-      tell(this.#settings.onEvent, { type: 'rejection', ...rejection });
+      this.#demandOpen(signal);
+      const held = this.#parts.shelf.valid();
+      if (held !== undefined && held.generation > generation) return held;
+      tell(this.#parts.onEvent, { type: 'rejection', ...rejection });
       return await this.#requests.report(rejection, signal);
     } catch (error) {
       throw afterRejection(error, rejection, cause);
     }
   }
 
-  #notText(what: string): never {
-    throw unopened(placed(new ProtocolError('not_text', `What the JWE holds is ${what}`), this.#settings));
-  }
-
-  #demandOpen(): void {
-    if (this.#closing.signal.aborted) throw reasonOf(this.#closing.signal);
+  #demandOpen(signal?: AbortSignal): void {
+    const { closed } = this.#parts;
+    if (closed.aborted) throw reasonOf(closed);
+    if (signal?.aborted === true) throw reasonOf(signal);
   }
 }
 
-/** Whether a session in memory can answer the call without a closer look. */
-function isOrdinary(options: SessionOptions | undefined): boolean {
-  if (options === undefined) return true;
-  if (typeof options !== 'object' || options === null) return false;
-  return options.signal?.aborted !== true && Object.keys(options).every((name) => SESSION_OPTIONS.includes(name));
+/** Access that the bank has closed is not reported: a newer session would be refused, too. */
+function isRejection(error: unknown): error is SessionRejected {
+  return error instanceof SessionRejected && error.reason !== REVOKED;
 }
 
-function demandNotAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw reasonOf(signal);
+/** Turns what kept an answer from being opened, even the caller's own signal, into the error of a payment. */
+function unopened(cause: unknown): unknown {
+  if (!(cause instanceof SessionBrokerError) || cause instanceof InvalidInput) return cause;
+  const { status, retryAfterMs, requestId, brokerCause, message } = cause;
+  const says = `The gateway has answered, so that the bank has the request, but its answer was not opened. ${FIND_OUT}`;
+  const facts = { status, retryAfterMs, requestId, brokerCause, cause };
+  return new AnswerUnopened('answer_unopened', `${says}. ${message}`, facts);
 }

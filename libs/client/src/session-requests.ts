@@ -1,32 +1,25 @@
-import { BackOff } from './attempts.js';
-import type { BrokerCall } from './broker-http.js';
+import { persist } from './attempts.js';
 import type { ClientParts } from './client-parts.js';
-import { orAborted, within } from './deadline.js';
+import { orAborted } from './deadline.js';
 import { BrokerUnavailable, Forbidden, ProtocolError, type Rejection } from './errors.js';
-import { DEAD } from './payment-outcome.js';
-import { requestIdOf } from './problem.js';
-import { readLeft, readSession, type Session } from './session.js';
+import { DEAD } from './gateway-call.js';
+import { readEndMs, readSession, type Session } from './session.js';
 
 /** `Retry-After` can be minutes. Calls fail without asking the broker again for at most this long. */
 const MAX_REFUSAL_MS = 5_000;
 /** For this long after no newer one came, the gateway is not asked again about a session that it called dead. */
 const DEAD_FOR_MS = 10_000;
-const REFRESH_TIMEOUT_MS = 8_000;
-const REFRESH_PACE = { baseMs: 1_000, capMs: 15_000 };
 
-/** Asks for the sessions that the follower does not deliver: the first, an overdue one, and those for rejected ones. */
+/** Asks for the sessions that the follower does not deliver: the first, and those for rejected ones. */
 export class SessionRequests {
   readonly #parts: ClientParts;
   readonly #reads = new SingleFlight<number, Session>();
   readonly #reports = new SingleFlight<number, Session>();
-  readonly #refreshPace: BackOff;
   #refusal: { readonly error: BrokerUnavailable; readonly untilMs: number } | undefined;
   #dead: { readonly rejection: Rejection; readonly untilMs: number } | undefined;
-  #refreshNotBeforeMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: ClientParts) {
     this.#parts = parts;
-    this.#refreshPace = new BackOff({ ...REFRESH_PACE, random: parts.random });
   }
 
   /**
@@ -35,30 +28,13 @@ export class SessionRequests {
    * @param minRemainingMs what the broker is asked for; less is accepted if it has nothing better
    */
   read(minRemainingMs: number, signal?: AbortSignal): Promise<Session> {
-    const { shelf, attempts } = this.#parts;
+    const { shelf } = this.#parts;
     const first = (shared: AbortSignal): Promise<Session> =>
       shelf.orArrival(
-        (held) => shelf.remainingMs(held) >= minRemainingMs,
-        (overtaken) => attempts.run((attempt) => this.#once(minRemainingMs, attempt), [shared, overtaken]),
+        () => shelf.remainingMs() >= minRemainingMs,
+        (overtaken) => persist(this.#parts, (attempt) => this.#once(minRemainingMs, attempt), [shared, overtaken]),
       );
     return this.#reads.join(minRemainingMs, first, signal);
-  }
-
-  /** Looks for a newer session in the background, at a bounded pace; a failure changes nothing. */
-  refresh(): void {
-    const { time, shelf, closed } = this.#parts;
-    if (time.monotonicMs() < this.#refreshNotBeforeMs) return;
-    this.#refreshNotBeforeMs = Number.POSITIVE_INFINITY;
-    const held = shelf.newest;
-    const rest = (): void => {
-      if (shelf.newest > held) this.#refreshPace.reset();
-      this.#refreshNotBeforeMs = time.monotonicMs() + this.#refreshPace.nextMs(REFRESH_PACE.baseMs);
-    };
-    const headers = { 'if-none-match': `"${held}"` };
-    // Nobody waits for it: a failure becomes visible only to the next caller after the held session has ended.
-    within(time, { ms: REFRESH_TIMEOUT_MS, parents: [closed], background: true }, ({ signal }) =>
-      this.#ask({ path: '/session', headers, background: true, signal }),
-    ).then(rest, rest);
   }
 
   /**
@@ -80,17 +56,15 @@ export class SessionRequests {
   }
 
   async #replace(rejection: Rejection, shared: AbortSignal): Promise<Session> {
-    const { shelf, attempts, time } = this.#parts;
+    const { shelf, time } = this.#parts;
     const isDead = DEAD.has(rejection.reason);
-    shelf.suspect(rejection.generation);
     if (isDead) this.#dead = { rejection, untilMs: Number.POSITIVE_INFINITY };
     try {
       return await shelf.orArrival(
-        ({ session }) => session.generation > rejection.generation,
-        (overtaken) => attempts.run((signal) => this.#send(rejection, signal), [shared, overtaken]),
+        ({ generation }) => generation > rejection.generation,
+        (overtaken) => persist(this.#parts, (signal) => this.#send(rejection, signal), [shared, overtaken]),
       );
     } catch (error) {
-      shelf.acquit(rejection.generation);
       if (isDead) this.#dead = { rejection, untilMs: time.monotonicMs() + DEAD_FOR_MS };
       throw error;
     }
@@ -99,15 +73,13 @@ export class SessionRequests {
   async #send({ generation, reason }: Rejection, signal: AbortSignal): Promise<Session> {
     const { http, shelf, merchant } = this.#parts;
     const call = { path: '/session/rejections', body: { generation, reason }, signal };
-    const { answer, document, countedFromMs } = await http.json(call);
-    const session = document === undefined ? undefined : readSession(document, merchant);
-    if (document === undefined || session === undefined || session.generation === generation) {
-      const facts = { status: answer.status, requestId: requestIdOf(answer) };
-      throw new ProtocolError('session_not_newer', 'The broker gave no other session for a rejected one', facts);
+    const { status, document, countedFromMs } = await http.json(call);
+    const session = readSession(document, merchant);
+    if (session.generation === generation) {
+      throw new ProtocolError('session_not_newer', 'The broker gave no other session for a rejected one', { status });
     }
-    const left = readLeft(document, countedFromMs);
-    shelf.offer(session, { source: 'rejection', left, rejected: generation });
-    const held = shelf.valid()?.session;
+    shelf.offer(session, { source: 'rejection', endsAtMs: readEndMs(document, countedFromMs), rejected: generation });
+    const held = shelf.valid();
     return held === undefined || held.generation === generation ? session : held;
   }
 
@@ -115,7 +87,7 @@ export class SessionRequests {
     this.#demandNotRefused();
     const query = minRemainingMs > 0 ? `?minRemaining=${Math.ceil(minRemainingMs)}ms` : '';
     try {
-      return await this.#ask({ path: `/session${query}`, headers: {}, signal });
+      return await this.#ask(`/session${query}`, signal);
     } catch (error) {
       if (error instanceof BrokerUnavailable && error.retryAfterMs !== undefined) {
         const lastsMs = Math.min(error.retryAfterMs, MAX_REFUSAL_MS);
@@ -125,24 +97,19 @@ export class SessionRequests {
     }
   }
 
-  async #ask(call: BrokerCall): Promise<Session> {
+  async #ask(path: string, signal: AbortSignal): Promise<Session> {
     const { http, shelf, merchant } = this.#parts;
-    const { answer, document, countedFromMs } = await http.json(call);
-    const given = document === undefined ? undefined : readSession(document, merchant);
-    if (document !== undefined && given !== undefined) {
-      const left = readLeft(document, countedFromMs);
-      if (shelf.offer(given, { source: 'read', left })) this.#refusal = undefined;
-    }
+    const { document, countedFromMs } = await http.json({ path, signal });
+    const given = readSession(document, merchant);
+    const endsAtMs = readEndMs(document, countedFromMs);
+    if (shelf.offer(given, { source: 'read', endsAtMs })) this.#refusal = undefined;
     const held = shelf.valid();
-    if (held !== undefined) return held.session;
-    const outdated = new BrokerUnavailable(
-      'session_outdated',
-      'The broker gave a session that is past its end or replaced',
-      { requestId: requestIdOf(answer) },
-    );
-    if (given === undefined || given.generation >= shelf.newest) throw outdated;
+    if (held !== undefined) return held;
+    const says = 'The broker gave a session that is past its end or replaced';
+    const outdated = new BrokerUnavailable('session_outdated', says);
+    if (given.generation >= shelf.newest) throw outdated;
     // Either this replica lags behind, or no broker knows of the newest any more: it finds out which.
-    return this.#send({ generation: shelf.newest, reason: outdated.code }, call.signal).catch((error: unknown) => {
+    return this.#send({ generation: shelf.newest, reason: outdated.code }, signal).catch((error: unknown) => {
       throw error instanceof Forbidden ? outdated : error;
     });
   }

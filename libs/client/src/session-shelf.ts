@@ -1,26 +1,15 @@
-import type { LeftOfSession, Session } from './session.js';
+import type { Session } from './session.js';
 import type { Time } from './time.js';
 
 export type SessionSource = 'read' | 'events' | 'poll' | 'rejection';
 
 export interface Arrival {
   readonly source: SessionSource;
-  readonly left: LeftOfSession;
+  /** By the monotonic clock. */
+  readonly endsAtMs: number;
   /** The generation in the report that it answers. */
   readonly rejected?: number;
 }
-
-export interface HeldSession {
-  readonly session: Session;
-  /** Already resolved, so that a warm read allocates nothing. */
-  readonly promise: Promise<Session>;
-  /** Moments of the monotonic clock: its end, and from when on a newer one should have arrived. */
-  readonly endsAtMs: number;
-  readonly overdueAtMs: number;
-}
-
-/** A renewal takes the broker a moment: until that has passed, nothing is late. */
-const RENEWAL_GRACE_MS = 2_000;
 
 /**
  * Holds the newest session, and does not hand it out past its end. Its generation never goes back, except when the
@@ -29,9 +18,8 @@ const RENEWAL_GRACE_MS = 2_000;
 export class SessionShelf {
   readonly #time: Time;
   readonly #listeners = new Set<(session: Session, arrival: Arrival) => void>();
-  #held: HeldSession | undefined;
+  #held: { readonly session: Session; readonly endsAtMs: number } | undefined;
   #newest = 0;
-  #suspected = 0;
 
   constructor(time: Time) {
     this.#time = time;
@@ -49,47 +37,23 @@ export class SessionShelf {
    */
   offer(session: Session, arrival: Arrival): boolean {
     const { generation } = session;
-    const { left, rejected = 0 } = arrival;
+    const { endsAtMs, rejected = 0 } = arrival;
     if (generation < this.#newest && generation >= rejected) return false;
-    if (left.endsAtMs <= this.#time.monotonicMs()) return false;
-    const overdueAtMs = left.renewsAtMs + RENEWAL_GRACE_MS;
-    this.#held = { session, promise: Promise.resolve(session), endsAtMs: left.endsAtMs, overdueAtMs };
+    if (endsAtMs <= this.#time.monotonicMs()) return false;
+    this.#held = { session, endsAtMs };
     if (generation === this.#newest) return false;
     this.#newest = generation;
     for (const listener of [...this.#listeners]) listener(session, arrival);
     return true;
   }
 
-  valid(): HeldSession | undefined {
-    const held = this.#held;
-    return held !== undefined && this.remainingMs(held) > 0 ? held : undefined;
+  valid(): Session | undefined {
+    return this.remainingMs() > 0 ? this.#held?.session : undefined;
   }
 
-  /** The held session, if there is nothing to consider: it lasts for `wantedMs`, is not late and not suspected. */
-  untroubled(wantedMs: number): HeldSession | undefined {
-    const held = this.#held;
-    if (held === undefined || held.session.generation === this.#suspected) return undefined;
-    const nowMs = this.#time.monotonicMs();
-    // Written so that NaN does not pass either.
-    const lasts = wantedMs >= 0 && nowMs + wantedMs < held.endsAtMs;
-    return lasts && nowMs < held.overdueAtMs ? held : undefined;
-  }
-
-  remainingMs(held: HeldSession): number {
-    return held.endsAtMs - this.#time.monotonicMs();
-  }
-
-  isOverdue(held: HeldSession): boolean {
-    return this.#time.monotonicMs() >= held.overdueAtMs;
-  }
-
-  /** Someone says that the gateway no longer accepts it: reads then look twice, unless it is acquitted. */
-  suspect(generation: number): void {
-    if (generation === this.#newest) this.#suspected = generation;
-  }
-
-  acquit(generation: number): void {
-    if (this.#suspected === generation) this.#suspected = 0;
+  /** Of the session that is held; 0 without one. */
+  remainingMs(): number {
+    return Math.max(0, (this.#held?.endsAtMs ?? 0) - this.#time.monotonicMs());
   }
 
   onNewer(listener: (session: Session, arrival: Arrival) => void): () => void {
@@ -102,15 +66,14 @@ export class SessionShelf {
    * aborts when it has been overtaken.
    */
   async orArrival(
-    isEnough: (held: HeldSession) => boolean,
+    isEnough: (newer: Session) => boolean,
     work: (overtaken: AbortSignal) => Promise<Session>,
   ): Promise<Session> {
     const overtaken = new AbortController();
     let stopListening = (): void => undefined;
     const arrival = new Promise<Session>((resolve) => {
-      stopListening = this.onNewer((session) => {
-        const held = this.valid();
-        if (held?.session === session && isEnough(held)) resolve(session);
+      stopListening = this.onNewer((newer) => {
+        if (this.valid() === newer && isEnough(newer)) resolve(newer);
       });
     });
     try {

@@ -1,4 +1,5 @@
 import { ProtocolError } from './errors.js';
+import { COORDINATE } from './jwe.js';
 import { isJsonObject, type JsonObject } from './json.js';
 
 /** A public key on P-384; `x` and `y` are base64url of 48 octets each. */
@@ -37,13 +38,6 @@ export interface Session {
   readonly renewAt: string;
 }
 
-/** When a session ends and when a newer one can be expected, by this process's monotonic clock. */
-export interface LeftOfSession {
-  readonly endsAtMs: number;
-  readonly renewsAtMs: number;
-}
-
-const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
 const MAX_TEXT_LENGTH = 4_096;
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
@@ -75,15 +69,13 @@ export function readSession(document: JsonObject, merchant: string): Session {
 }
 
 /**
- * What the broker says is left of a session, counted from a moment at which it had not yet said so: never too long,
- * whatever any wall clock shows.
+ * When a session ends: what the broker says is left of it, counted from a moment at which it had not yet said so. So it
+ * is never too late, whatever any wall clock shows.
  * @throws ProtocolError as readSession
  */
-export function readLeft(document: JsonObject, countedFromMs: number): LeftOfSession {
-  return {
-    endsAtMs: countedFromMs + duration(document, 'expiresInMs'),
-    renewsAtMs: countedFromMs + duration(document, 'renewInMs'),
-  };
+export function readEndMs({ expiresInMs }: JsonObject, countedFromMs: number): number {
+  if (typeof expiresInMs === 'number' && expiresInMs >= 0 && expiresInMs < Infinity) return countedFromMs + expiresInMs;
+  throw invalid('expiresInMs');
 }
 
 function text(document: JsonObject, name: string): string {
@@ -92,16 +84,9 @@ function text(document: JsonObject, name: string): string {
   throw invalid(name);
 }
 
-function generationOf(document: JsonObject): number {
-  const value = document['generation'];
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+function generationOf({ generation }: JsonObject): number {
+  if (Number.isSafeInteger(generation) && (generation as number) > 0) return generation as number;
   throw invalid('generation');
-}
-
-function duration(document: JsonObject, name: string): number {
-  const value = document[name];
-  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
-  throw invalid(name);
 }
 
 function instant(document: JsonObject, name: string): string {
@@ -111,12 +96,10 @@ function instant(document: JsonObject, name: string): string {
 }
 
 function serverPublic(value: unknown): ServerPublicKey {
-  if (!isJsonObject(value) || value['kty'] !== 'EC' || value['crv'] !== 'P-384') throw invalid('serverPublic');
-  const { x, y } = value;
-  if (typeof x !== 'string' || typeof y !== 'string' || ![x, y].every((each) => COORDINATE.test(each))) {
-    throw invalid('serverPublic');
-  }
-  return Object.freeze({ kty: 'EC', crv: 'P-384', x, y });
+  const { kty, crv, x, y } = isJsonObject(value) ? value : {};
+  const areWhole = [x, y].every((each) => typeof each === 'string' && COORDINATE.test(each));
+  if (kty !== 'EC' || crv !== 'P-384' || !areWhole) throw invalid('serverPublic');
+  return Object.freeze({ kty, crv, x: x as string, y: y as string });
 }
 
 function invalid(member: string): ProtocolError {

@@ -4,26 +4,20 @@ export interface ServerSentEvent {
   /** `message` when the stream names none. */
   readonly type: string;
   readonly data: string;
-  /** The last id that the stream gave; '' before the first. */
-  readonly id: string;
 }
-
-const LF = 10;
-const CR = 13;
 
 /**
  * Reads an event stream (WHATWG HTML, section 9.2.6 "Interpreting an event stream") from octets that arrive in pieces
- * cut anywhere. Memory is bounded: a line or an event beyond the limit is a `ProtocolError`.
+ * cut anywhere, as the broker writes it: lines end in LF or CRLF, and ids mean nothing. Memory is bounded: a line or an
+ * event beyond the limit is a `ProtocolError`.
  */
 export class SseParser {
   readonly #decoder = new TextDecoder('utf-8');
   readonly #maxCharacters: number;
   #unfinished = '';
-  #endedInCr = false;
   #type = '';
   #data: string[] = [];
   #dataCharacters = 0;
-  #id = '';
   /** Whole lines so far, comments included: they prove that the sender is alive, while single octets prove nothing. */
   lines = 0;
   /** How soon the sender wants to be asked again, once it has said so. */
@@ -41,17 +35,12 @@ export class SseParser {
   push(octets: Uint8Array): ServerSentEvent[] {
     const text = this.#decoder.decode(octets, { stream: true });
     const events: ServerSentEvent[] = [];
-    if (text === '') return events;
-    let start = this.#endedInCr && text.charCodeAt(0) === LF ? 1 : 0;
-    this.#endedInCr = false;
-    for (let at = start; at < text.length; at += 1) {
-      const character = text.charCodeAt(at);
-      if (character !== LF && character !== CR) continue;
-      this.#takeLine(this.#unfinished + text.slice(start, at), events);
+    let start = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      const line = this.#unfinished + text.slice(start, end);
+      this.#takeLine(line.endsWith('\r') ? line.slice(0, -1) : line, events);
       this.#unfinished = '';
-      if (character === CR && text.charCodeAt(at + 1) === LF) at += 1;
-      else if (character === CR && at + 1 === text.length) this.#endedInCr = true;
-      start = at + 1;
+      start = end + 1;
     }
     this.#unfinished += text.slice(start);
     this.#demandBounded(this.#unfinished.length);
@@ -62,29 +51,21 @@ export class SseParser {
     this.#demandBounded(line.length);
     this.lines += 1;
     if (line === '') return this.#dispatch(events);
-    const colon = line.indexOf(':');
-    if (colon === 0) return;
-    const field = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(line.charCodeAt(colon + 1) === 32 ? colon + 2 : colon + 1);
-    this.#takeField(field, value);
-  }
-
-  #takeField(field: string, value: string): void {
+    // A line without a colon is a field without a value; one that begins with it is a comment.
+    const [, field, value = ''] = /^([^:]+)(?:: ?([^]*))?$/.exec(line) ?? [];
     if (field === 'data') {
       this.#dataCharacters += value.length + 1;
       this.#demandBounded(this.#dataCharacters - 1);
       this.#data.push(value);
     } else if (field === 'event') this.#type = value;
-    else if (field === 'id' && !value.includes('\0')) this.#id = value;
     else if (field === 'retry' && /^\d{1,9}$/.test(value)) this.retryMs = Number(value);
   }
 
   #dispatch(events: ServerSentEvent[]): void {
-    const [type, data] = [this.#type, this.#data];
+    if (this.#data.length > 0) events.push({ type: this.#type || 'message', data: this.#data.join('\n') });
     this.#type = '';
     this.#data = [];
     this.#dataCharacters = 0;
-    if (data.length > 0) events.push({ type: type === '' ? 'message' : type, data: data.join('\n'), id: this.#id });
   }
 
   #demandBounded(characters: number): void {

@@ -97,38 +97,3 @@ describe('the credential', () => {
     expect(seen?.aborted).toBe(true);
   });
 });
-
-describe('the options', () => {
-  const fixed = { url: 'https://b.test', merchant: 'shop' };
-
-  it.each<[string, Partial<SessionBrokerOptions>]>([
-    ['url', { url: 'broker' }],
-    ['url', { url: 'ftp://b.test' }],
-    ['url', { url: 'https://user:canary@b.test' }],
-    ['url', { url: 'https://b.test/?canary' }],
-    ['merchant', { merchant: '' }],
-    ['follow', { follow: 'canary' as 'none' }],
-    ['timeoutMs', { timeoutMs: 0 }],
-    ['timeoutMs', { timeoutMs: Number.NaN }],
-    ['minRemainingMs', { minRemainingMs: -1 }],
-    ['minRemainingMs', { minRemainingMs: 7_200_000 }],
-  ])('that cannot be used are refused by name, without their value: %s', (name, options) => {
-    const construct = (): SessionBroker => new SessionBroker({ ...fixed, ...options });
-    expect(construct).toThrow(name);
-    expect(construct).not.toThrow('canary');
-  });
-
-  it('may be given as undefined', async () => {
-    const options = { ...fixed, follow: undefined, timeoutMs: undefined } as unknown as SessionBrokerOptions;
-    await new SessionBroker(options).close();
-  });
-
-  it('may put the broker below a path, and a merchant of any name', async () => {
-    const server = new ScriptedBroker().on('read', () => json({ ...aDocument(), merchant: 'a/b?' }));
-    const options = { url: 'http://b.test/broker/', merchant: 'a/b?', follow: 'none' as const, time: new FakeClock() };
-    const broker = new SessionBroker({ ...options, fetch: server.fetch });
-    await broker.session();
-    expect(server.requests[0]?.url).toBe('http://b.test/broker/v1/merchants/a%2Fb%3F/session');
-    await broker.close();
-  });
-});

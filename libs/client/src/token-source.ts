@@ -15,36 +15,19 @@ export type TokenFunction = (request: TokenRequest) => string | Promise<string>;
 export type TokenSource = string | TokenFunction;
 
 /** `b64token` of RFC 6750 section 2.1. Anything else would break the header, and fetch errors quote what breaks it. */
-const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
-const MAX_TOKEN_LENGTH = 16_384;
+const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]{1,16384}=*$/;
 
 /** Why it is not a bearer token, in words that do not quote it. */
-export function tokenFault(token: string): string | undefined {
-  if (token === '') return 'it is empty';
+export function tokenFault(token: unknown): string | undefined {
+  if (typeof token !== 'string' || token === '') return 'it is empty, or no text';
   if (/^bearer\s/i.test(token)) return 'it begins with "Bearer ": give the token alone';
   if (/\s/.test(token)) return 'it has white space or a line break in it: trim what comes from a file';
-  if (token.length > MAX_TOKEN_LENGTH) return `it is longer than ${MAX_TOKEN_LENGTH} characters`;
-  return BEARER_TOKEN.test(token) ? undefined : 'it has characters that no token has';
+  return BEARER_TOKEN.test(token) ? undefined : 'it has characters that no token has, or too many';
 }
 
 /** @throws InvalidInput which does not quote it */
-export function demandToken(token: unknown): string {
-  if (typeof token !== 'string') throw noToken(`it is ${token === null ? 'null' : typeof token}, and no text`);
+export function demandToken(token: unknown): asserts token is string {
   const fault = tokenFault(token);
-  if (fault !== undefined) throw noToken(fault);
-  return token;
-}
-
-function noToken(why: string): InvalidInput {
-  return new InvalidInput('token_invalid', `That is no bearer token (RFC 6750, section 2.1): ${why}`);
-}
-
-/** The value of `Authorization`, or undefined without a source: mutual TLS then identifies the caller. */
-export async function authorizationFrom(
-  source: TokenSource | undefined,
-  request: TokenRequest,
-): Promise<string | undefined> {
-  if (source === undefined) return undefined;
-  const token = typeof source === 'string' ? source : await source(request);
-  return `Bearer ${demandToken(token)}`;
+  if (fault === undefined) return;
+  throw new InvalidInput('token_invalid', `That is no bearer token (RFC 6750, section 2.1): ${fault}`);
 }

@@ -54,6 +54,17 @@ describe('the access to the API', () => {
     });
   });
 
+  it.each(['auth', 'auth.disabled', 'auth.jwt', 'auth.mtls', 'auth.tokens'])(
+    'says of %s from a variable that is not set which one, and nothing that follows from it',
+    (path) => {
+      const [, setting] = path.split('.');
+      const auth = setting === undefined ? '${HIDDEN}' : { [setting]: '${HIDDEN}' };
+      expect(faults({ http: { host: '0.0.0.0' }, auth })).toEqual([
+        `${path} needs the environment variable HIDDEN, which is not set; set it`,
+      ]);
+    },
+  );
+
   it.each<[string, object, string]>([
     [
       'auth disabled beside an issuer',
@@ -76,16 +87,6 @@ describe('the access to the API', () => {
       'auth.jwt.jwksUri must be an https URL without user or fragment (http only on a loopback address)',
     ],
     [
-      'a token for a request that is never made',
-      { auth: { jwt: { ...jwt, jwksUri: undefined, jwksFile: 'jwks.json', jwksTokenFile: 'token' } } },
-      'auth.jwt.jwksTokenFile has no effect with jwksFile; remove it',
-    ],
-    [
-      'an authority for an http URL',
-      { auth: { jwt: { ...jwt, jwksUri: 'http://127.0.0.1/jwks', jwksCaFile: 'ca.pem' } } },
-      'auth.jwt.jwksCaFile has no effect on an http jwksUri; use https, or remove it',
-    ],
-    [
       'client certificates without TLS',
       { auth: { mtls: true } },
       'http.tls is missing: auth.mtls needs certFile, keyFile and clientCaFile',
@@ -99,11 +100,6 @@ describe('the access to the API', () => {
       'an authority for client certificates that nobody asks for',
       { http: { tls: { ...tls, clientCaFile: 'ca.pem' } }, auth: { tokens: [token], policies: [policy] } },
       'http.tls.clientCaFile has no effect without auth.mtls; set auth.mtls, or remove this',
-    ],
-    [
-      'a policy that demands bound tokens where nothing could bind them',
-      { auth: { tokens: [token], policies: [{ ...policy, boundTokens: true }] } },
-      'auth.policies[0].boundTokens needs auth.mtls: without client certificates there is nothing that a token could be bound to',
     ],
     [
       'a type of token that is none',

@@ -1,9 +1,9 @@
 import type { RecipientKey } from '#libs/jwe';
 import type { SessionSettings } from '#libs/session';
-import { brokerFileFaults, brokerRules, brokerWarnings, sharedKeyWarnings } from './broker-rules.js';
-import type { ConfigurationKind, Findings } from './configuration-kind.js';
+import { brokerFileFaults, brokerRules, brokerWarnings } from './broker-rules.js';
 import type { JsonWebKeySet } from './file-contents.js';
 import type { Loaded } from './named-files.js';
+import type { ConfigurationKind, Findings } from './rule.js';
 import {
   type AuthSettings,
   type BrokerSettings,
@@ -39,7 +39,7 @@ type RedisPlace =
   | { readonly kind: 'sentinel'; readonly sentinels: readonly HostAndPort[]; readonly name: string }
   | { readonly kind: 'cluster'; readonly nodes: readonly HostAndPort[] };
 
-type RedisSettings = Omit<Loaded<StoreSettings>, 'url' | 'sentinels' | 'name' | 'cluster' | 'type' | 'onStoreOutage'>;
+type RedisSettings = Omit<Loaded<StoreSettings>, 'url' | 'sentinels' | 'name' | 'cluster' | 'type'>;
 export type StoreConfiguration =
   | { readonly type: 'memory'; readonly keyPrefix: string }
   | (RedisSettings & { readonly type: 'redis'; readonly place: RedisPlace });
@@ -61,12 +61,11 @@ export const brokerKind: ConfigurationKind<BrokerSettings, Omit<BrokerConfigurat
   modules: ({ pkcs11 }) => pkcs11?.modules ?? [],
   fileFaults: brokerFileFaults,
   warnings: brokerWarnings,
-  fileWarnings: sharedKeyWarnings,
   toConfiguration: ({ auth: { jwt, ...auth }, store, merchants, ...rest }) => ({
     ...rest,
     auth: { ...auth, ...(jwt && { jwt: jwtConfiguration(jwt) }) },
     store: storeConfiguration(store),
-    merchants: merchants.map((merchant) => merchantConfiguration(merchant, store)),
+    merchants: merchants.map(merchantConfiguration),
   }),
 };
 
@@ -77,10 +76,7 @@ function jwtConfiguration(settings: Loaded<JwtSettings>): JwtConfiguration {
   return { ...claims, keys: { kind: 'uri', uri: jwksUri, ...trust } };
 }
 
-function merchantConfiguration(
-  merchant: Loaded<MerchantSettings>,
-  store: Loaded<StoreSettings>,
-): MerchantConfiguration {
+function merchantConfiguration(merchant: Loaded<MerchantSettings>): MerchantConfiguration {
   const { requestData, largestClockSkewMs: _ofTheSession, ...gateway } = merchant.gateway;
   const { attach, name, recipientKey } = requestData;
   return {
@@ -91,12 +87,12 @@ function merchantConfiguration(
       requestData:
         attach === 'none' ? { attach } : { attach, name: assertSet(name), recipient: assertSet(recipientKey) },
     },
-    session: sessionOptions(merchant, store),
+    session: sessionOptions(merchant),
   };
 }
 
 export function storeConfiguration(store: Loaded<StoreSettings>): StoreConfiguration {
-  const { type, onStoreOutage: _ofEachMerchant, url, sentinels, name, cluster, ...rest } = store;
+  const { type, url, sentinels, name, cluster, ...rest } = store;
   if (type === 'memory') return { type, keyPrefix: rest.keyPrefix };
   if (url !== undefined) return { ...rest, type, place: { kind: 'url', url } };
   return sentinels.length > 0
@@ -107,10 +103,7 @@ export function storeConfiguration(store: Loaded<StoreSettings>): StoreConfigura
 type Scheduled = Pick<MerchantSettings, 'session'> & { readonly gateway: Omit<GatewaySettings, 'requestData' | 'tls'> };
 
 /** What governs the renewals of a merchant. */
-export function sessionOptions(
-  { session, gateway }: Scheduled,
-  { onStoreOutage }: Pick<StoreSettings, 'onStoreOutage'>,
-): SessionSettings {
+export function sessionOptions({ session, gateway }: Scheduled): SessionSettings {
   return {
     renewBefore: undefined,
     safetyMargin: undefined,
@@ -120,7 +113,6 @@ export function sessionOptions(
     gatewayTimeoutMs: gateway.timeoutMs,
     largestClockSkewMs: gateway.largestClockSkewMs,
     supersedes: gateway.supersedes,
-    onStoreOutage: onStoreOutage ?? (gateway.supersedes === false ? 'authorize' : 'fail'),
   };
 }
 

@@ -1,32 +1,30 @@
-import { normalize } from 'node:path';
-import { someOf } from '#libs/errors';
+import type { LeadTime } from '#libs/session';
 import type { Loose } from './check-settings.js';
-import { merchantFaults } from './merchant-rules.js';
 import type { Loaded } from './named-files.js';
-import { identityFaults, pairFaults, repeats, type Rule } from './rule.js';
+import { gatewayFaults, identityFaults, pairFaults, repeats, type Rule } from './rule.js';
 import {
   type AuthSettings,
   type BrokerSettings,
   EVERY_MERCHANT,
-  type StoreSettings,
+  type MerchantSettings,
 } from './settings/broker-settings.js';
 import { isLoopback } from './value-rule.js';
 
 type Settings = Loose<BrokerSettings>;
-
-const MAX_NAMED = 3;
-const NO_OTHERS = 'their sessions would end each other';
+type Merchant = Loose<MerchantSettings>;
 
 function isOpenToNetwork(http: Settings['http']): boolean {
   return http?.host !== undefined && !isLoopback(http.host);
 }
 
+type IsFaulty = Parameters<Rule<BrokerSettings>>[1];
+
 /**
  * Whether callers can be named by anything other than this file. A setting that could not be read counts: its own fault
  * has already been reported.
  */
-function hasCallersFromOutside({ jwt, mtls }: Loose<AuthSettings>): boolean {
-  return jwt !== undefined || mtls !== false;
+function hasCallersFromOutside({ jwt, mtls }: Loose<AuthSettings>, isFaulty: IsFaulty): boolean {
+  return jwt !== undefined || isFaulty('auth.jwt') || mtls !== false;
 }
 
 function* ports({ http, management }: Settings): Iterable<string> {
@@ -34,7 +32,7 @@ function* ports({ http, management }: Settings): Iterable<string> {
     yield 'management.port must differ from http.port';
 }
 
-function* openness({ http, auth }: Settings): Iterable<string> {
+function* openness({ http, auth }: Settings, isFaulty: IsFaulty): Iterable<string> {
   if (auth === undefined) return;
   const { tokens, policies, jwt, mtls } = auth;
   if (auth.disabled === true) {
@@ -42,7 +40,12 @@ function* openness({ http, auth }: Settings): Iterable<string> {
       yield 'auth.disabled is accepted only while http.host is a loopback address; remove it, or set http.host to 127.0.0.1';
     if ([tokens, policies].some((list) => (list ?? []).length > 0) || jwt !== undefined || mtls === true)
       yield 'auth.disabled makes tokens, jwt, mtls and policies ineffective; remove either it or them';
-  } else if (tokens?.length === 0 && !hasCallersFromOutside(auth) && isOpenToNetwork(http)) {
+  } else if (
+    auth.disabled === false &&
+    tokens?.length === 0 &&
+    !hasCallersFromOutside(auth, isFaulty) &&
+    isOpenToNetwork(http)
+  ) {
     yield 'auth.tokens must have at least one token unless auth.jwt or auth.mtls is set, because http.host is not a loopback address';
   }
 }
@@ -52,23 +55,15 @@ function* tokens({ auth }: Settings): Iterable<string> {
     yield `auth.tokens[${index}].sha256 is the same token as auth.tokens[${first}]; every token must belong to one caller`;
 }
 
-function* callersOfPolicies({ auth }: Settings): Iterable<string> {
+function* callersOfPolicies({ auth }: Settings, isFaulty: IsFaulty): Iterable<string> {
   // An issuer or a certificate authority names callers that are not in this file.
-  if (auth?.tokens === undefined || auth.disabled === true || hasCallersFromOutside(auth)) return;
+  if (auth?.tokens === undefined || auth.disabled !== false || hasCallersFromOutside(auth, isFaulty)) return;
   const callers = new Set(auth.tokens.map((token) => token?.caller));
   // A caller that could not be read may be the one that a policy names.
   if (callers.has(undefined)) return;
   for (const [index, policy] of (auth.policies ?? []).entries()) {
     if (policy?.caller !== undefined && !callers.has(policy.caller))
       yield `auth.policies[${index}].caller names a caller that has no token in auth.tokens`;
-  }
-}
-
-function* boundTokens({ auth }: Settings): Iterable<string> {
-  if (auth?.mtls !== false) return;
-  for (const [index, policy] of (auth.policies ?? []).entries()) {
-    if (policy?.boundTokens === true)
-      yield `auth.policies[${index}].boundTokens needs auth.mtls: without client certificates there is nothing that a token could be bound to`;
   }
 }
 
@@ -87,18 +82,11 @@ function* merchantsOfPolicies({ auth, merchants }: Settings): Iterable<string> {
 
 function* issuerKeys({ auth: { jwt } = {} }: Settings): Iterable<string> {
   if (jwt === undefined) return;
-  const { jwksUri, jwksFile, jwksCaFile } = jwt;
-  if (jwksFile === undefined) {
-    if (jwksUri === undefined)
-      yield 'auth.jwt.jwksUri is missing: the keys of the issuer come from jwksUri or jwksFile';
-    if (jwksUri?.protocol === 'http:' && jwksCaFile !== undefined)
-      yield 'auth.jwt.jwksCaFile has no effect on an http jwksUri; use https, or remove it';
-    return;
-  }
-  if (jwksUri !== undefined) yield 'auth.jwt.jwksFile is given as well as auth.jwt.jwksUri; give only one of them';
-  for (const setting of ['jwksTokenFile', 'jwksCaFile'] as const) {
-    if (jwt[setting] !== undefined) yield `auth.jwt.${setting} has no effect with jwksFile; remove it`;
-  }
+  const { jwksUri, jwksFile } = jwt;
+  if ((jwksFile ?? jwksUri) === undefined)
+    yield 'auth.jwt.jwksUri is missing: the keys of the issuer come from jwksUri or jwksFile';
+  if (jwksFile !== undefined && jwksUri !== undefined)
+    yield 'auth.jwt.jwksFile is given as well as auth.jwt.jwksUri; give only one of them';
 }
 
 function* clientCertificates({ auth, http }: Settings): Iterable<string> {
@@ -112,28 +100,26 @@ function* clientCertificates({ auth, http }: Settings): Iterable<string> {
 function* merchantsDiffer({ merchants = [] }: Settings): Iterable<string> {
   for (const [index, first] of repeats(merchants, (merchant) => merchant?.id))
     yield `merchants[${index}].id is already the id of merchants[${first}]; ids must be unique`;
+  yield* sharedServiceCodes(merchants);
+}
+
+/** Asked of the file alone, and again with the codes that files hold. */
+function* sharedServiceCodes(
+  merchants: readonly ({ readonly serviceCode?: string | undefined } | undefined)[],
+): Iterable<string> {
   for (const [index, first] of repeats(merchants, (merchant) => merchant?.serviceCode?.toLowerCase()))
-    yield `merchants[${index}].serviceCode is already the serviceCode of merchants[${first}]; ${NO_OTHERS}`;
-  const fileOf = (merchant: (typeof merchants)[number]): string | undefined =>
-    merchant?.serviceCodeFile === undefined ? undefined : normalize(merchant.serviceCodeFile);
-  // Known before any file is read, so that `--structure` can report it too.
-  for (const [index, first] of repeats(merchants, fileOf))
-    yield `merchants[${index}].serviceCodeFile is already the file of merchants[${first}]; ${NO_OTHERS}`;
-  yield* keysSharedWithTest(merchants, (merchant) => merchant?.clientKeyFiles);
+    yield `merchants[${index}].serviceCode is already the serviceCode of merchants[${first}]; their sessions would end each other`;
 }
 
 /**
  * A production merchant and a test merchant must not share a key: the test-only helper requests send the private key
  * away (interface description, "Test-only helper requests").
- * @param keysOf by file name before the files are read, by thumbprint afterwards
  */
-function* keysSharedWithTest<Merchant extends { readonly gateway?: Loose<{ environment: string }> | undefined }>(
-  merchants: readonly (Merchant | undefined)[],
-  keysOf: (merchant: Merchant | undefined) => readonly (string | undefined)[] | undefined,
-): Iterable<string> {
+function* keysSharedWithTest({ merchants = [] }: Loaded<Settings>): Iterable<string> {
   const uses = merchants.flatMap((merchant, index) =>
-    (keysOf(merchant) ?? []).map((key, item) => {
-      return { key, environment: merchant?.gateway?.environment, path: `merchants[${index}].clientKeyFiles[${item}]` };
+    (merchant?.clientKeys ?? []).map((key, item) => {
+      const path = `merchants[${index}].clientKeyFiles[${item}]`;
+      return { key: key?.thumbprint, environment: merchant?.gateway?.environment, path };
     }),
   );
   const inProduction = uses.filter(({ environment }) => environment === 'production');
@@ -144,14 +130,10 @@ function* keysSharedWithTest<Merchant extends { readonly gateway?: Loose<{ envir
   }
 }
 
-/** The ways to say where Redis is; exactly one must be given. */
-function addressesOf({ url, sentinels, cluster }: Loose<StoreSettings>): string[] {
-  const given = { url: url !== undefined, sentinels: sentinels?.length, cluster: cluster?.length };
-  return Object.entries(given).flatMap(([setting, isGiven]) => (isGiven ? [setting] : []));
-}
-
 function* storePlace({ store = {} }: Settings): Iterable<string> {
-  const addresses = addressesOf(store);
+  const { url, sentinels, cluster } = store;
+  const given = { url: url !== undefined, sentinels: sentinels?.length, cluster: cluster?.length };
+  const addresses = Object.entries(given).flatMap(([setting, isGiven]) => (isGiven ? [setting] : []));
   if (store.type === 'memory') {
     const others = (['name', 'username', 'passwordFile', 'tls'] as const).filter((name) => store[name] !== undefined);
     for (const setting of [...addresses, ...others])
@@ -162,10 +144,8 @@ function* storePlace({ store = {} }: Settings): Iterable<string> {
       yield 'store.url is missing: store.type redis needs url, or sentinels with name, or cluster';
     for (const setting of others)
       yield `store.${setting} is given as well as store.${first}; give only one of url, sentinels and cluster`;
-    const isSentinel = addresses.includes('sentinels');
-    if (isSentinel && store.name === undefined)
+    if (addresses.includes('sentinels') && store.name === undefined)
       yield 'store.name is missing: it is the name under which the sentinels watch the primary';
-    if (!isSentinel && store.name !== undefined) yield 'store.name has no effect without store.sentinels; remove it';
   }
 }
 
@@ -182,33 +162,95 @@ function* storeCredentials({ store = {} }: Settings): Iterable<string> {
   yield* identityFaults('store.tls', tls);
 }
 
+/** The defaults as the renewer applies them: `renewBefore` 20 %, at least two timeouts, `safetyMargin` at most 5 %. */
+const DEFAULT_RENEW_BEFORE: LeadTime = { kind: 'share', share: 0.2 };
+const DEFAULT_SAFETY_MARGIN: LeadTime = { kind: 'share', share: 0.05 };
+const DEFAULT_LEAD_TIMEOUTS = 2;
+
+/** The faults between the settings of one merchant, at its path. */
+function* merchantFaults(path: string, merchant: Merchant): Iterable<string> {
+  yield* filesOf(path, merchant);
+  yield* gatewayFaults(`${path}.gateway`, merchant.gateway);
+  if (merchant.gateway?.environment === 'production' && merchant.gateway.testBaseUrl !== undefined)
+    yield `${path}.gateway.testBaseUrl is accepted only with environment: test; remove it`;
+  yield* requestDataFaults(`${path}.gateway.requestData`, merchant.gateway?.requestData);
+  yield* leadTimes(`${path}.session`, merchant.session);
+  yield* lifetimes(`${path}.session`, merchant.session);
+  yield* renewals(`${path}.session`, merchant);
+}
+
+function* filesOf(path: string, { serviceCode, serviceCodeFile }: Merchant): Iterable<string> {
+  if (serviceCode !== undefined && serviceCodeFile !== undefined)
+    yield `${path}.serviceCodeFile is given as well as serviceCode; give only one of them`;
+  if ((serviceCode ?? serviceCodeFile) === undefined)
+    yield `${path}.serviceCode is missing: give the UUID that the bank assigned, or serviceCodeFile`;
+}
+
+function* requestDataFaults(
+  path: string,
+  { attach, name, recipientKeyFile }: NonNullable<Merchant['gateway']>['requestData'] = {},
+): Iterable<string> {
+  if (attach === undefined) return;
+  for (const [setting, value] of Object.entries({ name, recipientKeyFile })) {
+    if (attach === 'none' && value !== undefined)
+      yield `${path}.${setting} has no effect with attach: none; remove it, or set attach to body or header`;
+    if (attach !== 'none' && value === undefined) yield `${path}.${setting} is missing: attach: ${attach} needs it`;
+  }
+}
+
+/** Compares only if the result holds for every lifetime: two shares, or two durations. */
+function isLonger(margin: LeadTime, lead: LeadTime): boolean {
+  if (margin.kind === 'share' && lead.kind === 'share') return margin.share >= lead.share;
+  return margin.kind === 'duration' && lead.kind === 'duration' && margin.durationMs >= lead.durationMs;
+}
+
+function* leadTimes(path: string, session: Merchant['session'] = {}): Iterable<string> {
+  const { renewBefore, safetyMargin, fallbackLifetimeMs = NaN } = session;
+  if (isLonger(safetyMargin ?? DEFAULT_SAFETY_MARGIN, renewBefore ?? DEFAULT_RENEW_BEFORE)) {
+    yield safetyMargin === undefined
+      ? `${path}.renewBefore must be more than safetyMargin (5% by default)`
+      : `${path}.safetyMargin must be less than renewBefore (20% by default)`;
+  }
+  // Otherwise a session without an expiry would be due for renewal, or not servable, from its first moment.
+  for (const [setting, lead] of Object.entries({ renewBefore, safetyMargin })) {
+    if (lead?.kind === 'duration' && lead.durationMs >= fallbackLifetimeMs)
+      yield `${path}.${setting} must be shorter than session.fallbackLifetime; shorten it, or raise fallbackLifetime`;
+  }
+}
+
+function* lifetimes(path: string, session: Merchant['session'] = {}): Iterable<string> {
+  if ((session.fallbackLifetimeMs ?? NaN) > (session.longestLifetimeMs ?? NaN))
+    yield `${path}.longestLifetime must be at least session.fallbackLifetime; raise it, or shorten fallbackLifetime`;
+}
+
+function* renewals(path: string, { session, gateway }: Merchant): Iterable<string> {
+  const { quietHours, renewBefore, renewEveryMs = Infinity } = session ?? {};
+  if (quietHours?.from !== undefined && quietHours.from === quietHours.to)
+    yield `${path}.quietHours.to must not be the same time as from`;
+  // A share of a lifetime is not a fixed time: the renewer makes sure that no session is renewed in the first half of
+  // its life because of quiet hours.
+  const lead = renewBefore ?? { kind: 'duration', durationMs: DEFAULT_LEAD_TIMEOUTS * (gateway?.timeoutMs ?? 0) };
+  if (lead.kind === 'duration' && renewEveryMs < 2 * lead.durationMs)
+    yield `${path}.renewEvery must be at least twice renewBefore (two gateway timeouts by default); raise it, or shorten renewBefore`;
+}
+
 function* eachMerchant({ merchants = [] }: Settings): Iterable<string> {
   for (const [index, merchant] of merchants.entries()) yield* merchantFaults(`merchants[${index}]`, merchant ?? {});
 }
 
 /** Contradictions between settings. */
 export const brokerRules: readonly Rule<BrokerSettings>[] = [
-  ...[ports, openness, tokens, callersOfPolicies, boundTokens, merchantsOfPolicies, issuerKeys, clientCertificates],
+  ...[ports, openness, tokens, callersOfPolicies, merchantsOfPolicies, issuerKeys, clientCertificates],
   ...[merchantsDiffer, storePlace, storeCredentials],
   eachMerchant,
 ];
 
 /** Contradictions between the contents of files, as far as they could be read. */
-export function* brokerFileFaults(
-  { http, store, merchants = [] }: Loaded<Settings>,
-  { merchants: named = [] }: Settings,
-): Iterable<string> {
-  yield* pairFaults('http.tls', http?.tls);
-  yield* pairFaults('store.tls', store?.tls);
-  // The check of the file alone cannot see the contents of a `serviceCodeFile`.
-  for (const [index, first] of repeats(merchants, (merchant) => merchant?.serviceCode?.toLowerCase())) {
-    const isInFile = named[index]?.serviceCodeFile !== undefined;
-    yield isInFile
-      ? `merchants[${index}].serviceCodeFile holds the serviceCode of merchants[${first}]; ${NO_OTHERS}`
-      : `merchants[${index}].serviceCode is already the serviceCode of merchants[${first}]; ${NO_OTHERS}`;
-  }
-  // The same key under two file names is still the same key.
-  yield* keysSharedWithTest(merchants, (merchant) => merchant?.clientKeys?.map((key) => key?.thumbprint));
+export function* brokerFileFaults(settings: Loaded<Settings>): Iterable<string> {
+  yield* pairFaults('http.tls', settings.http?.tls);
+  yield* pairFaults('store.tls', settings.store?.tls);
+  yield* sharedServiceCodes(settings.merchants ?? []);
+  yield* keysSharedWithTest(settings);
 }
 
 function* openApi({ http }: Settings): Iterable<string> {
@@ -216,45 +258,5 @@ function* openApi({ http }: Settings): Iterable<string> {
     yield 'http.tls is missing, and http.host is not a loopback address: tokens of callers and sessions are not encrypted; give certFile and keyFile, or put something with TLS, such as a proxy, in front of it';
 }
 
-function* access({ auth }: Settings, isFaulty: (path: string) => boolean): Iterable<string> {
-  const { tokens, policies, disabled } = auth ?? {};
-  if (auth === undefined || tokens === undefined || policies === undefined) return;
-  const isKnown = tokens.length > 0 || hasCallersFromOutside(auth) || isFaulty('auth.jwt');
-  if (!isKnown && disabled === false) yield 'auth.tokens is empty: nobody can use the API';
-  yield* idleCallers(tokens, new Set(policies.map((policy) => policy?.caller)));
-}
-
-function* idleCallers(
-  tokens: NonNullable<Loose<AuthSettings>['tokens']>,
-  permitted: ReadonlySet<string | undefined>,
-): Iterable<string> {
-  // The missing policy may be one whose caller could not be read.
-  if (permitted.has(undefined)) return;
-  for (const [index, token] of tokens.entries()) {
-    if (token?.caller !== undefined && !permitted.has(token.caller))
-      yield `auth.tokens[${index}].caller has no policy and may do nothing`;
-  }
-}
-
-/** Replicas that create on their own end each other's sessions, and payments made with an ended one are refused. */
-function* outage({ store, merchants = [] }: Settings): Iterable<string> {
-  const mayEndAnother = merchants.some((merchant) => (merchant?.gateway?.supersedes ?? false) !== false);
-  if (store?.onStoreOutage === 'authorize' && mayEndAnother)
-    yield "store.onStoreOutage is authorize, but a new session may end the one before it: in an outage, replicas end each other's sessions";
-}
-
 /** What does not stop the start. */
-export const brokerWarnings: readonly Rule<BrokerSettings>[] = [openApi, access, outage];
-
-/** One per key, at the second merchant that names it: with a thousand merchants on one key, all would say the same. */
-export function* sharedKeyWarnings({ merchants = [] }: Loaded<Settings>): Iterable<string> {
-  const uses = merchants.flatMap((merchant, index) => {
-    const prints = (merchant?.clientKeys ?? []).map((key) => key?.thumbprint);
-    return prints.flatMap((key, item) => (prints.indexOf(key) === item ? [{ key, index, item }] : []));
-  });
-  for (const [key, [first, second, ...others]] of Map.groupBy(uses, (use) => use.key)) {
-    if (key === undefined || first === undefined || second === undefined) continue;
-    const more = [first.index, ...others.map(({ index }) => index)].map((index) => `merchants[${index}]`);
-    yield `merchants[${second.index}].clientKeyFiles[${second.item}] names the key of ${someOf(more, MAX_NAMED)}; make a key for each: then one that leaks affects one merchant, not several`;
-  }
-}
+export const brokerWarnings: readonly Rule<BrokerSettings>[] = [openApi];

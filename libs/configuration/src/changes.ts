@@ -53,11 +53,10 @@ export function changedBetween<One>(
   return { names: changed.map(({ name }) => name), told: changed.map(({ told }) => told) };
 }
 
-/** In one sentence; the audit has the total number. */
-const MAX_NAMED = 5;
-
 /** From this many on, more than half of them are not removed at once. */
 const MANY = 4;
+/** In one sentence. */
+const MAX_NAMED = 5;
 
 /** The names in the list at a path, in force and in the changed configuration. */
 interface ChangedList {
@@ -67,28 +66,18 @@ interface ChangedList {
   readonly maxRemoved: number;
 }
 
-/** A changed configuration whose file may be truncated. */
-export class TooManyRemoved extends ConfigurationError {
-  /** How many items it would remove. */
-  readonly removed: number;
-
-  constructor(path: string, names: readonly string[], [bound, remedy]: readonly [string, string]) {
-    const what = `lacks ${names.length} of those in force, ${bound}: ${someOf(names, MAX_NAMED)}`;
-    super([{ path, problem: `${what}; is the file complete? If it is, remove fewer at a time${remedy}` }]);
-    this.removed = names.length;
-  }
-}
-
 /**
  * A file that ends too early has no faults if it is cut off between two items of its last list.
- * @throws TooManyRemoved
+ * @throws ConfigurationError
  */
 export function assertFewRemoved({ path, before, after, maxRemoved }: ChangedList): void {
   const { removed } = namesBetween(before, after);
-  if (removed.length > maxRemoved) {
-    const bound = `more than reload.maxRemoved allows (${maxRemoved})`;
-    throw new TooManyRemoved(path, removed, [bound, ', or raise reload.maxRemoved first']);
-  }
-  if (before.length >= MANY && removed.length * 2 > before.length)
-    throw new TooManyRemoved(path, removed, [`more than half of ${before.length}`, '']);
+  const isMost = before.length >= MANY && removed.length * 2 > before.length;
+  if (removed.length <= maxRemoved && !isMost) return;
+  const bound =
+    removed.length > maxRemoved
+      ? `more than reload.maxRemoved allows (${maxRemoved})`
+      : `more than half of ${before.length}`;
+  const problem = `lacks ${removed.length} of those in force, ${bound}: ${someOf(removed, MAX_NAMED)}; is the file complete? If it is, remove fewer at a time`;
+  throw new ConfigurationError([{ path, problem }]);
 }

@@ -1,6 +1,5 @@
-import { childPath, type Fault, MAX_FAULTS } from './fault.js';
+import { childPath, type Fault } from './fault.js';
 import type { FileSetting } from './named-files.js';
-import { nearestName } from './nearest-name.js';
 import type { Tree } from './read-yaml.js';
 import type { Fields, Shape, Values } from './setting.js';
 import type { Single } from './value-rule.js';
@@ -12,28 +11,27 @@ export type Loose<T> = T extends Single
     ? readonly (Loose<Item> | undefined)[]
     : { readonly [Key in keyof T]?: Loose<T[Key]> | undefined };
 
-interface CheckedSettings<T> {
-  /** With every default filled in; complete when there are no faults. */
-  readonly settings: Loose<T>;
-  /** Every file that is named by a setting that is correct in itself. */
-  readonly files: readonly FileSetting[];
-  readonly faults: readonly Fault[];
-}
-
 /**
  * Checks the file's content against the declarations: unknown settings, a mapping where a sequence is required, and
  * each value by its own rule. Text from a placeholder becomes a number or a flag if the setting is one, because the
  * environment only holds text. No other type is converted, so a port in quotes stays the wrong type.
+ * @returns the settings, complete with every default when there are no faults, and the files that correct ones name
  */
 export function checkSettings<F extends Fields>(
   tree: Tree,
   fields: F,
   placeholders: ReadonlySet<string> = new Set(),
-): CheckedSettings<Values<F>> {
+): { readonly settings: Loose<Values<F>>; readonly files: readonly FileSetting[]; readonly faults: readonly Fault[] } {
   const checker = new SettingsChecker(placeholders);
   const settings = (checker.section(tree, fields, '') ?? {}) as Loose<Values<F>>;
   return { settings, files: checker.files, faults: checker.faults };
 }
+
+/** Settings that a file may still have, and why there is nothing in their place. */
+const GIVEN_UP: Readonly<Record<string, string>> = {
+  'store.onStoreOutage':
+    'is given up: in an outage of the store, what is held is served until it ends, and nothing is created; remove it',
+};
 
 /** The name of a setting in the file, by that of its option. */
 export const nameInFile = (option: string): string => option.replace(/Ms$/, '');
@@ -67,7 +65,8 @@ class SettingsChecker {
       unknown.map((name) => {
         const meant = nearestName(name, known) ?? known.find((each) => each === `${name}File`);
         const advice = meant === undefined ? '' : ` did you mean ${meant}?`;
-        this.#fault(childPath(path, name), `is not a setting;${advice} known here: ${known.join(', ')}`);
+        const at = childPath(path, name);
+        this.#fault(at, GIVEN_UP[at] ?? `is not a setting;${advice} known here: ${known.join(', ')}`);
         return meant;
       }),
     );
@@ -94,7 +93,7 @@ class SettingsChecker {
     if (value.length > most) return this.#fault(path, `must have at most ${most} items`);
     return value.map((item, index) => {
       const at = childPath(path, index);
-      if (item === undefined || this.faults.length >= MAX_FAULTS) return undefined;
+      if (item === undefined) return undefined;
       return shape.kind === 'list' ? this.section(item, shape.of, at) : this.#checked(item, shape, at);
     });
   }
@@ -120,4 +119,33 @@ function fromEnvironment(value: Tree, kind: Shape['kind']): Tree {
   if (kind === 'number') return /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
   const isFlag = (kind === 'flag' || kind === 'flag or text') && /^(?:true|false)$/.test(value);
   return isFlag ? value === 'true' : value;
+}
+
+/** With more typing errors than this, nobody knows what was meant. */
+const MAX_SLIPS = 2;
+
+/**
+ * The name that was probably meant: the same but for one or two typing errors. The result is always one of the names,
+ * and reveals about the text only that it looks like that name.
+ */
+export function nearestName(text: string, names: readonly string[]): string | undefined {
+  const near = names.map((name) => ({ name, slips: slipsBetween(plain(text), plain(name)) }));
+  return near.sort((left, right) => left.slips - right.slips).find(({ slips }) => slips <= MAX_SLIPS)?.name;
+}
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '_');
+
+/** Characters added, left out or replaced (Levenshtein), as far as they matter here. */
+function slipsBetween(text: string, name: string): number {
+  if (Math.abs(text.length - name.length) > MAX_SLIPS) return Infinity;
+  let above = Array.from({ length: name.length + 1 }, (_, index) => index);
+  for (const [row, character] of [...text].entries()) {
+    const line = [row + 1];
+    for (const [column, other] of [...name].entries()) {
+      const replaced = (above[column] ?? 0) + (character === other ? 0 : 1);
+      line.push(Math.min(replaced, (above[column + 1] ?? 0) + 1, (line[column] ?? 0) + 1));
+    }
+    above = line;
+  }
+  return above.at(-1) ?? 0;
 }

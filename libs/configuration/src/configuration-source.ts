@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type BrokerConfiguration, brokerKind } from './broker-configuration.js';
-import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { type EgressConfiguration, egressKind } from './egress-configuration.js';
-import { examine, loadExamined, readYamlFile, type Surroundings } from './load-configuration.js';
-import { inBatches } from './read-file.js';
+import { assertRight, examine, inspect, readYamlFile, type Surroundings } from './load-configuration.js';
+import type { ConfigurationKind, Findings } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { EgressDocument } from './settings/egress-settings.js';
 
@@ -49,7 +48,7 @@ abstract class SourceOf<Settings, Configuration> {
     const stamp = await this.stamp();
     const isStillTheSame = (await stampOf([this.#file])) === before;
     this.#loadedStamp = isStillTheSame ? stamp : NOTHING;
-    return await loadExamined(this.#kind, examined, { folder, clock: this.#surroundings.clock });
+    return assertRight(await inspect(this.#kind, examined, { folder, clock: this.#surroundings.clock }));
   }
 }
 
@@ -74,7 +73,7 @@ export class EgressConfigurationSource extends SourceOf<EgressDocument, Omit<Egr
  */
 async function stampOf(files: readonly string[]): Promise<string> {
   const stamp = createHash('sha256');
-  for (const line of await inBatches(files, lineOf)) stamp.update(line);
+  for (const file of files) stamp.update(await lineOf(file));
   return stamp.digest('hex');
 }
 

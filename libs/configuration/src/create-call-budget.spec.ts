@@ -58,14 +58,5 @@ describe('a budget of create calls', () => {
       [{ calls: 20 }],
       'merchants[0].session.budget[0].per is missing: it must be a duration from 1s to 7d, such as 90s, 15m or 2h',
     ],
-    [
-      'two windows of one length',
-      [
-        { calls: 20, per: '1h' },
-        { calls: 60, per: '24h' },
-        { calls: 5, per: '60m' },
-      ],
-      'merchants[0].session.budget[2].per is the length of session.budget[0] as well; give each window a different one, or remove one',
-    ],
   ])('is refused: %s', (_name, budget, fault) => expect(faultsOf(budget)).toContain(fault));
 });

@@ -5,10 +5,7 @@ import { parseEgressConfiguration } from './load-configuration.js';
 const docs = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../docs/${name}`, import.meta.url)), 'utf8');
 const page = docs('egress-configuration.md');
-const environment = {
-  CHECKOUT_TOKEN_SHA256: 'ab'.repeat(32),
-  CHECKOUT_FORMER_TOKEN_SHA256: 'cd'.repeat(32),
-};
+const environment = { CHECKOUT_TOKEN_SHA256: 'ab'.repeat(32) };
 const minimal = {
   broker: { url: 'http://localhost:8080' },
   gateway: { baseUrl: 'https://gateway.example' },
@@ -36,12 +33,8 @@ describe('docs/egress-configuration.md', () => {
 describe('docs/examples/egress.yaml', () => {
   const example = parse(docs('examples/egress.yaml'));
 
-  it('is accepted without a warning', () => {
-    expect(example.warnings).toEqual([]);
-  });
-
   it('has a client of each kind', () => {
-    const kinds = ['token', 'formerToken', 'certificate', 'serviceCodeAliasFile'] as const;
+    const kinds = ['token', 'certificate', 'serviceCodeAliasFile'] as const;
     const shown = kinds.filter((kind) => example.clients.some((client) => client[kind] !== undefined));
     expect(shown).toEqual(kinds);
   });

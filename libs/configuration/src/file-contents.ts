@@ -1,7 +1,7 @@
 import { BrokerError } from '#libs/errors';
 import { type ClientKey, importClientKey, importPaymentKey, pemKindOf, type RecipientKey } from '#libs/jwe';
-import { namesToken, tokenKey, type TokenUse } from '#libs/pkcs11';
 import { isCertificate, pemCertificates } from './certificates.js';
+import { namesToken, tokenKey, type TokenUse } from '#libs/pkcs11';
 import { type ContentRule, type FileName, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
 export function fileOf<Content>(rule: ContentRule<Content>): TextRule<FileName<Content>> {

@@ -3,17 +3,13 @@ import type { Clock } from '#libs/clock';
 import type { SessionSettings } from '#libs/session';
 import { type BrokerConfiguration, brokerKind, sessionOptions } from './broker-configuration.js';
 import { certificateWarnings } from './certificates.js';
-import { checkSettings, type Loose } from './check-settings.js';
-import type { ConfigurationKind, Findings } from './configuration-kind.js';
+import { checkSettings, type Loose, nearestName } from './check-settings.js';
 import { type EgressConfiguration, egressKind } from './egress-configuration.js';
-import { ConfigurationError, type Fault, faultyAmong, inOrderOf, located, MAX_FAULTS } from './fault.js';
-import { type Places, type Warning, WHOLE_FILE, withoutFollowers } from './fault.js';
-import { type FileSetting, type Loaded, type NamedFile, readFiles, withContents } from './named-files.js';
-import { nearestName } from './nearest-name.js';
-import { readTextFile } from './read-file.js';
-import type { Environment } from './interpolate.js';
-import { MAX_FILE_BYTES, readYaml, type UnsetVariable, type YamlContent } from './read-yaml.js';
-import { faultSaid, type Rule } from './rule.js';
+import { ConfigurationError, type Fault, faultyAmong, located, type Places, WHOLE_FILE } from './fault.js';
+import { withoutFollowers } from './fault.js';
+import { type FileSetting, type Loaded, type NamedFile, readFiles, readTextFile, withContents } from './named-files.js';
+import { type Environment, MAX_FILE_BYTES, readYaml, type YamlContent } from './read-yaml.js';
+import { type ConfigurationKind, faultSaid, type Findings, type Rule } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { EgressSettings } from './settings/egress-settings.js';
 
@@ -23,37 +19,44 @@ export interface Surroundings {
   readonly environment: Environment;
   /** Decides which certificates are valid. */
   readonly clock: Pick<Clock, 'now'>;
-  /** False: a key in a token is read from its file alone, and no PKCS#11 module is run. */
-  readonly asksTokens?: boolean;
+  /**
+   * How far it goes; all the way by default. `files`: a key in a token is read from its file alone, and no PKCS#11
+   * module is run. `structure`: no other file is read.
+   */
+  readonly reads?: 'structure' | 'files';
 }
 
-/** A configuration as far as it can be understood. */
+/** A configuration file as far as it can be understood by itself. */
 export interface Examined<Settings> {
   /** Complete when there are no faults. */
   readonly settings: Loose<Settings>;
-  /** The files that correct settings name, in the order of the file. */
+  /** The files that correct settings name. */
   readonly files: readonly FileSetting[];
   readonly faults: readonly Fault[];
-  /** Values that need a variable that is not set; each is also among the faults. */
-  readonly unset: readonly UnsetVariable[];
   readonly places: Places;
-  /** The file is not YAML, or so much is wrong that checking stopped before the end. */
-  readonly hasMore: boolean;
 }
 
 /** Checks the content of a configuration file: structure, each value, and the rules between settings. */
 export function examine<Settings>(
-  { fields, rules }: Pick<ConfigurationKind<Settings, unknown>, 'fields' | 'rules'>,
-  { tree, placeholders, ...read }: YamlContent,
+  kind: Pick<ConfigurationKind<Settings, unknown>, 'fields' | 'rules'>,
+  { tree, placeholders, places, faults }: YamlContent,
 ): Examined<Settings> {
-  if (tree === undefined) return { ...read, settings: {} as Loose<Settings>, files: [], hasMore: true };
-  const checked = checkSettings(tree, fields, placeholders);
+  const problem = tree === undefined ? undefined : foreignTo(kind, tree);
+  if (tree === undefined || problem !== undefined) {
+    const all = problem === undefined ? faults : [{ path: WHOLE_FILE, problem }];
+    return { settings: {} as Loose<Settings>, files: [], faults: all, places };
+  }
+  const checked = checkSettings(tree, kind.fields, placeholders);
   const settings = checked.settings as Loose<Settings>;
-  const own = withoutFollowers([...read.faults, ...checked.faults]);
-  const hasMore = checked.faults.length >= MAX_FAULTS;
-  // Contradictions between settings would only follow from what was left out.
-  const between = hasMore ? [] : told(rules, settings, own);
-  return { ...read, settings, files: inOrderOf(read.places, checked.files), faults: [...own, ...between], hasMore };
+  const own = withoutFollowers([...faults, ...checked.faults]);
+  return { settings, files: checked.files, faults: [...own, ...told(kind.rules, settings, own)], places };
+}
+
+/** In a file of the other kind, every setting would be a fault. */
+function foreignTo({ fields }: Pick<ConfigurationKind<never, unknown>, 'fields'>, tree: object): string | undefined {
+  const [own, other, whose] =
+    'egress' in fields ? ['egress', 'merchants', 'a broker'] : ['merchants', 'egress', 'an egress'];
+  return Object.hasOwn(tree, other) && !Object.hasOwn(tree, own) ? `is the configuration of ${whose}` : undefined;
 }
 
 /** What rules say of settings, as far as it does not follow from other faults. */
@@ -66,59 +69,48 @@ function told<Settings>(
   return rules.flatMap((rule) => [...rule(settings, isFaulty)].map(faultSaid)).filter(({ path }) => !isFaulty(path));
 }
 
-interface Reading extends Omit<Surroundings, 'environment'> {
-  /** Where relative paths start. */
-  readonly folder: string;
-  /** False: the named files are left alone. */
-  readonly readsFiles?: boolean;
-}
-
-interface Looked<Settings> {
-  readonly settings: Loaded<Loose<Settings>>;
-  readonly ofFiles: readonly Fault[];
-  /** About everything that is free of faults, located. */
-  readonly warnings: readonly Warning[];
-  readonly named: readonly NamedFile[];
+/** A configuration with everything that it names, as far as it was read. */
+interface Inspected<Configuration> extends Findings {
+  /** In the order of the file. */
+  readonly faults: readonly Fault[];
+  /** If there are none. Frozen. */
+  readonly configuration?: Configuration & Findings;
 }
 
 /** Reads every file that an examined configuration names, even if it already has faults. */
-export async function look<Settings>(
-  kind: ConfigurationKind<Settings, unknown>,
-  { settings, files, faults, places }: Examined<Settings>,
-  { folder, clock, readsFiles = true, asksTokens = true }: Reading,
-): Promise<Looked<Settings>> {
+export async function inspect<Settings, Configuration>(
+  kind: ConfigurationKind<Settings, Configuration>,
+  { settings, files: named, faults, places }: Examined<Settings>,
+  { folder, clock, reads }: Omit<Surroundings, 'environment'> & { readonly folder: string },
+): Promise<Inspected<Configuration>> {
+  const readsFiles = reads !== 'structure';
   const modules = kind.modules(settings).filter((module) => module !== undefined);
-  const read = await readFiles(readsFiles ? files : [], { folder, tokens: { modules, asks: asksTokens } });
-  const loaded = withContents(settings, read.contents);
+  const tokens = { modules, asks: reads === undefined };
+  const { contents, ...read } = await readFiles(readsFiles ? named : [], { folder, tokens });
+  const loaded = withContents(settings, contents);
   const isFaulty = faultyAmong(faults);
-  const between = readsFiles ? [...kind.fileFaults(loaded, settings)].map(faultSaid) : [];
-  const ofFiles = [...read.faults, ...between].filter(({ path }) => !isFaulty(path));
-  const causes = [...faults, ...ofFiles];
-  const isCaused = faultyAmong(causes);
-  const found = [
-    ...read.warnings,
-    ...(readsFiles ? [...kind.fileWarnings(loaded)].map(faultSaid) : []),
-    ...certificateWarnings({ files, contents: read.contents, now: clock.now() }),
-  ].filter(({ path }) => !isCaused(path));
-  return {
-    settings: loaded,
-    ofFiles,
-    warnings: located(places, [...told(kind.warnings, settings, causes), ...found]),
-    named: files.map(asNamed),
-  };
+  const ofFiles = [...read.faults, ...(readsFiles ? [...kind.fileFaults(loaded)].map(faultSaid) : [])];
+  const all = [...faults, ...ofFiles.filter(({ path }) => !isFaulty(path))];
+  const isCaused = faultyAmong(all);
+  const ofContents = [...read.warnings, ...certificateWarnings({ files: named, contents, now: clock.now() })];
+  const warnings = located(places, [
+    ...told(kind.warnings, settings, all),
+    ...ofContents.filter(({ path }) => !isCaused(path)),
+  ]);
+  const files = named.map(asNamed);
+  const found = { faults: located(places, all), files, warnings };
+  if (all.length > 0 || !readsFiles) return found;
+  const configuration = kind.toConfiguration(loaded as unknown as Loaded<Settings>);
+  return { ...found, configuration: deepFreeze({ ...configuration, files, warnings }) };
 }
 
-/** @throws ConfigurationError with the faults of all files and of the configuration, in the order of the latter */
-export async function loadExamined<Settings, Configuration>(
-  kind: ConfigurationKind<Settings, Configuration>,
-  examined: Examined<Settings>,
-  reading: Reading,
-): Promise<Configuration & Findings> {
-  const { settings, ofFiles, warnings, named } = await look(kind, examined, reading);
-  const faults = [...examined.faults, ...ofFiles];
-  if (faults.length > 0) throw new ConfigurationError(located(examined.places, faults), examined);
-  const configuration = kind.toConfiguration(settings as unknown as Loaded<Settings>);
-  return deepFreeze({ ...configuration, files: named, warnings });
+/** @throws ConfigurationError with every fault */
+export function assertRight<Configuration>({
+  configuration,
+  faults,
+}: Inspected<Configuration>): Configuration & Findings {
+  if (configuration === undefined) throw new ConfigurationError(faults);
+  return configuration;
 }
 
 /**
@@ -126,21 +118,66 @@ export async function loadExamined<Settings, Configuration>(
  * @throws ConfigurationError with every fault at once: those of the file, and those of all files that it names
  */
 export async function loadConfiguration(file: string, surroundings: Surroundings): Promise<BrokerConfiguration> {
-  return await load(brokerKind, file, surroundings);
+  const content = await readYamlFile(file, surroundings.environment);
+  return assertRight(await inspectContent(brokerKind, content, { file, ...surroundings }));
 }
 
 /** `loadConfiguration` for the file of an egress. */
 export async function loadEgressConfiguration(file: string, surroundings: Surroundings): Promise<EgressConfiguration> {
-  return await load(egressKind, file, surroundings);
+  const content = await readYamlFile(file, surroundings.environment);
+  return assertRight(await inspectContent(egressKind, content, { file, ...surroundings }));
 }
 
-async function load<Settings, Configuration>(
+function inspectContent<Settings, Configuration>(
   kind: ConfigurationKind<Settings, Configuration>,
-  file: string,
-  { environment, ...reading }: Surroundings,
-): Promise<Configuration & Findings> {
-  const examined = examine(kind, await readYamlFile(file, environment));
-  return await loadExamined(kind, examined, { folder: dirname(resolve(file)), ...reading });
+  content: YamlContent,
+  { file, ...surroundings }: Surroundings & { readonly file: string },
+): Promise<Inspected<Configuration>> {
+  return inspect(kind, examine(kind, content), { ...surroundings, folder: dirname(resolve(file)) });
+}
+
+interface Partly<Configuration> extends Omit<Inspected<Configuration>, 'faults'> {
+  /**
+   * Every fault in what could be checked and, unless only the structure is checked, the variables that are not set;
+   * absent if only those are missing.
+   */
+  readonly error?: ConfigurationError;
+  /** Settings that need a variable that is not set, in the order of the file. */
+  readonly unset: readonly Fault[];
+}
+
+/** What is wrong in a configuration, and what could not be checked. */
+export type PartlyChecked =
+  | ({ readonly kind: 'broker' } & Partly<BrokerConfiguration>)
+  | ({ readonly kind: 'egress' } & Partly<EgressConfiguration>);
+
+/**
+ * Checks a configuration file of either kind as far as possible without variables that are not set and, if requested,
+ * without the files that it names: a build machine has none of the secrets.
+ * @throws ConfigurationError if the file cannot be read
+ */
+export async function checkConfiguration(file: string, surroundings: Surroundings): Promise<PartlyChecked> {
+  const content = await readYamlFile(file, surroundings.environment);
+  const place = { file, ...surroundings };
+  return isEgressFile(content)
+    ? { kind: 'egress', ...partly(await inspectContent(egressKind, content, place), place) }
+    : { kind: 'broker', ...partly(await inspectContent(brokerKind, content, place), place) };
+}
+
+function partly<Configuration>(
+  { faults, ...found }: Inspected<Configuration>,
+  { reads }: Pick<Surroundings, 'reads'>,
+): Partly<Configuration> {
+  const unset = faults.filter(({ variable }) => variable !== undefined);
+  const wrong = faults.filter((fault) => !unset.includes(fault));
+  const error = new ConfigurationError(reads === 'structure' ? wrong : faults, found.warnings);
+  return { ...found, unset, ...(wrong.length > 0 && { error }) };
+}
+
+/** Whether the root member of a file, misspelt or not, says that it is for an egress. */
+function isEgressFile({ tree = {} }: YamlContent): boolean {
+  if (Object.hasOwn(tree, 'egress')) return true;
+  return !Object.hasOwn(tree, 'merchants') && nearestName('egress', Object.keys(tree)) !== undefined;
 }
 
 /** Reads and checks the text of a broker's configuration file as `loadConfiguration` does, but no other file. */
@@ -155,13 +192,10 @@ export function parseEgressConfiguration(text: string, environment: Environment)
 }
 
 function parse<Settings>(kind: ConfigurationKind<Settings, unknown>, content: YamlContent): Settings & Findings {
-  const { settings, files, faults, places, hasMore } = examine(kind, content);
-  if (faults.length > 0) throw new ConfigurationError(located(places, faults), { hasMore });
-  return deepFreeze({
-    ...(settings as Settings),
-    files: files.map(asNamed),
-    warnings: told(kind.warnings, settings, []),
-  });
+  const { settings, files, faults, places } = examine(kind, content);
+  if (faults.length > 0) throw new ConfigurationError(located(places, faults));
+  const warnings = told(kind.warnings, settings, []);
+  return deepFreeze({ ...(settings as Settings), files: files.map(asNamed), warnings });
 }
 
 const asNamed = ({ path, file, rule }: FileSetting): NamedFile => ({ path, file, content: rule.kind });
@@ -174,40 +208,18 @@ export interface Schedule {
 
 /** Paths without which there is no schedule; every other value may depend on a variable that is not set. */
 const DECISIVE =
-  /^(?:store(?:\.(?:type|onStoreOutage))?|merchants(?:\[\d+\](?:\.(?:id|session.*|gateway(?:\.(?:timeout|largestClockSkew|supersedes))?))?)?)$/;
+  /^store(?:\.type)?$|^merchants(?:\[\d+\](?:\.(?:id|session.*|gateway(?:\.(?:timeout|largestClockSkew|supersedes))?))?)?$/;
 
 /**
  * Reads the settings that determine a broker's renewals: this needs no secret and reads no other file.
  * @throws ConfigurationError with every fault of the file, and with the unset variables that affect the schedule
  */
 export async function readSchedule(file: string, environment: Environment): Promise<Schedule> {
-  const { settings, faults, unset, places, hasMore } = examine(brokerKind, await readYamlFile(file, environment));
-  const idle = new Set(unset.map(({ path }) => path).filter((path) => !DECISIVE.test(path)));
-  const decisive = faults.filter(({ path }) => !idle.has(path));
-  if (decisive.length > 0) throw new ConfigurationError(located(places, decisive), { hasMore });
+  const { settings, faults, places } = examine(brokerKind, await readYamlFile(file, environment));
+  const decisive = faults.filter(({ path, variable }) => variable === undefined || DECISIVE.test(path));
+  if (decisive.length > 0) throw new ConfigurationError(located(places, decisive));
   const { store, merchants } = settings as BrokerSettings;
-  return {
-    store,
-    merchants: merchants.map((merchant) => ({ id: merchant.id, session: sessionOptions(merchant, store) })),
-  };
-}
-
-/** Whether the root member of a file, misspelt or not, says that it is for an egress. */
-export function isEgressFile({ tree }: YamlContent): boolean {
-  if (typeof tree !== 'object') return false;
-  if (Object.hasOwn(tree, 'egress')) return true;
-  return !Object.hasOwn(tree, 'merchants') && nearestName('egress', Object.keys(tree)) !== undefined;
-}
-
-type Kind = 'broker' | 'egress';
-
-/** The kind of a file, by a root member that only that kind has; undefined if it has neither, or cannot be read. */
-export async function configurationKindOf(file: string, environment: Environment): Promise<Kind | undefined> {
-  const found = await readTextFile(file, MAX_FILE_BYTES);
-  if (found.kind === 'fault') return undefined;
-  const content = readYaml(found.text, environment);
-  if (isEgressFile(content)) return 'egress';
-  return typeof content.tree === 'object' && Object.hasOwn(content.tree, 'merchants') ? 'broker' : undefined;
+  return { store, merchants: merchants.map((merchant) => ({ id: merchant.id, session: sessionOptions(merchant) })) };
 }
 
 /** @throws ConfigurationError if the file cannot be read; faults in its content are not thrown yet */

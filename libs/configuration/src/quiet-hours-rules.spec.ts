@@ -1,6 +1,6 @@
 import { parseDurationMs } from '#libs/clock';
 import { ConfigurationError } from './fault.js';
-import { nearestName } from './nearest-name.js';
+import { nearestName } from './check-settings.js';
 import { parseConfiguration } from './load-configuration.js';
 
 interface Examined {

@@ -1,7 +1,33 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Loose } from './check-settings.js';
 import type { Fault } from './fault.js';
+import type { Loaded, NamedFile } from './named-files.js';
+import type { Fields } from './setting.js';
 import type { GatewaySettings } from './settings/broker-settings.js';
+
+/** What is known besides the settings themselves. */
+export interface Findings {
+  /** Every file that is named anywhere in the configuration. */
+  readonly files: readonly NamedFile[];
+  /** Does not stop the start but should be fixed, e.g. a key file that others can read. */
+  readonly warnings: readonly Fault[];
+}
+
+/** A kind of configuration file: its settings, the rules between them, and the options made from them. */
+export interface ConfigurationKind<Settings, Configuration> {
+  /** The whole file. */
+  readonly fields: Fields;
+  /** Contradictions between settings. */
+  readonly rules: readonly Rule<Settings>[];
+  /** Problems that do not stop the start, in settings that are each correct on their own. */
+  readonly warnings: readonly Rule<Settings>[];
+  /** Contradictions between the contents of files, as far as they could be read. */
+  readonly fileFaults: (settings: Loaded<Loose<Settings>>) => Iterable<string>;
+  /** The PKCS#11 modules that key files may name. */
+  readonly modules: (settings: Loose<Settings>) => readonly (string | undefined)[];
+  /** Turns settings without faults, with the contents of their files, into the options that the program works with. */
+  readonly toConfiguration: (settings: Loaded<Settings>) => Configuration;
+}
 
 /**
  * What is wrong between settings that are each correct on their own: sentences that begin with the path of the setting

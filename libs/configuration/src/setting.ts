@@ -17,14 +17,7 @@ type Kind =
   | ({ readonly kind: 'text' | 'number' | 'flag' | 'flag or text' } & Checked)
   | ({ readonly kind: 'texts'; readonly least: number } & Checked)
   | { readonly kind: 'section'; readonly of: Fields }
-  | List;
-
-interface List {
-  readonly kind: 'list';
-  readonly of: Fields;
-  readonly least: number;
-  readonly most: number;
-}
+  | { readonly kind: 'list'; readonly of: Fields; readonly least: number; readonly most: number };
 
 export type Shape = Kind & {
   /** Markdown, on one line. docs/configuration.md is generated from it: `npm run reference`. */
@@ -110,7 +103,7 @@ export function list<F extends Fields>(
     least = 0,
     most = Infinity,
     byDefault = least === 0 ? [] : undefined,
-  }: Partial<Pick<List, 'least' | 'most'>> & { byDefault?: Tree } = {},
+  }: { readonly least?: number; readonly most?: number; readonly byDefault?: Tree } = {},
 ): Setting<readonly Values<F>[], false> {
   return new Setting({ kind: 'list', of, least, most, byDefault });
 }

@@ -102,18 +102,6 @@ describe('withSettingsTable', () => {
       `# A\n${begin}\n\n${settingsTable(lamp)}\n\n${end}\n| b |\n`,
     );
   });
-
-  it.each([
-    ['no markers', ''],
-    ['no end', begin],
-    ['no begin', end],
-    ['the end first', `${end}${begin}`],
-    ['an end on either side', `${end}${begin}${end}`],
-    ['two begins', `${begin}${begin}${end}`],
-    ['two ends', `${begin}${end}${end}`],
-  ])('refuses a document with %s', (_fault, document) => {
-    expect(() => withSettingsTable(document, lamp)).toThrow(TypeError);
-  });
 });
 
 describe('a setting without a meaning', () => {

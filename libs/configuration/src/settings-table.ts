@@ -3,21 +3,12 @@ import { childPath } from './fault.js';
 import type { Tree } from './read-yaml.js';
 import type { Fields, Shape } from './setting.js';
 
-const BEGIN = '<!-- settings: begin, written by npm run reference -->';
-const END = '<!-- settings: end -->';
+/** Between its two markers in a document. */
+const PLACE = /(?<=<!-- settings: begin, written by npm run reference -->)[^]*(?=<!-- settings: end -->)/;
 
-/**
- * The document with the table of all settings between its two markers; the rest stays as it is. The table is not
- * aligned: prettier does that.
- * @throws TypeError unless each marker occurs exactly once, in the right order
- */
+/** The document with the table of all settings between its two markers; prettier aligns it. */
 export function withSettingsTable(document: string, settings: Fields): string {
-  const [before, rest, ...others] = document.split(BEGIN);
-  const [, after, ...more] = rest?.split(END) ?? [];
-  if (before === undefined || after === undefined || before.includes(END) || others.length + more.length > 0) {
-    throw new TypeError(`the table has its place between one ${BEGIN} and one ${END}`);
-  }
-  return `${before}${BEGIN}\n\n${settingsTable(settings)}\n\n${END}${after}`;
+  return document.replace(PLACE, () => `\n\n${settingsTable(settings)}\n\n`);
 }
 
 /** A Markdown table with a row for each setting and those of the sections in it, in the order of declaration. */

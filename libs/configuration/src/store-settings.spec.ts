@@ -76,7 +76,6 @@ describe('the settings of the store', () => {
     ['a node without port', { type: 'redis', cluster: ['a'] }, 'store.cluster[0] must be host:port'],
     ['an invalid port', { type: 'redis', cluster: ['a:0'] }, 'store.cluster[0] must be host:port'],
     ['sentinels without a name', { type: 'redis', sentinels: ['a:1'] }, 'store.name is missing'],
-    ['a name without sentinels', { type: 'redis', url: 'redis://a', name: 'x' }, 'store.name has no effect'],
     ['a user without password', { type: 'redis', url: 'redis://a', username: 'x' }, 'store.passwordFile is missing'],
     [
       'credentials in two places',

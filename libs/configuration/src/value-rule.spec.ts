@@ -15,6 +15,41 @@ const tables: Record<string, Table> = {
     good: ['127.0.0.1', '::1', 'localhost', 'broker.shop-1.svc', '0.0.0.0'],
     bad: ['', 'a:80', 'a b', 'http://a', '-a', 'a..b', '[::1]', 'a/b', `${'a'.repeat(64)}.b`],
   },
+  routePath: {
+    rule: rules.routePath,
+    good: [
+      '/pay',
+      '/ecom/execute_request/**',
+      '/ecom/*/status',
+      '/**',
+      '/*',
+      '/v1/*/**',
+      '/.well-known/a.b',
+      "/a-b_c~1!$&'()+,;=:@",
+    ],
+    bad: [
+      '',
+      '/',
+      'ecom/pay',
+      'https://gateway.example/ecom',
+      '/ecom//pay',
+      '/ecom/',
+      '/ecom/../admin',
+      '/ecom/./pay',
+      '/ecom/%2e%2e/admin',
+      '/ecom?a=b',
+      '/ecom#a',
+      '/ecom\\pay',
+      '/ecom/a b',
+      '/ecom\n',
+      '/оплата',
+      '/ecom/pay*',
+      '/ecom/**pay',
+      '/ecom/***',
+      '/**/pay',
+      `/${'a'.repeat(512)}`,
+    ],
+  },
   uuid: {
     rule: rules.uuid,
     good: ['137d9304-0368-11ed-b939-0242ac120002', '137D9304-0368-11ED-B939-0242AC120002'],
@@ -117,4 +152,15 @@ const tables: Record<string, Table> = {
 describe.each(Object.entries(tables))('the rule %s', (_name, { rule, good, bad }) => {
   it.each(good)('accepts %j', (text) => expect(rule.read(text)).toBeDefined());
   it.each(bad)('refuses %j', (text) => expect(rule.read(text)).toBeUndefined());
+});
+
+describe('an address and its port', () => {
+  it.each([
+    ['127.0.0.1', '127.0.0.1:24080'],
+    ['localhost', 'localhost:24080'],
+    ['::', '[::]:24080'],
+    ['fd00::2', '[fd00::2]:24080'],
+  ])('can be told apart: %s', (host, written) => {
+    expect(rules.writtenAddress({ host, port: 24_080 })).toBe(written);
+  });
 });

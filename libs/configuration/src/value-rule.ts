@@ -108,7 +108,7 @@ export function isCallerName(text: string): boolean {
 const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 /** Lower or upper case. The hash of the empty text would let in a caller who presents no token. */
 export const sha256Hex: TextRule = {
-  expects: 'the SHA-256 of a token as 64 hexadecimal digits (not of an empty one)',
+  expects: 'the SHA-256 of a token as 64 hexadecimal digits (not of an empty one): printf %s "$TOKEN" | sha256sum',
   read: (text) => {
     const hash = text.toLowerCase();
     return /^[0-9a-f]{64}$/.test(hash) && hash !== SHA256_OF_NOTHING ? hash : undefined;
@@ -208,7 +208,6 @@ const MAX_PATH_LENGTH = 512;
 const LITERAL_PART = /^(?!\.{1,2}$)[\w.~!$&'()+,;=:@-]+$/;
 const ONE = '*';
 const REST = '**';
-const partsOf = (path: string): string[] => path.slice(1).split('/');
 
 /** `/ecom/execute_request/hpp/**`: `*` is exactly one part of a path, `**` at its end is one or more. */
 export const routePath = accepted(
@@ -217,19 +216,17 @@ export const routePath = accepted(
   (text) =>
     text.startsWith('/') &&
     text.length <= MAX_PATH_LENGTH &&
-    partsOf(text).every(
-      (part, index, { length }) => part === ONE || (part === REST ? index === length - 1 : LITERAL_PART.test(part)),
-    ),
+    text
+      .slice(1)
+      .split('/')
+      .every(
+        (part, index, { length }) => part === ONE || (part === REST ? index === length - 1 : LITERAL_PART.test(part)),
+      ),
 );
 
-/** Whether every path of `later` is also one of `earlier`. Both are accepted by `routePath`. */
-export function covers(earlier: string, later: string): boolean {
-  const [wide, narrow] = [partsOf(earlier), partsOf(later)];
-  for (const [index, part] of wide.entries()) {
-    const other = narrow[index];
-    if (other === undefined) return false;
-    if (part === REST) return true;
-    if (other === REST || (part !== ONE && part !== other)) return false;
-  }
-  return wide.length === narrow.length;
+/**
+ * As written in a URL: an IPv6 address is in brackets, since its last group could otherwise be mistaken for the port.
+ */
+export function writtenAddress({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

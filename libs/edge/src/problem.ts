@@ -18,11 +18,14 @@ export interface Problem {
 const PROBLEM_TYPE_PREFIX = 'urn:session-broker:problem:';
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';
 
-/** The only text that gets out is constant, or was written for a caller that can correct the request. */
-export function problemOf(error: BrokerError, requestId: string): Problem {
+/**
+ * The only text that gets out is constant, or was written for a caller that can correct the request.
+ * @param cause what is wrong, in a sentence for people
+ */
+export function problemOf(error: BrokerError, requestId: string, cause = error.publicCause): Problem {
   const { status, title } = errorCodes[error.code];
-  const { reason, publicCause: cause } = error;
-  const detail = reason === undefined ? ownDetail(error) : unavailableReasons[reason].caller;
+  const { reason } = error;
+  const detail = reason === undefined ? ownDetail(error) : unavailableReasons[reason];
   return {
     type: `${PROBLEM_TYPE_PREFIX}${error.code}`,
     title,

@@ -1,5 +1,5 @@
+import { leadsElsewhere, toldCall } from '#libs/causes';
 import { portOf } from '#libs/outbound';
-import { causeOf, leadsElsewhere } from '#libs/session';
 import { type FetchFailure, MAX_DOCUMENT_BYTES, type PublishedPlace } from './fetch-published.js';
 
 /** Why the issuer's document cannot be fetched. It consists of constant text, addresses and codes. */
@@ -26,7 +26,7 @@ export function whatIsWrong(failure: FetchFailure, { uri }: Pick<PublishedPlace,
       return ofExchange(failure.end, peer);
     case 'no_answer_in_time': {
       const mark = failure.wasReached ? {} : { mark: 'UND_ERR_CONNECT_TIMEOUT' };
-      const { text } = causeOf({ kind: 'timeout', trace: { peer, ...mark } });
+      const { text } = toldCall({ kind: 'timeout', trace: { peer, ...mark } });
       const remedy = failure.wasReached ? 'ask those who run the issuer why it does not answer' : SEE_WAY;
       return trouble('tryLater', text, remedy);
     }
@@ -54,7 +54,7 @@ const remedies: Readonly<Record<string, string>> = {
 
 function ofExchange({ kind, mark }: Extract<FetchFailure, { kind: 'no_answer' }>['end'], peer: string): Trouble {
   const failed = { kind: kind === 'untrusted' ? 'refused' : 'transient', trace: { mark, peer } } as const;
-  const { text } = causeOf(failed);
+  const { text } = toldCall(failed);
   if (kind === 'untrusted') {
     const remedy =
       'put the authority of its certificate into auth.jwt.jwksCaFile (of Kubernetes: ca.crt of the ConfigMap kube-root-ca.crt), and compare the host in auth.jwt.jwksUri';

@@ -1,5 +1,13 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
-import { ageMsOf, generationOf, type Held, type Merchant, type Now, serveFactsOf } from './merchant.js';
+import {
+  ageMsOf,
+  generationOf,
+  type Held,
+  type LastingReport,
+  type Merchant,
+  type Now,
+  serveFactsOf,
+} from './merchant.js';
 import type { DeathReport, StoredReport } from './ports/session-store.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { SessionsBefore } from './session-admission.js';
@@ -51,7 +59,7 @@ export function areForeign(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>
   if (held === undefined || (deathsUpTo(held) ?? 0) < DEATHS_OF_A_DUEL) return false;
   if (held.verdict !== 'died_early') return isEarly(merchant, held, now);
   const ageMs = ageMsOf(merchant, now);
-  const longMs = QUIET_PAUSES * (now.settings?.foreignAuthorizerPauseMs ?? 0);
+  const longMs = QUIET_PAUSES * pauseOf(now);
   // Silence after the end says nothing: nobody has a session left to report.
   const sinceEndMs = Math.max(0, ageMs - msBetween(held.session.createdAt, held.session.expiresAt));
   // A spent budget may refuse a report for longer than a pause: it is a report all the same.
@@ -71,21 +79,21 @@ export function quietMs(merchant: Merchant, now: Pick<Now, 'ms'>): number {
   return reportedAtMs === undefined ? ageMsOf(merchant, now) : now.ms - reportedAtMs;
 }
 
+function pauseOf({ settings }: Pick<Now, 'settings'>): number {
+  return settings?.foreignAuthorizerPauseMs ?? 0;
+}
+
 /** How far apart renewals for rejections are kept: far if somebody else creates, or if the bank did not say. */
 export function pauseMs(merchant: Merchant, reason: string | undefined, now: Pick<Now, 'ms' | 'settings'>): number {
   const isApart = areForeign(merchant, now) || !isDeathCode(reason);
-  return isApart ? (now.settings?.foreignAuthorizerPauseMs ?? 0) : 0;
+  return isApart ? pauseOf(now) : 0;
 }
 
 /**
  * What the next session has to say about those before it.
  * @param isDoubtful an earlier call may still be carried out, and end it
  */
-export function beforeNext(
-  merchant: Merchant,
-  isDoubtful: boolean,
-  now: Pick<Now, 'ms' | 'settings'>,
-): SessionsBefore {
+export function beforeNext(merchant: Merchant, isDoubtful: boolean, now: Pick<Now, 'ms' | 'settings'>): SessionsBefore {
   const { held } = merchant;
   const deaths = held === undefined ? 0 : (deathsUpTo(held) ?? 0);
   if (areForeign(merchant, now)) return { deathsBefore: deaths };
@@ -97,7 +105,11 @@ export function beforeNext(
 }
 
 /** A consumer has found this generation dead. */
-export function noteRejected(held: Held, generation: number, reason: string | undefined, now: Pick<Now, 'ms'>): Held {
+export function noteRejected(
+  held: Held,
+  { generation, reason }: { readonly generation: number; readonly reason: string | undefined },
+  now: Pick<Now, 'ms'>,
+): Held {
   if (held.session.generation !== generation) return held;
   return { ...held, isReported: true, ...(isDeathCode(reason) ? { reportedAtMs: now.ms } : {}) };
 }
@@ -125,15 +137,6 @@ export function diedEarly(held: Held, now: Pick<Now, 'ms'>): Held {
 
 function reportedAt(held: Held, atMs: number): Held {
   return { ...held, reportedAtMs: Math.max(atMs, held.reportedAtMs ?? -Infinity) };
-}
-
-/** A report of the held session that something lasting kept from being acted on. The other replicas read it in the store. */
-export interface LastingReport {
-  readonly atMs: number;
-  /** What held up a newer one; absent if every replica sees the reason for itself. */
-  readonly heldUp: { readonly by: 'budget' | 'cool_down'; readonly untilMs: number } | undefined;
-  /** Whether the store has it, as far as this replica knows. */
-  readonly store: 'untold' | 'telling' | 'told';
 }
 
 /** What people are told of it. */
@@ -170,15 +173,18 @@ export function reportAfter(
   if (held?.session.generation !== generation || result === undefined || !LASTING.has(result.kind)) return known;
   const report = { atMs: now.ms, heldUp: heldUpBy(result, now), store: 'untold' } as const;
   if (known === undefined || isNews(report, known)) return report;
-  const saidAgainMs = SAID_AGAIN_PER_PAUSE * (now.settings?.foreignAuthorizerPauseMs ?? 0);
+  const saidAgainMs = SAID_AGAIN_PER_PAUSE * pauseOf(now);
   if (now.ms - known.atMs < saidAgainMs) return known;
-  const isLater = (report.heldUp?.untilMs ?? 0) > (known.heldUp?.untilMs ?? 0);
-  return { ...report, heldUp: (isLater ? report : known).heldUp };
+  return { ...report, heldUp: laterOf(report.heldUp, known.heldUp) };
 }
 
 function heldUpBy(result: RenewalResult, now: Pick<Now, 'ms'>): LastingReport['heldUp'] {
   if (result.kind === 'budget_exhausted') return { by: 'budget', untilMs: now.ms + result.retryInMs };
   return result.kind === 'cooled_down' ? { by: 'cool_down', untilMs: now.ms + result.retryInMs } : undefined;
+}
+
+function laterOf(one: LastingReport['heldUp'], other: LastingReport['heldUp']): LastingReport['heldUp'] {
+  return (one?.untilMs ?? 0) > (other?.untilMs ?? 0) ? one : other;
 }
 
 /** A repetition or an earlier end is none: replicas refused for different reasons would tell each other without end. */
@@ -191,17 +197,20 @@ function isNews({ heldUp }: LastingReport, { heldUp: before }: LastingReport): b
 export function withStoredReport(merchant: Merchant, stored: StoredReport | undefined, now: Now): Merchant {
   const { held, report: known } = merchant;
   if (held === undefined) return merchant;
-  if (stored?.generation !== held.session.generation) {
-    // A store that has lost it is told again.
-    if (stored !== undefined || known === undefined || !stands(known, now)) return merchant;
-    return { ...merchant, report: { ...known, store: known.store === 'told' ? 'untold' : known.store } };
-  }
+  if (stored?.generation !== held.session.generation) return stored === undefined ? toldAgain(merchant, now) : merchant;
   const judged = stored.diedEarly ? diedEarly(held, now) : held;
   // With a store clock that was set back, one old report would look new every time.
   const isDuel = judged.verdict === 'died_early' && stored.ageMs >= 0;
   const reported = { ...(isDuel ? reportedAt(judged, now.ms - stored.ageMs) : judged), isReported: true };
   const report = known === undefined || known.store === 'told' ? lastingFrom(stored, now) : known;
   return { ...merchant, held: reported, report };
+}
+
+/** A store that has lost a report is told again. */
+function toldAgain(merchant: Merchant, now: Now): Merchant {
+  const { report } = merchant;
+  if (report?.store !== 'told' || !stands(report, now)) return merchant;
+  return { ...merchant, report: { ...report, store: 'untold' } };
 }
 
 /** Never held up for longer than was reported, however the store's clock was moved. */
@@ -223,7 +232,10 @@ export function storedForm({ held, report }: Merchant, mayProve: boolean, now: P
 }
 
 /** For the held session; undefined if nothing lasting stands, or if it is no longer served. */
-export function reportedDeathOf(merchant: Merchant, now: Pick<Now, 'ms' | 'wall' | 'suspectMs'>): ReportedDeath | undefined {
+export function reportedDeathOf(
+  merchant: Merchant,
+  now: Pick<Now, 'ms' | 'wall' | 'suspectMs'>,
+): ReportedDeath | undefined {
   const { report } = merchant;
   // After its end, a session is replaced like any other.
   if (report === undefined || !stands(report, now) || serveFactsOf(merchant, now).leftMs <= 0) return undefined;

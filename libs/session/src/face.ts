@@ -1,10 +1,10 @@
 import type { HeldSessions } from './held-sessions.js';
-import type { Cause } from './failure-cause.js';
 import type { Input } from './life.js';
-import type { RefusedWish } from './refusal-cause.js';
+import type { Cause, RefusedWish } from './cause.js';
 import { meansStoreIsAhead, type RenewalResult } from './renewal-result.js';
 import type { Explainer } from './session-unavailable.js';
-import { isStoreOutage, type StoreTrouble } from './store-health.js';
+import type { StoreTrouble } from './merchant-condition.js';
+import { isStoreOutage } from './store-health.js';
 
 type Wanted = Omit<Extract<Input, { readonly on: 'wanted' }>, 'on'>;
 

@@ -17,8 +17,7 @@ interface FailedCall {
 /** Judges a failed call. */
 export function failedCall(
   merchant: Merchant,
-  { lease: { failures }, settings }: Granted,
-  failure: GatewayFailure,
+  { lease: { failures }, settings, failure }: Granted & { readonly failure: GatewayFailure },
   now: Now,
 ): FailedCall {
   const { shownCode: msgCode, retryAfterMs, wasReached, trace } = failure;

@@ -1,3 +1,8 @@
+/** Our own marks: an exchange without TLS broke off, but a TLS handshake with the same port did not; … */
+export const TLS_SPOKEN = 'ERR_BROKER_TLS_SPOKEN';
+/** … and a complete session arrived that had already expired. */
+export const PAST_EXPIRY = 'ERR_BROKER_PAST_EXPIRY';
+
 /** What is known about a failed call beyond its kind and the gateway's code. All of it may be shown to anybody. */
 export interface FailureTrace {
   /** The code of the operating system, of TLS or of the HTTP client, such as `ECONNREFUSED`. */

@@ -2,38 +2,32 @@ import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
 
 /** Enters until there is no room left. */
-async function fill(load: GatewayLoad, gateway = 'bank'): Promise<number> {
+function fill(load: GatewayLoad, gateway = 'bank'): number {
   let entered = 0;
-  while (load.hasRoom(gateway)) {
-    await load.enter(gateway);
-    entered += 1;
-  }
+  while (load.hasRoom(gateway)) load.enter(gateway, () => (entered += 1));
   return entered;
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nothing = (): void => undefined;
 
 describe('calls to one gateway', () => {
-  it('are sixteen at once at first, for each gateway by itself', async () => {
+  it('are sixteen at once at first, for each gateway by itself', () => {
     const load = new GatewayLoad();
-    expect(await fill(load)).toBe(16);
+    expect(fill(load)).toBe(16);
     expect(load.hasRoom('other')).toBe(true);
-    expect(await fill(load, 'other')).toBe(16);
+    expect(fill(load, 'other')).toBe(16);
   });
 
-  it('wait for one that leaves, in their order', async () => {
+  it('wait for one that leaves, in their order', () => {
     const load = new GatewayLoad();
-    await fill(load);
+    fill(load);
     const order: string[] = [];
-    for (const name of ['first', 'second']) void load.enter('bank').then(() => order.push(name));
-    await settled();
+    for (const name of ['first', 'second']) load.enter('bank', () => order.push(name));
     expect(order).toEqual([]);
     load.leave('bank', 'refused');
-    await settled();
     expect(order).toEqual(['first']);
     expect(load.hasRoom('bank')).toBe(false);
     load.leave('bank', 'refused');
-    await settled();
     expect(order).toEqual(['first', 'second']);
     load.leave('bank', 'refused');
     expect(load.hasRoom('bank')).toBe(true);
@@ -42,72 +36,71 @@ describe('calls to one gateway', () => {
   it.each([
     [9, false],
     [8, true],
-  ])('leave half of it free while %d of sixteen are under way: %s', async (calls, isHalfFree) => {
+  ])('leave half of it free while %d of sixteen are under way: %s', (calls, isHalfFree) => {
     const load = new GatewayLoad();
-    for (let call = 0; call < calls; call += 1) await load.enter('bank');
+    for (let call = 0; call < calls; call += 1) load.enter('bank', nothing);
     expect(load.isHalfFree('bank')).toBe(isHalfFree);
   });
 
-  it('have no room while somebody waits for it', async () => {
+  it('have no room while somebody waits for it', () => {
     const load = new GatewayLoad();
-    for (let call = 0; call < 16; call += 1) await load.enter('bank');
-    void load.enter('bank');
-    void load.enter('bank');
+    for (let call = 0; call < 16; call += 1) load.enter('bank', nothing);
+    load.enter('bank', nothing);
+    load.enter('bank', nothing);
     load.leave('bank', 'refused');
     expect(load.hasRoom('bank')).toBe(false);
   });
 
   it.each(['timeout', 'transient'] as const)(
     'are half as many after one that failed by %s, and never none',
-    async (failure) => {
+    (failure) => {
       const load = new GatewayLoad();
-      await load.enter('bank');
+      load.enter('bank', nothing);
       load.leave('bank', failure);
-      expect(await fill(load)).toBe(8);
+      expect(fill(load)).toBe(8);
       for (let call = 0; call < 8; call += 1) load.leave('bank', failure);
-      expect(await fill(load)).toBe(1);
+      expect(fill(load)).toBe(1);
       load.leave('bank', failure);
-      expect(await fill(load)).toBe(1);
+      expect(fill(load)).toBe(1);
     },
   );
 
   it.each(['refused', 'revoked', 'invalid_response', 'aborted'] as const)(
     'are as many as before after one that failed by %s: the gateway kept up',
-    async (failure) => {
+    (failure) => {
       const load = new GatewayLoad();
       for (let call = 0; call < 40; call += 1) {
-        await load.enter('bank');
+        load.enter('bank', nothing);
         load.leave('bank', failure);
       }
-      expect(await fill(load)).toBe(16);
+      expect(fill(load)).toBe(16);
     },
   );
 
-  it('are one more after a round of good ones, thirty-two at most', async () => {
+  it('are one more after a round of good ones, thirty-two at most', () => {
     const load = new GatewayLoad();
-    const succeed = async (calls: number): Promise<void> => {
+    const succeed = (calls: number): void => {
       for (let call = 0; call < calls; call += 1) {
-        await load.enter('bank');
+        load.enter('bank', nothing);
         load.leave('bank');
       }
     };
-    await succeed(16);
-    expect(await fill(load)).toBe(16);
+    succeed(16);
+    expect(fill(load)).toBe(16);
     for (let call = 0; call < 16; call += 1) load.leave('bank', 'refused');
-    await succeed(1);
-    expect(await fill(load)).toBe(17);
+    succeed(1);
+    expect(fill(load)).toBe(17);
     for (let call = 0; call < 17; call += 1) load.leave('bank', 'refused');
-    await succeed(2_000);
-    expect(await fill(load)).toBe(32);
+    succeed(2_000);
+    expect(fill(load)).toBe(32);
   });
 
-  it('are let in together when a good one leaves room for more than one', async () => {
+  it('are let in together when a good one leaves room for more than one', () => {
     const load = new GatewayLoad();
-    for (let call = 0; call < 16; call += 1) await load.enter('bank');
+    for (let call = 0; call < 16; call += 1) load.enter('bank', nothing);
     let entered = 0;
-    for (let call = 0; call < 40; call += 1) void load.enter('bank').then(() => (entered += 1));
+    for (let call = 0; call < 40; call += 1) load.enter('bank', () => (entered += 1));
     for (let call = 0; call < 17; call += 1) load.leave('bank');
-    await settled();
     expect(entered).toBe(18);
   });
 });

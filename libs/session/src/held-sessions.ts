@@ -11,11 +11,10 @@ import {
   unopenedOf,
   untilRenewalMsOf,
 } from './merchant.js';
-import type { RenewalResult } from './renewal-result.js';
+import type { RenewalResult, WantedResult } from './renewal-result.js';
 import type { ServeFacts } from './serve-decision.js';
 import { StoreClock } from './store-clock.js';
 import type { Session, SessionLeft } from './session.js';
-import type { WantedResult } from './wanted-renewals.js';
 
 type HeldListener = (session: Session) => void;
 

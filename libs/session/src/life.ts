@@ -20,6 +20,7 @@ import {
   generationOf,
   type Granted,
   type Held,
+  heldFrom,
   knownOf,
   type Merchant,
   type Now,
@@ -76,15 +77,20 @@ import { triggers } from './triggers.js';
  * consumers report is told to it (`reported`), and one timer looks whether an announcement was missed (`wake`).
  */
 export function step(merchant: Merchant, input: Input, now: Now): Stepped {
-  const effects: Effect[] = [];
-  const after = reviewed(handle(merchant, input, now, effects), now, effects);
-  return { merchant: { ...after, wakeAtMs: wakeAtMsOf(after, now) }, effects };
+  const turn = { ...now, effects: [] };
+  const after = reviewed(handle(merchant, input, turn), turn);
+  return { merchant: { ...after, wakeAtMs: wakeAtMsOf(after, now) }, effects: turn.effects };
 }
 
 export interface Stepped {
   readonly merchant: Merchant;
   /** In the order in which they are carried out. */
   readonly effects: readonly Effect[];
+}
+
+/** One step: the world as it is, and what it says is to be done. */
+interface Turn extends Now {
+  readonly effects: Effect[];
 }
 
 /** What happens. An answer to an effect bears its name; one that nobody waits for any more is taken all the same. */
@@ -191,73 +197,60 @@ const MAKING = Infinity;
 const STOPPING = { kind: 'stopping', retryInMs: STORE_RETRY_MS } as const;
 const LOST = { kind: 'lost', retryInMs: 0 } as const;
 
-function handle(merchant: Merchant, input: Input, now: Now, effects: Effect[]): Merchant {
-  switch (input.on) {
-    case 'wanted':
-      return wanted(merchant, input, now, effects);
-    case 'admitted':
-      return admitted(merchant, now, effects);
-    case 'claimed':
-      return claimed(merchant, input.lease, now, effects);
-    case 'refused':
-      return refused(merchant, input.refusal, now, effects);
-    case 'unclaimed':
-      return ended(merchant, { kind: 'store_down', retryInMs: STORE_RETRY_MS }, now, effects);
-    case 'handed_over':
-      return merchant.phase.at === 'handing_over' ? callOrGiveBack(merchant, merchant.phase, now, effects) : merchant;
-    case 'created':
-      return created(merchant, input.issued, now, effects);
-    case 'not_created':
-      return notCreated(merchant, input.failure, now, effects);
-    case 'published':
-      return published(merchant, input.answer, now, effects);
-    case 'unpublished':
-      return unpublished(merchant, input.isLast, now, effects);
-    case 'broke':
-      return ended(merchant, LOST, now, effects);
-    case 'offered':
-      return offered(merchant, input, now, effects);
-    case 'stored':
-      return stored(merchant, input, now, effects);
-    case 'heard':
-      return heard(merchant, input.generation, effects);
-    case 'store_back':
-      return offering(merchant, now, effects);
-    case 'rejected':
-      return rejected(merchant, input, now, effects);
-    case 'unreplaced':
-      return telling({ ...merchant, report: reportAfter(merchant, input, now) }, now, effects);
-    case 'reported':
-      return reported(merchant, input, now, effects);
-    case 'kept':
-      return { ...merchant, keptWish: { newerThan: input.newerThan, freeAtMs: now.ms + input.freeInMs } };
-    case 'slept':
-      return slept(merchant, input.forMs, now);
-    case 'configured':
-      return configured(merchant, now, effects);
-    case 'wake':
-      return woken(merchant, now, effects);
-  }
+/** Each input is handled in one place. */
+const handlers: { readonly [On in Input['on']]: (merchant: Merchant, input: InputOn<On>, now: Turn) => Merchant } = {
+  wanted,
+  admitted: (merchant, _input, now) => admitted(merchant, now),
+  claimed,
+  refused,
+  unclaimed: (merchant, _input, now) => ended(merchant, { kind: 'store_down', retryInMs: STORE_RETRY_MS }, now),
+  handed_over: (merchant, _input, now) =>
+    merchant.phase.at === 'handing_over' ? callOrGiveBack(merchant, merchant.phase, now) : merchant,
+  created,
+  not_created: (merchant, { failure }, now) => notCreated(merchant, failure, now),
+  published,
+  unpublished,
+  broke: (merchant, _input, now) => ended(merchant, LOST, now),
+  offered,
+  stored,
+  heard,
+  store_back: (merchant, _input, now) => offering(merchant, now),
+  rejected,
+  unreplaced: (merchant, input, now) => telling({ ...merchant, report: reportAfter(merchant, input, now) }, now),
+  reported,
+  kept: (merchant, { newerThan, freeInMs }, now) => ({
+    ...merchant,
+    keptWish: { newerThan, freeAtMs: now.ms + freeInMs },
+  }),
+  slept,
+  configured: (merchant, _input, now) => configured(merchant, now),
+  wake: (merchant, _input, now) => woken(merchant, now),
+};
+
+type InputOn<On extends Input['on']> = Extract<Input, { readonly on: On }>;
+
+function handle<On extends Input['on']>(merchant: Merchant, input: InputOn<On>, now: Turn): Merchant {
+  return handlers[input.on](merchant, input, now);
 }
 
 // ---- A wish, and what stands in its way
 
-function wanted(merchant: Merchant, given: Wanted, now: Now, effects: Effect[]): Merchant {
+function wanted(merchant: Merchant, given: Wanted, now: Turn): Merchant {
   if (merchant.phase.at !== 'idle') {
     // It shares what is under way. Somebody who cannot use what is served makes that a renewal nobody waits for.
-    if (given.trigger === 'rejection' || serveFactsOf(merchant, now).freshMs <= 0) effects.push({ do: 'hurry' });
+    if (given.trigger === 'rejection' || serveFactsOf(merchant, now).freshMs <= 0) now.effects.push({ do: 'hurry' });
     return merchant;
   }
   const wish = wishOf(merchant, given, now);
   const refusal = refusalOf(merchant, wish, now);
-  if (refusal === undefined) return entering(merchant, wish, effects);
+  if (refusal === undefined) return entering(merchant, wish, now);
   const blocked = isImpatient(merchant, wish, now) ? cutShort(merchant, now) : undefined;
-  if (blocked === undefined) return ended(merchant, refusal, now, effects);
-  return entering({ ...merchant, blocked }, { ...wish, ignoresBackOff: true, cutsShort: refusal }, effects);
+  if (blocked === undefined) return ended(merchant, refusal, now);
+  return entering({ ...merchant, blocked }, { ...wish, ignoresBackOff: true, cutsShort: refusal }, now);
 }
 
-function entering(merchant: Merchant, wish: Wish, effects: Effect[]): Merchant {
-  effects.push({ do: 'enter' });
+function entering(merchant: Merchant, wish: Wish, now: Turn): Merchant {
+  now.effects.push({ do: 'enter' });
   return { ...merchant, phase: { at: 'entering', wish } };
 }
 
@@ -293,18 +286,24 @@ function isImpatient(merchant: Merchant, { trigger }: Wish, now: Now): boolean {
 }
 
 /** There is room at the gateway. The wait for it may have been long: everything is checked again. */
-function admitted(merchant: Merchant, now: Now, effects: Effect[]): Merchant {
+function admitted(merchant: Merchant, now: Turn): Merchant {
   const { phase } = merchant;
   if (phase.at !== 'entering') return merchant;
   const { wish } = phase;
-  if (now.settings === undefined || now.isStopping) return ended(merchant, STOPPING, now, effects);
-  if (generationOf(merchant) > wish.newerThan) return ended(merchant, { kind: 'already_newer' }, now, effects);
+  if (now.settings === undefined || now.isStopping) return ended(merchant, STOPPING, now);
+  if (generationOf(merchant) > wish.newerThan) return ended(merchant, { kind: 'already_newer' }, now);
   const refusal = refusalOf(merchant, wish, now) ?? waitsForOthers(wish, now);
-  if (refusal !== undefined) return ended(merchant, refusal, now, effects);
+  if (refusal !== undefined) return ended(merchant, refusal, now);
   const budget = shareOf(wish, budgetOf(merchant, now.settings));
   const wait = ceilingWait(merchant, budget, now);
-  if (wait !== undefined) return overBudget(merchant, wish, wait.retryInMs, now, effects);
-  effects.push({ do: 'claim', trigger: wish.trigger, request: claimOf(merchant, wish, budget, now.settings) });
+  if (wait !== undefined) {
+    return claimRefused(merchant, { wish, refusal: { kind: 'budget_exhausted', retryInMs: wait.retryInMs } }, now);
+  }
+  now.effects.push({
+    do: 'claim',
+    trigger: wish.trigger,
+    request: { ...claimOf(merchant, wish, now.settings), budget },
+  });
   return { ...merchant, phase: { at: 'claiming', wish, settings: now.settings, askedAtMs: now.ms } };
 }
 
@@ -315,85 +314,65 @@ function waitsForOthers({ trigger }: Wish, { graceMs }: Now): ClaimRefusal | und
 function claimOf(
   { id, floor }: Merchant,
   wish: Wish,
-  budget: ClaimRequest['budget'],
   settings: SessionSettings,
-): Omit<ClaimRequest, 'owner'> {
+): Omit<ClaimRequest, 'owner' | 'budget'> {
   const { newerThan, coolDownMs, ignoresBackOff } = wish;
   const mode = triggers[wish.trigger].waitsForDue && !wish.isOverdue ? 'when_due' : 'when_wanted';
-  return { merchant: id, leaseMs: leaseMsFor(settings), mode, newerThan, floor, budget, coolDownMs, ignoresBackOff };
+  return { merchant: id, leaseMs: leaseMsFor(settings), mode, newerThan, floor, coolDownMs, ignoresBackOff };
 }
 
 export function leaseMsFor({ handoverMs, gatewayTimeoutMs }: SessionSettings): number {
   return handoverMs + gatewayTimeoutMs + LEASE_SLACK_MS;
 }
 
-/** This process's own count, or the store's. An attempt that cut a back-off short goes back to it. */
-function overBudget(merchant: Merchant, wish: Wish, retryInMs: number, now: Now, effects: Effect[]): Merchant {
-  if (wish.cutsShort !== undefined) return ended(merchant, wish.cutsShort, now, effects);
-  const after = claimRefused(merchant, wish, replacesLiving(wish) ? 'share_spent' : 'budget_exhausted', effects);
-  return ended(after, { kind: 'budget_exhausted', retryInMs }, now, effects);
-}
-
-function refused(
-  merchant: Merchant,
-  refusal: ClaimRefusal | { readonly kind: 'already_newer' },
-  now: Now,
-  effects: Effect[],
-): Merchant {
+function refused(merchant: Merchant, { refusal }: InputOn<'refused'>, now: Turn): Merchant {
   const { phase } = merchant;
   if (phase.at !== 'claiming') return merchant;
   const { wish } = phase;
-  if (refusal.kind === 'already_newer') {
-    return ended(claimRefused(merchant, wish, refusal.kind, effects), refusal, now, effects);
-  }
-  if (refusal.kind === 'budget_exhausted' && wish.cutsShort !== undefined) {
-    return ended(merchant, wish.cutsShort, now, effects);
-  }
-  const blocked = { ...merchant, blocked: blockedBy(merchant.blocked, refusal, now, wish.coolDownMs) };
-  if (refusal.kind === 'budget_exhausted') {
-    const after = claimRefused(blocked, wish, replacesLiving(wish) ? 'share_spent' : refusal.kind, effects);
-    return ended(after, refusal, now, effects);
-  }
-  return ended(claimRefused(blocked, wish, refusal.kind, effects), refusal, now, effects);
+  const isNone = refusal.kind === 'already_newer' || fallsBack(wish, refusal);
+  const blocked = isNone ? merchant.blocked : blockedBy(merchant.blocked, refusal, { ms: now.ms, wish });
+  return claimRefused({ ...merchant, blocked }, { wish, refusal }, now);
 }
 
-type RefusedFor = Extract<SessionEvent, { readonly event: 'claim_refused' }>['reason'];
-
-/** An attempt that was due and that the budget refuses is held back, until the schedule gets any other answer. */
-function claimRefused(merchant: Merchant, { trigger }: Wish, reason: RefusedFor, effects: Effect[]): Merchant {
-  const { id } = merchant;
-  effects.push({ do: 'emit', event: { event: 'claim_refused', merchant: id, trigger, reason } });
-  if (!triggers[trigger].waitsForDue) return merchant;
-  return heldBack(merchant, reason === 'budget_exhausted', effects);
+interface RefusedClaim {
+  readonly wish: Wish;
+  readonly refusal: ClaimRefusal | { readonly kind: 'already_newer' };
 }
 
-function heldBack(merchant: Merchant, isHeldBack: boolean, effects: Effect[]): Merchant {
-  if (merchant.isHeldBack === isHeldBack) return merchant;
-  const event = isHeldBack ? 'renewal_held_back' : 'renewal_released';
-  effects.push({ do: 'emit', event: { event, merchant: merchant.id } });
-  return { ...merchant, isHeldBack };
+/** By the store, or by this process's own count of the budget. */
+function claimRefused(merchant: Merchant, { wish, refusal }: RefusedClaim, now: Turn): Merchant {
+  if (wish.cutsShort !== undefined && fallsBack(wish, refusal)) return ended(merchant, wish.cutsShort, now);
+  // What is spent for wishes need not be spent for the schedule.
+  const reason = refusal.kind === 'budget_exhausted' && replacesLiving(wish) ? 'share_spent' : refusal.kind;
+  const event = { event: 'claim_refused', merchant: merchant.id, trigger: wish.trigger, reason } as const;
+  now.effects.push({ do: 'emit', event });
+  return ended(merchant, refusal, now);
+}
+
+/** An attempt that cut a back-off short goes back to it if the budget has no call for that. */
+function fallsBack({ cutsShort }: Wish, { kind }: RefusedClaim['refusal']): boolean {
+  return cutsShort !== undefined && kind === 'budget_exhausted';
 }
 
 // ---- Under a lease
 
-function claimed(merchant: Merchant, lease: Lease, now: Now, effects: Effect[]): Merchant {
+function claimed(merchant: Merchant, { lease }: InputOn<'claimed'>, now: Turn): Merchant {
   const { phase } = merchant;
   if (phase.at !== 'claiming') {
-    effects.push({ do: 'release', lease, release: { called: false, nextDueInMs: 0 }, resumes: false });
+    now.effects.push({ do: 'release', lease, release: { called: false, nextDueInMs: 0 }, resumes: false });
     return merchant;
   }
   const { wish, settings, askedAtMs } = phase;
-  effects.push({ do: 'emit', event: { event: 'lease_granted', merchant: merchant.id, trigger: wish.trigger } });
+  now.effects.push({ do: 'emit', event: { event: 'lease_granted', merchant: merchant.id, trigger: wish.trigger } });
   const endsAtMs = askedAtMs + lease.remainingMs;
   const granted = { wish, settings, lease, endsAtMs, grantedAtMs: now.ms, isHandedOver: false };
-  const free = heldBack(merchant, false, effects);
-  const limitMs = handoverLimitMs(free, granted, now);
-  if (limitMs <= 0 || mayNotCall(free, granted, now) !== undefined) {
-    return callOrGiveBack(free, granted, now, effects);
+  const limitMs = handoverLimitMs(merchant, granted, now);
+  if (limitMs <= 0 || mayNotCall(merchant, granted, now) !== undefined) {
+    return callOrGiveBack(merchant, granted, now);
   }
   const callHeldMs = Math.min(settings.gatewayTimeoutMs, MAX_CALL_HELD_MS);
-  effects.push({ do: 'hand_over', lease, limitMs, holdForMs: Math.ceil(limitMs + callHeldMs) });
-  return { ...free, phase: { ...granted, at: 'handing_over', isHandedOver: true } };
+  now.effects.push({ do: 'hand_over', lease, limitMs, holdForMs: Math.ceil(limitMs + callHeldMs) });
+  return { ...merchant, phase: { ...granted, at: 'handing_over', isHandedOver: true } };
 }
 
 /** Zero if nobody is asked: an unplanned renewal does not wait, nor does that of a session past its margin. */
@@ -421,14 +400,15 @@ function mayNotCall(merchant: Merchant, granted: Granted, now: Now): RenewalResu
 }
 
 /** The consumers' running calls may have taken a while: everything is checked again. */
-function callOrGiveBack(merchant: Merchant, granted: Granted, now: Now, effects: Effect[]): Merchant {
+function callOrGiveBack(merchant: Merchant, granted: Granted, now: Turn): Merchant {
   const refusal = mayNotCall(merchant, granted, now);
   if (refusal !== undefined) {
-    giveUp(granted, { called: false, nextDueInMs: dueAfter(refusal, merchant, now) }, effects);
-    return ended(merchant, refusal, now, effects);
+    giveUp(granted, { called: false, nextDueInMs: dueAfter(refusal, merchant, now) }, now);
+    // The same lease may be granted again before it is free: a later call needs one of its own.
+    return ended({ ...merchant, floor: Math.max(merchant.floor, granted.lease.fence) }, refusal, now);
   }
   const { wish, settings, lease, endsAtMs, grantedAtMs, isHandedOver } = granted;
-  effects.push({ do: 'create', withinMs: endsAtMs - now.ms - PUBLISH_ALLOWANCE_MS });
+  now.effects.push({ do: 'create', withinMs: endsAtMs - now.ms - PUBLISH_ALLOWANCE_MS });
   const fromMs = now.ms - longestWindowMs(budgetOf(merchant, settings));
   return {
     ...merchant,
@@ -450,14 +430,14 @@ function dueAfter(refusal: RenewalResult, merchant: Merchant, now: Now): number 
   return refusal.kind === 'held' ? refusal.retryInMs : 0;
 }
 
-function giveUp({ lease, isHandedOver }: Granted, release: LeaseRelease, effects: Effect[]): void {
-  effects.push({ do: 'release', lease, release, resumes: isHandedOver });
+function giveUp({ lease, isHandedOver }: Granted, release: LeaseRelease, now: Turn): void {
+  now.effects.push({ do: 'release', lease, release, resumes: isHandedOver });
 }
 
 // ---- The gateway's answer
 
 /** From here on the session before this one is dead, whatever the store says: it is served at once. */
-function created(merchant: Merchant, answer: IssuedSession, now: Now, effects: Effect[]): Merchant {
+function created(merchant: Merchant, { issued: answer }: InputOn<'created'>, now: Turn): Merchant {
   const { phase } = merchant;
   if (phase.at !== 'calling') return merchant;
   const { before, askedAtMs, ...granted } = phase;
@@ -469,19 +449,19 @@ function created(merchant: Merchant, answer: IssuedSession, now: Now, effects: E
     session = admit(issued, { merchant: merchant.id, generation: lease.fence, settings, jitter: now.chance, before });
   } catch (error) {
     if (!(error instanceof GatewayFailure)) throw error;
-    return notCreated(merchant, error, now, effects);
+    return notCreated(merchant, error, now);
   }
   const ageMs = now.ms - answeredAtMs;
-  const served = adopted(merchant, { session, ageMs, kept: 'here_alone' }, now, effects);
+  const served = adopted(merchant, { session, ageMs, kept: 'here_alone' }, now);
   const publishing = { ...granted, at: 'publishing', issued, session, answeredAtMs } as const;
   const after = { ...served, phase: publishing };
   if (publishing.endsAtMs > now.ms) {
-    effects.push(publishEffect(publishing, now, 0));
+    now.effects.push(publishEffect(publishing, now, 0));
     return after;
   }
   const { generation } = session;
-  effects.push({ do: 'emit', event: { event: 'late_result', merchant: merchant.id, generation } });
-  return concluded(after, publishing, 'lease_lost', now, effects);
+  now.effects.push({ do: 'emit', event: { event: 'late_result', merchant: merchant.id, generation } });
+  return concluded(after, { ...publishing, outcome: 'lease_lost' }, now);
 }
 
 type Publishing = Extract<Merchant['phase'], { readonly at: 'publishing' }>;
@@ -493,43 +473,39 @@ function publishEffect({ lease, session, answeredAtMs }: Publishing, now: Now, a
   return { do: 'publish', lease, publication: { session, ageMs, nextDueInMs }, afterMs };
 }
 
-function published(merchant: Merchant, answer: 'published' | 'fenced', now: Now, effects: Effect[]): Merchant {
+function published(merchant: Merchant, { answer }: InputOn<'published'>, now: Turn): Merchant {
   const { phase, id } = merchant;
   if (phase.at !== 'publishing') return merchant;
   const after = { ...merchant, held: keptInStore(merchant.held, phase.session.generation) };
-  if (answer === 'published') return concluded(after, phase, 'success', now, effects);
+  if (answer === 'published') return concluded(after, { ...phase, outcome: 'success' }, now);
   const { generation } = phase.session;
-  effects.push({ do: 'emit', event: { event: 'fenced_publish', merchant: id, generation } });
-  effects.push(finished(merchant, phase, { outcome: 'lease_lost', callMs: callMsOf(phase) }, now));
-  return ended(after, LOST, now, effects);
+  now.effects.push({ do: 'emit', event: { event: 'fenced_publish', merchant: id, generation } });
+  now.effects.push(finished(merchant, { ...phase, outcome: 'lease_lost', callMs: callMsOf(phase) }, now));
+  return ended(after, LOST, now);
 }
 
 /** Nobody knows whether the store has it: the session is real all the same, and is offered. */
-function unpublished(merchant: Merchant, isLast: boolean, now: Now, effects: Effect[]): Merchant {
+function unpublished(merchant: Merchant, { isLast }: InputOn<'unpublished'>, now: Turn): Merchant {
   const { phase, id } = merchant;
   if (phase.at !== 'publishing') return merchant;
   if (!isLast && phase.endsAtMs - now.ms > PUBLISH_RETRY_PAUSE_MS) {
-    effects.push(publishEffect(phase, now, PUBLISH_RETRY_PAUSE_MS));
+    now.effects.push(publishEffect(phase, now, PUBLISH_RETRY_PAUSE_MS));
     return merchant;
   }
   const { generation } = phase.session;
-  effects.push({ do: 'emit', event: { event: 'unconfirmed_publish', merchant: id, generation } });
-  return concluded(merchant, phase, 'success', now, effects);
+  now.effects.push({ do: 'emit', event: { event: 'unconfirmed_publish', merchant: id, generation } });
+  return concluded(merchant, { ...phase, outcome: 'success' }, now);
 }
 
 /** The gateway has made a session, wherever it is kept. */
-function concluded(
-  merchant: Merchant,
-  phase: Publishing,
-  outcome: 'success' | 'lease_lost',
-  now: Now,
-  effects: Effect[],
-): Merchant {
-  effects.push(finished(merchant, phase, { outcome, callMs: callMsOf(phase) }, now));
-  if (now.settings === undefined) return ended(merchant, STOPPING, now, effects);
-  for (const event of timesOf(phase.session, phase)) effects.push({ do: 'emit', event });
-  return ended(merchant, { kind: 'renewed' }, now, effects);
+function concluded(merchant: Merchant, made: Made, now: Turn): Merchant {
+  now.effects.push(finished(merchant, { ...made, callMs: callMsOf(made) }, now));
+  if (now.settings === undefined) return ended(merchant, STOPPING, now);
+  for (const event of timesOf(made.session, made)) now.effects.push({ do: 'emit', event });
+  return ended(merchant, { kind: 'renewed' }, now);
 }
+
+type Made = Publishing & { readonly outcome: 'success' | 'lease_lost' };
 
 /** The time the store takes to keep a result is not the gateway's. */
 function callMsOf({ issued }: Publishing): number {
@@ -540,48 +516,65 @@ type Finished = Extract<SessionEvent, { readonly event: 'renewal_finished' }>;
 
 function finished(
   { id: merchant }: Merchant,
-  { wish, lease, grantedAtMs }: Granted,
-  what: Pick<Finished, 'outcome' | 'callMs' | 'failure' | 'retryInMs'>,
+  ended: Granted & Pick<Finished, 'outcome' | 'callMs' | 'failure' | 'retryInMs'>,
   now: Now,
 ): Effect {
-  const { trigger } = wish;
-  const durationMs = now.ms - grantedAtMs;
-  const event = { event: 'renewal_finished', merchant, trigger, generation: lease.fence, durationMs, ...what } as const;
+  const { wish, lease, grantedAtMs, outcome, callMs, failure, retryInMs } = ended;
+  const event: Finished = {
+    event: 'renewal_finished',
+    merchant,
+    trigger: wish.trigger,
+    outcome,
+    durationMs: now.ms - grantedAtMs,
+    callMs,
+    generation: lease.fence,
+    ...(failure === undefined ? {} : { failure }),
+    ...(retryInMs === undefined ? {} : { retryInMs }),
+  };
   return { do: 'emit', event };
 }
 
 /** A failed renewal never touches the session that is served. */
-function notCreated(merchant: Merchant, failure: GatewayFailure, now: Now, effects: Effect[]): Merchant {
+function notCreated(merchant: Merchant, failure: GatewayFailure, now: Turn): Merchant {
   const { phase, id } = merchant;
   if (phase.at !== 'calling') return merchant;
   if (failure.kind === 'aborted' && now.isStopping) {
-    giveUp(phase, { called: true, nextDueInMs: 0 }, effects);
-    effects.push({ do: 'emit', event: { event: 'renewal_abandoned', merchant: id, generation: phase.lease.fence } });
-    return ended(merchant, STOPPING, now, effects);
+    giveUp(phase, { called: true, nextDueInMs: 0 }, now);
+    now.effects.push({
+      do: 'emit',
+      event: { event: 'renewal_abandoned', merchant: id, generation: phase.lease.fence },
+    });
+    return ended(merchant, STOPPING, now);
   }
-  const { outcome, retryInMs, recorded } = failedCall(merchant, phase, failure, now);
-  giveUp(phase, { called: failure.wasReached, nextDueInMs: retryInMs, failure: recorded }, effects);
+  const { outcome, retryInMs, recorded } = failedCall(merchant, { ...phase, failure }, now);
+  giveUp(phase, { called: failure.wasReached, nextDueInMs: retryInMs, failure: recorded }, now);
   const callMs = now.ms - phase.askedAtMs;
-  effects.push(finished(merchant, phase, { outcome, callMs, failure, retryInMs: Math.round(retryInMs) }, now));
+  const howLong = { callMs, retryInMs: Math.round(retryInMs) };
+  now.effects.push(finished(merchant, { ...phase, outcome, failure, ...howLong }, now));
   // A call that was made is never given back; this one did not even have a connection.
   const callsAtMs = failure.wasReached ? merchant.callsAtMs : merchant.callsAtMs.slice(0, -1);
-  if (now.settings === undefined) return ended({ ...merchant, callsAtMs }, STOPPING, now, effects);
-  const failed = withFailure({ ...merchant, callsAtMs }, recorded, retryInMs, now);
-  return ended(failed, { kind: 'failed', because: failure.kind, retryInMs }, now, effects);
+  if (now.settings === undefined) return ended({ ...merchant, callsAtMs }, STOPPING, now);
+  const failed = withFailure({ ...merchant, callsAtMs }, { failure: recorded, retryInMs }, now);
+  return ended(failed, { kind: 'failed', because: failure.kind, retryInMs }, now);
 }
 
 /** An attempt that has failed is the one that a kept wish was waiting for, whoever made it. */
-function withFailure(merchant: Merchant, failure: RecordedFailure, retryInMs: number, now: Now): Merchant {
-  const blocked =
-    retryInMs > 0 ? blockedBy(merchant.blocked, { kind: 'backing_off', retryInMs }, now) : merchant.blocked;
+function withFailure(merchant: Merchant, { failure, retryInMs }: Failed, now: Now): Merchant {
+  const refusal = { kind: 'backing_off', retryInMs } as const;
+  const blocked = retryInMs > 0 ? blockedBy(merchant.blocked, refusal, now) : merchant.blocked;
   return { ...merchant, failure, blocked, keptWish: undefined };
 }
 
+interface Failed {
+  readonly failure: RecordedFailure;
+  readonly retryInMs: number;
+}
+
 /** The merchant is idle again, and whoever shared the wish is told. */
-function ended(merchant: Merchant, result: RenewalResult, now: Now, effects: Effect[]): Merchant {
+function ended(merchant: Merchant, result: RenewalResult, now: Turn): Merchant {
   const { phase, keptWish } = merchant;
-  effects.push({ do: 'end', result });
-  if (meansStoreIsAhead(result)) effects.push({ do: 'read', isUrgent: true });
+  now.effects.push({ do: 'end', result });
+  if (meansStoreIsAhead(result)) now.effects.push({ do: 'read', isUrgent: true });
   const after: Merchant = { ...merchant, phase: { at: 'idle' } };
   if (keptWish?.freeAtMs !== MAKING) return after;
   if (result.kind !== 'budget_exhausted') return { ...after, keptWish: undefined };
@@ -603,26 +596,25 @@ interface Arrival {
  * Takes a session into memory if it is newer than the held one, so that a late or repeated message never sets a replica
  * back. Nothing that was in the way of it, or was said of the one before, concerns it.
  */
-export function adopted(merchant: Merchant, arrival: Arrival, now: Now, effects: Effect[]): Merchant {
+export function adopted(merchant: Merchant, arrival: Arrival, now: Turn): Merchant {
   const { session, ageMs, kept } = arrival;
   const { generation } = session;
   if (now.settings === undefined || generation <= generationOf(merchant)) return merchant;
   const { held: before, keptWish, said } = merchant;
   const serverKeyChanged = before !== undefined && !haveSameServerKey(before.session, session);
   const source = kept === 'in_store' ? 'store' : 'own';
-  const event = { event: 'session_adopted', merchant: merchant.id, generation, source, ageMs, serverKeyChanged } as const;
-  effects.push({ do: 'emit', event });
-  const held: Held = {
-    session: onOurClock(session, ageMs, now.wall),
-    answeredAtMs: now.ms - ageMs,
-    kept,
-    restsUntilMs: -Infinity,
-    isReported: false,
-    verdict: 'unknown',
-    reportedAtMs: undefined,
-  };
+  const event = {
+    event: 'session_adopted',
+    merchant: merchant.id,
+    generation,
+    source,
+    ageMs,
+    serverKeyChanged,
+  } as const;
+  now.effects.push({ do: 'emit', event });
+  const held = heldFrom(onOurClock(session, ageMs, now.wall), now.ms - ageMs, { kept });
   const after: Merchant = {
-    ...heldBack(merchant, false, effects),
+    ...merchant,
     held,
     floor: Math.max(merchant.floor, generation),
     failure: undefined,
@@ -632,7 +624,7 @@ export function adopted(merchant: Merchant, arrival: Arrival, now: Now, effects:
     looks: 0,
   };
   const isLive = serveFactsOf(after, now).leftMs > 0;
-  if (isLive && said === 'ended') effects.push({ do: 'say', what: 'service_resumed' });
+  if (isLive && said === 'ended') now.effects.push({ do: 'say', what: 'service_resumed' });
   return { ...after, said: isLive ? 'nothing' : said, lookAtMs: now.ms + untilLookMs(after, now) };
 }
 
@@ -644,70 +636,67 @@ function answeredAt({ receivedAt }: IssuedSession, askedAtMs: number, now: Now):
   return Math.max(askedAtMs, now.ms - Math.max(0, msBetween(receivedAt, now.wall)));
 }
 
-type Read = Extract<Input, { readonly on: 'stored' }>;
-
 /** The answer of a read. What was noted while it was on its way, a failure or a session, is newer than it. */
-function stored(merchant: Merchant, { state, ageMs, failureBefore }: Read, now: Now, effects: Effect[]): Merchant {
+function stored(merchant: Merchant, { state, ageMs, failureBefore }: InputOn<'stored'>, now: Turn): Merchant {
   if (now.settings === undefined) return merchant;
-  let after = withStoredFailure(merchant, state, failureBefore, now);
+  let after = withStoredFailure(merchant, { state, failureBefore }, now);
   if (state.stored.kind === 'session') {
     const { session } = state.stored;
-    after = adopted(after, { session, ageMs, kept: 'in_store' }, now, effects);
+    after = adopted(after, { session, ageMs, kept: 'in_store' }, now);
   }
-  after = telling(withStoredReport(after, state.reportedDead, now), now, effects);
-  if (state.stored.kind === 'unopenable') after = withUnopened(after, state.stored.generation, effects);
-  after = lostByStore(after, state, now, effects);
-  if (after.isLookedAt) after = renewedIfDue({ ...after, isLookedAt: false }, now, effects);
+  after = telling(withStoredReport(after, state.reportedDead, now), now);
+  if (state.stored.kind === 'unopenable') after = withUnopened(after, state.stored.generation, now);
+  after = lostByStore(after, state, now);
+  if (after.isLookedAt) after = renewedIfDue({ ...after, isLookedAt: false }, now);
   // What is already planned is not put off by a look in between.
   return after.lookAtMs < Infinity ? after : { ...after, lookAtMs: now.ms + untilLookMs(after, now, state.dueInMs) };
 }
 
 function withStoredFailure(
   merchant: Merchant,
-  { failure, dueInMs }: StoredState,
-  before: RecordedFailure | undefined,
+  { state, failureBefore: before }: Pick<InputOn<'stored'>, 'state' | 'failureBefore'>,
   now: Now,
 ): Merchant {
+  const { failure, dueInMs } = state;
   const { failure: known } = merchant;
-  if (failure === undefined) return known === before && known !== undefined ? { ...merchant, failure: undefined } : merchant;
+  if (failure === undefined) return known === before ? { ...merchant, failure: undefined } : merchant;
   // A failure that is read again is not news: its back-off has been running in the meantime.
   if (failure.at === before?.at || failure.at === known?.at) return merchant;
-  return withFailure(merchant, failure, Math.min(dueInMs, MAX_BACK_OFF_MS), now);
+  return withFailure(merchant, { failure, retryInMs: Math.min(dueInMs, MAX_BACK_OFF_MS) }, now);
 }
 
-function withUnopened(merchant: Merchant, generation: number, effects: Effect[]): Merchant {
+function withUnopened(merchant: Merchant, generation: number, now: Turn): Merchant {
   if (merchant.unopened !== undefined && generation <= merchant.unopened) return merchant;
-  effects.push({ do: 'emit', event: { event: 'record_unopenable', merchant: merchant.id, generation } });
+  now.effects.push({ do: 'emit', event: { event: 'record_unopenable', merchant: merchant.id, generation } });
   return { ...merchant, unopened: generation };
 }
 
 /** The store was emptied, restored from an older copy, or lost writes: a replica that holds something newer tells it. */
-function lostByStore(merchant: Merchant, { stored: state }: StoredState, now: Now, effects: Effect[]): Merchant {
+function lostByStore(merchant: Merchant, { stored: state }: StoredState, now: Turn): Merchant {
   const { held } = merchant;
   if (held === undefined || state.kind === 'unchanged' || serveFactsOf(merchant, now).leftMs <= 0) return merchant;
-  const generation = state.kind === 'session' ? state.session.generation : state.kind === 'absent' ? 0 : state.generation;
+  const generation =
+    state.kind === 'session' ? state.session.generation : state.kind === 'absent' ? 0 : state.generation;
   if (generation >= held.session.generation || held.kept === 'here_alone') return merchant;
-  if (state.kind === 'absent') effects.push({ do: 'resync' });
-  return offering({ ...merchant, held: { ...held, kept: 'lost' } }, now, effects);
+  if (state.kind === 'absent') now.effects.push({ do: 'resync' });
+  return offering({ ...merchant, held: { ...held, kept: 'lost' } }, now);
 }
 
 /** A replica that is renewing holds what it is about to publish; a session that was just refused rests. */
-function offering(merchant: Merchant, now: Now, effects: Effect[]): Merchant {
+function offering(merchant: Merchant, now: Turn): Merchant {
   const { held } = merchant;
   if (held === undefined || held.kept === 'in_store' || merchant.isOffering) return merchant;
   if (merchant.phase.at !== 'idle' || now.ms < held.restsUntilMs) return merchant;
   const { session } = held;
   const ageMs = ageMsOf(merchant, now);
   const nextDueInMs = Math.max(0, msBetween(session.createdAt, session.renewAt) - ageMs);
-  effects.push({ do: 'offer', offer: { session, ageMs, nextDueInMs } });
+  now.effects.push({ do: 'offer', offer: { session, ageMs, nextDueInMs } });
   return { ...merchant, isOffering: true };
 }
 
-type Offered = Extract<Input, { readonly on: 'offered' }>;
-
-function offered(merchant: Merchant, { generation, answer }: Offered, now: Now, effects: Effect[]): Merchant {
+function offered(merchant: Merchant, { generation, answer }: InputOn<'offered'>, now: Turn): Merchant {
   const after = { ...merchant, isOffering: false };
-  if (answer === 'fenced') effects.push({ do: 'read', isUrgent: true });
+  if (answer === 'fenced') now.effects.push({ do: 'read', isUrgent: true });
   if (answer === 'outage' || after.held?.session.generation !== generation) return after;
   const pauseMs = { published: 0, fenced: REFUSED_PAUSE_MS, broken: BROKEN_PAUSE_MS }[answer];
   const restsUntilMs = now.ms + pauseMs;
@@ -719,28 +708,26 @@ function keptInStore(held: Held | undefined, generation: number): Held | undefin
   return held?.session.generation === generation ? { ...held, kept: 'in_store' } : held;
 }
 
-function heard(merchant: Merchant, generation: number | undefined, effects: Effect[]): Merchant {
+function heard(merchant: Merchant, { generation }: InputOn<'heard'>, now: Turn): Merchant {
   const isNewer = generation !== undefined && generation > generationOf(merchant);
-  if (isNewer || generation === undefined) effects.push({ do: 'read', isUrgent: isNewer });
+  if (isNewer || generation === undefined) now.effects.push({ do: 'read', isUrgent: isNewer });
   return merchant;
 }
 
 // ---- What consumers report
 
-type Rejected = Extract<Input, { readonly on: 'rejected' }>;
-
-function rejected(merchant: Merchant, rejection: Rejected, now: Now, effects: Effect[]): Merchant {
+function rejected(merchant: Merchant, rejection: InputOn<'rejected'>, now: Turn): Merchant {
   const { held } = merchant;
   if (held === undefined) return merchant;
-  if (isTelling(merchant, rejection, now)) effects.push(reportEffect(merchant, true, now));
-  return { ...merchant, held: noteRejected(held, rejection.generation, rejection.reason, now) };
+  if (isTelling(merchant, rejection, now)) now.effects.push(reportEffect(merchant, true, now));
+  return { ...merchant, held: noteRejected(held, rejection, now) };
 }
 
 /** The report is kept with the session in the store, where the other replicas read it. */
-function telling(merchant: Merchant, now: Now, effects: Effect[]): Merchant {
+function telling(merchant: Merchant, now: Turn): Merchant {
   const { report } = merchant;
   if (report?.store !== 'untold') return merchant;
-  effects.push(reportEffect(merchant, false, now));
+  now.effects.push(reportEffect(merchant, false, now));
   return { ...merchant, report: { ...report, store: 'telling' } };
 }
 
@@ -748,18 +735,20 @@ function reportEffect(merchant: Merchant, mayProve: boolean, now: Now): Effect {
   return { do: 'report', report: storedForm(merchant, mayProve, now), atMs: merchant.report?.atMs ?? now.ms };
 }
 
-type Reported = Extract<Input, { readonly on: 'reported' }>;
-
 /** What the store did not take is told again the next time it is read. */
-function reported(merchant: Merchant, input: Reported, now: Now, effects: Effect[]): Merchant {
+function reported(merchant: Merchant, input: InputOn<'reported'>, now: Turn): Merchant {
   const after = judged(merchant, input, now);
   const { report } = after;
   if (report === undefined) return after;
-  if (report.atMs !== input.atMs) return telling(after, now, effects);
+  if (report.atMs !== input.atMs) return telling(after, now);
   return { ...after, report: { ...report, store: input.answer?.isKept === true ? 'told' : 'untold' } };
 }
 
-function judged(merchant: Merchant, { report: { generation, mayProve }, answer }: Reported, now: Now): Merchant {
+function judged(
+  merchant: Merchant,
+  { report: { generation, mayProve }, answer }: InputOn<'reported'>,
+  now: Now,
+): Merchant {
   const { held } = merchant;
   if (answer === undefined || held?.session.generation !== generation) return merchant;
   if (answer.diedEarly) return { ...merchant, held: diedEarly(held, now) };
@@ -769,34 +758,34 @@ function judged(merchant: Merchant, { report: { generation, mayProve }, answer }
 // ---- What comes with time
 
 /** What could not be opened may open now, and the back-off came from the previous configuration. Who is well is let be. */
-function configured(merchant: Merchant, now: Now, effects: Effect[]): Merchant {
+function configured(merchant: Merchant, now: Turn): Merchant {
   const after = { ...merchant, unopened: undefined, blocked: {} };
-  effects.push({ do: 'read', isUrgent: true });
+  now.effects.push({ do: 'read', isUrgent: true });
   if (merchant.failure === undefined && verdictOn(merchant, now).result === 'fresh') return after;
-  return renewed(after, { isOverdue: true, ignoresBackOff: true }, now, effects);
+  return renewed(after, { isOverdue: true, ignoresBackOff: true }, now);
 }
 
-function woken(merchant: Merchant, now: Now, effects: Effect[]): Merchant {
+function woken(merchant: Merchant, now: Turn): Merchant {
   let after = merchant;
   if (after.lookAtMs <= now.ms) {
-    effects.push({ do: 'read', isUrgent: true });
+    now.effects.push({ do: 'read', isUrgent: true });
     after = { ...after, lookAtMs: Infinity, isLookedAt: true, looks: after.looks + 1 };
   }
   const { keptWish } = after;
   if (keptWish === undefined || keptWish.freeAtMs + FREE_GRACE_MS > now.ms) return after;
-  return wanted({ ...after, keptWish: { ...keptWish, freeAtMs: MAKING } }, { trigger: 'operator' }, now, effects);
+  return wanted({ ...after, keptWish: { ...keptWish, freeAtMs: MAKING } }, { trigger: 'operator' }, now);
 }
 
 /** The due list shows what is due; if it fails to, the replicas that hold the session know as well. */
-function renewedIfDue(merchant: Merchant, now: Now, effects: Effect[]): Merchant {
+function renewedIfDue(merchant: Merchant, now: Turn): Merchant {
   if (untilRenewalMsOf(merchant, now) > 0) return merchant;
   const isOverdue = merchant.held !== undefined && serveFactsOf(merchant, now).freshMs <= 0;
-  return renewed(merchant, { isOverdue }, now, effects);
+  return renewed(merchant, { isOverdue }, now);
 }
 
-function renewed(merchant: Merchant, how: Omit<Wanted, 'trigger'>, now: Now, effects: Effect[]): Merchant {
+function renewed(merchant: Merchant, how: Omit<Wanted, 'trigger'>, now: Turn): Merchant {
   if (now.isStopping || merchant.phase.at !== 'idle' || retryInMsOf(merchant, now) !== undefined) return merchant;
-  return wanted(merchant, { trigger: 'schedule', ...how }, now, effects);
+  return wanted(merchant, { trigger: 'schedule', ...how }, now);
 }
 
 /** Shortly after renewAt, then less and less often: whatever happens in between is announced. */
@@ -816,34 +805,43 @@ function untilLookMs(merchant: Merchant, now: Now, dueInMs = Infinity): number {
 }
 
 /** A session lives on by the clock that was right. @param forMs how long the machine slept; 0 if a wall clock was set */
-function slept(merchant: Merchant, forMs: number, now: Now): Merchant {
+function slept(merchant: Merchant, { forMs }: InputOn<'slept'>, now: Now): Merchant {
   const { held } = merchant;
   if (held === undefined) return merchant;
   const answeredAtMs = held.answeredAtMs - forMs;
-  return { ...merchant, held: { ...held, answeredAtMs, session: onOurClock(held.session, now.ms - answeredAtMs, now.wall) } };
+  return {
+    ...merchant,
+    held: { ...held, answeredAtMs, session: onOurClock(held.session, now.ms - answeredAtMs, now.wall) },
+  };
 }
 
 /** What people are told once: that the store holds up a renewal, that a session has ended, that somebody else creates. */
-function reviewed(merchant: Merchant, now: Now, effects: Effect[]): Merchant {
+function reviewed(merchant: Merchant, now: Turn): Merchant {
   const isForeign = areForeign(merchant, now);
   if (isForeign !== merchant.isSaidForeign) {
     const generation = generationOf(merchant);
     const quiet = quietMs(merchant, now);
-    const event = { event: 'foreign_authorizer', merchant: merchant.id, generation, isPresent: isForeign, quietMs: quiet } as const;
-    effects.push({ do: 'emit', event });
+    const event = {
+      event: 'foreign_authorizer',
+      merchant: merchant.id,
+      generation,
+      isPresent: isForeign,
+      quietMs: quiet,
+    } as const;
+    now.effects.push({ do: 'emit', event });
   }
-  return { ...merchant, isSaidForeign: isForeign, said: saidOf(merchant, now, effects) };
+  return { ...merchant, isSaidForeign: isForeign, said: saidOf(merchant, now) };
 }
 
-function saidOf(merchant: Merchant, now: Now, effects: Effect[]): Merchant['said'] {
+function saidOf(merchant: Merchant, now: Turn): Merchant['said'] {
   const { held, said } = merchant;
   if (held === undefined || said === 'ended' || now.settings === undefined) return said;
   if (serveFactsOf(merchant, now).leftMs <= 0) {
-    effects.push({ do: 'say', what: 'service_ended' });
+    now.effects.push({ do: 'say', what: 'service_ended' });
     return 'ended';
   }
   if (said === 'blocked' || now.trouble === undefined || untilRenewalMsOf(merchant, now) > 0) return said;
-  effects.push({ do: 'say', what: 'renewal_blocked' });
+  now.effects.push({ do: 'say', what: 'renewal_blocked' });
   return 'blocked';
 }
 

@@ -1,136 +1,165 @@
-import {
-  conditionColours,
-  conditionOf,
-  conditionWord,
-  type MerchantCondition,
-  merchantConditions,
-} from './merchant-condition.js';
-import type { ServeVerdict } from './serve-decision.js';
+import { plusMs } from '#libs/clock';
+import type { UnavailableReason } from '#libs/errors';
+import { aRecordedFailure, aSession } from '#libs/testing';
+import { type Cause, causeOf, causeOfRefusal, type RefusedWish } from './cause.js';
+import { conditionOf, type MerchantCondition, type MerchantFacts, whyUnavailable } from './merchant-condition.js';
 
-const CURRENT: ServeVerdict = { result: 'fresh', reason: 'current' };
-const PAST_MARGIN: ServeVerdict = { result: 'stale', reason: 'past_margin' };
+const session = aSession();
+const freeAt = plusMs(session.createdAt, 60_000);
+const spent = { freeAt, window: { calls: 5, perMs: 600_000 } };
+const EXPIRED = { result: 'unavailable', reason: 'expired' } as const;
+const MISSING = { result: 'unavailable', reason: 'no_session' } as const;
+const STALE = { result: 'stale', reason: 'past_margin' } as const;
+const thumbprint = 'giDq73_2bc-X1mJeOZdZGtHIgq17_7yBU6003q9kBQo';
+const failure = aRecordedFailure({ kind: 'refused', msgCode: 'b_merchant_not_found' });
+const lost = aRecordedFailure({ kind: 'invalid_response', trace: { thumbprint, lostSession: true } });
 
-interface Facts {
-  readonly verdict: ServeVerdict;
-  readonly failed: boolean;
-  readonly foreign: boolean;
-  readonly watched: boolean;
-  readonly reported: boolean;
-  readonly lost: boolean;
-  readonly unshared: boolean;
-  readonly unopened: boolean;
-  readonly heldBack: boolean;
-  readonly stray: boolean;
-  readonly renewing: boolean;
-  readonly untilRenewalMs: number;
-}
-
-const nothing: Facts = {
-  verdict: CURRENT,
-  failed: false,
-  foreign: false,
-  watched: false,
-  reported: false,
-  lost: false,
-  unshared: false,
-  unopened: false,
-  heldBack: false,
-  stray: false,
-  renewing: false,
-  untilRenewalMs: 1,
+const well: MerchantFacts = {
+  serving: { result: 'fresh', reason: 'current' },
+  session,
+  isDue: false,
+  isRenewing: false,
+  failure: undefined,
+  unopened: undefined,
+  supersedes: true,
+  reported: undefined,
+  isForeign: false,
+  watchedUntil: undefined,
+  spent: undefined,
+  isBudgetSpent: false,
+  store: undefined,
 };
-
-function conditionIn(given: Partial<Facts>): MerchantCondition {
-  const facts = { ...nothing, ...given };
-  const replica = {
-    held: { untilRenewalMs: () => facts.untilRenewalMs, unopened: () => (facts.unopened ? 13 : undefined) },
-    failures: { get: () => (facts.failed ? { kind: 'refused', at: 0 } : undefined) },
-    reader: { verdict: () => facts.verdict },
-    isRenewing: () => facts.renewing,
-    hasForeignAuthorizer: () => facts.foreign,
-    watchedUntil: () => (facts.watched ? 1 : undefined),
-    isReportedDead: () => facts.reported,
-    isLikelyDead: () => facts.lost,
-    isUnshared: () => facts.unshared,
-    isHeldBack: () => facts.heldBack,
-    strayKey: () => (facts.stray ? {} : undefined),
-  };
-  return conditionOf(replica as unknown as Parameters<typeof conditionOf>[0], 'shop');
-}
-
-const everything = {
-  failed: true,
-  foreign: true,
-  reported: true,
-  lost: true,
-  unshared: true,
-  heldBack: true,
-  stray: true,
-  renewing: true,
-  untilRenewalMs: 0,
+const everything: Partial<MerchantFacts> = {
+  failure: lost,
+  unopened: 13,
+  reported: {},
+  isForeign: true,
+  isDue: true,
+  spent,
+  isBudgetSpent: true,
+  store: 'refuses',
 };
-const noReport = { ...everything, foreign: false, reported: false };
-const noneLost = { ...noReport, lost: false };
-const shared = { ...noneLost, unshared: false };
 
 describe('the condition of a merchant', () => {
-  it.each<[Partial<Facts>, MerchantCondition]>([
-    [{ ...everything, verdict: { result: 'unavailable', reason: 'no_session' } }, 'unavailable'],
-    [{ ...everything, verdict: { result: 'unavailable', reason: 'expired' } }, 'unavailable'],
-    [{ ...everything, verdict: PAST_MARGIN }, 'foreign_authorizer'],
-    [{ ...everything, verdict: PAST_MARGIN, foreign: false }, 'reported_dead'],
-    [{ ...noReport, verdict: PAST_MARGIN }, 'likely_dead'],
-    [{ ...noneLost, verdict: PAST_MARGIN }, 'unshared'],
-    [{ ...shared, verdict: PAST_MARGIN }, 'stale'],
-    [everything, 'foreign_authorizer'],
-    [{ ...everything, watched: true, verdict: PAST_MARGIN }, 'watched'],
-    [{ ...everything, watched: true, verdict: { result: 'unavailable', reason: 'expired' } }, 'unavailable'],
-    [{ ...everything, foreign: false }, 'reported_dead'],
-    [noReport, 'likely_dead'],
-    [noneLost, 'unshared'],
-    [shared, 'held_back'],
-    [{ ...shared, heldBack: false }, 'failing'],
-    [{ unopened: true, stray: true, renewing: true }, 'failing'],
-    [{ stray: true, renewing: true }, 'watched'],
-    [{ renewing: true }, 'renewing'],
-    [{ untilRenewalMs: 0 }, 'renewing'],
-    [{}, 'fresh'],
-  ])('is the worst that is true of it: %j', (facts, condition) => {
-    expect(conditionIn(facts)).toBe(condition);
+  it.each<[string, MerchantCondition, Partial<MerchantFacts>]>([
+    ['has no session, whatever else there is', 'unavailable', { ...everything, serving: EXPIRED }],
+    ['is ended by somebody else', 'foreign_authorizer', { ...everything, serving: STALE }],
+    ['is reported dead', 'dead', { reported: {}, failure, serving: STALE }],
+    ['was ended by a session that is of no use', 'dead', { failure: lost }],
+    ['was not, where sessions live side by side', 'failing', { failure: lost, supersedes: false }],
+    ['was ended by a session that does not open', 'dead', { unopened: 13 }],
+    ['has a newer one that does not open, beside it', 'failing', { unopened: 13, supersedes: false }],
+    ['is past its margin', 'stale', { serving: STALE, failure }],
+    ['has failed to renew', 'failing', { failure }],
+    ['is due, and no call is left', 'failing', { isDue: true, spent }],
+    ['is due, and the last call is under way', 'fresh', { isDue: true, isRenewing: true, spent }],
+    ['ends before a call is free', 'failing', { spent: { freeAt: session.expiresAt } }],
+    ['is not due, and has time until a call is free', 'fresh', { spent }],
+    ['is due, and the store refuses', 'failing', { isDue: true, store: 'refuses' }],
+    ['is due, and the store is silent', 'failing', { isDue: true, store: 'silent' }],
+    ['is not due while the store is away', 'fresh', { store: 'silent' }],
+    ['is being renewed', 'fresh', { isDue: true, isRenewing: true }],
+  ])('%s: %s', (_what, condition, change) => {
+    expect(conditionOf({ ...well, ...change })).toBe(condition);
+  });
+});
+
+describe('the reason for which there is no session', () => {
+  it.each<[UnavailableReason, Partial<MerchantFacts>]>([
+    ['no_session', { serving: MISSING }],
+    ['expired', {}],
+    ['not_replaced', { serving: well.serving }],
+    ['not_replaced', { serving: STALE }],
+    ['renewing', { isRenewing: true }],
+    ...(['transient', 'timeout', 'refused', 'revoked', 'invalid_response', 'key_unavailable'] as const).map(
+      (kind): [UnavailableReason, Partial<MerchantFacts>] => [kind, { failure: aRecordedFailure({ kind }) }],
+    ),
+    ['store_silent', { store: 'silent', failure }],
+    ['store_refuses', { store: 'refuses', failure }],
+    ['budget_exhausted', { isBudgetSpent: true, store: 'refuses', failure }],
+    ['budget_exhausted', { reported: { shareSpentUntil: freeAt } }],
+    ['refused', { failure, isRenewing: true }],
+    ['expired', { failure: aRecordedFailure({ kind: 'aborted' }) }],
+  ])('is %s', (reason, change) => {
+    expect(whyUnavailable({ ...well, serving: EXPIRED, ...change })).toBe(reason);
+  });
+});
+
+const watchedUntil = plusMs(session.createdAt, 3_600_000);
+const refused = { code: 'refused', msgCode: 'b_merchant_not_found', at: failure.at };
+
+describe('the cause of what is the matter', () => {
+  it.each<[string, Partial<MerchantFacts>, object | undefined]>([
+    ['nothing, while it is well', { store: 'silent' }, undefined],
+    ['what ended the last call, while payments go on', { failure }, { ...refused, effect: 'not_renewed' }],
+    ['the same, without a session', { failure, serving: EXPIRED }, { ...refused, effect: 'payments_fail' }],
+    ['the failure before the budget that it spent', { failure, spent }, { ...refused, effect: 'not_renewed' }],
+    [
+      'the store before what failed',
+      { failure, store: 'silent', isDue: true },
+      { code: 'store_silent', effect: 'not_renewed' },
+    ],
+    ['the budget', { spent, isDue: true }, { code: 'budget_exhausted', spent, effect: 'not_renewed' }],
+    [
+      'the share for reports',
+      { reported: { shareSpentUntil: freeAt } },
+      { code: 'budget_exhausted', shareSpentUntil: freeAt, effect: 'reported_dead' },
+    ],
+    [
+      'a report that counts later',
+      { reported: { coolsDownUntil: freeAt } },
+      { code: 'not_replaced', coolsDownUntil: freeAt, effect: 'reported_dead' },
+    ],
+    ['a session that is of no use', { failure: lost }, { code: 'invalid_response', effect: 'payments_fail' }],
+    ['a session that does not open', { unopened: 13 }, { code: 'unopened', generation: 13, effect: 'payments_fail' }],
+    ['what else failed, without one', { unopened: 13, failure, serving: EXPIRED }, refused],
+    ['somebody else', { isForeign: true, failure }, { code: 'foreign_authorizer', effect: 'payments_fail' }],
+    [
+      'somebody else, who spent the budget',
+      { isForeign: true, isBudgetSpent: true, serving: EXPIRED },
+      { code: 'foreign_authorizer' },
+    ],
+    ['what failed, not who created before', { isForeign: true, failure, serving: EXPIRED }, refused],
+    [
+      'somebody else, while nobody reports the newest',
+      { isForeign: true, watchedUntil },
+      { code: 'watched', failedUntil: session.createdAt, watchedUntil },
+    ],
+    [
+      'somebody else, once it is reported',
+      { isForeign: true, watchedUntil, reported: {} },
+      { code: 'foreign_authorizer' },
+    ],
+    ['an attempt under way', { isRenewing: true, serving: EXPIRED }, { code: 'renewing', effect: 'payments_fail' }],
+    ['nothing tried yet, past the margin', { serving: STALE }, { code: 'not_tried', effect: 'not_renewed' }],
+    ['no session ever', { serving: MISSING, session: undefined }, { code: 'no_session', effect: 'payments_fail' }],
+    ['its end', { serving: EXPIRED }, { code: 'expired', effect: 'payments_fail' }],
+  ])('is %s', (_what, change, expected) => {
+    const cause = causeOf({ ...well, ...change });
+    if (expected === undefined) expect(cause).toBeUndefined();
+    else expect(cause).toMatchObject(expected);
+  });
+});
+
+describe('why a person gets no newer session', () => {
+  const because = (change: Partial<MerchantFacts>, wish: Partial<RefusedWish> = {}): Cause | undefined =>
+    causeOfRefusal(
+      { merchant: 'shop', refusedBy: 'failed', isJoined: false, store: undefined, ...wish },
+      { ...well, ...change },
+    );
+
+  it('is what ended the call that was made, or the attempt that was under way before the wish', () => {
+    expect(because({ failure, spent })).toEqual(refused);
+    expect(because({ failure, serving: EXPIRED })).toEqual({ ...refused, effect: 'payments_fail' });
+    expect(because({ failure }, { isJoined: true })).toEqual({ ...refused, effect: 'joined' });
+    expect(because({}, { isJoined: true })).toBeUndefined();
   });
 
-  it('is red where payments fail or may fail now, and comes before all with which they go on', () => {
-    expect(merchantConditions.map((condition) => [condition, conditionColours[condition]])).toEqual([
-      ['unavailable', 'red'],
-      ['foreign_authorizer', 'red'],
-      ['reported_dead', 'red'],
-      ['likely_dead', 'red'],
-      ['unshared', 'red'],
-      ['watched', 'yellow'],
-      ['stale', 'yellow'],
-      ['held_back', 'yellow'],
-      ['failing', 'yellow'],
-      ['renewing', 'blue'],
-      ['fresh', 'green'],
-    ]);
-  });
-
-  it('has a word for each, and one more for a session that has expired', () => {
-    const words = merchantConditions.map((one) => conditionWord(one, 'expired'));
-    expect(words).toEqual([
-      'expired',
-      'ended by others',
-      'reported dead',
-      'likely dead',
-      'not shared',
-      'watched',
-      'past margin',
-      'not renewed',
-      'failing',
-      'renewing',
-      'fresh',
-    ]);
-    expect(conditionWord('unavailable', 'no_session')).toBe('no session');
-    expect(conditionWord('unavailable', undefined)).toBe('no session');
+  it('is what kept a call from being made, whatever failed before', () => {
+    const byBudget = because({ spent, failure }, { refusedBy: 'budget_exhausted' });
+    expect(byBudget).toEqual({ code: 'budget_exhausted', spent, effect: 'no_call' });
+    const byStore = because({ spent, failure }, { refusedBy: 'store_down', store: 'refuses' });
+    expect(byStore).toEqual({ code: 'store_refuses', effect: 'no_call' });
+    expect(because({}, { store: 'silent' })).toBeUndefined();
   });
 });

@@ -1,99 +1,123 @@
-import type { HeldSessions } from './held-sessions.js';
+import type { Instant } from '#libs/clock';
+import type { UnavailableReason } from '#libs/errors';
+import { decide, type DecisionTable, otherwise } from './decision-table.js';
+import { sharedFailureKinds } from './gateway-failure.js';
+import type { CreateCallWindow, RecordedFailure } from './ports/session-store.js';
 import type { ServeVerdict } from './serve-decision.js';
-import type { SessionReader } from './session-reader.js';
+import type { Session } from './session.js';
 
-/** How a merchant is, worst first; docs/status-page.md explains each. */
+/** How a merchant is, worst first: its state for reads, and what reads do not show. */
 export const merchantConditions = [
+  /** There is no session. */
   'unavailable',
+  /** Somebody else creates sessions, and each ends ours; or did, and may again. */
   'foreign_authorizer',
-  'reported_dead',
-  'likely_dead',
-  'unshared',
-  'watched',
+  /** The session is served, and is dead: consumers say so, or the gateway has made one that is of no use to us. */
+  'dead',
+  /** Past the safety margin. */
   'stale',
-  'held_back',
+  /** The session is good, and nothing newer is made although it is due. */
   'failing',
-  'renewing',
   'fresh',
 ] as const;
 
 export type MerchantCondition = (typeof merchantConditions)[number];
 
-/**
- * The colour in which it is shown to people, on the status page and by the command line. Red: payments fail, or may be
- * failing now. Yellow: they work, and stop with the session unless something is fixed, or if whoever ended earlier
- * sessions ends this one: somebody else who creates, or another replica with another key.
- */
-export const conditionColours = {
-  unavailable: 'red',
-  foreign_authorizer: 'red',
-  reported_dead: 'red',
-  likely_dead: 'red',
-  unshared: 'red',
-  watched: 'yellow',
-  stale: 'yellow',
-  held_back: 'yellow',
-  failing: 'yellow',
-  renewing: 'blue',
-  fresh: 'green',
-} as const satisfies Record<MerchantCondition, string>;
+/** What is wrong with a store that does not work. */
+export type StoreTrouble = 'silent' | 'refuses';
 
-/**
- * The words in which it is shown to people, on the status page and by the command line. `unavailable` has two of them:
- * a session that has expired and one that never existed are looked for in different places.
- */
-const words = {
-  unavailable: 'no session',
-  expired: 'expired',
-  stale: 'past margin',
-  foreign_authorizer: 'ended by others',
-  reported_dead: 'reported dead',
-  likely_dead: 'likely dead',
-  unshared: 'not shared',
-  watched: 'watched',
-  held_back: 'not renewed',
-  failing: 'failing',
-  renewing: 'renewing',
-  fresh: 'fresh',
-} as const satisfies Record<MerchantCondition | 'expired', string>;
+/** The name by which consumers and people know it. */
+export const reasonOfTrouble = { silent: 'store_silent', refuses: 'store_refuses' } as const satisfies Record<
+  StoreTrouble,
+  UnavailableReason
+>;
 
-/** The word for a merchant in `condition`, served or not for `reason`. */
-export function conditionWord(condition: MerchantCondition, reason: ServeVerdict['reason'] | undefined): string {
-  return words[condition === 'unavailable' && reason === 'expired' ? reason : condition];
+/** No create call is left for anybody, the schedule included. */
+export interface SpentBudget {
+  /** When the next call is free. */
+  readonly freeAt: Instant;
+  /** The window that refuses for longest, if known. */
+  readonly window?: CreateCallWindow;
 }
 
-/** What a condition is derived from: a replica. */
-interface Assessed {
-  readonly held: Pick<HeldSessions, 'untilRenewalMs' | 'unopened'>;
-  readonly failures: { get(merchant: string): unknown };
-  readonly reader: Pick<SessionReader, 'verdict'>;
-  isRenewing(merchant: string): boolean;
-  hasForeignAuthorizer(merchant: string): boolean;
-  watchedUntil(merchant: string): unknown;
-  strayKey(merchant: string): unknown;
-  isReportedDead(merchant: string): boolean;
-  isLikelyDead(merchant: string): boolean;
-  isUnshared(merchant: string): boolean;
-  isHeldBack(merchant: string): boolean;
+/** A failure that replicas share, plus what this one knows itself. */
+export interface ToldFailure extends RecordedFailure {
+  /** The thumbprint of our newest client key; if absent, that of the key with which the gateway was asked. */
+  readonly newestKey?: string;
 }
+
+/** What one replica knows of a merchant at one moment: its condition, its reason and its cause follow from it alone. */
+export interface MerchantFacts {
+  readonly serving: ServeVerdict;
+  /** Whatever is held, served or not. */
+  readonly session: Pick<Session, 'createdAt' | 'expiresAt'> | undefined;
+  /** The moment of renewal is over. */
+  readonly isDue: boolean;
+  /** By this replica, at this moment. */
+  readonly isRenewing: boolean;
+  /** Of the last attempt of any replica, unless a session has come since. */
+  readonly failure: ToldFailure | undefined;
+  /** The generation of a newer session in the store that none of this replica's keys opens. */
+  readonly unopened: number | undefined;
+  /** Whether a new session ends the one before it. */
+  readonly supersedes: boolean;
+  /** Consumers say that the held session is dead, and nothing newer could be had for that. */
+  readonly reported: { readonly coolsDownUntil?: Instant; readonly shareSpentUntil?: Instant } | undefined;
+  /** Somebody else creates sessions. */
+  readonly isForeign: boolean;
+  /** With `isForeign`, while nobody says that the newest session is dead: when that counts as over. */
+  readonly watchedUntil: Instant | undefined;
+  /** No call is left for anybody. */
+  readonly spent: SpentBudget | undefined;
+  /** No call is left, or none of the share for wishes. */
+  readonly isBudgetSpent: boolean;
+  readonly store: StoreTrouble | undefined;
+}
+
+export type Check = (facts: MerchantFacts) => boolean;
+
+export const isUnserved: Check = ({ serving }) => serving.result === 'unavailable';
+export const isReported: Check = ({ reported }) => reported !== undefined;
+/** The gateway has made a session that is of no use to us, or to this replica. */
+export const isLost: Check = ({ failure, unopened, supersedes }) =>
+  supersedes && (failure?.trace?.lostSession === true || unopened !== undefined);
+export const isHeldByStore: Check = ({ store }) => store !== undefined;
+/** No call is free before the session ends, or although it is due. */
+const isHeldByBudget: Check = ({ spent, session, isDue, isRenewing }) =>
+  // The call under way may be the one that spent it.
+  spent !== undefined && !isRenewing && (isDue || (session !== undefined && spent.freeAt >= session.expiresAt));
+
+const conditions: DecisionTable<MerchantFacts, MerchantCondition> = [
+  [isUnserved, 'unavailable'],
+  [({ isForeign }) => isForeign, 'foreign_authorizer'],
+  [isReported, 'dead'],
+  [isLost, 'dead'],
+  [({ serving }) => serving.result === 'stale', 'stale'],
+  [({ failure }) => failure !== undefined, 'failing'],
+  [({ unopened }) => unopened !== undefined, 'failing'],
+  [isHeldByBudget, 'failing'],
+  [(facts) => facts.isDue && !facts.isRenewing && isHeldByStore(facts), 'failing'],
+  [otherwise, 'fresh'],
+];
 
 /** How a merchant is at this moment, as the replica sees it. */
-export function conditionOf(replica: Assessed, merchant: string): MerchantCondition {
-  const { result } = replica.reader.verdict(merchant);
-  if (result === 'unavailable') return result;
-  if (replica.hasForeignAuthorizer(merchant)) {
-    return replica.watchedUntil(merchant) === undefined ? 'foreign_authorizer' : 'watched';
-  }
-  if (replica.isReportedDead(merchant)) return 'reported_dead';
-  if (replica.isLikelyDead(merchant)) return 'likely_dead';
-  if (replica.isUnshared(merchant)) return 'unshared';
-  return result === 'stale' ? result : goodConditionOf(replica, merchant);
+export function conditionOf(facts: MerchantFacts): MerchantCondition {
+  return decide(conditions, facts);
 }
 
-/** For a merchant whose payments work for now. */
-function goodConditionOf(replica: Assessed, merchant: string): MerchantCondition {
-  if (replica.isHeldBack(merchant)) return 'held_back';
-  if (replica.failures.get(merchant) !== undefined || replica.held.unopened(merchant) !== undefined) return 'failing';
-  if (replica.strayKey(merchant) !== undefined) return 'watched';
-  return replica.isRenewing(merchant) || replica.held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';
+/** First what keeps anybody from trying, then how the last attempt ended. */
+const reasons: DecisionTable<MerchantFacts, UnavailableReason> = [
+  [({ isBudgetSpent, reported }) => isBudgetSpent || reported?.shareSpentUntil !== undefined, 'budget_exhausted'],
+  [({ store }) => store === 'silent', 'store_silent'],
+  [({ store }) => store === 'refuses', 'store_refuses'],
+  ...sharedFailureKinds.map((kind) => [({ failure }: MerchantFacts) => failure?.kind === kind, kind] as const),
+  [({ isRenewing }) => isRenewing, 'renewing'],
+  [({ serving }) => serving.reason === 'expired', 'expired'],
+  [({ serving }) => serving.reason === 'no_session', 'no_session'],
+  [otherwise, 'not_replaced'],
+];
+
+/** Why nothing is served, or nothing newer than what was rejected. */
+export function whyUnavailable(facts: MerchantFacts): UnavailableReason {
+  return decide(reasons, facts);
 }

@@ -1,14 +1,12 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
 import { SKEW_TOLERANCE_MS } from './clock-skew.js';
-import type { LastingReport } from './deaths.js';
-import type { Blocked } from './obstacles.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { ClaimRefusal, Lease, RecordedFailure } from './ports/session-store.js';
 import { decideServing, type ServeFacts, type ServeVerdict } from './serve-decision.js';
 import type { SessionsBefore } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session, SessionLeft } from './session.js';
-import type { StoreTrouble } from './store-health.js';
+import type { StoreTrouble } from './merchant-condition.js';
 
 /** A wish for a newer session that has found nothing in its way so far. */
 export interface Wish {
@@ -74,6 +72,31 @@ export interface KeptWish {
   readonly freeAtMs: number;
 }
 
+/** A refusal that stands for a while: a thousand readers without a session cost one claim, not a thousand. */
+export interface Block {
+  readonly refusal: ClaimRefusal;
+  readonly untilMs: number;
+  /** From then on, somebody who has nothing to use may cut it short. */
+  readonly bindsUntilMs: number;
+  /** Of the refused claim. */
+  readonly coolDownMs: number;
+}
+
+/**
+ * What keeps a session from being created, and whom: everybody, or those alone who would replace a living one. The
+ * budget is kept apart, since a later back-off says nothing about it, and a spent share nothing about the rest of it.
+ */
+export type Blocked = Readonly<Partial<Record<'everybody' | 'early' | 'budget' | 'share', Block>>>;
+
+/** A report of the held session that something lasting kept from being acted on. The other replicas read it in the store. */
+export interface LastingReport {
+  readonly atMs: number;
+  /** What held up a newer one; absent if every replica sees the reason for itself. */
+  readonly heldUp: { readonly by: 'budget' | 'cool_down'; readonly untilMs: number } | undefined;
+  /** Whether the store has it, as far as this replica knows. */
+  readonly store: 'untold' | 'telling' | 'told';
+}
+
 /** All that one replica knows of one merchant: to forget the merchant is to forget this. Moments are monotonic. */
 export interface Merchant {
   readonly id: string;
@@ -97,8 +120,6 @@ export interface Merchant {
   readonly looks: number;
   /** The look under way was planned: what is due then is renewed. */
   readonly isLookedAt: boolean;
-  /** An attempt was due, and the budget refused it. */
-  readonly isHeldBack: boolean;
   /** What has been said of this session: that the store holds up its renewal, that it has ended. */
   readonly said: 'nothing' | 'blocked' | 'ended';
   readonly isSaidForeign: boolean;
@@ -145,10 +166,23 @@ export function unknownMerchant(id: string): Merchant {
     lookAtMs: Infinity,
     looks: 0,
     isLookedAt: false,
-    isHeldBack: false,
     said: 'nothing',
     isSaidForeign: false,
     wakeAtMs: Infinity,
+  };
+}
+
+/** A session as it is held when nothing has been said of it. */
+export function heldFrom(session: Session, answeredAtMs: number, rest: Partial<Held> = {}): Held {
+  return {
+    session,
+    answeredAtMs,
+    kept: 'in_store',
+    restsUntilMs: -Infinity,
+    isReported: false,
+    verdict: 'unknown',
+    reportedAtMs: undefined,
+    ...rest,
   };
 }
 

@@ -1,5 +1,5 @@
 import { type BudgetWait, budgetInForce, longestWindowMs, waitForBudget } from './create-call-budget.js';
-import type { Merchant, Now, Wish } from './merchant.js';
+import type { Block, Blocked, Merchant, Now, Wish } from './merchant.js';
 import type { ClaimRefusal, CreateCallBudget, CreateCallWindow } from './ports/session-store.js';
 import type { SessionSettings } from './session-settings.js';
 
@@ -11,40 +11,32 @@ const HOUR_MS = 3_600_000;
 /** From the last attempt, or the last try to make one, until somebody who has nothing to use may make another. */
 const IMPATIENT_AFTER_MS = 10_000;
 
-/** A refusal that stands for a while: a thousand readers without a session cost one claim, not a thousand. */
-interface Block {
-  readonly refusal: ClaimRefusal;
-  readonly untilMs: number;
-  /** From then on, somebody who has nothing to use may cut it short. */
-  readonly bindsUntilMs: number;
-  /** Of the refused claim. */
-  readonly coolDownMs: number;
-}
-
-/**
- * What keeps a session from being created, and whom: everybody, or those alone who would replace a living one. The
- * budget is kept apart, since a later back-off says nothing about it, and a spent share nothing about the rest of it.
- */
-export type Blocked = Readonly<Partial<Record<'everybody' | 'early' | 'budget' | 'share', Block>>>;
-
 export function replacesLiving({ coolDownMs }: Pick<Wish, 'coolDownMs'>): boolean {
   return coolDownMs > 0;
 }
 
-/** @param coolDownMs if any, the refused claim would have replaced a living session: its budget is only a share */
-export function blockedBy(blocked: Blocked, refusal: ClaimRefusal, now: Pick<Now, 'ms'>, coolDownMs = 0): Blocked {
+/** @param wish what was refused: if it would have replaced a living session, its budget is only a share */
+export function blockedBy(
+  blocked: Blocked,
+  refusal: ClaimRefusal,
+  { ms, wish: { coolDownMs } = { coolDownMs: 0 } }: { readonly ms: number; readonly wish?: Pick<Wish, 'coolDownMs'> },
+): Blocked {
   // It concerns the schedule alone, which asks the store anyway.
   if (refusal.kind === 'not_due') return blocked;
   const isEarly = coolDownMs > 0;
-  const untilMs = now.ms + refusal.retryInMs;
-  const block = { refusal, untilMs, bindsUntilMs: now.ms + IMPATIENT_AFTER_MS, coolDownMs };
+  const untilMs = ms + refusal.retryInMs;
+  const block = { refusal, untilMs, bindsUntilMs: ms + IMPATIENT_AFTER_MS, coolDownMs };
   if (refusal.kind === 'cooled_down') return { ...blocked, early: block };
   if (refusal.kind !== 'budget_exhausted') return { ...blocked, everybody: block };
   return isEarly ? { ...blocked, early: block, share: block } : { ...blocked, everybody: block, budget: block };
 }
 
 /** The refusal that still stands for such a wish, with what is left of it. A longer cool-down says nothing of this one. */
-export function standingFor({ blocked }: Merchant, { coolDownMs }: Pick<Wish, 'coolDownMs'>, now: Pick<Now, 'ms'>): ClaimRefusal | undefined {
+export function standingFor(
+  { blocked }: Merchant,
+  { coolDownMs }: Pick<Wish, 'coolDownMs'>,
+  now: Pick<Now, 'ms'>,
+): ClaimRefusal | undefined {
   const everybody = standing(blocked.everybody, now);
   if (everybody !== undefined || coolDownMs <= 0) return everybody;
   const early = standing(blocked.early, now);
@@ -72,7 +64,11 @@ export function budgetOf(merchant: Merchant, settings: SessionSettings): CreateC
 }
 
 /** Until this process may call within the budget, by its own count; undefined when it may now. */
-export function ceilingWait({ callsAtMs }: Merchant, budget: CreateCallBudget, now: Pick<Now, 'ms'>): BudgetWait | undefined {
+export function ceilingWait(
+  { callsAtMs }: Merchant,
+  budget: CreateCallBudget,
+  now: Pick<Now, 'ms'>,
+): BudgetWait | undefined {
   const fromMs = now.ms - longestWindowMs(budget);
   return waitForBudget(
     callsAtMs.filter((atMs) => atMs > fromMs),

@@ -1,8 +1,7 @@
 import type { Clock } from '#libs/clock';
-import { unavailableReasons } from '#libs/errors';
-import { type Cause, clause } from './failure-cause.js';
+import { type Cause, isSameCause } from './cause.js';
+import { reasonOfTrouble, type StoreTrouble } from './merchant-condition.js';
 import type { SessionEvents } from './ports/session-events.js';
-import { reasonOfTrouble, type StoreTrouble } from './store-health.js';
 
 /** What happens to thousands at about the same time is reported in few events, and soon all the same. */
 const BETWEEN_EVENTS_MS = 10_000;
@@ -71,12 +70,10 @@ export class ServiceNews {
   /** Undefined if they differ, or if nobody knows. */
   #sharedCause(merchants: readonly string[]): Cause | undefined {
     const [first, ...others] = merchants.map((merchant) => this.#context.causeFor(merchant));
-    return others.every((cause) => cause?.text === first?.text) ? first : undefined;
+    return others.every((cause) => isSameCause(cause, first)) ? first : undefined;
   }
 }
 
 function causeOf(trouble: StoreTrouble | undefined): Cause | undefined {
-  if (trouble === undefined) return undefined;
-  const { page, runbook } = unavailableReasons[reasonOfTrouble[trouble]];
-  return { text: clause(page), runbook };
+  return trouble === undefined ? undefined : { code: reasonOfTrouble[trouble], effect: 'not_renewed' };
 }

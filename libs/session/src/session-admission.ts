@@ -1,6 +1,6 @@
 import { earliest, type Instant, msBetween, plusMs } from '#libs/clock';
 import { isImplausible, measureSkew, SKEW_TOLERANCE_MS, toOurClock } from './clock-skew.js';
-import { PAST_EXPIRY } from './failure-cause.js';
+import { PAST_EXPIRY } from './failure-trace.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { momentsOf } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';

@@ -5,7 +5,7 @@ import type { RecordedFailure } from './ports/session-store.js';
 import { decideRenewal, type RenewVerdict } from './renew-decision.js';
 import type { RenewalResult } from './renewal-result.js';
 import { decideServing, type ServeVerdict } from './serve-decision.js';
-import { sessionUnavailable } from './session-unavailable.js';
+import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-health.js';
 
@@ -93,7 +93,11 @@ export class SessionReader {
   ): Promise<Session | undefined> {
     const { clock, held } = this.#context;
     const deadline = new Deadline(clock, wish.waitMs, wish.signal);
-    const change = new ChangeWait(held.entryOf(wish.merchant), { generation, orFailure: false, signal: deadline.signal });
+    const change = new ChangeWait(held.entryOf(wish.merchant), {
+      generation,
+      orFailure: false,
+      signal: deadline.signal,
+    });
     try {
       await change.ended;
     } finally {
@@ -132,7 +136,9 @@ export class SessionReader {
   }
 
   #renewInBackground(wish: Pick<ReadWish, 'merchant'>): void {
-    this.#renewAndFollow(wish).catch((error: unknown) => this.#context.driver.reportBroken('background renewal', error));
+    this.#renewAndFollow(wish).catch((error: unknown) =>
+      this.#context.driver.reportBroken('background renewal', error),
+    );
   }
 
   async #waitForRenewal(wish: ReadWish): Promise<void> {
@@ -156,8 +162,9 @@ export class SessionReader {
   /** Whoever waits anyway is not given what is reported dead, unless something lasting keeps it from being replaced. */
   async #waitForReplacement({ merchant, waitsThroughFailure, ...wish }: ReadWish): Promise<void> {
     const { held: sessions } = this.#context;
-    const { held, report } = sessions.of(merchant);
-    if (!waitsThroughFailure || held?.isReported !== true || report !== undefined) return;
+    const { held, report, failure } = sessions.of(merchant);
+    const isHeldUp = report?.heldUp !== undefined || failure !== undefined;
+    if (!waitsThroughFailure || held?.isReported !== true || isHeldUp) return;
     await this.newerThan(held.session.generation, { merchant, ...wish });
   }
 
@@ -165,7 +172,7 @@ export class SessionReader {
     const { held, driver } = this.#context;
     const verdict = this.verdict(merchant);
     const { failure } = held.of(merchant);
-    throw sessionUnavailable(this.#context, {
+    throw new SessionUnavailable(this.#context, {
       merchant,
       detail: describeRefusal(merchant, verdict, failure),
       retryAfterMs: driver.retryAfterMs(merchant) ?? RETRY_AFTER_UNKNOWN_MS,

@@ -7,7 +7,7 @@ import type { Merchants } from './ports/merchants.js';
 import type { SessionEvent, SessionEvents } from './ports/session-events.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { SessionReader } from './session-reader.js';
-import { sessionUnavailable } from './session-unavailable.js';
+import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-health.js';
 
@@ -166,7 +166,7 @@ export class SessionRejections {
     this.#report(rejection, result?.kind === 'budget_exhausted' ? result.kind : 'unavailable');
     const { merchant, generation } = rejection;
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
-    throw sessionUnavailable(this.#context, {
+    throw new SessionUnavailable(this.#context, {
       merchant,
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
       retryAfterMs: this.#context.driver.retryAfterMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,

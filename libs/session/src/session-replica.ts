@@ -1,17 +1,24 @@
-import { Alarm, type Clock, Deadline, type Instant, plusMs } from '#libs/clock';
+import { Alarm, type Clock, Deadline, plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
+import { type Cause, causeOf, causeOfRefusal, type RefusedWish } from './cause.js';
 import { areForeign, overAt, reportedDeathOf } from './deaths.js';
-import { explain, type ExplainedFacts } from './explanation.js';
-import type { Cause, ToldFailure } from './failure-cause.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
 import { floorOf } from './generations.js';
 import { Grace } from './grace.js';
-import { Handovers } from './handover.js';
+import { Handovers } from './handovers.js';
 import { type Entry, HeldSessions } from './held-sessions.js';
 import { Lanes } from './lanes.js';
 import { type Effect, type Input, step } from './life.js';
+import {
+  conditionOf,
+  type MerchantCondition,
+  type MerchantFacts,
+  type StoreTrouble,
+  type ToldFailure,
+  whyUnavailable,
+} from './merchant-condition.js';
 import { generationOf, knownOf, type Now, serveFactsOf, unopenedOf, untilRenewalMsOf, verdictOn } from './merchant.js';
 import { isBudgetSpent, retryInMsOf, spentWait } from './obstacles.js';
 import type { Merchants } from './ports/merchants.js';
@@ -28,7 +35,6 @@ import type {
 } from './ports/session-store.js';
 import { type Tracing, untraced } from './ports/tracing.js';
 import { PAGE, Reads } from './reads.js';
-import { explainRefusal } from './refusal-cause.js';
 import type { RenewalResult } from './renewal-result.js';
 import { Rounds } from './rounds.js';
 import { SessionReader } from './session-reader.js';
@@ -37,7 +43,6 @@ import { ServiceNews } from './service-news.js';
 import { isStoreOutage, StoreHealth } from './store-health.js';
 import { WakeHeap } from './wake-heap.js';
 import { WantedRenewals } from './wanted-renewals.js';
-import { whyUnavailable } from './why-unavailable.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -68,6 +73,16 @@ export interface MerchantsChange {
    * Configured before and after, but with another serviceCode, other keys, another gateway or other session settings.
    */
   readonly changed: readonly string[];
+}
+
+type EffectOf<Do extends Effect['do']> = Extract<Effect, { readonly do: Do }>;
+
+/** A question to the store, and what the answer is to the merchant; the outage as well, if that ends something. */
+interface Question<Answer> {
+  readonly operation: string;
+  readonly ask: () => Promise<Answer>;
+  readonly answered?: (answer: Answer) => Input;
+  readonly outage?: () => Input;
 }
 
 /** Renewals that one replica has in flight at once: further due merchants wait, and other replicas may take them. */
@@ -134,7 +149,7 @@ export class SessionReplica {
     this.#reads = new Reads({
       clock,
       read: (merchants) => this.#read(merchants),
-      onFailure: (error) => this.#reportBroken('refresh', error),
+      onFailure: (error) => this.reportBroken('refresh', error),
     });
     this.#wakes = new WakeHeap(
       clock,
@@ -196,7 +211,7 @@ export class SessionReplica {
     try {
       await this.#readPages(added);
     } catch (error) {
-      if (!isStoreOutage(error)) return this.#reportBroken('change of merchants', error);
+      if (!isStoreOutage(error)) return this.reportBroken('change of merchants', error);
       this.#invalidate();
     }
     for (const id of changed) this.#feed(this.held.entryOf(id), { on: 'configured' });
@@ -230,64 +245,6 @@ export class SessionReplica {
     return areForeign(this.held.of(id), this.#nowFor(id));
   }
 
-  /**
-   * For a merchant that somebody else created sessions for, while nothing says that its newest session is dead: until
-   * when the next report would mean that they go on.
-   */
-  watchedUntil(id: string): Instant | undefined {
-    if (this.isReportedDead(id) || this.isLikelyDead(id)) return undefined;
-    return overAt(this.held.of(id), this.#nowFor(id));
-  }
-
-  /** Whether a consumer has reported the served session, to any replica, and nothing newer could be had. */
-  isReportedDead(id: string): boolean {
-    return reportedDeathOf(this.held.of(id), this.#nowFor(id)) !== undefined;
-  }
-
-  /**
-   * Whether the gateway has made a session that is of no use to us, or to this replica, and that has ended the served
-   * one.
-   */
-  isLikelyDead(id: string): boolean {
-    const merchant = this.held.of(id);
-    const isLost = merchant.failure?.trace?.lostSession === true || unopenedOf(merchant) !== undefined;
-    return isLost && this.#ports.merchants.settingsOf(id)?.supersedes !== false;
-  }
-
-  /**
-   * Whether only this replica has the session it serves, while the store takes none: it has most likely ended those of
-   * the others.
-   */
-  isUnshared(id: string): boolean {
-    const isAlone = this.#health.trouble !== undefined && this.held.of(id).held?.kept === 'here_alone';
-    return isAlone && this.#ports.merchants.settingsOf(id)?.supersedes !== false;
-  }
-
-  strayKey(_id: string): undefined {
-    return undefined;
-  }
-
-  quietMs(_id: string): number | undefined {
-    return undefined;
-  }
-
-  /**
-   * Whether an attempt was due and finds no call left in the budget, or will find none before the session ends; or is
-   * due and has to wait for the store.
-   */
-  isHeldBack(id: string): boolean {
-    const merchant = this.held.of(id);
-    const now = this.#nowFor(id);
-    const isIdle = merchant.phase.at === 'idle';
-    const spent = spentWait(merchant, now);
-    if (spent === undefined) {
-      const isDue = isIdle && untilRenewalMsOf(merchant, now) <= 0 && merchant.failure === undefined;
-      return isDue && this.#health.trouble !== undefined;
-    }
-    // The call under way may be the one that spent it.
-    return merchant.isHeldBack || (isIdle && merchant.held !== undefined && spent.retryInMs >= serveFactsOf(merchant, now).leftMs);
-  }
-
   /** When the next attempt can be made, if something holds it up; undefined if the schedule comes later anyway. */
   retryInMs(id: string): number | undefined {
     const keptForMs = this.wanted.keptForMs(id);
@@ -301,21 +258,16 @@ export class SessionReplica {
 
   /** Why no session of the merchant is served, or none newer than the rejected one. */
   whyUnavailable(id: string): UnavailableReason {
-    const merchant = this.held.of(id);
-    const now = this.#nowFor(id);
-    const reported = reportedDeathOf(merchant, now);
-    return whyUnavailable({
-      isBudgetSpent: isBudgetSpent(merchant, now) || reported?.shareSpentUntil !== undefined,
-      store: this.#health.trouble,
-      failure: merchant.failure?.kind,
-      isRenewing: this.isRenewing(id),
-      serving: verdictOn(merchant, now).reason,
-    });
+    return whyUnavailable(this.#facts(id));
   }
 
-  /** What is wrong with the merchant, and where to read on; undefined while all is well. */
+  conditionOf(id: string): MerchantCondition {
+    return conditionOf(this.#facts(id));
+  }
+
+  /** What is wrong with the merchant; undefined while all is well. */
   causeFor(id: string): Cause | undefined {
-    return explain(this.#facts(id));
+    return causeOf(this.#facts(id));
   }
 
   /** How the last call since the merchant's last session failed, whichever replica made it. */
@@ -352,21 +304,21 @@ export class SessionReplica {
     return retryInMsOf(this.held.of(id), this.#nowFor(id));
   }
 
-  explainRefusal(wish: Parameters<typeof explainRefusal>[0]): Cause | undefined {
-    return explainRefusal(wish, this.#facts(wish.merchant));
+  explainRefusal(wish: RefusedWish): Cause | undefined {
+    return causeOfRefusal(wish, this.#facts(wish.merchant));
   }
 
   get isStopping(): boolean {
     return this.#isStopping;
   }
 
-  get storeTrouble(): StoreHealth['trouble'] {
+  get storeTrouble(): StoreTrouble | undefined {
     return this.#health.trouble;
   }
 
   /** Any failure but an outage is a bug of ours: it is reported once, and the replica carries on. */
   reportBroken(activity: string, error: unknown): void {
-    this.#reportBroken(activity, error);
+    if (!isStoreOutage(error)) this.#ports.events.emit({ event: 'broken', activity, error });
   }
 
   // ---- One merchant: inputs in, effects out
@@ -377,22 +329,23 @@ export class SessionReplica {
     this.#index(entry, merchant);
     this.held.keep(entry, merchant);
     if (generationOf(merchant) > generationOf(before)) this.#adopted(entry);
-    if (merchant.failure !== undefined && merchant.failure.at !== before.failure?.at) this.#failed(entry, merchant.failure);
+    if (merchant.failure !== undefined && merchant.failure.at !== before.failure?.at)
+      this.#failed(entry, merchant.failure);
     for (const effect of effects) this.#perform(entry, effect);
     if (merchant.wakeAtMs !== before.wakeAtMs) this.#wakes.plan(entry);
   }
 
-  #nowOf(entry: Entry): Now {
-    const { id } = entry.merchant;
-    return { ...this.#nowFor(id), ...(entry.isRemoved ? { settings: undefined } : {}) };
+  #nowOf({ merchant: { id }, isRemoved }: Entry): Now {
+    const now = { ...this.#nowFor(id), chance: this.#ports.random() };
+    return isRemoved ? { ...now, settings: undefined } : now;
   }
 
   #nowFor(id: string): Now {
-    const { clock, merchants, random } = this.#ports;
+    const { clock, merchants } = this.#ports;
     return {
       ...this.held.moment,
       wall: clock.now(),
-      chance: random(),
+      chance: 0,
       settings: merchants.settingsOf(id),
       trouble: this.#health.trouble,
       graceMs: this.#grace.leftMs(),
@@ -420,78 +373,66 @@ export class SessionReplica {
     for (const listener of [...entry.failed]) listener();
   }
 
-  #perform(entry: Entry, effect: Effect): void {
-    const { store, events, merchants } = this.#ports;
-    const { id } = entry.merchant;
-    switch (effect.do) {
-      case 'enter':
-        entry.gateway = merchants.gatewayIdOf(id);
-        return this.#load.enter(entry.gateway, () => this.#feed(entry, { on: 'admitted' }));
-      case 'hurry':
-        return entry.led?.end('cut');
-      case 'claim':
-        return this.#claim(entry, effect);
-      case 'hand_over':
-        return this.#handOver(entry, effect);
-      case 'create':
-        return this.#create(entry, effect);
-      case 'publish':
-        return this.#publish(entry, effect);
-      case 'release': {
-        const { lease, release, resumes } = effect;
-        if (resumes) this.#tell({ step: 'ended', merchant: id, generation: lease.fence });
-        return void this.#ask(entry, 'release', () => store.release(lease, release));
-      }
-      case 'offer':
-        return this.#offers.run(() => this.#offer(entry, effect.offer));
-      case 'read':
-        return effect.isUrgent ? this.#reads.want(id) : this.#reads.wantSoon(id);
-      case 'report': {
-        const { report, atMs } = effect;
-        const told = (answer?: ReportResult): Input => ({ on: 'reported', report, atMs, answer });
-        const asked = this.#ask(entry, 'report', () => store.report(id, report), told, told());
-        if (report.mayProve) entry.judging = asked;
-        return;
-      }
-      case 'resync':
-        return this.#isComplete ? this.#invalidate() : undefined;
-      case 'say':
-        return this.#news.note(effect.what, id);
-      case 'emit': {
-        const { event } = effect;
-        const cause = event.event === 'renewal_held_back' ? this.causeFor(id) : undefined;
-        return events.emit(event.event === 'renewal_held_back' && cause !== undefined ? { ...event, cause } : event);
-      }
-      case 'end':
-        return this.#end(entry, effect.result);
-    }
+  readonly #performers: { readonly [Do in Effect['do']]: (entry: Entry, effect: EffectOf<Do>) => void } = {
+    enter: (entry) => {
+      entry.gateway = this.#ports.merchants.gatewayIdOf(entry.merchant.id);
+      this.#load.enter(entry.gateway, () => this.#feed(entry, { on: 'admitted' }));
+    },
+    hurry: ({ led }) => led?.end('cut'),
+    claim: (entry, effect) => this.#claim(entry, effect),
+    hand_over: (entry, effect) => this.#handOver(entry, effect),
+    create: (entry, effect) => this.#create(entry, effect),
+    publish: (entry, effect) => this.#publish(entry, effect),
+    release: (entry, { lease, release, resumes }) => {
+      if (resumes) this.#tell({ step: 'ended', merchant: lease.merchant, generation: lease.fence });
+      void this.#ask(entry, { operation: 'release', ask: () => this.#ports.store.release(lease, release) });
+    },
+    offer: (entry, { offer }) => this.#offers.run(() => this.#offer(entry, offer)),
+    read: ({ merchant: { id } }, { isUrgent }) => (isUrgent ? this.#reads.want(id) : this.#reads.wantSoon(id)),
+    report: (entry, { report, atMs }) => {
+      const { id } = entry.merchant;
+      const told = (answer?: ReportResult): Input => ({ on: 'reported', report, atMs, answer });
+      const ask = (): Promise<ReportResult> => this.#ports.store.report(id, report);
+      const asked = this.#ask(entry, { operation: 'report', ask, answered: told, outage: told });
+      if (report.mayProve) entry.judging = asked;
+    },
+    resync: () => {
+      if (this.#isComplete) this.#invalidate();
+    },
+    say: ({ merchant: { id } }, { what }) => this.#news.note(what, id),
+    emit: (_entry, { event }) => this.#ports.events.emit(event),
+    end: (entry, { result }) => this.#end(entry, result),
+  };
+
+  #perform<Do extends Effect['do']>(entry: Entry, effect: EffectOf<Do>): void {
+    this.#performers[effect.do](entry, effect);
   }
 
   /** The trace of a renewal begins with its claim, and contains whatever follows from the answer. */
-  #claim(entry: Entry, { trigger, request }: Extract<Effect, { readonly do: 'claim' }>): void {
+  #claim(entry: Entry, { trigger, request }: EffectOf<'claim'>): void {
     const { owner, store } = this.#ports;
     const { id } = entry.merchant;
     const claim = { ...request, owner, floor: floorOf(owner, request.floor) };
     const renewal = this.#tracing.renewal({ merchant: id, trigger }, () => {
       const over = new Promise<RenewalResult>((resolve) => (entry.traced = resolve));
-      void this.#ask(
-        entry,
-        'claim',
-        () => this.#tracing.step('claim', () => store.claim(claim)),
-        (answer) => (answer.kind === 'claimed' ? { on: 'claimed', lease: answer.lease } : { on: 'refused', refusal: answer }),
-        { on: 'unclaimed' },
-      );
+      void this.#ask(entry, {
+        operation: 'claim',
+        ask: () => this.#tracing.step('claim', () => store.claim(claim)),
+        answered: (answer) =>
+          answer.kind === 'claimed' ? { on: 'claimed', lease: answer.lease } : { on: 'refused', refusal: answer },
+        outage: () => ({ on: 'unclaimed' }),
+      });
       return over;
     });
-    renewal.catch((error: unknown) => this.#reportBroken('trace', error));
+    renewal.catch((error: unknown) => this.reportBroken('trace', error));
   }
 
-  #handOver(entry: Entry, { lease, limitMs, holdForMs }: Extract<Effect, { readonly do: 'hand_over' }>): void {
+  #handOver(entry: Entry, { lease, limitMs, holdForMs }: EffectOf<'hand_over'>): void {
     const terms = { merchant: lease.merchant, generation: lease.fence, limitMs, holdForMs };
     this.#track(this.handovers.lead(terms).then(() => this.#feed(entry, { on: 'handed_over' })));
   }
 
-  #create(entry: Entry, { withinMs }: Extract<Effect, { readonly do: 'create' }>): void {
+  #create(entry: Entry, { withinMs }: EffectOf<'create'>): void {
     const { clock, gateway } = this.#ports;
     const deadline = new Deadline(clock, withinMs, this.#shutdown.signal);
     const call = gateway
@@ -508,31 +449,28 @@ export class SessionReplica {
     this.#track(call, () => this.#feed(entry, { on: 'broke' }));
   }
 
-  #publish(entry: Entry, { lease, publication, afterMs }: Extract<Effect, { readonly do: 'publish' }>): void {
+  #publish(entry: Entry, { lease, publication, afterMs }: EffectOf<'publish'>): void {
     const { store, clock } = this.#ports;
     const publish = (): void => {
-      void this.#ask(
-        entry,
-        'publish',
-        () => this.#tracing.step('publish', () => store.publish(publication, lease)),
-        (answer) => ({ on: 'published', answer }),
-        () => ({ on: 'unpublished', isLast: this.#shutdown.signal.aborted }),
-      );
+      void this.#ask(entry, {
+        operation: 'publish',
+        ask: () => this.#tracing.step('publish', () => store.publish(publication, lease)),
+        answered: (answer) => ({ on: 'published', answer }),
+        outage: () => ({ on: 'unpublished', isLast: this.#shutdown.signal.aborted }),
+      });
     };
     if (afterMs === 0) return publish();
-    this.#track(
-      new Promise<void>((resolve) => void clock.schedule(afterMs, resolve)).then(publish),
-    );
+    this.#track(new Promise<void>((resolve) => void clock.schedule(afterMs, resolve)).then(publish));
   }
 
   async #offer(entry: Entry, offer: Publication): Promise<void> {
     const { generation } = offer.session;
     let answer: Extract<Input, { readonly on: 'offered' }>['answer'] = 'outage';
     try {
-      answer = await this.#health.watch('offer', () => this.#ports.store.publish(offer));
+      answer = await this.#health.watch('publish', () => this.#ports.store.publish(offer));
     } catch (error) {
       if (!isStoreOutage(error)) answer = 'broken';
-      this.#reportBroken('offer', error);
+      this.reportBroken('offer', error);
     }
     this.#feed(entry, { on: 'offered', generation, answer });
   }
@@ -551,20 +489,14 @@ export class SessionReplica {
     if (this.#hasBacklog && result.kind === 'renewed' && isHalfFree) void this.tick();
   }
 
-  /** Asks the store, and feeds the answer back; the outage as well, if that ends something. */
-  #ask<Answer>(
-    entry: Entry,
-    operation: string,
-    ask: () => Promise<Answer>,
-    answered?: (answer: Answer) => Input,
-    outage?: Input | (() => Input),
-  ): Promise<void> {
+  /** Asks the store, and feeds the answer back. */
+  #ask<Answer>(entry: Entry, { operation, ask, answered, outage }: Question<Answer>): Promise<void> {
     const feed = (input: Input | undefined): void => void (input !== undefined && this.#feed(entry, input));
     const asked = this.#health.watch(operation, ask).then(
       (answer) => feed(answered?.(answer)),
       (error: unknown) => {
-        this.#reportBroken(operation, error);
-        feed(typeof outage === 'function' ? outage() : outage);
+        this.reportBroken(operation, error);
+        feed(outage?.());
       },
     );
     this.#track(asked);
@@ -575,7 +507,7 @@ export class SessionReplica {
   #track(work: Promise<void>, onBroken?: () => void): void {
     const tracked = work
       .catch((error: unknown) => {
-        this.#reportBroken('renewal', error);
+        this.reportBroken('renewal', error);
         onBroken?.();
       })
       .finally(() => this.#underway.delete(tracked));
@@ -609,11 +541,13 @@ export class SessionReplica {
   }
 
   #announce(signal: HandoverSignal): Promise<number | undefined> {
-    const { store, events } = this.#ports;
-    return this.#health.watch('announce', () => store.announce({ kind: 'handover', ...signal })).catch((error: unknown) => {
-      if (!isStoreOutage(error)) events.emit({ event: 'broken', activity: 'hand-over', error });
-      throw error;
-    });
+    const { store } = this.#ports;
+    return this.#health
+      .watch('announce', () => store.announce({ kind: 'handover', ...signal }))
+      .catch((error: unknown) => {
+        this.reportBroken('hand-over', error);
+        throw error;
+      });
   }
 
   #tell(signal: HandoverSignal): void {
@@ -633,10 +567,12 @@ export class SessionReplica {
     const failures = new Map(asked.map(({ merchant: { id, failure } }) => [id, failure]));
     const wanted = asked.map(({ merchant }) => ({ merchant: merchant.id, known: knownOf(merchant) }));
     const askedAtMs = clock.monotonicMs();
-    const { states, now } = await this.#health.watch('read', () => store.read(wanted)).catch((error: unknown) => {
-      storeClock.believeMonotonic();
-      throw error;
-    });
+    const { states, now } = await this.#health
+      .watch('read', () => store.read(wanted))
+      .catch((error: unknown) => {
+        storeClock.believeMonotonic();
+        throw error;
+      });
     const verdict = storeClock.note(now, askedAtMs);
     if (verdict.kind !== 'agreed') {
       const forMs = verdict.kind === 'suspended' ? verdict.forMs : 0;
@@ -651,7 +587,8 @@ export class SessionReplica {
     if (merchants.settingsOf(merchant) === undefined) return;
     // The answer was on its way for at most as long as we waited for it.
     const wayMs = clock.monotonicMs() - askedAtMs;
-    const ageMs = stored.kind === 'session' ? this.held.storeClock.ageMs(stored.ageMs, stored.session.createdAt) + wayMs : 0;
+    const ageMs =
+      stored.kind === 'session' ? this.held.storeClock.ageMs(stored.ageMs, stored.session.createdAt) + wayMs : 0;
     this.#feed(this.held.entryOf(merchant), { on: 'stored', state, ageMs, failureBefore });
   }
 
@@ -688,7 +625,7 @@ export class SessionReplica {
       await this.#renewDue();
     } catch (error) {
       if (isStoreOutage(error)) this.#invalidate();
-      else this.#reportBroken('tick', error);
+      else this.reportBroken('tick', error);
     }
   }
 
@@ -774,34 +711,25 @@ export class SessionReplica {
       .map(({ id }) => id);
   }
 
-  #facts(id: string): ExplainedFacts {
+  #facts(id: string): MerchantFacts {
     const merchant = this.held.of(id);
     const now = this.#nowFor(id);
-    const { window, retryInMs } = spentWait(merchant, now) ?? {};
+    const { held, phase } = merchant;
+    const spent = spentWait(merchant, now);
     return {
-      result: verdictOn(merchant, now).result,
+      serving: verdictOn(merchant, now),
+      session: held?.session,
+      isDue: held !== undefined && untilRenewalMsOf(merchant, now) <= 0,
+      isRenewing: phase.at !== 'idle',
       failure: this.failureOf(id),
-      isForeign: areForeign(merchant, now),
-      session: merchant.held?.session,
-      isLikelyDead: this.isLikelyDead(id),
       unopened: unopenedOf(merchant),
-      isUnshared: this.isUnshared(id),
-      strayKey: undefined,
+      supersedes: now.settings?.supersedes !== false,
       reported: reportedDeathOf(merchant, now),
-      isReportedElsewhere: false,
-      spent:
-        retryInMs === undefined
-          ? undefined
-          : { freeAt: plusMs(now.wall, retryInMs), ...(window === undefined ? {} : { window }) },
-      isHeldBack: this.isHeldBack(id),
-      watchedUntil: this.watchedUntil(id),
-      createdUntil: undefined,
-      now: now.wall,
-      why: () => this.whyUnavailable(id),
+      isForeign: areForeign(merchant, now),
+      watchedUntil: overAt(merchant, now),
+      spent: spent && { freeAt: plusMs(now.wall, spent.retryInMs), ...(spent.window && { window: spent.window }) },
+      isBudgetSpent: isBudgetSpent(merchant, now),
+      store: this.#health.trouble,
     };
-  }
-
-  #reportBroken(activity: string, error: unknown): void {
-    if (!isStoreOutage(error)) this.#ports.events.emit({ event: 'broken', activity, error });
   }
 }

@@ -34,9 +34,4 @@ export interface SessionSettings {
   readonly supersedes: boolean | 'unknown';
   /** How long at most a planned renewal waits for consumers to let their calls end; 0: it does not ask them. */
   readonly handoverMs: number;
-  /**
-   * What happens past the margin while the store does not answer: `authorize`, each replica creates for itself within
-   * the budget, counted locally; `fail`, nothing is created, and the session is served until it expires.
-   */
-  readonly onStoreOutage: 'authorize' | 'fail';
 }

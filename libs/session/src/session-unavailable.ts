@@ -1,5 +1,5 @@
 import { BrokerError, type UnavailableReason } from '#libs/errors';
-import type { Cause } from './failure-cause.js';
+import type { Cause } from './cause.js';
 
 /** What is known about a merchant whose session is not served. */
 export interface Explainer {
@@ -18,17 +18,13 @@ interface Refusal {
   readonly retryAfterMs: number;
 }
 
-/**
- * The one refusal for anyone who asks for a session that is not there: with the reason for programs, and the cause for
- * people.
- */
-export function sessionUnavailable({ why, causeFor }: Explainer, refusal: Refusal): BrokerError {
-  const { merchant, detail, retryAfterMs, reason = why(merchant) } = refusal;
-  const cause = refusal.cause ?? causeFor(merchant);
-  return new BrokerError('session_unavailable', {
-    detail,
-    reason,
-    publicCause: cause?.text,
-    retryAfterMs,
-  });
+/** There is no session for whoever asks: with the reason for programs, and what libs/causes has words for. */
+export class SessionUnavailable extends BrokerError {
+  readonly because: Cause | undefined;
+
+  constructor({ why, causeFor }: Explainer, refusal: Refusal) {
+    const { merchant, detail, retryAfterMs, reason = why(merchant) } = refusal;
+    super('session_unavailable', { detail, reason, retryAfterMs });
+    this.because = refusal.cause ?? causeFor(merchant);
+  }
 }

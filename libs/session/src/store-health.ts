@@ -1,5 +1,6 @@
 import type { Clock } from '#libs/clock';
-import { BrokerError, type UnavailableReason } from '#libs/errors';
+import { BrokerError } from '#libs/errors';
+import type { StoreTrouble } from './merchant-condition.js';
 import type { SessionEvents } from './ports/session-events.js';
 
 /** A shorter failure is a lost reply: no replica has gone on without the store in the meantime. */
@@ -8,21 +9,11 @@ const MIN_OUTAGE_MS = 1_000;
 /** The other operations that an operation's success shows to work again, in case nobody asks for those any more. */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
   claim: ['release', 'report'],
-  publish: ['offer', 'release', 'report', 'announce'],
-  offer: ['publish', 'announce'],
+  publish: ['release', 'report', 'announce'],
 };
 
 /** Not an operation of the store: the success of a single one does not show that the rest would succeed. */
 const LOOKED_AT = 'looked at';
-
-/** What is wrong with a store that does not work. */
-export type StoreTrouble = 'silent' | 'refuses';
-
-/** The name by which consumers and people know it. */
-export const reasonOfTrouble = { silent: 'store_silent', refuses: 'store_refuses' } as const satisfies Record<
-  StoreTrouble,
-  UnavailableReason
->;
 
 /** The failures of a store that callers can live with. Anything else is a bug. */
 export function isStoreOutage(error: unknown): error is BrokerError {

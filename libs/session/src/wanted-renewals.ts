@@ -3,10 +3,10 @@ import { ChangeWait } from './change-wait.js';
 import { followed, type ReplicaFace } from './face.js';
 import { knownOf } from './merchant.js';
 import type { Merchants } from './ports/merchants.js';
-import { storeRefusal } from './refusal-cause.js';
-import type { RenewalResult } from './renewal-result.js';
+import { storeRefusal } from './cause.js';
+import type { JustRenewed, RenewalResult, WantedResult } from './renewal-result.js';
 import type { SessionReader } from './session-reader.js';
-import { sessionUnavailable } from './session-unavailable.js';
+import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-health.js';
 
@@ -23,14 +23,6 @@ export interface WantedRenewal {
   readonly signal: AbortSignal;
 }
 
-/** One was created within the last seconds, and no call was made for this wish. */
-interface JustRenewed {
-  readonly kind: 'just_renewed';
-  readonly session: Session;
-  /** When asking again gets a newer one. */
-  readonly retryInMs: number;
-}
-
 export type WantedRenewalAnswer = { readonly kind: 'renewed'; readonly session: Session } | JustRenewed;
 
 interface AnsweredWish {
@@ -40,8 +32,6 @@ interface AnsweredWish {
   /** Whether an attempt that was already under way has failed, and no other was made for the wish. */
   readonly isJoined: boolean;
 }
-
-export type WantedResult = RenewalResult | JustRenewed;
 
 export interface WantedRenewalsContext extends ReplicaFace {
   readonly clock: Clock;
@@ -150,7 +140,7 @@ export class WantedRenewals {
   #refuse({ merchant, generation, isJoined }: AnsweredWish, result: RenewalResult | undefined): never {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
     const wish = { merchant, refusedBy: result?.kind, isJoined, store: this.#context.driver.storeTrouble };
-    throw sessionUnavailable(this.#context, {
+    throw new SessionUnavailable(this.#context, {
       merchant,
       reason: storeRefusal(wish),
       cause: this.#context.driver.explainRefusal(wish),

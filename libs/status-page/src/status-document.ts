@@ -5,14 +5,12 @@
  * epoch.
  */
 export interface StatusDocument {
-  /** This replica's wall clock when the document was made: the page corrects its own clock with it. */
+  /** This replica's wall clock when the document was made: the page has no other. */
   readonly at: number;
   readonly replica: StatusReplica;
   readonly store: StatusStore;
-  /** The worst come first; a bounded number of them. */
+  /** The worst come first. */
   readonly gateways: readonly StatusGateway[];
-  /** How many gateways are not listed. */
-  readonly furtherGateways: number;
   /** For all configured merchants, whatever is searched for. */
   readonly counts: StatusCounts;
   /** How many merchants match the search; all of them if there is none. */
@@ -21,26 +19,8 @@ export interface StatusDocument {
   readonly merchants: readonly StatusMerchant[];
 }
 
-/**
- * The state of a merchant, the worst first: nothing to serve; somebody else creates sessions and ends ours; a consumer
- * has reported the session dead and it could not be replaced; the bank has made a session that is of no use to us and
- * ends ours; only this replica has its newest session, since the store did not accept it; somebody else created
- * sessions, and nobody has reported our newest one dead; past the safety margin; its renewal is due, but the
- * create-call budget is spent or the store is away, or the budget is spent until after its end; the last attempt failed
- * while the session is good; its renewal is due or under way; all is well.
- */
-export type StatusCondition =
-  | 'unavailable'
-  | 'foreign_authorizer'
-  | 'reported_dead'
-  | 'likely_dead'
-  | 'unshared'
-  | 'watched'
-  | 'stale'
-  | 'held_back'
-  | 'failing'
-  | 'renewing'
-  | 'fresh';
+/** The state of a merchant, the worst first. */
+export type StatusCondition = 'unavailable' | 'foreign_authorizer' | 'dead' | 'stale' | 'failing' | 'fresh';
 
 export type StatusCounts = Readonly<Record<StatusCondition, number>>;
 
@@ -56,24 +36,14 @@ export interface StatusReplica {
   /** Whether the store has answered since the start: before that, this replica creates nothing and is not ready. */
   readonly storeReached: boolean;
   readonly shuttingDown: boolean;
-  /**
-   * Since when changed files have been refused, how many faults they have and which is the first (`text`); absent while
-   * the files match what is in force.
-   */
-  readonly refusedChange?: { readonly since: number; readonly faults: number; readonly text: string };
-  /** Settings that have changed and take effect at the next start; absent if there are none. */
-  readonly awaitingRestart?: readonly string[];
+  /** Since when changed files have been refused, how many faults they have and which is the first (`text`). */
+  readonly refusedChange?: { readonly since: number; readonly faults: number; readonly text: string } | undefined;
+  /** Settings that have changed and take effect at the next start. */
+  readonly awaitingRestart?: readonly string[] | undefined;
   /** Since when there have been any. */
-  readonly awaitingSince?: number;
+  readonly awaitingSince?: number | undefined;
   /** What to do about them. */
-  readonly restartAdvice?: StatusCause;
-  /** Consumers that follow sessions through events. */
-  readonly watchers: number;
-  /** Open status pages. */
-  readonly viewers: number;
-  readonly residentBytes: number;
-  /** How late the event loop ran a timer: the last time, and at worst in the last minute. */
-  readonly eventLoopLagMs: { readonly latest: number; readonly worst: number };
+  readonly restartAdvice?: Omit<StatusCause, 'remedy'> | undefined;
 }
 
 export interface StatusStore {
@@ -81,61 +51,41 @@ export interface StatusStore {
   /**
    * `refuses`: it answers, but will not do what it is asked. Absent until the first connection has succeeded or failed.
    */
-  readonly condition?: 'answers' | 'refuses' | 'silent';
+  readonly condition?: 'answers' | 'refuses' | 'silent' | undefined;
   /** Since when it has answered, or has not worked, however its state has changed meanwhile. */
-  readonly since?: number;
+  readonly since?: number | undefined;
   /** Why it does not answer: the code of a refusal such as `NOPERM`, or what happened to the connection. */
-  readonly reason?: string;
-  /**
-   * What a refusal means, as a continuation of `the store`, and what to do about it; absent if only the reason is
-   * known.
-   */
-  readonly refusal?: { readonly is: string; readonly remedy: string };
+  readonly reason?: string | undefined;
+  /** For a store that does not: what is wrong, and what to do. */
+  readonly cause?: StatusCause | undefined;
   /** For a store that answers: the last request that it did not fulfil, in words, until it fulfils one again. */
-  readonly failing?: { readonly work: string; readonly at: number };
+  readonly failing?: { readonly work: string; readonly at: number } | undefined;
 }
 
-/**
- * `refusing`: it answers, and its last answer for a merchant was a refusal. `untrusted`: it was not called, because the
- * certificate of what listens there is not trusted.
- */
-export type StatusGatewayHealth = 'unknown' | 'answering' | 'refusing' | 'untrusted' | 'degraded' | 'down';
-
+/** Judged by the last call for each merchant, whichever replica made it. */
 export interface StatusGateway {
   readonly host: string;
   readonly merchants: number;
-  readonly health: StatusGatewayHealth;
-  /** Create calls of this replica that are recent enough to judge by, at most twenty. */
-  readonly attempts: number;
-  /** Those of them that were not answered, or not with a valid answer. */
-  readonly failed: number;
-  /** Those of them that were answered with a refusal. */
-  readonly refused: number;
-  /** Of those that were answered. */
-  readonly medianMs?: number;
   /**
-   * The first answer after the last failure among those calls; absent while the last call for one of the merchants
-   * failed.
+   * `refusing`: it answers, and refuses a merchant. `untrusted`: it was not called, because the certificate of what
+   * listens there is not trusted.
    */
-  readonly answersSince?: number;
-  /** When another replica last renewed one of the merchants for which this one has called. */
-  readonly answeredOthersAt?: number;
-  /**
-   * The last failure of another replica that is still current for one of the merchants; its kind is `refused`, `not
-   * trusted` or `failed`.
-   */
-  readonly othersFailure?: StatusFailure;
-  readonly lastAnswerAt?: number;
-  readonly lastFailure?: StatusFailure;
+  readonly health: 'untrusted' | 'failing' | 'refusing' | 'unknown' | 'answering';
+  /** The merchants whose last call failed or was refused. */
+  readonly failing: number;
+  /** A refusal is an answer. */
+  readonly lastAnswerAt?: number | undefined;
+  /** The newest of those that no session has followed. */
+  readonly lastFailure?: StatusFailure | undefined;
   /** How far the gateway's clock is ahead of ours; negative: behind. */
-  readonly skewMs?: number;
+  readonly skewMs?: number | undefined;
 }
 
 export interface StatusFailure {
   readonly at: number;
   readonly kind: string;
   /** The gateway's own code or, if it gave none, that of the network or of TLS, each in a safe form. */
-  readonly code?: string;
+  readonly code?: string | undefined;
 }
 
 export interface StatusMerchant {
@@ -145,52 +95,24 @@ export interface StatusMerchant {
   readonly condition: StatusCondition;
   /** Why it is served or not, in the words of the API. */
   readonly reason: 'current' | 'foreign_authorizer' | 'past_margin' | 'no_session' | 'expired';
-  /**
-   * For a merchant that is not well: what is the matter, as part of a sentence, and the runbook with which to continue.
-   */
-  readonly cause?: StatusCause;
-  /**
-   * While the bank seals to another key: the thumbprint of the key with which a replica asked, to be compared with the
-   * bank's.
-   */
-  readonly ownKey?: string;
-  /**
-   * `lacking`: no key of this replica opens a newer session. `differing`: another replica asked with a key that is not
-   * the newest of this one.
-   */
-  readonly keys?: 'lacking' | 'differing';
-  /** The consumers that have reported its session dead to this replica; a bounded number of them. */
-  readonly reportedBy?: readonly string[];
-  /** The gateway codes that they gave as their reason, each in a safe form; a bounded number of them. */
-  readonly reportedAs?: readonly string[];
-  /**
-   * Somebody else created its sessions not long ago, and may still do so: since when no consumer has reported a dead
-   * one to this replica.
-   */
-  readonly quietSince?: number;
-  readonly session?: StatusSession;
+  /** For a merchant that is not well. */
+  readonly cause?: StatusCause | undefined;
+  readonly session?: StatusSession | undefined;
   /** Whether this replica is creating the next session right now. */
   readonly renewing: boolean;
   /** When the next attempt may be made, after a failed one or while the create-call budget is spent. */
-  readonly retryAt?: number;
+  readonly retryAt?: number | undefined;
   /** The store is away, and nobody may continue without it: nothing is renewed. */
   readonly renewalBlocked: boolean;
-  /** The last claim found no create call left in the budget. */
-  readonly budgetSpent: boolean;
   /** Since the last session. */
-  readonly failure?: StatusFailure;
-  /** What this replica did or learned, the oldest first. */
-  readonly renewals: readonly StatusRenewal[];
+  readonly failure?: StatusFailure | undefined;
 }
 
+/** What is wrong, what to do, and the runbook with which to continue, in the words of libs/causes. */
 export interface StatusCause {
   readonly text: string;
+  readonly remedy: string;
   readonly runbook: string;
-  /**
-   * The part of `text` that adds to the sentence of the headline, without anything that counts down; absent if that is
-   * all of `text`.
-   */
-  readonly inHeadline?: string;
 }
 
 export interface StatusSession {
@@ -200,28 +122,3 @@ export interface StatusSession {
   readonly mustRenewAt: number;
   readonly expiresAt: number;
 }
-
-/** `adopted`: another replica made the session, or this one did before it was restarted. */
-export type StatusRenewal =
-  | {
-      readonly at: number;
-      readonly generation: number;
-      readonly outcome: 'adopted';
-    }
-  | {
-      readonly at: number;
-      readonly generation: number;
-      readonly outcome:
-        | 'success'
-        | 'transient'
-        | 'refused'
-        | 'revoked'
-        | 'invalid_response'
-        | 'key_unavailable'
-        | 'timeout'
-        | 'lease_lost';
-      readonly trigger: 'startup' | 'schedule' | 'demand' | 'rejection' | 'operator';
-      /** The call to the gateway alone. */
-      readonly callMs: number;
-      readonly code?: string;
-    };

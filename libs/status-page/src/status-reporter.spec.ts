@@ -1,11 +1,6 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
-import { FailureBoard, HeldSessions, type Session, SessionReader, type SessionReplica } from '#libs/session';
-import { aRecordedFailure, aServerPublicKey, aSession, FakeClock } from '#libs/testing';
-import { DeathReports } from './death-reports.js';
-import { EventLoopLag } from './event-loop-lag.js';
-import { GatewayHealth } from './gateway-health.js';
-import { MerchantSurvey } from './merchant-survey.js';
-import { RenewalHistory } from './renewal-history.js';
+import { HeldSessions, type RecordedFailure, type Session, SessionReader, type SessionReplica } from '#libs/session';
+import { aRecordedFailure, aServerPublicKey, aSession, FakeClock, hold } from '#libs/testing';
 import type { StatusDocument } from './status-document.js';
 import { MAX_LISTED, StatusReporter, type StatusSearch } from './status-reporter.js';
 import { StoreHealth } from './store-health.js';
@@ -14,76 +9,55 @@ import { StoreHealth } from './store-health.js';
 class Rig {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);
-  readonly failures = new FailureBoard();
-  readonly history = new RenewalHistory(this.clock);
-  readonly reports = new DeathReports();
+  readonly failures = new Map<string, RecordedFailure>();
   readonly renewing = new Set<string>();
   readonly disputed = new Set<string>();
-  readonly reportedDead = new Set<string>();
-  readonly heldBack = new Set<string>();
-  readonly quietMs = new Map<string, number>();
-  readonly newestKeys = new Map<string, string>();
-  readonly watched = new Map<string, number>();
-  readonly causes = new Map<string, { text: string; runbook: string; inHeadline?: string; secret?: string }>();
+  readonly dead = new Set<string>();
+  readonly causes = new Map<string, object>();
+  readonly reader: SessionReader;
   readonly reporter: StatusReporter;
 
   constructor(ids: readonly string[]) {
-    const { clock, held, failures, history, reports } = this;
-    const reader = new SessionReader({ held, failures, clock } as never);
+    const { clock, held } = this;
+    this.reader = new SessionReader({ held, clock } as never);
+    const { reader } = this;
     const hasForeignAuthorizer = (merchant: string): boolean => this.disputed.has(merchant);
     const isRenewing = (merchant: string): boolean => this.renewing.has(merchant);
     const asked = {
       isRenewing,
       hasForeignAuthorizer,
-      isReportedDead: (merchant: string) => this.reportedDead.has(merchant),
-      isLikelyDead: () => false,
-      isUnshared: () => false,
-      strayKey: () => undefined,
-      isHeldBack: (merchant: string) => this.heldBack.has(merchant),
+      conditionOf: (merchant: string) => this.conditionOf(merchant),
       retryInMs: () => undefined,
-      quietMs: (merchant: string) => this.quietMs.get(merchant),
-      watchedUntil: (merchant: string) => this.watched.get(merchant),
       causeFor: (merchant: string) => this.causes.get(merchant),
-      failureOf: (merchant: string) => this.failureOf(merchant),
+      failureOf: (merchant: string) => this.failures.get(merchant),
     };
-    const replica = { held, failures, reader, ...asked } as unknown as SessionReplica;
-    const hostOf = (): string => 'gateway.example';
-    const isRenewalBlocked = (id: string): boolean => id.startsWith('blocked');
+    const replica = { held, reader, ...asked } as unknown as SessionReplica;
     this.reporter = new StatusReporter({
-      replica,
-      clock,
-      history,
-      reports,
-      gateways: new GatewayHealth(hostOf, clock),
-      store: new StoreHealth(() => ({ type: 'memory' }), clock),
-      lag: new EventLoopLag(clock),
-      survey: new MerchantSurvey({ replica, ids: () => ids, hostOf, isRenewalBlocked, clock }),
-      isRequired: () => true,
-      isRenewalBlocked,
-      environmentOf: () => 'production',
-      facts: {
-        name: 'broker-0',
-        startedAt: clock.now(),
-        condition: () => ({
-          version: '0.1.0',
-          ready: true,
-          shuttingDown: false,
-          storeReached: true,
-          watchers: 3,
-        }),
-        viewers: () => 1,
-        residentBytes: () => 1_000,
+      source: {
+        replica,
+        merchants: () => ids,
+        merchant: () => ({ required: true, environment: 'production', gatewayHost: 'gateway.example' }),
+        store: () => ({ type: 'memory' }),
+        isRenewalBlocked: (id) => id.startsWith('blocked'),
+        condition: () => ({ version: '0.1.0', ready: true, shuttingDown: false, storeReached: true }),
       },
+      clock,
+      store: new StoreHealth(() => ({ type: 'memory' }), clock),
+      skews: new Map(),
+      name: 'broker-0',
     });
   }
 
-  failureOf(merchant: string): object | undefined {
-    const [failure, newestKey] = [this.failures.get(merchant), this.newestKeys.get(merchant)];
-    return failure === undefined || newestKey === undefined ? failure : { ...failure, newestKey };
+  conditionOf(merchant: string): string {
+    const { result } = this.reader.verdict(merchant);
+    if (result === 'unavailable') return result;
+    if (this.disputed.has(merchant)) return 'foreign_authorizer';
+    if (this.dead.has(merchant)) return 'dead';
+    return result === 'fresh' && this.failures.get(merchant) !== undefined ? 'failing' : result;
   }
 
   hold(merchant: string, overrides: Partial<Session> = {}): void {
-    this.held.adopt(aSession({ merchant, ...overrides }), 0);
+    hold(this.held, aSession({ merchant, ...overrides }));
   }
 
   async report(search?: StatusSearch): Promise<StatusDocument> {
@@ -114,7 +88,7 @@ describe('the status document', () => {
     rig.hold('due', endsIn(11));
     rig.hold('busy', endsIn(60));
     rig.renewing.add('busy');
-    for (const merchant of ['failing', 'sooner']) rig.failures.note(merchant, aRecordedFailure());
+    for (const merchant of ['failing', 'sooner']) rig.failures.set(merchant, aRecordedFailure());
     await rig.clock.advance(9.6 * 60_000);
     expect(await rig.listed()).toEqual([
       'none unavailable',
@@ -124,21 +98,16 @@ describe('the status document', () => {
       'failing failing',
       'fresh fresh',
       'late fresh',
-      'due renewing',
-      'busy renewing',
+      'due fresh',
+      'busy fresh',
     ]);
     expect((await rig.report()).counts).toEqual({
       unavailable: 2,
-      stale: 1,
       foreign_authorizer: 0,
-      reported_dead: 0,
-      likely_dead: 0,
-      unshared: 0,
-      watched: 0,
-      held_back: 0,
+      dead: 0,
+      stale: 1,
       failing: 2,
-      renewing: 2,
-      fresh: 2,
+      fresh: 4,
     });
   });
 
@@ -146,7 +115,7 @@ describe('the status document', () => {
     const rig = new Rig(['fresh', 'failing', 'disputed', 'late']);
     for (const merchant of ['fresh', 'failing', 'disputed']) rig.hold(merchant, endsIn(60));
     rig.hold('late', endsIn(0.01));
-    rig.failures.note('failing', aRecordedFailure());
+    rig.failures.set('failing', aRecordedFailure());
     for (const merchant of ['disputed', 'late']) rig.disputed.add(merchant);
     expect(await rig.listed()).toEqual([
       'late unavailable',
@@ -154,16 +123,8 @@ describe('the status document', () => {
       'failing failing',
       'fresh fresh',
     ]);
-    rig.watched.set('disputed', 1);
-    expect((await rig.listed())[1]).toBe('disputed watched');
-    const { merchants: watched } = await rig.report({ condition: 'watched' });
-    expect(watched.map(({ id, reason }) => [id, reason])).toEqual([['disputed', 'foreign_authorizer']]);
-    rig.watched.clear();
-    rig.reportedDead.add('fresh');
-    expect(await rig.listed({ condition: 'reported_dead' })).toEqual(['fresh reported_dead']);
-    rig.reportedDead.clear();
-    rig.heldBack.add('fresh');
-    expect(await rig.listed({ condition: 'held_back' })).toEqual(['fresh held_back']);
+    rig.dead.add('fresh');
+    expect(await rig.listed({ condition: 'dead' })).toEqual(['fresh dead']);
     const { merchants } = await rig.report({ condition: 'foreign_authorizer' });
     expect(merchants.map(({ reason }) => reason)).toEqual(['foreign_authorizer']);
   });
@@ -171,57 +132,15 @@ describe('the status document', () => {
   it('says what is the matter with a merchant, and says so of no other', async () => {
     const rig = new Rig(['none', 'served']);
     rig.hold('served');
-    const cause = { text: 'the bank refuses: b_merchant_not_found', runbook: 'access-refused' };
-    rig.causes.set('none', { ...cause, secret: 'canary' });
+    rig.causes.set('none', { code: 'refused', msgCode: 'b_merchant_not_found', effect: 'payments_fail', secret: 'x' });
     const [none, served] = (await rig.report()).merchants;
-    expect(none).toMatchObject({ reason: 'no_session', cause });
-    expect(none?.cause).toEqual(cause);
-    rig.causes.set('none', { ...cause, inHeadline: '', secret: 'canary' });
-    expect((await rig.report()).merchants[0]?.cause).toEqual({ ...cause, inHeadline: '' });
-    expect(served).not.toHaveProperty('cause');
-  });
-
-  it('lists a merchant after a duel that has gone quiet before those that are well, with since when it is quiet', async () => {
-    const rig = new Rig(['fresh', 'quiet', 'failing']);
-    for (const merchant of ['fresh', 'quiet', 'failing']) rig.hold(merchant);
-    rig.failures.note('failing', aRecordedFailure());
-    rig.quietMs.set('quiet', 180_000);
-    expect(await rig.listed()).toEqual(['failing failing', 'quiet fresh', 'fresh fresh']);
-    const { at, merchants } = await rig.report();
-    expect(merchants.map(({ quietSince }) => quietSince)).toEqual([undefined, at - 180_000, undefined]);
-  });
-
-  it('tells of a gateway how the last call of another replica failed, and nothing twice of a call of this one', async () => {
-    const rig = new Rig(['shop', 'kiosk']);
-    const elsewhere = async (): Promise<unknown> => (await rig.report()).gateways[0]?.othersFailure;
-    rig.failures.note('shop', aRecordedFailure({ at: plusMs(rig.clock.now(), -1_000) }));
-    expect(await elsewhere()).toBeUndefined();
-    await rig.clock.advance(2_000);
-    const at = rig.clock.now();
-    rig.failures.note('shop', aRecordedFailure({ kind: 'refused', msgCode: 'b_merchant_not_found', at }));
-    expect(await elsewhere()).toEqual({ at, kind: 'refused', code: 'b_merchant_not_found' });
-    rig.renewing.add('shop');
-    expect(await elsewhere()).toBeUndefined();
-    rig.renewing.clear();
-    const trace = { mark: 'CERT_HAS_EXPIRED' };
-    rig.failures.note('shop', { kind: 'refused', trace, at: plusMs(at, 1) });
-    expect(await elsewhere()).toMatchObject({ kind: 'not trusted', code: 'CERT_HAS_EXPIRED' });
-    rig.failures.note('kiosk', aRecordedFailure({ kind: 'key_unavailable', at: plusMs(at, 3) }));
-    expect(await elsewhere()).toMatchObject({ kind: 'not trusted' });
-    rig.failures.note('kiosk', aRecordedFailure({ kind: 'timeout', at: plusMs(at, 2) }));
-    expect(await elsewhere()).toMatchObject({ at: plusMs(at, 2), kind: 'failed' });
-    const own = { trigger: 'schedule', outcome: 'timeout', durationMs: 1, callMs: 1, generation: 1 } as const;
-    await rig.clock.advance(1_000);
-    for (const merchant of ['shop', 'kiosk']) rig.history.emit({ event: 'renewal_finished', merchant, ...own });
-    expect(await elsewhere()).toBeUndefined();
-  });
-
-  it('names the consumers that reported the session', async () => {
-    const rig = new Rig(['shop']);
-    rig.hold('shop', { generation: 7 });
-    const rejected = { event: 'session_rejected', merchant: 'shop', generation: 7, isFirst: true } as const;
-    rig.reports.emit({ ...rejected, result: 'unavailable', consumer: 'checkout' });
-    expect((await rig.report()).merchants).toMatchObject([{ reportedBy: ['checkout'] }]);
+    expect(none).toMatchObject({ reason: 'no_session' });
+    expect(none?.cause).toEqual({
+      text: 'Payments fail: the bank refuses: b_merchant_not_found',
+      remedy: expect.stringMatching(/session-broker renew --merchant none$/) as string,
+      runbook: 'access-refused',
+    });
+    expect(served?.cause).toBeUndefined();
   });
 
   it('finds by a part of the id, by condition, and by both', async () => {
@@ -237,7 +156,7 @@ describe('the status document', () => {
   it('says of a merchant what the page shows', async () => {
     const rig = new Rig(['shop']);
     rig.hold('shop', { generation: 7 });
-    rig.failures.note('shop', aRecordedFailure({ kind: 'timeout', msgCode: 'b_slow' }));
+    rig.failures.set('shop', aRecordedFailure({ kind: 'timeout', msgCode: 'b_slow' }));
     const { merchants, replica, at } = await rig.report();
     const { createdAt, renewAt, mustRenewAt, expiresAt } = aSession();
     expect(merchants).toEqual([
@@ -250,40 +169,17 @@ describe('the status document', () => {
         session: { generation: 7, createdAt, renewAt, mustRenewAt, expiresAt },
         renewing: false,
         renewalBlocked: false,
-        budgetSpent: false,
         failure: { kind: 'timeout', code: 'b_slow', at: createdAt },
-        renewals: [],
       },
     ]);
-    expect(replica).toMatchObject({ name: 'broker-0', ready: true, watchers: 3, viewers: 1 });
+    expect(replica).toMatchObject({ name: 'broker-0', version: '0.1.0', ready: true, startedAt: at - 1_000 });
     expect(at).toBe(rig.clock.now());
-  });
-
-  it('has a key to be compared with that of the bank, unless replicas have different ones', async () => {
-    const rig = new Rig(['shop']);
-    rig.hold('shop', { generation: 7 });
-    const keys = async (): Promise<object> => {
-      const [{ ownKey, keys: matter } = {}] = (await rig.report()).merchants;
-      return { ownKey, matter };
-    };
-    rig.failures.note('shop', { ...aRecordedFailure({ kind: 'invalid_response' }), trace: { thumbprint: 'asked' } });
-    rig.newestKeys.set('shop', 'asked');
-    expect(await keys()).toEqual({ ownKey: 'asked', matter: undefined });
-    rig.newestKeys.set('shop', 'newest');
-    expect(await keys()).toEqual({ ownKey: undefined, matter: 'differing' });
-    rig.causes.set('shop', { text: 'a newer session opens with none', runbook: 'unopenable-records' });
-    expect(await keys()).toEqual({ ownKey: undefined, matter: 'differing' });
-    rig.held.noteUnusable('shop', 8);
-    expect(await keys()).toEqual({ ownKey: undefined, matter: 'lacking' });
-    rig.causes.set('shop', { text: 'the bank refuses', runbook: 'access-refused' });
-    rig.newestKeys.delete('shop');
-    expect(await keys()).toEqual({ ownKey: 'asked', matter: undefined });
   });
 
   it('says whose renewals the store holds up, and what the network said of a call that was not answered', async () => {
     const rig = new Rig(['shop', 'blocked']);
     const { msgCode: _none, ...failure } = aRecordedFailure({ kind: 'transient' });
-    rig.failures.note('shop', { ...failure, trace: { mark: 'ECONNREFUSED' } });
+    rig.failures.set('shop', { ...failure, trace: { mark: 'ECONNREFUSED' } });
     const { merchants } = await rig.report();
     expect(merchants).toMatchObject([
       { id: 'shop', renewalBlocked: false, failure: { kind: 'transient', code: 'ECONNREFUSED' } },
@@ -296,7 +192,7 @@ describe('the status document', () => {
     const { expiresAt } = aSession();
     for (const merchant of ['fresh', 'blocked', 'failing']) rig.hold(merchant);
     rig.hold('blocked-later', { expiresAt: plusMs(expiresAt, 60_000) });
-    rig.failures.note('failing', aRecordedFailure());
+    rig.failures.set('failing', aRecordedFailure());
     expect(await rig.listed()).toEqual(['failing failing', 'blocked fresh', 'blocked-later fresh', 'fresh fresh']);
   });
 
@@ -310,7 +206,7 @@ describe('the status document', () => {
     };
     const further = { serviceCode: 'canary-5', serverPublic: { ...aServerPublicKey(), x: 'canary-6', y: 'canary-7' } };
     rig.hold('shop', { ...canaries, ...further });
-    rig.failures.note('shop', { ...aRecordedFailure(), detail: 'canary-8' } as never);
+    rig.failures.set('shop', { ...aRecordedFailure(), detail: 'canary-8' } as never);
     const text = JSON.stringify(await rig.report());
     expect(text).toContain('"generation":1');
     expect(text).not.toContain('canary');
@@ -319,17 +215,13 @@ describe('the status document', () => {
   it('stays small with ten thousand merchants, each with as much to tell as there can be', async () => {
     const ids = Array.from({ length: 10_000 }, (_, index) => `${'m'.repeat(58)}${String(index).padStart(5, '0')}`);
     const rig = new Rig(ids);
-    const outcome = { event: 'renewal_finished', outcome: 'invalid_response', trigger: 'rejection' } as const;
     for (const merchant of ids) {
       rig.hold(merchant, { generation: 1_795_212_001_234 });
-      rig.failures.note(merchant, aRecordedFailure({ msgCode: 'b'.repeat(64) }));
-      for (let round = 0; round < 12; round += 1) {
-        rig.history.emit({ ...outcome, merchant, durationMs: 5_000, callMs: 5_000, generation: 1_795_212_001_234 });
-      }
+      rig.failures.set(merchant, aRecordedFailure({ msgCode: 'b'.repeat(64) }));
     }
     const report = await rig.report();
     expect(report).toMatchObject({ matching: 10_000, counts: { failing: 10_000 } });
     expect(report.merchants).toHaveLength(MAX_LISTED);
-    expect(JSON.stringify(report).length).toBeLessThan(250_000);
+    expect(JSON.stringify(report).length).toBeLessThan(100_000);
   });
 });

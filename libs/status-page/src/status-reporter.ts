@@ -1,31 +1,25 @@
 import type { Clock } from '#libs/clock';
-import type { EventLoopLag } from './event-loop-lag.js';
-import { type FailureElsewhere, type GatewayHealth, isOfGateway, MAX_GATEWAYS } from './gateway-health.js';
-import { merchantStatus, type MerchantStatusParts } from './merchant-status.js';
-import type { MerchantSurvey } from './merchant-survey.js';
-import type { StatusCondition, StatusDocument, StatusReplica } from './status-document.js';
-import type { ReplicaCondition } from './status-source.js';
+import { merchantConditions } from '#libs/session';
+import { type Called, gatewaysOf } from './gateway-health.js';
+import { merchantStatus } from './merchant-status.js';
+import type { StatusCondition, StatusCounts, StatusDocument, StatusGateway, StatusReplica } from './status-document.js';
+import type { StatusSource } from './status-source.js';
 import type { StoreHealth } from './store-health.js';
 
-/** Merchants in one document: more than anyone reads, and a bound on what every viewer is sent each second. */
+/** Merchants in one document: more than anyone reads, and a bound on what every viewer is sent. */
 export const MAX_LISTED = 100;
 
-/** What this replica says about itself without being asked. */
-interface ReplicaFacts {
-  readonly name: string;
-  readonly startedAt: number;
-  readonly condition: () => ReplicaCondition;
-  readonly viewers: () => number;
-  readonly residentBytes: () => number;
-}
+/** However many viewers look and search, every merchant is looked at only once in this time. */
+const GOOD_FOR_MS = 1_000;
 
-interface ReporterParts extends MerchantStatusParts {
+interface ReporterParts {
+  readonly source: StatusSource;
   readonly clock: Clock;
-  readonly survey: MerchantSurvey;
-  readonly gateways: GatewayHealth;
   readonly store: StoreHealth;
-  readonly lag: EventLoopLag;
-  readonly facts: ReplicaFacts;
+  /** How far the clock of each gateway host is ahead. */
+  readonly skews: ReadonlyMap<string, number>;
+  /** The name by which people know this replica. */
+  readonly name: string;
 }
 
 /** What a viewer searches for; an absent member matches everything. */
@@ -35,75 +29,105 @@ export interface StatusSearch {
   readonly condition?: StatusCondition;
 }
 
+interface SurveyedMerchant extends Called {
+  readonly id: string;
+  readonly condition: StatusCondition;
+}
+
+/** The state of all merchants at one moment. */
+interface Survey {
+  readonly atMs: number;
+  /**
+   * Those that need attention come first: by condition, and within it the one that expires first. They include
+   * merchants that look well and that nobody can renew while the store is away. Those that are well follow in the order
+   * of the configuration, so that they do not change places with each renewal.
+   */
+  readonly merchants: readonly SurveyedMerchant[];
+  readonly counts: StatusCounts;
+  readonly gateways: readonly StatusGateway[];
+}
+
 /** Describes the state of this replica, as far as everyone who can reach the management port may know it. */
 export class StatusReporter {
   readonly #parts: ReporterParts;
+  readonly #startedAt: number;
+  #latest: Survey | undefined;
 
   constructor(parts: ReporterParts) {
     this.#parts = parts;
+    this.#startedAt = parts.clock.now();
   }
 
   report({ text = '', condition }: StatusSearch = {}): StatusDocument {
-    const { clock, survey, gateways, store } = this.#parts;
-    const { merchants, counts, hosts } = survey.look();
+    const { source, clock, store } = this.#parts;
+    const { merchants, counts, gateways } = this.#look();
     const matching = merchants.filter(
       (merchant) => merchant.id.includes(text) && (condition === undefined || merchant.condition === condition),
     );
-    const judged = gateways.describe(hosts, this.#failuresElsewhere(merchants));
     return {
       at: clock.now(),
       replica: this.#replica(),
       store: store.describe(),
-      gateways: judged.slice(0, MAX_GATEWAYS),
-      furtherGateways: Math.max(0, judged.length - MAX_GATEWAYS),
+      gateways,
       counts,
       matching: matching.length,
-      merchants: matching.slice(0, MAX_LISTED).map(({ id }) => merchantStatus(this.#parts, id, survey.conditionOf(id))),
+      merchants: matching.slice(0, MAX_LISTED).map(({ id }) => merchantStatus({ source, clock }, id)),
     };
   }
 
-  /**
-   * For the merchants that are worst off: failures that are still current and did not happen to a call of this replica.
-   * A failure from before its start may have happened to the previous process.
-   */
-  #failuresElsewhere(merchants: readonly { readonly id: string }[]): readonly FailureElsewhere[] {
-    const { replica, history, facts } = this.#parts;
-    return merchants.slice(0, MAX_LISTED).flatMap(({ id }) => {
-      const failure = replica.failureOf(id);
-      if (failure === undefined || failure.at < facts.startedAt || !isOfGateway(failure)) return [];
-      // If a call is under way, its failure is recorded before it is reported.
-      const isOwn = replica.isRenewing(id) || history.hasFailedSince(id, failure.at);
-      return isOwn ? [] : [{ merchant: id, failure }];
+  /** With ten thousand merchants, one look takes milliseconds. */
+  #look(): Survey {
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (this.#latest === undefined || nowMs - this.#latest.atMs >= GOOD_FOR_MS) this.#latest = this.#survey(nowMs);
+    return this.#latest;
+  }
+
+  #survey(atMs: number): Survey {
+    const { source, skews } = this.#parts;
+    const { replica } = source;
+    const all = source.merchants().map((id) => {
+      const host = source.merchant(id)?.gatewayHost ?? '';
+      const called = { host, session: replica.held.get(id), failure: replica.failureOf(id) };
+      return { id, condition: replica.conditionOf(id), ...called };
     });
+    const alike = Map.groupBy(all, ({ condition }) => condition);
+    const counts = merchantConditions.map((condition) => [condition, alike.get(condition)?.length ?? 0]);
+    const { well = [], worrying = [] } = Object.groupBy(all, (one) => (this.#isWell(one) ? 'well' : 'worrying'));
+    return {
+      atMs,
+      merchants: [...worstFirst(worrying), ...well],
+      counts: Object.fromEntries(counts) as StatusCounts,
+      gateways: gatewaysOf(all, skews),
+    };
+  }
+
+  #isWell({ id, condition }: SurveyedMerchant): boolean {
+    return condition === 'fresh' && !this.#parts.source.isRenewalBlocked(id);
   }
 
   #replica(): StatusReplica {
-    const { facts, lag } = this.#parts;
-    const { version, ready, storeReached, shuttingDown, watchers, ...changes } = facts.condition();
-    const { refusedChange, awaitingRestart, awaitingSince, restartAdvice } = changes;
+    const { source, name } = this.#parts;
+    const { refusedChange: refused, restartAdvice: advice, ...condition } = source.condition();
+    const { version, ready, storeReached, shuttingDown, awaitingRestart, awaitingSince } = condition;
     return {
-      name: facts.name,
+      name,
       version,
-      startedAt: facts.startedAt,
+      startedAt: this.#startedAt,
       ready,
       storeReached,
       shuttingDown,
-      ...(refusedChange === undefined
-        ? {}
-        : { refusedChange: { since: refusedChange.since, faults: refusedChange.faults, text: refusedChange.text } }),
-      ...(awaitingRestart === undefined ? {} : { awaitingRestart }),
-      ...(awaitingSince === undefined ? {} : { awaitingSince }),
-      ...(restartAdvice === undefined
-        ? {}
-        : { restartAdvice: { text: restartAdvice.text, runbook: restartAdvice.runbook } }),
-      watchers,
-      viewers: facts.viewers(),
-      residentBytes: facts.residentBytes(),
-      eventLoopLagMs: { latest: inTenths(lag.latestMs), worst: inTenths(lag.worstMs) },
+      refusedChange: refused && { since: refused.since, faults: refused.faults, text: refused.text },
+      awaitingRestart,
+      awaitingSince,
+      restartAdvice: advice && { text: advice.text, runbook: advice.runbook },
     };
   }
 }
 
-function inTenths(milliseconds: number): number {
-  return Math.round(milliseconds * 10) / 10;
+function worstFirst(merchants: readonly SurveyedMerchant[]): SurveyedMerchant[] {
+  return merchants.toSorted(
+    (left, right) =>
+      merchantConditions.indexOf(left.condition) - merchantConditions.indexOf(right.condition) ||
+      (left.session?.expiresAt ?? 0) - (right.session?.expiresAt ?? 0),
+  );
 }

@@ -9,41 +9,16 @@ export interface ConfiguredMerchant {
 }
 
 /** What this replica says about itself. */
-export type ReplicaCondition = Pick<
-  StatusReplica,
-  | 'version'
-  | 'ready'
-  | 'storeReached'
-  | 'shuttingDown'
-  | 'watchers'
-  | 'refusedChange'
-  | 'awaitingRestart'
-  | 'awaitingSince'
-  | 'restartAdvice'
->;
+export type ReplicaCondition = Omit<StatusReplica, 'name' | 'startedAt'>;
 
 /** The state of the store, as far as its connection knows. */
-export type StoreConnection = Omit<StatusStore, 'failing' | 'refusal'>;
+export type StoreConnection = Omit<StatusStore, 'failing' | 'cause'>;
 
 /** Everything that the page is made from: to be provided by the app that shows a page. */
 export interface StatusSource {
   readonly replica: Pick<
     SessionReplica,
-    | 'held'
-    | 'failures'
-    | 'reader'
-    | 'isRenewing'
-    | 'retryInMs'
-    | 'hasForeignAuthorizer'
-    | 'isReportedDead'
-    | 'isLikelyDead'
-    | 'isUnshared'
-    | 'isHeldBack'
-    | 'causeFor'
-    | 'failureOf'
-    | 'quietMs'
-    | 'watchedUntil'
-    | 'strayKey'
+    'held' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'conditionOf' | 'causeFor' | 'failureOf'
   >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];

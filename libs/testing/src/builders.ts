@@ -1,4 +1,5 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
+import { type HeldSessions, heldFrom } from '#libs/session';
 import type {
   ClaimRequest,
   CreateCallBudget,
@@ -91,7 +92,6 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
     foreignAuthorizerPauseMs: 600_000,
     supersedes: true,
     handoverMs: 0,
-    onStoreOutage: 'fail',
     ...overrides,
   };
 }
@@ -106,4 +106,11 @@ export function anIssuedSession(overrides: Partial<IssuedSession> = {}): IssuedS
     receivedAt: createdAt,
     ...overrides,
   };
+}
+
+/** Puts a session into a replica's memory, as if the store had given it. */
+export function hold(held: HeldSessions, session: Session, ageMs = 0): void {
+  const entry = held.entryOf(session.merchant);
+  const { ms } = held.moment;
+  held.keep(entry, { ...entry.merchant, held: heldFrom(session, ms - ageMs) });
 }

@@ -7,6 +7,7 @@ export {
   aRecordedFailure,
   aServerPublicKey,
   aSession,
+  hold,
   someSettings,
 } from './builders.js';
 export { eventually } from './eventually.js';

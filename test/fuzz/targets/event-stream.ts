@@ -1,12 +1,42 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { ProtocolError } from '#libs/client';
-import { cutAt, piecesOfEventStream, readAtOnce } from '../../../libs/client/src/event-stream.arbitrary.js';
 import { type ServerSentEvent, SseParser } from '../../../libs/client/src/sse-parser.js';
 import { damaged } from '../damaged.js';
 import { demand, pureTarget } from '../fuzz-target.js';
 
 const MAX_CHARACTERS = 2_000;
+const PIECES = [
+  ...['data', 'event', 'id', 'retry', ':', ': ', ' ', '\n', '\r', '\r\n', '\n\n'],
+  ...['x', 'é', '😀', '\0', '1', '\uFEFF'],
+];
+
+/** Pieces of event stream syntax, in any order. */
+const piecesOfEventStream = fc.array(fc.constantFrom(...PIECES), { maxLength: 120 }).map((pieces) => pieces.join(''));
+
+/** The octets cut into pieces that end at these positions; positions beyond the end are ignored. */
+function cutAt(octets: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const ends = [...places.filter((end) => end < octets.length).sort((a, b) => a - b), octets.length];
+  return ends.map((end, index) => octets.subarray(ends[index - 1] ?? 0, end));
+}
+
+/** The standard's wording applied to the whole text at once: an independent way to the same events. */
+function readAtOnce(text: string): ServerSentEvent[] {
+  const events: ServerSentEvent[] = [];
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  lines.pop();
+  let [type, data]: [string, string | undefined] = ['', undefined];
+  for (const ended of lines) {
+    const line = ended.replace(/\r$/, '');
+    const [, field = '', , value = ''] = /^([^:]*)(: ?([^]*))?$/.exec(line) ?? [];
+    if (field === 'data') data = data === undefined ? value : `${data}\n${value}`;
+    else if (field === 'event') type = value;
+    if (line !== '') continue;
+    if (data !== undefined) events.push({ type: type || 'message', data });
+    [type, data] = ['', undefined];
+  }
+  return events;
+}
 
 const sent = fc
   .array(

@@ -57,7 +57,7 @@ const management: HttpPort = {
   port: 'management',
   livesAt: 'management',
   map: () => ({
-    targets: ['/livez', '/readyz', '/metrics', '/status', '/status/', '/status.json', '/status/events', '/'],
+    targets: ['/livez', '/readyz', '/metrics', '/status', '/status/', '/status.json', '/'],
     tokens: [TOKENS.admin],
     bodies: ['{}'],
   }),

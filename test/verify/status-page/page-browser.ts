@@ -72,23 +72,11 @@ export class WatchedPage {
   }
 
   row(merchant: string): ReturnType<Page['locator']> {
-    return this.page.locator('.row').filter({ has: this.page.locator(`button[data-merchant="${merchant}"]`) });
-  }
-
-  /** The button that opens the row. A row that is not well at the moment has another one, which copies a command. */
-  opener(merchant: string): ReturnType<Page['locator']> {
-    return this.row(merchant).getByRole('button', { name: merchant, exact: true });
+    return this.page.locator(`.row[data-merchant="${merchant}"]`);
   }
 
   card(kind: string): ReturnType<Page['locator']> {
     return this.page.locator('.card').filter({ has: this.page.getByText(kind, { exact: true }) });
-  }
-
-  /** How much of its width the bar fills, as drawn at this moment. */
-  async barOf(merchant: string): Promise<number> {
-    const bar = this.row(merchant).locator('.life');
-    const [whole, fill] = await Promise.all([bar.boundingBox(), bar.locator('.fill').boundingBox()]);
-    return (fill?.width ?? 0) / (whole?.width ?? 1);
   }
 
   /** How much wider the page is than the window. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { SystemClock } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
 import { HeldSessions, type SessionReplica } from '#libs/session';
-import { aSession, eventually } from '#libs/testing';
+import { aSession, eventually, hold } from '#libs/testing';
 import { SessionWatchers } from './session-watchers.js';
 
 describe('watchers over real sockets', () => {
@@ -43,7 +43,7 @@ describe('watchers over real sockets', () => {
     await eventually(() => watchers.count === 2);
     let generation = 0;
     await eventually(() => {
-      for (let publish = 0; publish < 60; publish += 1) held.adopt(aSession({ generation: (generation += 1) }), 0);
+      for (let publish = 0; publish < 60; publish += 1) hold(held, aSession({ generation: (generation += 1) }));
       return watchers.count === 1;
     });
     await eventually(() => read.includes(`id: ${generation}\n`));

@@ -1,6 +1,6 @@
 import type { BrokerConfiguration } from '#libs/configuration';
 import { HeldSessions, type Session, type SessionReplica } from '#libs/session';
-import { aSession, FakeClock } from '#libs/testing';
+import { aSession, FakeClock, hold } from '#libs/testing';
 import { EventsModule } from './events.module.js';
 import { generationOfLastEvent } from './last-event-id.js';
 import { HEARTBEAT_MS, SessionWatchers } from './session-watchers.js';
@@ -62,7 +62,7 @@ class Hall {
   }
 
   publish(generation: number, merchant = 'shop'): void {
-    this.held.adopt(aSession({ merchant, generation }), 0);
+    hold(this.held, aSession({ merchant, generation }));
   }
 
   enter(

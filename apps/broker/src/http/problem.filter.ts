@@ -1,6 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { told } from '#libs/causes';
 import type { BrokerError } from '#libs/errors';
+import { SessionUnavailable } from '#libs/session';
 import type { Logger } from '#libs/telemetry';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { callerOf } from '../auth/caller.js';
@@ -29,7 +31,7 @@ export class ProblemFilter implements ExceptionFilter {
     this.#log(error, request);
     if (error.code === 'unauthenticated' || error.code === 'forbidden') this.#audit(error, request);
     if (reply.sent || reply.raw.destroyed) return;
-    const problem = problemOf(error, request.id);
+    const problem = problemOf(error, request.id, sentenceOf(error, request));
     reply.status(problem.status).headers(this.#headersFor(error, request));
     reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
   }
@@ -74,6 +76,12 @@ export class ProblemFilter implements ExceptionFilter {
       this.logger.warn({ ...fields, reason: error.reason, detail: error.detail }, 'request not served');
     else this.logger.debug({ ...fields, detail: error.detail }, 'request refused');
   }
+}
+
+/** What is wrong, for people. */
+function sentenceOf(error: BrokerError, { params }: FastifyRequest): string | undefined {
+  if (!(error instanceof SessionUnavailable) || error.because === undefined) return error.publicCause;
+  return told(error.because, (params as { merchant?: string }).merchant ?? '').text;
 }
 
 /**

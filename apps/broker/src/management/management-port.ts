@@ -1,11 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { BrokerConfiguration } from '#libs/configuration';
-import type { StatusPage } from '#libs/status-page';
 import { listen } from '#libs/edge';
 
 interface ManagementPortParts {
   readonly server: FastifyInstance;
-  readonly status: StatusPage | undefined;
   readonly address: BrokerConfiguration['management'];
 }
 
@@ -27,7 +25,6 @@ export class ManagementPort {
   }
 
   async close(): Promise<void> {
-    this.#parts.status?.close();
     await this.#parts.server.close();
   }
 }

@@ -97,19 +97,11 @@ const metrics: FactoryProvider<SessionMetrics | undefined> = {
 
 const statusPage: FactoryProvider<StatusPage | undefined> = {
   provide: StatusPage,
-  inject: [ReplicaStatus, ConfigurationInForce, EventFanOut, StoreState, THIS_REPLICA],
-  useFactory: (
-    source: ReplicaStatus,
-    configuration: ConfigurationInForce,
-    events: EventFanOut,
-    store: StoreState,
-    self: ThisReplica,
-  ) => {
+  inject: [ReplicaStatus, ConfigurationInForce, EventFanOut, THIS_REPLICA],
+  useFactory: (source: ReplicaStatus, configuration: ConfigurationInForce, events: EventFanOut, self: ThisReplica) => {
     if (!configuration.current.management.statusPage) return undefined;
     const page = new StatusPage(source, self);
     events.listen(page);
-    store.onChange(() => page.noteNews());
-    configuration.lastReading.onChange(() => page.noteNews());
     return page;
   },
 };
@@ -129,7 +121,7 @@ const port: FactoryProvider<ManagementPort> = {
     const server = createManagementServer(() => readiness.check(), telemetry, http.port);
     if (status !== undefined) serveStatus(server, status);
     guardServer(server.server, { hosts: () => management.hosts, bounds: MANAGEMENT_BOUNDS, clock, ended });
-    return new ManagementPort({ server, status, address: management });
+    return new ManagementPort({ server, address: management });
   },
 };
 

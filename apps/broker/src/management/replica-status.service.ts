@@ -3,7 +3,6 @@ import { type BrokerConfiguration, faultsText } from '#libs/configuration';
 import { SessionReplica } from '#libs/session';
 import type { ConfiguredMerchant, ReplicaCondition, StatusSource, StoreConnection } from '#libs/status-page';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { SessionWatchers } from '../events/session-watchers.js';
 import { VERSION } from '#libs/program';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { restartAdvice } from '../renewal/restart-advice.js';
@@ -20,7 +19,6 @@ export class ReplicaStatus implements StatusSource {
     configuration: ConfigurationInForce,
     readonly replica: SessionReplica,
     private readonly readiness: ReadinessProbe,
-    private readonly watchers: SessionWatchers,
     private readonly storeState: StoreState,
     private readonly configured: ConfiguredMerchants,
   ) {
@@ -42,7 +40,7 @@ export class ReplicaStatus implements StatusSource {
 
   isRenewalBlocked(id: string): boolean {
     const settings = this.configured.settingsOf(id);
-    return settings !== undefined && this.storeState.blocksRenewal(settings);
+    return settings !== undefined && this.storeState.blocksRenewal;
   }
 
   condition(): ReplicaCondition {
@@ -59,7 +57,6 @@ export class ReplicaStatus implements StatusSource {
       ...(awaitingRestart.length === 0 ? {} : { awaitingRestart }),
       ...(awaitingSince === undefined ? {} : { awaitingSince }),
       ...(advice === undefined ? {} : { restartAdvice: advice }),
-      watchers: this.watchers.count,
     };
   }
 }

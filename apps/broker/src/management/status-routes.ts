@@ -30,13 +30,6 @@ const HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 } as const;
 
-/** `x-accel-buffering`: otherwise nginx, and proxies that copied it, would collect events until a buffer is full. */
-const STREAM_HEADERS = {
-  ...HEADERS,
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
-} as const;
-
 /** Lists all runbooks. */
 const INDEX = 'README.md';
 
@@ -51,11 +44,10 @@ interface SearchRoute {
 }
 
 /**
- * `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`; the runbooks that it
- * refers to, and the pages that those refer to.
+ * `/`, its files below `/status/` and its data at `/status.json`; the runbooks that it refers to, and the pages that
+ * those refer to.
  */
 export function serveStatus(server: FastifyInstance, page: StatusPage): void {
-  const { viewers } = page;
   for (const file of page.files) {
     const path = file.name === 'index.html' ? '/' : `/status/${file.name}`;
     server.get(path, (request, reply) => sendFile(request, reply, file));
@@ -71,15 +63,6 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
     assertOwnPage(request);
     const document = page.report(searchOf(request.query));
     return reply.headers(HEADERS).header('cache-control', 'no-store').send(document);
-  });
-  server.get('/status/events', { exposeHeadRoute: false }, (request, reply) => {
-    assertOwnPage(request);
-    viewers.assertRoom();
-    const response = reply.hijack().raw;
-    response.writeHead(200, { ...STREAM_HEADERS, 'x-accel-buffering': 'no' });
-    const remove = viewers.add(response);
-    // A connection that breaks during a write reports both; the close is what counts.
-    response.once('close', remove).on('error', remove);
   });
 }
 
@@ -138,7 +121,7 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile):
 }
 
 /**
- * A page of another origin can make a browser inside the network send requests here, and use up the viewers' places.
+ * A page of another origin can make a browser inside the network send requests here.
  * Browsers reveal that (Fetch Metadata, `Sec-Fetch-Site`); other clients send nothing.
  * @throws BrokerError `forbidden`
  */

@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { told } from '#libs/causes';
 import { BrokerError } from '#libs/errors';
 import { type RejectionAnswer, type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
@@ -80,7 +81,8 @@ export class RejectionsController {
   #newerSession(merchant: string, answer: RejectionAnswer): Session {
     if (answer.kind !== 'cooled_down') return answer.session;
     const { retryInMs: retryAfterMs, because } = answer;
-    const publicCause = this.replica.causeFor(merchant)?.text;
+    const cause = this.replica.causeFor(merchant);
+    const publicCause = cause && told(cause, merchant).text;
     if (because === 'foreign_authorizer') {
       const detail = `merchant ${merchant}: no session is created now for a rejection`;
       throw new BrokerError('foreign_authorizer', { detail, retryAfterMs, publicCause });

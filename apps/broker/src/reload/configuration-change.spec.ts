@@ -36,8 +36,8 @@ describe('what is told of a merchant that has changed', () => {
     ],
     [
       'names a setting that stands elsewhere',
-      { session: someSettings({ onStoreOutage: 'authorize' }) },
-      'shop (store.onStoreOutage)',
+      { session: someSettings({ gatewayTimeoutMs: 1 }) },
+      'shop (gateway.timeout)',
     ],
   ])('%s', (_what, change, expected) => {
     expect(told(change)).toEqual([expected]);

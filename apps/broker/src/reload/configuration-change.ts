@@ -39,7 +39,6 @@ const WRITTEN: Readonly<Record<string, string>> = {
   'session.gatewayTimeout': 'gateway.timeout',
   'session.largestClockSkew': 'gateway.largestClockSkew',
   'session.supersedes': 'gateway.supersedes',
-  'session.onStoreOutage': 'store.onStoreOutage',
 };
 
 function settingsBetween(before: Merchant, after: Merchant): readonly string[] {

@@ -37,20 +37,14 @@ export function brokerReloads(parts: ReloaderParts): Reloads<BrokerConfiguration
       onReload(true);
       if (isNews) record(auditLog, change, configuration.current.merchants.length);
     },
-    onRefused: ({ faults, removed }) => {
+    onRefused: (faults) => {
       const firstFault = faults[0]?.path;
       lastReading.noteRefused({
         since: clock.now(),
         faults: Math.max(faults.length, 1),
         ...(firstFault !== undefined && { firstFault }),
       });
-      const counts = removed === undefined ? {} : { removed };
-      auditLog.append({
-        action: 'configuration.change',
-        outcome: 'refused',
-        reason: 'configuration_invalid',
-        ...counts,
-      });
+      auditLog.append({ action: 'configuration.change', outcome: 'refused', reason: 'configuration_invalid' });
       onReload(false);
     },
   });

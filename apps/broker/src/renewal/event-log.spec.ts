@@ -33,7 +33,7 @@ class Written {
 }
 
 describe('the log lines of what is served', () => {
-  const cause = { text: 'the store does not answer', runbook: 'store-down' };
+  const cause = { code: 'store_silent', effect: 'not_renewed' } as const;
   it('name a merchant that cannot be renewed, that has expired, and that is served again', () => {
     const { log, lines } = new Written();
     log.emit({ event: 'renewal_blocked', merchants: ['shop'], cause });
@@ -43,13 +43,13 @@ describe('the log lines of what is served', () => {
       {
         level: 'warn',
         merchant: 'shop',
-        msg: 'shop is due for renewal and cannot be renewed: the store does not answer',
+        msg: 'shop is due for renewal and cannot be renewed',
       },
       {
         level: 'error',
         msg: 'there is no session to serve any more: shop has expired',
-        cause: cause.text,
-        runbook: cause.runbook,
+        cause: 'Not renewed: the store does not answer',
+        runbook: 'store-down',
       },
       { level: 'info', msg: 'shop is served again' },
     ]);
@@ -60,26 +60,6 @@ describe('the log lines of what is served', () => {
     const age = { ageMs: 1_234.567, serverKeyChanged: false };
     log.emit({ event: 'session_adopted', merchant: 'shop', generation: 7, source: 'store', ...age });
     expect(lines).toMatchObject([{ level: 'debug', merchant: 'shop', ageMs: 1_235, msg: 'session adopted' }]);
-  });
-
-  it('name a renewal that the budget holds up, with the runbook, and say when that is over', () => {
-    const { log, lines } = new Written();
-    const spent = {
-      text: 'all 5 create calls of 10 min are spent; the next one is free at 20:14:00 UTC',
-      runbook: 'budget-exhausted',
-    };
-    log.emit({ event: 'renewal_held_back', merchant: 'shop', cause: spent });
-    log.emit({ event: 'renewal_released', merchant: 'shop' });
-    expect(lines).toMatchObject([
-      {
-        level: 'warn',
-        merchant: 'shop',
-        msg: `shop is due for renewal and cannot be renewed: ${spent.text}`,
-        cause: spent.text,
-        runbook: spent.runbook,
-      },
-      { level: 'info', merchant: 'shop', msg: 'the create-call budget no longer holds up the renewal' },
-    ]);
   });
 
   it('count merchants where there are many, and name some', () => {
@@ -132,7 +112,7 @@ describe('the log line of a renewal that failed', () => {
     expect(line).toMatchObject({
       level: 'error',
       msg: 'renewal failed; it will not pass by itself',
-      cause: 'the answer is sealed to another key than ours, or damaged',
+      cause: "the bank's new session opens with none of our keys",
       runbook: 'access-refused',
       thumbprint: THUMBPRINT,
     });

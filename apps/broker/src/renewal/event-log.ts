@@ -1,5 +1,6 @@
+import { told, toldCall } from '#libs/causes';
 import { someOf } from '#libs/errors';
-import { causeOf, type SessionEvent, type SessionEvents } from '#libs/session';
+import type { SessionEvent, SessionEvents } from '#libs/session';
 import type { Logger } from '#libs/telemetry';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
@@ -33,8 +34,6 @@ export class EventLog implements SessionEvents {
       store_failed: this.#debug('store operation failed'),
       store_recovered: this.#debug('store operation succeeded again'),
       renewal_blocked: (event) => this.#blocked(event),
-      renewal_held_back: (event) => this.#heldBack(event),
-      renewal_released: this.#info('the create-call budget no longer holds up the renewal'),
       service_ended: (event) => this.#ended(event),
       service_resumed: (event) =>
         this.#logger.info(serviceOf(event), `${whoOf(event, ['is', 'merchants are'])} served again`),
@@ -49,10 +48,6 @@ export class EventLog implements SessionEvents {
 
   #warn(message: string): (event: object) => void {
     return (event) => this.#logger.warn(event, message);
-  }
-
-  #info(message: string): (event: object) => void {
-    return (event) => this.#logger.info(event, message);
   }
 
   #debug(message: string): (event: object) => void {
@@ -70,15 +65,8 @@ export class EventLog implements SessionEvents {
   }
 
   #blocked(event: ServiceEvent): void {
-    const because = event.cause === undefined ? '' : `: ${event.cause.text}`;
     const who = whoOf(event, ['is', 'merchants are']);
-    this.#logger.warn(serviceOf(event), `${who} due for renewal and cannot be renewed${because}`);
-  }
-
-  #heldBack({ cause, ...event }: Named<'renewal_held_back'>): void {
-    const line = { ...event, cause: cause?.text, runbook: cause?.runbook };
-    const because = cause === undefined ? '' : `: ${cause.text}`;
-    this.#logger.warn(line, `${event.merchant} is due for renewal and cannot be renewed${because}`);
+    this.#logger.warn(serviceOf(event), `${who} due for renewal and cannot be renewed`);
   }
 
   #ended(event: ServiceEvent): void {
@@ -132,8 +120,7 @@ function roughlyText(durationMs: number): string {
 function explained(failure: Named<'renewal_finished'>['failure']): object {
   if (failure === undefined) return {};
   const { kind, shownCode: msgCode, trace } = failure;
-  const known = { ...(msgCode === undefined ? {} : { msgCode }), ...(trace === undefined ? {} : { trace }) };
-  const { text, runbook } = causeOf({ kind, ...known });
+  const { text, runbook } = toldCall({ kind, trace, ...(msgCode === undefined ? {} : { msgCode }) });
   return { cause: text, runbook, thumbprint: trace?.thumbprint };
 }
 
@@ -149,5 +136,6 @@ function whoOf({ merchants }: ServiceEvent, [one, many]: readonly [string, strin
 function serviceOf({ event, merchants, cause }: ServiceEvent): object {
   const [only] = merchants;
   const who = merchants.length === 1 ? { merchant: only } : { count: merchants.length, merchants: someOf(merchants) };
-  return { event, ...who, cause: cause?.text, runbook: cause?.runbook };
+  const said = cause && told(cause, only ?? '');
+  return { event, ...who, cause: said?.text, runbook: said?.runbook };
 }

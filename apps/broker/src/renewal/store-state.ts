@@ -1,12 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, Instant } from '#libs/clock';
-import type { SessionSettings } from '#libs/session';
 import { CLOCK } from '../platform/tokens.js';
 
-/**
- * A store `answers`; `refuses`: it answers that it will not, for a reason that a person has to fix; or is `silent`.
- * Only silence is an outage in which replicas may go on alone.
- */
+/** A store `answers`; `refuses`: it answers that it will not, for a reason that a person has to fix; or is `silent`. */
 export const storeConditions = ['answers', 'refuses', 'silent'] as const;
 
 export type StoreCondition = (typeof storeConditions)[number];
@@ -50,13 +46,10 @@ export class StoreState {
     return this.#wasReached;
   }
 
-  /**
-   * Whether renewals are blocked by the store: it refuses, or it is silent and the merchant's replicas may not go on
-   * alone.
-   */
-  blocksRenewal({ onStoreOutage }: Pick<SessionSettings, 'onStoreOutage'>): boolean {
+  /** Whether nothing is renewed because of the store. */
+  get blocksRenewal(): boolean {
     const condition = this.#current?.condition;
-    return condition === 'refuses' || (condition === 'silent' && onStoreOutage === 'fail');
+    return condition === 'refuses' || condition === 'silent';
   }
 
   note(condition: StoreCondition, reason: string): void {

@@ -49,7 +49,7 @@ export class MerchantDocument {
   @ApiProperty({
     enum: merchantConditions,
     description:
-      'How the merchant is, the worst first, as the status page and `session-broker status` say it: `likely_dead` when the gateway has made a session that is of no use to us, or to this replica, and ends the one that is served, `unshared` when the store has not taken the newest session, which this replica alone has, and which ends those of the other replicas, `watched` when somebody else created its sessions and nobody has reported the newest one dead, or when another replica has asked with another key within the last hour, and ended the session before this one, `failing` while the last attempt failed and the session is still `fresh`, `held_back` while its renewal is due and the create-call budget is spent, or that is spent until after the session ends, or while it is due and waits for the store.',
+      'How the merchant is, the worst first: `dead` when consumers report the session that is served dead, or the gateway has made one that is of no use to us, or to this replica, and ends it; `failing` while it is `fresh`, and the last attempt failed, or its renewal waits for a create call or for the store.',
   })
   readonly condition: string;
 
@@ -58,7 +58,7 @@ export class MerchantDocument {
 
   @ApiProperty({
     description:
-      'Whether nothing is renewed because the store refuses, or is silent and the merchant has `onStoreOutage: fail`: `renewAt` and `retryAt` then pass without an attempt.',
+      'Whether nothing is renewed because the store refuses or is silent: `renewAt` and `retryAt` then pass without an attempt.',
   })
   readonly renewalBlocked: boolean;
 
@@ -77,10 +77,17 @@ export class MerchantDocument {
   @ApiProperty({
     required: false,
     description:
-      'What is the matter, in a sentence for people; absent while all is well. The status page has the same words. With `quietSince` and nothing else the matter, what nobody knows.',
-    example: 'nothing listens there (ECONNREFUSED to bank.example:443)',
+      'What is the matter, in a sentence for people; absent while all is well. Every 503, the status page and the log have the same words.',
+    example: 'Not renewed: nothing listens there (ECONNREFUSED to bank.example:443)',
   })
   readonly cause?: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'With `cause`: what to do about it.',
+    example: 'see whether the gateway is up, and whether gateway.baseUrl names its host and port',
+  })
+  readonly remedy?: string;
 
   @ApiProperty({
     required: false,
@@ -88,14 +95,6 @@ export class MerchantDocument {
     example: 'access-refused',
   })
   readonly runbook?: string;
-
-  @ApiProperty({
-    required: false,
-    format: 'date-time',
-    description:
-      'For an hour after somebody else created sessions of the merchant: since when no consumer has reported a dead one to this replica. They may still create some.',
-  })
-  readonly quietSince?: string;
 
   @ApiProperty({
     required: false,

@@ -1,9 +1,10 @@
 import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import type { FastifyRequest } from 'fastify';
+import { leadsElsewhere, told, type Told } from '#libs/causes';
 import { plusMs, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { conditionOf, leadsElsewhere, quietCause, type RecordedFailure, SessionReplica } from '#libs/session';
+import { type RecordedFailure, SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
@@ -87,9 +88,9 @@ export class MerchantsController {
       id: merchant,
       state: isDisputed ? 'foreign_authorizer' : result,
       reason: isDisputed ? 'foreign_authorizer' : reason,
-      condition: conditionOf(this.replica, merchant),
+      condition: this.replica.conditionOf(merchant),
       renewing: this.replica.isRenewing(merchant),
-      renewalBlocked: settings !== undefined && this.store.blocksRenewal(settings),
+      renewalBlocked: settings !== undefined && this.store.blocksRenewal,
       ...(session === undefined
         ? {}
         : {
@@ -102,13 +103,11 @@ export class MerchantsController {
     };
   }
 
-  #outlook(merchant: string): Pick<MerchantDocument, 'cause' | 'runbook' | 'quietSince' | 'retryAt'> {
-    const quietMs = this.replica.quietMs(merchant);
-    const cause = this.replica.causeFor(merchant) ?? (quietMs === undefined ? undefined : quietCause(quietMs));
+  #outlook(merchant: string): Pick<MerchantDocument, 'cause' | 'remedy' | 'runbook' | 'retryAt'> {
+    const cause = this.replica.causeFor(merchant);
     const retryInMs = this.replica.retryInMs(merchant);
     return {
-      ...(cause === undefined ? {} : { cause: cause.text, runbook: cause.runbook }),
-      ...(quietMs === undefined ? {} : { quietSince: toRfc3339(plusMs(this.self.clock.now(), -Math.round(quietMs))) }),
+      ...(cause === undefined ? {} : causeDocument(told(cause, merchant))),
       ...(retryInMs === undefined ? {} : { retryAt: toRfc3339(plusMs(this.self.clock.now(), Math.round(retryInMs))) }),
     };
   }
@@ -125,6 +124,10 @@ function changedConfiguration(
   const refusal = since === undefined ? {} : { refusedSince: toRfc3339(since), ...found };
   const awaiting = advice && { awaitingRestart, advice: advice.text, runbook: advice.runbook };
   return { configuration: { ...refusal, ...awaiting } };
+}
+
+function causeDocument({ text, remedy, runbook }: Told): Pick<MerchantDocument, 'cause' | 'remedy' | 'runbook'> {
+  return { cause: text, remedy, runbook };
 }
 
 function failureDocument(failure: RecordedFailure): FailureDocument {

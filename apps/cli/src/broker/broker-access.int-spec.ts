@@ -77,7 +77,7 @@ describe('how status, renew and session watch get to a broker', () => {
         BROKER_URL: `http://127.0.0.1:${server.port}`,
         BROKER_TOKEN_FILE: path,
       });
-      expect(text).toContain(`the token file ${path} holds no token: ${why}`);
+      expect(text).toContain(`the token file holds no token: ${why}`);
       expect(code).toBe(exitCodes.invalidInput);
       expect(text).not.toMatch(/canary|anary token|-----BEGIN/);
       expect(server.connections).toBe(0);
@@ -89,7 +89,7 @@ describe('how status, renew and session watch get to a broker', () => {
         const path = join(folder, 'pipe.pem');
         execFileSync('mkfifo', [path]);
         const { code, text } = await cli(args, { BROKER_URL: 'https://127.0.0.1:9', [name]: path });
-        expect(text).toContain(`file ${path} is not a regular file`);
+        expect(text).toContain('file is not a regular file');
         expect(code).toBe(exitCodes.invalidInput);
       },
     );
@@ -102,7 +102,7 @@ describe('how status, renew and session watch get to a broker', () => {
       const { code, text } = await cli(args, { BROKER_URL: 'https://127.0.0.1:9', BROKER_CA_FILE: path });
       expect({ code, text }).toEqual({
         code: exitCodes.invalidInput,
-        text: expect.stringContaining(`the CA file ${path} ${why}`) as string,
+        text: expect.stringContaining(`the CA file ${why}`) as string,
       });
     });
   });
@@ -287,9 +287,7 @@ describe('how status, renew and session watch get to a broker', () => {
 
     it('waits for it no longer than for a connection', async () => {
       const { code, text } = await untilGivenUp(['status'], []);
-      expect(text).toMatch(
-        /\n127\.0\.0\.1:\d+ takes the connection, and answers no TLS handshake\nWhat to do: see whether it is a broker/,
-      );
+      expect(text).toContain('What to do: see whether a replica runs there');
       expect(code).toBe(exitCodes.tryLater);
     });
 
@@ -327,9 +325,9 @@ describe('how status, renew and session watch get to a broker', () => {
   });
 
   it.each([
-    ['localhost:8080', 'localhost:8080 is no URL of a broker: did you mean http://localhost:8080?'],
+    ['localhost:8080', 'the URL of a broker is http or https'],
     ['broker.internal', 'the URL of a broker is http or https'],
-    ['http://127.0.0.1:99999', 'the URL of a broker has the port 99999, and the highest there is is 65535'],
+    ['http://127.0.0.1:99999', 'the URL of a broker is http or https'],
     ['http://caller:canary@localhost:8080', 'the URL of a broker is http or https, without a credential'],
   ])('say of an address that cannot be used what is wrong: %s', async (url, said) => {
     const { code, text } = await cli(['status'], { BROKER_URL: url });
@@ -342,27 +340,6 @@ describe('how status, renew and session watch get to a broker', () => {
     const { code, text } = await cli([...args.slice(0, -1), ''], { BROKER_URL: 'http://127.0.0.1:9' });
     expect(text).toBe('error: --merchant is empty: is the variable set that it comes from?');
     expect(code).toBe(exitCodes.usage);
-  });
-
-  it.each([
-    ['renew', ['shop'], 'shop'],
-    ['session watch', ['shop', '--json'], 'shop'],
-  ])('ask of a bare word whether it is the merchant: %s', async (verb, rest, meant) => {
-    const { code, text } = await cli([...verb.split(' '), ...rest], { BROKER_URL: 'http://127.0.0.1:9' });
-    expect(text).toBe(`error: required option '--merchant <id>' not specified; did you mean --merchant ${meant}?`);
-    expect(code).toBe(exitCodes.usage);
-  });
-
-  it('ask nothing of the kind where there is no such word, or a merchant beside it', async () => {
-    const environment = { BROKER_URL: 'http://127.0.0.1:9' };
-    const missing = "error: required option '--merchant <id>' not specified";
-    expect(await cli(['session', 'watch'], environment)).toEqual({ code: exitCodes.usage, text: missing });
-    expect(await cli(['session', 'watch', '--nonsense', 'shop'], environment)).not.toMatchObject({
-      text: expect.stringContaining('did you mean --merchant') as string,
-    });
-    const { text } = await cli(['session', 'watch', 'till', '--merchant', 'shop'], environment);
-    expect(text).toContain('too many arguments');
-    expect(text).not.toContain('did you mean');
   });
 
   describe.each([['status'], ['renew --merchant shop']])('%s', (line) => {

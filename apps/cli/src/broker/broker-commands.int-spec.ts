@@ -90,7 +90,7 @@ describe('the commands that ask a broker', () => {
     it('shows every merchant as every replica sees it, the replicas of one together', async () => {
       const [other, till] = [
         { ...fresh, generation: 6 },
-        { ...fresh, id: 'till', condition: 'renewing', renewing: true },
+        { ...fresh, id: 'till', renewing: true },
       ];
       expect(await status([listed('broker-0', [fresh, till]), listed('broker-1', [other])])).toMatchObject({
         code: exitCodes.ok,
@@ -99,10 +99,10 @@ describe('the commands that ask a broker', () => {
           'broker-0  <0>',
           'broker-1  <1>',
           '',
-          'MERCHANT  REPLICA   STATE     LEFT    NEXT               GENERATION',
-          'shop      broker-0  fresh     41m 3s  renewal in 32m 1s  7',
-          'shop      broker-1  fresh     41m 3s  renewal in 32m 1s  6',
-          'till      broker-0  renewing  41m 3s  creating one       7',
+          'MERCHANT  REPLICA   STATE  LEFT    NEXT               GENERATION',
+          'shop      broker-0  fresh  41m 3s  renewal in 32m 1s  7',
+          'shop      broker-1  fresh  41m 3s  renewal in 32m 1s  6',
+          'till      broker-0  fresh  41m 3s  creating one       7',
         ],
       });
     });
@@ -118,7 +118,7 @@ describe('the commands that ask a broker', () => {
         listed('broker-1', [failing, till]),
       ]);
       expect(out.slice(out.lastIndexOf('') + 1)).toEqual([
-        'broker-0: the store does not answer: ECONNREFUSED (runbook: store-down)',
+        'broker-0: The store does not answer (ECONNREFUSED) (runbook: store-down)',
         'shop, till: the bank refuses: b_merchant_not_found (runbook: access-refused)',
         'kiosk at broker-0: own (runbook: -)',
         "shop: the bank's support finds the last attempt by gatewayRequestId f1c7",
@@ -142,26 +142,25 @@ describe('the commands that ask a broker', () => {
     });
 
     it.each<[string, object, string, number]>([
-      ['held back', { condition: 'held_back', renewalBlocked: true }, 'not renewed  41m 3s  nothing is renewed', 4],
+      ['held back', { condition: 'failing', renewalBlocked: true }, 'failing  41m 3s  nothing is renewed', 4],
       [
         'without a session',
         { state: 'unavailable', condition: 'unavailable', reason: 'expired', expiresAt: NOW },
-        'expired  none since 12:00:00 UTC  renewal in 32m 1s',
+        'unavailable  none since 2026-11-23 12:00:00 UTC  renewal in 32m 1s',
         4,
       ],
       ['whose bank refuses', failing, 'failing  41m 3s  attempt in 5m 0s', 3],
       ['at a wrong address', { ...failing, lastFailure: { kind: 'transient', wrongAddress: true } }, 'failing', 2],
       ['whose answer is no session', { ...failing, lastFailure: { kind: 'invalid_response' } }, 'failing', 5],
-      ['that no key opens', { condition: 'likely_dead', runbook: 'unopenable-records' }, 'likely dead', 5],
+      ['that no key opens', { condition: 'dead', runbook: 'unopenable-records' }, 'dead', 5],
       ['in a condition of a later version', { condition: 'made_up' }, 'made up', 4],
-      ['that looks well, with a note', { cause: 'somebody else may still create', quietSince: NOW }, 'fresh', 0],
     ])('ends by the state of a merchant %s', async (...[, state, shown, expected]) => {
       const { out, code } = await status([listed('broker-0', [{ ...fresh, ...state }])]);
       expect(out.join('\n').replaceAll(/ {2,}/g, '  ')).toContain(`shop  broker-0  ${shown}`);
       expect(code).toBe(expected);
     });
 
-    it('tells of changed files, and ends as if there were none', async () => {
+    it('tells of changed files, and ends with the code of a configuration that is refused', async () => {
       const configuration = {
         ...{ refusedSince: NOW, faults: 2, firstFault: 'http.port' },
         ...{ awaitingRestart: ['http.tls'], advice: 'restart in office hours', runbook: 'rotate' },
@@ -171,7 +170,9 @@ describe('the commands that ask a broker', () => {
         `configuration: a change has been refused since ${NOW}: 2 faults, the first: http.port (runbook: config-reload-failed)`,
         'configuration: changed, to take effect with the next start: http.tls; restart in office hours (runbook: rotate)',
       ]);
-      expect(code).toBe(exitCodes.ok);
+      expect(code).toBe(exitCodes.invalidInput);
+      const { refusedSince: _mended, ...waiting } = configuration;
+      expect((await status([listed('broker-0', [fresh], { configuration: waiting })])).code).toBe(exitCodes.ok);
     });
 
     it('does not take a caller who may see nothing for one who sees that all is well', async () => {
@@ -257,34 +258,34 @@ describe('the commands that ask a broker', () => {
       expect(code).toBe(exitCodes.ok);
     });
 
-    const forbidden = 'have the merchant and the permission granted to this caller, or name a merchant that it may see';
+    const forbidden = 'have it granted in auth.policies of the broker';
     it.each<[string, Answer, string, string | undefined, number]>([
       [
         'the cause, and the runbook of the reason',
         refusal(503, 'session_unavailable', { reason: 'refused', detail: 'refuses', cause: 'the bank refuses: b_x' }),
         'the bank refuses: b_x [HTTP 503, session_unavailable]',
-        'go on with runbook: access-refused',
+        'compare serviceCode and environment with what the bank has registered, or ask it, with the gatewayRequestId (runbook: access-refused)',
         3,
       ],
       [
         'a spent budget',
         refusal(503, 'session_unavailable', { reason: 'budget_exhausted', cause: 'no call was made' }),
         'no call was made [HTTP 503, session_unavailable]',
-        'go on with runbook: budget-exhausted',
+        'find what spent the calls; the next one is made by itself as soon as it is free (runbook: budget-exhausted)',
         4,
       ],
       [
         'an answer that is no session',
         refusal(503, 'session_unavailable', { reason: 'invalid_response' }),
         'the title [HTTP 503, session_unavailable]',
-        'go on with runbook: renewals-failing',
+        'show the bank the gatewayRequestId and the log line of the attempt (runbook: renewals-failing)',
         5,
       ],
       [
         'somebody else who creates',
         refusal(503, 'foreign_authorizer', {}),
         'the title [HTTP 503, foreign_authorizer]',
-        'go on with runbook: foreign-authorizer',
+        'find who else creates sessions of the merchant, and have it use the broker (runbook: foreign-authorizer)',
         4,
       ],
       [
@@ -461,20 +462,16 @@ describe('the commands that ask a broker', () => {
       expect(err.join('')).not.toContain('canary');
     });
 
-    it('asks the next replica after each trouble, and ends once all of them in a row refuse', async () => {
-      const [first, second] = [await played(forbidden), await played(ending(event(session(7))), forbidden)];
-      const { out, err, clock, ended } = watching([first.url, second.url]);
-      await eventually(() => err.length === 2);
+    it('asks the next replica after each trouble, and ends once one refuses', async () => {
+      const first = await played(ending(event(session(7))));
+      const { out, err, clock, ended } = watching([first.url, (await played(forbidden)).url]);
+      await eventually(() => out.length === 1 && err.length === 2);
       await clock.advance(1_000);
-      await eventually(() => out.length === 1 && err.length === 4);
-      await clock.advance(1_000);
-      await eventually(() => first.asked.length === 2 && clock.pendingTasks === 1);
-      await clock.advance(2_000);
       const told = await ended;
       expect(told.code).toBe(exitCodes.refused);
       expect(told.err.slice(-2)).toEqual([
         'error: No [HTTP 403, forbidden]',
-        expect.stringMatching(/^What to do: have the merchant/),
+        expect.stringMatching(/^What to do: have it granted/),
       ]);
     });
 

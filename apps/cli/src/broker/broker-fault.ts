@@ -1,4 +1,4 @@
-import { unavailableReasons } from '#libs/errors';
+import { helpFor } from '#libs/causes';
 import type { ExitClass } from '../exit-codes.js';
 import { type AnswerMembers, textIn } from './answer.js';
 import type { BrokerPlace } from './broker-place.js';
@@ -39,13 +39,12 @@ const codeOf: Readonly<Record<NoAnswer['kind'], string>> = {
   wrong_address: 'wrong_address',
   cut_off: 'no_answer',
   silent: 'no_answer',
-  no_handshake: 'no_answer',
 };
 
 /** For a broker that gave no answer. */
 export function faultOfSilence(why: NoAnswer, place: ReplicaPlace, { ca }: Pick<BrokerPlace, 'ca'>): BrokerFault {
   const { kind, problem, fault } = why;
-  const isDown = kind === 'unreachable' || kind === 'silent' || kind === 'no_handshake';
+  const isDown = kind === 'unreachable' || kind === 'silent';
   return {
     error: {
       code: codeOf[kind],
@@ -75,15 +74,19 @@ export function faultOfAnswer(
     const error = { ...told, code: code ?? codeOf.wrong_address, remedy: addressRemedy(url) };
     return { error, fault: 'invalidInput', wasAsked: true };
   }
-  const runbook = runbookOf(code, reason);
-  const remedy = runbook === undefined ? answerRemedy(answer, code, hasToken) : `go on with runbook: ${runbook}`;
-  const error = {
-    ...told,
-    code: code ?? 'unexpected_answer',
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(runbook === undefined ? {} : { runbook }),
-  };
+  const error = { ...told, code: code ?? 'unexpected_answer', ...helpWith(answer, reason ?? code, hasToken) };
   return { error, fault: classOf(status, code, reason), wasAsked: true };
+}
+
+function helpWith(
+  answer: ReplicaAnswer,
+  why: string | undefined,
+  hasToken: boolean,
+): Pick<AskFault, 'remedy' | 'runbook'> {
+  const help = helpFor(why ?? '');
+  if (help !== undefined) return { remedy: `${help.remedy} (runbook: ${help.runbook})`, runbook: help.runbook };
+  const remedy = answerRemedy(answer, textIn(answer.body, 'code'), hasToken);
+  return remedy === undefined ? {} : { remedy };
 }
 
 /** For people: what happened, and on a line of its own what to do. */
@@ -123,16 +126,11 @@ export function isWrongAddress({ status, body: { type, code } }: ReplicaAnswer):
   return status < 500 && !ALSO_OF_A_PROXY.has(status);
 }
 
-function runbookOf(code: string | undefined, reason = ''): string | undefined {
-  if (code === 'foreign_authorizer') return 'foreign-authorizer';
-  return Object.entries(unavailableReasons).find(([known]) => known === reason)?.[1].runbook;
-}
-
 /** For a caller who may read no merchant at all. */
 export const GRANT_READ = 'have session:read granted to it, or use the token of one that has it';
 
 const byCode: Readonly<Record<string, string>> = {
-  forbidden: 'have the merchant and the permission granted to this caller, or name a merchant that it may see',
+  forbidden: 'have it granted in auth.policies of the broker',
   merchant_not_found: 'name a merchant that session-broker status lists',
   rate_limited: 'ask again in a moment',
 };
@@ -161,8 +159,6 @@ const silenceRemedies: Readonly<Record<Exclude<NoAnswer['kind'], 'untrusted' | '
   cut_off: 'see whether it is a broker that listens there: a Redis, and others that speak no HTTP, hang up like that',
   silent:
     'see whether the replica there hangs, and restart it if it does (runbook: replica-down), and whether it is a broker that listens there',
-  no_handshake:
-    'see whether it is a broker that listens there, and one with TLS, and whether it hangs (runbook: replica-down)',
 };
 
 const OTHER_NAME = 'use a name that the certificate has, in --url or BROKER_URL';

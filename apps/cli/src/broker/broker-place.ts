@@ -1,13 +1,6 @@
-import { resolve } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { text } from 'node:stream/consumers';
-import {
-  isCertificate,
-  PATH_NOT_SHOWN,
-  pemCertificates,
-  readTextFile,
-  shownPath,
-  tokenFault,
-} from '#libs/configuration';
+import { isCertificate, pemCertificates, readTextFile, tokenFault } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { CommandContext } from '../terminal.js';
 
@@ -44,31 +37,25 @@ export async function brokerPlace(options: BrokerOptions, context: CommandContex
 }
 
 async function authoritiesFrom(path: string): Promise<string> {
-  const named = (): Promise<FileName> => fileName(path, 'CA');
-  const pem = await readText(path, named);
+  const pem = await readText(path, 'CA');
   const blocks = pemCertificates(pem);
   if (blocks.length > 0 && blocks.every(isCertificate)) return pem;
-  const { name } = await named();
-  throw invalid(`${name} holds ${blocks.length === 0 ? 'no certificate in PEM' : 'a damaged certificate'}`);
+  throw invalid(`the CA file holds ${blocks.length === 0 ? 'no certificate in PEM' : 'a damaged certificate'}`);
 }
 
 const STANDARD_INPUT = '/dev/stdin';
 
 async function tokenFrom(path: string): Promise<() => Promise<string>> {
-  const first = await tokenIn(path, () => fileName(path, 'token'));
+  const first = await tokenIn(path);
   // It may be a pipe, which can be read only once.
-  if (path === STANDARD_INPUT) return () => Promise.resolve(first);
-  // Something that could be read is a file, whatever its name looks like.
-  const name = `the token file ${resolve(path)}`;
-  return () => tokenIn(path, () => Promise.resolve({ name, remark: '' }));
+  return path === STANDARD_INPUT ? () => Promise.resolve(first) : () => tokenIn(path);
 }
 
-async function tokenIn(path: string, named: () => Promise<FileName>): Promise<string> {
-  const token = (path === STANDARD_INPUT ? await text(process.stdin) : await readText(path, named)).trim();
+async function tokenIn(path: string): Promise<string> {
+  const token = (path === STANDARD_INPUT ? await text(process.stdin) : await readText(path, 'token')).trim();
   const fault = tokenFault(token);
   if (fault === undefined) return token;
-  const { name } = await named();
-  throw invalid(`${name} ${fault}`);
+  throw invalid(`the token file ${fault}`);
 }
 
 const invalid = (detail: string): BrokerError => new BrokerError('invalid_request', { publicDetail: detail });
@@ -77,49 +64,17 @@ const isNamed = (file: string | undefined): file is string => file !== undefined
 /** The certificates of many authorities; a token is shorter. */
 const MAX_BYTES = 1_048_576;
 
-/** A host and its port, which does not look like a secret. */
-const WITHOUT_SCHEME = /^[a-z][a-z0-9.-]{0,62}:\d{1,5}$|^\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}$/;
-
-/** The port of a text that would be a URL if the port were valid. */
-const PORT = /^https?:\/\/[a-z0-9.-]{1,253}:(\d{1,9})(?:\/|$)/i;
-const HIGHEST_PORT = 65_535;
-
 function brokerUrl(address: string): URL {
   const url = URL.parse(address);
-  const port = PORT.exec(address)?.[1];
-  if (url === null && Number(port) > HIGHEST_PORT) {
-    throw invalid(`the URL of a broker has the port ${port}, and the highest there is is ${HIGHEST_PORT}`);
-  }
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
-  if (url === null || !isWeb || url.username !== '' || url.password !== '') {
-    throw invalid(
-      WITHOUT_SCHEME.test(address)
-        ? `${address} is no URL of a broker: did you mean http://${address}?`
-        : 'the URL of a broker is http or https, without a credential, such as https://broker.internal:8080',
-    );
-  }
-  return url;
+  if (url !== null && isWeb && url.username === '' && url.password === '') return url;
+  throw invalid('the URL of a broker is http or https, without a credential, such as https://broker.internal:8080');
 }
 
-async function readText(path: string, named: () => Promise<FileName>): Promise<string> {
+/** The path is not repeated: it may be the secret itself, pasted in its place. */
+async function readText(path: string, what: 'CA' | 'token'): Promise<string> {
   const found = await readTextFile(path, MAX_BYTES);
   if (found.kind === 'text') return found.text;
-  const { name, remark } = await named();
-  throw invalid(`${name} ${found.problem}${remark}`);
-}
-
-type FileUse = 'CA' | 'token';
-
-interface FileName {
-  readonly name: string;
-  /** Why the name leaves out the path, if it does. */
-  readonly remark: string;
-}
-
-/** Without the path if that may be a secret that was pasted in its place. */
-async function fileName(path: string, what: FileUse): Promise<FileName> {
-  const shown = await shownPath(path, process.cwd());
-  return shown === undefined
-    ? { name: `the ${what} file`, remark: `; ${PATH_NOT_SHOWN}` }
-    : { name: `the ${what} file ${shown}`, remark: '' };
+  const from = isAbsolute(path) ? '' : `; relative paths begin at ${process.cwd()}`;
+  throw invalid(`the ${what} file ${found.problem}${from}`);
 }

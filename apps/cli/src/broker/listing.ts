@@ -1,6 +1,7 @@
+import { conditionColours, momentText, toldStore } from '#libs/causes';
 import { type Instant, instantFromEpochMs } from '#libs/clock';
 import { faultsText } from '#libs/configuration';
-import { conditionColours, conditionWord, merchantConditions, secondText } from '#libs/session';
+import { merchantConditions } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 import type { Cell, Tone } from '../terminal.js';
 import { type AnswerMembers, membersOf, momentIn, textIn } from './answer.js';
@@ -9,7 +10,7 @@ import { classOfReason } from './broker-fault.js';
 /** As much of a merchant listed by `GET /v1/merchants` as is shown. */
 export interface ListedMerchant {
   readonly id: string;
-  /** In the words of the status page. A condition that this version does not know is shown as received. */
+  /** As received, whether this version knows the condition or not. */
   readonly state: Cell & { readonly tone: Tone };
   readonly left: string;
   readonly next: string;
@@ -57,8 +58,8 @@ export function listingOf(body: AnswerMembers, now: Instant): Listing | undefine
 function storeTrouble(body: AnswerMembers): string | undefined {
   const [store, reason] = [textIn(body, 'store'), textIn(body, 'storeReason')];
   if (store !== 'silent' && store !== 'refuses') return undefined;
-  const what = store === 'silent' ? 'the store does not answer' : 'the store refuses';
-  return withRunbook(reason === undefined ? what : `${what}: ${reason}`, STORE_DOWN);
+  const { text, runbook } = toldStore(store, reason);
+  return withRunbook(text, runbook);
 }
 
 /** What has become of changed files, which changes nothing of what is served. */
@@ -86,15 +87,14 @@ function merchantOf(listed: AnswerMembers, now: Instant): ListedMerchant | undef
   const id = textIn(listed, 'id');
   if (id === undefined) return undefined;
   const [cause, runbook = '-'] = [textIn(listed, 'cause'), textIn(listed, 'runbook')];
-  const { text, tone } = stateOf(listed);
-  const isWell = tone === 'green' || tone === 'blue';
+  const state = stateOf(listed);
+  const isWell = state.tone === 'green';
   const lastFailure = membersOf(listed['lastFailure']);
   const gatewayRequestId = isWell ? undefined : textIn(lastFailure, 'gatewayRequestId');
   const { generation } = listed;
   return {
     id,
-    // It looks well, and there is more to say about it.
-    state: { text, tone: tone === 'green' && cause !== undefined ? 'yellow' : tone },
+    state,
     left: leftText(listed, now),
     next: nextText(listed, now),
     generation: typeof generation === 'number' ? String(generation) : '-',
@@ -107,9 +107,7 @@ function merchantOf(listed: AnswerMembers, now: Instant): ListedMerchant | undef
 function stateOf(listed: AnswerMembers): ListedMerchant['state'] {
   const condition = textIn(listed, 'condition') ?? textIn(listed, 'state') ?? '-';
   const known = merchantConditions.find((one) => one === condition);
-  if (known === undefined) return { text: condition.replaceAll('_', ' '), tone: 'yellow' };
-  const text = conditionWord(known, listed['reason'] === 'expired' ? 'expired' : undefined);
-  return { text, tone: conditionColours[known] };
+  return { text: condition.replaceAll('_', ' '), tone: known === undefined ? 'yellow' : conditionColours[known] };
 }
 
 function faultOf(runbook: string, lastFailure: AnswerMembers): ExitClass {
@@ -121,7 +119,7 @@ function faultOf(runbook: string, lastFailure: AnswerMembers): ExitClass {
 function leftText(listed: AnswerMembers, now: Instant): string {
   const expiresAtMs = momentIn(listed, 'expiresAt');
   if (expiresAtMs === undefined) return '-';
-  if (listed['state'] === 'unavailable') return `none since ${secondText(instantFromEpochMs(expiresAtMs), now)}`;
+  if (listed['state'] === 'unavailable') return `none since ${momentText(instantFromEpochMs(expiresAtMs))}`;
   return spanText(expiresAtMs - now);
 }
 

@@ -8,7 +8,7 @@ import { exchangeEndOf } from '#libs/outbound';
 import { type AnswerMembers, parsedMembers } from './answer.js';
 import { type BrokerFault, faultOfAnswer, faultOfSilence, type ReplicaAnswer } from './broker-fault.js';
 import type { BrokerPlace } from './broker-place.js';
-import { type NoAnswer, noAnswer, noHandshake, type ReplicaPlace } from './no-answer.js';
+import { type NoAnswer, noAnswer, type ReplicaPlace } from './no-answer.js';
 
 export interface Call {
   readonly method: 'GET' | 'POST';
@@ -99,7 +99,6 @@ async function answered<Wanted>(
     return await take(await respond(broker, place, { ...call, signal, token }));
   } catch (error) {
     if (error instanceof BrokerError) return faultOfToken(error);
-    if (error instanceof NoHandshake) return silence(noHandshake(place));
     if (!signal.aborted) return silence(await noAnswer(exchangeEndOf(error), place, { clock, signal }));
     const problem = deadline.expired ? 'no answer in time' : 'ended on request';
     return silence({ kind: 'silent', problem, fault: 'tryLater' });
@@ -142,21 +141,13 @@ function respond(
 /** The mark that undici uses when its own deadline ends a connection, so that both are reported in the same words. */
 const NO_CONNECTION = 'UND_ERR_CONNECT_TIMEOUT';
 
-/** There was a connection but no handshake, so nothing was asked. */
-class NoHandshake extends Error {}
-
 function boundConnecting(request: ClientRequest, { protocol }: URL, clock: Clock): void {
-  let isConnected = false;
   const task = clock.schedule(CONNECT_LIMIT_MS, () =>
-    request.destroy(
-      isConnected ? new NoHandshake() : Object.assign(new Error('no connection in time'), { code: NO_CONNECTION }),
-    ),
+    request.destroy(Object.assign(new Error('no connection in time'), { code: NO_CONNECTION })),
   );
-  const isThere = protocol === 'https:' ? 'secureConnect' : 'connect';
-  request.once('socket', (socket) => {
-    socket.once('connect', () => (isConnected = true));
-    socket.once(isThere, () => task.cancel());
-  });
+  request.once('socket', (socket) =>
+    socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => task.cancel()),
+  );
   request.once('close', () => task.cancel());
 }
 

@@ -2,8 +2,6 @@ import {
   type BrokerConfiguration,
   checkConfiguration,
   type EgressConfiguration,
-  loadConfiguration,
-  loadEgressConfiguration,
   type PartlyChecked,
   writtenAddress,
 } from '#libs/configuration';
@@ -36,22 +34,16 @@ export async function configCheck(
   { environment, clock }: CommandContext,
 ): Promise<Report> {
   const { file, structure = false } = options;
-  const partly = await checkConfiguration(file, { environment, clock, readsFiles: !structure });
-  if (partly.error !== undefined) throw partly.error;
-  if (structure || partly.unset.length > 0) return partReport(options, partly);
-  const reading = { environment, clock, asksTokens: false };
-  const { lines, json } =
-    partly.kind === 'egress'
-      ? summaryOfEgress(await loadEgressConfiguration(file, reading))
-      : summaryOfBroker(await loadConfiguration(file, reading));
-  return {
-    lines: [`${file} is valid`, ...lines],
-    json: { file, kind: partly.kind, ...json },
-    warnings: partly.warnings.map(placed),
-  };
+  const checked = await checkConfiguration(file, { environment, clock, reads: structure ? 'structure' : 'files' });
+  const { kind, error, configuration, warnings } = checked;
+  if (error !== undefined) throw error;
+  if (configuration === undefined) return partReport(options, checked);
+  const { lines, json } = 'clients' in configuration ? summaryOfEgress(configuration) : summaryOfBroker(configuration);
+  return { lines: [`${file} is valid`, ...lines], json: { file, kind, ...json }, warnings: warnings.map(placed) };
 }
 
-function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, unread, warnings }: PartlyChecked): Report {
+function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, files, warnings }: PartlyChecked): Report {
+  const unread = structure === true ? files : [];
   return {
     lines: [
       `${file} is right in its structure; not looked at:`,

@@ -1,11 +1,6 @@
 import { type BrokerConfiguration, checkConfiguration, ConfigurationError } from '#libs/configuration';
-import {
-  type EgressConfiguration,
-  type Environment,
-  loadConfiguration,
-  loadEgressConfiguration,
-} from '#libs/configuration';
-import type { MerchantConfiguration, NamedFile, PartlyChecked, Surroundings, Warning } from '#libs/configuration';
+import type { EgressConfiguration, Environment, Fault, MerchantConfiguration } from '#libs/configuration';
+import type { NamedFile, PartlyChecked, Surroundings } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { GatewayConnections } from '#libs/gateway';
 import { OutboundConnections } from '#libs/outbound';
@@ -92,18 +87,16 @@ const SKIPPED = 'nothing else is looked at until the configuration loads';
 /** Reads the file as the process that it is for does, with every file that it names. */
 async function readAsFound(file: string, surroundings: Surroundings): Promise<Read> {
   try {
-    const { kind, error, unset } = await checkConfiguration(file, { ...surroundings, readsFiles: true });
-    if (error !== undefined) throw error;
-    if (unset.length > 0) return { verdict: { kind: 'not_run', reason: lackOf(unset) } };
-    if (kind === 'broker') {
-      const broker = await loadConfiguration(file, surroundings);
-      return {
-        broker,
-        verdict: rightWith(broker, `merchants: ${broker.merchants.length}, store: ${broker.store.type}`),
-      };
-    }
-    const egress = await loadEgressConfiguration(file, surroundings);
-    return { egress, verdict: rightWith(egress, `clients: ${egress.clients.length}, routes: ${egress.routes.length}`) };
+    const checked = await checkConfiguration(file, surroundings);
+    if (checked.error !== undefined) throw checked.error;
+    const { configuration: found, unset } = checked;
+    if (found === undefined) return { verdict: { kind: 'not_run', reason: lackOf(unset) } };
+    return 'clients' in found
+      ? { egress: found, verdict: rightWith(found, `clients: ${found.clients.length}, routes: ${found.routes.length}`) }
+      : {
+          broker: found,
+          verdict: rightWith(found, `merchants: ${found.merchants.length}, store: ${found.store.type}`),
+        };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const faults = error.faults.map((each) => fault('invalidInput', `${placeOf(each)} ${each.problem}`, SEE_PAGE));
@@ -121,7 +114,7 @@ function lackOf(unset: PartlyChecked['unset']): string {
 
 interface Found {
   readonly files: readonly NamedFile[];
-  readonly warnings: readonly Warning[];
+  readonly warnings: readonly Fault[];
 }
 
 /** What the process itself says at its start; how long certificates are good for is up to their own check. */

@@ -35,12 +35,19 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   for (const url of places) {
     const place = placeName(url);
     const said = await wish({ broker, place: url }, options, context);
-    if (!isFault(said)) return withPassed(renewed(merchant, said), place, notAsked);
-    if (said.wasAsked) return withPassed(refused(merchant, said), place, notAsked);
-    notAsked.push({ place, error: said.error, fault: said.fault });
+    if (isFault(said) && !said.wasAsked) {
+      notAsked.push({ place, error: said.error, fault: said.fault });
+      continue;
+    }
+    const report = isFault(said) ? refused(merchant, said) : renewed(merchant, said);
+    const passed = notAsked.length === 0 ? [] : [...notAsked.map(passedLine), `asked       ${place}`];
+    return { ...report, lines: [...passed, ...report.lines], json: { ...report.json, place, ...toldOf(notAsked) } };
   }
   return unreached(merchant, notAsked);
 }
+
+const toldOf = (notAsked: readonly PassedOver[]): object =>
+  notAsked.length === 0 ? {} : { notAsked: notAsked.map(({ place, error }) => ({ place, error })) };
 
 async function wish(
   { broker, place }: { readonly broker: BrokerPlace; readonly place: ReplicaPlace },
@@ -57,15 +64,6 @@ async function wish(
 }
 
 const passedLine = ({ place, error }: PassedOver): string => `not asked   ${place}: ${error.message}`;
-
-function withPassed(report: Report, place: string, notAsked: readonly PassedOver[]): Report {
-  if (notAsked.length === 0) return { ...report, json: { ...report.json, place } };
-  return {
-    ...report,
-    lines: [...notAsked.map(passedLine), `asked       ${place}`, ...report.lines],
-    json: { ...report.json, place, notAsked: notAsked.map((one) => ({ place: one.place, error: one.error })) },
-  };
-}
 
 function renewed(merchant: string, body: AnswerMembers): Report {
   const { result, generation, retryInSeconds } = body;
@@ -111,7 +109,7 @@ function unreached(merchant: string, notAsked: readonly PassedOver[]): Report {
       merchant,
       error: notAsked.find((one) => one.fault === fault)?.error,
       mayBeDone: false,
-      notAsked: notAsked.map(({ place, error }) => ({ place, error })),
+      ...toldOf(notAsked),
     },
     exitCode: exitCodes[fault],
   };

@@ -8,7 +8,6 @@ import { exitCodes } from '../exit-codes.js';
 import { gatewayFaultClass } from '../gateway-fault-class.js';
 import { addressRemedy, describeFailure } from '../gateway-words.js';
 import { gatewaySettingsOf } from '../merchant-gateway.js';
-import { unlessTls } from '../gateway-tls-instead.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -32,7 +31,7 @@ export async function sessionCreate(options: SessionCreateOptions, context: Comm
     return describe(merchant.id, await createOnce(merchant, context), options.showSecrets === true);
   } catch (error) {
     if (!(error instanceof GatewayFailure)) throw error;
-    return failed(await unlessTls(error, merchant.gateway, context), merchant);
+    return failed(error, merchant);
   }
 }
 

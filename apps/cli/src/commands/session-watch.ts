@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ProtocolError, readLeft, readSession, type Session, SseParser } from '#libs/client';
+import { ProtocolError, readEndMs, readSession, type Session, SseParser } from '#libs/client';
 import { toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { thumbprintOf } from '#libs/jwe';
@@ -8,7 +8,7 @@ import { type AskFault, type BrokerFault, faultLines, isFault } from '../broker/
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import { spanText } from '../broker/listing.js';
 import { openStream } from '../broker/replica-call.js';
-import { exitCodeOf, exitCodes, gravestOf } from '../exit-codes.js';
+import { exitCodeOf, exitCodes } from '../exit-codes.js';
 import { pause } from '../pause.js';
 import { systemCodeOf } from '../system-error.js';
 import type { CommandContext } from '../terminal.js';
@@ -27,8 +27,8 @@ const MAX_PAUSE_MS = 30_000;
 
 /**
  * Prints a line for each session of a merchant as its stream brings it, and never anything secret. It connects again,
- * to the next replica if there are several, until it is asked to end, or until each of them in a row gives a reason
- * that no later call can change, such as a refusal or an untrusted certificate.
+ * to the next replica if there are several, until it is asked to end, or one gives a reason that no later call can
+ * change, such as a refusal or an untrusted certificate.
  * @returns the exit code: 0 if it was ended on request
  */
 export async function sessionWatch(options: WatchOptions, context: CommandContext): Promise<number> {
@@ -58,10 +58,8 @@ class Watch {
   readonly #options: WatchOptions;
   readonly #context: CommandContext;
   #newest = 0;
-  /** What was said since the last stream began: the same is not said again. */
-  readonly #told = new Set<string>();
-  /** Why the last replicas, one after the other, cannot be followed however often they are asked. */
-  #refusals: BrokerFault[] = [];
+  /** What was said last of an interruption: the same is not said again. */
+  #told = '';
   #pauseMs = MIN_PAUSE_MS;
 
   constructor(broker: BrokerPlace, options: WatchOptions, context: CommandContext) {
@@ -75,49 +73,40 @@ class Watch {
     const { clock, signal } = this.#context;
     const { urls } = this.#broker;
     for (let turn = 0; !signal.aborted; turn += 1) {
-      await this.#follow(urls[turn % urls.length] ?? urls[0]);
-      const final = this.#finalRefusal;
-      if (final !== undefined) {
+      const final = await this.#follow(urls[turn % urls.length] ?? urls[0]);
+      if (final !== undefined)
         return ended({ error: final.error, exitCode: exitCodes[final.fault] }, this.#options, this.#context);
-      }
       await pause(clock, this.#pauseMs, signal);
       this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
     }
     return exitCodes.ok;
   }
 
-  /** The gravest reason, once each replica has given one. */
-  get #finalRefusal(): BrokerFault | undefined {
-    if (this.#refusals.length < this.#broker.urls.length) return undefined;
-    const gravest = gravestOf(this.#refusals.map(({ fault }) => fault));
-    return this.#refusals.find(({ fault }) => fault === gravest);
-  }
-
-  async #follow(url: URL): Promise<void> {
+  /** @returns why it is over; undefined for what a later call may change */
+  async #follow(url: URL): Promise<BrokerFault | undefined> {
     const { clock, signal } = this.#context;
     const path = `/v1/merchants/${encodeURIComponent(this.#options.merchant)}/session/events`;
     const known: Record<string, string> = this.#newest > 0 ? { 'last-event-id': String(this.#newest) } : {};
     const headers = { accept: 'text/event-stream', ...known };
     const stream = await openStream(this.#broker, { url }, { method: 'GET', path, headers, clock, signal });
-    if (signal.aborted) return;
-    if (isFault(stream)) return this.#refused(url, stream);
-    this.#refusals = [];
-    this.#told.clear();
+    if (signal.aborted) return undefined;
+    if (isFault(stream)) {
+      const { fault, error } = stream;
+      if (fault !== 'tryLater' && fault !== 'invalidAnswer') return stream;
+      this.#interrupted(url, faultLines(error));
+      return undefined;
+    }
+    this.#told = '';
     this.#say(`following ${url.origin}`);
     const why = await this.#read(stream);
     if (!signal.aborted) this.#interrupted(url, [why]);
-  }
-
-  #refused(url: URL, fault: BrokerFault): void {
-    if (fault.fault === 'tryLater' || fault.fault === 'invalidAnswer') this.#refusals = [];
-    else this.#refusals.push(fault);
-    if (this.#refusals.length < this.#broker.urls.length) this.#interrupted(url, faultLines(fault.error));
+    return undefined;
   }
 
   #interrupted(url: URL, [why = '', ...more]: readonly string[]): void {
     const text = [`interrupted: ${url.origin}: ${why}; trying again`, ...more].join('\n');
-    if (!this.#told.has(text)) this.#say(text);
-    this.#told.add(text);
+    if (this.#told !== text) this.#say(text);
+    this.#told = text;
   }
 
   /** About the watch itself, for people. */
@@ -167,7 +156,7 @@ class Watch {
     this.#newest = session.generation;
     const at = toRfc3339(clock.now());
     const { generation, expiresAt, clientKeyThumbprint } = session;
-    const left = spanText(readLeft(members, 0).endsAtMs);
+    const left = spanText(readEndMs(members, 0));
     terminal.out(
       json === true
         ? JSON.stringify({ event: 'session', at, ...shownOf(session) })

@@ -1,7 +1,6 @@
 import { formatDuration } from '#libs/clock';
 import { readSchedule } from '#libs/configuration';
 import { chosenMerchant } from '../chosen-merchant.js';
-import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
 import { figuresOf, type Played, sumOfMerchants } from '../simulate/figures.js';
 import { type Plan, planOf, setupsOf, type SimulateOptions } from '../simulate/plan.js';
@@ -29,10 +28,6 @@ export async function simulateSchedule(
   options: SimulateOptions,
   { environment, terminal }: CommandContext,
 ): Promise<Report> {
-  await demandKind(options.config, environment, {
-    kind: 'broker',
-    otherwise: ', which renews nothing: name that of its broker',
-  });
   const { merchants, store } = await readSchedule(options.config, environment);
   const chosen = options.merchant === undefined ? merchants : [chosenMerchant(merchants, options.merchant)];
   const plan = planOf(options, store.type);

@@ -1,4 +1,5 @@
 import { someOf } from '#libs/errors';
+import { membersOf, textIn } from '../broker/answer.js';
 import { type BrokerFault, GRANT_READ, isFault } from '../broker/broker-fault.js';
 import { type BrokerOptions, brokerPlace } from '../broker/broker-place.js';
 import { type ListedMerchant, type Listing, listingOf, STORE_DOWN } from '../broker/listing.js';
@@ -43,10 +44,16 @@ const NO_MERCHANT = {
 
 function faultsOf(said: ReplicaStatus['said']): readonly ExitClass[] {
   if (isFault(said)) return [said.fault];
-  const { merchants, storeTrouble } = said;
+  const { merchants, storeTrouble, body } = said;
+  const isRefused = textIn(membersOf(body['configuration']), 'refusedSince') !== undefined;
   const ofStore: ExitClass[] = storeTrouble === undefined ? [] : ['tryLater'];
   const ofCaller: ExitClass[] = merchants.length === 0 ? ['refused'] : [];
-  return [...ofStore, ...ofCaller, ...merchants.flatMap(({ fault }) => fault ?? [])];
+  return [
+    ...(isRefused ? (['invalidInput'] as const) : []),
+    ...ofStore,
+    ...ofCaller,
+    ...merchants.flatMap(({ fault }) => fault ?? []),
+  ];
 }
 
 function jsonOf({ place, said }: ReplicaStatus): object {

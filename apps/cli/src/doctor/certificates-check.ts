@@ -14,7 +14,7 @@ export function lifeOf(what: string, endsAt: Instant, now: Instant): Finding {
   const end = toRfc3339(endsAt).slice(0, 10);
   if (endsAt <= now) return fault('invalidInput', `${what} ended on ${end}`, 'replace it');
   return leftDays < WARN_BELOW_DAYS
-    ? warning(`${what} ends on ${end}, in ${leftDays} days`, 'replace it before then')
+    ? warning(`${what} ends on ${end}, in ${leftDays} ${leftDays === 1 ? 'day' : 'days'}`, 'replace it before then')
     : fact(`${what} ends on ${end}`);
 }
 

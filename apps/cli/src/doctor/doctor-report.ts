@@ -44,7 +44,7 @@ function countsOf(results: readonly CheckResult[]): Counts {
 }
 
 function summaryOf({ passed, warned, failed, not_run: notRun, not_applicable: rest }: Counts): string {
-  const unknown = notRun === 0 ? '' : ', so that not everything is known';
+  const unknown = notRun === 0 ? '' : ', so something else may be wrong';
   return `${passed} passed, ${warned} with warnings, ${failed} failed, ${notRun} not run${unknown} (${rest} do not apply)`;
 }
 

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type NamedFile, reachedMode } from '#libs/configuration';
+import type { NamedFile } from '#libs/configuration';
 import { systemCodeOf } from '../system-error.js';
 import { type Check, fact, fault, type Finding, looked, warning } from './check.js';
 
@@ -44,7 +44,7 @@ export function filesCheck(configuration: string, named: readonly NamedFile[]): 
 
 async function lookAt({ path, content }: NamedFile, real: string): Promise<readonly Finding[]> {
   const stats = await stat(real);
-  const mode = await reachedMode(real, stats, process.getuid?.());
+  const { mode } = stats;
   const chmod = `${content === 'secret' ? 'chmod 600' : 'chmod go-w'} ${real}`;
   const owner = ownerFindings(path, stats);
   if ((mode & OTHERS_WRITE) !== 0)

@@ -4,7 +4,6 @@ import { type GatewayConnections, type GatewayPlace, type PlainAnswer, reach, sh
 import { presentedChain, type PresentedCertificate } from '#libs/gateway';
 import { createSessionAddress, GatewayFailure } from '#libs/session';
 import { gatewayFaultClass } from '../gateway-fault-class.js';
-import { tlsInstead } from '../gateway-tls-instead.js';
 import { describeFailure } from '../gateway-words.js';
 import { fault, looked, type Verdict } from './check.js';
 
@@ -59,11 +58,8 @@ export class GatewayVisit {
 
   /** One GET that creates nothing. */
   async answer(signal: AbortSignal): Promise<PlainAnswer> {
-    const { gateway, createAddress: address, clock } = this;
-    const answer = await askPlainly(this.#tools, { gateway, signal, ...(address && { address }) });
-    const failure = await tlsInstead(answer, gateway, { clock, signal });
-    if (failure !== undefined) throw failure;
-    return answer;
+    const { gateway, createAddress: address } = this;
+    return await askPlainly(this.#tools, { gateway, signal, ...(address && { address }) });
   }
 
   echoed(url: URL, signal: AbortSignal): Promise<EchoedAddress> {

@@ -5,7 +5,7 @@ import { admit, exceedsTolerance, GatewayFailure, implausibleTimes } from '#libs
 import { type IssuedSession, leadTimeShortfall, measureSkew, type Session } from '#libs/session';
 import { MAY_END_ANOTHER } from '../chosen-merchant.js';
 import { exitClassOf } from '../exit-codes.js';
-import { addressRemedy, describeFailure } from '../gateway-words.js';
+import { addressRemedy, describeFailure, remedyFor } from '../gateway-words.js';
 import { gatewaySettingsOf } from '../merchant-gateway.js';
 import { type Check, fact, fault, type Finding, looked, notApplicable, type Verdict, warning } from './check.js';
 import { GRACE_MS } from './gateway-checks.js';
@@ -37,14 +37,10 @@ export const sessionNotAskedCheck: Check = {
 
 /** What passes by itself is not a fault of the configuration, unless the address is wrong. */
 function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): string {
-  const { kind, wasReached, trace } = failure;
+  const { wasReached, trace } = failure;
   // Only the network and TLS leave a mark.
   if (!wasReached || trace?.mark !== undefined) return 'see what the checks gateway.* say: the call did not get there';
-  const addressed = addressRemedy(failure, gateway);
-  if (addressed !== undefined) return addressed;
-  return kind === 'transient' || kind === 'timeout'
-    ? 'ask again later: this passes by itself, or the bank has to fix it'
-    : 'compare serviceCode, environment and client key with what the bank has registered';
+  return addressRemedy(failure, gateway) ?? remedyFor(failure);
 }
 
 const FORMS = {

@@ -90,7 +90,7 @@ describe('a store that does not let the broker in', () => {
       new StoreInspectionFailure(PLACE, new Error('Connection is closed.')),
       'tryLater',
       /the connection was closed/,
-      'whether it wants TLS (rediss://)',
+      'if its port speaks TLS, the URL begins with rediss://',
     ],
     'is down': [
       brokenBy('ECONNREFUSED'),

@@ -103,7 +103,8 @@ function noConnection(
     : fault(
         'tryLater',
         detail,
-        known ?? 'see whether Redis runs, whether this machine may reach it, and whether it wants TLS (rediss://)',
+        known ??
+          'see whether Redis runs, and whether this machine may reach it; if its port speaks TLS, the URL begins with rediss://',
       );
 }
 

@@ -16,7 +16,7 @@ describe('the figures of a merchant in words', () => {
       '  create calls     57: 58 a day, at most 28 in an hour',
       '  budget           at most 50 of 60 in 1d used, renewals held up: 1',
       '  failed           26 transient, 1 timeout',
-      '  worst remaining  -20m',
+      '  worst remaining  none: the next one came 20m after the end',
       '  past the margin  30s',
       '  without session  20m, 12h 30m after the start',
     ]);

@@ -26,7 +26,7 @@ export function linesOf(played: PlayedMerchant): readonly string[] {
     callsLine(played),
     `  budget           at most ${used} used, renewals held up: ${played.budgetRefusals}${isAtNoCost ? ', at no cost: each session was replaced in time' : ''}`,
     failedLine(played),
-    `  worst remaining  ${worstRemainingMs === undefined ? 'no session was replaced' : seconds(worstRemainingMs)}`,
+    `  worst remaining  ${worstRemaining(worstRemainingMs)}`,
     `  past the margin  ${seconds(played.pastMarginMs)}`,
     `  without session  ${seconds(played.withoutSessionMs)}${whenOf(played)}${afterOutage(played)}`,
     ...(quietHours === undefined ? [] : nightLines(days, quietHours)),
@@ -43,6 +43,11 @@ export function linesOfSum(sum: SumOfMerchants): readonly string[] {
     failedLine(sum),
     `  without session  ${sum.withGap === 0 ? 'none' : `${counted(sum.withGap)}, ${longest}`}`,
   ];
+}
+
+function worstRemaining(ms: number | undefined): string {
+  if (ms === undefined) return 'no session was replaced';
+  return ms < 0 ? `none: the next one came ${seconds(-ms)} after the end` : seconds(ms);
 }
 
 /** Banks count by the day, also where a run is shorter or longer than that. */

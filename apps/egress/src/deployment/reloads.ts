@@ -53,8 +53,8 @@ export function egressReloads(
       if (isNews) audit.configurationRead({ isTaken: true, count, added: added.length, removed: removed.length });
       onReload(true);
     },
-    onRefused: ({ removed }) => {
-      audit.configurationRead({ isTaken: false, ...(removed !== undefined && { removed }) });
+    onRefused: () => {
+      audit.configurationRead({ isTaken: false });
       onReload(false);
     },
   });

@@ -4,13 +4,11 @@ export type { GatewayRequest } from '../gateway-call.js';
 export type { OpenedNotification, ReceivedNotification } from '../opening.js';
 export type { GatewayOptions, SessionBrokerOptions } from '../options.js';
 export type { ServerPublicKey, Session } from '../session.js';
-export { toGatewaySession, type GatewaySession } from '../gateway-session.js';
 export type { TokenFunction, TokenRequest, TokenSource } from '../token-source.js';
 export type { ClientEvent, ClientEventListener } from '../client-event.js';
-export type { BodyReader, Fetch, FetchAnswer, FetchBody, FetchInit } from '../fetch.js';
-export type { TraceHeaders } from '../trace-headers.js';
+export type { BodyReader, Fetch, FetchAnswer, FetchInit } from '../fetch.js';
 export type { Time, Timer, TimerOptions } from '../time.js';
-export { answerLost } from '../payment-outcome.js';
+export { answerLost, deadSessionCode } from '../gateway-call.js';
 export {
   AnswerLost,
   AnswerUnopened,

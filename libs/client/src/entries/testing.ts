@@ -1,6 +1,5 @@
-export { FakeBroker, type FakeBrokerOptions } from '../testing/fake-broker.js';
+export { FakeBroker, type FakeBrokerOptions, type FakeFailure } from '../testing/fake-broker.js';
 export { FakeGateway, type FakeOperation, type FakeOutcome, type FakeGatewayRequest } from '../testing/fake-gateway.js';
 export type { FakeRequest, FakeRoute } from '../testing/fake-answers.js';
-export type { FakeFailure } from '../testing/fake-failures.js';
 export type { FakeRejection } from '../testing/fake-sessions.js';
-export { aDeadSessionAnswer, aNotification, aSession, type SessionWish } from '../testing/fixtures.js';
+export { aNotification, aSession, type SessionWish } from '../testing/fixtures.js';

@@ -1,8 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parsedJson } from '../json.js';
+
+const ROUTES = {
+  'GET /session': 'read',
+  'GET /session/events': 'events',
+  'POST /session/rejections': 'rejections',
+  'POST /session/handovers': 'handovers',
+  'POST /payloads/encrypt': 'encrypt',
+  'POST /payloads/decrypt': 'decrypt',
+  'POST /notifications/open': 'notifications',
+  'GET /client-key': 'clientKey',
+} as const;
 
 /** What a request is about. `other` is a path that the broker does not have. */
-export type FakeRoute =
-  'read' | 'events' | 'rejections' | 'handovers' | 'encrypt' | 'decrypt' | 'notifications' | 'clientKey' | 'other';
+export type FakeRoute = (typeof ROUTES)[keyof typeof ROUTES] | 'other';
 
 /** A request that the fake broker received. */
 export interface FakeRequest {
@@ -20,19 +31,6 @@ export interface FakeAnswer {
   readonly document?: object;
 }
 
-const ROUTES: Readonly<Record<string, FakeRoute>> = {
-  'GET /session': 'read',
-  'GET /session/events': 'events',
-  'POST /session/rejections': 'rejections',
-  'POST /session/handovers': 'handovers',
-  'POST /payloads/encrypt': 'encrypt',
-  'POST /payloads/decrypt': 'decrypt',
-  'POST /notifications/open': 'notifications',
-  'GET /client-key': 'clientKey',
-};
-
-export const FAKE_ROUTES: readonly FakeRoute[] = [...Object.values(ROUTES), 'other'];
-
 /** The titles that the real broker uses. */
 const TITLES: Readonly<Record<string, string>> = {
   invalid_request: 'The request is not valid',
@@ -44,55 +42,40 @@ const TITLES: Readonly<Record<string, string>> = {
   notification_invalid: 'The notification has none of the forms that the gateway sends',
   session_unavailable: 'There is no session to serve at the moment',
 };
-export const NO_STORE = { 'cache-control': 'no-store' };
-const RETRY_AFTER_S = '1';
-const MAX_BODY_CHARACTERS = 1_000_000;
+const NO_STORE = { 'cache-control': 'no-store' };
 
-export function problem(status: number, code: string, more: object = {}): FakeAnswer {
+export const answered = (document: object): FakeAnswer => ({ status: 200, headers: NO_STORE, document });
+export const NOTHING: FakeAnswer = { status: 204, headers: NO_STORE };
+
+export function problem(status: number, code: string, retryAfterS?: number): FakeAnswer {
   const title = TITLES[code] ?? 'Asked for by a test';
-  const type = `urn:session-broker:problem:${code}`;
-  return { status, headers: NO_STORE, document: { type, title, status, code, ...more } };
+  const retry: Record<string, string> = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) };
+  const document = { type: `urn:session-broker:problem:${code}`, title, status, code };
+  return { status, headers: { ...NO_STORE, ...retry }, document };
+}
+
+/** What a request asks for that is not there, or has not the form that the broker wants. */
+export function invalid(detail: string): FakeAnswer {
+  const { document, ...answer } = problem(400, 'invalid_request');
+  return { ...answer, document: { ...document, detail } };
 }
 
 /** There is no session to serve. */
-export function unavailable(): FakeAnswer {
-  const answer = problem(503, 'session_unavailable');
-  return { ...answer, headers: { ...answer.headers, 'retry-after': RETRY_AFTER_S } };
-}
+export const unavailable = (): FakeAnswer => problem(503, 'session_unavailable', 1);
 
 /** @returns also the merchant, if the path has one */
-export function routeOf({ method = '', url = '' }: IncomingMessage): {
-  route: FakeRoute;
-  merchant: string | undefined;
-} {
-  const { pathname } = new URL(url, 'http://fake');
-  const [, merchant, rest = ''] = /^\/v1\/merchants\/([^/]+)(\/.*)$/.exec(pathname) ?? [];
-  const route = ROUTES[`${method} ${rest}`] ?? 'other';
-  return { route, merchant: merchant === undefined ? undefined : decodeURIComponent(merchant) };
-}
-
-/** @returns undefined for a body that is too long or not JSON */
-export async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  let text = '';
-  for await (const chunk of request.setEncoding('utf8')) {
-    text += String(chunk);
-    if (text.length > MAX_BODY_CHARACTERS) return undefined;
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Many tests send something that is not JSON on purpose.
-    return undefined;
-  }
+export async function requestOf(message: IncomingMessage): Promise<FakeRequest & { merchant: string | undefined }> {
+  const { method = '', url: path = '', headers } = message;
+  const [, merchant, rest = ''] = /^\/v1\/merchants\/([^/]+)(\/[^?]*)/.exec(path) ?? [];
+  const route = (ROUTES as Readonly<Record<string, FakeRoute>>)[`${method} ${rest}`] ?? 'other';
+  const body = method === 'POST' ? parsedJson((await message.setEncoding('utf8').toArray()).join('')) : undefined;
+  return { route, method, path, headers, body, merchant: merchant && decodeURIComponent(merchant) };
 }
 
 export function write(response: ServerResponse, { status, headers = {}, document }: FakeAnswer, id: string): void {
-  const type = status >= 400 ? 'application/problem+json; charset=utf-8' : 'application/json; charset=utf-8';
-  const body = status >= 400 && document !== undefined ? { ...document, requestId: id } : document;
-  response.writeHead(status, {
-    'x-request-id': id,
-    ...(body === undefined ? {} : { 'content-type': type }),
-    ...headers,
-  });
+  const isProblem = status >= 400;
+  const type = { 'content-type': `application/${isProblem ? 'problem+' : ''}json; charset=utf-8` };
+  response.writeHead(status, { 'x-request-id': id, ...(document === undefined ? {} : type), ...headers });
+  const body = isProblem ? { ...document, requestId: id } : document;
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }

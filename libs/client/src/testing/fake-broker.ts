@@ -1,21 +1,19 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { SessionBrokerOptions } from '../options.js';
 import type { Session } from '../session.js';
 import {
-  NO_STORE,
-  bodyOf,
   type FakeAnswer,
   type FakeRequest,
   type FakeRoute,
+  invalid,
+  NOTHING,
   problem,
-  routeOf,
+  requestOf,
   write,
 } from './fake-answers.js';
-import { demandFakeOptions, FakeFailures, type FakeFailure } from './fake-failures.js';
 import { FakePayloads } from './fake-payloads.js';
-import { FakeSessions, type FakeRejection } from './fake-sessions.js';
+import { FakeServer } from './fake-server.js';
+import { type FakeRejection, FakeSessions } from './fake-sessions.js';
 
 /** Options of `FakeBroker.start`. */
 export interface FakeBrokerOptions {
@@ -27,59 +25,61 @@ export interface FakeBrokerOptions {
   readonly lifetimeMs?: number | undefined;
 }
 
+/** A failure that a test asks for. */
+export interface FakeFailure {
+  /** Which requests fail; all of them by default. */
+  readonly route?: FakeRoute | undefined;
+  /** How many requests fail; 1 by default. `Infinity` means until `recover()`. */
+  readonly times?: number | undefined;
+  /** A status and a code; or no answer at all: the connection is cut, or nothing is ever sent. */
+  readonly with:
+    { readonly status: number; readonly code: string; readonly retryAfterS?: number } | 'disconnect' | 'silence';
+}
+
 type Handler = (request: FakeRequest, gone: AbortSignal) => Promise<FakeAnswer> | FakeAnswer;
 
 /**
  * An in-process broker for a service's tests: it speaks HTTP as the real one does, on a free port of 127.0.0.1, so that
  * the service's own client is tested too. It creates a session when it starts, and more when told to.
  */
-export class FakeBroker {
+export class FakeBroker extends FakeServer {
   /** Its only merchant. */
   readonly merchant: string;
   /** The bearer token that it accepts. */
   readonly token: string;
-  /** Where it listens. */
-  readonly url: string;
-  readonly #server: Server;
+  /** All requests, in order. */
+  readonly requests: FakeRequest[] = [];
   readonly #sessions: FakeSessions;
   readonly #payloads: FakePayloads;
-  readonly #failures = new FakeFailures();
-  readonly #requests: FakeRequest[] = [];
   readonly #handlers: Partial<Record<FakeRoute, Handler>>;
+  #failures: { readonly failure: FakeFailure; left: number }[] = [];
 
   private constructor(server: Server, sessions: FakeSessions, token: string) {
+    super(server);
     this.merchant = sessions.merchant;
     this.token = token;
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    this.#server = server;
     this.#sessions = sessions;
     const payloads = new FakePayloads(sessions);
     this.#payloads = payloads;
     this.#handlers = {
-      read: ({ headers, path }, gone) => sessions.read({ headers, path }, gone),
+      read: (request, gone) => sessions.read(request, gone),
       rejections: ({ body }) => sessions.reject(body),
-      handovers: () => ({ status: 204, headers: NO_STORE }),
+      handovers: () => NOTHING,
       encrypt: ({ body }) => payloads.encrypt(body),
       decrypt: ({ body }) => payloads.decrypt(body),
       notifications: ({ body }) => payloads.openNotification(body),
       clientKey: () => payloads.clientKeyAnswer(),
     };
-    server.on('request', (request, response) => void this.#answer(request, response));
   }
 
-  /**
-   * Resolves once it listens and has a session.
-   * @throws InvalidInput
-   */
-  static async start(options: FakeBrokerOptions = {}): Promise<FakeBroker> {
-    demandFakeOptions(options);
-    const { merchant = 'shop', token = 'token-of-the-fake', lifetimeMs } = options;
+  /** Resolves once it listens and has a session. */
+  static async start({
+    merchant = 'shop',
+    token = 'token-of-the-fake',
+    lifetimeMs,
+  }: FakeBrokerOptions = {}): Promise<FakeBroker> {
     const sessions = await FakeSessions.create(merchant, lifetimeMs);
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    // A test that forgets to close it must be able to end.
-    server.unref();
-    return new FakeBroker(server, sessions, token);
+    return new FakeBroker(await FakeServer.listening(), sessions, token);
   }
 
   /** The options of a `SessionBroker` that talks to this broker. */
@@ -96,13 +96,8 @@ export class FakeBroker {
   get counts(): Readonly<Record<FakeRoute, number>> {
     const none = { read: 0, events: 0, rejections: 0, handovers: 0, encrypt: 0, decrypt: 0 };
     const counts: Record<FakeRoute, number> = { ...none, notifications: 0, clientKey: 0, other: 0 };
-    for (const { route } of this.#requests) counts[route] += 1;
+    for (const { route } of this.requests) counts[route] += 1;
     return counts;
-  }
-
-  /** All requests, in order. */
-  get requests(): readonly FakeRequest[] {
-    return this.#requests;
   }
 
   /** The rejections that it accepted, in order. */
@@ -120,17 +115,14 @@ export class FakeBroker {
     this.#sessions.end();
   }
 
-  /**
-   * Fails the next requests, of one route or of all.
-   * @throws InvalidInput
-   */
+  /** Fails the next requests, of one route or of all. */
   fail(failure: FakeFailure): void {
-    this.#failures.add(failure);
+    this.#failures.push({ failure, left: failure.times ?? 1 });
   }
 
   /** Forgets all failures that are still to come. */
   recover(): void {
-    this.#failures.clear();
+    this.#failures = [];
   }
 
   /** Ends the event streams, as a broker does when it is updated. */
@@ -145,49 +137,38 @@ export class FakeBroker {
 
   /** A JWE as the gateway answers it: sealed to the merchant's key, so that the client's `decrypt` opens it. */
   sealedAnswer(content: string | object): Promise<string> {
-    return this.#payloads.sealedAnswer(typeof content === 'string' ? content : JSON.stringify(content));
+    return this.#sessions.clientKey.seal(typeof content === 'string' ? content : JSON.stringify(content));
   }
 
-  /** Stops it, and closes its connections. */
-  async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#sessions.dropStreams();
-    this.#server.closeAllConnections();
-    await closed;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { route, merchant } = routeOf(message);
-    const body = message.method === 'POST' ? await bodyOf(message) : undefined;
-    const { method = '', url: path = '', headers } = message;
-    const request: FakeRequest = { route, method, path, headers, body };
-    this.#requests.push(request);
-    const id = `fake-${this.#requests.length}`;
-    const failure = this.#failures.next(route);
+  protected override async answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { merchant, ...request } = await requestOf(message);
+    this.requests.push(request);
+    const id = `fake-${this.requests.length}`;
+    const failure = this.#nextFailure(request.route);
     if (failure === 'disconnect') return void message.socket.destroy();
     if (failure === 'silence') return;
     const refused = failure ?? this.#refusal(request, merchant);
     if (refused !== undefined) return write(response, refused, id);
-    if (route === 'events') return this.#sessions.stream(request.headers, response);
+    if (request.route === 'events') return this.#sessions.stream(request.headers, response);
     const gone = new AbortController();
     response.on('close', () => gone.abort());
-    const handler = this.#handlers[route];
-    write(response, (await handler?.(request, gone.signal)) ?? problem(404, 'route_not_found'), id);
+    const answer = await this.#handlers[request.route]?.(request, gone.signal);
+    write(response, answer ?? problem(404, 'route_not_found'), id);
   }
 
-  #refusal({ headers, route, method, body }: FakeRequest, merchant: string | undefined): FakeAnswer | undefined {
+  /** How this request fails, if it does: in the order in which failures were asked for. */
+  #nextFailure(route: FakeRoute): FakeAnswer | 'disconnect' | 'silence' | undefined {
+    const found = this.#failures.find(({ failure, left }) => left > 0 && (failure.route ?? route) === route);
+    if (found === undefined) return undefined;
+    found.left -= 1;
+    const how = found.failure.with;
+    return typeof how === 'string' ? how : problem(how.status, how.code, how.retryAfterS);
+  }
+
+  #refusal({ headers, method, body }: FakeRequest, merchant: string | undefined): FakeAnswer | undefined {
     if (headers['authorization'] !== `Bearer ${this.token}`) return problem(401, 'unauthenticated');
     if (merchant !== undefined && merchant !== this.merchant) return problem(403, 'forbidden');
-    if (route === 'other') return problem(404, 'route_not_found');
     const isJson = typeof body === 'object' && body !== null;
-    return method === 'POST' && !isJson
-      ? problem(400, 'invalid_request', { detail: 'the body is not JSON' })
-      : undefined;
+    return method === 'POST' && !isJson ? invalid('the body is not JSON') : undefined;
   }
 }

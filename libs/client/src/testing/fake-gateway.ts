@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { GatewayOptions } from '../options.js';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject, parsedJson } from '../json.js';
+import type { GatewayOptions } from '../options.js';
 import type { FakeBroker } from './fake-broker.js';
-import { aDeadSessionAnswer } from './fixtures.js';
+import { FakeServer } from './fake-server.js';
 
 /** A request that the fake gateway accepted: its session was alive, and its body could be read. */
 export interface FakeGatewayRequest {
@@ -24,37 +22,32 @@ export type FakeOutcome = object | Response | 'disconnect' | 'silence';
 export type FakeOperation = (request: FakeGatewayRequest) => FakeOutcome | Promise<FakeOutcome>;
 
 const UNREADABLE = { msgCode: 'b_encryptor_failed_decrypt_message', msgType: 'ERROR' };
+const dead = (msgCode: string): Response => Response.json({ msgCode, msgType: 'ERROR' }, { status: 401 });
 
 /**
- * The bank's gateway behind a `FakeBroker`, for a service's tests: it listens on a free port of 127.0.0.1, accepts only
- * the broker's newest session and what is sealed to its key, and answers as the test scripts it.
+ * The bank's gateway behind a `FakeBroker`, for a service's tests: it accepts only the broker's newest session and what
+ * is sealed to its key, and answers as the test scripts it.
  */
-export class FakeGateway {
+export class FakeGateway extends FakeServer {
   /** What came with a live session, in order. */
   readonly requests: FakeGatewayRequest[] = [];
-  readonly #server: Server;
   readonly #broker: FakeBroker;
   readonly #operations = new Map<string, FakeOperation>();
   #ended = { generation: 0, msgCode: '' };
 
   private constructor(server: Server, broker: FakeBroker) {
-    this.#server = server;
+    super(server);
     this.#broker = broker;
-    server.on('request', (request, response) => void this.#answer(request, response));
   }
 
   /** Resolves once it listens. */
   static async start(broker: FakeBroker): Promise<FakeGateway> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    // A test that forgets to close it must be able to end.
-    server.unref();
-    return new FakeGateway(server, broker);
+    return new FakeGateway(await FakeServer.listening(), broker);
   }
 
   /** The option `gateway` of a `SessionBroker`. */
   get options(): GatewayOptions {
-    return { url: `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}` };
+    return { url: this.url };
   }
 
   /** Scripts the operation at a path, or scripts it anew; at any other path there is a page with 404. */
@@ -68,20 +61,7 @@ export class FakeGateway {
     this.#ended = { generation: this.#broker.session?.generation ?? 0, msgCode };
   }
 
-  /** Stops it, and closes its connections. */
-  async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected override async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const outcome = await this.#outcome(request).catch((error: unknown) => {
       process.emitWarning(`An operation of the fake gateway threw: ${String(error)}`);
       return 'disconnect' as const;
@@ -97,8 +77,8 @@ export class FakeGateway {
     const body = (await request.setEncoding('utf8').toArray()).join('');
     const session = this.#broker.session;
     const isNewest = session !== undefined && request.headers['x-device_id'] === session.deviceId;
-    if (!isNewest) return aDeadSessionAnswer();
-    if (session.generation <= this.#ended.generation) return aDeadSessionAnswer(this.#ended.msgCode);
+    if (!isNewest) return dead('b_session_doesnt_exist');
+    if (session.generation <= this.#ended.generation) return dead(this.#ended.msgCode);
     const operation = this.#operations.get(path);
     if (operation === undefined) return new Response(`<p>No operation at ${path}`, { status: 404 });
     const isSealed = request.headers['content-type'] === 'text/plain';

@@ -27,7 +27,7 @@ export class FakeKey {
   }
 
   /** @returns undefined if this key does not open it */
-  async open(jwe: string): Promise<Uint8Array | undefined> {
+  async open(jwe: string): Promise<Buffer | undefined> {
     try {
       return await this.#opened(jwe.split('.'));
     } catch {
@@ -36,13 +36,13 @@ export class FakeKey {
     }
   }
 
-  async #opened([header = '', ...parts]: readonly string[]): Promise<Uint8Array> {
+  async #opened([header = '', ...parts]: readonly string[]): Promise<Buffer> {
     const { epk } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { epk: Point };
     const [wrapped, iv, text, tag] = parts.map((part) => new Uint8Array(Buffer.from(part, 'base64url')));
     if (wrapped === undefined || iv === undefined || text === undefined || tag === undefined) throw new TypeError();
     const wrapping = await wrappingKey(this.privateKey, await importPoint(epk));
     const contentKey = await subtle.unwrapKey('raw', wrapped, wrapping, 'AES-KW', 'AES-GCM', false, ['decrypt']);
     const algorithm = { name: 'AES-GCM', iv, additionalData: utf8.encode(header) };
-    return new Uint8Array(await subtle.decrypt(algorithm, contentKey, Buffer.concat([text, tag])));
+    return Buffer.from(await subtle.decrypt(algorithm, contentKey, Buffer.concat([text, tag])));
   }
 }

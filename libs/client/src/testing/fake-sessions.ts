@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Session } from '../session.js';
 import { systemTime } from '../time.js';
-import { type FakeAnswer, type FakeRequest, problem, unavailable } from './fake-answers.js';
+import { type FakeAnswer, type FakeRequest, invalid, unavailable } from './fake-answers.js';
 import { FakeKey } from './fake-keys.js';
 import { aSession } from './fixtures.js';
 
@@ -11,10 +11,7 @@ export interface FakeRejection {
   readonly reason: string;
 }
 
-const DURATION = /^(\d{1,9})(ms|s|m|h)$/;
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-const MAX_WAIT_S = 60;
-const MAX_REMAINING_MS = 3_600_000;
 
 /** The sessions of the fake broker, and the requests that wait for the next one. */
 export class FakeSessions {
@@ -59,7 +56,7 @@ export class FakeSessions {
   async read({ headers, path }: Pick<FakeRequest, 'headers' | 'path'>, gone: AbortSignal): Promise<FakeAnswer> {
     const wish = new URL(path, 'http://fake').searchParams.get('minRemaining');
     const wantedMs = wish === null ? 0 : millisecondsOf(wish);
-    if (wantedMs === undefined) return problem(400, 'invalid_request', { detail: 'minRemaining: a duration up to 1h' });
+    if (!(wantedMs <= UNITS_MS['h']!)) return invalid('minRemaining: a duration up to 1h');
     const held = this.current;
     if (held !== undefined && this.#left(held).expiresInMs < wantedMs) await this.renew();
     const waitS = waitSecondsOf(headers['prefer']);
@@ -76,7 +73,7 @@ export class FakeSessions {
   async reject(body: unknown): Promise<FakeAnswer> {
     const { generation, reason } = body as Partial<FakeRejection>;
     if (typeof generation !== 'number' || !Number.isSafeInteger(generation) || generation < 1) {
-      return problem(400, 'invalid_request', { detail: 'generation: must be a positive integer' });
+      return invalid('generation: must be a positive integer');
     }
     this.rejections.push({ generation, reason: typeof reason === 'string' ? reason : 'unspecified' });
     const held = this.current;
@@ -114,11 +111,11 @@ export class FakeSessions {
   }
 
   #left({ createdAt, expiresAt, renewAt }: Session): { readonly expiresInMs: number; readonly renewInMs: number } {
-    const untilMs = (moment: string): number => {
-      const ms = Date.parse(moment) - Date.parse(createdAt) - (systemTime.monotonicMs() - this.#createdAtMs);
-      return Math.max(0, Math.floor(ms));
-    };
-    return { expiresInMs: untilMs(expiresAt), renewInMs: untilMs(renewAt) };
+    const ageMs = systemTime.monotonicMs() - this.#createdAtMs;
+    const [expiresInMs = 0, renewInMs = 0] = [expiresAt, renewAt].map((moment) =>
+      Math.max(0, Math.floor(Date.parse(moment) - Date.parse(createdAt) - ageMs)),
+    );
+    return { expiresInMs, renewInMs };
   }
 
   #frameOf(session: Session): string {
@@ -150,14 +147,13 @@ export class FakeSessions {
   }
 }
 
-/** @returns undefined for what the broker would refuse */
-function millisecondsOf(text: string): number | undefined {
-  const [, count = '', unit = ''] = DURATION.exec(text) ?? [];
-  const ms = Number(count) * (UNITS_MS[unit] ?? Number.NaN);
-  return ms <= MAX_REMAINING_MS ? ms : undefined;
+/** @returns NaN for what is no duration */
+function millisecondsOf(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,9})(ms|s|m|h)$/.exec(text) ?? [];
+  return Number(count) * (UNITS_MS[unit] ?? Number.NaN);
 }
 
 function waitSecondsOf(prefer: string | readonly string[] | undefined): number {
-  const [, seconds = '0'] = /(?:^|[,;\s])wait=(\d{1,4})(?:$|[,;\s])/.exec(String(prefer ?? '')) ?? [];
-  return Math.min(Number(seconds), MAX_WAIT_S);
+  const [, seconds = '0'] = /^wait=(\d{1,2})$/.exec(String(prefer ?? '')) ?? [];
+  return Number(seconds);
 }

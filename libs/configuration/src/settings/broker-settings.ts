@@ -2,7 +2,7 @@ import { bearerToken, certificates, fileOf, keySet, password, privateKey } from 
 import { flag, list, oneOf, section, text, texts, type Values, wholeNumber } from '../setting.js';
 import * as rule from '../value-rule.js';
 import { merchant } from './merchant-settings.js';
-import { httpTls, log, managementHosts, reload } from './process-settings.js';
+import { connections, httpTls, log, managementHosts, reload } from './process-settings.js';
 
 /** Loopback by default: a broker must not be open to a network by accident. */
 const http = {
@@ -17,15 +17,7 @@ const http = {
   maxWatchers: wholeNumber(1, 100_000, 10_000).says(
     'Maximum number of consumers that follow sessions by events on one replica; any more are answered 503.',
   ),
-  /** Everybody who connects is counted, known or not: followers, waiting readers, and those who send nothing. */
-  connections: section({
-    max: wholeNumber(1, 1_000_000).optional.says(
-      'Maximum number of connections to the API of one replica. Without it, what the memory limit of the process allows.',
-    ),
-    perAddress: wholeNumber(1, 1_000_000).optional.says(
-      'Maximum number of them from one address; without it, an eighth. Behind a proxy or a load balancer, all callers have the same address.',
-    ),
-  }),
+  connections,
   rateLimit: section({
     perSecond: wholeNumber(1, 1_000_000, 500).says(
       'How many rejections and payloads a caller may send per second to one replica, on average. Reads are not limited.',
@@ -55,9 +47,6 @@ const store = {
     '`memory`: sessions live in this process, for one replica. `redis`: shared by all replicas.',
   ),
   keyPrefix: text(rule.keyPrefix, 'session-broker').says('Every key in a shared store begins with it.'),
-  onStoreOutage: oneOf(['authorize', 'fail']).optional.says(
-    '`authorize`: each replica goes on creating sessions within a local budget; `fail`: none are created. Default: `authorize` for merchants with `supersedes: false`, otherwise `fail`.',
-  ),
   url: text(rule.redisUrl).optional.says(
     'A single Redis: `redis://user:password@host:6379/0`, `rediss://` for TLS. Exactly one of `url`, `sentinels`, `cluster`.',
   ),

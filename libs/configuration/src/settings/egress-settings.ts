@@ -1,7 +1,16 @@
 import { aliasKey, bearerToken, certificates, fileOf, privateKey, recipientKey, secretOf } from '../file-contents.js';
 import { list, oneOf, section, text, texts, type Values, wholeNumber } from '../setting.js';
 import * as rule from '../value-rule.js';
-import { gatewayProxy, gatewayTls, gatewayUrl, httpTls, log, managementHosts, reload } from './process-settings.js';
+import {
+  connections,
+  gatewayProxy,
+  gatewayTls,
+  gatewayUrl,
+  httpTls,
+  log,
+  managementHosts,
+  reload,
+} from './process-settings.js';
 
 /** A sealed body is held in memory as a whole, several times over. */
 export const MAX_SEALED_BYTES = 65_536;
@@ -14,15 +23,7 @@ export const DEFAULT_MAX_BYTES = { sealed: MAX_SEALED_BYTES, clear: 1_048_576 } 
 const listen = {
   host: text(rule.hostName, '127.0.0.1').says('Address for the clients.'),
   port: wholeNumber(0, 65_535, 8090).says('Port for the clients, 0 for any free one.'),
-  /** Everybody who connects is counted, known or not. */
-  connections: section({
-    max: wholeNumber(1, 1_000_000).optional.says(
-      'Maximum number of connections of clients to one egress. Without it, what the memory limit of the process allows.',
-    ),
-    perAddress: wholeNumber(1, 1_000_000).optional.says(
-      'Maximum number of them from one address; without it, an eighth. Behind a proxy or a load balancer, all clients have the same address.',
-    ),
-  }),
+  connections,
   tls: httpTls.optional,
 };
 

@@ -46,3 +46,13 @@ export const reload = section({
 export const log = section({
   level: oneOf(['debug', 'info', 'warn', 'error'], 'info').says('The least severe lines that are logged.'),
 });
+
+/** Everybody who connects is counted, known or not. */
+export const connections = section({
+  max: wholeNumber(1, 1_000_000).optional.says(
+    'Maximum number of connections to this port of one process. Without it, what the memory limit of the process allows.',
+  ),
+  perAddress: wholeNumber(1, 1_000_000).optional.says(
+    'Maximum number of them from one address; without it, an eighth. Behind a proxy or a load balancer, all have the same address.',
+  ),
+});

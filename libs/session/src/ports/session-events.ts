@@ -1,4 +1,4 @@
-import type { Cause } from '../failure-cause.js';
+import type { Cause } from '../cause.js';
 import type { GatewayFailure } from '../gateway-failure.js';
 import type { ImplausibleTime } from '../session-admission.js';
 import type { ClaimRefusal } from './session-store.js';
@@ -110,9 +110,6 @@ export type SessionEvent =
   | ({ readonly event: 'renewal_blocked' } & AffectedMerchants)
   | ({ readonly event: 'service_ended' } & AffectedMerchants)
   | ({ readonly event: 'service_resumed' } & AffectedMerchants)
-  /** An attempt was due and found the create-call budget spent: emitted once, until it is over. */
-  | { readonly event: 'renewal_held_back'; readonly merchant: string; readonly cause?: Cause }
-  | { readonly event: 'renewal_released'; readonly merchant: string }
   | { readonly event: 'store_failed'; readonly operation: string; readonly error: unknown }
   | { readonly event: 'store_recovered' }
   /** A bug of ours, kept from taking the replica down. */

@@ -13,30 +13,6 @@ export function element(tag, attributes = {}, children = []) {
   return made;
 }
 
-const SVG = 'http://www.w3.org/2000/svg';
-
-/**
- * @param {string} name of a symbol in the page
- * @returns {SVGSVGElement} a decorative picture, hidden from screen readers
- */
-export function glyph(name) {
-  const svg = document.createElementNS(SVG, 'svg');
-  const use = document.createElementNS(SVG, 'use');
-  svg.classList.add('glyph');
-  svg.setAttribute('aria-hidden', 'true');
-  use.setAttribute('href', `#glyph-${name}`);
-  svg.append(use);
-  return svg;
-}
-
-/**
- * @param {SVGElement} svg made by `glyph`
- * @param {string} name
- */
-export function setGlyph(svg, name) {
-  setAttribute(svg.firstElementChild ?? svg, 'href', `#glyph-${name}`);
-}
-
 /**
  * An element that index.html has.
  * @template {typeof Element} Kind

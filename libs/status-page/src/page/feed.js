@@ -1,24 +1,20 @@
 /** @import { StatusDocument } from '../status-document.js' */
+/** @import { Filter } from './filters.js' */
+import { after } from './time.js';
 
-/** The replica sends something every five seconds: after this long without it, the connection counts as dead. */
-const MAX_SILENCE_MS = 12_000;
-const FIRST_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 10_000;
-
-/** @type {(text: string) => StatusDocument} written by the same replica that serves the page */
-const parseDocument = JSON.parse;
+const PERIOD_MS = 2_000;
+const MAX_WAIT_MS = 5_000;
 
 /**
- * `live`: news comes as events. `asking`: no events (such as when every viewer slot is taken), so the page asks.
- * @typedef {'connecting' | 'live' | 'asking' | 'lost'} FeedState
+ * @typedef {object} News
+ * @property {StatusDocument} whole
+ * @property {StatusDocument} found what the reader searches for
  */
 
 /**
  * @typedef {object} FeedParts
- * @property {(document: StatusDocument) => void} onDocument
- * @property {(state: FeedState) => void} onState
- * @property {() => EventSource} open
- * @property {() => Promise<StatusDocument | undefined>} load undefined if the replica cannot be reached
+ * @property {() => Promise<News | undefined>} load undefined if the replica cannot be reached
+ * @property {(news: News | undefined) => void} onNews
  * @property {(delayMs: number, task: () => void) => () => void} after
  */
 
@@ -26,9 +22,7 @@ const parseDocument = JSON.parse;
 export class Feed {
   /** @type {FeedParts} */
   #parts;
-  /** @type {EventSource | undefined} */
-  #source;
-  #pauseMs = FIRST_PAUSE_MS;
+  #turn = 0;
   #callOff = () => {};
 
   /** @param {FeedParts} parts */
@@ -36,43 +30,48 @@ export class Feed {
     this.#parts = parts;
   }
 
-  /** Asks for the first state, and gets the rest as events. */
-  async start() {
-    await this.#ask('connecting');
-    this.#connect();
-  }
-
-  #connect() {
-    const source = this.#parts.open();
-    this.#source = source;
-    this.#watch();
-    source.addEventListener('status', (event) => {
-      this.#watch();
-      this.#pauseMs = FIRST_PAUSE_MS;
-      this.#parts.onState('live');
-      this.#parts.onDocument(parseDocument(String(event.data)));
-    });
-    source.addEventListener('error', () => void this.#reconnect());
-  }
-
-  /** A connection that has gone silent is as good as broken. */
-  #watch() {
+  /** Asks now, and from now on: to be called at the start, and when the reader searches for something else. */
+  async ask() {
+    const { load, onNews, after: wait } = this.#parts;
     this.#callOff();
-    this.#callOff = this.#parts.after(MAX_SILENCE_MS, () => void this.#reconnect());
+    this.#turn += 1;
+    const turn = this.#turn;
+    const news = await load();
+    if (turn !== this.#turn) return;
+    this.#callOff = wait(PERIOD_MS, () => void this.ask());
+    onNews(news);
   }
+}
 
-  async #reconnect() {
-    this.#callOff();
-    this.#source?.close();
-    await this.#ask('asking');
-    this.#callOff = this.#parts.after(this.#pauseMs, () => this.#connect());
-    this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
-  }
+/**
+ * @param {Filter} filter
+ * @returns {Promise<News | undefined>}
+ */
+export async function load(filter) {
+  const isAll = filter.text === '' && filter.condition === undefined;
+  const [whole, found] = await Promise.all([ask(''), isAll ? undefined : ask(`?${queryOf(filter)}`)]);
+  const shown = isAll ? whole : found;
+  return whole && shown && { whole, found: shown };
+}
 
-  /** @param {FeedState} answered the state when the replica answers */
-  async #ask(answered) {
-    const document = await this.#parts.load();
-    this.#parts.onState(document === undefined ? 'lost' : answered);
-    if (document !== undefined) this.#parts.onDocument(document);
+/** @param {Filter} filter */
+function queryOf({ text, condition }) {
+  return new URLSearchParams({ search: text, condition: condition ?? '' });
+}
+
+/**
+ * @param {string} query
+ * @returns {Promise<StatusDocument | undefined>} undefined if there is no answer, or not one of the replica's
+ */
+async function ask(query) {
+  const gone = new AbortController();
+  const callOff = after(MAX_WAIT_MS, () => gone.abort());
+  try {
+    const response = await fetch(`status.json${query}`, { signal: gone.signal, cache: 'no-store' });
+    return response.ok ? /** @type {StatusDocument} */ (await response.json()) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    callOff();
   }
 }

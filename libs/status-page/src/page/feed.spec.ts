@@ -1,107 +1,61 @@
-import type { StatusDocument } from '../status-document.js';
-import { Feed, type FeedState } from './feed.js';
-import { PlayedTime } from './played-time.js';
+import { Feed, type News } from './feed.js';
 
-/** A browser's event stream whose other end is controlled by the test. */
-class Source extends EventTarget {
-  closed = false;
-
-  close(): void {
-    this.closed = true;
-  }
-
-  tell(at: number): void {
-    this.dispatchEvent(new MessageEvent('status', { data: JSON.stringify({ at }) }));
-  }
-
-  fail(): void {
-    this.dispatchEvent(new Event('error'));
-  }
-}
-
+/** A replica whose answers come when the test says so. */
 class Rig {
-  readonly time = new PlayedTime();
-  readonly sources: Source[] = [];
-  readonly heard: number[] = [];
-  readonly states: FeedState[] = [];
-  answer: number | undefined = 1;
+  readonly heard: (number | undefined)[] = [];
+  /** What the page waits for, each with how long it waits. */
+  readonly pauses = new Map<() => void, number>();
+  readonly #asked: ((news: News | undefined) => void)[] = [];
+  readonly feed = new Feed({
+    load: () => new Promise((resolve) => this.#asked.push(resolve)),
+    onNews: (news) => this.heard.push(news?.whole.at),
+    after: (delayMs, task) => {
+      this.pauses.set(task, delayMs);
+      return () => void this.pauses.delete(task);
+    },
+  });
 
-  async start(): Promise<void> {
-    const feed = new Feed({
-      onDocument: ({ at }) => this.heard.push(at),
-      onState: (state) => {
-        if (this.states.at(-1) !== state) this.states.push(state);
-      },
-      open: () => {
-        this.sources.push(new Source());
-        return this.source as unknown as EventSource;
-      },
-      load: async () => (this.answer === undefined ? undefined : ({ at: this.answer } as StatusDocument)),
-      after: this.time.after,
-    });
-    await feed.start();
+  get asked(): number {
+    return this.#asked.length;
   }
 
-  get source(): Source {
-    return this.sources.at(-1)!;
+  async answer(question: number, at: number | undefined): Promise<void> {
+    const document = { at } as News['whole'];
+    this.#asked[question]?.(at === undefined ? undefined : { whole: document, found: document });
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+  }
+
+  wake(): void {
+    const [task] = this.pauses.keys();
+    if (task !== undefined) this.pauses.delete(task);
+    task?.();
   }
 }
 
 describe('the feed of the page', () => {
-  it('begins with the first state and goes on with events', async () => {
+  it('asks again two seconds after each answer, and after none', async () => {
     const rig = new Rig();
-    await rig.start();
-    rig.source.tell(2);
-    rig.source.tell(3);
-    expect(rig.heard).toEqual([1, 2, 3]);
-    expect(rig.states).toEqual(['connecting', 'live']);
+    void rig.feed.ask();
+    await rig.answer(0, 1);
+    expect([...rig.pauses.values()]).toEqual([2_000]);
+    rig.wake();
+    await rig.answer(1, undefined);
+    expect([...rig.pauses.values()]).toEqual([2_000]);
+    rig.wake();
+    await rig.answer(2, 3);
+    expect(rig.heard).toEqual([1, undefined, 3]);
   });
 
-  it('says that the connection is lost and comes back by itself, more and more patiently', async () => {
+  it('asks at once when the reader searches for something else, and drops the answer to what went before', async () => {
     const rig = new Rig();
-    await rig.start();
-    rig.source.tell(2);
-    rig.answer = undefined;
-    const tries: number[] = [];
-    for (let second = 0; second < 60; second += 1) {
-      const before = rig.sources.length;
-      if (!rig.source.closed) rig.source.fail();
-      await rig.time.advance(1_000);
-      tries.push(rig.sources.length - before);
-    }
-    expect(rig.states).toEqual(['connecting', 'live', 'lost']);
-    expect(tries.slice(0, 10)).toEqual([1, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
-    expect(rig.sources.length).toBeLessThan(12);
-    expect(rig.sources.slice(0, -1).every(({ closed }) => closed)).toBe(true);
-    await rig.time.advance(10_000);
-    rig.source.tell(9);
-    expect([rig.states.at(-1), rig.heard.at(-1)]).toEqual(['live', 9]);
-  });
-
-  it('asks for the state while there is no place among the viewers', async () => {
-    const rig = new Rig();
-    await rig.start();
-    for (const at of [5, 6, 7]) {
-      rig.answer = at;
-      rig.source.fail();
-      await rig.time.advance(10_000);
-    }
-    expect(rig.heard).toEqual([1, 5, 6, 7]);
-    expect(rig.states).toEqual(['connecting', 'asking']);
-  });
-
-  it('takes a long silence for a dead connection', async () => {
-    const rig = new Rig();
-    await rig.start();
-    for (let beat = 0; beat < 5; beat += 1) {
-      await rig.time.advance(5_000);
-      rig.source.tell(beat);
-    }
-    expect(rig.sources).toHaveLength(1);
-    rig.answer = undefined;
-    await rig.time.advance(12_000);
-    expect(rig.states.at(-1)).toBe('lost');
-    await rig.time.advance(1_000);
-    expect(rig.sources).toHaveLength(2);
+    void rig.feed.ask();
+    void rig.feed.ask();
+    await rig.answer(1, 2);
+    await rig.answer(0, 1);
+    expect(rig.heard).toEqual([2]);
+    void rig.feed.ask();
+    expect([rig.asked, rig.pauses.size]).toEqual([3, 0]);
+    await rig.answer(2, 3);
+    expect([rig.heard, rig.pauses.size]).toEqual([[2, 3], 1]);
   });
 });

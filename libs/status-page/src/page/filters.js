@@ -1,12 +1,15 @@
 /** @import { StatusCondition, StatusCounts } from '../status-document.js' */
-import { conditionNames, conditions } from './condition.js';
-import { element, setText } from './elements.js';
+import { conditions, nameOf } from './condition.js';
+import { element, setAttribute, setText } from './elements.js';
 
 /**
  * @typedef {object} Filter
- * @property {string} text a part of the id, in lower case
+ * @property {string} text a part of the id
  * @property {StatusCondition | undefined} condition
  */
+
+/** Up to this many are seen at a glance. */
+const FEW = 10;
 
 /** A part of an id, a condition, or both. */
 export class Filters {
@@ -14,12 +17,13 @@ export class Filters {
   #filter = { text: '', condition: undefined };
   /** @type {Map<StatusCondition | undefined, { button: HTMLButtonElement, count: HTMLElement }>} */
   #buttons = new Map();
-  #onChange;
+  #parts;
 
-  /** @param {{ search: HTMLInputElement, buttons: HTMLElement, onChange: () => void }} parts */
-  constructor({ search, buttons, onChange }) {
-    this.#onChange = onChange;
-    search.addEventListener('input', () => this.#change({ text: search.value.trim().toLowerCase() }));
+  /** @param {{ tools: HTMLElement, search: HTMLInputElement, buttons: HTMLElement, onChange: () => void }} parts */
+  constructor(parts) {
+    this.#parts = parts;
+    const { search, buttons } = parts;
+    search.addEventListener('input', () => this.#change({ text: search.value.trim() }));
     for (const condition of [undefined, ...conditions]) buttons.append(this.#buttonFor(condition));
   }
 
@@ -27,29 +31,24 @@ export class Filters {
     return this.#filter;
   }
 
-  get isEmpty() {
-    return this.#filter.text === '' && this.#filter.condition === undefined;
-  }
-
   /** @param {StatusCounts} counts */
   draw(counts) {
     const all = conditions.reduce((sum, condition) => sum + counts[condition], 0);
+    const { text, condition: chosen } = this.#filter;
+    this.#parts.tools.hidden = all <= FEW && text === '' && chosen === undefined;
     for (const [condition, { button, count }] of this.#buttons) {
       const number = condition === undefined ? all : counts[condition];
       setText(count, number.toLocaleString('en'));
-      button.dataset['empty'] = String(number === 0);
+      button.hidden = number === 0 && condition !== chosen;
+      setAttribute(button, 'aria-pressed', String(condition === chosen));
     }
   }
 
   /** @param {StatusCondition | undefined} condition */
   #buttonFor(condition) {
-    const count = element('span', { class: 'count' }, ['0']);
-    const pressed = String(condition === undefined);
-    const button = element('button', { type: 'button', class: 'filter', 'aria-pressed': pressed }, [
-      condition === undefined ? 'All' : conditionNames[condition],
-      count,
-    ]);
-    button.dataset['condition'] = condition ?? 'all';
+    const count = element('span', { class: 'count' });
+    const name = condition === undefined ? 'All' : nameOf(condition);
+    const button = element('button', { type: 'button', 'data-condition': condition ?? 'all' }, [name, count]);
     button.addEventListener('click', () => this.#change({ condition }));
     this.#buttons.set(condition, { button, count });
     return button;
@@ -58,9 +57,6 @@ export class Filters {
   /** @param {Partial<Filter>} change */
   #change(change) {
     this.#filter = { ...this.#filter, ...change };
-    for (const [condition, { button }] of this.#buttons) {
-      button.setAttribute('aria-pressed', String(condition === this.#filter.condition));
-    }
-    this.#onChange();
+    this.#parts.onChange();
   }
 }

@@ -1,178 +1,94 @@
 /** @import { StatusCounts, StatusDocument } from '../status-document.js' */
-/** @import { FeedState } from './feed.js' */
-import { conditionNames, conditions, countConditions } from './condition.js';
-import { configurationNotice } from './configuration-notice.js';
-import { byId, element, setAttribute, setText } from './elements.js';
-import { Feed } from './feed.js';
+/** @import { News } from './feed.js' */
+import { conditions } from './condition.js';
+import { byId, setAttribute, setText } from './elements.js';
+import { Feed, load } from './feed.js';
 import { Filters } from './filters.js';
 import { headlineOf } from './headline.js';
-import { HealthCards } from './health-cards.js';
-import { MerchantList } from './merchant-list.js';
-import { Selection } from './selection.js';
-import { load } from './load.js';
-import { ServerClock } from './server-clock.js';
-import { after, every, monotonicMs } from './time.js';
-import { agoText, countText, runbookPath, timeText } from './wording.js';
+import { configurationNotice, drawHealth } from './health.js';
+import { MerchantRows } from './merchant-rows.js';
+import { after } from './time.js';
+import { countText, runbookPath, timeText } from './wording.js';
 
-const DRAWN_EVERY_MS = 1_000;
-
-/** @type {Readonly<Record<FeedState, string>>} */
-const feedTexts = { connecting: 'Connecting', live: 'Live', asking: 'Every few seconds', lost: 'Disconnected' };
-
-const clock = new ServerClock(monotonicMs);
-const cards = new HealthCards(byId('cards', HTMLElement));
-const list = new MerchantList(byId('rows', HTMLElement));
-const selection = new Selection({ load, onAnswer: draw, after, monotonicMs });
-const filters = new Filters({
-  search: byId('search', HTMLInputElement),
-  buttons: byId('filters', HTMLElement),
-  onChange: () => {
-    if (latest !== undefined) selection.refresh(latest, filters.value);
-    draw();
-  },
-});
-
-/** @type {StatusDocument | undefined} */
-let latest;
-/** @type {FeedState} */
-let feedState = 'connecting';
-
+/** @type {(id: string) => HTMLElement} */
+const place = (id) => byId(id, HTMLElement);
 /** @type {(id: string, text: string) => void} */
-const write = (id, text) => setText(byId(id, HTMLElement), text);
+const write = (id, text) => setText(place(id), text);
 
-function draw() {
-  drawConnection();
-  if (latest === undefined) return;
-  const now = clock.now();
-  const isComplete = latest.matching === latest.merchants.length;
-  const counts = isComplete ? countConditions(latest.merchants, now) : latest.counts;
-  drawHeadline(latest, counts, now);
-  drawNotice(latest, now);
-  cards.draw(latest, now);
+const rows = new MerchantRows(place('rows'));
+const filters = new Filters({
+  tools: place('tools'),
+  search: byId('search', HTMLInputElement),
+  buttons: place('filters'),
+  onChange: () => void feed.ask(),
+});
+const feed = new Feed({ load: () => load(filters.value), onNews: draw, after });
+
+/** Of the last news. */
+let heard = 'nothing heard yet';
+
+/** @param {News | undefined} news */
+function draw(news) {
+  place('banner').hidden = news !== undefined;
+  if (news === undefined) return write('banner', `The connection to this replica is lost, ${heard}. Trying again.`);
+  const { whole, found } = news;
+  const { at, replica, counts } = whole;
+  heard = `last news at ${timeText(at, at)}`;
+  write('replica', `${replica.name} · ${replica.version} · ${timeText(at, at)}`);
+  drawHeadline(whole);
+  drawNotice(whole);
+  drawHealth(place('cards'), whole);
   filters.draw(counts);
-  drawMerchants(latest, now);
+  rows.draw(found.merchants, at);
+  write('rest', restText(found));
 }
 
-/**
- * @param {StatusDocument} document
- * @param {number} now
- */
-function drawMerchants(document, now) {
-  const selected = selection.of(document, filters.value, now);
-  if (selected === undefined) return write('rest', 'Searching');
-  const { merchants, matching } = selected;
-  list.show(merchants);
-  list.draw(now);
-  write('rest', restText(merchants.length, matching));
-}
-
-/**
- * @param {number} shown
- * @param {number} matching
- */
-function restText(shown, matching) {
-  if (matching === 0) return filters.isEmpty ? 'No merchant is configured.' : 'No merchant matches.';
+/** @param {StatusDocument} found */
+function restText({ merchants: { length: shown }, matching }) {
+  if (matching === 0) return 'No merchant matches.';
   if (shown === matching) return '';
   return `${countText(matching - shown, 'merchant is', 'merchants are')} not shown: the first ${shown} are the ones to look at. Search to see others.`;
 }
 
-/**
- * @param {StatusDocument} document
- * @param {StatusCounts} counts
- * @param {number} now
- */
-function drawHeadline(document, counts, now) {
-  const { condition, text, ending, because, detail, runbook, also } = headlineOf(document, counts, now);
-  const { replica } = document;
-  setAttribute(byId('headline', HTMLElement), 'data-condition', condition);
-  setAttribute(byId('headline-glyph', SVGElement), 'href', `#glyph-${condition}`);
+/** @param {StatusDocument} document */
+function drawHeadline(document) {
+  const { counts, at } = document;
+  const { condition, text, ending, detail, runbook } = headlineOf(document, counts, at);
+  setAttribute(place('headline'), 'data-condition', condition);
   write('headline-words', text);
   write('headline-ending', ending);
-  write('headline-because', because);
   write('headline-detail', detail);
   drawRunbook('headline-runbook', runbook);
-  drawRunbook('headline-also', also);
-  write('replica-name', `${replica.name} · ${replica.version}`);
-  const urgent = conditions
-    .slice(0, conditions.indexOf('held_back'))
-    .reduce((sum, condition) => sum + counts[condition], 0);
-  setTitle(urgent === 0 ? 'Session broker' : `(${urgent}) Session broker`);
-  drawShares(counts);
+  drawTitle(counts);
 }
 
-/**
- * @param {StatusDocument} document
- * @param {number} now
- */
-function drawNotice({ replica }, now) {
-  const notice = configurationNotice(replica, now);
+/** @param {StatusCounts} counts */
+function drawTitle(counts) {
+  const urgent = conditions
+    .slice(0, conditions.indexOf('stale'))
+    .reduce((sum, condition) => sum + counts[condition], 0);
+  const title = urgent === 0 ? 'Session broker' : `(${urgent}) Session broker`;
+  if (document.title !== title) document.title = title;
+}
+
+/** @param {StatusDocument} document */
+function drawNotice({ replica, at }) {
+  const notice = configurationNotice(replica, at);
   write('configuration-text', notice?.text ?? '');
   drawRunbook('configuration-runbook', notice?.runbook);
-  byId('configuration', HTMLElement).hidden = notice === undefined;
+  place('configuration').hidden = notice === undefined;
 }
 
 /**
- * @param {string} place the id of its link
+ * @param {string} id of its link
  * @param {string | undefined} runbook
  */
-function drawRunbook(place, runbook) {
-  const link = byId(place, HTMLElement);
+function drawRunbook(id, runbook) {
+  const link = place(id);
   link.hidden = runbook === undefined;
   if (runbook === undefined) return;
   setAttribute(link, 'href', runbookPath(runbook));
   setText(link, `Runbook: ${runbook}`);
 }
 
-/** @param {string} title */
-function setTitle(title) {
-  if (document.title !== title) document.title = title;
-}
-
-/** @param {StatusCounts} counts */
-function drawShares(counts) {
-  const shares = byId('shares', HTMLElement);
-  if (shares.childElementCount === 0) {
-    shares.append(...conditions.map((condition) => element('span', { 'data-condition': condition })));
-  }
-  const words = [];
-  for (const [index, condition] of conditions.entries()) {
-    const share = shares.children[index];
-    if (!(share instanceof HTMLElement)) continue;
-    share.style.flexGrow = String(counts[condition]);
-    share.hidden = counts[condition] === 0;
-    if (counts[condition] > 0) words.push(`${counts[condition]} ${conditionNames[condition]}`);
-  }
-  setAttribute(shares, 'aria-label', `Merchants: ${words.join(', ')}`);
-}
-
-function drawConnection() {
-  const banner = byId('banner', HTMLElement);
-  setAttribute(byId('connection', HTMLElement), 'data-state', feedState);
-  write('connection-text', feedTexts[feedState]);
-  if (feedState === 'lost') {
-    const news = latest === undefined ? 'nothing heard yet' : `last news at ${timeText(clock.newsAt(), clock.now())}`;
-    setText(banner, `The connection to this replica is lost, ${news}. Trying again.`);
-  }
-  banner.hidden = feedState !== 'lost';
-  const heard = latest === undefined ? '' : `Last news ${agoText(clock.sinceNewsMs())}. `;
-  write('footnote', `${heard}Times are in UTC.`);
-}
-
-const feed = new Feed({
-  after,
-  load,
-  open: () => new EventSource('status/events'),
-  onState: (state) => {
-    feedState = state;
-    draw();
-  },
-  onDocument: (news) => {
-    latest = news;
-    clock.correct(news.at);
-    selection.refresh(news, filters.value);
-    draw();
-  },
-});
-
-every(DRAWN_EVERY_MS, draw);
-void feed.start();
+void feed.ask();

@@ -7,14 +7,7 @@ export const replica: StatusReplica = {
   ready: true,
   storeReached: true,
   shuttingDown: false,
-  watchers: 0,
-  viewers: 1,
-  residentBytes: 1,
-  eventLoopLagMs: { latest: 0, worst: 0 },
 };
-
-/** A store that does not answer. */
-export const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
 
 /** A merchant whose next attempt comes after its session's end. */
 export const blocked = (expiresAt: number): StatusMerchant => ({
@@ -26,6 +19,4 @@ export const blocked = (expiresAt: number): StatusMerchant => ({
   session: { generation: 1, createdAt: 0, renewAt: 1, mustRenewAt: 2, expiresAt },
   renewing: false,
   renewalBlocked: true,
-  budgetSpent: false,
-  renewals: [],
 });

@@ -1,5 +1,4 @@
-/** @import { StatusMerchant, StatusRenewal } from '../status-document.js' */
-import { conditionAt, isNextTooLate, reported } from './condition.js';
+/** @import { StatusMerchant } from '../status-document.js' */
 
 const S = 1_000;
 const MIN = 60 * S;
@@ -32,18 +31,10 @@ export function agoText(ms) {
 
 /**
  * @param {number} ms
- * @returns how long something took
- */
-export function tookText(ms) {
-  return ms < 10 * S ? `${Math.round(ms)} ms` : `${(ms / S).toFixed(1)} s`;
-}
-
-/**
- * @param {number} ms
  * @returns how far the gateway's clock is ahead of the replica's, or behind
  */
 export function skewText(ms) {
-  return `gateway ${tookText(Math.abs(ms))} ${ms < 0 ? 'behind' : 'ahead'}`;
+  return `gateway ${(Math.abs(ms) / S).toFixed(1)} s ${ms < 0 ? 'behind' : 'ahead'}`;
 }
 
 /**
@@ -71,50 +62,26 @@ export function leftText({ session }, now) {
  * @param {StatusMerchant} merchant
  * @param {number} now
  */
-export function outlookText(merchant, now) {
-  const { session, renewing, retryAt, renewalBlocked, budgetSpent, failure } = merchant;
+export function outlookText({ session, renewing, retryAt, renewalBlocked, failure }, now) {
   if (renewing) return 'creating the next session';
   if (renewalBlocked) return 'nothing is renewed';
-  if (retryAt !== undefined && retryAt - now >= S) {
-    const isLate = isNextTooLate(merchant, now);
-    return `${budgetSpent ? 'create-call budget spent, ' : ''}next attempt ${isLate ? 'after its end, ' : ''}in ${durationText(retryAt - now)}`;
+  if (retryAt !== undefined && retryAt > now) {
+    const isLate = session !== undefined && now < session.expiresAt && retryAt >= session.expiresAt;
+    return `next attempt ${isLate ? 'after its end, ' : ''}in ${durationText(retryAt - now)}`;
   }
-  if (budgetSpent) return 'create-call budget spent';
-  const isOnSchedule = failure === undefined && !['unavailable', 'stale'].includes(conditionAt(merchant, now));
-  if (session === undefined || !isOnSchedule) return 'next attempt is due';
-  return session.renewAt > now ? `renews in ${durationText(session.renewAt - now)}` : 'renewal is due';
+  const isOnSchedule = failure === undefined && session !== undefined && session.renewAt > now;
+  return isOnSchedule ? `renews in ${durationText(session.renewAt - now)}` : 'next attempt is due';
 }
 
-/** @type {Readonly<Record<StatusRenewal['outcome'], string>>} */
-export const outcomeNames = {
-  success: 'renewed',
-  adopted: 'taken from the store',
-  transient: 'transient failure',
-  timeout: 'timed out',
-  refused: 'refused',
-  revoked: 'revoked',
-  invalid_response: 'invalid response',
-  key_unavailable: 'key out of reach',
-  lease_lost: 'lease lost',
-};
-
 /**
- * @param {StatusRenewal} renewal
+ * @param {StatusMerchant} merchant
  * @param {number} now
- * @returns such as `2 min ago · schedule · 124 ms`
+ * @returns what has happened to it last
  */
-export function renewalText(renewal, now) {
-  const ago = agoText(now - renewal.at);
-  if (renewal.outcome !== 'success') return `${ago} · ${outcomeNames[renewal.outcome]}`;
-  return `${ago} · ${renewal.trigger} · ${tookText(renewal.callMs)}`;
-}
-
-/**
- * @param {string} id of a merchant
- * @returns what to type for one attempt despite the back-off
- */
-export function renewCommand(id) {
-  return `session-broker renew --merchant ${id}`;
+export function lastText({ session, failure }, now) {
+  const renewed = session && `generation ${session.generation}, renewed ${agoText(now - session.createdAt)}`;
+  const failed = failure && `failed ${agoText(now - failure.at)} (${failure.code ?? failure.kind})`;
+  return [renewed, failed].filter(Boolean).join('; ');
 }
 
 /**
@@ -127,61 +94,15 @@ export function runbookPath(runbook) {
 
 /**
  * @param {number} at
- * @returns in UTC, as in logs and causes
- */
-export function clockText(at) {
-  return new Date(at).toISOString().slice(11, 19);
-}
-
-/**
- * @param {number} at
  * @param {number} now
- * @returns with the zone, and with the day unless it is today
+ * @returns in UTC, as in logs and causes, with the day unless it is today
  */
 export function timeText(at, now) {
-  const [day = '', today] = [at, now].map((moment) => new Date(moment).toISOString().slice(0, 10));
-  return `${day === today ? '' : `${day} `}${clockText(at)} UTC`;
+  const [day = '', time = ''] = new Date(at).toISOString().split(/[T.]/);
+  return `${new Date(now).toISOString().startsWith(day) ? '' : `${day} `}${time} UTC`;
 }
 
 /** @param {string} text */
 export function capital(text) {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-}
-
-/** The runbook for when somebody else creates sessions. */
-export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
-
-/** @typedef {{ readonly text: string, readonly runbook: string }} Matter */
-
-/**
- * What is wrong with a merchant, or what nobody can know about one that looks well.
- * @param {StatusMerchant} merchant
- * @param {number} now
- * @returns {Matter | undefined} undefined for one that is well
- */
-export function matterOf({ cause, quietSince, ...merchant }, now) {
-  if (cause !== undefined) return { text: `${cause.text}${reportText(merchant)}`, runbook: cause.runbook };
-  if (quietSince === undefined) return undefined;
-  const quiet = quietText('a dead session', now - quietSince).join('');
-  return { text: `${quiet}; somebody else may still create sessions`, runbook: FOREIGN_AUTHORIZER };
-}
-
-/**
- * @param {string} what
- * @param {number} ms
- * @returns {[text: string, ending: string]} how long nobody has reported it
- */
-export function quietText(what, ms) {
-  const to = `reported ${what} to this replica`;
-  return ms < 2 * S ? [`a consumer has just ${to}`, ''] : [`no consumer has ${to}`, ` for ${durationText(ms)}`];
-}
-
-/**
- * If the report was made to another replica, the cause says so (ADR 41).
- * @param {Pick<StatusMerchant, 'condition' | 'reportedBy' | 'reportedAs'>} merchant with the gateway codes they met
- */
-export function reportText({ condition, reportedBy = [], reportedAs = [] }) {
-  // For any other condition, it does not matter who reported the session dead before.
-  if (!reported.has(condition) || reportedBy.length === 0) return '';
-  return ` (reported by ${reportedBy.join(', ')}${reportedAs.length === 0 ? '' : `: ${reportedAs.join(', ')}`})`;
 }

@@ -1,16 +1,5 @@
-import type { StatusMerchant, StatusRenewal } from '../status-document.js';
-import {
-  agoText,
-  countText,
-  durationText,
-  leftText,
-  matterOf,
-  outlookText,
-  renewalText,
-  skewText,
-  timeText,
-  tookText,
-} from './wording.js';
+import type { StatusMerchant } from '../status-document.js';
+import { agoText, countText, durationText, lastText, leftText, outlookText, skewText, timeText } from './wording.js';
 
 const merchant: StatusMerchant = {
   id: 'shop',
@@ -21,8 +10,6 @@ const merchant: StatusMerchant = {
   session: { generation: 1, createdAt: 0, renewAt: 800_000, mustRenewAt: 950_000, expiresAt: 1_000_000 },
   renewing: false,
   renewalBlocked: false,
-  budgetSpent: false,
-  renewals: [],
 };
 
 describe('the words of the page', () => {
@@ -50,9 +37,8 @@ describe('the words of the page', () => {
     expect(agoText(ms)).toBe(text);
   });
 
-  it('say how long something took, how far clocks are apart, and how many there are', () => {
-    expect([tookText(123.6), tookText(12_340)]).toEqual(['124 ms', '12.3 s']);
-    expect([skewText(289), skewText(-12_500)]).toEqual(['gateway 289 ms ahead', 'gateway 12.5 s behind']);
+  it('say how far clocks are apart, and how many there are', () => {
+    expect([skewText(289), skewText(-12_500)]).toEqual(['gateway 0.3 s ahead', 'gateway 12.5 s behind']);
     expect([countText(1, 'page', 'pages'), countText(12_000, 'page', 'pages')]).toEqual(['1 page', '12,000 pages']);
   });
 
@@ -67,58 +53,30 @@ describe('the words of the page', () => {
 
   it.each<[string, Partial<StatusMerchant>, number]>([
     ['renews in 13 min 20 s', {}, 0],
-    ['renewal is due', {}, 800_000],
-    ['creating the next session', { renewing: true, budgetSpent: true }, 800_000],
-    ['create-call budget spent, next attempt in 1 min 40 s', { budgetSpent: true, retryAt: 900_000 }, 800_000],
-    ['create-call budget spent', { budgetSpent: true }, 800_000],
-    [
-      'create-call budget spent, next attempt after its end, in 5 min 0 s',
-      { condition: 'held_back', budgetSpent: true, retryAt: 1_100_000 },
-      800_000,
-    ],
+    ['next attempt is due', {}, 800_000],
+    ['creating the next session', { renewing: true }, 800_000],
     ['next attempt in 5 min 0 s', { condition: 'unavailable', retryAt: 1_400_000 }, 1_100_000],
     ['nothing is renewed', { renewalBlocked: true, retryAt: 900_000 }, 0],
     ['renews in 13 min 20 s', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 0],
-    ['renewal is due', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 900_000],
+    ['next attempt is due', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 900_000],
     ['next attempt in 30 s', { condition: 'failing', retryAt: 830_000 }, 800_000],
     ['next attempt after its end, in 50 min 0 s', { condition: 'failing', retryAt: 3_800_000 }, 800_000],
     ['next attempt is due', { condition: 'failing', retryAt: 700_000, failure }, 800_000],
-    ['renews in 13 min 20 s', { condition: 'likely_dead' }, 0],
-    ['next attempt is due', { condition: 'likely_dead', failure }, 0],
+    ['renews in 13 min 20 s', { condition: 'dead' }, 0],
+    ['next attempt is due', { condition: 'dead', failure }, 0],
   ])('say what comes next: %s', (text, facts, now) => {
     expect(outlookText({ ...merchant, ...facts }, now)).toBe(text);
   });
 
-  it.each<[string, StatusRenewal]>([
-    ['10 s ago · taken from the store', { at: 0, generation: 1, outcome: 'adopted' }],
-    ['10 s ago · schedule · 124 ms', { at: 0, generation: 1, outcome: 'success', trigger: 'schedule', callMs: 124 }],
-    ['10 s ago · timed out', { at: 0, generation: 1, outcome: 'timeout', trigger: 'demand', callMs: 5_000 }],
-  ])('tell a renewal: %s', (text, renewal) => {
-    expect(renewalText(renewal, 10_000)).toBe(text);
-  });
-
-  it('say what is the matter, who reported it, and of a duel that has gone quiet that it may go on', () => {
-    const cause = { text: 'consumers report the session dead, and it has not been replaced yet', runbook: 'rejected' };
-    expect(matterOf(merchant, 0)).toBeUndefined();
-    expect(matterOf({ ...merchant, cause }, 0)).toEqual(cause);
-    expect(matterOf({ ...merchant, cause, condition: 'reported_dead' }, 0)).toEqual(cause);
-    const reported = { ...merchant, cause, reportedBy: ['checkout', 'refunds'] };
-    expect(matterOf({ ...reported, condition: 'reported_dead' }, 0)?.text).toBe(
-      `${cause.text} (reported by checkout, refunds)`,
+  it('say which session it is, when it was made, and how the last attempt since failed', () => {
+    const { session: _session, ...none } = merchant;
+    const code = 'b_server_is_overloaded';
+    expect(lastText(merchant, 120_000)).toBe('generation 1, renewed 2 min ago');
+    expect(lastText({ ...merchant, failure }, 120_000)).toBe(
+      'generation 1, renewed 2 min ago; failed 2 min ago (transient)',
     );
-    expect(
-      matterOf({ ...reported, condition: 'foreign_authorizer', reportedAs: ['b_used_token', 'b_unknown_device'] }, 0)
-        ?.text,
-    ).toBe(`${cause.text} (reported by checkout, refunds: b_used_token, b_unknown_device)`);
-    expect(matterOf({ ...reported, condition: 'unavailable' }, 0)).toEqual(cause);
-    expect(matterOf({ ...merchant, quietSince: 20_000 }, 200_000)).toEqual({
-      text: 'no consumer has reported a dead session to this replica for 3 min 0 s; somebody else may still create sessions',
-      runbook: 'foreign-authorizer',
-    });
-    expect(matterOf({ ...merchant, quietSince: 199_000 }, 200_000)?.text).toBe(
-      'a consumer has just reported a dead session to this replica; somebody else may still create sessions',
-    );
-    expect(matterOf({ ...merchant, cause, quietSince: 0 }, 0)).toEqual(cause);
+    expect(lastText({ ...none, failure: { ...failure, code } }, 10_000)).toBe(`failed 10 s ago (${code})`);
+    expect(lastText(none, 0)).toBe('');
   });
 
   it('says a time of day with its zone, and the day only where it is not today', () => {

@@ -1,6 +1,6 @@
+import { toldCall } from '#libs/causes';
 import { type Clock, instantFromEpochMs, type Instant } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { causeOf } from '#libs/session';
 import { Redis } from 'ioredis';
 import type { ServerOptions } from '../connection-profile.js';
 import { nameOf, type RedisAddress } from '../redis-connection.js';
@@ -56,8 +56,8 @@ function detailOf(place: string, reason: string): string {
   if (NO_DATABASE.test(reason)) return `it has ${reason} (SELECT refused by ${place})`;
   if (isRefusedHandshake(reason)) return `${reason} (${place})`;
   const trace = { mark: reason, peer: place };
-  if (isUntrusted(reason)) return causeOf({ kind: 'refused', trace }).text;
-  return OF_THE_NETWORK.test(reason) ? causeOf({ kind: 'transient', trace }).text : `${place}: ${reason}`;
+  if (isUntrusted(reason)) return toldCall({ kind: 'refused', trace }).text;
+  return OF_THE_NETWORK.test(reason) ? toldCall({ kind: 'transient', trace }).text : `${place}: ${reason}`;
 }
 
 const OF_THE_NETWORK = /^(?:E(?:CONN|HOST|NET|NOTFOUND|AI_|TIMEDOUT|PIPE)[A-Z]*|EAI_AGAIN)$/;

@@ -1,0 +1,257 @@
+import { existsSync } from 'node:fs';
+import { instantFromEpochMs } from '#libs/clock';
+import type { Cause, FailureTrace } from '#libs/session';
+import { callFaults, type Failed, leadsElsewhere, seemsMisaddressed } from './call-faults.js';
+import { helpFor, told, toldCall, toldStore } from './told.js';
+import { type CauseCode, effects, words } from './words.js';
+
+const thumbprint = 'giDq73_2bc-X1mJeOZdZGtHIgq17_7yBU6003q9kBQo';
+const newestKey = 'V9aJ5NusUFnWTvi2YBLxvAB3vCXj7Vo20BPbiFaN8-U';
+const peer = 'bank.example:443';
+const at = (mark: string, rest: FailureTrace = {}): Pick<Failed, 'trace'> => ({ trace: { mark, peer, ...rest } });
+
+/** What is said of a failed call, and the runbook. */
+const calls: Record<string, [Failed, runbook: string]> = {
+  'nothing listens there (ECONNREFUSED to bank.example:443)': [
+    { kind: 'transient', ...at('ECONNREFUSED') },
+    'renewals-failing',
+  ],
+  'nothing listens there (ECONNREFUSED to the proxy out.example:3128)': [
+    { kind: 'transient', ...at('ECONNREFUSED', { peer: 'out.example:3128', viaProxy: true }) },
+    'renewals-failing',
+  ],
+  'its name has no address (ENOTFOUND for bank.example:443)': [
+    { kind: 'transient', ...at('ENOTFOUND') },
+    'renewals-failing',
+  ],
+  'the name server does not answer (EAI_AGAIN for bank.example:443)': [
+    { kind: 'transient', ...at('EAI_AGAIN') },
+    'renewals-failing',
+  ],
+  'no route leads there (EHOSTUNREACH to bank.example:443)': [
+    { kind: 'transient', ...at('EHOSTUNREACH') },
+    'renewals-failing',
+  ],
+  'nothing answers there (no connection in time to bank.example:443)': [
+    { kind: 'timeout', ...at('UND_ERR_CONNECT_TIMEOUT') },
+    'renewals-failing',
+  ],
+  'no TLS is spoken there, although the address begins with https (bank.example:443)': [
+    { kind: 'transient', ...at('ERR_SSL_WRONG_VERSION_NUMBER') },
+    'renewals-failing',
+  ],
+  'TLS is spoken there, although the address begins with http (bank.example:443)': [
+    { kind: 'transient', ...at('ERR_BROKER_TLS_SPOKEN') },
+    'renewals-failing',
+  ],
+  'the Fetch standard lets no request go to that port (bank.example:443)': [
+    { kind: 'transient', ...at('ERR_BROKER_BAD_PORT') },
+    'renewals-failing',
+  ],
+  'bank.example:443 broke the call off (ECONNRESET)': [{ kind: 'transient', ...at('ECONNRESET') }, 'renewals-failing'],
+  'no answer in time from bank.example:443 (UND_ERR_HEADERS_TIMEOUT)': [
+    { kind: 'timeout', ...at('UND_ERR_HEADERS_TIMEOUT') },
+    'renewals-failing',
+  ],
+  'no answer in time from bank.example:443': [{ kind: 'timeout', trace: { peer } }, 'renewals-failing'],
+  'no answer in time from the gateway': [{ kind: 'aborted' }, 'renewals-failing'],
+  'the certificate of bank.example:443 has expired (CERT_HAS_EXPIRED)': [
+    { kind: 'refused', ...at('CERT_HAS_EXPIRED') },
+    'access-refused',
+  ],
+  'the certificate of bank.example:443 is not valid yet (CERT_NOT_YET_VALID)': [
+    { kind: 'refused', ...at('CERT_NOT_YET_VALID') },
+    'access-refused',
+  ],
+  'the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)': [
+    { kind: 'refused', ...at('ERR_TLS_CERT_ALTNAME_INVALID') },
+    'access-refused',
+  ],
+  'the certificate of bank.example:443 has a key that is not pinned (ERR_BROKER_PIN_MISMATCH)': [
+    { kind: 'refused', ...at('ERR_BROKER_PIN_MISMATCH') },
+    'access-refused',
+  ],
+  'the certificate of bank.example:443 is not trusted (SELF_SIGNED_CERT_IN_CHAIN)': [
+    { kind: 'refused', ...at('SELF_SIGNED_CERT_IN_CHAIN') },
+    'access-refused',
+  ],
+  'the request cannot be sent as configured (UND_ERR_INVALID_ARG)': [
+    { kind: 'refused', ...at('UND_ERR_INVALID_ARG') },
+    'access-refused',
+  ],
+  "the bank's new session opens with none of our keys": [
+    { kind: 'invalid_response', trace: { thumbprint, httpStatus: 200 }, newestKey: thumbprint },
+    'access-refused',
+  ],
+  'another replica asked the bank with another key (giDq73_2…) than our newest (V9aJ5Nus…)': [
+    { kind: 'invalid_response', trace: { thumbprint }, newestKey },
+    'unopenable-records',
+  ],
+  'the bank refuses: b_merchant_not_found': [
+    { kind: 'refused', msgCode: 'b_merchant_not_found', trace: { httpStatus: 400 } },
+    'access-refused',
+  ],
+  'the bank has revoked the access: b_auth_token_expired': [
+    { kind: 'revoked', msgCode: 'b_auth_token_expired' },
+    'access-refused',
+  ],
+  'the bank reports a fault of its own: b_server_is_overloaded': [
+    { kind: 'transient', msgCode: 'b_server_is_overloaded', trace: { httpStatus: 404 } },
+    'renewals-failing',
+  ],
+  'the bank refuses (HTTP 403)': [{ kind: 'refused', trace: { httpStatus: 403 } }, 'access-refused'],
+  'a firewall turns the call away: a page of HTML in place of an answer (HTTP 403)': [
+    { kind: 'refused', msgCode: 'html_page', trace: { httpStatus: 403 } },
+    'access-refused',
+  ],
+  'a firewall or proxy answers in place of the bank: a page of HTML (HTTP 503)': [
+    { kind: 'transient', msgCode: 'html_page', trace: { httpStatus: 503 } },
+    'renewals-failing',
+  ],
+  'gateway.baseUrl is probably wrong, or the service is away (HTTP 404, b_service_unavailable)': [
+    { kind: 'transient', msgCode: 'b_service_unavailable', trace: { httpStatus: 404 } },
+    'renewals-failing',
+  ],
+  'gateway.baseUrl is probably wrong: no create call is taken there (HTTP 405)': [
+    { kind: 'transient', trace: { httpStatus: 405 } },
+    'renewals-failing',
+  ],
+  'gateway.baseUrl is probably wrong: no create call is taken there (HTTP 404, a page of HTML)': [
+    { kind: 'transient', msgCode: 'html_page', trace: { httpStatus: 404 } },
+    'renewals-failing',
+  ],
+  'gateway.baseUrl is probably wrong: it leads elsewhere, where no call follows (HTTP 301)': [
+    { kind: 'invalid_response', trace: { httpStatus: 301 } },
+    'renewals-failing',
+  ],
+  'the bank reports a fault of its own: b_service_unavailable': [
+    { kind: 'transient', msgCode: 'b_service_unavailable', trace: { httpStatus: 503 } },
+    'renewals-failing',
+  ],
+  'the bank answers with a code that is not known here: b_something_new': [
+    { kind: 'transient', msgCode: 'b_something_new', trace: { httpStatus: 200, unknownCode: true } },
+    'renewals-failing',
+  ],
+  'the session was past its expiry on arrival': [
+    { kind: 'invalid_response', trace: { mark: 'ERR_BROKER_PAST_EXPIRY' } },
+    'clock-skew',
+  ],
+  "the bank's answer is empty": [{ kind: 'transient', msgCode: 'empty_answer' }, 'renewals-failing'],
+  "the bank's answer is not a session (HTTP 200)": [
+    { kind: 'invalid_response', trace: { httpStatus: 200 } },
+    'renewals-failing',
+  ],
+  'the token that keeps the private key does not work, so that no call is made': [
+    { kind: 'key_unavailable' },
+    'renewals-failing',
+  ],
+};
+
+const moment = instantFromEpochMs(Date.parse('2026-11-28T20:13:59.100Z'));
+const spent = { freeAt: moment, window: { calls: 20, perMs: 600_000 } };
+
+/** What is said of a merchant whose cause is not a call. */
+const others: Record<string, Cause> = {
+  'Not renewed: all 20 create calls of 10 min are spent; the next is free at 2026-11-28 20:14:00 UTC': {
+    code: 'budget_exhausted',
+    spent,
+    effect: 'not_renewed',
+  },
+  'No call was made: the one create call of 1 h is spent; the next is free at 2026-11-28 20:14:00 UTC': {
+    code: 'budget_exhausted',
+    spent: { freeAt: moment, window: { calls: 1, perMs: 3_600_000 } },
+    effect: 'no_call',
+  },
+  'Payments fail, by report: the share of the budget is spent; the next is free at 2026-11-28 20:14:00 UTC': {
+    code: 'budget_exhausted',
+    shareSpentUntil: moment,
+    effect: 'reported_dead',
+  },
+  'Payments fail, by report: nothing newer has come yet; reports count from 2026-11-28 20:14:00 UTC on': {
+    code: 'not_replaced',
+    coolsDownUntil: moment,
+    effect: 'reported_dead',
+  },
+  'Payments fail: somebody else creates sessions with the bank, and each ends ours': {
+    code: 'foreign_authorizer',
+    effect: 'payments_fail',
+  },
+  'Payments failed until 2026-11-28 20:14:00 UTC: somebody else created sessions; watched until 2026-11-28 20:14:00 UTC':
+    { code: 'watched', failedUntil: moment, watchedUntil: moment },
+  'Payments fail: the newer session 1795361088612 opens with none of our keys': {
+    code: 'unopened',
+    generation: 1_795_361_088_612,
+    effect: 'payments_fail',
+  },
+  'Payments fail: the store does not answer': { code: 'store_silent', effect: 'payments_fail' },
+  'Not renewed: the store refuses what it is asked': { code: 'store_refuses', effect: 'not_renewed' },
+  'Payments fail: a session is being created': { code: 'renewing', effect: 'payments_fail' },
+  'Not renewed: no attempt has ended yet': { code: 'not_tried', effect: 'not_renewed' },
+};
+
+const MAX_LENGTH = 120;
+
+describe('what is wrong, in words', () => {
+  it.each(Object.entries(calls))('is said of a failed call: %s', (text, [call, runbook]) => {
+    expect(toldCall(call)).toMatchObject({ text, runbook });
+    expect(seemsMisaddressed(call)).toBe(text.includes('baseUrl is probably wrong'));
+  });
+
+  it.each(Object.entries(others))('is said of a merchant: %s', (text, cause) => {
+    expect(told(cause, 'shop').text).toBe(text);
+  });
+
+  it('begins with what a failed call does to the merchant, and ends with the command where nothing else helps', () => {
+    const cause = { code: 'invalid_response', trace: { thumbprint }, newestKey: thumbprint } as const;
+    expect(told({ ...cause, effect: 'payments_fail' }, 'shop')).toEqual({
+      text: "Payments fail: the bank's new session opens with none of our keys",
+      remedy: `compare the key that the bank has with ours, whose thumbprint is ${thumbprint}; then session-broker renew --merchant shop`,
+      runbook: 'access-refused',
+    });
+    expect(told({ code: 'timeout' }, 'shop').remedy).not.toContain('renew --merchant');
+  });
+
+  it('fits into a line, whatever it does, for each that there is', () => {
+    const failed = Object.values(calls).map(
+      ([{ kind, ...call }]) => ({ ...call, code: kind === 'aborted' ? 'timeout' : kind }) as Cause,
+    );
+    const every = Object.keys(effects).flatMap((effect) => failed.map((cause) => ({ ...cause, effect }) as Cause));
+    const texts = [...Object.values(others), ...every].map((cause) => told(cause, 'shop').text);
+    expect(texts.filter(({ length }) => length > MAX_LENGTH)).toEqual([]);
+  });
+
+  it('is there for every fault of a call', () => {
+    const met = new Set(Object.values(calls).map(([call]) => toldCall(call).text));
+    expect(met.size).toBeGreaterThanOrEqual(callFaults.length);
+  });
+
+  it.each(Object.keys(words) as CauseCode[])('has a remedy and a runbook that exists: %s', (code) => {
+    const { says, remedy, runbook } = words[code];
+    for (const text of [says, remedy]) expect(text).toMatch(/^[\w{].{8,}[^.\s]$/);
+    expect(existsSync(`docs/runbooks/${runbook}.md`)).toBe(true);
+    expect(helpFor(code)?.runbook).toBe(runbook);
+  });
+
+  it('is unknown for a word of a later version', () => {
+    expect(helpFor('constructor')).toBeUndefined();
+  });
+
+  it('has for a store what its refusal means, where that is known', () => {
+    expect(toldStore('refuses', 'OOM')).toEqual({
+      text: 'The store has no memory left (OOM)',
+      remedy: 'Raise its maxmemory, or free memory',
+      runbook: 'store-down',
+    });
+    expect(toldStore('silent', 'ECONNREFUSED').text).toBe('The store does not answer (ECONNREFUSED)');
+  });
+});
+
+describe('an address that is wrong', () => {
+  it('is one where the scheme is another, or where nobody says in the words of the gateway that it is away', () => {
+    const told404 = (msgCode?: string): Failed => ({ kind: 'transient', msgCode, trace: { httpStatus: 404 } });
+    expect(leadsElsewhere(told404())).toBe(true);
+    expect(leadsElsewhere(told404('b_service_unavailable'))).toBe(false);
+    expect(leadsElsewhere({ kind: 'transient', ...at('ERR_BROKER_TLS_SPOKEN') })).toBe(true);
+    expect(leadsElsewhere({ kind: 'refused', trace: { httpStatus: 403 } })).toBe(false);
+  });
+});

@@ -1,0 +1,258 @@
+import { instantFromEpochMs, plusMs } from '#libs/clock';
+import { aSession, someSettings } from '#libs/testing';
+import { areForeign, beforeNext, overAt, reportedDeathOf } from './deaths.js';
+import { type Effect, type Input, step } from './life.js';
+import { heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
+import type { DeathReport, StoredReport } from './ports/session-store.js';
+import type { Session } from './session.js';
+
+const HOUR = 3_600_000;
+/** Short enough for two of them after an early death, before the session ends. */
+const PAUSE_MS = 120_000;
+/** A quarter of the fifteen minutes that a session lives here. */
+const EARLY_MS = 225_000;
+const START = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
+
+/** One replica's view of the deaths of one merchant's sessions. */
+class Deaths {
+  merchant: Merchant = unknownMerchant('shop');
+  now: Now = {
+    ms: 0,
+    wall: START,
+    suspectMs: 0,
+    chance: 0.5,
+    settings: someSettings({ foreignAuthorizerPauseMs: PAUSE_MS }),
+    trouble: undefined,
+    graceMs: 0,
+    isStopping: false,
+  };
+  /** Whether somebody else was said to create, in order. */
+  readonly said: boolean[] = [];
+
+  holding(generation: number, deathsBefore?: number, overrides: Partial<Session> = {}): this {
+    const { wall, ms } = this.now;
+    const moments = { createdAt: wall, renewAt: plusMs(wall, 720_000), expiresAt: plusMs(wall, 900_000) };
+    const facts = deathsBefore === undefined ? {} : { deathsBefore };
+    this.merchant = {
+      ...this.merchant,
+      held: heldFrom(aSession({ generation, ...moments, ...facts, ...overrides }), ms),
+    };
+    this.feed({ on: 'wake' });
+    return this;
+  }
+
+  within(now: Partial<Now>): this {
+    this.now = { ...this.now, ...now };
+    return this;
+  }
+
+  feed(input: Input): readonly Effect[] {
+    const { merchant, effects } = step(this.merchant, input, this.now);
+    this.merchant = merchant;
+    for (const effect of effects) {
+      if (effect.do === 'emit' && effect.event.event === 'foreign_authorizer') this.said.push(effect.event.isPresent);
+    }
+    return effects;
+  }
+
+  pass(ms: number): this {
+    this.now = { ...this.now, ms: this.now.ms + ms, wall: plusMs(this.now.wall, ms) };
+    this.feed({ on: 'wake' });
+    return this;
+  }
+
+  /** @returns whether the store was asked what the death proves */
+  reject(generation: number, reason = 'b_expired_token'): boolean {
+    return this.feed({ on: 'rejected', generation, reason }).some((effect) => effect.do === 'report');
+  }
+
+  judge(generation: number, diedEarly = true): this {
+    const report = { generation, ageMs: 0, mayProve: true };
+    this.feed({ on: 'reported', report, atMs: this.now.ms, answer: { isKept: true, diedEarly } });
+    return this;
+  }
+
+  told(isKept: boolean): void {
+    const report = { generation: 10, ageMs: 0, mayProve: false };
+    this.feed({ on: 'reported', report, atMs: 0, answer: { isKept, diedEarly: false } });
+  }
+
+  read(stored: Omit<StoredReport, 'diedEarly'> | undefined): readonly Effect[] {
+    const state = { merchant: 'shop', stored: { kind: 'unchanged', ageMs: 0 }, dueInMs: 1 } as const;
+    const diedEarly = this.merchant.held?.verdict === 'died_early';
+    const report = stored === undefined ? {} : { reportedDead: { ...stored, diedEarly } };
+    return this.feed({ on: 'stored', state: { ...state, ...report }, ageMs: 0, failureBefore: undefined });
+  }
+
+  get isForeign(): boolean {
+    return areForeign(this.merchant, this.now);
+  }
+
+  next(isDoubtful = false): number | undefined {
+    return beforeNext(this.merchant, isDoubtful, this.now).deathsBefore;
+  }
+
+  get reported(): unknown {
+    return reportedDeathOf(this.merchant, this.now);
+  }
+}
+
+describe('a session that is reported dead', () => {
+  it('is held against the store once, if its death proves something', () => {
+    expect(new Deaths().holding(10, 0).reject(10)).toBe(true);
+    expect(new Deaths().holding(10, 0).judge(10).reject(10)).toBe(false);
+    expect(new Deaths().holding(10, 0).judge(10, false).reject(10)).toBe(false);
+  });
+
+  it.each<[string, (deaths: Deaths) => Deaths]>([
+    ['it is not the one that is held', (deaths) => deaths.holding(11, 0)],
+    ['a call of ours may have ended it', (deaths) => deaths.holding(10)],
+    ['it has lived long enough', (deaths) => deaths.holding(10, 0).pass(EARLY_MS)],
+    ['others may still offer what the store has lost', (deaths) => deaths.within({ graceMs: 1 }).holding(10, 0)],
+  ])('proves nothing when %s', (_why, prepare) => {
+    expect(prepare(new Deaths()).reject(10)).toBe(false);
+  });
+
+  it('proves nothing when the bank has not said that it is dead', () => {
+    expect(new Deaths().holding(10, 0).reject(10, 'http_401')).toBe(false);
+  });
+
+  it('has died early within a quarter of its lifetime, and within an hour', () => {
+    const day = { expiresAt: plusMs(START, 24 * HOUR), renewAt: plusMs(START, 20 * HOUR) };
+    expect(
+      new Deaths()
+        .holding(10, 0, day)
+        .pass(HOUR - 1)
+        .reject(10),
+    ).toBe(true);
+    expect(new Deaths().holding(10, 0, day).pass(HOUR).reject(10)).toBe(false);
+  });
+});
+
+describe('the count of early deaths', () => {
+  it('goes on from a session that died early or is young, and begins anew after one that lived', () => {
+    expect(new Deaths().next()).toBe(0);
+    expect(new Deaths().holding(10, 1).next()).toBe(1);
+    expect(
+      new Deaths()
+        .holding(10, 0)
+        .judge(10)
+        .pass(EARLY_MS * 2)
+        .next(),
+    ).toBe(1);
+    expect(new Deaths().holding(10, 1).pass(EARLY_MS).next()).toBe(0);
+  });
+
+  it('says nothing of a session that a call of ours may end, unless somebody else is known already', () => {
+    expect(new Deaths().holding(10, 0).next(true)).toBeUndefined();
+    expect(new Deaths().holding(10, 2).next(true)).toBe(2);
+  });
+});
+
+describe('somebody else', () => {
+  it('is there after two early deaths in a row, and is told of once', () => {
+    const deaths = new Deaths().holding(10, 1);
+    expect(deaths.isForeign).toBe(false);
+    deaths.judge(10).pass(1_000);
+    expect([deaths.isForeign, deaths.said]).toEqual([true, [true]]);
+  });
+
+  it('is there until a newer session has outlived an early death, and that is known beforehand', () => {
+    const deaths = new Deaths().holding(11, 2);
+    expect(overAt(deaths.merchant, deaths.now)).toBe(plusMs(START, EARLY_MS));
+    deaths.pass(EARLY_MS - 1);
+    expect(deaths.isForeign).toBe(true);
+    deaths.pass(1);
+    expect([deaths.isForeign, deaths.said]).toEqual([false, [true, false]]);
+  });
+
+  it('stays for two pauses beside a dead session, from its last report on, whoever reported it', () => {
+    const quiet = new Deaths().holding(10, 1).judge(10);
+    expect(quiet.pass(EARLY_MS + 2 * PAUSE_MS - 1).isForeign).toBe(true);
+    expect(quiet.pass(1).isForeign).toBe(false);
+    const reported = new Deaths().holding(10, 1).judge(10).pass(EARLY_MS);
+    reported.read({ generation: 10, ageMs: 0 });
+    expect(reported.pass(2 * PAUSE_MS - 1).isForeign).toBe(true);
+    expect(reported.pass(1).isForeign).toBe(false);
+  });
+
+  it('stays after the end of a dead session: without one nobody can report anything', () => {
+    const deaths = new Deaths().holding(10, 1).judge(10).pass(800_000);
+    deaths.reject(10);
+    expect(deaths.pass(HOUR).isForeign).toBe(true);
+  });
+
+  it('is nobody by the word of a store whose clock was set back', () => {
+    const deaths = new Deaths()
+      .holding(10, 1)
+      .judge(10)
+      .pass(EARLY_MS + PAUSE_MS);
+    deaths.read({ generation: 10, ageMs: -1 });
+    expect(deaths.pass(PAUSE_MS).isForeign).toBe(false);
+  });
+});
+
+describe('a report that something lasting kept from being acted on', () => {
+  const spent = { kind: 'budget_exhausted', retryInMs: 60_000 } as const;
+  const unreplaced = (deaths: Deaths, result: Extract<Input, { on: 'unreplaced' }>['result']): DeathReport[] =>
+    deaths
+      .feed({ on: 'unreplaced', generation: 10, result })
+      .flatMap((effect) => (effect.do === 'report' ? [effect.report] : []));
+
+  it('is told to the store with what holds up a newer session, and to people until then', () => {
+    const deaths = new Deaths().holding(10, 0);
+    expect(unreplaced(deaths, spent)).toEqual([
+      { generation: 10, ageMs: 0, mayProve: false, heldUp: { by: 'budget', forMs: 60_000 } },
+    ]);
+    expect(deaths.reported).toEqual({ generation: 10, shareSpentUntil: plusMs(START, 60_000) });
+    expect(deaths.pass(60_000).reported).toEqual({ generation: 10 });
+    expect(deaths.pass(900_000).reported).toBeUndefined();
+  });
+
+  it('is none while somebody is at it', () => {
+    expect(unreplaced(new Deaths().holding(10, 0), { kind: 'held', retryInMs: 5_000 })).toEqual([]);
+  });
+
+  it('is told again for a later end alone, or when half a pause has passed', () => {
+    const deaths = new Deaths().holding(10, 0);
+    const told = [spent, { ...spent, retryInMs: 59_000 }, { ...spent, retryInMs: 62_000 }].map((result) =>
+      unreplaced(deaths, result),
+    );
+    expect(told.map((reports) => reports.length)).toEqual([1, 0, 1]);
+    deaths.pass(PAUSE_MS / 2);
+    expect(unreplaced(deaths, { ...spent, retryInMs: 1 })).toMatchObject([{ ageMs: 0 }]);
+  });
+
+  it('is told again when the store did not answer, or has lost it', () => {
+    const deaths = new Deaths().holding(10, 0);
+    unreplaced(deaths, spent);
+    const told = (): number => deaths.read(undefined).filter((effect) => effect.do === 'report').length;
+    expect(told()).toBe(0);
+    deaths.told(false);
+    expect(told()).toBe(1);
+    deaths.told(true);
+    expect(told()).toBe(1);
+  });
+
+  it('is known from the store as it is known there, and is not told back', () => {
+    const deaths = new Deaths().holding(10, 0).pass(10_000);
+    const effects = deaths.read({ generation: 10, ageMs: 4_000, heldUp: { by: 'cool_down', forMs: 5_000 } });
+    expect(effects.filter((effect) => effect.do === 'report')).toEqual([]);
+    expect(deaths.reported).toEqual({ generation: 10, coolsDownUntil: plusMs(START, 11_000) });
+    expect(deaths.merchant.held?.isReported).toBe(true);
+  });
+
+  it('was a mistake if nobody reports the session again within five minutes of its cool-down', () => {
+    const deaths = new Deaths().holding(10, 0);
+    unreplaced(deaths, { kind: 'cooled_down', retryInMs: 10_000 });
+    expect(deaths.pass(309_999).reported).toEqual({ generation: 10 });
+    expect(deaths.pass(1).reported).toBeUndefined();
+  });
+
+  it('says nothing of any other session', () => {
+    const deaths = new Deaths().holding(11, 0);
+    expect(unreplaced(deaths, spent)).toEqual([]);
+    deaths.read({ generation: 10, ageMs: 0 });
+    expect(deaths.reported).toBeUndefined();
+  });
+});

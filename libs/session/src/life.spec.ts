@@ -1,0 +1,427 @@
+import { instantFromEpochMs, plusMs } from '#libs/clock';
+import { anIssuedSession, aRecordedFailure, aSession, someSettings } from '#libs/testing';
+import fc from 'fast-check';
+import { GatewayFailure, type GatewayFailureKind } from './gateway-failure.js';
+import { type Effect, type Input, step } from './life.js';
+import { generationOf, heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
+import type { RenewalTrigger } from './ports/session-events.js';
+import type { Lease, StoredState } from './ports/session-store.js';
+
+const MINUTE = 60_000;
+const START = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
+
+/** One merchant, fed by hand. */
+class Play {
+  merchant: Merchant;
+  now: Now = {
+    ms: 0,
+    wall: START,
+    suspectMs: 0,
+    chance: 0.5,
+    settings: someSettings({ handoverMs: 0 }),
+    trouble: undefined,
+    graceMs: 0,
+    isStopping: false,
+  };
+
+  constructor(merchant: Partial<Merchant> = {}) {
+    this.merchant = { ...unknownMerchant('shop'), ...merchant };
+  }
+
+  pass(ms: number): this {
+    this.now = { ...this.now, ms: this.now.ms + ms, wall: plusMs(this.now.wall, ms) };
+    return this;
+  }
+
+  feed(input: Input): readonly Effect[] {
+    const { merchant, effects } = step(this.merchant, input, this.now);
+    this.merchant = merchant;
+    return effects.filter((effect) => effect.do !== 'emit');
+  }
+
+  /** Up to the claim. */
+  wish(trigger: RenewalTrigger = 'schedule', how: Partial<Extract<Input, { on: 'wanted' }>> = {}): readonly Effect[] {
+    return [...this.feed({ on: 'wanted', trigger, ...how }), ...this.feed({ on: 'admitted' })];
+  }
+
+  claim(lease: Partial<Lease> = {}, trigger: RenewalTrigger = 'schedule'): readonly Effect[] {
+    this.wish(trigger);
+    return this.feed({ on: 'claimed', lease: aLease(lease) });
+  }
+
+  create(): readonly Effect[] {
+    return this.feed({ on: 'created', issued: anIssuedSession({ sentAt: this.now.wall, receivedAt: this.now.wall }) });
+  }
+
+  fail(kind: GatewayFailureKind, wasReached = true): readonly Effect[] {
+    return this.feed({ on: 'not_created', failure: new GatewayFailure({ kind, wasReached, detail: 'on purpose' }) });
+  }
+
+  read(state: Partial<StoredState> & { readonly ageMs?: number } = {}): readonly Effect[] {
+    const { ageMs = 0, ...rest } = state;
+    const stored: StoredState = { merchant: 'shop', stored: { kind: 'absent' }, dueInMs: MINUTE, ...rest };
+    return this.feed({ on: 'stored', state: stored, ageMs, failureBefore: this.merchant.failure });
+  }
+}
+
+function aLease(overrides: Partial<Lease> = {}): Lease {
+  return { merchant: 'shop', owner: 'me', fence: 1_000, remainingMs: 15_000, failures: 0, ...overrides };
+}
+
+/** A merchant with a session of fifteen minutes that is renewed from its twelfth on. */
+const served = (generation = 10): Partial<Merchant> => ({
+  held: heldFrom(aSession({ generation, createdAt: START }), 0),
+  floor: generation,
+});
+
+const names = (effects: readonly Effect[]): string[] => effects.map((effect) => effect.do);
+const resultOf = (effects: readonly Effect[]): unknown =>
+  effects.flatMap((effect) => (effect.do === 'end' ? [effect.result] : []))[0];
+const found = <Name extends Effect['do']>(effects: readonly Effect[], name: Name): Extract<Effect, { do: Name }> => {
+  const effect = effects.find((one) => one.do === name);
+  if (effect === undefined) throw new Error(`no effect ${name} among ${names(effects).join(', ')}`);
+  return effect as Extract<Effect, { do: Name }>;
+};
+
+describe('a renewal', () => {
+  it('is a wish, room at the gateway, a claim, a call and a publication, and serves the session from the answer on', () => {
+    const play = new Play();
+    expect(names(play.feed({ on: 'wanted', trigger: 'startup' }))).toEqual(['enter']);
+    expect(names(play.feed({ on: 'admitted' }))).toEqual(['claim']);
+    expect(names(play.feed({ on: 'claimed', lease: aLease() }))).toEqual(['create']);
+    play.pass(50);
+    expect(names(play.create())).toEqual(['publish']);
+    expect([generationOf(play.merchant), play.merchant.held?.kept]).toEqual([1_000, 'here_alone']);
+    expect(resultOf(play.feed({ on: 'published', answer: 'published' }))).toEqual({ kind: 'renewed' });
+    expect([play.merchant.phase.at, play.merchant.held?.kept]).toEqual(['idle', 'in_store']);
+  });
+
+  it.each<[RenewalTrigger, string, number]>([
+    ['startup', 'when_due', 0],
+    ['schedule', 'when_due', 0],
+    ['demand', 'when_wanted', 10_000],
+    ['operator', 'when_wanted', 0],
+  ])('for %s claims %s, with a cool-down of %d ms beside a fresh session', (trigger, mode, coolDownMs) => {
+    const { request } = found(new Play(served()).wish(trigger), 'claim');
+    expect(request).toMatchObject({ mode, coolDownMs, newerThan: 10, floor: 10 });
+  });
+
+  it('for a rejection keeps the pause if the bank did not say why, and ten seconds if it did', () => {
+    const coolDownFor = (reason?: string): number =>
+      found(new Play(served()).wish('rejection', { reason }), 'claim').request.coolDownMs;
+    const pauseMs = someSettings().foreignAuthorizerPauseMs;
+    expect([coolDownFor('b_expired_token'), coolDownFor(undefined)]).toEqual([10_000, pauseMs]);
+  });
+
+  it('is shared by all who wish while it is under way, and waits for nobody once somebody cannot wait', () => {
+    const play = new Play(served());
+    play.wish();
+    expect(play.feed({ on: 'wanted', trigger: 'demand' })).toEqual([]);
+    expect(names(play.feed({ on: 'wanted', trigger: 'rejection' }))).toEqual(['hurry']);
+  });
+
+  it('that is planned asks consumers to hold their calls first, and checks everything again', () => {
+    const play = new Play(served());
+    play.now = { ...play.now, settings: someSettings({ handoverMs: 1_000 }) };
+    expect(found(play.claim({ remainingMs: 16_000 }), 'hand_over').limitMs).toBe(1_000);
+    play.now = { ...play.now, isStopping: true };
+    const effects = play.feed({ on: 'handed_over' });
+    expect(found(effects, 'release')).toMatchObject({ release: { called: false }, resumes: true });
+    expect(resultOf(effects)).toMatchObject({ kind: 'stopping' });
+  });
+
+  it.each<[RenewalTrigger, Partial<Lease>]>([
+    ['operator', {}],
+    ['schedule', { failures: 3 }],
+  ])('for %s with a lease %j asks nobody to hold anything', (trigger, lease) => {
+    const play = new Play(served());
+    play.now = { ...play.now, settings: someSettings({ handoverMs: 1_000 }) };
+    expect(names(play.claim({ remainingMs: 16_000, ...lease }, trigger))).toEqual(['create']);
+  });
+
+  it('gives a lease back without a call if it is too short, if it came too late, or if others are to be heard first', () => {
+    expect(resultOf(new Play().claim({ remainingMs: 1_000 }))).toEqual({ kind: 'lost', retryInMs: 0 });
+    expect(names(new Play().feed({ on: 'claimed', lease: aLease() }))).toEqual(['release']);
+    const play = new Play();
+    play.wish();
+    play.now = { ...play.now, graceMs: 700 };
+    const effects = play.feed({ on: 'claimed', lease: aLease() });
+    expect(found(effects, 'release').release).toEqual({ called: false, nextDueInMs: 700 });
+  });
+
+  it('never calls twice under one fence: the floor of the next claim is that of the call', () => {
+    const play = new Play();
+    play.claim({ fence: 2_000 });
+    play.fail('transient');
+    expect(found(play.pass(5 * MINUTE).wish(), 'claim').request.floor).toBe(2_000);
+  });
+
+  it('for a merchant that was removed meanwhile ends, and its session is not kept', () => {
+    const play = new Play();
+    play.claim();
+    play.now = { ...play.now, settings: undefined };
+    expect(names(play.create())).toEqual(['publish']);
+    expect(resultOf(play.feed({ on: 'published', answer: 'published' }))).toMatchObject({ kind: 'stopping' });
+    expect(play.merchant.held).toBeUndefined();
+  });
+});
+
+describe('a session that the store has not confirmed', () => {
+  it('is published again while the lease lasts, and is offered after that', () => {
+    const play = new Play();
+    play.claim();
+    play.create();
+    expect(found(play.feed({ on: 'unpublished', isLast: false }), 'publish').afterMs).toBe(100);
+    play.pass(15_000);
+    expect(resultOf(play.feed({ on: 'unpublished', isLast: false }))).toEqual({ kind: 'renewed' });
+    expect(found(play.feed({ on: 'store_back' }), 'offer').offer).toMatchObject({ ageMs: 15_000 });
+    expect(play.feed({ on: 'store_back' })).toEqual([]);
+    play.feed({ on: 'offered', generation: 1_000, answer: 'published' });
+    expect(play.feed({ on: 'store_back' })).toEqual([]);
+  });
+
+  it('is not published, but offered, when it came after the end of its lease', () => {
+    const play = new Play();
+    play.claim();
+    play.pass(20_000);
+    expect(resultOf(play.create())).toEqual({ kind: 'renewed' });
+    expect(names(play.feed({ on: 'store_back' }))).toEqual(['offer']);
+  });
+
+  it('is served although the store has something newer, which is read', () => {
+    const play = new Play();
+    play.claim();
+    play.create();
+    const effects = play.feed({ on: 'published', answer: 'fenced' });
+    expect([names(effects), resultOf(effects)]).toEqual([['end', 'read'], { kind: 'lost', retryInMs: 0 }]);
+    expect(generationOf(play.merchant)).toBe(1_000);
+  });
+
+  it('rests for five seconds when it was refused, and is asked about at once after an outage', () => {
+    const play = new Play(served());
+    expect(names(play.read())).toEqual(['resync', 'offer']);
+    expect(names(play.feed({ on: 'offered', generation: 10, answer: 'fenced' }))).toEqual(['read']);
+    expect(names(play.read())).toEqual(['resync']);
+    play.pass(5_000);
+    expect(names(play.read())).toEqual(['resync', 'offer']);
+    play.feed({ on: 'offered', generation: 10, answer: 'outage' });
+    expect(names(play.feed({ on: 'store_back' }))).toEqual(['offer']);
+  });
+});
+
+describe('a call that failed', () => {
+  it('frees the lease, backs off, and never touches the session that is served', () => {
+    const play = new Play(served());
+    play.pass(13 * MINUTE).claim();
+    const effects = play.fail('transient');
+    expect(found(effects, 'release').release).toMatchObject({ called: true, failure: { kind: 'transient' } });
+    expect(resultOf(effects)).toMatchObject({ kind: 'failed', because: 'transient' });
+    expect([generationOf(play.merchant), play.merchant.callsAtMs.length]).toEqual([10, 1]);
+    expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
+  });
+
+  it('that never reached the gateway is none of the calls that count', () => {
+    const play = new Play();
+    play.claim();
+    play.fail('transient', false);
+    expect(play.merchant.callsAtMs).toEqual([]);
+  });
+
+  it('is tried again before its back-off is over by whoever has nothing live, at most every ten seconds', () => {
+    const play = new Play();
+    play.claim({ failures: 5 });
+    play.fail('transient');
+    expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
+    expect(names(play.pass(10_000).wish('demand'))).toEqual(['enter', 'claim']);
+    expect(
+      resultOf(play.feed({ on: 'refused', refusal: { kind: 'budget_exhausted', retryInMs: MINUTE } })),
+    ).toMatchObject({
+      kind: 'backing_off',
+    });
+    expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
+  });
+
+  it('for a reason that only a person can mend is tried again by nobody but an operator', () => {
+    const play = new Play();
+    play.claim();
+    play.fail('refused');
+    play.pass(1_000);
+    expect(resultOf(play.wish('rejection'))).toMatchObject({ kind: 'backing_off' });
+    expect(names(play.wish('operator'))).toEqual(['enter', 'claim']);
+  });
+
+  it('is abandoned, not failed, when the replica stops', () => {
+    const play = new Play();
+    play.claim();
+    play.now = { ...play.now, isStopping: true };
+    const effects = play.fail('aborted');
+    expect(found(effects, 'release').release).toEqual({ called: true, nextDueInMs: 0 });
+    expect([resultOf(effects), play.merchant.failure]).toMatchObject([{ kind: 'stopping' }, undefined]);
+  });
+
+  it('of another replica is no news when it is read again', () => {
+    const failure = aRecordedFailure();
+    const play = new Play();
+    play.read({ failure, dueInMs: 10_000 });
+    expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off', retryInMs: 10_000 });
+    play.pass(9_000).read({ failure, dueInMs: 10_000 });
+    expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off', retryInMs: 1_000 });
+    play.read({});
+    expect(play.merchant.failure).toBeUndefined();
+  });
+
+  it('is not forgotten for a read that began before it', () => {
+    const play = new Play();
+    play.claim();
+    play.fail('transient');
+    const state: StoredState = { merchant: 'shop', stored: { kind: 'absent' }, dueInMs: 0 };
+    play.feed({ on: 'stored', state, ageMs: 0, failureBefore: undefined });
+    expect(play.merchant.failure).toMatchObject({ kind: 'transient' });
+  });
+});
+
+describe('what the store has', () => {
+  it('is adopted if it is newer, and sets nothing back if it is older', () => {
+    const play = new Play(served());
+    play.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
+    expect(generationOf(play.merchant)).toBe(11);
+    const effects = play.read({ stored: { kind: 'session', session: aSession({ generation: 9 }), ageMs: 0 } });
+    expect([generationOf(play.merchant), names(effects)]).toEqual([11, ['offer']]);
+  });
+
+  it('clears what stood in the way, and what was said of the session before', () => {
+    const play = new Play(served());
+    play.wish('demand');
+    play.feed({ on: 'refused', refusal: { kind: 'budget_exhausted', retryInMs: MINUTE } });
+    play.feed({ on: 'unreplaced', generation: 10, result: { kind: 'budget_exhausted', retryInMs: MINUTE } });
+    play.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
+    const { blocked, report, failure } = play.merchant;
+    expect({ blocked, report, failure }).toEqual({ blocked: {}, report: undefined, failure: undefined });
+  });
+
+  it('is renewed if it is due when it is looked at as planned, whatever the list says', () => {
+    const play = new Play(served());
+    play.read({ stored: { kind: 'unchanged', ageMs: 0 } });
+    play.pass(play.merchant.lookAtMs);
+    expect(names(play.feed({ on: 'wake' }))).toEqual(['read']);
+    expect(names(play.read({ stored: { kind: 'unchanged', ageMs: 0 } }))).toEqual(['enter']);
+  });
+
+  it('is told once to open with none of our keys, and is what a renewal has to exceed', () => {
+    const play = new Play(served());
+    const events = (): string[] => {
+      const state: StoredState = { merchant: 'shop', stored: { kind: 'unopenable', generation: 11 }, dueInMs: 0 };
+      const { merchant, effects } = step(
+        play.merchant,
+        { on: 'stored', state, ageMs: 0, failureBefore: undefined },
+        play.now,
+      );
+      play.merchant = merchant;
+      return effects.flatMap((effect) => (effect.do === 'emit' ? [effect.event.event] : []));
+    };
+    expect([events(), events()]).toEqual([['record_unopenable'], []]);
+    expect(found(play.wish('operator'), 'claim').request.newerThan).toBe(11);
+  });
+});
+
+describe('a wish that only the budget refused', () => {
+  function kept(): Play {
+    const play = new Play(served());
+    play.feed({ on: 'kept', newerThan: 10, freeInMs: MINUTE });
+    return play;
+  }
+
+  it('is made once a call is free, and kept again if it is refused again', () => {
+    const play = kept();
+    expect(names(play.pass(MINUTE).feed({ on: 'wake' }))).toEqual([]);
+    expect(names(play.pass(250).feed({ on: 'wake' }))).toEqual(['enter']);
+    play.feed({ on: 'admitted' });
+    play.feed({ on: 'refused', refusal: { kind: 'budget_exhausted', retryInMs: 5_000 } });
+    expect(play.merchant.keptWish?.freeAtMs).toBe(play.now.ms + 5_000);
+  });
+
+  it('ends with a newer session, and with an attempt that fails', () => {
+    const newer = kept();
+    newer.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
+    const failed = kept();
+    failed.read({ failure: aRecordedFailure() });
+    expect([newer.merchant.keptWish, failed.merchant.keptWish]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('what people are told', () => {
+  it('is told once: that the store holds up a renewal, that a session has ended, that there is one again', () => {
+    const play = new Play(served());
+    play.now = { ...play.now, trouble: 'silent' };
+    const said = (effects: readonly Effect[]): string[] =>
+      effects.flatMap((one) => (one.do === 'say' ? [one.what] : []));
+    const wakes = [12, 1, 3, 1].map((minutes) => said(play.pass(minutes * MINUTE).feed({ on: 'wake' })));
+    expect(wakes).toEqual([['renewal_blocked'], [], ['service_ended'], []]);
+    const { wall } = play.now;
+    const moments = { createdAt: wall, renewAt: plusMs(wall, 720_000), expiresAt: plusMs(wall, 900_000) };
+    const session = aSession({ generation: 11, ...moments });
+    expect(said(play.read({ stored: { kind: 'session', session, ageMs: 0 } }))).toEqual(['service_resumed']);
+  });
+});
+
+describe('whatever happens', () => {
+  const inputs: readonly ((generation: number) => Input)[] = [
+    () => ({ on: 'wanted', trigger: 'schedule' }),
+    () => ({ on: 'wanted', trigger: 'rejection', reason: 'b_expired_token' }),
+    () => ({ on: 'wanted', trigger: 'operator' }),
+    () => ({ on: 'admitted' }),
+    (generation) => ({ on: 'claimed', lease: aLease({ fence: 2_000 + generation }) }),
+    () => ({ on: 'refused', refusal: { kind: 'held', retryInMs: 5_000 } }),
+    () => ({ on: 'unclaimed' }),
+    () => ({ on: 'handed_over' }),
+    () => ({ on: 'created', issued: anIssuedSession() }),
+    () => ({ on: 'not_created', failure: new GatewayFailure({ kind: 'timeout', detail: 'on purpose' }) }),
+    () => ({ on: 'published', answer: 'published' }),
+    () => ({ on: 'published', answer: 'fenced' }),
+    () => ({ on: 'unpublished', isLast: true }),
+    (generation) => ({ on: 'offered', generation, answer: 'fenced' }),
+    (generation) => ({ on: 'rejected', generation, reason: 'b_used_token' }),
+    (generation) => ({
+      on: 'stored',
+      state: {
+        merchant: 'shop',
+        stored: { kind: 'session', session: aSession({ generation: 1 + generation }), ageMs: 0 },
+        dueInMs: 0,
+      },
+      ageMs: 0,
+      failureBefore: undefined,
+    }),
+    () => ({ on: 'wake' }),
+  ];
+  const happening = fc.record({
+    input: fc.nat(inputs.length - 1),
+    generation: fc.nat(50),
+    passMs: fc.constantFrom(0, 1, 700, 9_000, 200_000),
+  });
+
+  it('a generation never goes back, a call is made only under a lease of its own, and every lease is given back or used', () => {
+    fc.assert(
+      fc.property(fc.array(happening, { maxLength: 40 }), (happenings) => {
+        const play = new Play();
+        const called = new Set<number>();
+        for (const { input, generation, passMs } of happenings) {
+          const before = play.merchant;
+          const given = inputs[input]?.(generation) ?? { on: 'wake' };
+          const effects = play.pass(passMs).feed(given);
+          expect(generationOf(play.merchant)).toBeGreaterThanOrEqual(generationOf(before));
+          expect(play.merchant.floor).toBeGreaterThanOrEqual(Math.max(before.floor, generationOf(play.merchant)));
+          for (const effect of effects) {
+            if (effect.do !== 'create') continue;
+            const { phase } = play.merchant;
+            const fence = phase.at === 'calling' ? phase.lease.fence : -1;
+            expect([fence > before.floor, called.has(fence)]).toEqual([true, false]);
+            called.add(fence);
+          }
+          const isUsed = play.merchant.phase.at === 'calling' || play.merchant.phase.at === 'handing_over';
+          if (given.on === 'claimed') expect(isUsed || names(effects).includes('release')).toBe(true);
+          if (play.merchant.phase.at === 'idle' && before.phase.at !== 'idle') expect(names(effects)).toContain('end');
+        }
+      }),
+    );
+  });
+});
