@@ -1,13 +1,13 @@
-import { type Invariant, invariants, type Moved } from './invariants.js';
+import { actionsOf } from './actions.js';
+import { newWorld } from './new-world.js';
+import { type Moved, type Promised, promises } from './promises.js';
 import { SeenWorlds } from './seen-worlds.js';
-import { actionsOf } from './specification.js';
-import { type FaultKind, newWorld, type Rules, type World } from './world.js';
+import type { FaultKind, World } from './world.js';
 import { keyOf } from './world-key.js';
 
 export interface Bounds {
   readonly replicas: number;
   readonly faults: number;
-  readonly rules: Rules;
   /** Only these faults strike; all of them if left out. */
   readonly kinds?: readonly FaultKind[];
   /** The search ends here, incomplete. */
@@ -22,8 +22,8 @@ export interface Exploration {
   readonly isComplete: boolean;
   /** Everything that can happen in this many steps was seen. */
   readonly depth: number;
-  /** The first broken invariant, and the shortest way to it. */
-  readonly breach?: { readonly invariant: Invariant; readonly trace: readonly string[] };
+  /** The first broken promise, and the shortest way to it. */
+  readonly breach?: { readonly promise: Promised; readonly trace: readonly string[] };
 }
 
 interface Frontier {
@@ -35,7 +35,7 @@ const TURNS_BETWEEN_LOOKS = 1_024;
 
 /** Breadth first, so that the first breach found is reached by a shortest trace. */
 export function explore(bounds: Bounds): Exploration {
-  const { replicas, faults, rules, maxStates } = bounds;
+  const { replicas, faults, maxStates } = bounds;
   const start = newWorld(replicas, faults);
   const seen = new SeenWorlds();
   let frontier: Frontier[] = [{ world: start, place: seen.add(keyOf(start), 0, 'start') ?? 0 }];
@@ -46,13 +46,13 @@ export function explore(bounds: Bounds): Exploration {
     const next: Frontier[] = [];
     for (const [turn, { world, place }] of frontier.entries()) {
       if (isOver(bounds, turn)) return so(false);
-      for (const { label, world: after } of actionsOf(world, rules)) {
+      for (const { label, world: after } of actionsOf(world)) {
         if (!isWithin(bounds, after)) continue;
         actions += 1;
         const key = keyOf(after);
-        const invariant = broken({ before: world, after, rules }, seen.has(key));
-        if (invariant !== undefined) {
-          return { ...so(false), breach: { invariant, trace: [...seen.wayTo(place), label] } };
+        const promise = broken({ before: world, after }, seen.has(key));
+        if (promise !== undefined) {
+          return { ...so(false), breach: { promise, trace: [...seen.wayTo(place), label] } };
         }
         if (seen.has(key)) continue;
         if (seen.size >= maxStates) return so(false);
@@ -72,6 +72,6 @@ const isWithin = ({ kinds }: Bounds, { faults }: World): boolean =>
   kinds === undefined || faults.every(({ kind }) => kinds.includes(kind));
 
 /** What must hold in a world was checked when it was first reached; what must hold in a step is checked each time. */
-function broken(moved: Moved, wasSeen: boolean): Invariant | undefined {
-  return invariants.find(({ isOfStep, holds }) => (!wasSeen || isOfStep === true) && !holds(moved));
+function broken(moved: Moved, wasSeen: boolean): Promised | undefined {
+  return promises.find(({ isOfStep, holds }) => (!wasSeen || isOfStep === true) && !holds(moved));
 }

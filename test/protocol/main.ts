@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { type Bounds, explore } from './explore.js';
-import { type FaultKind, faultKinds, rulesWith } from './world.js';
+import { exploreWith, mistakes } from './mistakes.js';
+import { type FaultKind, faultKinds } from './world.js';
 
 const { values } = parseArgs({
   options: {
     replicas: { type: 'string', default: '3' },
     faults: { type: 'string', default: '1' },
-    'on-store-outage': { type: 'string', default: 'fail' },
     'max-states': { type: 'string', default: '100000000' },
     'max-seconds': { type: 'string', default: '600' },
     /** Only these strike, by name, separated by commas; all of them if left out. */
@@ -16,6 +16,8 @@ const { values } = parseArgs({
      * ends.
      */
     'by-pairs': { type: 'boolean', default: false },
+    /** Searches copies of the program with a mistake in each; only those with this in their name. */
+    mistakes: { type: 'string' },
   },
 });
 const secondsUsed = (): number => {
@@ -27,7 +29,6 @@ const bounds: Bounds = {
   faults: Number(values.faults),
   maxStates: Number(values['max-states']),
   isTimeUp: () => secondsUsed() > Number(values['max-seconds']),
-  rules: rulesWith(values['on-store-outage'] === 'authorize' ? 'authorize' : 'fail'),
 };
 
 function named(name: string): FaultKind {
@@ -58,13 +59,32 @@ function search(one: Bounds): boolean {
     console.log(isComplete ? 'complete: nothing broken' : covered);
     return isComplete;
   }
-  console.log(`BROKEN: ${breach.invariant.name}: ${breach.invariant.sentence}`);
+  console.log(`BROKEN: ${breach.promise.name}: ${breach.promise.sentence}`);
   for (const [at, label] of breach.trace.entries()) console.log(`${String(at + 1).padStart(4)}  ${label}`);
   process.exitCode = 1;
   return false;
 }
 
-console.log(`${bounds.replicas} replicas, ${bounds.faults} faults, onStoreOutage: ${bounds.rules.onStoreOutage}`);
-const all = searches();
-const done = all.filter((one) => bounds.isTimeUp?.() !== true && search(one)).length;
-if (all.length > 1) console.log(`${done} of ${all.length} searches complete, nothing broken in them`);
+/** Whether each is found, by the promise that it breaks. */
+async function searchForMistakes(named: string): Promise<void> {
+  for (const mistake of mistakes.filter(({ name }) => name.includes(named))) {
+    const startedAt = secondsUsed();
+    const { kinds } = mistake;
+    const faults = kinds === undefined ? { faults: 1 } : { faults: 2, kinds };
+    const { breach, states } = await exploreWith(mistake, { replicas: 2, maxStates: bounds.maxStates, ...faults });
+    const found = breach?.promise.name ?? 'nothing';
+    const isFound = found === mistake.breaks;
+    if (!isFound) process.exitCode = 1;
+    const seconds = `${(secondsUsed() - startedAt).toFixed(1)} s, ${states} states, ${breach?.trace.length ?? 0} steps`;
+    console.log(`${isFound ? 'found' : 'NOT FOUND'} by ${found} (${seconds}): ${mistake.name}`);
+  }
+}
+
+if (values.mistakes !== undefined) {
+  await searchForMistakes(values.mistakes);
+} else {
+  console.log(`${bounds.replicas} replicas, ${bounds.faults} faults`);
+  const all = searches();
+  const done = all.filter((one) => bounds.isTimeUp?.() !== true && search(one)).length;
+  if (all.length > 1) console.log(`${done} of ${all.length} searches complete, nothing broken in them`);
+}

@@ -1,33 +1,37 @@
-import type { CreateCallBudget } from '#libs/session';
-import { type Merchant, type StoreRules, storeRules } from './store-rules.js';
+import { type Clock, instantFromEpochMs } from '#libs/clock';
+import type { RecordedFailure, SessionSettings } from '#libs/session';
+import { someSettings } from '#libs/testing';
+import type { Input } from '../../libs/session/src/life.js';
+import { type Merchant, type Now, unknownMerchant } from '../../libs/session/src/merchant.js';
+import { StoreClock } from '../../libs/session/src/store-clock.js';
+import { type Answer, MERCHANT, type Question, type StoreClockReading, type StoreState } from './store-state.js';
 
-/**
- * One phase is the shortest time that matters: everything that can be done at once is done before the next one begins.
- */
-export const phases = {
-  lease: 2,
-  backOff: 1,
-  renewAfter: 2,
-  margin: 3,
-  lifetime: 4,
-  coolDown: 1,
-  /** No fault begins after this one, and every fault has ended before the next. */
-  lastFault: 4,
-  horizon: 8,
-} as const;
+/** One phase is the shortest time that matters: everything that can be done at once is done before the next begins. */
+export const PHASE_MS = 10_000;
+/** In phases. */
+export const phases = { lease: 2, renewAfter: 2, margin: 3, lifetime: 4, start: 1, lastFault: 4, horizon: 8 } as const;
+/** When the world begins, by everybody's clock. */
+const EPOCH_MS = Date.parse('2026-01-01T00:00:00.000Z');
 
-/** Either of the two windows can be the one that refuses. */
-export const budget: CreateCallBudget = [
-  { calls: 2, perMs: 2 },
-  { calls: 3, perMs: 4 },
-];
-/** Per phase. */
-export const MILLISECONDS = 10_000;
-const SEATS = 1_024;
+export const settings: SessionSettings = someSettings({
+  // A lease is five seconds longer than a hand-over and a call.
+  gatewayTimeoutMs: 5_000,
+  handoverMs: phases.lease * PHASE_MS - 10_000,
+  renewBefore: { kind: 'duration', durationMs: (phases.lifetime - phases.renewAfter) * PHASE_MS },
+  safetyMargin: { kind: 'duration', durationMs: (phases.lifetime - phases.margin) * PHASE_MS },
+  fallbackLifetimeMs: phases.lifetime * PHASE_MS,
+  foreignAuthorizerPauseMs: PHASE_MS,
+  // Either of the two can be the one that refuses.
+  budget: [
+    { calls: 3, perMs: 2 * PHASE_MS },
+    { calls: 4, perMs: 4 * PHASE_MS },
+  ],
+});
 
 export const faultKinds = [
   'request lost',
   'reply lost',
+  'reply late',
   'announcements lost',
   'forged hint',
   'refusal',
@@ -38,8 +42,10 @@ export const faultKinds = [
   'emptied',
   'crash',
   'pause',
+  'wall clock',
   'gateway down',
   'late call',
+  'session ended',
 ] as const;
 
 export type FaultKind = (typeof faultKinds)[number];
@@ -58,91 +64,93 @@ export interface Fault {
 /** A create call; the session that it makes is named by its place in the list. */
 export interface Call {
   readonly generation: number;
-  readonly isAlone: boolean;
-  readonly sentAt: number;
-  /** When its lease was granted and the call was charged to the budget: at most the length of a lease earlier. */
-  readonly grantedAt: number;
+  /** By the caller's wall clock. */
+  readonly sentWallMs: number;
+  /** Of the claim: this is what the budget counts. */
+  readonly grantedAtMs: number;
+  readonly isEarly: boolean;
   readonly state: 'sent' | 'carried out' | 'failed' | 'late' | 'dropped';
-  readonly answeredAt: number;
+  /** True time: the gateway's. */
+  readonly madeAtMs: number;
 }
 
-export interface Held {
+/** A question to the store that has not been answered yet, as far as the replica knows. */
+export interface Asked {
+  readonly question: Question;
+  readonly askedAtMs: number;
+  /** What was known of a failure when a read began. */
+  readonly failureBefore: RecordedFailure | undefined;
+  /** It is on its way, and late. */
+  readonly answer?: Answer;
+  /** The phase in which it was asked in vain. */
+  readonly triedAt?: number;
+}
+
+/** What answers of the store showed of its clock and ours, as far as it was news. */
+interface Noted {
+  readonly storeMs: number | undefined;
+  readonly ms: number;
+  readonly wallMs: number;
+}
+
+interface Rejected {
   readonly generation: number;
-  readonly session: number;
-  /** By this replica's reckoning, from which it judges renewal, margin and end. */
-  readonly answeredAt: number;
+  readonly attempts: number;
+  /** What holds its next wish up: the store's judgement of the death, or what the store has. */
+  readonly waitsFor: 'judgement' | 'read' | 'wish';
 }
 
-/** A session that its maker has to bring to the store. */
-export interface Unconfirmed extends Held {
-  readonly known: number;
-}
-
-export type Work =
-  | { readonly kind: 'idle' }
-  | { readonly kind: 'claimed'; readonly isBesideAlone: boolean; readonly fence: number; readonly endsAt: number }
-  | { readonly kind: 'calling'; readonly call: number; readonly endsAt: number; readonly known: number }
-  | { readonly kind: 'made'; readonly made: Unconfirmed; readonly endsAt: number };
-
-/**
- * Nothing depends on which seat a replica has except the order of numbers drawn by seat. So the seat is left open until
- * the first such number is drawn, and then each order of seats is tried: replicas stay alike for as long as possible.
- */
-export type Seat = number | 'open' | 'none';
-
+/** One process: the record of its merchant, and what its driver has under way. */
 export interface Replica {
   readonly state: 'up' | 'paused' | 'crashed';
   /** A process that starts again is a different owner. */
   readonly epoch: number;
-  readonly work: Work;
-  readonly held?: Held;
-  /** The highest generation that it has made, opened or called for. */
-  readonly floor: number;
-  /**
-   * Keeps its numbers apart from those of others; a process has none before it has been answered for the first time.
-   */
-  readonly seat: Seat;
-  readonly unconfirmed?: Unconfirmed;
-  /** Its session was made beside another one, and one newer than this settles which of them counts. */
-  readonly settles: number;
-  /** There is something to read. An announcement on its way is no different from a read that has not begun. */
-  readonly isHinted: boolean;
-  /** Its connection for announcements is down. */
-  readonly isDeaf: boolean;
-  /** In this phase it was told to wait, or got no answer at all. */
-  readonly hasAsked: boolean;
+  readonly merchant: Merchant;
+  readonly asked: readonly Asked[];
+  /** Its consumers are asked to hold their calls. */
+  readonly isHandingOver: boolean;
+  /** Its create call. */
+  readonly call?: number;
+  readonly wantsRead: boolean;
+  /** Enrolled and read since the store last failed. */
+  readonly isSynced: boolean;
+  /** The store has failed it, and not only by losing a message. */
+  readonly wasLeftAlone: boolean;
   /** It has just come to the store: any other that has something to tell it goes first. */
   readonly letsOthersOffer: boolean;
-  readonly silentSince?: number;
-  readonly watched?: { readonly mark: string; readonly until: number };
+  /** In this phase it was told to wait, or got no answer at all. */
+  readonly hasAsked: boolean;
+  /** So were its readers, and its consumers. */
+  readonly hasDemanded: boolean;
+  readonly hasReported: boolean;
+  /** Its connection for announcements is down. */
+  readonly isDeaf: boolean;
+  readonly wallOffsetMs: number;
+  readonly noted: readonly Noted[];
+  /** A consumer waits for something newer than this. */
+  readonly rejected?: Rejected;
 }
 
-/**
- * Create calls that were not due. `alone`: without a lease, beside another one; `besideAlone`: under a lease, while
- * some replica had made a session without one, or was about to, and nobody could know; `settling`: nobody knew which of
- * two sessions lives; `reported`: a consumer found its session dead; `leased`: all others.
- */
-export type ExtraCalls = Readonly<Record<'leased' | 'alone' | 'besideAlone' | 'settling' | 'reported', number>>;
+/** Create calls that were not due: `reported` because a consumer found its session dead. */
+export type ExtraCalls = Readonly<Record<'leased' | 'reported', number>>;
 
 export interface World {
+  /** In phases. */
   readonly time: number;
   readonly clockOffset: number;
-  readonly store: Merchant;
+  readonly store: StoreState;
   /** The store without its last write: what a failover goes back to. */
-  readonly lagging?: Merchant;
+  readonly lagging?: { readonly store: StoreState } | undefined;
   /** How many leases were ever granted. */
   readonly grants: number;
-  /** The seats that are known, including those of dead processes, in order. */
-  readonly seats: readonly number[];
   readonly storeState: 'answers' | 'refuses' | 'silent';
   readonly isGatewayDown: boolean;
   readonly calls: readonly Call[];
-  /** The session that the gateway accepts: a place in `calls`. */
+  /** The session that the gateway accepts, a place in `calls`; -1 if it has ended the last one itself. */
   readonly live: number;
   readonly replicas: readonly Replica[];
   readonly faults: readonly Fault[];
   readonly faultsLeft: number;
-  /** Calls that replaced a session which was alive, not due and known to some replica, by cause. */
   readonly extraCalls: ExtraCalls;
 }
 
@@ -152,144 +160,81 @@ export interface Action {
   readonly world: World;
 }
 
-/** What a replica decides for itself, one by one, so that each decision can be broken on purpose. */
-export interface ReplicaRules {
-  readonly floorOf: (replica: Replica) => number;
-  /** What a replica has seen, after an announcement of `generation`. */
-  readonly floorAfterHint: (floor: number, generation: number) => number;
-  readonly keepsHint: (replica: Replica) => boolean;
-  readonly readsAfterGap: boolean;
-  readonly offersTo: (stored: number, held: number) => boolean;
-  readonly offersUnconfirmed: boolean;
-  readonly adoptsBeforePublishing: boolean;
-  readonly namesWhatItWatched: boolean;
-  readonly saysThatItCalled: boolean;
-  readonly takesForSilence: (state: World['storeState']) => boolean;
-  readonly settlesContested: boolean;
-  readonly aloneGeneration: (floor: number, seat: number) => number;
-  /** What a claim gives as its floor, so that a fence derived from it is one of the seat's own. */
-  readonly floorOfSeat: (floor: number, seat: number) => number;
-  readonly letsOthersOffer: boolean;
-  /** When the gateway answered, from the session itself and from the age that the store reported. */
-  readonly answeredAt: (times: { created: number; time: number; age: number }) => number;
-  readonly mayCallAt: (time: number, leaseEndsAt: number) => boolean;
+export const msOf = ({ time }: Pick<World, 'time'>): number => EPOCH_MS + time * PHASE_MS;
+export const clockOf = (world: World): number => msOf(world) + world.clockOffset * PHASE_MS;
+export const readingOf = (world: World): StoreClockReading => ({ ms: clockOf(world), grants: world.grants });
+export const ownerOf = (world: World, at: number): string => `${at}.${world.replicas[at]?.epoch ?? 0}`;
+/** The sessions of this world are named by the call that made them. */
+export const callOf = (authToken: string): number => Number(authToken);
+
+export function changed(world: World, at: number, by: Partial<Replica>): World {
+  return { ...world, replicas: world.replicas.map((one, index) => (index === at ? { ...one, ...by } : one)) };
 }
 
-export interface Rules {
-  readonly store: StoreRules;
-  readonly replica: ReplicaRules;
-  /** What a replica does if the store stays silent beyond its margin. */
-  readonly onStoreOutage: 'fail' | 'authorize';
-}
-
-/** Every seat owns one number in this many, of either kind. */
-const STEP = 2 * SEATS;
-
-function firstAbove(above: number, residue: number): number {
-  const least = above + 1;
-  return least + ((((residue - least) % STEP) + STEP) % STEP);
-}
-
-/** A fence seeded from a clock at or beyond this is the same for every seat. */
-export const beyondSeats = (floor: number): number => floor + STEP + 2;
-
-export const replicaRules: ReplicaRules = {
-  floorOf: ({ floor }) => floor,
-  floorAfterHint: (floor) => floor,
-  keepsHint: () => true,
-  readsAfterGap: true,
-  offersTo: (stored, held) => held > stored,
-  offersUnconfirmed: true,
-  adoptsBeforePublishing: true,
-  namesWhatItWatched: true,
-  saysThatItCalled: true,
-  takesForSilence: (state) => state === 'silent',
-  settlesContested: true,
-  aloneGeneration: (floor, seat) => firstAbove(floor, 2 * seat + 1),
-  floorOfSeat: (floor, seat) => firstAbove(floor, 2 * seat) - 1,
-  letsOthersOffer: true,
-  answeredAt: ({ created, time, age }) => Math.min(created, time - age),
-  mayCallAt: (time, leaseEndsAt) => time < leaseEndsAt,
-};
-
-export const rulesWith = (onStoreOutage: Rules['onStoreOutage']): Rules => ({
-  store: storeRules,
-  replica: replicaRules,
-  onStoreOutage,
-});
-
-export const clockOf = ({ time, clockOffset }: World): number => time + clockOffset;
-/**
- * The store's clock as fences are seeded from it. A phase has many milliseconds, and no two leases are granted in the
- * same one: two grants in one millisecond, on either side of a lost write, are beyond this specification.
- */
-export const millisecondsOf = (world: World): number => clockOf(world) * MILLISECONDS + 2 * world.grants;
-export const ownerOf = (world: World, replica: number): string => `${replica}.${world.replicas[replica]?.epoch ?? 0}`;
-
-/** By the replica's reckoning the session can still be used. */
-export const isServed = (held: Held | undefined, time: number): held is Held =>
-  held !== undefined && time < held.answeredAt + phases.lifetime;
-
-/** Seats for a replica without one that counts yet: one before, between or after each of those that are known. */
-export function seatsFor({ seats }: World, seat: Seat): readonly number[] {
-  if (typeof seat === 'number') return [seat];
-  const bounds = [-1, ...seats, SEATS];
-  return bounds.slice(1).map((above, at) => Math.floor(((bounds[at] ?? 0) + above) / 2));
-}
-
-/** The world in which the replica has this seat. */
-export function seated(world: World, replica: number, seat: number): World {
-  if (world.seats.includes(seat)) return world;
-  const seats = [...world.seats, seat].sort((a, b) => a - b);
-  return { ...changed(world, replica, { seat }), seats };
-}
-
-export function changed(world: World, replica: number, by: Partial<Replica>): World {
-  return { ...world, replicas: world.replicas.map((one, index) => (index === replica ? { ...one, ...by } : one)) };
-}
-
-const FIRST_GENERATION = 2;
-
-/** Every replica holds the first session, which is as old as the world. */
-export function newWorld(replicas: number, faults: number): World {
-  const held: Held = { generation: FIRST_GENERATION, session: 0, answeredAt: 0 };
-  const length = phases.renewAfter;
-  const due = { mark: 'due:2:0', endsAt: length, length };
-  const replica: Replica = {
-    state: 'up',
-    epoch: 0,
-    work: { kind: 'idle' },
-    held,
-    floor: FIRST_GENERATION,
-    seat: 'open',
-    settles: 0,
-    isHinted: false,
-    isDeaf: false,
-    hasAsked: false,
-    letsOthersOffer: false,
-    watched: { mark: due.mark, until: length },
+/** The replica's own judge of clocks, as what it was told has made it. */
+export function storeClockOf({ noted, wallOffsetMs }: Replica, nowMs: number): StoreClock {
+  let [ms, wallMs] = [noted[0]?.ms ?? nowMs, noted[0]?.wallMs ?? nowMs + wallOffsetMs];
+  const clock: Clock = {
+    now: () => instantFromEpochMs(wallMs),
+    monotonicMs: () => ms,
+    schedule: () => ({ cancel: () => undefined }),
   };
+  const storeClock = new StoreClock(clock);
+  for (const one of noted) {
+    [ms, wallMs] = [one.ms, one.wallMs];
+    if (one.storeMs === undefined) storeClock.believeMonotonic();
+    else storeClock.note(instantFromEpochMs(one.storeMs), ms);
+  }
+  [ms, wallMs] = [nowMs, nowMs + wallOffsetMs];
+  return storeClock;
+}
+
+/** Notes what an answer shows; nothing if it shows what the last one did. */
+export function noting(noted: readonly Noted[], one: Noted): readonly Noted[] {
+  const last = noted.at(-1);
+  const isSame = (left: number | undefined, right: number | undefined): boolean =>
+    (left ?? NaN) - (last?.ms ?? 0) === (right ?? NaN) - one.ms;
+  if (last === undefined) return one.storeMs === undefined ? noted : [one];
+  const saysTheSame = one.storeMs === undefined || isSame(last.storeMs, one.storeMs);
+  return saysTheSame && isSame(last.wallMs, one.wallMs) ? noted : [...noted, one];
+}
+
+export function nowOf(world: World, at: number): Now {
+  const ms = msOf(world);
+  const replica = world.replicas[at];
+  const wallOffsetMs = replica?.wallOffsetMs ?? 0;
+  const hasSteadyWall = replica?.noted.every((one) => one.wallMs - one.ms === wallOffsetMs) ?? true;
   return {
-    time: 0,
-    clockOffset: 0,
-    store: {
-      fence: FIRST_GENERATION,
-      session: { generation: FIRST_GENERATION, identity: '0', answeredAt: 0, isContested: false },
-      due,
-      failures: 0,
-      calls: [0],
-    },
-    grants: 2,
-    seats: [],
-    storeState: 'answers',
-    isGatewayDown: false,
-    calls: [
-      { generation: FIRST_GENERATION, isAlone: false, sentAt: 0, grantedAt: 0, state: 'carried out', answeredAt: 0 },
-    ],
-    live: 0,
-    replicas: Array.from({ length: replicas }, () => replica),
-    faults: [],
-    faultsLeft: faults,
-    extraCalls: { leased: 0, alone: 0, besideAlone: 0, settling: 0, reported: 0 },
+    ms,
+    wall: instantFromEpochMs(ms + wallOffsetMs),
+    suspectMs: hasSteadyWall || replica === undefined ? 0 : storeClockOf(replica, ms).suspectMs,
+    chance: 0,
+    settings,
+    trouble: undefined,
+    graceMs: replica?.letsOthersOffer === true ? 1_500 : 0,
+    isStopping: false,
   };
 }
+
+/** A process that has just started. */
+export function freshReplica(epoch: number, wallOffsetMs: number): Replica {
+  return {
+    state: 'crashed',
+    epoch,
+    merchant: unknownMerchant(MERCHANT),
+    asked: [],
+    isHandingOver: false,
+    wantsRead: false,
+    isSynced: false,
+    wasLeftAlone: false,
+    letsOthersOffer: false,
+    hasAsked: false,
+    hasDemanded: false,
+    hasReported: false,
+    isDeaf: false,
+    wallOffsetMs,
+    noted: [],
+  };
+}
+
+export type { Input };

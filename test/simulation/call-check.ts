@@ -112,19 +112,12 @@ export class CallCheck {
 
   #allowance(merchant: string): number {
     const { scenario } = this.#parts;
-    if (this.#mayCallAlone()) return Infinity;
     const begun = this.#begun.filter(({ fault }) => concerns(fault, merchant));
     const wrongClocks = scenario.wallOffsetsMs.filter((offsetMs) => offsetMs !== 0).length;
     return begun.reduce((sum, { fault, leased }) => sum + allowanceOf(fault, leased.has(merchant)), wrongClocks);
   }
 
-  #mayCallAlone(): boolean {
-    if (this.#parts.scenario.onStoreOutage === 'fail') return false;
-    return this.#begun.some(({ fault }) => fault.kind === 'store_silent' || fault.kind === 'network');
-  }
-
   #storeCountsAll(): boolean {
-    if (this.#mayCallAlone()) return false;
     const forgetful: readonly string[] = ['store_emptied', 'store_failover', 'store_clock', 'record_damaged'];
     return !this.#begun.some(({ fault }) => forgetful.includes(fault.kind));
   }
@@ -161,8 +154,8 @@ export class CallCheck {
 
 /**
  * A store that forgets a claim while a call is made under it, or whose clock runs past the end of the claim, cannot
- * keep the next claimant from calling; then nobody can tell which of the two sessions was made last, and one more
- * renewal settles it.
+ * keep the next claimant from calling; then the session that was made last may be the one that nobody takes for the
+ * newest, and a consumer's report leads to one more.
  */
 function allowanceOf(fault: Fault, wasLeased: boolean): number {
   const forgetsLeases =

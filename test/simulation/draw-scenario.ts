@@ -154,7 +154,6 @@ export function drawScenario(options: DrawOptions): Scenario {
     ...timing,
     gatewayLatencyMs: random.oneOf([20, 80, 300]),
     budget: random.oneOf([BY_DEFAULT, BY_DEFAULT, [{ calls: 4, perMs: 40_000 }]]),
-    onStoreOutage: random.oneOf(['fail', 'fail', 'authorize'] as const),
     wallOffsetsMs: Array.from({ length: replicas }, () =>
       clocksAreOff && random.chance(0.5) ? random.whole(-5_000, 5_000) : 0,
     ),

@@ -14,8 +14,7 @@ export type Invariant =
   | 'no rejection is unhandled'
   | 'no timer is left after the stop'
   | 'nothing is broken'
-  | 'every loop has a pace'
-  | 'the store does as specified';
+  | 'every loop has a pace';
 
 export interface Violation {
   readonly invariant: Invariant;

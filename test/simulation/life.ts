@@ -200,7 +200,6 @@ function merchantsOf(scenario: Scenario): ReplicaPortsOf['merchants'] {
     gatewayTimeoutMs: scenario.gatewayTimeoutMs,
     fallbackLifetimeMs: scenario.lifetimeMs,
     budget: scenario.budget,
-    onStoreOutage: scenario.onStoreOutage,
     supersedes: true,
     handoverMs: scenario.handoverMs ?? 0,
   });

@@ -8,7 +8,6 @@ import { REGRESSIONS } from './regression-cases.js';
 import type { Scenario } from './scenario.js';
 import { shrink } from './shrink.js';
 import { type Outcome, simulate } from './simulation.js';
-import { stores } from './stores.js';
 
 const TOLD_LINES = 60;
 const PROGRESS_EVERY = 500;
@@ -44,7 +43,7 @@ async function main(): Promise<number> {
   let [played, failed] = [0, 0];
   for (let seed = first; seed < first + Number(values.seeds); seed += 1) {
     const scenario = drawScenario({ seed, ...options });
-    const outcome = await simulate(scenario, { ...stores, keepsTrace: values.trace });
+    const outcome = await simulate(scenario, { keepsTrace: values.trace });
     add(totals, outcome);
     played += 1;
     if (values.trace) console.log(outcome.trace.join('\n'));
@@ -67,9 +66,9 @@ async function main(): Promise<number> {
 async function report(scenario: Scenario, violation: Violation): Promise<void> {
   console.log(`seed ${scenario.seed}: ${violation.invariant} (${Math.round(violation.atMs)} ms)`);
   const play = async (candidate: Scenario): Promise<Violation | undefined> =>
-    (await simulate(candidate, stores)).violation;
+    (await simulate(candidate)).violation;
   const shrunk = await shrink(scenario, violation, play);
-  const { violation: found, trace } = await simulate(shrunk, { ...stores, keepsTrace: true });
+  const { violation: found, trace } = await simulate(shrunk, { keepsTrace: true });
   console.log(`  ${found?.detail}`);
   console.log(`  shrunk from ${scenario.faults.length} faults to ${shrunk.faults.length}:`);
   console.log(JSON.stringify(shrunk));

@@ -1,10 +1,9 @@
 import type { Clock } from '#libs/clock';
 import type { SessionStore } from '#libs/session';
-import { MemorySessionStore } from '#libs/store';
 import type { Invariant } from './judge.js';
 import type { ReplicaPortsOf } from './life.js';
 import type { SimulationOptions } from './simulation.js';
-import { SpecifiedSteps } from './specified-steps.js';
+import { memoryStore } from './store-server.js';
 
 /** A mistake that someone might make, and what it breaks. */
 export interface PlantedMistake {
@@ -33,19 +32,15 @@ function altered(store: SessionStore, change: (store: SessionStore) => Partial<S
   return { ...same, ...change(store) };
 }
 
-const memoryStore = (clock: Clock): SessionStore => new MemorySessionStore({ clock });
-
 const inStore = (change: (store: SessionStore) => Partial<SessionStore>): SimulationOptions => ({
   makeStore: (clock) => altered(memoryStore(clock), change),
 });
 
 const inAdapter = (change: (store: SessionStore) => Partial<SessionStore>): SimulationOptions => ({
-  makeStore: memoryStore,
   alter: (ports) => ({ ...ports, store: altered(ports.store, change) }),
 });
 
 const inReplica = (alter: (ports: ReplicaPortsOf) => Partial<ReplicaPortsOf>): SimulationOptions => ({
-  makeStore: memoryStore,
   alter: (ports) => ({ ...ports, ...alter(ports) }),
 });
 
@@ -65,7 +60,6 @@ const claimsWithoutFloor = (store: SessionStore): Partial<SessionStore> => ({
  * replicas that do not wait for what others have to say.
  */
 export const withoutFloor: SimulationOptions = {
-  makeStore: memoryStore,
   alter: (ports) => ({ ...ports, graceMs: 0, store: altered(ports.store, claimsWithoutFloor) }),
 };
 
@@ -81,16 +75,6 @@ export const plantedMistakes: readonly PlantedMistake[] = [
           : result;
       },
     })),
-  },
-  {
-    name: 'a store that forgets why an attempt failed',
-    breaks: 'the store does as specified',
-    options: {
-      ...inStore((store) => ({
-        release: (lease, { called, nextDueInMs }) => store.release(lease, { called, nextDueInMs }),
-      })),
-      makeSpecified: () => new SpecifiedSteps(),
-    },
   },
   {
     name: 'a replica that hears no announcement',

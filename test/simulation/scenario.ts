@@ -3,7 +3,6 @@ import type { CreateCallBudget } from '#libs/session';
 /** The operations of the two ports at which a replica can be stopped. */
 export const portOperations = [
   'enrol',
-  'seat',
   'due',
   'claim',
   'publish',
@@ -89,7 +88,6 @@ export interface Scenario {
   readonly gatewayTimeoutMs: number;
   readonly gatewayLatencyMs: number;
   readonly budget: CreateCallBudget;
-  readonly onStoreOutage: 'authorize' | 'fail';
   /** If left out, renewals are not handed over. */
   readonly handoverMs?: number;
   /** How far off each replica's wall clock is from the beginning. */

@@ -14,8 +14,6 @@ const FOLLOWERS_REACH_MS = 1_000;
 const MAX_UNREAD_MS = 4_000;
 /** However often a merchant's sessions are rejected, only one is created for that in this time. */
 const COOL_DOWN_MS = 10_000;
-/** Sessions made alone may have ended each other: one more renewal settles which of them counts. */
-const SETTLING_MS = 12_000;
 
 const leavesLeases: ReadonlySet<string> = new Set<Fault['kind']>([
   'pause',
@@ -61,7 +59,6 @@ export class ServingCheck {
       // What was sent during the fault may arrive this much later.
       this.#excuse(merchant, world.nowMs + ('lateMs' in fault ? 2 * fault.lateMs : 0));
       if (leavesLeases.has(fault.kind)) this.#excuse(merchant, leases.endsAtMs(merchant));
-      if (this.#mayHaveCalledAlone(fault)) this.#excuse(merchant, world.nowMs + SETTLING_MS);
     }
   }
 
@@ -141,10 +138,6 @@ export class ServingCheck {
     const { weather, calls } = this.#parts;
     if (weather.concerning(merchant)) return Infinity;
     return Math.max(this.#excused.get(merchant) ?? 0, life.awakeSinceMs, calls.budgetFreeAtMs(merchant));
-  }
-
-  #mayHaveCalledAlone({ kind }: Fault): boolean {
-    return this.#parts.scenario.onStoreOutage === 'authorize' && (kind === 'store_silent' || kind === 'network');
   }
 
   #excuse(merchant: string, untilMs: number): void {

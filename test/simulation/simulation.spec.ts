@@ -5,14 +5,13 @@ import { regressionCases } from './regression-cases.js';
 import type { Fault, Scenario } from './scenario.js';
 import { shrink } from './shrink.js';
 import { simulate, type SimulationOptions } from './simulation.js';
-import { stores } from './stores.js';
 
 /** What a change breaks at once; `npm run simulate:faults` plays thousands. */
 const SEEDS = 24;
 const SEEDS_PER_MISTAKE = 60;
 const run = { forMs: 60_000, replicas: 3 };
 
-async function violationOf(scenario: Scenario, options: SimulationOptions): Promise<Violation | undefined> {
+async function violationOf(scenario: Scenario, options?: SimulationOptions): Promise<Violation | undefined> {
   return (await simulate(scenario, options)).violation;
 }
 
@@ -20,7 +19,7 @@ describe('replicas under seeded faults', () => {
   it(`keep every invariant in ${SEEDS} schedules`, async () => {
     const failed: unknown[] = [];
     for (let seed = 1; seed <= SEEDS; seed += 1) {
-      const violation = await violationOf(drawScenario({ seed, ...run }), stores);
+      const violation = await violationOf(drawScenario({ seed, ...run }));
       if (violation !== undefined) failed.push({ seed, ...violation });
     }
     expect(failed).toEqual([]);
@@ -28,15 +27,15 @@ describe('replicas under seeded faults', () => {
 
   it('do the same again for the same seed, to the last event', async () => {
     const scenario = drawScenario({ seed: 7, ...run });
-    const first = await simulate(scenario, { ...stores, keepsTrace: true });
-    const second = await simulate(scenario, { ...stores, keepsTrace: true });
+    const first = await simulate(scenario, { keepsTrace: true });
+    const second = await simulate(scenario, { keepsTrace: true });
     expect(first.trace.length).toBeGreaterThan(100);
     expect(second.trace).toEqual(first.trace);
     expect(second.figures).toEqual(first.figures);
   });
 
   it.each(regressionCases())('have not unlearned $name', async ({ scenario }) => {
-    expect(await violationOf(scenario, stores)).toBeUndefined();
+    expect(await violationOf(scenario)).toBeUndefined();
   });
 });
 

@@ -40,8 +40,8 @@ export class StoreLink implements SessionStore {
     return this.#ask({ operation: 'enrol', args });
   }
 
-  seat(...args: ArgumentsOf<'seat'>): Promise<ResultOf<'seat'>> {
-    return this.#ask({ operation: 'seat', args });
+  seat(): Promise<number> {
+    return Promise.reject(new Error('nobody asks for a seat any more'));
   }
 
   due(...args: ArgumentsOf<'due'>): Promise<ResultOf<'due'>> {

@@ -1,13 +1,15 @@
 import { type Clock, instantFromEpochMs } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import type { Announcement, SessionStore, StoredState } from '#libs/session';
+import { MemorySessionStore } from '#libs/store';
 import { WORLD_EPOCH_MS } from './replica-process.js';
-import type { SpecifiedSteps } from './specified-steps.js';
 import { type AppliedCall, perform, type StoreCall, writes } from './store-calls.js';
 import type { VirtualWorld } from './virtual-world.js';
 import type { Weather } from './weather.js';
 
 export type MakeStore = (clock: Clock) => SessionStore;
+
+export const memoryStore: MakeStore = (clock) => new MemorySessionStore({ clock });
 
 export type StoreAnswer =
   { readonly kind: 'answered'; readonly applied: AppliedCall } | { readonly kind: 'failed'; readonly error: unknown };
@@ -15,8 +17,6 @@ export type StoreAnswer =
 /** Watches what the store does, and is told of every step that it answered. */
 export interface StoreWitness {
   applied(call: AppliedCall): void;
-  /** A step for which the specification has a different result. */
-  differs(difference: string): void;
 }
 
 export interface StoreServerParts {
@@ -24,8 +24,6 @@ export interface StoreServerParts {
   readonly weather: Weather;
   readonly witness: StoreWitness;
   readonly makeStore: MakeStore;
-  /** Takes every step alongside the tested store, if there is one. */
-  readonly makeSpecified?: () => SpecifiedSteps;
 }
 
 interface LoggedWrite {
@@ -64,11 +62,9 @@ export class StoreServer {
   #replayingAtMs: number | undefined;
   #log: LoggedWrite[] = [];
   #tested: SessionStore;
-  readonly #specified: SpecifiedSteps | undefined;
 
   constructor(parts: StoreServerParts) {
     this.#parts = parts;
-    this.#specified = parts.makeSpecified?.();
     this.#tested = this.#rebuilt();
   }
 
@@ -117,10 +113,7 @@ export class StoreServer {
   }
 
   async #apply(call: StoreCall): Promise<AppliedCall> {
-    const differenceFrom = this.#specified?.take(call, this.#timeMs());
     const applied = await perform(this.#tested, call);
-    const difference = differenceFrom?.(applied);
-    if (difference !== undefined) this.#parts.witness.differs(`${difference} (${JSON.stringify(call.args)})`);
     // The tested store knows none of the replicas, only this server.
     if (applied.operation === 'announce') return { ...applied, result: this.#listeners.size };
     return this.#withDamage(applied);
@@ -170,8 +163,6 @@ export class StoreServer {
       if (tested !== this.#tested) return;
       for (const listener of [...this.#listeners]) listener(announcement);
     });
-    this.#specified?.startOver();
-    for (const { call, atMs } of this.#log) this.#specified?.take(call, atMs);
     return tested;
   }
 

@@ -1,0 +1,351 @@
+import { instantFromEpochMs } from '#libs/clock';
+import type { IssuedSession, RenewalOutcome, ReportResult } from '#libs/session';
+import { GatewayFailure } from '#libs/session';
+import { aServerPublicKey } from '#libs/testing';
+import { floorOf } from '../../libs/session/src/generations.js';
+import { type Effect, type Input, step } from '../../libs/session/src/life.js';
+import { generationOf, knownOf, untilRenewalMsOf, verdictOn } from '../../libs/session/src/merchant.js';
+import { type Answer, isDue, type Question } from './store-state.js';
+import {
+  type Action,
+  type Asked,
+  type Call,
+  changed,
+  clockOf,
+  type ExtraCalls,
+  msOf,
+  noting,
+  nowOf,
+  ownerOf,
+  PHASE_MS,
+  phases,
+  type Replica,
+  storeClockOf,
+  type World,
+} from './world.js';
+
+/** The store's list and a replica's own count of a session's age do not agree to the millisecond. */
+const EARLY_MS = 250;
+
+// ---- One input, as the driver feeds it: what `step` says is done at once, or is under way
+
+export function feed(world: World, at: number, input: Input): World {
+  const replica = world.replicas[at];
+  if (replica === undefined || replica.state === 'crashed') return world;
+  const { merchant, effects } = step(replica.merchant, input, nowOf(world, at));
+  return effects.reduce((after, effect) => performed(after, at, effect), changed(world, at, { merchant }));
+}
+
+function performed(world: World, at: number, effect: Effect): World {
+  switch (effect.do) {
+    case 'enter':
+      return feed(world, at, { on: 'admitted' });
+    case 'claim': {
+      const owner = ownerOf(world, at);
+      const request = { ...effect.request, owner, floor: floorOf(owner, effect.request.floor) };
+      return asks(world, at, { ask: 'claim', request });
+    }
+    case 'create':
+      return calls(world, at);
+    case 'publish': {
+      const { lease, publication, afterMs } = effect;
+      return asks(world, at, { ask: 'publish', lease, publication }, afterMs > 0 && world.storeState !== 'answers');
+    }
+    case 'release':
+      return asks(world, at, { ask: 'release', lease: effect.lease, release: effect.release });
+    case 'offer':
+      return asks(world, at, { ask: 'offer', publication: effect.offer });
+    case 'report':
+      return asks(world, at, { ask: 'report', report: effect.report, atMs: effect.atMs });
+    case 'read':
+      return changed(world, at, { wantsRead: true });
+    case 'resync':
+      return changed(world, at, { isSynced: false });
+    case 'end':
+      return ended(world, at, effect);
+    case 'hand_over':
+      return changed(world, at, { isHandingOver: true });
+    case 'hurry':
+    case 'say':
+    case 'emit':
+      return world;
+  }
+}
+
+/** @param inVain what it was asked just now, it is asked again only in the next phase, or when the store is back */
+export function asks(world: World, at: number, question: Question, inVain = false): World {
+  const replica = world.replicas[at];
+  if (replica === undefined) return world;
+  const failureBefore = replica.merchant.failure;
+  const asked: Asked = { question, askedAtMs: msOf(world), failureBefore, ...(inVain ? { triedAt: world.time } : {}) };
+  return changed(world, at, { asked: [...replica.asked, asked] });
+}
+
+function ended(world: World, at: number, { result }: Extract<Effect, { do: 'end' }>): World {
+  const { rejected, merchant } = world.replicas[at] as Replica;
+  if (rejected?.waitsFor !== 'wish') return world;
+  const { generation, attempts } = rejected;
+  const isNewer = generationOf(merchant) > generation;
+  if (!isNewer && attempts < MAX_ATTEMPTS && mayBeWishedAgain.has(result.kind)) {
+    // What another replica has published is read first.
+    const isAhead = result.kind === 'already_newer' || result.kind === 'lost';
+    const again = { generation, attempts: attempts + 1, waitsFor: 'read' } as const;
+    const waiting = changed(world, at, { rejected: again });
+    return isAhead ? changed(waiting, at, { wantsRead: true }) : wishing(waiting, at, 'read');
+  }
+  const after = gone(world, at, 'rejected');
+  return isNewer ? after : feed(after, at, { on: 'unreplaced', generation, result });
+}
+
+/** The attempt that a report joins may have been made for a lesser wish. */
+const MAX_ATTEMPTS = 2;
+const mayBeWishedAgain: ReadonlySet<string> = new Set(['renewed', 'already_newer', 'lost', 'not_due']);
+
+function gone(world: World, at: number, name: 'rejected' | 'call'): World {
+  const { [name]: _over, ...rest } = world.replicas[at] as Replica;
+  return { ...world, replicas: world.replicas.map((one, index) => (index === at ? rest : one)) };
+}
+
+// ---- The create call
+
+/** The consumers' running calls take no longer than they may; nobody waits for those of a paused process. */
+function handedOver(world: World, at: number): Action {
+  const after = feed(changed(world, at, { isHandingOver: false }), at, { on: 'handed_over' });
+  return { label: `the consumers of ${at} hold their calls`, world: after };
+}
+
+export const isLiveDue = (world: World): boolean =>
+  world.live < 0 || msOf(world) >= (world.calls[world.live]?.madeAtMs ?? 0) + phases.renewAfter * PHASE_MS;
+
+function calls(world: World, at: number): World {
+  const { merchant } = world.replicas[at] as Replica;
+  const { phase } = merchant;
+  if (phase.at !== 'calling') throw new Error('a call is made in its own phase');
+  const { wish, lease, endsAtMs } = phase;
+  const call: Call = {
+    generation: lease.fence,
+    grantedAtMs: endsAtMs - lease.remainingMs,
+    sentWallMs: msOf(world) + (world.replicas[at]?.wallOffsetMs ?? 0),
+    isEarly: wish.coolDownMs > 0 || wish.cutsShort !== undefined,
+    state: 'sent',
+    madeAtMs: 0,
+  };
+  // It is needed if the live session is due, and no other call is about to end it.
+  const isNeeded = isLiveDue(world) && world.calls.every(({ state }) => state !== 'sent');
+  const kind: keyof ExtraCalls = wish.trigger === 'rejection' ? 'reported' : 'leased';
+  const extraCalls = isNeeded ? world.extraCalls : { ...world.extraCalls, [kind]: world.extraCalls[kind] + 1 };
+  const after = changed(world, at, { call: world.calls.length });
+  return { ...after, calls: [...world.calls, call], extraCalls };
+}
+
+/** As the gateway answers: its own moment of expiry, and its own clock. */
+export function issuedBy(world: World, at: number, index: number): IssuedSession {
+  const { madeAtMs, sentWallMs } = world.calls[index] as Call;
+  const wallOffsetMs = world.replicas[at]?.wallOffsetMs ?? 0;
+  return {
+    authToken: String(index),
+    deviceId: 'device',
+    serverPublic: aServerPublicKey(),
+    clientKeyThumbprint: 'thumbprint',
+    expiresAt: instantFromEpochMs(madeAtMs + phases.lifetime * PHASE_MS),
+    gatewayDate: instantFromEpochMs(madeAtMs),
+    sentAt: instantFromEpochMs(sentWallMs),
+    receivedAt: instantFromEpochMs(msOf(world) + wallOffsetMs),
+  };
+}
+
+export function callAnswered(world: World, at: number, outcome: 'created' | RenewalOutcome): World {
+  const { call = -1 } = world.replicas[at] as Replica;
+  const free = gone(world, at, 'call');
+  if (outcome === 'created') return feed(free, at, { on: 'created', issued: issuedBy(world, at, call) });
+  const kind = outcome === 'timeout' ? 'timeout' : 'transient';
+  return feed(free, at, { on: 'not_created', failure: failures[kind] });
+}
+
+/** One of each: they are compared by what they are. */
+const failures = {
+  timeout: new GatewayFailure({ kind: 'timeout', detail: 'no answer within the timeout' }),
+  transient: new GatewayFailure({ kind: 'transient', detail: 'the gateway answered 503' }),
+};
+
+// ---- Answers of the store, and what becomes of a question without one
+
+export function without(world: World, at: number, asked: Asked): World {
+  const all = world.replicas[at]?.asked ?? [];
+  return changed(world, at, { asked: all.filter((one) => one !== asked) });
+}
+
+export function answered(before: World, at: number, asked: Asked, answer: Answer): World {
+  const world = cameBack(before, at);
+  switch (answer.ask) {
+    case 'claim': {
+      const { result } = answer;
+      if (result.kind !== 'claimed') return feed(world, at, { on: 'refused', refusal: result });
+      return feed(world, at, { on: 'claimed', lease: result.lease });
+    }
+    case 'publish':
+      return feed(world, at, { on: 'published', answer: answer.result });
+    case 'release':
+      return world;
+    case 'offer':
+      return feed(world, at, { on: 'offered', generation: offered(asked), answer: answer.result });
+    case 'report':
+      return reported(world, at, asked, answer.result);
+    case 'read':
+    case 'sync': {
+      const synced = answer.ask === 'sync' ? { isSynced: true, letsOthersOffer: true } : {};
+      const heard = changed(world, at, synced);
+      return wasRead(heard, at, asked, answer);
+    }
+  }
+}
+
+/** The first answer after an outage: others may have something to tell. */
+function cameBack(world: World, at: number): World {
+  if (world.replicas[at]?.wasLeftAlone !== true) return world;
+  return changed(world, at, { wasLeftAlone: false, letsOthersOffer: true });
+}
+
+function wasRead(world: World, at: number, asked: Asked, { result }: Extract<Answer, { ask: 'read' | 'sync' }>): World {
+  const replica = world.replicas[at] as Replica;
+  const ms = msOf(world);
+  const before = storeClockOf(replica, ms);
+  const storeMs = clockOf(world);
+  const verdict = before.note(instantFromEpochMs(storeMs), asked.askedAtMs);
+  const noted = noting(replica.noted, { storeMs, ms, wallMs: ms + replica.wallOffsetMs });
+  let after = noted === replica.noted ? world : changed(world, at, { noted });
+  if (verdict.kind !== 'agreed') {
+    after = feed(after, at, { on: 'slept', forMs: verdict.kind === 'suspended' ? verdict.forMs : 0 });
+  }
+  const { stored } = result;
+  const wayMs = ms - asked.askedAtMs;
+  const ageMs = stored.kind === 'session' ? before.ageMs(stored.ageMs, stored.session.createdAt) + wayMs : 0;
+  const read = feed(after, at, { on: 'stored', state: result, ageMs, failureBefore: asked.failureBefore });
+  return wishing(read, at, 'read');
+}
+
+/** The adapter gives up: the question may have been applied. */
+export function unanswered(before: World, at: number, asked: Asked): World {
+  const { question } = asked;
+  const isDown = before.storeState !== 'answers';
+  const world = isDown ? changed(before, at, { wasLeftAlone: true }) : before;
+  switch (question.ask) {
+    case 'claim':
+      return feed(world, at, { on: 'unclaimed' });
+    case 'publish':
+      return feed(world, at, { on: 'unpublished', isLast: false });
+    case 'release':
+      return world;
+    case 'offer':
+      return feed(world, at, { on: 'offered', generation: offered(asked), answer: 'outage' });
+    case 'report':
+      return reported(world, at, asked, undefined);
+    case 'sync':
+    case 'read': {
+      const { noted, wallOffsetMs } = world.replicas[at] as Replica;
+      const ms = msOf(world);
+      const believed = noting(noted, { storeMs: undefined, ms, wallMs: ms + wallOffsetMs });
+      const again = question.ask === 'sync' ? { hasAsked: isDown } : { wantsRead: true, hasAsked: isDown };
+      return changed(world, at, { ...again, isSynced: question.ask !== 'sync' && !isDown, noted: believed });
+    }
+  }
+}
+
+const offered = ({ question }: Asked): number =>
+  question.ask === 'offer' ? question.publication.session.generation : 0;
+
+function reported(world: World, at: number, { question }: Asked, answer: ReportResult | undefined): World {
+  if (question.ask !== 'report') return world;
+  const { report, atMs } = question;
+  const told = feed(world, at, { on: 'reported', report, atMs, answer });
+  return report.mayProve ? wishing(told, at, 'judgement') : told;
+}
+
+// ---- What a replica does next of its own accord
+
+/** A replica's own steps: rounds over what is due, reads, the wishes of readers and consumers. */
+export function ownSteps(world: World, at: number): readonly Action[] {
+  const replica = world.replicas[at];
+  if (replica?.state !== 'up') return [];
+  if (replica.isHandingOver) return [handedOver(world, at)];
+  const steps = [roundOf(world, at, replica), demandOf(world, at, replica), reportOf(world, at, replica)];
+  return steps.filter((one) => one !== undefined);
+}
+
+/** A question of it is on its way to the store. */
+export const isAsking = (asked: readonly Asked[]): boolean => asked.some(({ answer }) => answer === undefined);
+
+export const isUnstored = ({ merchant: { held } }: Replica): boolean => held !== undefined && held.kept !== 'in_store';
+
+function roundOf(world: World, at: number, replica: Replica): Action | undefined {
+  const { merchant, asked } = replica;
+  if (replica.hasAsked || isAsking(asked) || asked.some(({ question: { ask } }) => ask === 'offer' || ask === 'sync')) return undefined;
+  if (world.storeState !== 'answers') {
+    const failed = { hasAsked: true, isSynced: false, wasLeftAlone: true };
+    const after = changed(world, at, failed);
+    const offers = isUnstored(replica) ? feed(after, at, { on: 'store_back' }) : after;
+    return { label: `${at} asks what is due in vain`, world: offers };
+  }
+  if (isUnstored(replica)) {
+    const offers = feed(world, at, { on: 'store_back' });
+    const isAsked = (offers.replicas[at]?.asked.length ?? 0) > asked.length;
+    if (isAsked) return { label: `${at} offers`, world: offers };
+  }
+  if (!replica.isSynced) {
+    return { label: `${at} enrols`, world: asks(world, at, { ask: 'sync', known: knownOf(merchant) }) };
+  }
+  if (replica.letsOthersOffer || merchant.phase.at !== 'idle' || !isDue(world.store, clockOf(world))) return undefined;
+  const after = changed(world, at, { hasAsked: true });
+  const now = nowOf(world, at);
+  const isDueHere =
+    untilRenewalMsOf(merchant, now) <= EARLY_MS || merchant.failure !== undefined || merchant.held?.isReported === true;
+  if (!isDueHere) return { label: `${at} finds nothing due`, world: changed(after, at, { wantsRead: true }) };
+  const trigger = merchant.held === undefined ? 'startup' : 'schedule';
+  return { label: `${at} finds it due`, world: feed(after, at, { on: 'wanted', trigger }) };
+}
+
+/** A reader who finds nothing; after a jump of our own clock, the store is asked first. */
+function demandOf(world: World, at: number, replica: Replica): Action | undefined {
+  const { merchant, hasDemanded, wantsRead, hasAsked } = replica;
+  if (hasDemanded || merchant.phase.at !== 'idle') return undefined;
+  if (verdictOn(merchant, nowOf(world, at)).result !== 'unavailable') return undefined;
+  if (storeClockOf(replica, msOf(world)).driftMs !== 0 && !(hasAsked && world.storeState !== 'answers')) {
+    return wantsRead ? undefined : { label: `${at} doubts its clock`, world: changed(world, at, { wantsRead: true }) };
+  }
+  const asked = changed(world, at, { hasDemanded: true });
+  return { label: `a reader at ${at} finds nothing`, world: feed(asked, at, { on: 'wanted', trigger: 'demand' }) };
+}
+
+/** A consumer finds its session dead, and nothing will tell this replica of a newer one. */
+function reportOf(world: World, at: number, { merchant, hasReported, rejected }: Replica): Action | undefined {
+  const { held } = merchant;
+  if (hasReported || rejected !== undefined || held === undefined || !isOrphaned(world)) return undefined;
+  if (verdictOn(merchant, nowOf(world, at)).result === 'unavailable') return undefined;
+  const { generation } = held.session;
+  const waiting = { generation, attempts: 1, waitsFor: 'judgement' } as const;
+  const asked = changed(world, at, { hasReported: true, rejected: waiting });
+  const told = feed(asked, at, { on: 'rejected', generation, reason: 'b_unknown_device' });
+  const isJudged = told.replicas[at]?.asked.some(({ question }) => question.ask === 'report' && question.report.mayProve) === true;
+  const after = isJudged ? told : wishing(told, at, 'judgement');
+  return { label: `a consumer at ${at} reports ${generation}`, world: after };
+}
+
+/** The consumer's wish, once what it has waited for is there. */
+function wishing(before: World, at: number, waitedFor: 'judgement' | 'read'): World {
+  const { rejected, merchant } = before.replicas[at] as Replica;
+  if (rejected?.waitsFor !== waitedFor) return before;
+  const { generation: above } = rejected;
+  if (generationOf(merchant) > above) return gone(before, at, 'rejected');
+  const world = changed(before, at, { rejected: { ...rejected, waitsFor: 'wish' } });
+  return feed(world, at, { on: 'wanted', trigger: 'rejection', above, reason: 'b_unknown_device' });
+}
+
+/** Nobody brings the live session to the others: only a consumer's report ends this. */
+function isOrphaned({ live, replicas, store, calls: made }: World): boolean {
+  const isKnown = replicas.some(({ state, merchant: { held }, call }) => {
+    if (state === 'crashed') return false;
+    const isCalling = call !== undefined && ['sent', 'carried out'].includes(made[call]?.state ?? '');
+    return isCalling || (live >= 0 && held?.session.authToken === String(live));
+  });
+  return !isKnown && (live < 0 || store?.stored?.session.authToken !== String(live));
+}
