@@ -1,5 +1,3 @@
-import { msBetween } from '#libs/clock';
-import type { Session } from '#libs/session';
 import type { RedisConnection } from '#libs/store';
 import { describeWith, endedAfterEach, eventually, RedisProcess, startRedisSentinel, TcpProxy } from '#libs/testing';
 import { faultsOf } from './history-checker.js';
@@ -7,19 +5,9 @@ import { ReplicaGroup } from './replica-group.js';
 
 /** How soon after the return of Redis every replica has to serve the same newest session. */
 const HEALED_WITHIN_MS = 10_000;
-/** The same where a session has to be created first. Long before the schedule would create one. */
-const SETTLED_WITHIN_MS = 6_000;
 /** A replica without its store cannot know better while the fault lasts. */
 const bounds = { staleForMs: 15_000, mayOverlap: false };
-const settings = { gatewayTimeoutMs: 500, onStoreOutage: 'fail' } as const;
-
-/** Twice the time that a publication is given to reach the store. */
-const TELLABLE_APART_MS = 500;
-
-function isTellableFromTheNext({ clock }: ReplicaGroup, session: Session | undefined): boolean {
-  if (session === undefined) return false;
-  return session.generation < clock.now() && msBetween(session.createdAt, clock.now()) > TELLABLE_APART_MS;
-}
+const settings = { gatewayTimeoutMs: 500 } as const;
 
 const to = (address: { host: string; port: number }): RedisConnection => ({ kind: 'single', address, database: 0 });
 
