@@ -14,7 +14,7 @@ export interface ReplicaFace extends Explainer {
   readonly driver: {
     wish(merchant: string, wanted: Wanted): Promise<RenewalResult>;
     say(merchant: string, input: Extract<Input, { readonly on: 'rejected' | 'unreplaced' | 'kept' }>): void;
-    lookUp(merchant: string): Promise<void>;
+    lookUp(merchant: string, how?: { readonly anew: boolean }): Promise<void>;
     retryAfterMs(merchant: string): number | undefined;
     explainRefusal(wish: RefusedWish): Cause | undefined;
     readonly isStopping: boolean;
@@ -31,7 +31,7 @@ export async function followed({ driver }: ReplicaFace, merchant: string, wanted
   const result = await driver.wish(merchant, wanted);
   if (!meansStoreIsAhead(result)) return result;
   try {
-    await driver.lookUp(merchant);
+    await driver.lookUp(merchant, { anew: true });
     return result;
   } catch (error) {
     if (!isStoreOutage(error)) throw error;

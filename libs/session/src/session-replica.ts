@@ -153,7 +153,7 @@ export class SessionReplica {
     });
     this.#wakes = new WakeHeap(
       clock,
-      ({ merchant }) => merchant.wakeAtMs,
+      ({ merchant, isRemoved }) => (isRemoved ? Infinity : merchant.wakeAtMs),
       (entries) => entries.forEach((entry) => this.#feed(entry, { on: 'wake' })),
     );
     this.#news = new ServiceNews({ events, clock, trouble: () => this.#health.trouble, causeFor: this.#told.causeFor });
@@ -294,10 +294,15 @@ export class SessionReplica {
     if (this.#ports.merchants.settingsOf(id) !== undefined) this.#feed(this.held.entryOf(id), input);
   }
 
-  /** Reads one merchant's state; all who ask at once share the question. @throws BrokerError if the store fails */
-  lookUp(id: string): Promise<void> {
+  /**
+   * Reads one merchant's state; all who ask at once share the question.
+   * @param anew a question that is under way already does not count: it may have been answered before what is looked for
+   * @throws BrokerError `store_unavailable` or `store_refused`
+   */
+  async lookUp(id: string, { anew = false } = {}): Promise<void> {
     const entry = this.held.entryOf(id);
-    return (entry.question ??= this.#read([id]).finally(() => (entry.question = undefined)));
+    if (anew) await entry.question?.catch(() => undefined);
+    await (entry.question ??= this.#read([id]).finally(() => (entry.question = undefined)));
   }
 
   retryAfterMs(id: string): number | undefined {
