@@ -5,7 +5,7 @@ import { BrokerError } from '#libs/errors';
 import { JweThread } from '#libs/jwe';
 import { liveProgram, type ProgramSignals, type RunningProgram, VERSION } from '#libs/program';
 import { createLogger, lastLinesRead, startTelemetry } from '#libs/telemetry';
-import { replicaName } from './platform/replica-name.js';
+import { replicaName } from './platform/platform.js';
 
 /** Renewals in flight may end within this time; after that, their calls are aborted and their leases released. */
 const GRACE_MS = 10_000;
@@ -51,7 +51,7 @@ async function started({ environment, signals }: RunOptions, jweWork: JweThread)
   const { startBroker } = await import('./broker.js');
   if (stopping.aborted) return undefined;
   const setLogLevel = logger.setLevel.bind(logger);
-  const name = replicaName({ environment, port: configuration.http.port });
+  const name = replicaName(environment, configuration.http.port);
   const known = { configuration, source, setLogLevel, clock, logger, telemetry, stopping, jweWork };
   const broker = await startBroker({ ...known, replicaName: name });
   return { reload: () => broker.reload(), close: () => broker.close(GRACE_MS) };

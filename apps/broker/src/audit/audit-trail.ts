@@ -1,13 +1,20 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#libs/clock';
+import type { BrokerConfiguration } from '#libs/configuration';
 import { RateLimiter } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
-import type { AuditLog, AuditRecord } from '#libs/telemetry';
-import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { CLOCK } from '../platform/tokens.js';
+import { type AuditLog, type AuditRecord, createAuditLog } from '#libs/telemetry';
+import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import type { Platform } from '../platform/platform.js';
 
-/** The name under which Nest injects the log that the trail is written to. */
-export const AUDIT_LOG = Symbol('audit log');
+/** A record that cannot be written is reported in the log, and the broker goes on: payments matter more. */
+export function openAuditLog({ audit, merchants }: BrokerConfiguration, { clock, logger }: Platform): AuditLog {
+  const onFailure = (error: unknown): void => logger.error({ error }, 'an audit record was not written');
+  const auditLog = createAuditLog({ destination: audit.destination, clock, onFailure });
+  auditLog.append({ action: 'configuration.load', outcome: 'allowed', count: merchants.length });
+  return auditLog;
+}
 
 export interface SessionRead {
   readonly caller: string;
@@ -16,6 +23,14 @@ export interface SessionRead {
 }
 
 type Refused = Omit<AuditRecord, 'outcome' | 'count'>;
+
+/** The record of a request about a merchant. */
+export function recordOf(
+  action: string,
+  request: FastifyRequest<{ Params: { readonly merchant: string } }>,
+): Pick<AuditRecord, 'action' | 'caller' | 'merchant' | 'requestId'> {
+  return { action, caller: request.caller?.name, merchant: request.params.merchant, requestId: request.id };
+}
 
 interface Tally {
   generation: number;
@@ -32,7 +47,6 @@ const REFUSALS = { perSecond: 10, burst: 100 };
  * unrecorded when the app closes is recorded then. Only callers that a policy allows are counted, so there are never
  * more tallies than the policies have pairs.
  */
-@Injectable()
 export class AuditTrail implements OnApplicationShutdown {
   readonly #log: AuditLog;
   readonly #configuration: Pick<ConfigurationInForce, 'current'>;
@@ -41,11 +55,7 @@ export class AuditTrail implements OnApplicationShutdown {
   /** Refusals not yet covered by a record, and the latest of them. */
   #leftOut: { readonly record: Refused; readonly count: number } | undefined;
 
-  constructor(
-    @Inject(AUDIT_LOG) log: AuditLog,
-    @Inject(ConfigurationInForce) configuration: Pick<ConfigurationInForce, 'current'>,
-    @Inject(CLOCK) clock: Clock,
-  ) {
+  constructor(log: AuditLog, configuration: Pick<ConfigurationInForce, 'current'>, clock: Clock) {
     this.#log = log;
     this.#configuration = configuration;
     this.#refusals = new RateLimiter(REFUSALS, clock);

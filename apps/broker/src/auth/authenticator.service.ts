@@ -1,15 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
+import { bearerTokenOf, type CertificateCallers, digestOf, HASH_PRESENTED } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { CLOCK, LOGGER } from '../platform/tokens.js';
-import { AuthenticationFailures } from './authentication-failures.js';
-import { bearerTokenOf, type CertificateCallers, digestOf, HASH_PRESENTED } from '#libs/edge';
-import type { Caller } from './caller.js';
-import { CredentialRefused } from './credential-refused.js';
-import { type Credentials, credentialsOf, releaseCredentials } from './credentials.js';
+import { CLOCK, LOGGER } from '../platform/platform.js';
+import { type Caller, CredentialRefused, type Refusal, REFUSALS } from './caller.js';
+import { type Credentials, credentialsOf } from './credentials.js';
 
 const ANYBODY: Caller = { name: 'anonymous' };
 
@@ -22,7 +20,10 @@ type Presented = Pick<IncomingMessage, 'headers' | 'socket'>;
 @Injectable()
 export class Authenticator implements OnModuleDestroy {
   readonly #credentials: () => Credentials;
-  readonly #failures: AuthenticationFailures;
+  /** Failed authentications by reason, from zero, for a scrape. */
+  readonly failures = new Map<Refusal | 'unavailable', number>(
+    [...REFUSALS, 'unavailable' as const].map((reason) => [reason, 0]),
+  );
   readonly #logger: Logger;
   readonly #onKeysChanged: (() => void)[] = [];
   #fetchesAhead = false;
@@ -31,18 +32,16 @@ export class Authenticator implements OnModuleDestroy {
     @Inject(ConfigurationInForce) configuration: ConfigurationInForce,
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
-    @Inject(AuthenticationFailures) failures: AuthenticationFailures,
   ) {
     const onKeysChanged = (): void => this.#onKeysChanged.forEach((listener) => listener());
     const tools = { clock, logger, onKeysChanged };
     this.#credentials = configuration.derive(
       (next, before) => credentialsOf(next, tools, before),
       (before, after) => {
-        releaseCredentials(before, after);
-        if (this.#fetchesAhead) after.jwt?.keys.fetchAhead();
+        if (before.jwt !== after.jwt) before.jwt?.keys.close?.();
+        if (this.#fetchesAhead) after.jwt?.keys.fetchAhead?.();
       },
     );
-    this.#failures = failures;
     this.#logger = logger;
   }
 
@@ -57,11 +56,11 @@ export class Authenticator implements OnModuleDestroy {
    */
   fetchKeysAhead(): void {
     this.#fetchesAhead = true;
-    this.#credentials().jwt?.keys.fetchAhead();
+    this.#credentials().jwt?.keys.fetchAhead?.();
   }
 
   onModuleDestroy(): void {
-    releaseCredentials(this.#credentials());
+    this.#credentials().jwt?.keys.close?.();
   }
 
   /** Callers that can be recognised without slow work: a read costs no signature check. */
@@ -72,7 +71,7 @@ export class Authenticator implements OnModuleDestroy {
     const token = bearerTokenOf(authorization);
     if (token === undefined) return undefined;
     const digest = digestOf(token);
-    const caller = tokens.find(digest) ?? jwt?.verified.find(digest);
+    const caller = tokens.get(digest) ?? jwt?.verified.find(digest);
     return caller === undefined || isBoundElsewhere(caller, certificates, socket) ? undefined : caller;
   }
 
@@ -83,8 +82,8 @@ export class Authenticator implements OnModuleDestroy {
     try {
       return await this.#check(presented);
     } catch (error) {
-      if (error instanceof CredentialRefused) this.#failures.count(error.refusal);
-      else if (error instanceof BrokerError) this.#failures.count('unavailable');
+      if (error instanceof CredentialRefused) this.#count(error.refusal);
+      else if (error instanceof BrokerError) this.#count('unavailable');
       throw error;
     }
   }
@@ -106,6 +105,10 @@ export class Authenticator implements OnModuleDestroy {
     // it knows nothing of this token.
     jwt.verified.remember(digestOf(token), verified);
     return verified.caller;
+  }
+
+  #count(reason: Refusal | 'unavailable'): void {
+    this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
   }
 
   #tellIfMistaken(token: string): void {

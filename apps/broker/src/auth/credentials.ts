@@ -1,13 +1,11 @@
 import type { Clock } from '#libs/clock';
-import { type BrokerConfiguration, type JwtConfiguration, isSame } from '#libs/configuration';
-import type { Logger } from '#libs/telemetry';
-import { type Before } from '../configuration/configuration-in-force.js';
+import { type BrokerConfiguration, isSame, type JwtConfiguration } from '#libs/configuration';
 import { CertificateCallers, MistakenHashes } from '#libs/edge';
-import { fetchKeySet } from './fetch-key-set.js';
-import { JwtVerifier } from './jwt-verifier.js';
-import { FixedKeySet, type KeySet, RemoteKeySet } from './key-set.js';
-import { StaticTokens } from './static-tokens.js';
-import { VerifiedTokens } from './verified-tokens.js';
+import type { Logger } from '#libs/telemetry';
+import type { Before } from '../configuration/configuration-in-force.js';
+import type { Caller } from './caller.js';
+import { JwtVerifier, VerifiedTokens } from './jwt-verifier.js';
+import { fetchKeySet, FixedKeySet, type KeySet, RemoteKeySet } from './key-set.js';
 
 /** Tokens of the issuer: how they are checked, and which ones have been. */
 interface JwtCredentials {
@@ -19,7 +17,8 @@ interface JwtCredentials {
 /** How the callers of one configuration are recognised. */
 export interface Credentials {
   readonly disabled: boolean;
-  readonly tokens: StaticTokens;
+  /** By the SHA-256 of the token, which nobody who tries tokens out can steer: no time of a look-up tells anything. */
+  readonly tokens: ReadonlyMap<string, Caller>;
   readonly mistakenHashes: MistakenHashes;
   readonly jwt: JwtCredentials | undefined;
   readonly certificates: CertificateCallers | undefined;
@@ -43,18 +42,13 @@ export function credentialsOf(
 ): Credentials {
   return {
     disabled: auth.disabled,
-    tokens: new StaticTokens(auth.tokens),
+    tokens: new Map(auth.tokens.map(({ caller, sha256 }) => [sha256, { name: caller }])),
     mistakenHashes: new MistakenHashes(
       auth.tokens.map(({ caller, sha256 }, at) => ({ setting: `auth.tokens[${at}].sha256`, owner: caller, sha256 })),
     ),
     jwt: auth.jwt && jwtCredentials(auth.jwt, tools, before),
     certificates: auth.mtls ? certificateCallers(http, tools, before) : undefined,
   };
-}
-
-/** Stops whatever a configuration that is no longer in force still has running. */
-export function releaseCredentials(before: Credentials, after?: Credentials): void {
-  if (before.jwt !== after?.jwt) before.jwt?.keys.close();
 }
 
 function certificateCallers(
@@ -76,12 +70,9 @@ function jwtCredentials(
   if (before?.made.jwt !== undefined && isSame(known, jwt)) return before.made.jwt;
   const keys = keySetOf(jwt, tools);
   const hasSameTerms = known !== undefined && isSame({ ...known, keys: undefined }, { ...jwt, keys: undefined });
-  const verified = new VerifiedTokens({
-    clock: tools.clock,
-    keys,
-    before: hasSameTerms ? before?.made.jwt?.verified : undefined,
-  });
-  return { keys, verifier: new JwtVerifier(jwt, keys, tools.clock), verified };
+  const { clock } = tools;
+  const verified = new VerifiedTokens({ clock, keys, before: hasSameTerms ? before?.made.jwt?.verified : undefined });
+  return { keys, verifier: new JwtVerifier(jwt, keys, clock), verified };
 }
 
 function keySetOf({ keys }: JwtConfiguration, { clock, logger, onKeysChanged: onChange }: CredentialTools): KeySet {

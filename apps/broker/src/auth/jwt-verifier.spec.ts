@@ -1,10 +1,9 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { plusMs } from '#libs/clock';
 import { FakeClock, TestIssuer } from '#libs/testing';
-import type { Refusal } from './credential-refused.js';
-import { JwtVerifier } from './jwt-verifier.js';
+import type { Refusal } from './caller.js';
+import { JwtVerifier, type VerifiedToken, VerifiedTokens } from './jwt-verifier.js';
 import { FixedKeySet } from './key-set.js';
-import { type VerifiedToken, VerifiedTokens } from './verified-tokens.js';
 
 const { ISSUER, AUDIENCE, SUBJECT } = TestIssuer;
 

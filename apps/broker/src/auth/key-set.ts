@@ -3,13 +3,13 @@ import {
   createLocalJWKSet,
   type CryptoKey,
   errors,
+  type FlattenedJWSInput,
   type JSONWebKeySet,
   type JWSHeaderParameters,
-  type FlattenedJWSInput,
 } from 'jose';
 import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { keysOf, usableKeys } from '#libs/issuer';
+import { fetchPublished, keysOf, type PublishedPlace, usableKeys, whatIsWrong } from '#libs/issuer';
 import type { Logger } from '#libs/telemetry';
 
 type KeyFinder = ReturnType<typeof createLocalJWKSet>;
@@ -27,14 +27,15 @@ export interface KeySet {
    * Starts fetching the keys before any token needs them, unless they have been requested before; a failure is logged.
    * Does not wait.
    */
-  fetchAhead(): void;
+  fetchAhead?(): void;
   /** Nothing is fetched after this. */
-  close(): void;
+  close?(): void;
 }
 
 /** Identifies a public key, however its set writes it. */
-export function keyName(key: CryptoKey): string {
-  return nameOf(KeyObject.from(key));
+export function keyName(key: CryptoKey | KeyObject): string {
+  const known = key instanceof KeyObject ? key : KeyObject.from(key);
+  return known.export({ type: 'spki', format: 'der' }).toString('base64');
 }
 
 /** Keys from a file. */
@@ -50,14 +51,6 @@ export class FixedKeySet implements KeySet {
 
   has(key: string): boolean {
     return this.#names.has(key);
-  }
-
-  fetchAhead(): void {
-    // The file is read with the configuration.
-  }
-
-  close(): void {
-    // Nothing is ever fetched.
   }
 
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder> {
@@ -125,7 +118,7 @@ export class RemoteKeySet implements KeySet {
   }
 
   async find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder> {
-    const known = await this.#current();
+    const known = this.#known() ?? (await this.#first());
     try {
       return await known.keys.find(header, token);
     } catch (error) {
@@ -133,10 +126,6 @@ export class RemoteKeySet implements KeySet {
       const newer = await this.#refreshed(known);
       return await newer.keys.find(header, token);
     }
-  }
-
-  async #current(): Promise<Fetched> {
-    return this.#known() ?? this.#first();
   }
 
   #known(): Fetched | undefined {
@@ -242,16 +231,24 @@ export class RemoteKeySet implements KeySet {
 /** A key that cannot be read has no name: nothing it signs is accepted. */
 function namesOf(jwk: JsonWebKey): readonly string[] {
   try {
-    return [nameOf(createPublicKey({ key: jwk, format: 'jwk' }))];
+    return [keyName(createPublicKey({ key: jwk, format: 'jwk' }))];
   } catch {
     return [];
   }
 }
 
-function nameOf(key: KeyObject): string {
-  return key.export({ type: 'spki', format: 'der' }).toString('base64');
-}
-
 function isUnavailable(error: unknown): boolean {
   return error instanceof BrokerError && error.code === 'authentication_unavailable';
+}
+
+/**
+ * Fetches a JSON Web Key Set.
+ * @throws BrokerError `authentication_unavailable`, whose detail says what is wrong and what to do, and nothing about
+ *   the token
+ */
+export async function fetchKeySet(place: PublishedPlace, clock: Clock): Promise<object> {
+  const fetched = await fetchPublished(place, { clock });
+  if (fetched.kind === 'document') return fetched.document;
+  const { problem, remedy } = whatIsWrong(fetched, place);
+  throw new BrokerError('authentication_unavailable', { detail: `the key set did not come: ${problem}; ${remedy}` });
 }

@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Permission } from '#libs/configuration';
 import { Authenticator } from './authenticator.service.js';
-import { setCaller } from './caller.js';
 import { PolicyTable } from './policy-table.js';
 
 type MerchantRequest = FastifyRequest<{ Params: { readonly merchant: string } }>;
@@ -49,6 +48,6 @@ export class StandingAccess {
   async #assertStands(request: MerchantRequest, permission: Permission): Promise<void> {
     const caller = await this.authenticator.authenticate(request.raw);
     this.policies.assertAllowed(caller, request.params.merchant, permission);
-    setCaller(request, caller);
+    request.caller = caller;
   }
 }

@@ -1,6 +1,12 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DOCS_PATH, OPEN_API_PATH } from './documentation-paths.js';
+
+export const OPEN_API_PATH = '/openapi.json';
+export const DOCS_PATH = '/docs';
+
+export function isDocumentation(path: string): boolean {
+  return path === OPEN_API_PATH || path === DOCS_PATH || path.startsWith(`${DOCS_PATH}/`);
+}
 
 /**
  * Serves the contract and pages for reading it. They contain no secrets and need no credential. Built on the first
@@ -10,7 +16,7 @@ export function serveDocumentation(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
   let made: Promise<NestFastifyApplication> | undefined;
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    made ??= import('./open-api.js').then(({ documentationOf }) => documentationOf(app));
+    made ??= import('./open-api.js').then(({ documentationOf }) => documentationOf(app, DOCS_PATH, OPEN_API_PATH));
     const pages = await made;
     // The headers of every response, which are not added automatically to one that is sent elsewhere.
     for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value ?? '');

@@ -2,9 +2,8 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import * as swagger from '@nestjs/swagger';
-import { withHeaders } from './answer-headers.js';
+import { withHeaders } from './route-documents.js';
 import { applyDescriptions } from './api-decorators.js';
-import { DOCS_PATH, OPEN_API_PATH } from './documentation-paths.js';
 
 @Module({})
 class PagesModule {}
@@ -12,13 +11,17 @@ class PagesModule {}
 /**
  * An app that has the contract and the pages for reading it, and listens nowhere: requests are passed to its server.
  */
-export async function documentationOf(app: NestFastifyApplication): Promise<NestFastifyApplication> {
+export async function documentationOf(
+  app: NestFastifyApplication,
+  pagesPath: string,
+  contractPath: string,
+): Promise<NestFastifyApplication> {
   const pages = await NestFactory.create<NestFastifyApplication>(PagesModule, new FastifyAdapter(), {
     logger: false,
     abortOnError: false,
   });
-  swagger.SwaggerModule.setup(DOCS_PATH, pages, () => openApiDocument(app), {
-    jsonDocumentUrl: OPEN_API_PATH,
+  swagger.SwaggerModule.setup(pagesPath, pages, () => openApiDocument(app), {
+    jsonDocumentUrl: contractPath,
     yamlDocumentUrl: '',
   });
   await pages.init();
@@ -44,5 +47,5 @@ function openApiDocument(app: NestFastifyApplication): swagger.OpenAPIObject {
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addBearerAuth()
     .build();
-  return withHeaders(swagger.SwaggerModule.createDocument(app, document));
+  return withHeaders(swagger.SwaggerModule.createDocument(app, document, { autoTagControllers: false }));
 }

@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { type AnnouncedHandover, type HandoverAudience, type ReadyParticipant, SessionReplica } from '#libs/session';
-import { CLOCK } from '../platform/tokens.js';
-import { handoverFrame } from './event-frames.js';
+import { CLOCK } from '../platform/platform.js';
+import { handoverFrame } from './watcher.js';
 import { SessionWatchers } from './session-watchers.js';
 
 /**

@@ -1,13 +1,10 @@
 import type { BrokerConfiguration } from '#libs/configuration';
 import { HeldSessions, type Session, type SessionReplica } from '#libs/session';
 import { aSession, FakeClock } from '#libs/testing';
-import { EventsModule } from './events.module.js';
-import { generationOfLastEvent } from './last-event-id.js';
+import { generationOfLastEvent } from './events.controller.js';
 import { HEARTBEAT_MS, SessionWatchers } from './session-watchers.js';
 import { HandoverNotices } from './handover-notices.js';
 import type { EventSink } from './watcher.js';
-import type { Authenticator } from '../auth/authenticator.service.js';
-import { RequestLife } from '../http/request-life.js';
 
 /** A consumer's stream, which takes nothing while it is stalled. */
 class Stream implements EventSink {
@@ -233,20 +230,6 @@ describe('the watchers of a replica', () => {
     hall.watchers.onModuleDestroy();
     expect(hall.clock.pendingTasks).toBe(0);
     expect(() => hall.publish(1)).not.toThrow();
-  });
-});
-
-describe('those who follow sessions', () => {
-  it('are asked again who they are when an issuer has other keys, and let go when the replica stops', () => {
-    const told: string[] = [];
-    let keysChanged = (): void => undefined;
-    const life = new RequestLife();
-    const watchers = { endLost: () => told.push('lost'), endAll: () => told.push('all') };
-    const authenticator = { onKeysChanged: (listener: () => void) => void (keysChanged = listener) };
-    void new EventsModule(life, watchers as unknown as SessionWatchers, authenticator as unknown as Authenticator);
-    keysChanged();
-    life.shutDown();
-    expect(told).toEqual(['lost', 'all']);
   });
 });
 

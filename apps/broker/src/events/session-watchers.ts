@@ -3,8 +3,8 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { type Session, type SessionLeft, SessionReplica } from '#libs/session';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { CLOCK } from '../platform/tokens.js';
-import { type FrameOf, WatchedMerchant } from './watched-merchant.js';
+import { CLOCK } from '../platform/platform.js';
+import { type FrameOf, WatchedMerchant } from './watcher.js';
 import { type EventSink, Watcher } from './watcher.js';
 
 /**
@@ -153,7 +153,7 @@ export class SessionWatchers implements OnModuleDestroy {
     this.#turn = (this.#turn + 1) % SLOTS;
     const now = this.#clock.monotonicMs();
     for (const watcher of slot) {
-      if (watcher.endsAtMs <= now) watcher.end();
+      if (watcher.terms.endsAtMs <= now) watcher.end();
       else watcher.beat();
     }
     this.#heart = this.#count === 0 ? undefined : this.#clock.schedule(HEARTBEAT_MS / SLOTS, () => this.#beat());

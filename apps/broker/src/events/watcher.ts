@@ -1,6 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import type { Clock, ScheduledTask } from '#libs/clock';
 import type { Session, SessionLeft } from '#libs/session';
-import { HEARTBEAT, sessionFrame } from './event-frames.js';
+import { sessionJson } from '../sessions/session-documents.js';
+import type { HandoverNotice } from './event-documents.js';
+
+/** A comment: it shows both ends, and everything between them, that the stream is alive. */
+const HEARTBEAT = Buffer.from(':\n\n');
+
+const framed = new WeakMap<Session, { readonly json: string; readonly frame: Buffer }>();
+
+/** The session as one event whose id is its generation: made once for each form of its JSON, however many watch. */
+function sessionFrame(session: Session, left: SessionLeft): Buffer {
+  const json = sessionJson(session, left);
+  const known = framed.get(session);
+  if (known?.json === json) return known.frame;
+  const frame = Buffer.from(`event: session\nid: ${session.generation}\ndata: ${json}\n\n`);
+  framed.set(session, { json, frame });
+  return frame;
+}
+
+/** It has no id: the last id a consumer has seen is still its session's generation. */
+export function handoverFrame(notice: HandoverNotice): Buffer {
+  return Buffer.from(`event: handover\ndata: ${JSON.stringify(notice)}\n\n`);
+}
 
 /** What a watcher's events are written to: the response, as far as it matters here. */
 export interface EventSink {
@@ -34,26 +56,18 @@ const MAX_UNANSWERED = 2;
  * One consumer that follows a merchant's sessions. It is either sent whatever is newer than what it has, or cut off.
  */
 export class Watcher {
-  readonly endsAtMs: number;
-  readonly takesPart: boolean;
+  readonly terms: WatcherTerms;
   /** Its name in hand-overs. */
   readonly participant = randomUUID();
-  #unanswered = 0;
   readonly #sink: EventSink;
-  readonly #mayStay: () => boolean;
   #generation: number;
-  readonly #leftOf: (session: Session) => SessionLeft;
-  readonly #onSent: ((session: Session) => void) | undefined;
+  #unanswered = 0;
   #wasBehind = false;
 
-  constructor(sink: EventSink, { leftOf, generation, mayStay, endsAtMs, onSent, takesPart = false }: WatcherTerms) {
-    this.takesPart = takesPart;
-    this.#onSent = onSent;
+  constructor(sink: EventSink, terms: WatcherTerms) {
+    this.terms = terms;
     this.#sink = sink;
-    this.#generation = generation;
-    this.#leftOf = leftOf;
-    this.#mayStay = mayStay;
-    this.endsAtMs = endsAtMs;
+    this.#generation = terms.generation;
   }
 
   send(session: Session): void {
@@ -61,8 +75,8 @@ export class Watcher {
     this.#generation = session.generation;
     if (this.#sink.writableLength > MAX_UNSENT_BYTES) this.#sink.destroy();
     else {
-      this.#sink.write(sessionFrame(session, this.#leftOf(session)));
-      this.#onSent?.(session);
+      this.#sink.write(sessionFrame(session, this.terms.leftOf(session)));
+      this.terms.onSent?.(session);
     }
   }
 
@@ -93,7 +107,7 @@ export class Watcher {
 
   /** A caller that may no longer be let in is sent nothing more. @returns whether this ended the stream */
   endIfLost(): boolean {
-    const isLost = !this.#mayStay();
+    const isLost = !this.terms.mayStay();
     if (isLost) this.end();
     return isLost;
   }
@@ -102,4 +116,65 @@ export class Watcher {
   end(): void {
     this.#sink.end();
   }
+}
+
+/** How many watchers are written to in one go; between batches, the event loop can serve other requests. */
+const BATCH = 250;
+
+/** What a watcher is sent, by its place among those of its merchant. */
+export type FrameOf = (watcher: Watcher, place: number) => Uint8Array;
+
+/** The watchers of one merchant. */
+export class WatchedMerchant {
+  readonly watchers = new Set<Watcher>();
+  readonly #clock: Clock;
+  #sessionRound: ScheduledTask | undefined;
+  #noticeRound: ScheduledTask | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A newer session replaces one that is still being sent out, and every notice: no one needs both. */
+  tell(session: Session): void {
+    this.stop();
+    this.#inBatches([...this.watchers], {
+      write: (watcher) => watcher.send(session),
+      goOn: (next) => (this.#sessionRound = next),
+    });
+  }
+
+  /**
+   * Sends each watcher that takes part in hand-overs its own notice.
+   * @returns how many there are that answer
+   */
+  notify(frameOf: FrameOf): number {
+    this.#noticeRound?.cancel();
+    const participants = [...this.watchers].filter(({ terms }) => terms.takesPart === true);
+    const answering = participants.filter(({ isSilent }) => !isSilent).length;
+    this.#inBatches(participants, {
+      write: (watcher, place) => watcher.notify(frameOf(watcher, place)),
+      goOn: (next) => (this.#noticeRound = next),
+    });
+    return answering;
+  }
+
+  stop(): void {
+    this.#sessionRound?.cancel();
+    this.#noticeRound?.cancel();
+  }
+
+  #inBatches(all: readonly Watcher[], round: Round, from = 0): void {
+    for (const [place, watcher] of all.slice(from, from + BATCH).entries()) {
+      if (this.watchers.has(watcher)) round.write(watcher, from + place);
+    }
+    const next = from + BATCH;
+    if (next < all.length) round.goOn(this.#clock.schedule(0, () => this.#inBatches(all, round, next)));
+  }
+}
+
+interface Round {
+  readonly write: (watcher: Watcher, place: number) => void;
+  /** Called with the task that writes to the next batch. */
+  readonly goOn: (next: ScheduledTask) => void;
 }

@@ -1,20 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isSampledIn, type RequestSpan, type Telemetry } from '#libs/telemetry';
-import type { EarlyAnswer } from './http-server.js';
+import type { RequestSpan, Telemetry } from '#libs/telemetry';
 
 const MS_PER_S = 1_000;
 
 /** Streams last half an hour: as spans and durations, they would say nothing about how the broker is doing. */
 const isStream = ({ routeOptions: { url } }: FastifyRequest): boolean => url?.endsWith('/events') === true;
-
-/**
- * Reads that are answered before the framework are only counted as reads: timing each one would add a tenth to its
- * cost, only to show that it took next to no time. A caller that records its trace is served by the framework.
- */
-export function untracedReads(telemetry: Telemetry | undefined, answer: EarlyAnswer): EarlyAnswer {
-  if (telemetry?.traces === undefined) return answer;
-  return (request, response) => !isSampledIn(request.headers['traceparent']) && answer(request, response);
-}
 
 /** Counts and traces the requests that the framework serves. */
 export function observeRequests(server: FastifyInstance, telemetry: Telemetry | undefined): void {

@@ -2,9 +2,8 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
 import { answerClientError, edgeHeaders, PROBLEM_CONTENT_TYPE, problemOf, requestIdOf } from '#libs/edge';
-import { answerRouterError } from '../http/router-error.js';
-import { toBrokerError } from '../http/to-broker-error.js';
-import type { Readiness } from './readiness.service.js';
+import { answerRouterError, toBrokerError } from '../http/problem.filter.js';
+import type { Readiness } from './replica-status.js';
 
 const REQUEST_TIMEOUT_MS = 5_000;
 /** How often requests are checked for timeouts: a timeout acts at most this late. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import { merchantConditions } from '#libs/session';
 import type { PageFile, Runbook, StatusCondition, StatusPage, StatusSearch } from '#libs/status-page';
-import { matchesEtag } from '../http/conditional.js';
+import { matchesEtag } from '../sessions/session-answer.js';
 
 /**
  * The page may load only its own files, only from here, and no text ever becomes markup: what a gateway says can be

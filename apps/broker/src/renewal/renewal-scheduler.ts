@@ -25,11 +25,6 @@ export class RenewalScheduler {
     void this.replica.tick();
   }
 
-  /** Nothing is claimed any more, and whatever is in progress ends within the grace period. */
-  async stop(graceMs: number): Promise<void> {
-    await this.replica.stop(graceMs);
-  }
-
   @Interval('renewal-tick', TICK_MS)
   async tick(): Promise<void> {
     if (this.#hasStarted) await this.replica.tick();

@@ -1,6 +1,6 @@
 import { FakeClock } from '#libs/testing';
 import type { Logger } from '#libs/telemetry';
-import { LastReading } from '../configuration/last-reading.js';
+import { LastReading } from '../configuration/configuration-in-force.js';
 import { adviseRestart, restartAdvice } from './restart-advice.js';
 import { StoreState } from './store-state.js';
 

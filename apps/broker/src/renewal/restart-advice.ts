@@ -1,5 +1,5 @@
 import type { Logger } from '#libs/telemetry';
-import type { LastReading } from '../configuration/last-reading.js';
+import type { LastReading } from '../configuration/configuration-in-force.js';
 import type { StoreCondition, StoreState } from './store-state.js';
 
 interface AdviceParts {

@@ -7,11 +7,8 @@ interface Retired {
   readonly graceEndsAtMs: number;
 }
 
-interface RetiredKeysParts {
-  readonly clock: Clock;
-  /** The session that this replica would serve. */
-  readonly sessionOf: (merchant: string) => Session | undefined;
-}
+/** The session that this replica would serve. */
+type SessionOf = (merchant: string) => Session | undefined;
 
 const PRUNE_EVERY_MS = 60_000;
 
@@ -21,17 +18,19 @@ const PRUNE_EVERY_MS = 60_000;
  * write its result. They are used for nothing else, and are dropped as soon as neither is true.
  */
 export class RetiredKeys {
-  readonly #parts: RetiredKeysParts;
+  readonly #clock: Clock;
+  readonly #sessionOf: SessionOf;
   readonly #retired = new Map<string, readonly Retired[]>();
   #pruning: ScheduledTask | undefined;
 
-  constructor(parts: RetiredKeysParts) {
-    this.#parts = parts;
+  constructor(clock: Clock, sessionOf: SessionOf) {
+    this.#clock = clock;
+    this.#sessionOf = sessionOf;
   }
 
   /** @param graceMs how long an attempt in progress may take */
   retire(merchant: string, keys: readonly ClientKey[], graceMs: number): void {
-    const graceEndsAtMs = this.#parts.clock.monotonicMs() + graceMs;
+    const graceEndsAtMs = this.#clock.monotonicMs() + graceMs;
     const retired = keys.map((key) => ({ key, graceEndsAtMs }));
     this.#retired.set(merchant, [...retired, ...(this.#retired.get(merchant) ?? [])]);
     this.#pruning ??= this.#pruneLater();
@@ -54,13 +53,13 @@ export class RetiredKeys {
   }
 
   #needed(merchant: string, retired: readonly Retired[]): readonly Retired[] {
-    const nowMs = this.#parts.clock.monotonicMs();
-    const thumbprint = this.#parts.sessionOf(merchant)?.clientKeyThumbprint;
+    const nowMs = this.#clock.monotonicMs();
+    const thumbprint = this.#sessionOf(merchant)?.clientKeyThumbprint;
     return retired.filter(({ key, graceEndsAtMs }) => graceEndsAtMs > nowMs || key.thumbprint === thumbprint);
   }
 
   #pruneLater(): ScheduledTask {
-    return this.#parts.clock.schedule(PRUNE_EVERY_MS, () => {
+    return this.#clock.schedule(PRUNE_EVERY_MS, () => {
       for (const [merchant, retired] of this.#retired) {
         const needed = this.#needed(merchant, retired);
         if (needed.length === 0) this.#retired.delete(merchant);

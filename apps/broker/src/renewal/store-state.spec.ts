@@ -1,6 +1,6 @@
 import type { Logger } from '#libs/telemetry';
 import { FakeClock } from '#libs/testing';
-import { logStoreState } from './open-store.js';
+import { logStoreState } from './store.js';
 import { type StoreCondition, StoreState } from './store-state.js';
 
 describe('the state of the store', () => {

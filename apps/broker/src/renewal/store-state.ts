@@ -1,7 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, Instant } from '#libs/clock';
 import type { SessionSettings } from '#libs/session';
-import { CLOCK } from '../platform/tokens.js';
 
 /**
  * A store `answers`; `refuses`: it answers that it will not, for a reason that a person has to fix; or is `silent`.
@@ -24,14 +22,13 @@ interface KnownStoreState {
 type StoreStateListener = (state: KnownStoreState) => void;
 
 /** The state of the store as seen by this replica's connection, for everything that reads it or listens for it. */
-@Injectable()
 export class StoreState {
   readonly #clock: Clock;
   #current: KnownStoreState | undefined;
   #wasReached = false;
   readonly #listeners: StoreStateListener[] = [];
 
-  constructor(@Inject(CLOCK) clock: Clock) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 

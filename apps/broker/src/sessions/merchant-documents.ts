@@ -1,32 +1,25 @@
-import { ApiProperty } from '../docs/api-decorators.js';
 import { merchantConditions, sharedFailureKinds } from '#libs/session';
-import { GenerationProperty } from '../docs/generation-property.js';
+import { ApiProperty, Generation, Member, OptionalMember } from '../docs/api-decorators.js';
 import { storeConditions } from '../renewal/store-state.js';
 
 export class FailureDocument {
   @ApiProperty({ enum: sharedFailureKinds })
   readonly kind: string;
 
-  @ApiProperty({
-    required: false,
-    description: "The gateway's own code; `html_page` or `empty_answer` when that came in place of an answer.",
+  @OptionalMember("The gateway's own code; `html_page` or `empty_answer` when that came in place of an answer.", {
     example: 'b_server_is_overloaded',
   })
   readonly msgCode?: string;
 
-  @ApiProperty({
-    required: false,
-    description: "By which the gateway knows the call, where it has answered: what the bank's support asks for.",
+  @OptionalMember("By which the gateway knows the call, where it has answered: what the bank's support asks for.", {
     example: 'f1c7e2a0-52f1-4d0c-9a3e-7f1c2b6d8e90',
   })
   readonly gatewayRequestId?: string;
 
-  @ApiProperty({
-    required: false,
-    enum: [true],
-    description:
-      'Set where `gateway.baseUrl` is what is wrong, so that no later call fixes it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',
-  })
+  @OptionalMember(
+    'Set where `gateway.baseUrl` is what is wrong, so that no later call fixes it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',
+    { enum: [true] },
+  )
   readonly wrongAddress?: true;
 
   @ApiProperty({ format: 'date-time' })
@@ -37,32 +30,29 @@ export class MerchantDocument {
   @ApiProperty({ example: 'shop' })
   readonly id: string;
 
-  @ApiProperty({
+  @Member('What a read gets now: `fresh` also while renewals fail.', {
     enum: ['fresh', 'foreign_authorizer', 'stale', 'unavailable'],
-    description: 'What a read gets now: `fresh` also while renewals fail.',
   })
   readonly state: string;
 
   @ApiProperty({ enum: ['current', 'foreign_authorizer', 'past_margin', 'no_session', 'expired'] })
   readonly reason: string;
 
-  @ApiProperty({
-    enum: merchantConditions,
-    description:
-      'How the merchant is, the worst first, as the status page and `session-broker status` say it: `likely_dead` when the gateway has made a session that is of no use to us, or to this replica, and ends the one that is served, `unshared` when the store has not taken the newest session, which this replica alone has, and which ends those of the other replicas, `watched` when somebody else created its sessions and nobody has reported the newest one dead, or when another replica has asked with another key within the last hour, and ended the session before this one, `failing` while the last attempt failed and the session is still `fresh`, `held_back` while its renewal is due and the create-call budget is spent, or that is spent until after the session ends, or while it is due and waits for the store.',
-  })
+  @Member(
+    'How the merchant is, the worst first, as the status page and `session-broker status` say it: `likely_dead` when the gateway has made a session that is of no use to us, or to this replica, and ends the one that is served, `unshared` when the store has not taken the newest session, which this replica alone has, and which ends those of the other replicas, `watched` when somebody else created its sessions and nobody has reported the newest one dead, or when another replica has asked with another key within the last hour, and ended the session before this one, `failing` while the last attempt failed and the session is still `fresh`, `held_back` while its renewal is due and the create-call budget is spent, or that is spent until after the session ends, or while it is due and waits for the store.',
+    { enum: merchantConditions },
+  )
   readonly condition: string;
 
-  @ApiProperty({ description: 'Whether this replica is creating the next session right now.' })
+  @Member('Whether this replica is creating the next session right now.')
   readonly renewing: boolean;
 
-  @ApiProperty({
-    description:
-      'Whether nothing is renewed because the store refuses, or is silent and the merchant has `onStoreOutage: fail`: `renewAt` and `retryAt` then pass without an attempt.',
-  })
+  @Member(
+    'Whether nothing is renewed because the store refuses, or is silent and the merchant has `onStoreOutage: fail`: `renewAt` and `retryAt` then pass without an attempt.',
+  )
   readonly renewalBlocked: boolean;
 
-  @GenerationProperty({ required: false, description: 'Of the session that this replica holds.' })
+  @Generation('Of the session that this replica holds.', { required: false })
   readonly generation?: number;
 
   @ApiProperty({ required: false, format: 'date-time' })
@@ -71,115 +61,86 @@ export class MerchantDocument {
   @ApiProperty({ required: false, format: 'date-time' })
   readonly renewAt?: string;
 
-  @ApiProperty({ required: false, type: FailureDocument, description: 'Since the last session.' })
+  @OptionalMember('Since the last session.', { type: FailureDocument })
   readonly lastFailure?: FailureDocument;
 
-  @ApiProperty({
-    required: false,
-    description:
-      'What is the matter, in a sentence for people; absent while all is well. The status page has the same words. With `quietSince` and nothing else the matter, what nobody knows.',
-    example: 'nothing listens there (ECONNREFUSED to bank.example:443)',
-  })
+  @OptionalMember(
+    'What is the matter, in a sentence for people; absent while all is well. The status page has the same words. With `quietSince` and nothing else the matter, what nobody knows.',
+    { example: 'nothing listens there (ECONNREFUSED to bank.example:443)' },
+  )
   readonly cause?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'With `cause`: the page of docs/runbooks to go on with.',
-    example: 'access-refused',
-  })
+  @OptionalMember('With `cause`: the page of docs/runbooks to go on with.', { example: 'access-refused' })
   readonly runbook?: string;
 
-  @ApiProperty({
-    required: false,
-    format: 'date-time',
-    description:
-      'For an hour after somebody else created sessions of the merchant: since when no consumer has reported a dead one to this replica. They may still create some.',
-  })
+  @OptionalMember(
+    'For an hour after somebody else created sessions of the merchant: since when no consumer has reported a dead one to this replica. They may still create some.',
+    { format: 'date-time' },
+  )
   readonly quietSince?: string;
 
-  @ApiProperty({
-    required: false,
-    format: 'date-time',
-    description: 'When the next attempt may be made, after one that failed or while the create-call budget is spent.',
-  })
+  @OptionalMember(
+    'When the next attempt may be made, after one that failed or while the create-call budget is spent.',
+    { format: 'date-time' },
+  )
   readonly retryAt?: string;
 }
 
 export class ChangedConfigurationDocument {
-  @ApiProperty({
-    required: false,
+  @OptionalMember('Since when changed files are refused; the configuration before them is in force.', {
     format: 'date-time',
-    description: 'Since when changed files are refused; the configuration before them is in force.',
   })
   readonly refusedSince?: string;
 
-  @ApiProperty({
-    required: false,
+  @OptionalMember('With `refusedSince`: how many faults the files have. The log names them.', {
     type: 'integer',
     format: 'int32',
     minimum: 1,
-    description: 'With `refusedSince`: how many faults the files have. The log names them.',
   })
   readonly faults?: number;
 
-  @ApiProperty({
-    required: false,
-    description: 'With `refusedSince`: the setting that the first fault is about; absent where none is to blame.',
+  @OptionalMember('With `refusedSince`: the setting that the first fault is about; absent where none is to blame.', {
     example: 'http.tls.certFile',
   })
   readonly firstFault?: string;
 
-  @ApiProperty({
-    required: false,
+  @OptionalMember('Settings that have changed and take effect with the next start of this replica.', {
     type: [String],
-    description: 'Settings that have changed and take effect with the next start of this replica.',
     example: ['http.port'],
   })
   readonly awaitingRestart?: readonly string[];
 
-  @ApiProperty({
-    required: false,
-    description:
-      'With `awaitingRestart`: what to do about it, in a sentence for people. The status page has the same words.',
-    example: 'nothing to do tonight: restart in office hours',
-  })
+  @OptionalMember(
+    'With `awaitingRestart`: what to do about it, in a sentence for people. The status page has the same words.',
+    { example: 'nothing to do tonight: restart in office hours' },
+  )
   readonly advice?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'With `advice`: the page of docs/runbooks to go on with.',
-    example: 'config-reload-failed',
-  })
+  @OptionalMember('With `advice`: the page of docs/runbooks to go on with.', { example: 'config-reload-failed' })
   readonly runbook?: string;
 }
 
 export class MerchantListDocument {
-  @ApiProperty({
-    description:
-      'The replica that answers: the name of its pod in Kubernetes, elsewhere its host name and the port of its API.',
-    example: 'broker-0',
-  })
+  @Member(
+    'The replica that answers: the name of its pod in Kubernetes, elsewhere its host name and the port of its API.',
+    { example: 'broker-0' },
+  )
   readonly replica: string;
 
-  @ApiProperty({
-    enum: [...storeConditions, 'unknown'],
-    description:
-      'Whether the store can be used, as this replica finds it: with one that is `silent` or `refuses` sessions are served from memory. `unknown` until it was asked once.',
-  })
+  @Member(
+    'Whether the store can be used, as this replica finds it: with one that is `silent` or `refuses` sessions are served from memory. `unknown` until it was asked once.',
+    { enum: [...storeConditions, 'unknown'] },
+  )
   readonly store: string;
 
-  @ApiProperty({
-    required: false,
-    description:
-      'With a store that is `silent` or `refuses`: what became of the connection, or the code of the refusal, as `/readyz` says it.',
-    example: 'NOPERM',
-  })
+  @OptionalMember(
+    'With a store that is `silent` or `refuses`: what became of the connection, or the code of the refusal, as `/readyz` says it.',
+    { example: 'NOPERM' },
+  )
   readonly storeReason?: string;
 
-  @ApiProperty({
-    required: false,
+  @OptionalMember('What became of changed files of the configuration, absent while they say what is in force.', {
     type: ChangedConfigurationDocument,
-    description: 'What became of changed files of the configuration, absent while they say what is in force.',
   })
   readonly configuration?: ChangedConfigurationDocument;
 
@@ -211,9 +172,9 @@ export class ClientKeyDocument {
   @ApiProperty({ example: 'shop' })
   readonly merchant: string;
 
-  @ApiProperty({ type: ClientPublicJwkDocument, description: 'The public JWK to hand to the bank.' })
+  @Member('The public JWK to hand to the bank.', { type: ClientPublicJwkDocument })
   readonly jwk: ClientPublicJwkDocument;
 
-  @ApiProperty({ description: 'RFC 7638, SHA-256, base64url.' })
+  @Member('RFC 7638, SHA-256, base64url.')
   readonly thumbprint: string;
 }
