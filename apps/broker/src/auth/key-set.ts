@@ -93,9 +93,10 @@ interface Fetched {
 export class RemoteKeySet implements KeySet {
   readonly #parts: RemoteKeySetParts;
   #fetched: Fetched | undefined;
+  /** Why the last request brought nothing. */
+  #failure: BrokerError | undefined;
   #askedAtMs = -Infinity;
   #asking: Promise<void> | undefined;
-  #isDown = false;
   #isWithoutUsableKey = false;
   #next: ScheduledTask | undefined;
   #closed = false;
@@ -109,7 +110,7 @@ export class RemoteKeySet implements KeySet {
   }
 
   fetchAhead(): void {
-    if (!this.#closed && this.#askedAtMs === -Infinity) this.#askUnwatched();
+    if (!this.#closed && this.#askedAtMs === -Infinity) void this.#ask();
   }
 
   close(): void {
@@ -118,13 +119,16 @@ export class RemoteKeySet implements KeySet {
   }
 
   async find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder> {
-    const known = this.#known() ?? (await this.#first());
+    if (this.#known() === undefined) await this.#askAfter(FIRST_COOL_DOWN_MS);
+    const known = this.#known();
+    if (known === undefined) throw this.#failure ?? unavailable();
     try {
       return await known.keys.find(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || !this.#mayAsk(COOL_DOWN_MS)) throw error;
-      const newer = await this.#refreshed(known);
-      return await newer.keys.find(header, token);
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      // If the issuer does not answer, the known keys stay as they are, and the token's key is not among them.
+      await this.#askAfter(COOL_DOWN_MS);
+      return await (this.#fetched ?? known).keys.find(header, token);
     }
   }
 
@@ -133,70 +137,50 @@ export class RemoteKeySet implements KeySet {
     return known === undefined || this.#parts.clock.monotonicMs() - known.atMs > MAX_STALE_MS ? undefined : known;
   }
 
-  /** Callers waiting for the first keys share the request and, briefly, its failure. */
-  async #first(): Promise<Fetched> {
-    if (this.#asking === undefined && !this.#mayAsk(FIRST_COOL_DOWN_MS)) throw this.#unavailable();
-    await this.#ask();
-    const known = this.#known();
-    if (known === undefined) throw this.#unavailable();
-    return known;
-  }
-
-  /** If the issuer does not answer, the known keys stay as they are, and the token's key is not among them. */
-  async #refreshed(known: Fetched): Promise<Fetched> {
-    try {
-      await this.#ask();
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-    }
-    return this.#fetched ?? known;
-  }
-
-  #mayAsk(coolDownMs: number): boolean {
-    return this.#asking !== undefined || this.#parts.clock.monotonicMs() - this.#askedAtMs >= coolDownMs;
+  /** Callers that wait share the request and, briefly, its failure. */
+  async #askAfter(coolDownMs: number): Promise<void> {
+    const isCool = this.#parts.clock.monotonicMs() - this.#askedAtMs >= coolDownMs;
+    if (this.#asking !== undefined || isCool) await this.#ask();
   }
 
   #ask(): Promise<void> {
-    this.#asking ??= this.#fetch().finally(() => this.#asked());
+    this.#asking ??= this.#fetch().finally(() => {
+      this.#asking = undefined;
+      this.#next?.cancel();
+      if (this.#closed) return;
+      const pauseMs = this.#failure === undefined ? FRESH_MS : COOL_DOWN_MS;
+      this.#next = this.#parts.clock.schedule(pauseMs, () => void this.#ask());
+    });
     return this.#asking;
-  }
-
-  #asked(): void {
-    this.#asking = undefined;
-    this.#next?.cancel();
-    if (this.#closed) return;
-    this.#next = this.#parts.clock.schedule(this.#isDown ? COOL_DOWN_MS : FRESH_MS, () => this.#askUnwatched());
-  }
-
-  #askUnwatched(): void {
-    void this.#ask().catch(() => 'logged where it happened');
   }
 
   async #fetch(): Promise<void> {
     const { clock, load, onChange } = this.#parts;
     this.#askedAtMs = clock.monotonicMs();
+    const wasDown = this.#failure !== undefined;
     try {
       const set = await load();
       const before = this.#fetched?.text;
       this.#fetched = { text: JSON.stringify(set), keys: new FixedKeySet(set), atMs: clock.monotonicMs() };
+      this.#failure = undefined;
       if (before !== undefined && before !== this.#fetched.text) onChange();
-      this.#report(undefined);
+      if (wasDown && !this.#closed) this.#parts.logger.info({}, 'the keys of the token issuer can be had again');
       this.#reportUsable(set);
     } catch (error) {
-      this.#report(error);
-      throw isUnavailable(error) ? error : this.#unavailable(error);
+      this.#failure = isUnavailable(error) ? error : unavailable(error);
+      if (!wasDown) this.#reportDown(error);
     }
   }
 
   /** An outage is reported once, and so is its end. */
-  #report(error: unknown): void {
-    const isDown = error !== undefined;
-    if (isDown === this.#isDown || this.#closed) return;
-    this.#isDown = isDown;
-    const { logger } = this.#parts;
-    if (isDown)
-      logger.warn({ error, runbook: RUNBOOK }, `the keys of the token issuer cannot be had; ${this.#effect()}`);
-    else logger.info({}, 'the keys of the token issuer can be had again');
+  #reportDown(error: unknown): void {
+    if (this.#closed) return;
+    const effect =
+      this.#known() === undefined
+        ? 'no token of it is accepted until they come, and its callers are answered 503'
+        : 'known keys go on for a day';
+    const line = `the keys of the token issuer cannot be had; ${effect}`;
+    this.#parts.logger.warn({ error, runbook: RUNBOOK }, line);
   }
 
   /** A set without keys counts, as that may be how an issuer revokes them all; but it is unlikely to be intended. */
@@ -212,20 +196,6 @@ export class RemoteKeySet implements KeySet {
       );
     else logger.info({}, 'the token issuer publishes keys that tokens can be checked with again');
   }
-
-  #effect(): string {
-    return this.#known() === undefined
-      ? 'no token of it is accepted until they come, and its callers are answered 503'
-      : 'known keys go on for a day';
-  }
-
-  #unavailable(cause?: unknown): BrokerError {
-    return new BrokerError('authentication_unavailable', {
-      detail: 'the keys of the token issuer cannot be had',
-      retryAfterMs: FIRST_COOL_DOWN_MS,
-      ...(cause === undefined ? {} : { cause }),
-    });
-  }
 }
 
 /** A key that cannot be read has no name: nothing it signs is accepted. */
@@ -237,8 +207,13 @@ function namesOf(jwk: JsonWebKey): readonly string[] {
   }
 }
 
-function isUnavailable(error: unknown): boolean {
+function isUnavailable(error: unknown): error is BrokerError {
   return error instanceof BrokerError && error.code === 'authentication_unavailable';
+}
+
+function unavailable(cause?: unknown): BrokerError {
+  const detail = 'the keys of the token issuer cannot be had';
+  return new BrokerError('authentication_unavailable', { detail, retryAfterMs: FIRST_COOL_DOWN_MS, cause });
 }
 
 /**

@@ -12,35 +12,23 @@ interface RefusedChange {
 
 /** The outcome of rereading changed files, for everything that shows it or listens for it. */
 export class LastReading {
-  #refused: RefusedChange | undefined;
-  #awaitingRestart: readonly string[] = [];
-  #awaitingSince: Instant | undefined;
+  /** Undefined while the files match what is in force, or have not changed since the start. */
+  refused: RefusedChange | undefined;
+  /** The settings that have changed and only take effect at the next start. */
+  awaitingRestart: readonly string[] = [];
+  /** Since when there have been any, whatever else has been changed meanwhile. */
+  awaitingSince: Instant | undefined;
   readonly #listeners: (() => void)[] = [];
 
-  /** Undefined while the files match what is in force, or have not changed since the start. */
-  get refused(): RefusedChange | undefined {
-    return this.#refused;
-  }
-
-  /** The settings that have changed and only take effect at the next start. */
-  get awaitingRestart(): readonly string[] {
-    return this.#awaitingRestart;
-  }
-
-  /** Since when there have been any, whatever else has been changed meanwhile. */
-  get awaitingSince(): Instant | undefined {
-    return this.#awaitingSince;
-  }
-
   noteTaken(awaitingRestart: readonly string[], now: Instant): void {
-    this.#refused = undefined;
-    this.#awaitingSince = awaitingRestart.length === 0 ? undefined : (this.#awaitingSince ?? now);
-    this.#awaitingRestart = awaitingRestart;
+    this.refused = undefined;
+    this.awaitingSince = awaitingRestart.length === 0 ? undefined : (this.awaitingSince ?? now);
+    this.awaitingRestart = awaitingRestart;
     this.#tell();
   }
 
   noteRefused({ since, ...found }: RefusedChange): void {
-    this.#refused = { since: this.#refused?.since ?? since, ...found };
+    this.refused = { since: this.refused?.since ?? since, ...found };
     this.#tell();
   }
 

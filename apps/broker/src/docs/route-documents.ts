@@ -15,62 +15,47 @@ import {
 type Headers = NonNullable<ApiResponseOptions['headers']>;
 type Components = NonNullable<OpenAPIObject['components']>;
 
-const text = { type: 'string' } as const;
+type Header = Extract<NonNullable<Components['headers']>[string], { readonly schema?: unknown }>;
+
+/** A header that every answer of its kind has. */
+const always = (description: string, schema: Header['schema'] = { type: 'string' }): Header => ({
+  description,
+  required: true,
+  schema,
+});
 
 /** Response headers, each described once for the whole contract. */
 const HEADER_COMPONENTS = {
-  RequestId: {
-    description: 'The id that was sent with the request, or a new one. The log has it as well.',
-    required: true,
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
-  },
-  ContentTypeOptions: { description: 'Always `nosniff`.', required: true, schema: text },
-  ContentSecurityPolicy: { description: 'Allows a browser nothing.', required: true, schema: text },
-  ReferrerPolicy: { description: 'Always `no-referrer`.', required: true, schema: text },
-  ResourcePolicy: { description: 'Always `same-origin`.', required: true, schema: text },
-  StrictTransport: { description: 'A year, where the broker itself has TLS.', schema: text },
-  Generation: { description: 'The generation of the session, in quotes.', required: true, schema: text },
-  UntilRenewal: {
-    description: '`private`, with a `max-age` that reaches to `renewAt`: nothing newer can be expected before.',
-    required: true,
-    schema: { type: 'string', pattern: '^private, max-age=\\d+$' },
-  },
-  NoStore: {
-    description: 'The answer must not be stored.',
-    required: true,
-    schema: { type: 'string', enum: ['no-store'] },
-  },
+  RequestId: always('The id that was sent with the request, or a new one. The log has it as well.', {
+    type: 'string',
+    pattern: '^[A-Za-z0-9._-]{1,64}$',
+  }),
+  ContentTypeOptions: always('Always `nosniff`.'),
+  ContentSecurityPolicy: always('Allows a browser nothing.'),
+  ReferrerPolicy: always('Always `no-referrer`.'),
+  ResourcePolicy: always('Always `same-origin`.'),
+  StrictTransport: { description: 'A year, where the broker itself has TLS.', schema: { type: 'string' } },
+  Generation: always('The generation of the session, in quotes.'),
+  UntilRenewal: always('`private`, with a `max-age` that reaches to `renewAt`: nothing newer can be expected before.', {
+    type: 'string',
+    pattern: '^private, max-age=\\d+$',
+  }),
+  NoStore: always('The answer must not be stored.', { type: 'string', enum: ['no-store'] }),
   WaitApplied: {
     description: 'RFC 7240: the `wait` that was applied, at most 60. Absent without one in the request.',
     schema: { type: 'string', pattern: '^wait=\\d+$' },
   },
-  RetryAfter: {
-    description: 'Seconds after which to ask again.',
-    required: true,
-    schema: { type: 'integer', format: 'int32', minimum: 1 },
-  },
-  Challenge: { description: 'RFC 9110, section 11.6.1.', required: true, schema: text },
-  ScopeChallenge: { description: 'RFC 6750, section 3. Absent where no token was sent.', schema: text },
-  ApiVersion: {
-    description: 'The version of the gateway that later requests name.',
-    required: true,
-    schema: { type: 'string', enum: ['V1'] },
-  },
-  DeviceId: {
-    description: 'The `deviceId` of the session. Secret.',
-    required: true,
-    schema: { type: 'string', format: 'uuid' },
-  },
+  RetryAfter: always('Seconds after which to ask again.', { type: 'integer', format: 'int32', minimum: 1 }),
+  Challenge: always('RFC 9110, section 11.6.1.'),
+  ScopeChallenge: { description: 'RFC 6750, section 3. Absent where no token was sent.', schema: { type: 'string' } },
+  ApiVersion: always('The version of the gateway that later requests name.', { type: 'string', enum: ['V1'] }),
+  DeviceId: always('The `deviceId` of the session. Secret.', { type: 'string', format: 'uuid' }),
   RefreshToken: {
     description: 'The `refreshToken` of the session. Secret. Absent where the session has none.',
     schema: { type: 'string', format: 'uuid' },
   },
-  Unbuffered: {
-    description: 'Asks proxies to pass each event on as it comes.',
-    required: true,
-    schema: { type: 'string', enum: ['no'] },
-  },
-} as const satisfies Components['headers'];
+  Unbuffered: always('Asks proxies to pass each event on as it comes.', { type: 'string', enum: ['no'] }),
+} satisfies Components['headers'];
 
 const refer = (component: keyof typeof HEADER_COMPONENTS): { readonly $ref: string } => ({
   $ref: `#/components/headers/${component}`,
@@ -148,6 +133,21 @@ export class ProblemDocument {
 
   @Member('Also in the header x-request-id and in the log.')
   readonly requestId: string;
+}
+
+/** A public P-384 key. */
+export class PublicKeyDocument {
+  @ApiProperty({ enum: ['EC'] })
+  readonly kty: string;
+
+  @ApiProperty({ enum: ['P-384'] })
+  readonly crv: string;
+
+  @Member('base64url', { example: '--mRoBKIOvX64XX0l-CPpVCAapwyNZ6VzsBdD5R2dLkFgVtqqvnNB-KWwHtG_22e' })
+  readonly x: string;
+
+  @Member('base64url', { example: 'PFQGZA48J5kQ9m7rzTZk405DaS4Xd3yhGv8RWnS1bNef48dG3HoFyM_4Ln7rY5wK' })
+  readonly y: string;
 }
 
 interface RefusalDocument {

@@ -2,9 +2,9 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import { HeldSessions, type Session, type SessionReplica } from '#libs/session';
 import { aSession, FakeClock } from '#libs/testing';
 import { generationOfLastEvent } from './events.controller.js';
-import { HEARTBEAT_MS, SessionWatchers } from './session-watchers.js';
+import { SessionWatchers } from './session-watchers.js';
 import { HandoverNotices } from './handover-notices.js';
-import type { EventSink } from './watcher.js';
+import { type EventSink, HEARTBEAT_MS } from './watcher.js';
 
 /** A consumer's stream, which takes nothing while it is stalled. */
 class Stream implements EventSink {

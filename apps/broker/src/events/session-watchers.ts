@@ -1,18 +1,12 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import type { Clock, ScheduledTask } from '#libs/clock';
+import type { Clock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { type Session, type SessionLeft, SessionReplica } from '#libs/session';
+import { type Session, SessionReplica } from '#libs/session';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK } from '../platform/platform.js';
-import { type FrameOf, WatchedMerchant } from './watcher.js';
-import { type EventSink, Watcher } from './watcher.js';
+import { type EventSink, type FrameOf, HEARTBEAT_MS, WatchedMerchant, Watcher } from './watcher.js';
 
-/**
- * Every watcher is sent something this often. Consumers treat a silence of two and a half times this as a dead stream.
- */
-export const HEARTBEAT_MS = 15_000;
-
-/** A fifteenth of the watchers is written to each second, so that heartbeats never delay a read. */
+/** Of the watchers that come at one moment, a fifteenth is written to each second: heartbeats never delay a read. */
 const SLOTS = 15;
 
 /**
@@ -49,12 +43,9 @@ export class SessionWatchers implements OnModuleDestroy {
   readonly #clock: Clock;
   readonly #configuration: Pick<ConfigurationInForce, 'current'>;
   readonly #merchants = new Map<string, WatchedMerchant>();
-  readonly #slots: readonly Set<Watcher>[] = Array.from({ length: SLOTS }, () => new Set<Watcher>());
   readonly #endSubscription: () => void;
   #count = 0;
   #entered = 0;
-  #turn = 0;
-  #heart: ScheduledTask | undefined;
   #closed = false;
 
   constructor(
@@ -85,20 +76,24 @@ export class SessionWatchers implements OnModuleDestroy {
    * @returns a function that forgets the watcher; to be called when its stream has closed, for whatever reason
    */
   add(sink: EventSink, { merchant, validForMs = MAX_STREAM_MS, ...watch }: Watch): () => void {
-    const endsAtMs = this.#clock.monotonicMs() + this.#streamMs(validForMs);
-    const leftOf = (session: Session): SessionLeft => this.#replica.held.leftOf(session);
-    const watcher = new Watcher(sink, { mayStay: () => true, ...watch, leftOf, endsAtMs });
-    const slot = this.#slots[this.#entered++ % SLOTS] ?? new Set();
+    const slot = this.#entered++ % SLOTS;
+    const watcher = new Watcher(sink, {
+      mayStay: () => true,
+      ...watch,
+      leftOf: (session) => this.#replica.held.leftOf(session),
+      clock: this.#clock,
+      firstBeatMs: (HEARTBEAT_MS * (slot + 1)) / SLOTS,
+      // By sequence number, not at random: the ends of consecutive streams are spread evenly.
+      endsAtMs: this.#clock.monotonicMs() + Math.min(MAX_STREAM_MS * (1 - (SPREAD * slot) / SLOTS), validForMs),
+    });
     const watched = this.#watched(merchant);
     watched.watchers.add(watcher);
-    slot.add(watcher);
     this.#count += 1;
-    this.#heart ??= this.#clock.schedule(HEARTBEAT_MS / SLOTS, () => this.#beat());
     const session = this.#replica.reader.peek(merchant)?.session;
     if (session !== undefined) watcher.send(session);
     return () => {
+      watcher.stop();
       if (!watched.watchers.delete(watcher)) return;
-      slot.delete(watcher);
       this.#count -= 1;
       if (watched.watchers.size === 0) this.#forget(merchant, watched);
     };
@@ -127,7 +122,6 @@ export class SessionWatchers implements OnModuleDestroy {
   /** Ends every stream and accepts no new ones: consumers reconnect to another replica. */
   endAll(): void {
     this.#closed = true;
-    this.#heart?.cancel();
     for (const { watchers } of this.#merchants.values()) for (const watcher of watchers) watcher.end();
   }
 
@@ -146,22 +140,5 @@ export class SessionWatchers implements OnModuleDestroy {
   #forget(merchant: string, watched: WatchedMerchant): void {
     watched.stop();
     if (this.#merchants.get(merchant) === watched) this.#merchants.delete(merchant);
-  }
-
-  #beat(): void {
-    const slot = this.#slots[this.#turn] ?? [];
-    this.#turn = (this.#turn + 1) % SLOTS;
-    const now = this.#clock.monotonicMs();
-    for (const watcher of slot) {
-      if (watcher.terms.endsAtMs <= now) watcher.end();
-      else watcher.beat();
-    }
-    this.#heart = this.#count === 0 ? undefined : this.#clock.schedule(HEARTBEAT_MS / SLOTS, () => this.#beat());
-  }
-
-  /** By sequence number, not at random: the ends of consecutive streams are spread evenly. */
-  #streamMs(validForMs: number): number {
-    const share = 1 - SPREAD * ((this.#entered % SLOTS) / SLOTS);
-    return Math.min(MAX_STREAM_MS * share, validForMs);
   }
 }

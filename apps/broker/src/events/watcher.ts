@@ -1,23 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock, ScheduledTask } from '#libs/clock';
 import type { Session, SessionLeft } from '#libs/session';
-import { sessionJson } from '../sessions/session-documents.js';
+import { madeOnce, sessionJson } from '../sessions/session-documents.js';
 import type { HandoverNotice } from './event-documents.js';
 
+/**
+ * Every watcher is sent something this often. Consumers treat a silence of two and a half times this as a dead stream.
+ */
+export const HEARTBEAT_MS = 15_000;
 /** A comment: it shows both ends, and everything between them, that the stream is alive. */
 const HEARTBEAT = Buffer.from(':\n\n');
 
-const framed = new WeakMap<Session, { readonly json: string; readonly frame: Buffer }>();
-
-/** The session as one event whose id is its generation: made once for each form of its JSON, however many watch. */
-function sessionFrame(session: Session, left: SessionLeft): Buffer {
-  const json = sessionJson(session, left);
-  const known = framed.get(session);
-  if (known?.json === json) return known.frame;
-  const frame = Buffer.from(`event: session\nid: ${session.generation}\ndata: ${json}\n\n`);
-  framed.set(session, { json, frame });
-  return frame;
-}
+/** The session as one event, whose id is its generation. */
+const sessionFrame = madeOnce((session, left) =>
+  Buffer.from(`event: session\nid: ${session.generation}\ndata: ${sessionJson(session, left)}\n\n`),
+);
 
 /** It has no id: the last id a consumer has seen is still its session's generation. */
 export function handoverFrame(notice: HandoverNotice): Buffer {
@@ -37,6 +34,9 @@ interface WatcherTerms {
   /** What the consumer already holds; it is never sent this generation or an older one. */
   readonly generation: number;
   readonly leftOf: (session: Session) => SessionLeft;
+  readonly clock: Clock;
+  /** When it gets its first heartbeat: not all watchers are written to at one moment. */
+  readonly firstBeatMs: number;
   /** Whether its caller would still be let in. */
   readonly mayStay: () => boolean;
   /** Monotonic time at which the stream ends, so that its caller is checked again. */
@@ -61,6 +61,7 @@ export class Watcher {
   readonly participant = randomUUID();
   readonly #sink: EventSink;
   #generation: number;
+  #heart: ScheduledTask;
   #unanswered = 0;
   #wasBehind = false;
 
@@ -68,12 +69,13 @@ export class Watcher {
     this.terms = terms;
     this.#sink = sink;
     this.#generation = terms.generation;
+    this.#heart = terms.clock.schedule(terms.firstBeatMs, () => this.#beat());
   }
 
   send(session: Session): void {
     if (session.generation <= this.#generation || this.endIfLost()) return;
     this.#generation = session.generation;
-    if (this.#sink.writableLength > MAX_UNSENT_BYTES) this.#sink.destroy();
+    if (this.#sink.writableLength > MAX_UNSENT_BYTES) this.#cutOff();
     else {
       this.#sink.write(sessionFrame(session, this.terms.leftOf(session)));
       this.terms.onSent?.(session);
@@ -97,14 +99,6 @@ export class Watcher {
     if (this.#sink.writableLength <= MAX_UNSENT_BYTES) this.#sink.write(frame);
   }
 
-  /** Nothing is buffered indefinitely: a consumer that has read nothing from one heartbeat to the next is cut off. */
-  beat(): void {
-    const isBehind = this.#sink.writableLength > 0;
-    if (isBehind && this.#wasBehind) this.#sink.destroy();
-    else if (!this.endIfLost()) this.#sink.write(HEARTBEAT);
-    this.#wasBehind = isBehind;
-  }
-
   /** A caller that may no longer be let in is sent nothing more. @returns whether this ended the stream */
   endIfLost(): boolean {
     const isLost = !this.terms.mayStay();
@@ -114,7 +108,29 @@ export class Watcher {
 
   /** Ends the stream cleanly: the consumer reconnects, here or elsewhere. */
   end(): void {
+    this.stop();
     this.#sink.end();
+  }
+
+  /** Its stream has closed, for whatever reason. */
+  stop(): void {
+    this.#heart.cancel();
+  }
+
+  /** Nothing is buffered indefinitely: a consumer that has read nothing from one heartbeat to the next is cut off. */
+  #beat(): void {
+    const { clock, endsAtMs } = this.terms;
+    this.#heart = clock.schedule(HEARTBEAT_MS, () => this.#beat());
+    const isBehind = this.#sink.writableLength > 0;
+    if (endsAtMs <= clock.monotonicMs()) this.end();
+    else if (isBehind && this.#wasBehind) this.#cutOff();
+    else if (!this.endIfLost()) this.#sink.write(HEARTBEAT);
+    this.#wasBehind = isBehind;
+  }
+
+  #cutOff(): void {
+    this.stop();
+    this.#sink.destroy();
   }
 }
 

@@ -10,21 +10,10 @@ const isStream = ({ routeOptions: { url } }: FastifyRequest): boolean => url?.en
 export function observeRequests(server: FastifyInstance, telemetry: Telemetry | undefined): void {
   if (telemetry === undefined) return;
   const { traces, requestSeconds } = telemetry;
-  server.addHook('onResponse', (request, reply, done) => {
-    if (!isStream(request)) {
-      requestSeconds(reply.elapsedTime / MS_PER_S, {
-        method: request.method,
-        route: request.routeOptions.url ?? '',
-        status: reply.statusCode,
-      });
-    }
-    done();
-  });
-  if (traces === undefined) return;
   const spans = new WeakMap<FastifyRequest, RequestSpan>();
   server.addHook('onRequest', (request, _reply, done) => {
     const { url } = request.routeOptions;
-    if (url === undefined || isStream(request)) return done();
+    if (traces === undefined || url === undefined || isStream(request)) return done();
     const span = traces.startRequest({ method: request.method, route: url, headers: request.headers });
     spans.set(request, span);
     span.within(done);
@@ -36,6 +25,9 @@ export function observeRequests(server: FastifyInstance, telemetry: Telemetry | 
     else span.within(done);
   });
   server.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions } = request;
+    const answered = { method, route: routeOptions.url ?? '', status: reply.statusCode };
+    if (!isStream(request)) requestSeconds(reply.elapsedTime / MS_PER_S, answered);
     spans.get(request)?.end(reply.statusCode);
     done();
   });

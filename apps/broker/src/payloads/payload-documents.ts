@@ -1,22 +1,11 @@
 import { ApiProperty, Generation, Member } from '../docs/api-decorators.js';
+import { PublicKeyDocument } from '../docs/route-documents.js';
 import { ChoiceMember, ObjectMember, TextMember } from '../http/body.js';
 import { NOTIFICATION_KINDS, type NotificationKind } from './notification-content.js';
 import { type Encoding, ENCODINGS, MAX_JWE_BYTES } from './payload-text.js';
 
-/** A public P-384 key. Additional members must suit its purpose, and `d` is refused. */
-export class RecipientJwkDocument {
-  @ApiProperty({ enum: ['EC'] })
-  readonly kty: string;
-
-  @ApiProperty({ enum: ['P-384'] })
-  readonly crv: string;
-
-  @ApiProperty({ example: '--mRoBKIOvX64XX0l-CPpVCAapwyNZ6VzsBdD5R2dLkFgVtqqvnNB-KWwHtG_22e' })
-  readonly x: string;
-
-  @ApiProperty({ example: 'PFQGZA48J5kQ9m7rzTZk405DaS4Xd3yhGv8RWnS1bNef48dG3HoFyM_4Ln7rY5wK' })
-  readonly y: string;
-
+/** Additional members must suit its purpose, and `d` is refused. */
+export class RecipientJwkDocument extends PublicKeyDocument {
   @ApiProperty({ required: false, enum: ['enc'] })
   readonly use?: string;
 

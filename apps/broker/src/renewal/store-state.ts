@@ -24,27 +24,19 @@ type StoreStateListener = (state: KnownStoreState) => void;
 /** The state of the store as seen by this replica's connection, for everything that reads it or listens for it. */
 export class StoreState {
   readonly #clock: Clock;
-  #current: KnownStoreState | undefined;
-  #wasReached = false;
+  /** Undefined until the first connection has succeeded or failed. */
+  current: KnownStoreState | undefined;
+  /** Whether it has ever answered: a replica that has never reached its store knows nothing of what others created. */
+  wasReached = false;
   readonly #listeners: StoreStateListener[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Undefined until the first connection has succeeded or failed. */
-  get current(): KnownStoreState | undefined {
-    return this.#current;
-  }
-
   /** Why the store cannot be used; undefined while it can, and until it has been tried once. */
   get trouble(): string | undefined {
-    return this.#current?.condition === 'answers' ? undefined : this.#current?.reason;
-  }
-
-  /** Whether it has ever answered: a replica that has never reached its store knows nothing of what others created. */
-  get wasReached(): boolean {
-    return this.#wasReached;
+    return this.current?.condition === 'answers' ? undefined : this.current?.reason;
   }
 
   /**
@@ -52,17 +44,17 @@ export class StoreState {
    * alone.
    */
   blocksRenewal({ onStoreOutage }: Pick<SessionSettings, 'onStoreOutage'>): boolean {
-    const condition = this.#current?.condition;
+    const condition = this.current?.condition;
     return condition === 'refuses' || (condition === 'silent' && onStoreOutage === 'fail');
   }
 
   note(condition: StoreCondition, reason: string): void {
-    this.#wasReached ||= condition === 'answers';
-    const known = this.#current;
+    this.wasReached ||= condition === 'answers';
+    const known = this.current;
     const isSame = known !== undefined && (known.condition === 'answers') === (condition === 'answers');
     const since = isSame ? known.since : this.#clock.now();
-    this.#current = { condition, since, reason };
-    for (const tell of this.#listeners) tell(this.#current);
+    this.current = { condition, since, reason };
+    for (const tell of this.#listeners) tell(this.current);
   }
 
   /** Calls the listener on every change from now on. */

@@ -1,5 +1,6 @@
 import { merchantConditions, sharedFailureKinds } from '#libs/session';
 import { ApiProperty, Generation, Member, OptionalMember } from '../docs/api-decorators.js';
+import { PublicKeyDocument } from '../docs/route-documents.js';
 import { storeConditions } from '../renewal/store-state.js';
 
 export class FailureDocument {
@@ -148,24 +149,12 @@ export class MerchantListDocument {
   readonly merchants: readonly MerchantDocument[];
 }
 
-export class ClientPublicJwkDocument {
-  @ApiProperty({ enum: ['EC'] })
-  readonly kty: string;
-
-  @ApiProperty({ enum: ['P-384'] })
-  readonly crv: string;
-
+export class ClientPublicJwkDocument extends PublicKeyDocument {
   @ApiProperty({ enum: ['enc'] })
   readonly use: string;
 
   @ApiProperty({ enum: ['ECDH-ES+A256KW'] })
   readonly alg: string;
-
-  @ApiProperty()
-  readonly x: string;
-
-  @ApiProperty()
-  readonly y: string;
 }
 
 export class ClientKeyDocument {

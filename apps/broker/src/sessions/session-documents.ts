@@ -1,6 +1,7 @@
 import { toRfc3339 } from '#libs/clock';
 import type { Session, SessionLeft, WantedRenewalAnswer } from '#libs/session';
 import { ApiProperty, Generation, Member, OptionalMember } from '../docs/api-decorators.js';
+import { PublicKeyDocument } from '../docs/route-documents.js';
 import { GenerationMember, WordMember } from '../http/body.js';
 
 const MsLeft = (moment: string): PropertyDecorator =>
@@ -9,19 +10,7 @@ const MsLeft = (moment: string): PropertyDecorator =>
     { type: 'integer', format: 'int64', minimum: 0 },
   );
 
-export class ServerPublicKeyDocument {
-  @ApiProperty({ enum: ['EC'] })
-  readonly kty: string;
-
-  @ApiProperty({ enum: ['P-384'] })
-  readonly crv: string;
-
-  @Member('base64url', { example: '--mRoBKIOvX64XX0l-CPpVCAapwyNZ6VzsBdD5R2dLkFgVtqqvnNB-KWwHtG_22e' })
-  readonly x: string;
-
-  @Member('base64url', { example: 'PFQGZA48J5kQ9m7rzTZk405DaS4Xd3yhGv8RWnS1bNef48dG3HoFyM_4Ln7rY5wK' })
-  readonly y: string;
-}
+export class ServerPublicKeyDocument extends PublicKeyDocument {}
 
 /** The only JSON form of a session. Its parts belong together: never mix those of two generations. */
 export class SessionDocument {
@@ -83,19 +72,24 @@ const STEP_MS = 100;
 
 const roundedDown = (ms: number): number => Math.floor(ms / STEP_MS) * STEP_MS;
 
-const written = new WeakMap<Session, { readonly left: SessionLeft; readonly json: string }>();
-
-/** The document as JSON, serialised once for each step. */
-export function sessionJson(session: Session, left: SessionLeft): string {
-  const expiresInMs = roundedDown(left.expiresInMs);
-  const renewInMs = roundedDown(left.renewInMs);
-  const known = written.get(session);
-  if (known?.left.expiresInMs === expiresInMs && known.left.renewInMs === renewInMs) return known.json;
-  const told = { expiresInMs, renewInMs };
-  const json = JSON.stringify(sessionDocument(session, told));
-  written.set(session, { left: told, json });
-  return json;
+/** Makes something of a session and what is left of it, once for each step, however many read and watch it. */
+export function madeOnce<Made>(
+  make: (session: Session, left: SessionLeft) => Made,
+): (session: Session, left: SessionLeft) => Made {
+  const known = new WeakMap<Session, { readonly left: SessionLeft; readonly made: Made }>();
+  return (session, left) => {
+    const expiresInMs = roundedDown(left.expiresInMs);
+    const renewInMs = roundedDown(left.renewInMs);
+    const last = known.get(session);
+    if (last?.left.expiresInMs === expiresInMs && last.left.renewInMs === renewInMs) return last.made;
+    const told = { expiresInMs, renewInMs };
+    const made = make(session, told);
+    known.set(session, { left: told, made });
+    return made;
+  };
 }
+
+export const sessionJson = madeOnce((session, left) => JSON.stringify(sessionDocument(session, left)));
 
 export class RejectionRequest {
   @GenerationMember('Of the session that the gateway refused.')
