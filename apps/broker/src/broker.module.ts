@@ -10,7 +10,6 @@ import { PolicyTable } from './auth/policy-table.js';
 import { StandingAccess } from './auth/standing-access.js';
 import { ConfigurationInForce } from './configuration/configuration-in-force.js';
 import { EventsController } from './events/events.controller.js';
-import { HandoverNotices } from './events/handover-notices.js';
 import { SessionWatchers } from './events/session-watchers.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RequestLife } from './http/request-life.js';
@@ -21,7 +20,7 @@ import { CLOCK, JWE_WORK, LOGGER, type Platform, THIS_REPLICA, type ThisReplica 
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
 import type { OpenReplica } from './renewal/replica.js';
-import { StoreState } from './renewal/store-state.js';
+import { StoreState } from './renewal/store.js';
 import { MerchantsController } from './sessions/merchants.controller.js';
 import { RenewalsController } from './sessions/renewals.controller.js';
 import { SessionController } from './sessions/session.controller.js';
@@ -56,7 +55,7 @@ export class BrokerModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: AccessGuard },
         ...[Authenticator, PolicyTable, StandingAccess, RequestLife, RouteMethods],
-        ...[SessionReads, SessionWatchers, HandoverNotices, PayloadCipher, RenewalScheduler],
+        ...[SessionReads, SessionWatchers, PayloadCipher, RenewalScheduler],
       ],
     };
   }

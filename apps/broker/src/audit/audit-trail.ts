@@ -33,6 +33,7 @@ export function recordOf(
 }
 
 interface Tally {
+  readonly reader: Pick<SessionRead, 'caller' | 'merchant'>;
   generation: number;
   /** Reads of this generation not yet covered by a record. */
   unrecorded: number;
@@ -50,7 +51,7 @@ const REFUSALS = { perSecond: 10, burst: 100 };
 export class AuditTrail implements OnApplicationShutdown {
   readonly #log: AuditLog;
   readonly #configuration: Pick<ConfigurationInForce, 'current'>;
-  readonly #tallies = new Map<string, Map<string, Tally>>();
+  readonly #tallies = new Map<string, Tally>();
   readonly #refusals: RateLimiter;
   /** Refusals not yet covered by a record, and the latest of them. */
   #leftOut: { readonly record: Refused; readonly count: number } | undefined;
@@ -65,16 +66,16 @@ export class AuditTrail implements OnApplicationShutdown {
    * On the path of every read: a map lookup, and rarely more. A new generation closes the tally of the one before it,
    * so no read goes unrecorded.
    */
-  read({ caller, merchant, generation }: SessionRead): void {
-    const tally = this.#tallyOf(caller, merchant);
+  read({ generation, ...reader }: SessionRead): void {
+    const tally = this.#tallyOf(reader);
     if (tally.generation !== generation) {
-      this.#tellRest({ caller, merchant }, tally);
+      this.#tellRest(tally);
       tally.generation = generation;
-      this.done({ action: 'session.read', caller, merchant, generation });
+      this.done({ action: 'session.read', ...reader, generation });
       return;
     }
     tally.unrecorded += 1;
-    if (tally.unrecorded >= this.#configuration.current.audit.readEvery) this.#tellRest({ caller, merchant }, tally);
+    if (tally.unrecorded >= this.#configuration.current.audit.readEvery) this.#tellRest(tally);
   }
 
   done(record: Omit<AuditRecord, 'outcome'>): void {
@@ -109,16 +110,14 @@ export class AuditTrail implements OnApplicationShutdown {
 
   /** No request is in progress any more, so there is no next read or refusal to wait for. */
   onApplicationShutdown(): void {
-    for (const [caller, own] of this.#tallies) {
-      for (const [merchant, tally] of own) this.#tellRest({ caller, merchant }, tally);
-    }
+    for (const tally of this.#tallies.values()) this.#tellRest(tally);
     if (this.#leftOut !== undefined) this.#tellRefusals(this.#leftOut.record, this.#leftOut.count);
     this.#leftOut = undefined;
   }
 
   /** Records the reads of a generation not yet covered by a record. */
-  #tellRest(reader: Pick<SessionRead, 'caller' | 'merchant'>, tally: Tally): void {
-    const { generation, unrecorded } = tally;
+  #tellRest(tally: Tally): void {
+    const { reader, generation, unrecorded } = tally;
     tally.unrecorded = 0;
     if (unrecorded > 0) this.done({ action: 'session.read', ...reader, generation, count: unrecorded });
   }
@@ -127,10 +126,11 @@ export class AuditTrail implements OnApplicationShutdown {
     this.#log.append({ ...record, outcome: 'refused', ...(count === 1 ? {} : { count }) });
   }
 
-  #tallyOf(caller: string, merchant: string): Tally {
-    const own = this.#tallies.get(caller) ?? new Map<string, Tally>();
-    const tally = own.get(merchant) ?? { generation: 0, unrecorded: 0 };
-    this.#tallies.set(caller, own.set(merchant, tally));
+  #tallyOf(reader: Tally['reader']): Tally {
+    // The id of a merchant has no space in it.
+    const key = `${reader.merchant} ${reader.caller}`;
+    const tally = this.#tallies.get(key) ?? { reader, generation: 0, unrecorded: 0 };
+    this.#tallies.set(key, tally);
     return tally;
   }
 }

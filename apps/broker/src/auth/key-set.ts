@@ -70,7 +70,7 @@ const FIRST_COOL_DOWN_MS = 1_000;
 /** A page in docs/runbooks. */
 const RUNBOOK = 'authentication-unavailable';
 
-interface RemoteKeySetParts {
+export interface RemoteKeySetParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** @throws BrokerError `authentication_unavailable` */

@@ -3,7 +3,6 @@ import { HeldSessions, type Session, type SessionReplica } from '#libs/session';
 import { aSession, FakeClock } from '#libs/testing';
 import { generationOfLastEvent } from './events.controller.js';
 import { SessionWatchers } from './session-watchers.js';
-import { HandoverNotices } from './handover-notices.js';
 import { type EventSink, HEARTBEAT_MS } from './watcher.js';
 
 /** A consumer's stream, which takes nothing while it is stalled. */
@@ -52,7 +51,8 @@ class Hall {
         return session === undefined ? undefined : { session };
       },
     };
-    const replica = { held: this.held, reader } as unknown as SessionReplica;
+    const handovers = { attach: () => () => undefined };
+    const replica = { held: this.held, reader, handovers } as unknown as SessionReplica;
     this.watchers = new SessionWatchers(replica, this.clock, {
       current: { http: { maxWatchers } } as BrokerConfiguration,
     });
@@ -249,8 +249,6 @@ describe('Last-Event-ID', () => {
 describe('a consumer that takes part in hand-overs', () => {
   it('is waited for until it has left two of them unanswered, and is told of the later ones all the same', () => {
     const hall = new Hall();
-    const replica = { handovers: { attach: () => () => undefined } } as unknown as SessionReplica;
-    const notices = new HandoverNotices(replica, hall.watchers, hall.clock);
     const [silent, answering] = [new Stream(), new Stream()];
     for (const stream of [silent, answering]) {
       hall.watchers.add(stream, { merchant: 'shop', generation: 0, takesPart: true });
@@ -258,8 +256,8 @@ describe('a consumer that takes part in hand-overs', () => {
     const asked = ({ text }: Stream): readonly (string | undefined)[] =>
       [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => (JSON.parse(data) as Asked).participant);
     const waitedFor = [1, 2, 3, 4].map((generation) => {
-      const participants = notices.hold({ merchant: 'shop', generation, holdForMs: 1_000 });
-      notices.ready({ merchant: 'shop', participant: asked(answering).at(-1) ?? '' });
+      const participants = hall.watchers.hold({ merchant: 'shop', generation, holdForMs: 1_000 });
+      hall.watchers.ready({ merchant: 'shop', participant: asked(answering).at(-1) ?? '' });
       return participants;
     });
     expect(waitedFor).toEqual([2, 2, 1, 1]);

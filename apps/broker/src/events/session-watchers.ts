@@ -1,10 +1,24 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import type { Clock } from '#libs/clock';
+import { type Clock, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { type Session, SessionReplica } from '#libs/session';
+import {
+  type AnnouncedHandover,
+  type HandoverAudience,
+  type ReadyParticipant,
+  type Session,
+  SessionReplica,
+} from '#libs/session';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK } from '../platform/platform.js';
-import { type EventSink, type FrameOf, HEARTBEAT_MS, WatchedMerchant, Watcher } from './watcher.js';
+import {
+  type EventSink,
+  type FrameOf,
+  handoverFrame,
+  HEARTBEAT_MS,
+  WatchedMerchant,
+  Watcher,
+  type WatcherTerms,
+} from './watcher.js';
 
 /** Of the watchers that come at one moment, a fifteenth is written to each second: heartbeats never delay a read. */
 const SLOTS = 15;
@@ -22,28 +36,28 @@ const SPREAD = 0.2;
 
 const RETRY_AFTER_MS = 5_000;
 
-export interface Watch {
+/**
+ * At most this many watchers of one replica are asked to answer in a hand-over. If there are more, the renewal waits its
+ * full time limit.
+ */
+const MAX_ASKED = 256;
+
+export interface Watch extends Pick<WatcherTerms, 'generation' | 'takesPart' | 'onSent'> {
   readonly merchant: string;
-  /** The generation that the consumer holds; 0 when none. */
-  readonly generation: number;
   /** Whether the consumer would still be let in; absent: always. */
   readonly mayStay?: () => boolean;
-  /** Whether it pauses its calls while a session is being replaced. */
-  readonly takesPart?: boolean;
   /** How long its credential remains valid, if known. */
   readonly validForMs?: number | undefined;
-  /** Called with each session sent. */
-  readonly onSent?: (session: Session) => void;
 }
 
-/** All consumers on this replica that follow a session through events. */
+/** All consumers on this replica that follow a session through events, and are told when a renewal is about to begin. */
 @Injectable()
-export class SessionWatchers implements OnModuleDestroy {
+export class SessionWatchers implements HandoverAudience, OnModuleDestroy {
   readonly #replica: SessionReplica;
   readonly #clock: Clock;
   readonly #configuration: Pick<ConfigurationInForce, 'current'>;
   readonly #merchants = new Map<string, WatchedMerchant>();
-  readonly #endSubscription: () => void;
+  readonly #endSubscriptions: readonly (() => void)[];
   #count = 0;
   #entered = 0;
   #closed = false;
@@ -56,7 +70,10 @@ export class SessionWatchers implements OnModuleDestroy {
     this.#replica = replica;
     this.#clock = clock;
     this.#configuration = configuration;
-    this.#endSubscription = replica.held.onAnyNewer((session) => this.#merchants.get(session.merchant)?.tell(session));
+    this.#endSubscriptions = [
+      replica.held.onAnyNewer((session) => this.#merchants.get(session.merchant)?.tell(session)),
+      replica.handovers.attach(this),
+    ];
   }
 
   get count(): number {
@@ -86,7 +103,8 @@ export class SessionWatchers implements OnModuleDestroy {
       // By sequence number, not at random: the ends of consecutive streams are spread evenly.
       endsAtMs: this.#clock.monotonicMs() + Math.min(MAX_STREAM_MS * (1 - (SPREAD * slot) / SLOTS), validForMs),
     });
-    const watched = this.#watched(merchant);
+    const watched = this.#merchants.get(merchant) ?? new WatchedMerchant(this.#clock);
+    this.#merchants.set(merchant, watched);
     watched.watchers.add(watcher);
     this.#count += 1;
     const session = this.#replica.reader.peek(merchant)?.session;
@@ -95,23 +113,32 @@ export class SessionWatchers implements OnModuleDestroy {
       watcher.stop();
       if (!watched.watchers.delete(watcher)) return;
       this.#count -= 1;
-      if (watched.watchers.size === 0) this.#forget(merchant, watched);
+      if (watched.watchers.size > 0) return;
+      watched.stop();
+      this.#merchants.delete(merchant);
     };
   }
 
-  /**
-   * Notifies the watchers that take part in hand-overs.
-   * @returns how many there are that answer
-   */
-  notify(merchant: string, frameOf: FrameOf): number {
-    return this.#merchants.get(merchant)?.notify(frameOf) ?? 0;
+  hold(handover: AnnouncedHandover): number {
+    const notice = { ...handover, at: toRfc3339(this.#clock.now()) };
+    const toAll = handoverFrame(notice);
+    const frameOf: FrameOf = (watcher, place) => {
+      if (place >= MAX_ASKED || watcher.isSilent) return toAll;
+      watcher.asked();
+      return handoverFrame({ ...notice, participant: watcher.participant });
+    };
+    return this.#merchants.get(handover.merchant)?.notify(frameOf) ?? 0;
   }
 
-  /** A participant has answered, at whichever replica. */
-  answered(merchant: string, participant: string): void {
+  ready({ merchant, participant }: Pick<ReadyParticipant, 'merchant' | 'participant'>): void {
     for (const watcher of this.#merchants.get(merchant)?.watchers ?? []) {
       if (watcher.participant === participant) return watcher.answered();
     }
+  }
+
+  resume({ merchant, generation }: Pick<AnnouncedHandover, 'merchant' | 'generation'>): void {
+    const frame = handoverFrame({ merchant, generation, holdForMs: 0, at: toRfc3339(this.#clock.now()) });
+    this.#merchants.get(merchant)?.notify(() => frame);
   }
 
   /** Ends the streams of consumers that would no longer be let in. */
@@ -127,18 +154,7 @@ export class SessionWatchers implements OnModuleDestroy {
 
   onModuleDestroy(): void {
     this.endAll();
-    this.#endSubscription();
+    for (const end of this.#endSubscriptions) end();
     for (const watched of this.#merchants.values()) watched.stop();
-  }
-
-  #watched(merchant: string): WatchedMerchant {
-    const known = this.#merchants.get(merchant) ?? new WatchedMerchant(this.#clock);
-    this.#merchants.set(merchant, known);
-    return known;
-  }
-
-  #forget(merchant: string, watched: WatchedMerchant): void {
-    watched.stop();
-    if (this.#merchants.get(merchant) === watched) this.#merchants.delete(merchant);
   }
 }

@@ -30,8 +30,8 @@ export interface EventSink {
   destroy(): unknown;
 }
 
-interface WatcherTerms {
-  /** What the consumer already holds; it is never sent this generation or an older one. */
+export interface WatcherTerms {
+  /** What the consumer already holds, 0 for nothing; it is never sent this generation or an older one. */
   readonly generation: number;
   readonly leftOf: (session: Session) => SessionLeft;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import { BrokerError, type ErrorCode } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { LOGGER } from '../platform/platform.js';
-import { RouteMethods } from './route-methods.js';
+import { pathOf, RouteMethods } from './route-methods.js';
 
 const MIN_RETRY_AFTER_S = 1;
 /** How much is kept of what a caller without permission gives as a merchant. */
@@ -48,7 +48,7 @@ export class ProblemFilter implements ExceptionFilter {
     const headers: Record<string, string> = { 'cache-control': 'no-store' };
     const challenge = challengeOf(error, request);
     if (challenge !== undefined) headers['www-authenticate'] = challenge;
-    if (error.code === 'method_not_allowed') headers['allow'] = this.routes.allowed(request).join(', ');
+    if (error.code === 'method_not_allowed') headers['allow'] = this.routes.of(pathOf(request)).join(', ');
     if (error.entry.retryable && error.entry.status >= 429) {
       const seconds = Math.ceil((error.retryAfterMs ?? 0) / 1_000);
       headers['retry-after'] = String(Math.max(MIN_RETRY_AFTER_S, seconds));

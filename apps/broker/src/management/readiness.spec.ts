@@ -4,7 +4,7 @@ import { RequestLife } from '../http/request-life.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { type Readiness, ReplicaStatus } from './replica-status.js';
 import type { OpenReplica } from '../renewal/replica.js';
-import { StoreState } from '../renewal/store-state.js';
+import { StoreState } from '../renewal/store.js';
 
 class Stage {
   readonly store = new StoreState(new FakeClock());

@@ -4,7 +4,7 @@ import type { ConfiguredMerchant, ReplicaCondition, StatusSource, StoreConnectio
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import type { OpenReplica } from '../renewal/replica.js';
 import { restartAdvice } from '../renewal/restart-advice.js';
-import type { StoreCondition } from '../renewal/store-state.js';
+import type { StoreCondition } from '../renewal/store.js';
 
 export interface Readiness {
   readonly ready: boolean;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { SessionReplica } from '#libs/session';
-import { StoreState } from './store-state.js';
+import { StoreState } from './store.js';
 
 /** The steady pace. Between two ticks, the replica wakes itself when the next merchant falls due. */
 const TICK_MS = 1_000;

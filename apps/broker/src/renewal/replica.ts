@@ -8,7 +8,7 @@ import { EventLog } from './event-log.js';
 import { adviseRestart } from './restart-advice.js';
 import { RetiredKeys } from './retired-keys.js';
 import { graceMsFor, openStore } from './store.js';
-import { StoreState } from './store-state.js';
+import { StoreState } from './store.js';
 
 /** Jitter need not be unpredictable, but one source of randomness is enough. */
 const RANDOM_STEPS = 2 ** 32;

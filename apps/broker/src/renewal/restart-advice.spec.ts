@@ -2,7 +2,7 @@ import { FakeClock } from '#libs/testing';
 import type { Logger } from '#libs/telemetry';
 import { LastReading } from '../configuration/configuration-in-force.js';
 import { adviseRestart, restartAdvice } from './restart-advice.js';
-import { StoreState } from './store-state.js';
+import { StoreState } from './store.js';
 
 describe('what to do about settings that wait for the next start', () => {
   const store = { awaitingRestart: ['http.port', 'store'], refused: undefined };

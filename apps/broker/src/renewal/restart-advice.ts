@@ -1,6 +1,6 @@
 import type { Logger } from '#libs/telemetry';
 import type { LastReading } from '../configuration/configuration-in-force.js';
-import type { StoreCondition, StoreState } from './store-state.js';
+import type { StoreCondition, StoreState } from './store.js';
 
 interface AdviceParts {
   readonly lastReading: LastReading;
@@ -15,16 +15,9 @@ interface RestartAdvice {
   readonly runbook: string;
 }
 
-const CAN_WAIT: RestartAdvice = {
-  text: 'nothing to do tonight: restart in office hours',
-  runbook: 'config-reload-failed',
-};
-
+const CAN_WAIT = 'nothing to do tonight: restart in office hours';
 /** Until something has tried them, it is not known whether the store's new settings lead to a store. */
-const CAN_WAIT_FOR_DOCTOR: RestartAdvice = {
-  ...CAN_WAIT,
-  text: `${CAN_WAIT.text}, once session-broker doctor is green`,
-};
+const ONCE_GREEN = 'once session-broker doctor is green';
 
 /**
  * What to do about settings that wait for the next start, as worded in the log, on the status page and by
@@ -37,9 +30,12 @@ export function restartAdvice(
   condition: StoreCondition | undefined,
 ): RestartAdvice | undefined {
   if (awaitingRestart.length === 0) return undefined;
-  if (!isCure(awaitingRestart, condition)) return awaitingRestart.includes('store') ? CAN_WAIT_FOR_DOCTOR : CAN_WAIT;
+  if (!isCure(awaitingRestart, condition)) {
+    const text = awaitingRestart.includes('store') ? `${CAN_WAIT}, ${ONCE_GREEN}` : CAN_WAIT;
+    return { text, runbook: 'config-reload-failed' };
+  }
   const first = refused === undefined ? '' : 'correct what is refused, then ';
-  const once = condition === 'silent' ? ' once session-broker doctor is green' : '';
+  const once = condition === 'silent' ? ` ${ONCE_GREEN}` : '';
   return {
     text: `the new settings of the store may be what is missing: ${first}restart one replica${once}`,
     runbook: 'store-down',

@@ -3,6 +3,7 @@ import type { ClientKey } from '#libs/jwe';
 import type { Session } from '#libs/session';
 
 interface Retired {
+  readonly merchant: string;
   readonly key: ClientKey;
   readonly graceEndsAtMs: number;
 }
@@ -20,7 +21,8 @@ const PRUNE_EVERY_MS = 60_000;
 export class RetiredKeys {
   readonly #clock: Clock;
   readonly #sessionOf: SessionOf;
-  readonly #retired = new Map<string, readonly Retired[]>();
+  /** The last retired first. */
+  #retired: readonly Retired[] = [];
   #pruning: ScheduledTask | undefined;
 
   constructor(clock: Clock, sessionOf: SessionOf) {
@@ -31,41 +33,35 @@ export class RetiredKeys {
   /** @param graceMs how long an attempt in progress may take */
   retire(merchant: string, keys: readonly ClientKey[], graceMs: number): void {
     const graceEndsAtMs = this.#clock.monotonicMs() + graceMs;
-    const retired = keys.map((key) => ({ key, graceEndsAtMs }));
-    this.#retired.set(merchant, [...retired, ...(this.#retired.get(merchant) ?? [])]);
+    this.#retired = [...keys.map((key) => ({ merchant, key, graceEndsAtMs })), ...this.#retired];
     this.#pruning ??= this.#pruneLater();
   }
 
   /** Those still needed, the last retired first. */
   of(merchant: string): readonly ClientKey[] {
-    const retired = this.#retired.get(merchant);
-    return retired === undefined ? [] : this.#needed(merchant, retired).map(({ key }) => key);
+    const own = this.#retired.filter((retired) => retired.merchant === merchant && this.#isNeeded(retired));
+    return own.map(({ key }) => key);
   }
 
   /** How many are kept in memory. */
   get size(): number {
-    return [...this.#retired.values()].reduce((sum, { length }) => sum + length, 0);
+    return this.#retired.length;
   }
 
   close(): void {
     this.#pruning?.cancel();
-    this.#retired.clear();
+    this.#retired = [];
   }
 
-  #needed(merchant: string, retired: readonly Retired[]): readonly Retired[] {
-    const nowMs = this.#clock.monotonicMs();
-    const thumbprint = this.#sessionOf(merchant)?.clientKeyThumbprint;
-    return retired.filter(({ key, graceEndsAtMs }) => graceEndsAtMs > nowMs || key.thumbprint === thumbprint);
+  #isNeeded({ merchant, key, graceEndsAtMs }: Retired): boolean {
+    if (graceEndsAtMs > this.#clock.monotonicMs()) return true;
+    return key.thumbprint === this.#sessionOf(merchant)?.clientKeyThumbprint;
   }
 
   #pruneLater(): ScheduledTask {
     return this.#clock.schedule(PRUNE_EVERY_MS, () => {
-      for (const [merchant, retired] of this.#retired) {
-        const needed = this.#needed(merchant, retired);
-        if (needed.length === 0) this.#retired.delete(merchant);
-        else this.#retired.set(merchant, needed);
-      }
-      this.#pruning = this.#retired.size === 0 ? undefined : this.#pruneLater();
+      this.#retired = this.#retired.filter((retired) => this.#isNeeded(retired));
+      this.#pruning = this.#retired.length === 0 ? undefined : this.#pruneLater();
     });
   }
 }

@@ -1,9 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { edgeHeaders, REQUEST_ID_HEADER, requestIdOf } from '#libs/edge';
-import type { Session, SessionReplica } from '#libs/session';
+import type { SessionReplica } from '#libs/session';
 import { isSampledIn, type Telemetry } from '#libs/telemetry';
 import type { Authenticator } from '../auth/authenticator.service.js';
-import type { Caller } from '../auth/caller.js';
 import type { PolicyTable } from '../auth/policy-table.js';
 import { EXT_AUTHZ_PATH, MERCHANTS_PATH, SESSION_HEADERS_PATH, SESSION_PATH } from '../http/merchant-route.js';
 import {
@@ -65,21 +64,21 @@ export function freshReads({ authenticator, policies, replica, reads }: FreshRea
     if (read === undefined) return false;
     const { merchant, proxyStatus } = read;
     const caller = authenticator.known(request);
-    if (!mayRead(policies, caller, merchant)) return false;
+    // Also for a caller that is not known yet: finding out takes time, and is done elsewhere.
+    if (caller === undefined || !policies.allows(caller, merchant, 'session:read')) return false;
     const served = replica.reader.peek(merchant);
     if (served?.verdict.result !== 'fresh') return false;
     const { session } = served;
     const { generation } = session;
     reads.served({ caller: caller.name, merchant, generation }, 'fresh');
-    const answer = proxyStatus === undefined ? answerTo(request, session) : headersAnswer(session, proxyStatus);
+    const isUnchanged = matchesEtag(request.headers['if-none-match'], etagOf(generation));
+    const answer =
+      proxyStatus === undefined
+        ? sessionAnswer({ kind: isUnchanged ? 'unchanged' : 'session', session }, replica.held.leftOf(session))
+        : headersAnswer(session, proxyStatus);
     response.writeHead(answer.status, headerLines(answer, requestIdOf(request))).end(answer.body);
     return true;
   };
-
-  function answerTo(request: IncomingMessage, session: Session): SessionAnswer {
-    const isUnchanged = matchesEtag(request.headers['if-none-match'], etagOf(session.generation));
-    return sessionAnswer({ kind: isUnchanged ? 'unchanged' : 'session', session }, replica.held.leftOf(session));
-  }
 }
 
 const lines = new WeakMap<SessionAnswer, readonly string[]>();
@@ -110,11 +109,6 @@ function plainReadOf({ method, url = '', headers }: IncomingMessage): PlainRead 
   if (url.endsWith(EXT_AUTHZ)) return { merchant: merchantBefore(EXT_AUTHZ), proxyStatus: 200 };
   if (headers['prefer'] !== undefined || !url.endsWith(SESSION)) return undefined;
   return { merchant: merchantBefore(SESSION) };
-}
-
-/** Also false for a caller that is not known yet: finding out takes time, and is done elsewhere. */
-function mayRead(policies: FreshReadParts['policies'], caller: Caller | undefined, merchant: string): caller is Caller {
-  return caller !== undefined && policies.allows(caller, merchant, 'session:read');
 }
 
 /**

@@ -1,7 +1,7 @@
 import { merchantConditions, sharedFailureKinds } from '#libs/session';
 import { ApiProperty, Generation, Member, OptionalMember } from '../docs/api-decorators.js';
 import { PublicKeyDocument } from '../docs/route-documents.js';
-import { storeConditions } from '../renewal/store-state.js';
+import { storeConditions } from '../renewal/store.js';
 
 export class FailureDocument {
   @ApiProperty({ enum: sharedFailureKinds })

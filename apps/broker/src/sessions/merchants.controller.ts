@@ -13,7 +13,7 @@ import { ConfigurationInForce, type LastReading } from '../configuration/configu
 import { THIS_REPLICA, type ThisReplica } from '../platform/platform.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { restartAdvice } from '../renewal/restart-advice.js';
-import { type StoreCondition, StoreState } from '../renewal/store-state.js';
+import { type StoreCondition, StoreState } from '../renewal/store.js';
 import {
   ClientKeyDocument,
   type FailureDocument,
