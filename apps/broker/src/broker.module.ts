@@ -7,7 +7,7 @@ import { AuditTrail } from './audit/audit-trail.js';
 import { AccessGuard } from './auth/access.guard.js';
 import { Authenticator } from './auth/authenticator.service.js';
 import { PolicyTable } from './auth/policy-table.js';
-import { StandingAccess } from './auth/standing-access.js';
+import { StandingAccess } from './auth/policy-table.js';
 import { ConfigurationInForce } from './configuration/configuration-in-force.js';
 import { EventsController } from './events/events.controller.js';
 import { SessionWatchers } from './events/session-watchers.js';

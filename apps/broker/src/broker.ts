@@ -13,10 +13,10 @@ import { ConfigurationInForce } from './configuration/configuration-in-force.js'
 import { serveDocumentation } from './docs/documentation-pages.js';
 import { SessionWatchers } from './events/session-watchers.js';
 import { createHttpAdapter, guardEdge } from './http/http-server.js';
-import { observeRequests } from './http/observed-requests.js';
+import { observeRequests } from './http/http-server.js';
 import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
-import { createManagement, type Management } from './management/management.js';
+import { createManagement } from './management/management.js';
 import type { Platform } from './platform/platform.js';
 import { brokerReloads, changeOverOf } from './reload/reload.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
@@ -45,16 +45,7 @@ export interface RunningBroker {
   close(graceMs: number): Promise<void>;
 }
 
-/** What one replica is made of, from the start to the end. */
-interface Broker {
-  readonly options: BrokerOptions;
-  readonly configuration: ConfigurationInForce;
-  readonly open: OpenReplica;
-  readonly app: NestFastifyApplication;
-  readonly management: Management;
-  readonly ends: EndsOfPorts;
-  readonly reloads: ReturnType<typeof brokerReloads> | undefined;
-}
+type Broker = Awaited<ReturnType<typeof createBroker>>;
 
 /**
  * Starts one replica.
@@ -87,7 +78,8 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   }
 }
 
-async function createBroker(options: BrokerOptions): Promise<Broker> {
+/** What one replica is made of, from the start to the end. */
+async function createBroker(options: BrokerOptions) {
   const { clock, logger, replicaName: name = hostname(), telemetry, source, setLogLevel = () => undefined } = options;
   const configuration = new ConfigurationInForce(options.configuration);
   const open = await openReplica(configuration, options);

@@ -49,16 +49,16 @@ const REFUSALS = { perSecond: 10, burst: 100 };
  * more tallies than the policies have pairs.
  */
 export class AuditTrail implements OnApplicationShutdown {
-  readonly #log: AuditLog;
-  readonly #configuration: Pick<ConfigurationInForce, 'current'>;
   readonly #tallies = new Map<string, Tally>();
   readonly #refusals: RateLimiter;
   /** Refusals not yet covered by a record, and the latest of them. */
   #leftOut: { readonly record: Refused; readonly count: number } | undefined;
 
-  constructor(log: AuditLog, configuration: Pick<ConfigurationInForce, 'current'>, clock: Clock) {
-    this.#log = log;
-    this.#configuration = configuration;
+  constructor(
+    private readonly log: AuditLog,
+    private readonly configuration: Pick<ConfigurationInForce, 'current'>,
+    clock: Clock,
+  ) {
     this.#refusals = new RateLimiter(REFUSALS, clock);
   }
 
@@ -75,11 +75,11 @@ export class AuditTrail implements OnApplicationShutdown {
       return;
     }
     tally.unrecorded += 1;
-    if (tally.unrecorded >= this.#configuration.current.audit.readEvery) this.#tellRest(tally);
+    if (tally.unrecorded >= this.configuration.current.audit.readEvery) this.#tellRest(tally);
   }
 
   done(record: Omit<AuditRecord, 'outcome'>): void {
-    this.#log.append({ ...record, outcome: 'allowed' });
+    this.log.append({ ...record, outcome: 'allowed' });
   }
 
   /**
@@ -92,7 +92,7 @@ export class AuditTrail implements OnApplicationShutdown {
       return await work();
     } catch (error) {
       const reason = error instanceof BrokerError ? error.code : 'internal_error';
-      this.#log.append({ ...record, reason, outcome: 'refused' });
+      this.log.append({ ...record, reason, outcome: 'refused' });
       throw error;
     }
   }
@@ -123,7 +123,7 @@ export class AuditTrail implements OnApplicationShutdown {
   }
 
   #tellRefusals(record: Refused, count: number): void {
-    this.#log.append({ ...record, outcome: 'refused', ...(count === 1 ? {} : { count }) });
+    this.log.append({ ...record, outcome: 'refused', ...(count === 1 ? {} : { count }) });
   }
 
   #tallyOf(reader: Tally['reader']): Tally {

@@ -21,7 +21,6 @@ type Presented = Pick<IncomingMessage, 'headers' | 'socket'>;
  */
 @Injectable()
 export class Authenticator implements OnModuleDestroy {
-  readonly #configuration: Pick<ConfigurationInForce, 'current'>;
   /** By the SHA-256 of the token, which nobody who tries tokens out can steer: no time of a look-up tells anything. */
   readonly #tokens: () => ReadonlyMap<string, Caller>;
   readonly #mistakenHashes: () => MistakenHashes;
@@ -31,16 +30,14 @@ export class Authenticator implements OnModuleDestroy {
   readonly failures = new Map<Refusal | 'unavailable', number>(
     [...REFUSALS, 'unavailable' as const].map((reason) => [reason, 0]),
   );
-  readonly #logger: Logger;
   readonly #onKeysChanged: (() => void)[] = [];
   #fetchesAhead = false;
 
   constructor(
-    @Inject(ConfigurationInForce) configuration: ConfigurationInForce,
+    @Inject(ConfigurationInForce) private readonly configuration: ConfigurationInForce,
     @Inject(CLOCK) clock: Clock,
-    @Inject(LOGGER) logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.#configuration = configuration;
     this.#tokens = configuration.derive(
       ({ auth }) => new Map(auth.tokens.map(({ caller, sha256 }) => [sha256, { name: caller }])),
     );
@@ -64,7 +61,6 @@ export class Authenticator implements OnModuleDestroy {
         if (this.#fetchesAhead) after?.keys.fetchAhead?.();
       },
     );
-    this.#logger = logger;
   }
 
   /** Calls the listener whenever an issuer's keys have changed: a caller that was known may no longer be. */
@@ -87,7 +83,7 @@ export class Authenticator implements OnModuleDestroy {
 
   /** Callers that can be recognised without slow work: a read costs no signature check. */
   known({ headers: { authorization }, socket }: Presented): Caller | undefined {
-    if (this.#configuration.current.auth.disabled) return ANYBODY;
+    if (this.configuration.current.auth.disabled) return ANYBODY;
     const certificates = this.#certificates();
     if (authorization === undefined) return certificates?.find(socket);
     const token = bearerTokenOf(authorization);
@@ -137,7 +133,7 @@ export class Authenticator implements OnModuleDestroy {
     const mistaken = this.#mistakenHashes().noticedFirst(token);
     if (mistaken === undefined) return;
     const { setting, owner: caller } = mistaken;
-    this.#logger.warn({ setting, caller }, HASH_PRESENTED);
+    this.logger.warn({ setting, caller }, HASH_PRESENTED);
   }
 }
 
@@ -183,6 +179,6 @@ function jwtCredentials(
       ? new FixedKeySet(place.set)
       : new RemoteKeySet({ clock, ...tools, load: () => fetchKeySet(place, clock) });
   const hasSameTerms = known !== undefined && isSame({ ...known, keys: undefined }, { ...jwt, keys: undefined });
-  const verified = new VerifiedTokens({ clock, keys, before: hasSameTerms ? before?.made?.verified : undefined });
+  const verified = new VerifiedTokens(clock, keys, { before: hasSameTerms ? before?.made?.verified : undefined });
   return { keys, verifier: new JwtVerifier(jwt, keys, clock), verified };
 }

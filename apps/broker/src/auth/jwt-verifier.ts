@@ -19,45 +19,41 @@ const MS_PER_S = 1_000;
 
 /** Checks JSON Web Tokens (RFC 7519) of one issuer. The caller is the token's subject. */
 export class JwtVerifier {
-  readonly #jwt: Omit<JwtConfiguration, 'keys'>;
-  readonly #keys: Pick<KeySet, 'find' | 'has'>;
-  readonly #clock: Clock;
-
-  constructor(jwt: Omit<JwtConfiguration, 'keys'>, keys: Pick<KeySet, 'find' | 'has'>, clock: Clock) {
-    this.#jwt = jwt;
-    this.#keys = keys;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly jwt: Omit<JwtConfiguration, 'keys'>,
+    private readonly keys: Pick<KeySet, 'find' | 'has'>,
+    private readonly clock: Clock,
+  ) {}
 
   /** @throws CredentialRefused; BrokerError `authentication_unavailable` while the issuer's keys are unavailable */
   async verify(token: string): Promise<VerifiedToken> {
     const { payload, protectedHeader, key: signer } = await this.#verified(token);
     const key = keyName(signer as CryptoKey);
     // The key set may have changed while the signature was being checked.
-    if (!this.#keys.has(key)) throw new CredentialRefused('unknown_key');
-    assertKind(this.#jwt.types, protectedHeader, payload);
+    if (!this.keys.has(key)) throw new CredentialRefused('unknown_key');
+    assertKind(this.jwt.types, protectedHeader, payload);
     const { sub } = payload;
     // The library does not check the type of `sub`: `5` would not be a caller's name.
     if (typeof sub !== 'string' || !isCallerName(sub)) throw new CredentialRefused('claims');
     const certificate = certificateOf(payload);
     const caller = {
       name: sub,
-      validUntil: endOf(payload, this.#jwt.clockToleranceMs),
+      validUntil: endOf(payload, this.jwt.clockToleranceMs),
       ...(certificate === undefined ? {} : { certificate }),
     };
     return { caller, key };
   }
 
   async #verified(token: string): Promise<JWTVerifyResult & ResolvedKey> {
-    const { issuer, audience, clockToleranceMs } = this.#jwt;
-    const findKey: JWTVerifyGetKey = (header, input) => this.#keys.find(header, input);
+    const { issuer, audience, clockToleranceMs } = this.jwt;
+    const findKey: JWTVerifyGetKey = (header, input) => this.keys.find(header, input);
     try {
       return await jwtVerify(token, findKey, {
         issuer,
         audience,
         algorithms: [...SIGNATURE_ALGORITHMS],
         clockTolerance: clockToleranceMs / MS_PER_S,
-        currentDate: new Date(this.#clock.now()),
+        currentDate: new Date(this.clock.now()),
         requiredClaims: ['sub', 'exp'],
       });
     } catch (error) {
@@ -144,27 +140,20 @@ export interface VerifiedToken {
   readonly key: string;
 }
 
-interface VerifiedTokensParts {
-  readonly clock: Clock;
-  readonly keys: Pick<KeySet, 'has'>;
-  /** Tokens checked under the same terms against other keys; each is still checked against the current ones. */
-  readonly before?: VerifiedTokens | undefined;
-  readonly max?: number;
-}
-
 /**
  * Tokens whose signature has been checked, by digest, until they expire or their key leaves the issuer's set. The set
  * is asked every time: a check that ends after the key has left adds nothing that would be found. Bounded: the least
  * recently used go first.
  */
 export class VerifiedTokens {
-  readonly #clock: Clock;
-  readonly #keys: Pick<KeySet, 'has'>;
   readonly #tokens: LRUCache<string, VerifiedToken>;
 
-  constructor({ clock, keys, before, max = MAX_TOKENS }: VerifiedTokensParts) {
-    this.#clock = clock;
-    this.#keys = keys;
+  /** @param before tokens checked under the same terms against other keys; each is still checked against these */
+  constructor(
+    private readonly clock: Clock,
+    private readonly keys: Pick<KeySet, 'has'>,
+    { before, max = MAX_TOKENS }: { before?: VerifiedTokens | undefined; max?: number } = {},
+  ) {
     this.#tokens = before === undefined ? new LRUCache({ max }) : before.#tokens;
   }
 
@@ -173,8 +162,8 @@ export class VerifiedTokens {
     if (token === undefined) return undefined;
     const { caller, key } = token;
     // By the clock that everything else uses: the cache's own time-to-live would use a different one.
-    const isGood = caller.validUntil !== undefined && caller.validUntil > this.#clock.now();
-    if (isGood && this.#keys.has(key)) return caller;
+    const isGood = caller.validUntil !== undefined && caller.validUntil > this.clock.now();
+    if (isGood && this.keys.has(key)) return caller;
     this.#tokens.delete(digest);
     return undefined;
   }

@@ -91,7 +91,6 @@ interface Fetched {
  * There is one request at a time, and few overall, whatever tokens arrive.
  */
 export class RemoteKeySet implements KeySet {
-  readonly #parts: RemoteKeySetParts;
   #fetched: Fetched | undefined;
   /** Why the last request brought nothing. */
   #failure: BrokerError | undefined;
@@ -101,9 +100,7 @@ export class RemoteKeySet implements KeySet {
   #next: ScheduledTask | undefined;
   #closed = false;
 
-  constructor(parts: RemoteKeySetParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: RemoteKeySetParts) {}
 
   has(key: string): boolean {
     return this.#known()?.keys.has(key) === true;
@@ -134,12 +131,12 @@ export class RemoteKeySet implements KeySet {
 
   #known(): Fetched | undefined {
     const known = this.#fetched;
-    return known === undefined || this.#parts.clock.monotonicMs() - known.atMs > MAX_STALE_MS ? undefined : known;
+    return known === undefined || this.parts.clock.monotonicMs() - known.atMs > MAX_STALE_MS ? undefined : known;
   }
 
   /** Callers that wait share the request and, briefly, its failure. */
   async #askAfter(coolDownMs: number): Promise<void> {
-    const isCool = this.#parts.clock.monotonicMs() - this.#askedAtMs >= coolDownMs;
+    const isCool = this.parts.clock.monotonicMs() - this.#askedAtMs >= coolDownMs;
     if (this.#asking !== undefined || isCool) await this.#ask();
   }
 
@@ -149,13 +146,13 @@ export class RemoteKeySet implements KeySet {
       this.#next?.cancel();
       if (this.#closed) return;
       const pauseMs = this.#failure === undefined ? FRESH_MS : COOL_DOWN_MS;
-      this.#next = this.#parts.clock.schedule(pauseMs, () => void this.#ask());
+      this.#next = this.parts.clock.schedule(pauseMs, () => void this.#ask());
     });
     return this.#asking;
   }
 
   async #fetch(): Promise<void> {
-    const { clock, load, onChange } = this.#parts;
+    const { clock, load, onChange } = this.parts;
     this.#askedAtMs = clock.monotonicMs();
     const wasDown = this.#failure !== undefined;
     try {
@@ -164,7 +161,7 @@ export class RemoteKeySet implements KeySet {
       this.#fetched = { text: JSON.stringify(set), keys: new FixedKeySet(set), atMs: clock.monotonicMs() };
       this.#failure = undefined;
       if (before !== undefined && before !== this.#fetched.text) onChange();
-      if (wasDown && !this.#closed) this.#parts.logger.info({}, 'the keys of the token issuer can be had again');
+      if (wasDown && !this.#closed) this.parts.logger.info({}, 'the keys of the token issuer can be had again');
       this.#reportUsable(set);
     } catch (error) {
       this.#failure = isUnavailable(error) ? error : unavailable(error);
@@ -180,7 +177,7 @@ export class RemoteKeySet implements KeySet {
         ? 'no token of it is accepted until they come, and its callers are answered 503'
         : 'known keys go on for a day';
     const line = `the keys of the token issuer cannot be had; ${effect}`;
-    this.#parts.logger.warn({ error, runbook: RUNBOOK }, line);
+    this.parts.logger.warn({ error, runbook: RUNBOOK }, line);
   }
 
   /** A set without keys counts, as that may be how an issuer revokes them all; but it is unlikely to be intended. */
@@ -188,7 +185,7 @@ export class RemoteKeySet implements KeySet {
     const isWithout = usableKeys(keysOf(set) ?? []).length === 0;
     if (isWithout === this.#isWithoutUsableKey || this.#closed) return;
     this.#isWithoutUsableKey = isWithout;
-    const { logger } = this.#parts;
+    const { logger } = this.parts;
     if (isWithout)
       logger.warn(
         { runbook: RUNBOOK },

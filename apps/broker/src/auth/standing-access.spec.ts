@@ -4,7 +4,7 @@ import type { Authenticator } from './authenticator.service.js';
 import type { Caller } from './caller.js';
 import { CredentialRefused } from './caller.js';
 import type { PolicyTable } from './policy-table.js';
-import { StandingAccess } from './standing-access.js';
+import { StandingAccess } from './policy-table.js';
 
 type Request = FastifyRequest<{ Params: { readonly merchant: string } }>;
 

@@ -1,5 +1,8 @@
 import type * as Swagger from '@nestjs/swagger';
 
+export const OPEN_API_PATH = '/openapi.json';
+export const DOCS_PATH = '/docs';
+
 type Library = typeof Swagger;
 type Decorator = ClassDecorator & MethodDecorator & PropertyDecorator;
 type DecoratorName = Extract<keyof Library, `Api${string}`>;

@@ -1,8 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-
-export const OPEN_API_PATH = '/openapi.json';
-export const DOCS_PATH = '/docs';
+import { DOCS_PATH, OPEN_API_PATH } from './api-decorators.js';
 
 export function isDocumentation(path: string): boolean {
   return path === OPEN_API_PATH || path === DOCS_PATH || path.startsWith(`${DOCS_PATH}/`);
@@ -16,7 +14,7 @@ export function serveDocumentation(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
   let made: Promise<NestFastifyApplication> | undefined;
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    made ??= import('./open-api.js').then(({ documentationOf }) => documentationOf(app, DOCS_PATH, OPEN_API_PATH));
+    made ??= import('./open-api.js').then(({ documentationOf }) => documentationOf(app));
     const pages = await made;
     // The headers of every response, which are not added automatically to one that is sent elsewhere.
     for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value ?? '');

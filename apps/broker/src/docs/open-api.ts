@@ -2,8 +2,8 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import * as swagger from '@nestjs/swagger';
+import { applyDescriptions, DOCS_PATH, OPEN_API_PATH } from './api-decorators.js';
 import { withHeaders } from './route-documents.js';
-import { applyDescriptions } from './api-decorators.js';
 
 @Module({})
 class PagesModule {}
@@ -11,17 +11,13 @@ class PagesModule {}
 /**
  * An app that has the contract and the pages for reading it, and listens nowhere: requests are passed to its server.
  */
-export async function documentationOf(
-  app: NestFastifyApplication,
-  pagesPath: string,
-  contractPath: string,
-): Promise<NestFastifyApplication> {
+export async function documentationOf(app: NestFastifyApplication): Promise<NestFastifyApplication> {
   const pages = await NestFactory.create<NestFastifyApplication>(PagesModule, new FastifyAdapter(), {
     logger: false,
     abortOnError: false,
   });
-  swagger.SwaggerModule.setup(pagesPath, pages, () => openApiDocument(app), {
-    jsonDocumentUrl: contractPath,
+  swagger.SwaggerModule.setup(DOCS_PATH, pages, () => openApiDocument(app), {
+    jsonDocumentUrl: OPEN_API_PATH,
     yamlDocumentUrl: '',
   });
   await pages.init();

@@ -6,7 +6,7 @@ import { edgeHeaders } from '#libs/edge';
 import { type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { callerOf } from '../auth/caller.js';
-import { StandingAccess } from '../auth/standing-access.js';
+import { StandingAccess } from '../auth/policy-table.js';
 import { ApiExtraModels, ApiHeader, ApiQuery } from '../docs/api-decorators.js';
 import { STREAM_HEADERS } from '../docs/route-documents.js';
 import { StrictBody } from '../http/body.js';

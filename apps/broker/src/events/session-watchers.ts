@@ -1,13 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { type Clock, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import {
-  type AnnouncedHandover,
-  type HandoverAudience,
-  type ReadyParticipant,
-  type Session,
-  SessionReplica,
-} from '#libs/session';
+import { type AnnouncedHandover, type HandoverAudience, type ReadyParticipant, SessionReplica } from '#libs/session';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK } from '../platform/platform.js';
 import {
@@ -53,9 +47,6 @@ export interface Watch extends Pick<WatcherTerms, 'generation' | 'takesPart' | '
 /** All consumers on this replica that follow a session through events, and are told when a renewal is about to begin. */
 @Injectable()
 export class SessionWatchers implements HandoverAudience, OnModuleDestroy {
-  readonly #replica: SessionReplica;
-  readonly #clock: Clock;
-  readonly #configuration: Pick<ConfigurationInForce, 'current'>;
   readonly #merchants = new Map<string, WatchedMerchant>();
   readonly #endSubscriptions: readonly (() => void)[];
   #count = 0;
@@ -63,13 +54,10 @@ export class SessionWatchers implements HandoverAudience, OnModuleDestroy {
   #closed = false;
 
   constructor(
-    @Inject(SessionReplica) replica: SessionReplica,
-    @Inject(CLOCK) clock: Clock,
-    @Inject(ConfigurationInForce) configuration: Pick<ConfigurationInForce, 'current'>,
+    @Inject(SessionReplica) private readonly replica: SessionReplica,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(ConfigurationInForce) private readonly configuration: Pick<ConfigurationInForce, 'current'>,
   ) {
-    this.#replica = replica;
-    this.#clock = clock;
-    this.#configuration = configuration;
     this.#endSubscriptions = [
       replica.held.onAnyNewer((session) => this.#merchants.get(session.merchant)?.tell(session)),
       replica.handovers.attach(this),
@@ -83,7 +71,7 @@ export class SessionWatchers implements HandoverAudience, OnModuleDestroy {
   /** @throws BrokerError `overloaded` when the replica has as many watchers as it takes, `shutting_down` */
   assertRoom(): void {
     if (this.#closed) throw new BrokerError('shutting_down');
-    const { maxWatchers } = this.#configuration.current.http;
+    const { maxWatchers } = this.configuration.current.http;
     if (this.#count < maxWatchers) return;
     throw new BrokerError('overloaded', { detail: `${maxWatchers} watchers`, retryAfterMs: RETRY_AFTER_MS });
   }
@@ -97,17 +85,17 @@ export class SessionWatchers implements HandoverAudience, OnModuleDestroy {
     const watcher = new Watcher(sink, {
       mayStay: () => true,
       ...watch,
-      leftOf: (session) => this.#replica.held.leftOf(session),
-      clock: this.#clock,
+      leftOf: (session) => this.replica.held.leftOf(session),
+      clock: this.clock,
       firstBeatMs: (HEARTBEAT_MS * (slot + 1)) / SLOTS,
       // By sequence number, not at random: the ends of consecutive streams are spread evenly.
-      endsAtMs: this.#clock.monotonicMs() + Math.min(MAX_STREAM_MS * (1 - (SPREAD * slot) / SLOTS), validForMs),
+      endsAtMs: this.clock.monotonicMs() + Math.min(MAX_STREAM_MS * (1 - (SPREAD * slot) / SLOTS), validForMs),
     });
-    const watched = this.#merchants.get(merchant) ?? new WatchedMerchant(this.#clock);
+    const watched = this.#merchants.get(merchant) ?? new WatchedMerchant(this.clock);
     this.#merchants.set(merchant, watched);
     watched.watchers.add(watcher);
     this.#count += 1;
-    const session = this.#replica.reader.peek(merchant)?.session;
+    const session = this.replica.reader.peek(merchant)?.session;
     if (session !== undefined) watcher.send(session);
     return () => {
       watcher.stop();
@@ -120,11 +108,11 @@ export class SessionWatchers implements HandoverAudience, OnModuleDestroy {
   }
 
   hold(handover: AnnouncedHandover): number {
-    const notice = { ...handover, at: toRfc3339(this.#clock.now()) };
+    const notice = { ...handover, at: toRfc3339(this.clock.now()) };
     const toAll = handoverFrame(notice);
     const frameOf: FrameOf = (watcher, place) => {
       if (place >= MAX_ASKED || watcher.isSilent) return toAll;
-      watcher.asked();
+      watcher.unanswered += 1;
       return handoverFrame({ ...notice, participant: watcher.participant });
     };
     return this.#merchants.get(handover.merchant)?.notify(frameOf) ?? 0;
@@ -132,12 +120,12 @@ export class SessionWatchers implements HandoverAudience, OnModuleDestroy {
 
   ready({ merchant, participant }: Pick<ReadyParticipant, 'merchant' | 'participant'>): void {
     for (const watcher of this.#merchants.get(merchant)?.watchers ?? []) {
-      if (watcher.participant === participant) return watcher.answered();
+      if (watcher.participant === participant) watcher.unanswered = 0;
     }
   }
 
   resume({ merchant, generation }: Pick<AnnouncedHandover, 'merchant' | 'generation'>): void {
-    const frame = handoverFrame({ merchant, generation, holdForMs: 0, at: toRfc3339(this.#clock.now()) });
+    const frame = handoverFrame({ merchant, generation, holdForMs: 0, at: toRfc3339(this.clock.now()) });
     this.#merchants.get(merchant)?.notify(() => frame);
   }
 

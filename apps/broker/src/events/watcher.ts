@@ -49,7 +49,7 @@ export interface WatcherTerms {
 
 /** A session takes less than 2 KiB: a consumer with this much unread has stopped reading. */
 const MAX_UNSENT_BYTES = 65_536;
-/** Hand-overs in a row that a consumer has not answered, and then is not waited for: it would cost each of them a second. */
+/** A consumer that leaves this many unanswered is not waited for: it would cost each of them a second. */
 const MAX_UNANSWERED = 2;
 
 /**
@@ -59,15 +59,17 @@ export class Watcher {
   readonly terms: WatcherTerms;
   /** Its name in hand-overs. */
   readonly participant = randomUUID();
-  readonly #sink: EventSink;
+  /** Hand-overs in a row that it was asked about and has not answered. */
+  unanswered = 0;
   #generation: number;
   #heart: ScheduledTask;
-  #unanswered = 0;
   #wasBehind = false;
 
-  constructor(sink: EventSink, terms: WatcherTerms) {
+  constructor(
+    private readonly sink: EventSink,
+    terms: WatcherTerms,
+  ) {
     this.terms = terms;
-    this.#sink = sink;
     this.#generation = terms.generation;
     this.#heart = terms.clock.schedule(terms.firstBeatMs, () => this.#beat());
   }
@@ -75,28 +77,20 @@ export class Watcher {
   send(session: Session): void {
     if (session.generation <= this.#generation || this.endIfLost()) return;
     this.#generation = session.generation;
-    if (this.#sink.writableLength > MAX_UNSENT_BYTES) this.#cutOff();
+    if (this.sink.writableLength > MAX_UNSENT_BYTES) this.#cutOff();
     else {
-      this.#sink.write(sessionFrame(session, this.terms.leftOf(session)));
+      this.sink.write(sessionFrame(session, this.terms.leftOf(session)));
       this.terms.onSent?.(session);
     }
   }
 
   get isSilent(): boolean {
-    return this.#unanswered >= MAX_UNANSWERED;
-  }
-
-  asked(): void {
-    this.#unanswered += 1;
-  }
-
-  answered(): void {
-    this.#unanswered = 0;
+    return this.unanswered >= MAX_UNANSWERED;
   }
 
   /** A consumer that is not reading gets no notice: it would not have seen it anyway. */
   notify(frame: Uint8Array): void {
-    if (this.#sink.writableLength <= MAX_UNSENT_BYTES) this.#sink.write(frame);
+    if (this.sink.writableLength <= MAX_UNSENT_BYTES) this.sink.write(frame);
   }
 
   /** A caller that may no longer be let in is sent nothing more. @returns whether this ended the stream */
@@ -109,7 +103,7 @@ export class Watcher {
   /** Ends the stream cleanly: the consumer reconnects, here or elsewhere. */
   end(): void {
     this.stop();
-    this.#sink.end();
+    this.sink.end();
   }
 
   /** Its stream has closed, for whatever reason. */
@@ -121,16 +115,16 @@ export class Watcher {
   #beat(): void {
     const { clock, endsAtMs } = this.terms;
     this.#heart = clock.schedule(HEARTBEAT_MS, () => this.#beat());
-    const isBehind = this.#sink.writableLength > 0;
+    const isBehind = this.sink.writableLength > 0;
     if (endsAtMs <= clock.monotonicMs()) this.end();
     else if (isBehind && this.#wasBehind) this.#cutOff();
-    else if (!this.endIfLost()) this.#sink.write(HEARTBEAT);
+    else if (!this.endIfLost()) this.sink.write(HEARTBEAT);
     this.#wasBehind = isBehind;
   }
 
   #cutOff(): void {
     this.stop();
-    this.#sink.destroy();
+    this.sink.destroy();
   }
 }
 
@@ -143,13 +137,10 @@ export type FrameOf = (watcher: Watcher, place: number) => Uint8Array;
 /** The watchers of one merchant. */
 export class WatchedMerchant {
   readonly watchers = new Set<Watcher>();
-  readonly #clock: Clock;
   #sessionRound: ScheduledTask | undefined;
   #noticeRound: ScheduledTask | undefined;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   /** A newer session replaces one that is still being sent out, and every notice: no one needs both. */
   tell(session: Session): void {
@@ -185,7 +176,7 @@ export class WatchedMerchant {
       if (this.watchers.has(watcher)) round.write(watcher, from + place);
     }
     const next = from + BATCH;
-    if (next < all.length) round.goOn(this.#clock.schedule(0, () => this.#inBatches(all, round, next)));
+    if (next < all.length) round.goOn(this.clock.schedule(0, () => this.#inBatches(all, round, next)));
   }
 }
 

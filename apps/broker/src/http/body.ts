@@ -63,17 +63,13 @@ const validator = new Validator();
  * its member and rule, never by a value.
  */
 export class StrictBody<Body extends object> implements PipeTransform<unknown, Body> {
-  readonly #type: new () => Body;
-
-  constructor(type: new () => Body) {
-    this.#type = type;
-  }
+  constructor(private readonly type: new () => Body) {}
 
   /** @throws BrokerError `invalid_request` */
   transform(body: unknown): Body {
     if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw refusal('the body must be a JSON object');
-    const instance = plainToInstance(this.#type, body, { enableImplicitConversion: false });
+    const instance = plainToInstance(this.type, body, { enableImplicitConversion: false });
     const errors = validator.validateSync(instance, {
       whitelist: true,
       forbidNonWhitelisted: true,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance, preParsingAsyncHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest, preParsingAsyncHookHandler } from 'fastify';
 import type { HttpTls } from '#libs/configuration';
 import {
   answerClientError,
@@ -13,21 +13,17 @@ import {
   wantBody,
   watchConnections,
 } from '#libs/edge';
+import type { RequestSpan, Telemetry } from '#libs/telemetry';
 import type { Authenticator } from '../auth/authenticator.service.js';
-import { DOCS_PATH, isDocumentation } from '../docs/documentation-pages.js';
-import { answerRouterError } from './problem.filter.js';
+import { DOCS_PATH } from '../docs/api-decorators.js';
+import { isDocumentation } from '../docs/documentation-pages.js';
 import { boundBody, passOverEmptyBody } from './merchant-route.js';
+import { answerRouterError } from './problem.filter.js';
 import { pathOf, type RouteMethods } from './route-methods.js';
 
 /** The pages bring their own scripts and styles from this origin; some of their styles are inline. */
-const DOCS_CONTENT_SECURITY = [
-  "default-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const DOCS_CONTENT_SECURITY =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 const DOCS_HEADERS = {
   'content-security-policy': DOCS_CONTENT_SECURITY,
   'cross-origin-opener-policy': 'same-origin',
@@ -112,4 +108,36 @@ function askForBody(places: Places): preParsingAsyncHookHandler {
     wantBody(request.raw, reply.raw);
     return Promise.resolve(undefined);
   };
+}
+
+const MS_PER_S = 1_000;
+
+/** Streams last half an hour: as spans and durations, they would say nothing about how the broker is doing. */
+const isStream = ({ routeOptions: { url } }: FastifyRequest): boolean => url?.endsWith('/events') === true;
+
+/** Counts and traces the requests that the framework serves. */
+export function observeRequests(server: FastifyInstance, telemetry: Telemetry | undefined): void {
+  if (telemetry === undefined) return;
+  const { traces, requestSeconds } = telemetry;
+  const spans = new WeakMap<FastifyRequest, RequestSpan>();
+  server.addHook('onRequest', (request, _reply, done) => {
+    const { url } = request.routeOptions;
+    if (traces === undefined || url === undefined || isStream(request)) return done();
+    const span = traces.startRequest({ method: request.method, route: url, headers: request.headers });
+    spans.set(request, span);
+    span.within(done);
+  });
+  // A body is read through socket events, which have no link to the request: from here on, its span is current again.
+  server.addHook('preValidation', (request, _reply, done) => {
+    const span = spans.get(request);
+    if (span === undefined) done();
+    else span.within(done);
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions } = request;
+    const answered = { method, route: routeOptions.url ?? '', status: reply.statusCode };
+    if (!isStream(request)) requestSeconds(reply.elapsedTime / MS_PER_S, answered);
+    spans.get(request)?.end(reply.statusCode);
+    done();
+  });
 }

@@ -113,7 +113,7 @@ const detailOfCode: Readonly<Record<string, string>> = {
 };
 
 /** Gives one of our codes to whatever was thrown while a request was served. Framework texts never reach the caller. */
-export function toBrokerError(thrown: unknown): BrokerError {
+function toBrokerError(thrown: unknown): BrokerError {
   if (thrown instanceof BrokerError) return thrown;
   const code = codeOfStatus[statusOf(thrown) ?? 500] ?? 'internal_error';
   const publicDetail = detailOf(thrown);
@@ -134,10 +134,10 @@ function statusOf(thrown: unknown): number | undefined {
 }
 
 /**
- * Answers what the router itself refuses, before any hook: a path that cannot be decoded, or one with a part that is
- * too long.
+ * Answers what the router itself refuses, before any hook, such as a path that cannot be decoded, and what is thrown
+ * outside of Nest.
  */
-export function answerRouterError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+export function answerRouterError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = problemOf(toBrokerError(error), request.id);
   reply.code(problem.status).headers({ ...edgeHeaders(request.id), 'cache-control': 'no-store' });
   reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { BrokerError } from '#libs/errors';
+import { OPEN_API_PATH } from '../docs/api-decorators.js';
 
 /** What is most often mistaken for the base URL: one with `/v1` in it, or with a slash at its end. */
 const BEFORE_THE_LAST =
@@ -10,9 +11,7 @@ const BEFORE_THE_LAST =
  * Where payments and create calls go: a client that asks for them here uses the broker's URL in place of the egress's.
  */
 const OF_THE_GATEWAY = /^\/{1,2}(?:ecom|api-gateway)\//;
-/** Where the contract is, unless the documents are switched off. */
-const CONTRACT = '/openapi.json';
-const SEE_CONTRACT = `there is no such path: ${CONTRACT} lists those that there are`;
+const SEE_CONTRACT = `there is no such path: ${OPEN_API_PATH} lists those that there are`;
 
 const A_BROKER = 'this is a broker: payments go to the egress, or to the gateway with a session of the broker';
 
@@ -43,7 +42,8 @@ export class RouteMethods {
     if (this.of(path).length > 0) return new BrokerError('method_not_allowed', { cause: error });
     const end = path.slice(Math.max(0, path.lastIndexOf('/v1/')));
     if (end !== path && this.of(end).length > 0) return hinted(error, BEFORE_THE_LAST);
-    return this.of(CONTRACT).length === 0 ? error : hinted(error, SEE_CONTRACT);
+    // They may be switched off.
+    return this.of(OPEN_API_PATH).length === 0 ? error : hinted(error, SEE_CONTRACT);
   }
 }
 

@@ -1,8 +1,8 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
-import { answerClientError, edgeHeaders, PROBLEM_CONTENT_TYPE, problemOf, requestIdOf } from '#libs/edge';
-import { answerRouterError, toBrokerError } from '../http/problem.filter.js';
+import { answerClientError, edgeHeaders, requestIdOf } from '#libs/edge';
+import { answerRouterError } from '../http/problem.filter.js';
 import type { Readiness } from './replica-status.js';
 
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -58,10 +58,7 @@ export function createManagementServer(
   server.setNotFoundHandler(({ url }) => {
     throw notFound(url, apiPort);
   });
-  server.setErrorHandler((thrown, request, reply) => {
-    const problem = problemOf(toBrokerError(thrown), request.id);
-    return reply.code(problem.status).type(PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
-  });
+  server.setErrorHandler(answerRouterError);
   return server;
 }
 

@@ -71,8 +71,7 @@ function statusPageOf({ configuration, self, open }: ManagementParts, status: Re
 
 function metricsOf(parts: ManagementParts, { meter, exemplars }: Telemetry): SessionMetrics {
   const { configuration, self, open, authenticator, reads, watchers, ends } = parts;
-  const callers = configuration.derive(({ auth }) => new Set(auth.policies.map(({ caller }) => caller)));
-  const rejections = new UnconfirmedRejections(self.clock, callers);
+  const rejections = new UnconfirmedRejections(self.clock);
   const labels = configuration.derive(({ merchants, management }) => {
     const ids = merchants.map(({ id }) => id);
     return new MerchantLabels(ids, management.merchantSeries);

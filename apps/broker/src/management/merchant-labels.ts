@@ -1,7 +1,7 @@
 import type { MerchantGauges } from '#libs/telemetry';
 
 /** No merchant's id begins with this. */
-export const OTHERS = '_other';
+const OTHERS = '_other';
 
 /**
  * Which merchants have their own series. Each costs some sixty lines in every scrape, and as many series in Prometheus:

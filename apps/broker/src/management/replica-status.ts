@@ -31,11 +31,9 @@ interface StatusParts {
 /** What probes and the status page learn about this replica. */
 export class ReplicaStatus implements StatusSource {
   readonly replica: OpenReplica['replica'];
-  readonly #parts: StatusParts;
   readonly #merchants: () => ReadonlyMap<string, ConfiguredMerchant>;
 
-  constructor(parts: StatusParts) {
-    this.#parts = parts;
+  constructor(private readonly parts: StatusParts) {
     this.replica = parts.open.replica;
     this.#merchants = parts.configuration.derive(
       ({ merchants }) => new Map(merchants.map((merchant) => [merchant.id, shown(merchant)])),
@@ -47,10 +45,10 @@ export class ReplicaStatus implements StatusSource {
    * store and the gateway are doing now.
    */
   readiness(): Readiness {
-    const { isShuttingDown: shuttingDown } = this.#parts.life;
+    const { isShuttingDown: shuttingDown } = this.parts.life;
     const required = [...this.#merchants()].filter(([, merchant]) => merchant.required);
     const missing = required.map(([id]) => id).filter((id) => this.replica.reader.peek(id) === undefined);
-    const { current, trouble, wasReached: storeReached } = this.#parts.open.store;
+    const { current, trouble, wasReached: storeReached } = this.parts.open.store;
     const ready = missing.length === 0 && storeReached && !shuttingDown;
     const { condition: store = 'unknown' } = current ?? {};
     const reason = trouble === undefined ? {} : { storeReason: trouble };
@@ -66,20 +64,19 @@ export class ReplicaStatus implements StatusSource {
   }
 
   store(): StoreConnection {
-    return { type: this.#parts.configuration.current.store.type, ...this.#parts.open.store.current };
+    return { type: this.parts.configuration.current.store.type, ...this.parts.open.store.current };
   }
 
   isRenewalBlocked(id: string): boolean {
-    const { merchants, store } = this.#parts.open;
-    const settings = merchants.settingsOf(id);
-    return settings !== undefined && store.blocksRenewal(settings);
+    const { merchants, store } = this.parts.open;
+    return store.blocksRenewal(merchants.settingsOf(id));
   }
 
   condition(): ReplicaCondition {
     const { ready, storeReached, shuttingDown } = this.readiness();
-    const { lastReading } = this.#parts.configuration;
+    const { lastReading } = this.parts.configuration;
     const { refused, awaitingRestart, awaitingSince } = lastReading;
-    const advice = restartAdvice(lastReading, this.#parts.open.store.current?.condition);
+    const advice = restartAdvice(lastReading, this.parts.open.store.current?.condition);
     return {
       version: VERSION,
       ready,
@@ -89,7 +86,7 @@ export class ReplicaStatus implements StatusSource {
       ...(awaitingRestart.length === 0 ? {} : { awaitingRestart }),
       ...(awaitingSince === undefined ? {} : { awaitingSince }),
       ...(advice === undefined ? {} : { restartAdvice: advice }),
-      watchers: this.#parts.watchers.count,
+      watchers: this.parts.watchers.count,
     };
   }
 }

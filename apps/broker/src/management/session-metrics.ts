@@ -85,6 +85,35 @@ function beginMerchant(instruments: Instruments, merchant: string): void {
 
 const MS_PER_S = 1_000;
 
+type Counters = { readonly [Name in SessionEvent['event']]?: (event: Named<Name>, to: Instruments) => void };
+
+/** What is counted of each event of the domain. */
+const COUNTED: Counters = {
+  renewal_finished: ({ merchant, trigger, outcome, durationMs, failure }, to) => {
+    to.renewals({ merchant, trigger, outcome });
+    to.renewalSeconds(durationMs / MS_PER_S, { merchant });
+    if (failure !== undefined) to.gatewayFailures({ merchant, kind: failure.kind, code: failure.shownCode ?? 'none' });
+  },
+  handover_awaited: ({ merchant, outcome, waitedMs }, to) => {
+    to.handovers({ merchant, outcome });
+    to.handoverSeconds(waitedMs / MS_PER_S, { merchant });
+  },
+  lease_granted: (_event, to) => to.leases({ result: 'claimed' }),
+  claim_refused: ({ merchant, reason }, to) => {
+    to.leases({ result: reason });
+    if (reason === 'budget_exhausted') to.budgetExhausted({ merchant });
+    if (reason === 'share_spent') to.earlyShareSpent({ merchant });
+  },
+  session_adopted: ({ merchant, serverKeyChanged }, to) => serverKeyChanged && to.serverKeyChanges({ merchant }),
+  // One that found no answer is counted as the failed renewal that it is.
+  session_rejected: ({ merchant, result }, to) => result !== 'unavailable' && to.rejections({ merchant, result }),
+  late_result: ({ merchant }, to) => to.lateResults({ merchant }),
+  fenced_publish: ({ merchant }, to) => to.fencedPublishes({ merchant }),
+  record_unopenable: ({ merchant }, to) => to.unopenableRecords({ merchant }),
+  implausible_time: ({ merchant, kind }, to) => to.implausibleTimes({ merchant, kind }),
+  store_failed: ({ operation }, to) => to.storeErrors({ operation }),
+};
+
 type Collected =
   'reads' | 'unconfirmedRejections' | 'store' | 'watchers' | 'authenticationFailures' | 'endedConnections';
 
@@ -98,15 +127,14 @@ interface WatchedParts extends Pick<GaugeSource, Collected> {
 
 /** Counts what happens in the domain, and reports at a scrape what the replica holds. */
 export class SessionMetrics implements SessionEvents {
-  readonly #instruments: Instruments;
-  readonly #watched: WatchedParts;
   readonly #lastSuccess = new Map<string, number>();
   readonly #skew = new Map<string, number>();
   #configuration: ConfigurationGauges;
 
-  constructor(instruments: Instruments, watched: WatchedParts) {
-    this.#instruments = instruments;
-    this.#watched = watched;
+  constructor(
+    private readonly instruments: Instruments,
+    private readonly watched: WatchedParts,
+  ) {
     this.#configuration = { loadedSeconds: watched.clock.now() / MS_PER_S, isTaken: true };
     instruments.observe({
       ...watched,
@@ -123,82 +151,34 @@ export class SessionMetrics implements SessionEvents {
   /** The configuration files were reread. */
   noteReload(isTaken: boolean): void {
     const { loadedSeconds } = this.#configuration;
-    this.#configuration = { loadedSeconds: isTaken ? this.#watched.clock.now() / MS_PER_S : loadedSeconds, isTaken };
+    this.#configuration = { loadedSeconds: isTaken ? this.watched.clock.now() / MS_PER_S : loadedSeconds, isTaken };
     if (isTaken) this.#beginMerchants();
-    else this.#instruments.configReloadFailures({});
+    else this.instruments.configReloadFailures({});
   }
 
   emit(event: SessionEvent): void {
-    this.#count('merchant' in event ? { ...event, merchant: this.#watched.labels().of(event.merchant) } : event);
-    if (event.event === 'session_adopted') this.#lastSuccess.set(event.merchant, this.#watched.clock.now() / MS_PER_S);
+    const labelled = 'merchant' in event ? { ...event, merchant: this.watched.labels().of(event.merchant) } : event;
+    // The table pairs each name with a counter of exactly that event, which the indexed access cannot express.
+    (COUNTED[event.event] as ((event: SessionEvent, to: Instruments) => void) | undefined)?.(
+      labelled,
+      this.instruments,
+    );
+    if (event.event === 'session_adopted') this.#lastSuccess.set(event.merchant, this.watched.clock.now() / MS_PER_S);
     if (event.event === 'clock_skew') this.#skew.set(event.merchant, event.skewMs / MS_PER_S);
   }
 
   #reads(): Iterable<CountedRead> {
-    const labels = this.#watched.labels();
+    const labels = this.watched.labels();
     const none = labels.all().flatMap((merchant) => READ_RESULTS.map((result) => ({ merchant, result, count: 0 })));
-    return summed([...none, ...this.#watched.reads()], labels, ({ result }) => result);
+    return summed([...none, ...this.watched.reads()], labels, ({ result }) => result);
   }
 
   #beginMerchants(): void {
-    for (const merchant of this.#watched.labels().all()) beginMerchant(this.#instruments, merchant);
-  }
-
-  #count(event: SessionEvent): void {
-    const { leases, storeErrors, lateResults, fencedPublishes, unopenableRecords } = this.#instruments;
-    switch (event.event) {
-      case 'renewal_finished':
-        return this.#renewalFinished(event);
-      case 'handover_awaited':
-        this.#instruments.handovers({ merchant: event.merchant, outcome: event.outcome });
-        return this.#instruments.handoverSeconds(event.waitedMs / MS_PER_S, { merchant: event.merchant });
-      case 'lease_granted':
-        return leases({ result: 'claimed' });
-      case 'claim_refused':
-        return this.#claimRefused(event);
-      case 'session_adopted':
-        return this.#sessionAdopted(event);
-      case 'session_rejected':
-        return this.#sessionRejected(event);
-      case 'late_result':
-        return lateResults({ merchant: event.merchant });
-      case 'fenced_publish':
-        return fencedPublishes({ merchant: event.merchant });
-      case 'record_unopenable':
-        return unopenableRecords({ merchant: event.merchant });
-      case 'implausible_time':
-        return this.#instruments.implausibleTimes({ merchant: event.merchant, kind: event.kind });
-      case 'store_failed':
-        return storeErrors({ operation: event.operation });
-      default:
-        return;
-    }
-  }
-
-  #renewalFinished({ merchant, trigger, outcome, durationMs, failure }: Named<'renewal_finished'>): void {
-    this.#instruments.renewals({ merchant, trigger, outcome });
-    this.#instruments.renewalSeconds(durationMs / MS_PER_S, { merchant });
-    if (failure === undefined) return;
-    this.#instruments.gatewayFailures({ merchant, kind: failure.kind, code: failure.shownCode ?? 'none' });
-  }
-
-  #sessionAdopted({ merchant, serverKeyChanged }: Named<'session_adopted'>): void {
-    if (serverKeyChanged) this.#instruments.serverKeyChanges({ merchant });
-  }
-
-  /** A rejection that found no answer is counted as the failed renewal that it is. */
-  #sessionRejected({ merchant, result }: Named<'session_rejected'>): void {
-    if (result !== 'unavailable') this.#instruments.rejections({ merchant, result });
-  }
-
-  #claimRefused({ merchant, reason }: Named<'claim_refused'>): void {
-    this.#instruments.leases({ result: reason });
-    if (reason === 'budget_exhausted') this.#instruments.budgetExhausted({ merchant });
-    if (reason === 'share_spent') this.#instruments.earlyShareSpent({ merchant });
+    for (const merchant of this.watched.labels().all()) beginMerchant(this.instruments, merchant);
   }
 
   #gaugesOf(merchant: string): MerchantGauges {
-    const { replica, clock } = this.#watched;
+    const { replica, clock } = this.watched;
     const session = replica.held.get(merchant);
     const retryInMs = replica.retryInMs(merchant);
     const nextAttempt = retryInMs === undefined ? session?.renewAt : clock.now() + retryInMs;

@@ -109,12 +109,6 @@ function invalid(publicDetail: string): BrokerError {
   return new BrokerError('notification_invalid', { publicDetail });
 }
 
-/** A notification as it was received; header names in any case. */
-export interface ReceivedNotification {
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly body: string;
-}
-
 const ENCRYPTED = 'x-encrypted_body';
 /** Five base64url parts: no JSON can look like that. */
 const COMPACT_JWE = /^[\w-]+(\.[\w-]*){4}$/;
@@ -125,7 +119,13 @@ const MAX_HEADERS = 128;
  * treated as one, whatever has happened to the headers on the way.
  * @throws BrokerError `invalid_request` for invalid headers
  */
-export function sealedBodyOf({ headers, body }: ReceivedNotification): string | undefined {
+export function sealedBodyOf({
+  headers,
+  body,
+}: {
+  readonly headers: Members;
+  readonly body: string;
+}): string | undefined {
   const given = Object.entries(headers);
   if (given.length > MAX_HEADERS || !given.every(([, value]) => isHeaderValue(value))) {
     throw new BrokerError('invalid_request', {

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import { SessionReplica } from '#libs/session';
 import { AuditTrail, recordOf } from '../audit/audit-trail.js';
-import { StandingAccess } from '../auth/standing-access.js';
+import { StandingAccess } from '../auth/policy-table.js';
 import { StrictBody } from '../http/body.js';
 import { ForMerchant, type MerchantRoute, MERCHANTS_PATH } from '../http/merchant-route.js';
 import { RequestLife } from '../http/request-life.js';

@@ -21,14 +21,11 @@ const RETRY_AFTER_MS = 1_000;
  * wait is turned away at once: work that piles up without limit would take memory and time from everything else.
  */
 export class WorkGate {
-  readonly #parts: GateParts;
   /** Each starts a piece of work that waits. */
   readonly #waiting = new Set<() => void>();
   #inFlight = 0;
 
-  constructor(parts: GateParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: GateParts) {}
 
   /**
    * @param signal aborted when nobody wants the result any more: work that has not started is dropped
@@ -37,7 +34,7 @@ export class WorkGate {
    */
   async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     if (signal.aborted) throw new BrokerError('shutting_down');
-    if (this.#inFlight >= this.#parts.inFlight) await this.#turn(signal);
+    if (this.#inFlight >= this.parts.inFlight) await this.#turn(signal);
     else this.#inFlight += 1;
     try {
       return await this.#inTime(work);
@@ -48,7 +45,7 @@ export class WorkGate {
 
   /** Work that hangs must not keep its place for ever. */
   async #inTime<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { clock, maxMs, onOverdue } = this.#parts;
+    const { clock, maxMs, onOverdue } = this.parts;
     const overdue = Promise.withResolvers<never>();
     const limit = clock.schedule(maxMs, () => {
       onOverdue();
@@ -65,7 +62,7 @@ export class WorkGate {
 
   /** Resolves when finished work has handed over its place. */
   async #turn(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#parts.waiting) {
+    if (this.#waiting.size >= this.parts.waiting) {
       throw new BrokerError('overloaded', { retryAfterMs: RETRY_AFTER_MS });
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();

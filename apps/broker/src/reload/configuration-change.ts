@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type BrokerConfiguration,
   changedBetween,
@@ -86,56 +85,29 @@ interface FixedConfiguration {
   readonly awaitingRestart: readonly string[];
 }
 
-/** Sections whose servers, connections and files are opened only once. */
-const FIXED_SECTIONS = ['management', 'store'] as const;
-
 /**
- * Takes from a changed configuration whatever can change while the broker runs. Whether callers are checked at all is
- * fixed together with the address it depends on: otherwise, a file that moves to loopback and switches authentication
- * off would open up an address that is not loopback.
+ * Takes from a changed configuration whatever can change while the broker runs: what servers, connections and files are
+ * opened with is not. Whether callers are checked at all is fixed together with the address it depends on: otherwise, a
+ * file that moves to loopback and switches authentication off would open up an address that is not loopback.
  */
 export function withFixedSettings(current: BrokerConfiguration, next: BrokerConfiguration): FixedConfiguration {
-  const awaitingRestart: string[] = [];
-  const fixed = <Value>(path: string, ours: Value, theirs: Value): Value => {
-    if (!isDeepStrictEqual(ours, theirs)) awaitingRestart.push(path);
-    return ours;
+  const { management, store } = current;
+  const { host, port, docs, connections } = current.http;
+  const { tls: nextTls, ...http } = next.http;
+  const tls = tlsShape(current.http.tls) === tlsShape(nextTls) ? nextTls : current.http.tls;
+  const configuration: BrokerConfiguration = {
+    ...next,
+    management,
+    store,
+    http: { ...http, host, port, docs, connections, ...(tls === undefined ? {} : { tls }) },
+    auth: { ...next.auth, disabled: current.auth.disabled, mtls: current.auth.mtls },
+    audit: { ...next.audit, destination: current.audit.destination },
   };
-  const sections = FIXED_SECTIONS.map((name) => [name, fixed(name, current[name], next[name])]);
-  const http = {
-    ...next.http,
-    host: fixed('http.host', current.http.host, next.http.host),
-    port: fixed('http.port', current.http.port, next.http.port),
-    docs: fixed('http.docs', current.http.docs, next.http.docs),
-    connections: fixed('http.connections', current.http.connections, next.http.connections),
-  };
-  const auth = {
-    ...next.auth,
-    disabled: fixed('auth.disabled', current.auth.disabled, next.auth.disabled),
-    mtls: fixed('auth.mtls', current.auth.mtls, next.auth.mtls),
-  };
-  const audit = {
-    ...next.audit,
-    destination: fixed('audit.destination', current.audit.destination, next.audit.destination),
-  };
-  const tls = tlsOf(current.http.tls, next.http.tls);
-  fixed('http.tls', tlsShape(current.http.tls), tlsShape(next.http.tls));
-  const { tls: _, ...plain } = http;
-  return {
-    configuration: {
-      ...next,
-      ...(Object.fromEntries(sections) as Pick<BrokerConfiguration, (typeof FIXED_SECTIONS)[number]>),
-      http: { ...plain, ...(tls === undefined ? {} : { tls }) },
-      auth,
-      audit,
-    },
-    awaitingRestart,
-  };
-}
-
-type Tls = BrokerConfiguration['http']['tls'];
-
-function tlsOf(current: Tls, next: Tls): Tls {
-  return tlsShape(current) === tlsShape(next) ? next : current;
+  const whole = differingSettings('', { management, store }, { management: next.management, store: next.store });
+  const settings = (['http', 'auth', 'audit'] as const).flatMap((section) =>
+    differingSettings(section, configuration[section], next[section]),
+  );
+  return { configuration, awaitingRestart: [...whole, ...settings] };
 }
 
 type OfHttp = Pick<BrokerConfiguration, 'http'>;

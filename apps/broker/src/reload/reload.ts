@@ -3,7 +3,6 @@ import { Server as TlsServer } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { type BrokerConfiguration, type ConfigurationSource, Reloads } from '#libs/configuration';
 import { endConnections, tlsOptions } from '#libs/edge';
-import type { ClientKey } from '#libs/jwe';
 import type { AuditLog, Logger } from '#libs/telemetry';
 import type { Clock } from '#libs/clock';
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
@@ -113,13 +112,11 @@ export function changeOverOf(parts: ChangeOverParts): (next: BrokerConfiguration
 const GRACE_BEYOND_TIMEOUT_MS = 10_000;
 
 function retireKeys(retired: OpenReplica['retired'], before: BrokerConfiguration, next: BrokerConfiguration): void {
-  const keys = new Map(next.merchants.map(({ id, clientKeys }) => [id, clientKeys]));
+  const kept = new Map(
+    next.merchants.map(({ id, clientKeys }) => [id, clientKeys.map(({ thumbprint }) => thumbprint)]),
+  );
   for (const { id, clientKeys, gateway } of before.merchants) {
-    const gone = clientKeys.filter((key) => !isAmong(key, keys.get(id) ?? []));
+    const gone = clientKeys.filter(({ thumbprint }) => kept.get(id)?.includes(thumbprint) !== true);
     if (gone.length > 0) retired.retire(id, gone, gateway.timeoutMs + GRACE_BEYOND_TIMEOUT_MS);
   }
-}
-
-function isAmong({ thumbprint }: ClientKey, keys: readonly ClientKey[]): boolean {
-  return keys.some((key) => key.thumbprint === thumbprint);
 }

@@ -17,13 +17,14 @@ interface Configured {
 /** The configured merchants, in the form that the domain, the gateway and the store need. */
 export class ConfiguredMerchants implements Merchants {
   readonly #byId: () => ReadonlyMap<string, Configured>;
-  readonly #retired: Pick<RetiredKeys, 'of'>;
 
-  constructor(configuration: ConfigurationInForce, retired: Pick<RetiredKeys, 'of'>) {
+  constructor(
+    configuration: ConfigurationInForce,
+    private readonly retired: Pick<RetiredKeys, 'of'>,
+  ) {
     this.#byId = configuration.derive(
       ({ merchants }) => new Map(merchants.map((merchant) => [merchant.id, configured(merchant)])),
     );
-    this.#retired = retired;
   }
 
   ids(): readonly string[] {
@@ -50,7 +51,7 @@ export class ConfiguredMerchants implements Merchants {
 
   /** The configured keys, newest first, then those that are no longer configured but still needed. */
   clientKeysOf(merchant: string): readonly ClientKey[] {
-    return [...(this.connectionOf(merchant)?.clientKeys ?? []), ...this.#retired.of(merchant)];
+    return [...(this.connectionOf(merchant)?.clientKeys ?? []), ...this.retired.of(merchant)];
   }
 
   /** How long a request waits if its answer needs a renewal and the caller does not say: one whole attempt. */

@@ -5,7 +5,6 @@ import type { ConfigurationInForce } from '../configuration/configuration-in-for
 import type { Platform } from '../platform/platform.js';
 import { ConfiguredMerchants } from './configured-merchants.js';
 import { EventLog } from './event-log.js';
-import { adviseRestart } from './restart-advice.js';
 import { RetiredKeys } from './retired-keys.js';
 import { graceMsFor, openStore } from './store.js';
 import { StoreState } from './store.js';
@@ -34,7 +33,6 @@ export async function openReplica(
   const retired = new RetiredKeys(clock, (id) => (held.facts(id).leftMs > 0 ? held.get(id) : undefined));
   const merchants = new ConfiguredMerchants(configuration, retired);
   const state = new StoreState(clock);
-  adviseRestart({ lastReading: configuration.lastReading, state, logger });
   const settings = configuration.current.store;
   const store = await openStore({ store: settings, keysOf: (id) => merchants.clientKeysOf(id), clock, logger, state });
   const connections = new GatewayConnections(clock);

@@ -19,20 +19,18 @@ const PRUNE_EVERY_MS = 60_000;
  * write its result. They are used for nothing else, and are dropped as soon as neither is true.
  */
 export class RetiredKeys {
-  readonly #clock: Clock;
-  readonly #sessionOf: SessionOf;
   /** The last retired first. */
   #retired: readonly Retired[] = [];
   #pruning: ScheduledTask | undefined;
 
-  constructor(clock: Clock, sessionOf: SessionOf) {
-    this.#clock = clock;
-    this.#sessionOf = sessionOf;
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly sessionOf: SessionOf,
+  ) {}
 
   /** @param graceMs how long an attempt in progress may take */
   retire(merchant: string, keys: readonly ClientKey[], graceMs: number): void {
-    const graceEndsAtMs = this.#clock.monotonicMs() + graceMs;
+    const graceEndsAtMs = this.clock.monotonicMs() + graceMs;
     this.#retired = [...keys.map((key) => ({ merchant, key, graceEndsAtMs })), ...this.#retired];
     this.#pruning ??= this.#pruneLater();
   }
@@ -54,12 +52,12 @@ export class RetiredKeys {
   }
 
   #isNeeded({ merchant, key, graceEndsAtMs }: Retired): boolean {
-    if (graceEndsAtMs > this.#clock.monotonicMs()) return true;
-    return key.thumbprint === this.#sessionOf(merchant)?.clientKeyThumbprint;
+    if (graceEndsAtMs > this.clock.monotonicMs()) return true;
+    return key.thumbprint === this.sessionOf(merchant)?.clientKeyThumbprint;
   }
 
   #pruneLater(): ScheduledTask {
-    return this.#clock.schedule(PRUNE_EVERY_MS, () => {
+    return this.clock.schedule(PRUNE_EVERY_MS, () => {
       this.#retired = this.#retired.filter((retired) => this.#isNeeded(retired));
       this.#pruning = this.#retired.length === 0 ? undefined : this.#pruneLater();
     });

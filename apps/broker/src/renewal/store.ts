@@ -23,20 +23,15 @@ interface KnownStoreState {
   readonly reason: string;
 }
 
-type StoreStateListener = (state: KnownStoreState) => void;
-
 /** The state of the store as seen by this replica's connection, for everything that reads it or listens for it. */
 export class StoreState {
-  readonly #clock: Clock;
   /** Undefined until the first connection has succeeded or failed. */
   current: KnownStoreState | undefined;
   /** Whether it has ever answered: a replica that has never reached its store knows nothing of what others created. */
   wasReached = false;
-  readonly #listeners: StoreStateListener[] = [];
+  readonly #listeners: (() => void)[] = [];
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   /** Why the store cannot be used; undefined while it can, and until it has been tried once. */
   get trouble(): string | undefined {
@@ -47,22 +42,23 @@ export class StoreState {
    * Whether renewals are blocked by the store: it refuses, or it is silent and the merchant's replicas may not go on
    * alone.
    */
-  blocksRenewal({ onStoreOutage }: Pick<SessionSettings, 'onStoreOutage'>): boolean {
+  blocksRenewal(settings: Pick<SessionSettings, 'onStoreOutage'> | undefined): boolean {
     const condition = this.current?.condition;
-    return condition === 'refuses' || (condition === 'silent' && onStoreOutage === 'fail');
+    if (condition === 'silent') return settings?.onStoreOutage === 'fail';
+    return condition === 'refuses' && settings !== undefined;
   }
 
   note(condition: StoreCondition, reason: string): void {
     this.wasReached ||= condition === 'answers';
     const known = this.current;
     const isSame = known !== undefined && (known.condition === 'answers') === (condition === 'answers');
-    const since = isSame ? known.since : this.#clock.now();
+    const since = isSame ? known.since : this.clock.now();
     this.current = { condition, since, reason };
-    for (const tell of this.#listeners) tell(this.current);
+    for (const tell of this.#listeners) tell();
   }
 
   /** Calls the listener on every change from now on. */
-  onChange(listener: StoreStateListener): void {
+  onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
 }
@@ -108,28 +104,22 @@ export function graceMsFor({ type }: Pick<StoreConfiguration, 'type'>): number {
   return type === 'redis' ? SHARED_STORE_MS : 0;
 }
 
-interface StoreFacts {
-  readonly detail: string;
-  /** Of its servers, as configured. */
-  readonly address: string;
-}
-
 /** One line per change, not per failed operation or retry. */
-export function logStoreState(logger: Logger, condition: StoreCondition, told: StoreFacts): void {
-  const { detail } = told;
+export function logStoreState(
+  logger: Logger,
+  condition: StoreCondition,
+  told: { detail: string; address: string },
+): void {
+  const trouble = { ...told, runbook: 'store-down' };
   switch (condition) {
     case 'answers':
       return logger.info(told, 'the store answers');
-    case 'refuses':
-      return logger.error(
-        { ...told, runbook: 'store-down' },
-        `the store refuses: ${withRemedy(detail)}; it will not pass by itself, and no session is created`,
-      );
+    case 'refuses': {
+      const why = withRemedy(told.detail);
+      return logger.error(trouble, `the store refuses: ${why}; it will not pass by itself, and no session is created`);
+    }
     case 'silent':
-      return logger.warn(
-        { ...told, runbook: 'store-down' },
-        'the store does not answer; sessions in memory go on being served',
-      );
+      return logger.warn(trouble, 'the store does not answer; sessions in memory go on being served');
   }
 }
 

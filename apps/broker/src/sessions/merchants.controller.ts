@@ -73,7 +73,6 @@ export class MerchantsController {
   #describe(merchant: string): MerchantDocument {
     const session = this.replica.held.get(merchant);
     const failure = this.replica.failures.get(merchant);
-    const settings = this.merchants.settingsOf(merchant);
     const { result, reason } = this.replica.reader.verdict(merchant);
     // It is served, but any payment may find it dead.
     const isDisputed = result === 'fresh' && this.replica.hasForeignAuthorizer(merchant);
@@ -83,14 +82,12 @@ export class MerchantsController {
       reason: isDisputed ? 'foreign_authorizer' : reason,
       condition: conditionOf(this.replica, merchant),
       renewing: this.replica.isRenewing(merchant),
-      renewalBlocked: settings !== undefined && this.store.blocksRenewal(settings),
-      ...(session === undefined
-        ? {}
-        : {
-            generation: session.generation,
-            expiresAt: toRfc3339(session.expiresAt),
-            renewAt: toRfc3339(session.renewAt),
-          }),
+      renewalBlocked: this.store.blocksRenewal(this.merchants.settingsOf(merchant)),
+      ...(session && {
+        generation: session.generation,
+        expiresAt: toRfc3339(session.expiresAt),
+        renewAt: toRfc3339(session.renewAt),
+      }),
       ...(failure === undefined ? {} : { lastFailure: failureDocument(failure) }),
       ...this.#outlook(merchant),
     };

@@ -4,7 +4,7 @@ import { BrokerError } from '#libs/errors';
 import { type RejectionAnswer, type Session, SessionReplica } from '#libs/session';
 import { AuditTrail, recordOf } from '../audit/audit-trail.js';
 import { callerOf } from '../auth/caller.js';
-import { StandingAccess } from '../auth/standing-access.js';
+import { StandingAccess } from '../auth/policy-table.js';
 import { NEWER_SESSION_HEADERS } from '../docs/route-documents.js';
 import { StrictBody } from '../http/body.js';
 import { ForMerchant, type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/merchant-route.js';

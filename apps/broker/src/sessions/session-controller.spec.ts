@@ -3,7 +3,7 @@ import { SessionReplica } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
 import { FakeClock, FakeGateway, RecordedEvents, someSettings } from '#libs/testing';
 import { etagOf } from './session-answer.js';
-import type { StandingAccess } from '../auth/standing-access.js';
+import type { StandingAccess } from '../auth/policy-table.js';
 import type { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import type { RequestLife } from '../http/request-life.js';
 import type { SessionReads } from './session-reads.js';

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseDurationMs } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
-import { StandingAccess } from '../auth/standing-access.js';
+import { StandingAccess } from '../auth/policy-table.js';
 import { ApiHeader, ApiResponse } from '../docs/api-decorators.js';
 import { FORWARDED_HEADERS, MinRemainingQuery, SESSION_HEADERS } from '../docs/route-documents.js';
 import {
@@ -29,10 +29,10 @@ import { SessionReads } from './session-reads.js';
 
 type ReadRequest = FastifyRequest<MerchantRoute>;
 
-interface SessionWish {
-  readonly merchant: string;
+interface Wish {
+  /** 0 when any session will do. */
   readonly minRemainingMs: number;
-  readonly waitSeconds: number | undefined;
+  readonly waitSeconds?: number | undefined;
 }
 
 const FOR_PROXIES = { description: 'The session to use for one request.', headers: FORWARDED_HEADERS };
@@ -102,8 +102,7 @@ export class SessionController {
   /** A proxy copies its client's headers: what that client prefers or already holds is not meant for the broker. */
   async #answerProxy(request: ReadRequest, reply: FastifyReply, asked: ProxyStatus): Promise<void> {
     const { session } = await this.#noted(request, async () => {
-      const wish = { merchant: request.params.merchant, ...queryOf(request), waitSeconds: undefined };
-      return { kind: 'session', session: await this.#current(wish, reply) };
+      return { kind: 'session', session: await this.#current(request, reply, queryOf(request)) };
     });
     const { status, headers } = headersAnswer(session, asked);
     reply.code(status).headers(headers).send();
@@ -126,7 +125,7 @@ export class SessionController {
   async #find(request: ReadRequest, reply: FastifyReply): Promise<FoundSession> {
     const { merchant } = request.params;
     const waitSeconds = preferredWaitSeconds(request.headers['prefer']);
-    const session = await this.#current({ merchant, ...queryOf(request), waitSeconds }, reply);
+    const session = await this.#current(request, reply, { ...queryOf(request), waitSeconds });
     if (!matchesEtag(request.headers['if-none-match'], etagOf(session.generation))) {
       return { kind: 'session', session, ...(waitSeconds === undefined ? {} : { waitedFor: waitSeconds }) };
     }
@@ -141,7 +140,8 @@ export class SessionController {
     return { kind, session: served, waitedFor: waitSeconds };
   }
 
-  async #current({ merchant, minRemainingMs, waitSeconds }: SessionWish, reply: FastifyReply): Promise<Session> {
+  async #current(request: ReadRequest, reply: FastifyReply, { minRemainingMs, waitSeconds }: Wish): Promise<Session> {
+    const { merchant } = request.params;
     const { reader } = this.replica;
     if (minRemainingMs === 0 && waitSeconds === undefined) {
       const served = reader.peek(merchant);
@@ -158,11 +158,8 @@ export class SessionController {
 /** Asking for more than an hour to be left must be a mistake: no session is renewed that early. */
 const MAX_MIN_REMAINING_MS = 3_600_000;
 
-/**
- * `minRemainingMs`: 0 when any session will do.
- * @throws BrokerError `invalid_request` naming the parameter, never its value
- */
-function queryOf({ query }: ReadRequest): Pick<SessionWish, 'minRemainingMs'> {
+/** @throws BrokerError `invalid_request` naming the parameter, never its value */
+function queryOf({ query }: ReadRequest): Wish {
   const { minRemaining, ...unknown } = query;
   if (Object.keys(unknown).length > 0) {
     throw new BrokerError('invalid_request', { publicDetail: 'unknown query parameter; known is: minRemaining' });
