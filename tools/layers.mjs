@@ -56,17 +56,13 @@ export const brokerFeatures = {
   configuration: ['platform'],
   renewal: ['platform', 'configuration'],
   auth: ['platform', 'configuration'],
-  'rate-limit': ['platform', 'configuration', 'auth'],
   audit: ['platform', 'configuration'],
-  http: ['platform', 'docs', 'configuration', 'auth', 'rate-limit', 'audit'],
+  http: ['platform', 'docs', 'configuration', 'auth', 'audit'],
   sessions: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http'],
   events: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
-  rejections: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
-  'wanted-renewals': ['docs', 'renewal', 'auth', 'audit', 'http', 'sessions'],
-  payloads: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
-  notifications: ['platform', 'docs', 'renewal', 'auth', 'audit', 'http', 'payloads'],
+  payloads: ['platform', 'docs', 'renewal', 'auth', 'audit', 'http'],
   management: ['platform', 'configuration', 'renewal', 'auth', 'http', 'sessions', 'events'],
-  reload: ['platform', 'configuration', 'renewal', 'auth', 'audit', 'http', 'events', 'management'],
+  reload: ['configuration', 'renewal', 'events'],
 };
 
 /** The only places that may import an outside library. Replacing that library then touches one folder. */

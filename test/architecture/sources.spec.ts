@@ -116,7 +116,7 @@ describe('what the start of a broker loads', () => {
   });
 
   it('takes the rules for bodies in one place, by the public entry of their library', () => {
-    expect(loadersOf(/^class-validator\b/)).toEqual(['apps/broker/src/http/body-rules.ts']);
+    expect(loadersOf(/^class-validator\b/)).toEqual(['apps/broker/src/http/body.ts']);
     expect(loadersOf(/^class-validator\//)).toEqual([]);
   });
 });

@@ -225,7 +225,7 @@ merchants:
     broker.signal('SIGUSR2');
     const [, told = ''] = await broker.said(/^controllers: (.*)$/m);
     const names = told.split(',');
-    expect(names).toEqual(expect.arrayContaining(['EventsController', 'HandoversController', 'MerchantsController']));
+    expect(names).toEqual(expect.arrayContaining(['EventsController', 'MerchantsController', 'PayloadsController']));
     expect(names.filter((name) => !/^[A-Za-z]+Controller$/.test(name))).toEqual([]);
     broker.signal('SIGTERM');
     expect(await broker.ended).toBe(0);

@@ -22,7 +22,7 @@ async function printed(program: string, values: readonly string[], variables: No
 
 const KEYS = `
   import { SystemClock } from '#libs/clock';
-  import { fetchKeySet } from './dist/apps/broker/src/auth/fetch-key-set.js';
+  import { fetchKeySet } from './dist/apps/broker/src/auth/key-set.js';
   const [uri, ca] = process.argv.slice(1);
   const place = { kind: 'uri', uri: new URL(uri), ...(ca === undefined ? {} : { ca }) };
   console.log(await fetchKeySet(place, new SystemClock()).then(JSON.stringify, ({ code }) => code));`;

@@ -4,7 +4,7 @@ import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '
 import { type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
 import { RedisSessionStore } from '#libs/store';
 import { someSettings } from '#libs/testing';
-import { graceMsFor } from '../../apps/broker/src/renewal/grace-of-store.js';
+import { graceMsFor } from '../../apps/broker/src/renewal/store.js';
 import type { Fleet, FleetOptions } from './fleet.js';
 import type { MatrixMerchant } from './matrix-merchant.js';
 import type { Served } from './serving-record.js';

@@ -5,7 +5,7 @@ import { type Session, SessionReplica, type SessionSettings } from '#libs/sessio
 import { type RedisConnection, RedisSessionStore } from '#libs/store';
 import { createLogger } from '#libs/telemetry';
 import { eventually, RecordedEvents, someSettings, startedWhole } from '#libs/testing';
-import { graceMsFor } from '../../apps/broker/src/renewal/grace-of-store.js';
+import { graceMsFor } from '../../apps/broker/src/renewal/store.js';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import type { Observation } from './history-checker.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';

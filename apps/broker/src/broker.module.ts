@@ -1,41 +1,61 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
-import type { BrokerConfiguration } from '#libs/configuration';
-import { ConfigurationModule } from './configuration/configuration.module.js';
-import { EventsModule } from './events/events.module.js';
-import { ManagementModule } from './management/management.module.js';
-import { NotificationsModule } from './notifications/notifications.module.js';
-import { PayloadsModule } from './payloads/payloads.module.js';
-import { type Platform, PlatformModule } from './platform/platform.module.js';
-import { RejectionsModule } from './rejections/rejections.module.js';
-import { type ReloadOptions, ReloadModule } from './reload/reload.module.js';
-import { SessionsModule } from './sessions/sessions.module.js';
-import { WantedRenewalsModule } from './wanted-renewals/wanted-renewals.module.js';
+import { inThisThread } from '#libs/jwe';
+import { SessionReplica } from '#libs/session';
+import { AuditTrail } from './audit/audit-trail.js';
+import { AccessGuard } from './auth/access.guard.js';
+import { Authenticator } from './auth/authenticator.service.js';
+import { PolicyTable } from './auth/policy-table.js';
+import { StandingAccess } from './auth/policy-table.js';
+import { ConfigurationInForce } from './configuration/configuration-in-force.js';
+import { EventsController } from './events/events.controller.js';
+import { SessionWatchers } from './events/session-watchers.js';
+import { ProblemFilter } from './http/problem.filter.js';
+import { RequestLife } from './http/request-life.js';
+import { RouteMethods } from './http/route-methods.js';
+import { PayloadCipher } from './payloads/payload-cipher.service.js';
+import { PayloadsController } from './payloads/payloads.controller.js';
+import { CLOCK, JWE_WORK, LOGGER, type Platform, THIS_REPLICA, type ThisReplica } from './platform/platform.js';
+import { ConfiguredMerchants } from './renewal/configured-merchants.js';
+import { RenewalScheduler } from './renewal/renewal-scheduler.js';
+import type { OpenReplica } from './renewal/replica.js';
+import { StoreState } from './renewal/store.js';
+import { MerchantsController } from './sessions/merchants.controller.js';
+import { RenewalsController } from './sessions/renewals.controller.js';
+import { SessionController } from './sessions/session.controller.js';
+import { SessionReads } from './sessions/session-reads.js';
 
-interface BrokerModuleOptions extends Platform {
-  readonly configuration: BrokerConfiguration;
-  /** Without it, the configuration never changes. */
-  readonly reload?: ReloadOptions;
+interface BrokerParts {
+  readonly platform: Platform;
+  readonly self: ThisReplica;
+  readonly configuration: ConfigurationInForce;
+  readonly open: OpenReplica;
+  readonly audit: AuditTrail;
 }
 
-/** The broker: the foundations, the features, and on top of them whatever follows from a changed configuration. */
+/** What Nest puts together: the routes, what applies to all of them, and the steady tick. */
 @Module({})
 export class BrokerModule {
-  static forRoot({ configuration, reload, ...platform }: BrokerModuleOptions): DynamicModule {
+  static forRoot({ platform, self, configuration, open, audit }: BrokerParts): DynamicModule {
     return {
       module: BrokerModule,
-      imports: [
-        PlatformModule.forRoot(platform),
-        ConfigurationModule.forRoot(configuration),
-        ScheduleModule.forRoot(),
-        SessionsModule,
-        EventsModule,
-        RejectionsModule,
-        WantedRenewalsModule,
-        PayloadsModule,
-        NotificationsModule,
-        ManagementModule,
-        ...(reload === undefined ? [] : [ReloadModule.forRoot(reload)]),
+      imports: [ScheduleModule.forRoot()],
+      controllers: [MerchantsController, SessionController, RenewalsController, EventsController, PayloadsController],
+      providers: [
+        { provide: CLOCK, useValue: platform.clock },
+        { provide: LOGGER, useValue: platform.logger },
+        { provide: JWE_WORK, useValue: platform.jweWork ?? inThisThread },
+        { provide: THIS_REPLICA, useValue: self },
+        { provide: ConfigurationInForce, useValue: configuration },
+        { provide: SessionReplica, useValue: open.replica },
+        { provide: ConfiguredMerchants, useValue: open.merchants },
+        { provide: StoreState, useValue: open.store },
+        { provide: AuditTrail, useValue: audit },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+        { provide: APP_GUARD, useClass: AccessGuard },
+        ...[Authenticator, PolicyTable, StandingAccess, RequestLife, RouteMethods],
+        ...[SessionReads, SessionWatchers, PayloadCipher, RenewalScheduler],
       ],
     };
   }

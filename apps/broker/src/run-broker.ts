@@ -5,7 +5,7 @@ import { BrokerError } from '#libs/errors';
 import { JweThread } from '#libs/jwe';
 import { liveProgram, type ProgramSignals, type RunningProgram, VERSION } from '#libs/program';
 import { createLogger, lastLinesRead, startTelemetry } from '#libs/telemetry';
-import { replicaName } from './platform/replica-name.js';
+import { replicaName } from './platform/platform.js';
 
 /** Renewals in flight may end within this time; after that, their calls are aborted and their leases released. */
 const GRACE_MS = 10_000;
@@ -19,7 +19,7 @@ interface RunOptions {
 export async function runBroker({ environment, signals }: RunOptions): Promise<number> {
   const jweWork = new JweThread();
   try {
-    const start = (): Promise<RunningProgram | undefined> => started({ environment, signals }, jweWork);
+    const start = (): Promise<RunningProgram | undefined> => started(environment, signals.stopping, jweWork);
     return await liveProgram({ name: 'session-broker', signals, start });
   } finally {
     await jweWork.close();
@@ -28,31 +28,31 @@ export async function runBroker({ environment, signals }: RunOptions): Promise<n
 }
 
 /** @returns undefined when the broker is to end before any of it runs */
-async function started({ environment, signals }: RunOptions, jweWork: JweThread): Promise<RunningProgram | undefined> {
-  const { stopping } = signals;
+async function started(
+  environment: RunOptions['environment'],
+  stopping: AbortSignal,
+  jweWork: JweThread,
+): Promise<RunningProgram | undefined> {
   const file = environment['BROKER_CONFIG'];
   if (file === undefined || file === '') {
-    throw new BrokerError('configuration_invalid', {
-      detail: 'set BROKER_CONFIG to the path of the configuration file',
-    });
+    const detail = 'set BROKER_CONFIG to the path of the configuration file';
+    throw new BrokerError('configuration_invalid', { detail });
   }
   const clock = new SystemClock();
   const source = new ConfigurationSource(file, { environment, clock });
   const configuration = await source.load();
   const logger = createLogger({ name: 'broker', level: configuration.log.level });
   for (const warning of configuration.warnings) logger.warn(warning, 'configuration warning');
-  const telemetry = await startTelemetry({
-    serviceName: 'session-broker',
-    serviceVersion: VERSION,
-    logger,
-    environment,
-  });
+  const service = { serviceName: 'session-broker', serviceVersion: VERSION };
+  const telemetry = await startTelemetry({ ...service, logger, environment });
   // Loaded only now: whatever is observed must be loaded after the observer.
   const { startBroker } = await import('./broker.js');
   if (stopping.aborted) return undefined;
-  const setLogLevel = logger.setLevel.bind(logger);
-  const name = replicaName({ environment, port: configuration.http.port });
-  const known = { configuration, source, setLogLevel, clock, logger, telemetry, stopping, jweWork };
-  const broker = await startBroker({ ...known, replicaName: name });
+  const known = { configuration, source, clock, logger, telemetry, stopping, jweWork };
+  const broker = await startBroker({
+    ...known,
+    setLogLevel: logger.setLevel.bind(logger),
+    replicaName: replicaName(environment, configuration.http.port),
+  });
   return { reload: () => broker.reload(), close: () => broker.close(GRACE_MS) };
 }

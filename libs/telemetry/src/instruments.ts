@@ -10,14 +10,14 @@ type Record = (value: number, attributes: Attributes) => void;
 /** What one merchant looks like at the time of a scrape. Moments in seconds since the epoch; absent: not known. */
 export interface MerchantGauges {
   readonly merchant: string;
-  readonly generation?: number;
-  readonly expirySeconds?: number;
-  readonly renewSeconds?: number;
-  readonly lastSuccessSeconds?: number;
-  readonly nextAttemptSeconds?: number;
-  readonly clockSkewSeconds?: number;
+  readonly generation?: number | undefined;
+  readonly expirySeconds?: number | undefined;
+  readonly renewSeconds?: number | undefined;
+  readonly lastSuccessSeconds?: number | undefined;
+  readonly nextAttemptSeconds?: number | undefined;
+  readonly clockSkewSeconds?: number | undefined;
   /** Whether somebody else creates sessions for the merchant. */
-  readonly foreignAuthorizer?: 0 | 1;
+  readonly foreignAuthorizer?: 0 | 1 | undefined;
 }
 
 /**

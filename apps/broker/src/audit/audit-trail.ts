@@ -1,13 +1,20 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#libs/clock';
+import type { BrokerConfiguration } from '#libs/configuration';
 import { RateLimiter } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
-import type { AuditLog, AuditRecord } from '#libs/telemetry';
-import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { CLOCK } from '../platform/tokens.js';
+import { type AuditLog, type AuditRecord, createAuditLog } from '#libs/telemetry';
+import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import type { Platform } from '../platform/platform.js';
 
-/** The name under which Nest injects the log that the trail is written to. */
-export const AUDIT_LOG = Symbol('audit log');
+/** A record that cannot be written is reported in the log, and the broker goes on: payments matter more. */
+export function openAuditLog({ audit, merchants }: BrokerConfiguration, { clock, logger }: Platform): AuditLog {
+  const onFailure = (error: unknown): void => logger.error({ error }, 'an audit record was not written');
+  const auditLog = createAuditLog({ destination: audit.destination, clock, onFailure });
+  auditLog.append({ action: 'configuration.load', outcome: 'allowed', count: merchants.length });
+  return auditLog;
+}
 
 export interface SessionRead {
   readonly caller: string;
@@ -17,7 +24,16 @@ export interface SessionRead {
 
 type Refused = Omit<AuditRecord, 'outcome' | 'count'>;
 
+/** The record of a request about a merchant. */
+export function recordOf(
+  action: string,
+  request: FastifyRequest<{ Params: { readonly merchant: string } }>,
+): Pick<AuditRecord, 'action' | 'caller' | 'merchant' | 'requestId'> {
+  return { action, caller: request.caller?.name, merchant: request.params.merchant, requestId: request.id };
+}
+
 interface Tally {
+  readonly reader: Pick<SessionRead, 'caller' | 'merchant'>;
   generation: number;
   /** Reads of this generation not yet covered by a record. */
   unrecorded: number;
@@ -32,22 +48,17 @@ const REFUSALS = { perSecond: 10, burst: 100 };
  * unrecorded when the app closes is recorded then. Only callers that a policy allows are counted, so there are never
  * more tallies than the policies have pairs.
  */
-@Injectable()
 export class AuditTrail implements OnApplicationShutdown {
-  readonly #log: AuditLog;
-  readonly #configuration: Pick<ConfigurationInForce, 'current'>;
-  readonly #tallies = new Map<string, Map<string, Tally>>();
+  readonly #tallies = new Map<string, Tally>();
   readonly #refusals: RateLimiter;
   /** Refusals not yet covered by a record, and the latest of them. */
   #leftOut: { readonly record: Refused; readonly count: number } | undefined;
 
   constructor(
-    @Inject(AUDIT_LOG) log: AuditLog,
-    @Inject(ConfigurationInForce) configuration: Pick<ConfigurationInForce, 'current'>,
-    @Inject(CLOCK) clock: Clock,
+    private readonly log: AuditLog,
+    private readonly configuration: Pick<ConfigurationInForce, 'current'>,
+    clock: Clock,
   ) {
-    this.#log = log;
-    this.#configuration = configuration;
     this.#refusals = new RateLimiter(REFUSALS, clock);
   }
 
@@ -55,20 +66,20 @@ export class AuditTrail implements OnApplicationShutdown {
    * On the path of every read: a map lookup, and rarely more. A new generation closes the tally of the one before it,
    * so no read goes unrecorded.
    */
-  read({ caller, merchant, generation }: SessionRead): void {
-    const tally = this.#tallyOf(caller, merchant);
+  read({ generation, ...reader }: SessionRead): void {
+    const tally = this.#tallyOf(reader);
     if (tally.generation !== generation) {
-      this.#tellRest({ caller, merchant }, tally);
+      this.#tellRest(tally);
       tally.generation = generation;
-      this.done({ action: 'session.read', caller, merchant, generation });
+      this.done({ action: 'session.read', ...reader, generation });
       return;
     }
     tally.unrecorded += 1;
-    if (tally.unrecorded >= this.#configuration.current.audit.readEvery) this.#tellRest({ caller, merchant }, tally);
+    if (tally.unrecorded >= this.configuration.current.audit.readEvery) this.#tellRest(tally);
   }
 
   done(record: Omit<AuditRecord, 'outcome'>): void {
-    this.#log.append({ ...record, outcome: 'allowed' });
+    this.log.append({ ...record, outcome: 'allowed' });
   }
 
   /**
@@ -81,7 +92,7 @@ export class AuditTrail implements OnApplicationShutdown {
       return await work();
     } catch (error) {
       const reason = error instanceof BrokerError ? error.code : 'internal_error';
-      this.#log.append({ ...record, reason, outcome: 'refused' });
+      this.log.append({ ...record, reason, outcome: 'refused' });
       throw error;
     }
   }
@@ -99,28 +110,27 @@ export class AuditTrail implements OnApplicationShutdown {
 
   /** No request is in progress any more, so there is no next read or refusal to wait for. */
   onApplicationShutdown(): void {
-    for (const [caller, own] of this.#tallies) {
-      for (const [merchant, tally] of own) this.#tellRest({ caller, merchant }, tally);
-    }
+    for (const tally of this.#tallies.values()) this.#tellRest(tally);
     if (this.#leftOut !== undefined) this.#tellRefusals(this.#leftOut.record, this.#leftOut.count);
     this.#leftOut = undefined;
   }
 
   /** Records the reads of a generation not yet covered by a record. */
-  #tellRest(reader: Pick<SessionRead, 'caller' | 'merchant'>, tally: Tally): void {
-    const { generation, unrecorded } = tally;
+  #tellRest(tally: Tally): void {
+    const { reader, generation, unrecorded } = tally;
     tally.unrecorded = 0;
     if (unrecorded > 0) this.done({ action: 'session.read', ...reader, generation, count: unrecorded });
   }
 
   #tellRefusals(record: Refused, count: number): void {
-    this.#log.append({ ...record, outcome: 'refused', ...(count === 1 ? {} : { count }) });
+    this.log.append({ ...record, outcome: 'refused', ...(count === 1 ? {} : { count }) });
   }
 
-  #tallyOf(caller: string, merchant: string): Tally {
-    const own = this.#tallies.get(caller) ?? new Map<string, Tally>();
-    const tally = own.get(merchant) ?? { generation: 0, unrecorded: 0 };
-    this.#tallies.set(caller, own.set(merchant, tally));
+  #tallyOf(reader: Tally['reader']): Tally {
+    // The id of a merchant has no space in it.
+    const key = `${reader.merchant} ${reader.caller}`;
+    const tally = this.#tallies.get(key) ?? { reader, generation: 0, unrecorded: 0 };
+    this.#tallies.set(key, tally);
     return tally;
   }
 }

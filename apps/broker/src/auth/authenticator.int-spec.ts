@@ -3,7 +3,6 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import { endedAfterEach, eventually, FakeClock, LoopbackServer, TestIssuer } from '#libs/testing';
 import type { Logger } from '#libs/telemetry';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { AuthenticationFailures } from './authentication-failures.js';
 import { Authenticator } from './authenticator.service.js';
 
 const { ISSUER, AUDIENCE, SUBJECT } = TestIssuer;
@@ -41,7 +40,7 @@ describe('a caller with a token of an issuer', () => {
     port = started.add(server, (it) => it.close()).port;
     configuration = new ConfigurationInForce(configured(port));
     const logger = { warn: () => undefined, info: () => undefined } as unknown as Logger;
-    authenticator = new Authenticator(configuration, clock, logger, new AuthenticationFailures());
+    authenticator = new Authenticator(configuration, clock, logger);
     authenticator.onKeysChanged(() => (changes += 1));
   });
   afterEach(() => authenticator.onModuleDestroy());

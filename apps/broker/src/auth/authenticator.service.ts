@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
+import { isSame, type JwtConfiguration } from '#libs/configuration';
+import { bearerTokenOf, CertificateCallers, digestOf, HASH_PRESENTED, MistakenHashes } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
-import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { CLOCK, LOGGER } from '../platform/tokens.js';
-import { AuthenticationFailures } from './authentication-failures.js';
-import { bearerTokenOf, type CertificateCallers, digestOf, HASH_PRESENTED } from '#libs/edge';
-import type { Caller } from './caller.js';
-import { CredentialRefused } from './credential-refused.js';
-import { type Credentials, credentialsOf, releaseCredentials } from './credentials.js';
+import { type Before, ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import { CLOCK, LOGGER } from '../platform/platform.js';
+import { type Caller, CredentialRefused, type Refusal, REFUSALS } from './caller.js';
+import { JwtVerifier, VerifiedTokens } from './jwt-verifier.js';
+import { fetchKeySet, FixedKeySet, type KeySet, RemoteKeySet, type RemoteKeySetParts } from './key-set.js';
 
 const ANYBODY: Caller = { name: 'anonymous' };
 
@@ -21,29 +21,46 @@ type Presented = Pick<IncomingMessage, 'headers' | 'socket'>;
  */
 @Injectable()
 export class Authenticator implements OnModuleDestroy {
-  readonly #credentials: () => Credentials;
-  readonly #failures: AuthenticationFailures;
-  readonly #logger: Logger;
+  /** By the SHA-256 of the token, which nobody who tries tokens out can steer: no time of a look-up tells anything. */
+  readonly #tokens: () => ReadonlyMap<string, Caller>;
+  readonly #mistakenHashes: () => MistakenHashes;
+  readonly #jwt: () => JwtCredentials | undefined;
+  readonly #certificates: () => CertificateCallers | undefined;
+  /** Failed authentications by reason, from zero, for a scrape. */
+  readonly failures = new Map<Refusal | 'unavailable', number>(
+    [...REFUSALS, 'unavailable' as const].map((reason) => [reason, 0]),
+  );
   readonly #onKeysChanged: (() => void)[] = [];
   #fetchesAhead = false;
 
   constructor(
-    @Inject(ConfigurationInForce) configuration: ConfigurationInForce,
+    @Inject(ConfigurationInForce) private readonly configuration: ConfigurationInForce,
     @Inject(CLOCK) clock: Clock,
-    @Inject(LOGGER) logger: Logger,
-    @Inject(AuthenticationFailures) failures: AuthenticationFailures,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    const onKeysChanged = (): void => this.#onKeysChanged.forEach((listener) => listener());
-    const tools = { clock, logger, onKeysChanged };
-    this.#credentials = configuration.derive(
-      (next, before) => credentialsOf(next, tools, before),
+    this.#tokens = configuration.derive(
+      ({ auth }) => new Map(auth.tokens.map(({ caller, sha256 }) => [sha256, { name: caller }])),
+    );
+    this.#mistakenHashes = configuration.derive(({ auth: { tokens } }) => {
+      const setting = (at: number): string => `auth.tokens[${at}].sha256`;
+      return new MistakenHashes(
+        tokens.map(({ caller, sha256 }, at) => ({ setting: setting(at), owner: caller, sha256 })),
+      );
+    });
+    this.#certificates = configuration.derive<CertificateCallers | undefined>(({ auth, http: { tls } }, before) => {
+      if (!auth.mtls) return undefined;
+      const kept = before?.configuration.http.tls?.clientCa === tls?.clientCa ? before?.made : undefined;
+      return kept ?? new CertificateCallers(clock, tls?.clientCa);
+    });
+    const onChange = (): void => this.#onKeysChanged.forEach((listener) => listener());
+    const tools = { clock, logger, onChange };
+    this.#jwt = configuration.derive<JwtCredentials | undefined>(
+      ({ auth }, before) => auth.jwt && jwtCredentials(auth.jwt, tools, before),
       (before, after) => {
-        releaseCredentials(before, after);
-        if (this.#fetchesAhead) after.jwt?.keys.fetchAhead();
+        if (before !== after) before?.keys.close?.();
+        if (this.#fetchesAhead) after?.keys.fetchAhead?.();
       },
     );
-    this.#failures = failures;
-    this.#logger = logger;
   }
 
   /** Calls the listener whenever an issuer's keys have changed: a caller that was known may no longer be. */
@@ -57,22 +74,22 @@ export class Authenticator implements OnModuleDestroy {
    */
   fetchKeysAhead(): void {
     this.#fetchesAhead = true;
-    this.#credentials().jwt?.keys.fetchAhead();
+    this.#jwt()?.keys.fetchAhead?.();
   }
 
   onModuleDestroy(): void {
-    releaseCredentials(this.#credentials());
+    this.#jwt()?.keys.close?.();
   }
 
   /** Callers that can be recognised without slow work: a read costs no signature check. */
   known({ headers: { authorization }, socket }: Presented): Caller | undefined {
-    const { disabled, tokens, jwt, certificates } = this.#credentials();
-    if (disabled) return ANYBODY;
+    if (this.configuration.current.auth.disabled) return ANYBODY;
+    const certificates = this.#certificates();
     if (authorization === undefined) return certificates?.find(socket);
     const token = bearerTokenOf(authorization);
     if (token === undefined) return undefined;
     const digest = digestOf(token);
-    const caller = tokens.find(digest) ?? jwt?.verified.find(digest);
+    const caller = this.#tokens().get(digest) ?? this.#jwt()?.verified.find(digest);
     return caller === undefined || isBoundElsewhere(caller, certificates, socket) ? undefined : caller;
   }
 
@@ -83,14 +100,14 @@ export class Authenticator implements OnModuleDestroy {
     try {
       return await this.#check(presented);
     } catch (error) {
-      if (error instanceof CredentialRefused) this.#failures.count(error.refusal);
-      else if (error instanceof BrokerError) this.#failures.count('unavailable');
+      if (error instanceof CredentialRefused) this.#count(error.refusal);
+      else if (error instanceof BrokerError) this.#count('unavailable');
       throw error;
     }
   }
 
   async #check({ headers: { authorization }, socket }: Presented): Promise<Caller> {
-    const { jwt, certificates } = this.#credentials();
+    const [jwt, certificates] = [this.#jwt(), this.#certificates()];
     if (authorization === undefined) {
       throw new CredentialRefused(certificates?.isPresented(socket) === true ? 'certificate' : 'missing');
     }
@@ -108,11 +125,15 @@ export class Authenticator implements OnModuleDestroy {
     return verified.caller;
   }
 
+  #count(reason: Refusal | 'unavailable'): void {
+    this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
+  }
+
   #tellIfMistaken(token: string): void {
-    const mistaken = this.#credentials().mistakenHashes.noticedFirst(token);
+    const mistaken = this.#mistakenHashes().noticedFirst(token);
     if (mistaken === undefined) return;
     const { setting, owner: caller } = mistaken;
-    this.#logger.warn({ setting, caller }, HASH_PRESENTED);
+    this.logger.warn({ setting, caller }, HASH_PRESENTED);
   }
 }
 
@@ -131,4 +152,33 @@ function isBoundElsewhere(
 /** Three parts (RFC 7515 section 7.1). */
 function looksLikeJwt(token: string): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
+}
+
+/** Tokens of the issuer: how they are checked, and which ones have been. */
+interface JwtCredentials {
+  readonly keys: KeySet;
+  readonly verifier: JwtVerifier;
+  readonly verified: VerifiedTokens;
+}
+
+/**
+ * Whatever has not changed is kept: the keys an issuer has published are still its keys, and it may be down right now.
+ * Whatever has changed starts afresh, so that nothing is remembered under rules that no longer apply.
+ * @throws JOSEError for keys that are not valid keys
+ */
+function jwtCredentials(
+  jwt: JwtConfiguration,
+  { clock, ...tools }: Omit<RemoteKeySetParts, 'load'>,
+  before: Before<JwtCredentials | undefined> | undefined,
+): JwtCredentials {
+  const known = before?.configuration.auth.jwt;
+  if (before?.made !== undefined && isSame(known, jwt)) return before.made;
+  const { keys: place } = jwt;
+  const keys =
+    place.kind === 'set'
+      ? new FixedKeySet(place.set)
+      : new RemoteKeySet({ clock, ...tools, load: () => fetchKeySet(place, clock) });
+  const hasSameTerms = known !== undefined && isSame({ ...known, keys: undefined }, { ...jwt, keys: undefined });
+  const verified = new VerifiedTokens(clock, keys, { before: hasSameTerms ? before?.made?.verified : undefined });
+  return { keys, verifier: new JwtVerifier(jwt, keys, clock), verified };
 }

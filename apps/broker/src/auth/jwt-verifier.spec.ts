@@ -1,10 +1,9 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { plusMs } from '#libs/clock';
 import { FakeClock, TestIssuer } from '#libs/testing';
-import type { Refusal } from './credential-refused.js';
-import { JwtVerifier } from './jwt-verifier.js';
+import type { Refusal } from './caller.js';
+import { JwtVerifier, type VerifiedToken, VerifiedTokens } from './jwt-verifier.js';
 import { FixedKeySet } from './key-set.js';
-import { type VerifiedToken, VerifiedTokens } from './verified-tokens.js';
 
 const { ISSUER, AUDIENCE, SUBJECT } = TestIssuer;
 
@@ -165,7 +164,7 @@ describe('VerifiedTokens', () => {
   });
 
   it('knows a token until it expires, and not a moment longer', async () => {
-    const tokens = new VerifiedTokens({ clock, keys });
+    const tokens = new VerifiedTokens(clock, keys);
     tokens.remember('a', token('one'));
     await clock.advance(999);
     expect(tokens.find('a')?.name).toBe('one');
@@ -175,7 +174,7 @@ describe('VerifiedTokens', () => {
   });
 
   it('holds a bounded number, and lets the least used go first', () => {
-    const tokens = new VerifiedTokens({ clock, keys, max: 2 });
+    const tokens = new VerifiedTokens(clock, keys, { max: 2 });
     tokens.remember('a', token('one'));
     tokens.remember('b', token('two'));
     tokens.find('a');
@@ -184,13 +183,13 @@ describe('VerifiedTokens', () => {
   });
 
   it('never remembers a caller without an end', () => {
-    const tokens = new VerifiedTokens({ clock, keys });
+    const tokens = new VerifiedTokens(clock, keys);
     tokens.remember('a', { caller: { name: 'one' }, key: 'key' });
     expect(tokens.find('a')).toBeUndefined();
   });
 
   it('knows a token only while its key is published', () => {
-    const tokens = new VerifiedTokens({ clock, keys });
+    const tokens = new VerifiedTokens(clock, keys);
     published.add('leaving');
     tokens.remember('a', token('one', 'leaving'));
     tokens.remember('b', token('two'));
@@ -199,16 +198,16 @@ describe('VerifiedTokens', () => {
   });
 
   it('does not know a token whose check ended after its key had left', () => {
-    const tokens = new VerifiedTokens({ clock, keys });
+    const tokens = new VerifiedTokens(clock, keys);
     tokens.remember('a', token('one', 'gone'));
     expect(tokens.find('a')).toBeUndefined();
   });
 
   it('takes over what was checked before, and asks the present keys', () => {
-    const before = new VerifiedTokens({ clock, keys });
+    const before = new VerifiedTokens(clock, keys);
     before.remember('a', token('one'));
     before.remember('b', token('two', 'other'));
-    const after = new VerifiedTokens({ clock, keys: { has: (key) => key === 'other' }, before });
+    const after = new VerifiedTokens(clock, { has: (key) => key === 'other' }, { before });
     expect([after.find('a'), after.find('b')?.name]).toEqual([undefined, 'two']);
   });
 });

@@ -3,13 +3,13 @@ import {
   createLocalJWKSet,
   type CryptoKey,
   errors,
+  type FlattenedJWSInput,
   type JSONWebKeySet,
   type JWSHeaderParameters,
-  type FlattenedJWSInput,
 } from 'jose';
 import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { keysOf, usableKeys } from '#libs/issuer';
+import { fetchPublished, keysOf, type PublishedPlace, usableKeys, whatIsWrong } from '#libs/issuer';
 import type { Logger } from '#libs/telemetry';
 
 type KeyFinder = ReturnType<typeof createLocalJWKSet>;
@@ -27,14 +27,15 @@ export interface KeySet {
    * Starts fetching the keys before any token needs them, unless they have been requested before; a failure is logged.
    * Does not wait.
    */
-  fetchAhead(): void;
+  fetchAhead?(): void;
   /** Nothing is fetched after this. */
-  close(): void;
+  close?(): void;
 }
 
 /** Identifies a public key, however its set writes it. */
-export function keyName(key: CryptoKey): string {
-  return nameOf(KeyObject.from(key));
+export function keyName(key: CryptoKey | KeyObject): string {
+  const known = key instanceof KeyObject ? key : KeyObject.from(key);
+  return known.export({ type: 'spki', format: 'der' }).toString('base64');
 }
 
 /** Keys from a file. */
@@ -50,14 +51,6 @@ export class FixedKeySet implements KeySet {
 
   has(key: string): boolean {
     return this.#names.has(key);
-  }
-
-  fetchAhead(): void {
-    // The file is read with the configuration.
-  }
-
-  close(): void {
-    // Nothing is ever fetched.
   }
 
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder> {
@@ -77,7 +70,7 @@ const FIRST_COOL_DOWN_MS = 1_000;
 /** A page in docs/runbooks. */
 const RUNBOOK = 'authentication-unavailable';
 
-interface RemoteKeySetParts {
+export interface RemoteKeySetParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** @throws BrokerError `authentication_unavailable` */
@@ -98,25 +91,23 @@ interface Fetched {
  * There is one request at a time, and few overall, whatever tokens arrive.
  */
 export class RemoteKeySet implements KeySet {
-  readonly #parts: RemoteKeySetParts;
   #fetched: Fetched | undefined;
+  /** Why the last request brought nothing. */
+  #failure: BrokerError | undefined;
   #askedAtMs = -Infinity;
   #asking: Promise<void> | undefined;
-  #isDown = false;
   #isWithoutUsableKey = false;
   #next: ScheduledTask | undefined;
   #closed = false;
 
-  constructor(parts: RemoteKeySetParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: RemoteKeySetParts) {}
 
   has(key: string): boolean {
     return this.#known()?.keys.has(key) === true;
   }
 
   fetchAhead(): void {
-    if (!this.#closed && this.#askedAtMs === -Infinity) this.#askUnwatched();
+    if (!this.#closed && this.#askedAtMs === -Infinity) void this.#ask();
   }
 
   close(): void {
@@ -125,89 +116,68 @@ export class RemoteKeySet implements KeySet {
   }
 
   async find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder> {
-    const known = await this.#current();
+    if (this.#known() === undefined) await this.#askAfter(FIRST_COOL_DOWN_MS);
+    const known = this.#known();
+    if (known === undefined) throw this.#failure ?? unavailable();
     try {
       return await known.keys.find(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || !this.#mayAsk(COOL_DOWN_MS)) throw error;
-      const newer = await this.#refreshed(known);
-      return await newer.keys.find(header, token);
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      // If the issuer does not answer, the known keys stay as they are, and the token's key is not among them.
+      await this.#askAfter(COOL_DOWN_MS);
+      return await (this.#fetched ?? known).keys.find(header, token);
     }
-  }
-
-  async #current(): Promise<Fetched> {
-    return this.#known() ?? this.#first();
   }
 
   #known(): Fetched | undefined {
     const known = this.#fetched;
-    return known === undefined || this.#parts.clock.monotonicMs() - known.atMs > MAX_STALE_MS ? undefined : known;
+    return known === undefined || this.parts.clock.monotonicMs() - known.atMs > MAX_STALE_MS ? undefined : known;
   }
 
-  /** Callers waiting for the first keys share the request and, briefly, its failure. */
-  async #first(): Promise<Fetched> {
-    if (this.#asking === undefined && !this.#mayAsk(FIRST_COOL_DOWN_MS)) throw this.#unavailable();
-    await this.#ask();
-    const known = this.#known();
-    if (known === undefined) throw this.#unavailable();
-    return known;
-  }
-
-  /** If the issuer does not answer, the known keys stay as they are, and the token's key is not among them. */
-  async #refreshed(known: Fetched): Promise<Fetched> {
-    try {
-      await this.#ask();
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-    }
-    return this.#fetched ?? known;
-  }
-
-  #mayAsk(coolDownMs: number): boolean {
-    return this.#asking !== undefined || this.#parts.clock.monotonicMs() - this.#askedAtMs >= coolDownMs;
+  /** Callers that wait share the request and, briefly, its failure. */
+  async #askAfter(coolDownMs: number): Promise<void> {
+    const isCool = this.parts.clock.monotonicMs() - this.#askedAtMs >= coolDownMs;
+    if (this.#asking !== undefined || isCool) await this.#ask();
   }
 
   #ask(): Promise<void> {
-    this.#asking ??= this.#fetch().finally(() => this.#asked());
+    this.#asking ??= this.#fetch().finally(() => {
+      this.#asking = undefined;
+      this.#next?.cancel();
+      if (this.#closed) return;
+      const pauseMs = this.#failure === undefined ? FRESH_MS : COOL_DOWN_MS;
+      this.#next = this.parts.clock.schedule(pauseMs, () => void this.#ask());
+    });
     return this.#asking;
   }
 
-  #asked(): void {
-    this.#asking = undefined;
-    this.#next?.cancel();
-    if (this.#closed) return;
-    this.#next = this.#parts.clock.schedule(this.#isDown ? COOL_DOWN_MS : FRESH_MS, () => this.#askUnwatched());
-  }
-
-  #askUnwatched(): void {
-    void this.#ask().catch(() => 'logged where it happened');
-  }
-
   async #fetch(): Promise<void> {
-    const { clock, load, onChange } = this.#parts;
+    const { clock, load, onChange } = this.parts;
     this.#askedAtMs = clock.monotonicMs();
+    const wasDown = this.#failure !== undefined;
     try {
       const set = await load();
       const before = this.#fetched?.text;
       this.#fetched = { text: JSON.stringify(set), keys: new FixedKeySet(set), atMs: clock.monotonicMs() };
+      this.#failure = undefined;
       if (before !== undefined && before !== this.#fetched.text) onChange();
-      this.#report(undefined);
+      if (wasDown && !this.#closed) this.parts.logger.info({}, 'the keys of the token issuer can be had again');
       this.#reportUsable(set);
     } catch (error) {
-      this.#report(error);
-      throw isUnavailable(error) ? error : this.#unavailable(error);
+      this.#failure = isUnavailable(error) ? error : unavailable(error);
+      if (!wasDown) this.#reportDown(error);
     }
   }
 
   /** An outage is reported once, and so is its end. */
-  #report(error: unknown): void {
-    const isDown = error !== undefined;
-    if (isDown === this.#isDown || this.#closed) return;
-    this.#isDown = isDown;
-    const { logger } = this.#parts;
-    if (isDown)
-      logger.warn({ error, runbook: RUNBOOK }, `the keys of the token issuer cannot be had; ${this.#effect()}`);
-    else logger.info({}, 'the keys of the token issuer can be had again');
+  #reportDown(error: unknown): void {
+    if (this.#closed) return;
+    const effect =
+      this.#known() === undefined
+        ? 'no token of it is accepted until they come, and its callers are answered 503'
+        : 'known keys go on for a day';
+    const line = `the keys of the token issuer cannot be had; ${effect}`;
+    this.parts.logger.warn({ error, runbook: RUNBOOK }, line);
   }
 
   /** A set without keys counts, as that may be how an issuer revokes them all; but it is unlikely to be intended. */
@@ -215,7 +185,7 @@ export class RemoteKeySet implements KeySet {
     const isWithout = usableKeys(keysOf(set) ?? []).length === 0;
     if (isWithout === this.#isWithoutUsableKey || this.#closed) return;
     this.#isWithoutUsableKey = isWithout;
-    const { logger } = this.#parts;
+    const { logger } = this.parts;
     if (isWithout)
       logger.warn(
         { runbook: RUNBOOK },
@@ -223,35 +193,34 @@ export class RemoteKeySet implements KeySet {
       );
     else logger.info({}, 'the token issuer publishes keys that tokens can be checked with again');
   }
-
-  #effect(): string {
-    return this.#known() === undefined
-      ? 'no token of it is accepted until they come, and its callers are answered 503'
-      : 'known keys go on for a day';
-  }
-
-  #unavailable(cause?: unknown): BrokerError {
-    return new BrokerError('authentication_unavailable', {
-      detail: 'the keys of the token issuer cannot be had',
-      retryAfterMs: FIRST_COOL_DOWN_MS,
-      ...(cause === undefined ? {} : { cause }),
-    });
-  }
 }
 
 /** A key that cannot be read has no name: nothing it signs is accepted. */
 function namesOf(jwk: JsonWebKey): readonly string[] {
   try {
-    return [nameOf(createPublicKey({ key: jwk, format: 'jwk' }))];
+    return [keyName(createPublicKey({ key: jwk, format: 'jwk' }))];
   } catch {
     return [];
   }
 }
 
-function nameOf(key: KeyObject): string {
-  return key.export({ type: 'spki', format: 'der' }).toString('base64');
+function isUnavailable(error: unknown): error is BrokerError {
+  return error instanceof BrokerError && error.code === 'authentication_unavailable';
 }
 
-function isUnavailable(error: unknown): boolean {
-  return error instanceof BrokerError && error.code === 'authentication_unavailable';
+function unavailable(cause?: unknown): BrokerError {
+  const detail = 'the keys of the token issuer cannot be had';
+  return new BrokerError('authentication_unavailable', { detail, retryAfterMs: FIRST_COOL_DOWN_MS, cause });
+}
+
+/**
+ * Fetches a JSON Web Key Set.
+ * @throws BrokerError `authentication_unavailable`, whose detail says what is wrong and what to do, and nothing about
+ *   the token
+ */
+export async function fetchKeySet(place: PublishedPlace, clock: Clock): Promise<object> {
+  const fetched = await fetchPublished(place, { clock });
+  if (fetched.kind === 'document') return fetched.document;
+  const { problem, remedy } = whatIsWrong(fetched, place);
+  throw new BrokerError('authentication_unavailable', { detail: `the key set did not come: ${problem}; ${remedy}` });
 }

@@ -4,7 +4,6 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import type { Logger } from '#libs/telemetry';
 import { FakeClock } from '#libs/testing';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { AuthenticationFailures } from './authentication-failures.js';
 import { Authenticator } from './authenticator.service.js';
 
 describe('a token that was configured in the place of its hash', () => {
@@ -34,7 +33,7 @@ describe('a token that was configured in the place of its hash', () => {
     told = [];
     configuration = new ConfigurationInForce(configured(['till', hashOf(other)], ['checkout', token]));
     const logger = { warn: (fields: object, message: string) => told.push({ fields, message }) } as unknown as Logger;
-    authenticator = new Authenticator(configuration, new FakeClock(), logger, new AuthenticationFailures());
+    authenticator = new Authenticator(configuration, new FakeClock(), logger);
   });
 
   it('is refused, and the log names the setting and what to do, without the token', async () => {

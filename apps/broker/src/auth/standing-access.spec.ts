@@ -1,12 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import type { BrokerConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { Authenticator } from './authenticator.service.js';
-import { authoritiesShrank } from './authorities-shrank.js';
 import type { Caller } from './caller.js';
-import { CredentialRefused } from './credential-refused.js';
+import { CredentialRefused } from './caller.js';
 import type { PolicyTable } from './policy-table.js';
-import { StandingAccess } from './standing-access.js';
+import { StandingAccess } from './policy-table.js';
 
 type Request = FastifyRequest<{ Params: { readonly merchant: string } }>;
 
@@ -53,21 +51,5 @@ describe('the access of a request that waits', () => {
     caller = { name: 'checkout of today' };
     await wait(() => Promise.resolve('session'));
     expect(request.caller).toBe(caller);
-  });
-});
-
-const ca = (name: string): string => `-----BEGIN CERTIFICATE-----\n${name}\n-----END CERTIFICATE-----\n`;
-const trusting = (clientCa?: string): BrokerConfiguration =>
-  ({ http: clientCa === undefined ? {} : { tls: { clientCa } } }) as BrokerConfiguration;
-
-describe('the authorities of client certificates', () => {
-  it.each([
-    { what: 'one is gone', before: ca('a') + ca('b'), after: ca('b'), expected: true },
-    { what: 'another has taken its place', before: ca('a'), after: ca('b'), expected: true },
-    { what: 'all are gone', before: ca('a'), after: undefined, expected: true },
-    { what: 'one has come', before: ca('a'), after: ca('b') + ca('a'), expected: false },
-    { what: 'there were none', before: undefined, after: ca('a'), expected: false },
-  ])('are fewer, or not, when $what', ({ before, after, expected }) => {
-    expect(authoritiesShrank(trusting(before), trusting(after))).toBe(expected);
   });
 });

@@ -1,5 +1,35 @@
+import type { Instant } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
-import { LastReading } from './last-reading.js';
+
+interface RefusedChange {
+  /** Since when the files have been refused, whatever else has been changed in them meanwhile. */
+  readonly since: Instant;
+  /** How many faults the last reading found. */
+  readonly faults: number;
+  /** The setting that the first fault is about, such as `http.tls.certFile`. */
+  readonly firstFault?: string;
+}
+
+/** The outcome of rereading changed files, for everything that shows it or listens for it. */
+export class LastReading {
+  /** Undefined while the files match what is in force, or have not changed since the start. */
+  refused: RefusedChange | undefined;
+  /** The settings that have changed and only take effect at the next start. */
+  awaitingRestart: readonly string[] = [];
+  /** Since when there have been any, whatever else has been changed meanwhile. */
+  awaitingSince: Instant | undefined;
+
+  noteTaken(awaitingRestart: readonly string[], now: Instant): void {
+    this.refused = undefined;
+    this.awaitingSince = awaitingRestart.length === 0 ? undefined : (this.awaitingSince ?? now);
+    this.awaitingRestart = awaitingRestart;
+  }
+
+  noteRefused({ since, ...found }: RefusedChange): void {
+    this.refused = { since: this.refused?.since ?? since, ...found };
+  }
+
+}
 
 /** What was made for the previous configuration, and that configuration. */
 export interface Before<Made> {

@@ -1,6 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DOCS_PATH, OPEN_API_PATH } from './documentation-paths.js';
+import { DOCS_PATH, OPEN_API_PATH } from './api-decorators.js';
+
+export function isDocumentation(path: string): boolean {
+  return path === OPEN_API_PATH || path === DOCS_PATH || path.startsWith(`${DOCS_PATH}/`);
+}
 
 /**
  * Serves the contract and pages for reading it. They contain no secrets and need no credential. Built on the first

@@ -2,9 +2,8 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import * as swagger from '@nestjs/swagger';
-import { withHeaders } from './answer-headers.js';
-import { applyDescriptions } from './api-decorators.js';
-import { DOCS_PATH, OPEN_API_PATH } from './documentation-paths.js';
+import { applyDescriptions, DOCS_PATH, OPEN_API_PATH } from './api-decorators.js';
+import { withHeaders } from './route-documents.js';
 
 @Module({})
 class PagesModule {}
@@ -44,5 +43,5 @@ function openApiDocument(app: NestFastifyApplication): swagger.OpenAPIObject {
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addBearerAuth()
     .build();
-  return withHeaders(swagger.SwaggerModule.createDocument(app, document));
+  return withHeaders(swagger.SwaggerModule.createDocument(app, document, { autoTagControllers: false }));
 }

@@ -1,30 +1,19 @@
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import {
-  ApiBearerAuth,
-  ApiExtraModels,
-  ApiHeader,
-  ApiOperation,
-  ApiQuery,
-  ApiResponse,
-  ApiTags,
-} from '../docs/api-decorators.js';
 import type { ServerResponse } from 'node:http';
+import { Body, Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Clock, msBetween } from '#libs/clock';
+import { edgeHeaders } from '#libs/edge';
 import { type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
-import { type Clock, msBetween } from '#libs/clock';
-import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
-import { StandingAccess } from '../auth/standing-access.js';
-import { CLOCK } from '../platform/tokens.js';
-import { STREAM_HEADERS } from '../docs/answer-headers.js';
-import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { edgeHeaders } from '#libs/edge';
-import { onceClosed } from '../http/once-closed.js';
-import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
-import { retryFrame } from './event-frames.js';
-import { EVENT_STREAM, HandoverEventDocument, SessionEventDocument } from './event-documents.js';
-import { generationOfLastEvent } from './last-event-id.js';
+import { StandingAccess } from '../auth/policy-table.js';
+import { ApiExtraModels, ApiHeader, ApiQuery } from '../docs/api-decorators.js';
+import { STREAM_HEADERS } from '../docs/route-documents.js';
+import { StrictBody } from '../http/body.js';
+import { ForMerchant, type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/merchant-route.js';
+import { onceClosed } from '../http/request-life.js';
+import { CLOCK } from '../platform/platform.js';
+import { EVENT_STREAM, HandoverEventDocument, ReadyRequest, SessionEventDocument } from './event-documents.js';
 import { SessionWatchers } from './session-watchers.js';
 
 /** `x-accel-buffering`: otherwise nginx, and proxies that copied it, would collect events until a buffer is full. */
@@ -34,10 +23,9 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-const RETRY_FRAME = retryFrame(2_000);
+/** How soon a browser's EventSource reconnects, in ms (the specification of server-sent events, field `retry`). */
+const RETRY_FRAME = Buffer.from('retry: 2000\n\n');
 
-@ApiTags('sessions')
-@ApiBearerAuth()
 @Controller(MERCHANTS_PATH)
 export class EventsController {
   constructor(
@@ -49,16 +37,20 @@ export class EventsController {
   ) {}
 
   @Get(`${SESSION_PATH}/events`)
-  @Requires({ scope: 'merchant', permission: 'session:read' })
-  @ApiOperation({
+  @ForMerchant('session:read', {
+    tag: 'sessions',
     summary: 'Follow the session of a merchant',
     description:
       'Server-sent events: `event: session` with the generation as its id and the session as its data; now, and ' +
       'whenever there is a newer one. A comment every 15 s. A stream ends after half an hour at the latest, and when ' +
       'the replica shuts down: connect again.',
     operationId: 'followSession',
+    answer: {
+      description: 'The stream.',
+      headers: STREAM_HEADERS,
+      content: { 'text/event-stream': { schema: EVENT_STREAM } },
+    },
   })
-  @MerchantParameter()
   @ApiHeader({
     name: 'Last-Event-ID',
     required: false,
@@ -72,14 +64,7 @@ export class EventsController {
       'You take part in hand-overs: `event: handover` says that a planned renewal is about to end the session that you ' +
       'have. Hold new calls until the next session comes, and report when none is running any more.',
   })
-  @ApiResponse({
-    status: 200,
-    description: 'The stream.',
-    headers: STREAM_HEADERS,
-    content: { 'text/event-stream': { schema: EVENT_STREAM } },
-  })
   @ApiExtraModels(SessionEventDocument, HandoverEventDocument)
-  @Problems(401, 403, 404, 503)
   async followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): Promise<void> {
     // A HEAD request follows nothing, so it takes up no place.
     if (request.method === 'HEAD') return void reply.headers(HEADERS).send();
@@ -94,11 +79,29 @@ export class EventsController {
     if (!response.closed) this.#stream(request, response, generation);
   }
 
+  @Post(`${SESSION_PATH}/handovers`)
+  @ForMerchant('session:read', {
+    tag: 'sessions',
+    summary: 'Say that no call is running any more',
+    description:
+      'For consumers that follow with `handover=true`: the renewal that was announced need not wait for them any ' +
+      'longer. Any replica takes it. What belongs to no hand-over of now changes nothing.',
+    operationId: 'readyForHandover',
+    body: ReadyRequest,
+    answer: { status: 204, description: 'It was passed on, or is of no use any more.' },
+  })
+  async ready(
+    @Param('merchant') merchant: string,
+    @Body(new StrictBody(ReadyRequest)) { generation, participant }: ReadyRequest,
+  ): Promise<void> {
+    await this.replica.handovers.ready({ merchant, generation, participant });
+  }
+
   #stream(request: FastifyRequest<MerchantRoute>, response: ServerResponse, generation: number): void {
     const { merchant } = request.params;
     response.writeHead(200, { ...edgeHeaders(request.id), ...HEADERS });
     response.write(RETRY_FRAME);
-    const { validUntil, name: caller = '' } = callerOf(request) ?? {};
+    const { validUntil, name: caller } = callerOf(request);
     const onSent = (session: Session): void => this.audit.read({ caller, merchant, generation: session.generation });
     const validForMs = validUntil === undefined ? undefined : msBetween(this.clock.now(), validUntil);
     const takesPart = request.query['handover'] === 'true';
@@ -109,4 +112,14 @@ export class EventsController {
     response.on('error', remove);
     onceClosed(response, remove);
   }
+}
+
+/**
+ * The generation that a consumer holds, from its `Last-Event-ID`; 0 when it holds none. A value that makes no sense
+ * counts as none, as the specification of server-sent events requires for ids that a server does not know.
+ */
+export function generationOfLastEvent(lastEventId: string | string[] | undefined): number {
+  if (typeof lastEventId !== 'string' || !/^\d{1,16}$/.test(lastEventId)) return 0;
+  const generation = Number(lastEventId);
+  return Number.isSafeInteger(generation) ? generation : 0;
 }

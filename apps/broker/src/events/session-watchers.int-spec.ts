@@ -9,7 +9,8 @@ import { SessionWatchers } from './session-watchers.js';
 describe('watchers over real sockets', () => {
   const clock = new SystemClock();
   const held = new HeldSessions(clock);
-  const replica = { held, reader: { peek: () => undefined } } as unknown as SessionReplica;
+  const handovers = { attach: () => () => undefined };
+  const replica = { held, reader: { peek: () => undefined }, handovers } as unknown as SessionReplica;
   const watchers = new SessionWatchers(replica, clock, {
     current: { http: { maxWatchers: 10 } } as BrokerConfiguration,
   });

@@ -1,13 +1,9 @@
 import type { BrokerConfiguration } from '#libs/configuration';
 import { HeldSessions, type Session, type SessionReplica } from '#libs/session';
 import { aSession, FakeClock, hold } from '#libs/testing';
-import { EventsModule } from './events.module.js';
-import { generationOfLastEvent } from './last-event-id.js';
-import { HEARTBEAT_MS, SessionWatchers } from './session-watchers.js';
-import { HandoverNotices } from './handover-notices.js';
-import type { EventSink } from './watcher.js';
-import type { Authenticator } from '../auth/authenticator.service.js';
-import { RequestLife } from '../http/request-life.js';
+import { generationOfLastEvent } from './events.controller.js';
+import { SessionWatchers } from './session-watchers.js';
+import { type EventSink, HEARTBEAT_MS } from './watcher.js';
 
 /** A consumer's stream, which takes nothing while it is stalled. */
 class Stream implements EventSink {
@@ -55,7 +51,8 @@ class Hall {
         return session === undefined ? undefined : { session };
       },
     };
-    const replica = { held: this.held, reader } as unknown as SessionReplica;
+    const handovers = { attach: () => () => undefined };
+    const replica = { held: this.held, reader, handovers } as unknown as SessionReplica;
     this.watchers = new SessionWatchers(replica, this.clock, {
       current: { http: { maxWatchers } } as BrokerConfiguration,
     });
@@ -236,20 +233,6 @@ describe('the watchers of a replica', () => {
   });
 });
 
-describe('those who follow sessions', () => {
-  it('are asked again who they are when an issuer has other keys, and let go when the replica stops', () => {
-    const told: string[] = [];
-    let keysChanged = (): void => undefined;
-    const life = new RequestLife();
-    const watchers = { endLost: () => told.push('lost'), endAll: () => told.push('all') };
-    const authenticator = { onKeysChanged: (listener: () => void) => void (keysChanged = listener) };
-    void new EventsModule(life, watchers as unknown as SessionWatchers, authenticator as unknown as Authenticator);
-    keysChanged();
-    life.shutDown();
-    expect(told).toEqual(['lost', 'all']);
-  });
-});
-
 describe('Last-Event-ID', () => {
   it('names the generation that the consumer holds', () => {
     expect(generationOfLastEvent('1795212001234')).toBe(1_795_212_001_234);
@@ -266,8 +249,6 @@ describe('Last-Event-ID', () => {
 describe('a consumer that takes part in hand-overs', () => {
   it('is waited for until it has left two of them unanswered, and is told of the later ones all the same', () => {
     const hall = new Hall();
-    const replica = { handovers: { attach: () => () => undefined } } as unknown as SessionReplica;
-    const notices = new HandoverNotices(replica, hall.watchers, hall.clock);
     const [silent, answering] = [new Stream(), new Stream()];
     for (const stream of [silent, answering]) {
       hall.watchers.add(stream, { merchant: 'shop', generation: 0, takesPart: true });
@@ -275,8 +256,8 @@ describe('a consumer that takes part in hand-overs', () => {
     const asked = ({ text }: Stream): readonly (string | undefined)[] =>
       [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => (JSON.parse(data) as Asked).participant);
     const waitedFor = [1, 2, 3, 4].map((generation) => {
-      const participants = notices.hold({ merchant: 'shop', generation, holdForMs: 1_000 });
-      notices.ready({ merchant: 'shop', participant: asked(answering).at(-1) ?? '' });
+      const participants = hall.watchers.hold({ merchant: 'shop', generation, holdForMs: 1_000 });
+      hall.watchers.ready({ merchant: 'shop', participant: asked(answering).at(-1) ?? '' });
       return participants;
     });
     expect(waitedFor).toEqual([2, 2, 1, 1]);

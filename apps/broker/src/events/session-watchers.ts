@@ -1,18 +1,20 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import type { Clock, ScheduledTask } from '#libs/clock';
+import { type Clock, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { type Session, type SessionLeft, SessionReplica } from '#libs/session';
+import { type AnnouncedHandover, type HandoverAudience, type ReadyParticipant, SessionReplica } from '#libs/session';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { CLOCK } from '../platform/tokens.js';
-import { type FrameOf, WatchedMerchant } from './watched-merchant.js';
-import { type EventSink, Watcher } from './watcher.js';
+import { CLOCK } from '../platform/platform.js';
+import {
+  type EventSink,
+  type FrameOf,
+  handoverFrame,
+  HEARTBEAT_MS,
+  WatchedMerchant,
+  Watcher,
+  type WatcherTerms,
+} from './watcher.js';
 
-/**
- * Every watcher is sent something this often. Consumers treat a silence of two and a half times this as a dead stream.
- */
-export const HEARTBEAT_MS = 15_000;
-
-/** A fifteenth of the watchers is written to each second, so that heartbeats never delay a read. */
+/** Of the watchers that come at one moment, a fifteenth is written to each second: heartbeats never delay a read. */
 const SLOTS = 15;
 
 /**
@@ -28,44 +30,38 @@ const SPREAD = 0.2;
 
 const RETRY_AFTER_MS = 5_000;
 
-export interface Watch {
+/**
+ * At most this many watchers of one replica are asked to answer in a hand-over. If there are more, the renewal waits its
+ * full time limit.
+ */
+const MAX_ASKED = 256;
+
+export interface Watch extends Pick<WatcherTerms, 'generation' | 'takesPart' | 'onSent'> {
   readonly merchant: string;
-  /** The generation that the consumer holds; 0 when none. */
-  readonly generation: number;
   /** Whether the consumer would still be let in; absent: always. */
   readonly mayStay?: () => boolean;
-  /** Whether it pauses its calls while a session is being replaced. */
-  readonly takesPart?: boolean;
   /** How long its credential remains valid, if known. */
   readonly validForMs?: number | undefined;
-  /** Called with each session sent. */
-  readonly onSent?: (session: Session) => void;
 }
 
-/** All consumers on this replica that follow a session through events. */
+/** All consumers on this replica that follow a session through events, and are told when a renewal is about to begin. */
 @Injectable()
-export class SessionWatchers implements OnModuleDestroy {
-  readonly #replica: SessionReplica;
-  readonly #clock: Clock;
-  readonly #configuration: Pick<ConfigurationInForce, 'current'>;
+export class SessionWatchers implements HandoverAudience, OnModuleDestroy {
   readonly #merchants = new Map<string, WatchedMerchant>();
-  readonly #slots: readonly Set<Watcher>[] = Array.from({ length: SLOTS }, () => new Set<Watcher>());
-  readonly #endSubscription: () => void;
+  readonly #endSubscriptions: readonly (() => void)[];
   #count = 0;
   #entered = 0;
-  #turn = 0;
-  #heart: ScheduledTask | undefined;
   #closed = false;
 
   constructor(
-    @Inject(SessionReplica) replica: SessionReplica,
-    @Inject(CLOCK) clock: Clock,
-    @Inject(ConfigurationInForce) configuration: Pick<ConfigurationInForce, 'current'>,
+    @Inject(SessionReplica) private readonly replica: SessionReplica,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(ConfigurationInForce) private readonly configuration: Pick<ConfigurationInForce, 'current'>,
   ) {
-    this.#replica = replica;
-    this.#clock = clock;
-    this.#configuration = configuration;
-    this.#endSubscription = replica.held.onAnyNewer((session) => this.#merchants.get(session.merchant)?.tell(session));
+    this.#endSubscriptions = [
+      replica.held.onAnyNewer((session) => this.#merchants.get(session.merchant)?.tell(session)),
+      replica.handovers.attach(this),
+    ];
   }
 
   get count(): number {
@@ -75,7 +71,7 @@ export class SessionWatchers implements OnModuleDestroy {
   /** @throws BrokerError `overloaded` when the replica has as many watchers as it takes, `shutting_down` */
   assertRoom(): void {
     if (this.#closed) throw new BrokerError('shutting_down');
-    const { maxWatchers } = this.#configuration.current.http;
+    const { maxWatchers } = this.configuration.current.http;
     if (this.#count < maxWatchers) return;
     throw new BrokerError('overloaded', { detail: `${maxWatchers} watchers`, retryAfterMs: RETRY_AFTER_MS });
   }
@@ -85,38 +81,52 @@ export class SessionWatchers implements OnModuleDestroy {
    * @returns a function that forgets the watcher; to be called when its stream has closed, for whatever reason
    */
   add(sink: EventSink, { merchant, validForMs = MAX_STREAM_MS, ...watch }: Watch): () => void {
-    const endsAtMs = this.#clock.monotonicMs() + this.#streamMs(validForMs);
-    const leftOf = (session: Session): SessionLeft => this.#replica.held.leftOf(session);
-    const watcher = new Watcher(sink, { mayStay: () => true, ...watch, leftOf, endsAtMs });
-    const slot = this.#slots[this.#entered++ % SLOTS] ?? new Set();
-    const watched = this.#watched(merchant);
+    const slot = this.#entered++ % SLOTS;
+    const watcher = new Watcher(sink, {
+      mayStay: () => true,
+      ...watch,
+      leftOf: (session) => this.replica.held.leftOf(session),
+      clock: this.clock,
+      firstBeatMs: (HEARTBEAT_MS * (slot + 1)) / SLOTS,
+      // By sequence number, not at random: the ends of consecutive streams are spread evenly.
+      endsAtMs: this.clock.monotonicMs() + Math.min(MAX_STREAM_MS * (1 - (SPREAD * slot) / SLOTS), validForMs),
+    });
+    const watched = this.#merchants.get(merchant) ?? new WatchedMerchant(this.clock);
+    this.#merchants.set(merchant, watched);
     watched.watchers.add(watcher);
-    slot.add(watcher);
     this.#count += 1;
-    this.#heart ??= this.#clock.schedule(HEARTBEAT_MS / SLOTS, () => this.#beat());
-    const session = this.#replica.reader.peek(merchant)?.session;
+    const session = this.replica.reader.peek(merchant)?.session;
     if (session !== undefined) watcher.send(session);
     return () => {
+      watcher.stop();
       if (!watched.watchers.delete(watcher)) return;
-      slot.delete(watcher);
       this.#count -= 1;
-      if (watched.watchers.size === 0) this.#forget(merchant, watched);
+      if (watched.watchers.size > 0) return;
+      watched.stop();
+      this.#merchants.delete(merchant);
     };
   }
 
-  /**
-   * Notifies the watchers that take part in hand-overs.
-   * @returns how many there are that answer
-   */
-  notify(merchant: string, frameOf: FrameOf): number {
-    return this.#merchants.get(merchant)?.notify(frameOf) ?? 0;
+  hold(handover: AnnouncedHandover): number {
+    const notice = { ...handover, at: toRfc3339(this.clock.now()) };
+    const toAll = handoverFrame(notice);
+    const frameOf: FrameOf = (watcher, place) => {
+      if (place >= MAX_ASKED || watcher.isSilent) return toAll;
+      watcher.unanswered += 1;
+      return handoverFrame({ ...notice, participant: watcher.participant });
+    };
+    return this.#merchants.get(handover.merchant)?.notify(frameOf) ?? 0;
   }
 
-  /** A participant has answered, at whichever replica. */
-  answered(merchant: string, participant: string): void {
+  ready({ merchant, participant }: Pick<ReadyParticipant, 'merchant' | 'participant'>): void {
     for (const watcher of this.#merchants.get(merchant)?.watchers ?? []) {
-      if (watcher.participant === participant) return watcher.answered();
+      if (watcher.participant === participant) watcher.unanswered = 0;
     }
+  }
+
+  resume({ merchant, generation }: Pick<AnnouncedHandover, 'merchant' | 'generation'>): void {
+    const frame = handoverFrame({ merchant, generation, holdForMs: 0, at: toRfc3339(this.clock.now()) });
+    this.#merchants.get(merchant)?.notify(() => frame);
   }
 
   /** Ends the streams of consumers that would no longer be let in. */
@@ -127,41 +137,12 @@ export class SessionWatchers implements OnModuleDestroy {
   /** Ends every stream and accepts no new ones: consumers reconnect to another replica. */
   endAll(): void {
     this.#closed = true;
-    this.#heart?.cancel();
     for (const { watchers } of this.#merchants.values()) for (const watcher of watchers) watcher.end();
   }
 
   onModuleDestroy(): void {
     this.endAll();
-    this.#endSubscription();
+    for (const end of this.#endSubscriptions) end();
     for (const watched of this.#merchants.values()) watched.stop();
-  }
-
-  #watched(merchant: string): WatchedMerchant {
-    const known = this.#merchants.get(merchant) ?? new WatchedMerchant(this.#clock);
-    this.#merchants.set(merchant, known);
-    return known;
-  }
-
-  #forget(merchant: string, watched: WatchedMerchant): void {
-    watched.stop();
-    if (this.#merchants.get(merchant) === watched) this.#merchants.delete(merchant);
-  }
-
-  #beat(): void {
-    const slot = this.#slots[this.#turn] ?? [];
-    this.#turn = (this.#turn + 1) % SLOTS;
-    const now = this.#clock.monotonicMs();
-    for (const watcher of slot) {
-      if (watcher.endsAtMs <= now) watcher.end();
-      else watcher.beat();
-    }
-    this.#heart = this.#count === 0 ? undefined : this.#clock.schedule(HEARTBEAT_MS / SLOTS, () => this.#beat());
-  }
-
-  /** By sequence number, not at random: the ends of consecutive streams are spread evenly. */
-  #streamMs(validForMs: number): number {
-    const share = 1 - SPREAD * ((this.#entered % SLOTS) / SLOTS);
-    return Math.min(MAX_STREAM_MS * share, validForMs);
   }
 }

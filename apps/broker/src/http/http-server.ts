@@ -3,9 +3,6 @@ import { createServer as createTlsServer } from 'node:https';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest, preParsingAsyncHookHandler } from 'fastify';
 import type { HttpTls } from '#libs/configuration';
-import type { Authenticator } from '../auth/authenticator.service.js';
-import { callerOf, setCaller } from '../auth/caller.js';
-import { DOCS_PATH, isDocumentation } from '../docs/documentation-paths.js';
 import {
   answerClientError,
   edgeHeaders,
@@ -16,19 +13,17 @@ import {
   wantBody,
   watchConnections,
 } from '#libs/edge';
-import { boundBody, passOverEmptyBody } from './route-body.js';
-import { answerRouterError } from './router-error.js';
+import type { RequestSpan, Telemetry } from '#libs/telemetry';
+import type { Authenticator } from '../auth/authenticator.service.js';
+import { DOCS_PATH } from '../docs/api-decorators.js';
+import { isDocumentation } from '../docs/documentation-pages.js';
+import { boundBody, passOverEmptyBody } from './merchant-route.js';
+import { answerRouterError } from './problem.filter.js';
 import { pathOf, type RouteMethods } from './route-methods.js';
 
 /** The pages bring their own scripts and styles from this origin; some of their styles are inline. */
-const DOCS_CONTENT_SECURITY = [
-  "default-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const DOCS_CONTENT_SECURITY =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 const DOCS_HEADERS = {
   'content-security-policy': DOCS_CONTENT_SECURITY,
   'cross-origin-opener-policy': 'same-origin',
@@ -48,13 +43,7 @@ const MAX_BODY_BYTES = 135_168;
 const MAX_LARGE_BODIES = 128;
 const SMALL_BODY_BYTES = 4_096;
 
-/** The name under which Nest injects the app's HTTP server. */
-export const HTTP_SERVER = Symbol('http server');
-
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** May answer a request before the framework sees it; returns false, with nothing written, to pass it on. */
-export type EarlyAnswer = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export function createHttpAdapter(tls: HttpTls | undefined): FastifyAdapter {
   return new FastifyAdapter({
@@ -88,32 +77,23 @@ const endAfterAnswer: Handler = (request, response) => {
   if (isEnding(request.socket)) response.shouldKeepAlive = false;
 };
 
-/** Tries `early` first; what it does not answer goes through the framework. */
-export function answerFirst(server: Server, early: EarlyAnswer): void {
-  const framework = server.listeners('request').at(-1) as Handler;
-  server.off('request', framework).on('request', (request, response) => {
-    if (!early(request, response)) framework(request, response);
-  });
-}
-
-interface EdgeParts {
-  readonly authenticator: Authenticator;
-  readonly routes: RouteMethods;
-}
-
-/** What applies to every request before its body is read: an id, protective headers, and a known caller. */
-export function guardEdge(server: FastifyInstance, parts: EdgeParts): void {
+/**
+ * What applies to every request before its body is read: an id, protective headers, and a known caller. To be called
+ * before there are any routes: hooks apply only to those added after them.
+ */
+export function guardEdge(server: FastifyInstance, authenticator: Authenticator, routes: RouteMethods): void {
+  // JSON is the only type of body that is read; anything else is answered 415.
+  server.removeContentTypeParser('text/plain');
   server.addHook('onRoute', (route) => {
     if (route.url.includes('*') || route.url.startsWith(DOCS_PATH)) return;
     boundBody(route);
-    parts.routes.note(route);
+    routes.note(route);
   });
-  server.addHook('onRequest', (request, reply, done) => {
+  server.addHook('onRequest', async (request, reply) => {
     reply.headers(edgeHeaders(request.id));
     passOverEmptyBody(request);
     if (isDocumentation(pathOf(request))) reply.headers(DOCS_HEADERS);
-    else return identify(request, parts.authenticator, done);
-    done();
+    else request.caller = await authenticator.authenticate(request.raw);
   });
   server.addHook('preParsing', askForBody(new Places(MAX_LARGE_BODIES)));
 }
@@ -123,24 +103,41 @@ function askForBody(places: Places): preParsingAsyncHookHandler {
   return (request, reply) => {
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
     if (coding !== undefined || Number(length) > SMALL_BODY_BYTES) {
-      reply.raw.once('close', places.take(callerOf(request)?.name ?? ''));
+      reply.raw.once('close', places.take(request.caller?.name ?? ''));
     }
     wantBody(request.raw, reply.raw);
     return Promise.resolve(undefined);
   };
 }
 
-function identify(request: FastifyRequest, authenticator: Authenticator, done: (error?: Error) => void): void {
-  const known = authenticator.known(request.raw);
-  if (known !== undefined) {
-    setCaller(request, known);
-    return done();
-  }
-  authenticator
-    .authenticate(request.raw)
-    .then((caller) => setCaller(request, caller))
-    .then(
-      () => done(),
-      (error: unknown) => done(error instanceof Error ? error : new TypeError('what was thrown is no error')),
-    );
+const MS_PER_S = 1_000;
+
+/** Streams last half an hour: as spans and durations, they would say nothing about how the broker is doing. */
+const isStream = ({ routeOptions: { url } }: FastifyRequest): boolean => url?.endsWith('/events') === true;
+
+/** Counts and traces the requests that the framework serves. */
+export function observeRequests(server: FastifyInstance, telemetry: Telemetry | undefined): void {
+  if (telemetry === undefined) return;
+  const { traces, requestSeconds } = telemetry;
+  const spans = new WeakMap<FastifyRequest, RequestSpan>();
+  server.addHook('onRequest', (request, _reply, done) => {
+    const { url } = request.routeOptions;
+    if (traces === undefined || url === undefined || isStream(request)) return done();
+    const span = traces.startRequest({ method: request.method, route: url, headers: request.headers });
+    spans.set(request, span);
+    span.within(done);
+  });
+  // A body is read through socket events, which have no link to the request: from here on, its span is current again.
+  server.addHook('preValidation', (request, _reply, done) => {
+    const span = spans.get(request);
+    if (span === undefined) done();
+    else span.within(done);
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions } = request;
+    const answered = { method, route: routeOptions.url ?? '', status: reply.statusCode };
+    if (!isStream(request)) requestSeconds(reply.elapsedTime / MS_PER_S, answered);
+    spans.get(request)?.end(reply.statusCode);
+    done();
+  });
 }

@@ -1,11 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { BrokerError } from '#libs/errors';
-
-interface KnownRoute {
-  readonly pattern: RegExp;
-  readonly methods: Set<string>;
-}
+import { OPEN_API_PATH } from '../docs/api-decorators.js';
 
 /** What is most often mistaken for the base URL: one with `/v1` in it, or with a slash at its end. */
 const BEFORE_THE_LAST =
@@ -15,26 +11,23 @@ const BEFORE_THE_LAST =
  * Where payments and create calls go: a client that asks for them here uses the broker's URL in place of the egress's.
  */
 const OF_THE_GATEWAY = /^\/{1,2}(?:ecom|api-gateway)\//;
-/** Where the contract is, unless the documents are switched off. */
-const CONTRACT = '/openapi.json';
-const SEE_CONTRACT = `there is no such path: ${CONTRACT} lists those that there are`;
+const SEE_CONTRACT = `there is no such path: ${OPEN_API_PATH} lists those that there are`;
 
 const A_BROKER = 'this is a broker: payments go to the egress, or to the gateway with a session of the broker';
 
 /** Knows which methods a path has, so that 405 with `Allow` can be answered where the router only says "not found". */
 @Injectable()
 export class RouteMethods {
-  readonly #routes = new Map<string, KnownRoute>();
+  readonly #routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
 
-  note(route: Pick<RouteOptions, 'url' | 'method'>): void {
-    const known = this.#routes.get(route.url) ?? { pattern: patternOf(route.url), methods: new Set<string>() };
-    for (const method of [route.method].flat()) known.methods.add(method.toUpperCase());
-    this.#routes.set(route.url, known);
+  note({ url, method }: Pick<RouteOptions, 'url' | 'method'>): void {
+    this.#routes.push({ pattern: patternOf(url), methods: [method].flat().map((one) => one.toUpperCase()) });
   }
 
-  /** The methods of the request's path; empty when the path does not exist. */
-  allowed(request: FastifyRequest): readonly string[] {
-    return this.#methodsOf(pathOf(request));
+  /** The methods of the path; none when it does not exist. */
+  of(path: string): readonly string[] {
+    const matching = this.#routes.filter(({ pattern }) => pattern.test(path));
+    return [...new Set(matching.flatMap(({ methods }) => methods))].sort();
   }
 
   /**
@@ -44,29 +37,19 @@ export class RouteMethods {
   refine(error: BrokerError, request: FastifyRequest): BrokerError {
     const path = pathOf(request);
     const isUnknown = error.code === 'route_not_found';
-    if ((isUnknown || error.code === 'unauthenticated') && OF_THE_GATEWAY.test(path)) return withHint(error);
-    return isUnknown ? this.#refineUnknown(error, path) : error;
-  }
-
-  #refineUnknown(error: BrokerError, path: string): BrokerError {
-    if (this.#methodsOf(path).length > 0) return new BrokerError('method_not_allowed', { cause: error });
+    if ((isUnknown || error.code === 'unauthenticated') && OF_THE_GATEWAY.test(path)) return hinted(error, A_BROKER);
+    if (!isUnknown) return error;
+    if (this.of(path).length > 0) return new BrokerError('method_not_allowed', { cause: error });
     const end = path.slice(Math.max(0, path.lastIndexOf('/v1/')));
-    if (end !== path && this.#methodsOf(end).length > 0) {
-      return new BrokerError('route_not_found', { cause: error, publicDetail: BEFORE_THE_LAST });
-    }
-    if (this.#methodsOf(CONTRACT).length === 0) return error;
-    return new BrokerError('route_not_found', { cause: error, publicDetail: SEE_CONTRACT });
-  }
-
-  #methodsOf(path: string): readonly string[] {
-    const matching = [...this.#routes.values()].filter(({ pattern }) => pattern.test(path));
-    return [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
+    if (end !== path && this.of(end).length > 0) return hinted(error, BEFORE_THE_LAST);
+    // They may be switched off.
+    return this.of(OPEN_API_PATH).length === 0 ? error : hinted(error, SEE_CONTRACT);
   }
 }
 
 /** The same failure, with a hint at the right address. */
-function withHint({ code, detail, cause }: BrokerError): BrokerError {
-  return new BrokerError(code, { publicDetail: A_BROKER, cause, ...(detail === undefined ? {} : { detail }) });
+function hinted({ code, detail, cause }: BrokerError, publicDetail: string): BrokerError {
+  return new BrokerError(code, { publicDetail, cause, ...(detail === undefined ? {} : { detail }) });
 }
 
 /** Without the query. */

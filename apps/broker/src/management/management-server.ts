@@ -1,10 +1,9 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
-import { answerClientError, edgeHeaders, PROBLEM_CONTENT_TYPE, problemOf, requestIdOf } from '#libs/edge';
-import { answerRouterError } from '../http/router-error.js';
-import { toBrokerError } from '../http/to-broker-error.js';
-import type { Readiness } from './readiness.service.js';
+import { answerClientError, edgeHeaders, requestIdOf } from '#libs/edge';
+import { answerRouterError } from '../http/problem.filter.js';
+import type { Readiness } from './replica-status.js';
 
 const REQUEST_TIMEOUT_MS = 5_000;
 /** How often requests are checked for timeouts: a timeout acts at most this late. */
@@ -59,10 +58,7 @@ export function createManagementServer(
   server.setNotFoundHandler(({ url }) => {
     throw notFound(url, apiPort);
   });
-  server.setErrorHandler((thrown, request, reply) => {
-    const problem = problemOf(toBrokerError(thrown), request.id);
-    return reply.code(problem.status).type(PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
-  });
+  server.setErrorHandler(answerRouterError);
   return server;
 }
 

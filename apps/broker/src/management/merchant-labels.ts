@@ -1,7 +1,7 @@
 import type { MerchantGauges } from '#libs/telemetry';
 
 /** No merchant's id begins with this. */
-export const OTHERS = '_other';
+const OTHERS = '_other';
 
 /**
  * Which merchants have their own series. Each costs some sixty lines in every scrape, and as many series in Prometheus:
@@ -37,30 +37,21 @@ export class MerchantLabels {
   }
 }
 
-type Moment = 'expirySeconds' | 'renewSeconds' | 'lastSuccessSeconds' | 'nextAttemptSeconds';
-const MOMENTS: readonly Moment[] = ['expirySeconds', 'renewSeconds', 'lastSuccessSeconds', 'nextAttemptSeconds'];
+const earliest = (one?: number, other?: number): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 
-/**
- * The earliest of each time, and the clock that is furthest off. Generations of different merchants cannot be compared.
- */
-function worst(
-  others: MerchantGauges | undefined,
-  { clockSkewSeconds, foreignAuthorizer, ...gauges }: MerchantGauges,
-): MerchantGauges {
-  const moments = MOMENTS.flatMap((moment) => {
-    const values = [others?.[moment], gauges[moment]].filter((value) => value !== undefined);
-    return values.length === 0 ? [] : [[moment, Math.min(...values)]];
-  });
-  const skews = [others?.clockSkewSeconds, clockSkewSeconds].filter((skew) => skew !== undefined);
-  const skew = skews.reduce<number | undefined>(
-    (most, one) => (Math.abs(one) > Math.abs(most ?? 0) ? one : most),
-    skews[0],
-  );
-  const disputed = others?.foreignAuthorizer === 1 ? 1 : (foreignAuthorizer ?? others?.foreignAuthorizer);
+const furthestOff = (one?: number, other?: number): number | undefined =>
+  Math.abs(other ?? 0) > Math.abs(one ?? 0) ? other : (one ?? other);
+
+/** Generations of different merchants cannot be compared. */
+function worst(others: MerchantGauges | undefined, one: MerchantGauges): MerchantGauges {
   return {
     merchant: OTHERS,
-    ...(Object.fromEntries(moments) as Partial<Record<Moment, number>>),
-    ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
-    ...(disputed === undefined ? {} : { foreignAuthorizer: disputed }),
+    expirySeconds: earliest(others?.expirySeconds, one.expirySeconds),
+    renewSeconds: earliest(others?.renewSeconds, one.renewSeconds),
+    lastSuccessSeconds: earliest(others?.lastSuccessSeconds, one.lastSuccessSeconds),
+    nextAttemptSeconds: earliest(others?.nextAttemptSeconds, one.nextAttemptSeconds),
+    clockSkewSeconds: furthestOff(others?.clockSkewSeconds, one.clockSkewSeconds),
+    foreignAuthorizer: others?.foreignAuthorizer === 1 ? 1 : (one.foreignAuthorizer ?? others?.foreignAuthorizer),
   };
 }

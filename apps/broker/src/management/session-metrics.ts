@@ -1,50 +1,149 @@
 import type { Clock } from '#libs/clock';
-import type { SessionEvent, SessionEvents, SessionReplica } from '#libs/session';
 import type {
-  ConfigurationGauges,
-  CountedConnectionEnd,
-  CountedRead,
-  CountedRejection,
-  GaugeSource,
-  Instruments,
-  MerchantGauges,
-} from '#libs/telemetry';
-import { beginMerchant, beginReplica, READ_RESULTS } from './counters-at-zero.js';
+  HandoverOutcome,
+  RenewalOutcome,
+  ServeVerdict,
+  SessionEvent,
+  SessionEvents,
+  SessionReplica,
+} from '#libs/session';
+import type { ConfigurationGauges, CountedRead, GaugeSource, Instruments, MerchantGauges } from '#libs/telemetry';
 import type { MerchantLabels } from './merchant-labels.js';
-import type { StoreCondition } from '../renewal/store-state.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
+/** The keys of a closed union: the compiler complains here when a new one is missing. */
+const every = <Value extends string>(values: Readonly<Record<Value, true>>): readonly Value[] =>
+  Object.keys(values) as Value[];
+
+const TRIGGERS = every<Named<'renewal_finished'>['trigger']>({
+  startup: true,
+  schedule: true,
+  demand: true,
+  rejection: true,
+  operator: true,
+});
+const OUTCOMES = every<RenewalOutcome>({
+  success: true,
+  transient: true,
+  refused: true,
+  revoked: true,
+  invalid_response: true,
+  key_unavailable: true,
+  timeout: true,
+  lease_lost: true,
+});
+const HANDOVERS = every<HandoverOutcome>({ nobody: true, ready: true, limit: true, cut: true, unheard: true });
+const REJECTIONS = every<Exclude<Named<'session_rejected'>['result'], 'unavailable'>>({
+  renewed: true,
+  already_newer: true,
+  cooled_down: true,
+  budget_exhausted: true,
+});
+const LEASES = every<Named<'claim_refused'>['reason'] | 'claimed'>({
+  claimed: true,
+  held: true,
+  not_due: true,
+  backing_off: true,
+  cooled_down: true,
+  budget_exhausted: true,
+  share_spent: true,
+  already_newer: true,
+});
+const KINDS_OF_TIME = every<Named<'implausible_time'>['kind']>({ lifetime: true, skew: true });
+/** Those without a code from the gateway: the others cannot be known in advance. */
+const CODELESS_FAILURES = ['transient', 'timeout'] as const;
+const STORE_OPERATIONS = ['claim', 'publish', 'read', 'due', 'announce'] as const;
+
+/** The possible results of a read. */
+const READ_RESULTS = every<ServeVerdict['result']>({ fresh: true, stale: true, unavailable: true });
+
+/** Counters that concern no merchant begin at zero, so that the first event is seen as a change. */
+function beginReplica({ leases, storeErrors, configReloadFailures }: Instruments): void {
+  for (const result of LEASES) leases({ result }, 0);
+  for (const operation of STORE_OPERATIONS) storeErrors({ operation }, 0);
+  configReloadFailures({}, 0);
+}
+
+/**
+ * The counters of one merchant begin at zero, so that the first event is seen as a change and a panel shows zero for
+ * what has not happened. Each outcome is present for the schedule only, and each other trigger with its success only:
+ * five times as many series would cost memory, and a change in them is added up all the same.
+ */
+function beginMerchant(instruments: Instruments, merchant: string): void {
+  for (const outcome of OUTCOMES) instruments.renewals({ merchant, trigger: 'schedule', outcome }, 0);
+  for (const trigger of TRIGGERS) instruments.renewals({ merchant, trigger, outcome: 'success' }, 0);
+  for (const outcome of HANDOVERS) instruments.handovers({ merchant, outcome }, 0);
+  for (const result of REJECTIONS) instruments.rejections({ merchant, result }, 0);
+  for (const kind of CODELESS_FAILURES) instruments.gatewayFailures({ merchant, kind, code: 'none' }, 0);
+  for (const kind of KINDS_OF_TIME) instruments.implausibleTimes({ merchant, kind }, 0);
+  const { lateResults, fencedPublishes, unopenableRecords, serverKeyChanges } = instruments;
+  const { budgetExhausted, earlyShareSpent } = instruments;
+  for (const count of [lateResults, fencedPublishes, unopenableRecords, serverKeyChanges]) count({ merchant }, 0);
+  for (const count of [budgetExhausted, earlyShareSpent]) count({ merchant }, 0);
+}
+
 const MS_PER_S = 1_000;
 
+type Counters = { readonly [Name in SessionEvent['event']]?: (event: Named<Name>, to: Instruments) => void };
+
+/** What is counted of each event of the domain. */
+const COUNTED: Counters = {
+  renewal_finished: ({ merchant, trigger, outcome, durationMs, failure }, to) => {
+    to.renewals({ merchant, trigger, outcome });
+    to.renewalSeconds(durationMs / MS_PER_S, { merchant });
+    if (failure !== undefined) to.gatewayFailures({ merchant, kind: failure.kind, code: failure.shownCode ?? 'none' });
+  },
+  handover_awaited: ({ merchant, outcome, waitedMs }, to) => {
+    to.handovers({ merchant, outcome });
+    to.handoverSeconds(waitedMs / MS_PER_S, { merchant });
+  },
+  lease_granted: (_event, to) => to.leases({ result: 'claimed' }),
+  claim_refused: ({ merchant, reason }, to) => {
+    to.leases({ result: reason });
+    if (reason === 'budget_exhausted') to.budgetExhausted({ merchant });
+    if (reason === 'share_spent') to.earlyShareSpent({ merchant });
+  },
+  session_adopted: ({ merchant, serverKeyChanged }, to) => serverKeyChanged && to.serverKeyChanges({ merchant }),
+  // One that found no answer is counted as the failed renewal that it is.
+  session_rejected: ({ merchant, result }, to) => result !== 'unavailable' && to.rejections({ merchant, result }),
+  late_result: ({ merchant }, to) => to.lateResults({ merchant }),
+  fenced_publish: ({ merchant }, to) => to.fencedPublishes({ merchant }),
+  record_unopenable: ({ merchant }, to) => to.unopenableRecords({ merchant }),
+  implausible_time: ({ merchant, kind }, to) => to.implausibleTimes({ merchant, kind }),
+  store_failed: ({ operation }, to) => to.storeErrors({ operation }),
+};
+
+type Collected =
+  'reads' | 'unconfirmedRejections' | 'store' | 'watchers' | 'authenticationFailures' | 'endedConnections';
+
 /** What is read at a scrape. */
-export interface WatchedParts {
+interface WatchedParts extends Pick<GaugeSource, Collected> {
   readonly replica: Pick<SessionReplica, 'held' | 'retryInMs' | 'hasForeignAuthorizer'>;
   readonly clock: Clock;
   readonly labels: () => MerchantLabels;
   readonly merchants: () => readonly string[];
-  readonly reads: () => Iterable<CountedRead>;
-  readonly unconfirmedRejections: () => Iterable<CountedRejection>;
-  /** Undefined until it is known. */
-  readonly store: () => StoreCondition | undefined;
-  readonly watchers: () => number;
-  readonly authenticationFailures: () => Iterable<readonly [reason: string, count: number]>;
-  readonly endedConnections: () => Iterable<CountedConnectionEnd>;
 }
 
 /** Counts what happens in the domain, and reports at a scrape what the replica holds. */
-export class SessionMetrics implements SessionEvents, GaugeSource {
-  readonly #instruments: Instruments;
-  readonly #watched: WatchedParts;
+export class SessionMetrics implements SessionEvents {
   readonly #lastSuccess = new Map<string, number>();
   readonly #skew = new Map<string, number>();
   #configuration: ConfigurationGauges;
 
-  constructor(instruments: Instruments, watched: WatchedParts) {
-    this.#instruments = instruments;
-    this.#watched = watched;
+  constructor(
+    private readonly instruments: Instruments,
+    private readonly watched: WatchedParts,
+  ) {
     this.#configuration = { loadedSeconds: watched.clock.now() / MS_PER_S, isTaken: true };
-    instruments.observe(this);
+    instruments.observe({
+      ...watched,
+      merchants: () => watched.labels().merged(watched.merchants().map((merchant) => this.#gaugesOf(merchant))),
+      reads: () => this.#reads(),
+      unconfirmedRejections: () =>
+        summed(watched.unconfirmedRejections(), watched.labels(), ({ consumer }) => consumer),
+      configuration: () => this.#configuration,
+    });
     beginReplica(instruments);
     this.#beginMerchants();
   }
@@ -52,126 +151,46 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   /** The configuration files were reread. */
   noteReload(isTaken: boolean): void {
     const { loadedSeconds } = this.#configuration;
-    this.#configuration = { loadedSeconds: isTaken ? this.#watched.clock.now() / MS_PER_S : loadedSeconds, isTaken };
+    this.#configuration = { loadedSeconds: isTaken ? this.watched.clock.now() / MS_PER_S : loadedSeconds, isTaken };
     if (isTaken) this.#beginMerchants();
-    else this.#instruments.configReloadFailures({});
+    else this.instruments.configReloadFailures({});
   }
 
   emit(event: SessionEvent): void {
-    this.#count('merchant' in event ? { ...event, merchant: this.#watched.labels().of(event.merchant) } : event);
-    if (event.event === 'session_adopted') this.#lastSuccess.set(event.merchant, this.#watched.clock.now() / MS_PER_S);
+    const labelled = 'merchant' in event ? { ...event, merchant: this.watched.labels().of(event.merchant) } : event;
+    // The table pairs each name with a counter of exactly that event, which the indexed access cannot express.
+    (COUNTED[event.event] as ((event: SessionEvent, to: Instruments) => void) | undefined)?.(
+      labelled,
+      this.instruments,
+    );
+    if (event.event === 'session_adopted') this.#lastSuccess.set(event.merchant, this.watched.clock.now() / MS_PER_S);
     if (event.event === 'clock_skew') this.#skew.set(event.merchant, event.skewMs / MS_PER_S);
   }
 
-  merchants(): Iterable<MerchantGauges> {
-    return this.#watched.labels().merged(this.#watched.merchants().map((merchant) => this.#gaugesOf(merchant)));
-  }
-
-  reads(): Iterable<CountedRead> {
-    const labels = this.#watched.labels();
+  #reads(): Iterable<CountedRead> {
+    const labels = this.watched.labels();
     const none = labels.all().flatMap((merchant) => READ_RESULTS.map((result) => ({ merchant, result, count: 0 })));
-    return summed([...none, ...this.#watched.reads()], labels, ({ result }) => result);
-  }
-
-  unconfirmedRejections(): Iterable<CountedRejection> {
-    return summed(this.#watched.unconfirmedRejections(), this.#watched.labels(), ({ consumer }) => consumer);
-  }
-
-  store(): StoreCondition | undefined {
-    return this.#watched.store();
-  }
-
-  watchers(): number {
-    return this.#watched.watchers();
-  }
-
-  configuration(): ConfigurationGauges {
-    return this.#configuration;
-  }
-
-  authenticationFailures(): Iterable<readonly [reason: string, count: number]> {
-    return this.#watched.authenticationFailures();
-  }
-
-  endedConnections(): Iterable<CountedConnectionEnd> {
-    return this.#watched.endedConnections();
+    return summed([...none, ...this.watched.reads()], labels, ({ result }) => result);
   }
 
   #beginMerchants(): void {
-    for (const merchant of this.#watched.labels().all()) beginMerchant(this.#instruments, merchant);
-  }
-
-  #count(event: SessionEvent): void {
-    const { leases, storeErrors, lateResults, fencedPublishes, unopenableRecords } = this.#instruments;
-    switch (event.event) {
-      case 'renewal_finished':
-        return this.#renewalFinished(event);
-      case 'handover_awaited':
-        return this.#handoverAwaited(event);
-      case 'lease_granted':
-        return leases({ result: 'claimed' });
-      case 'claim_refused':
-        return this.#claimRefused(event);
-      case 'session_adopted':
-        return this.#sessionAdopted(event);
-      case 'session_rejected':
-        return this.#sessionRejected(event);
-      case 'late_result':
-        return lateResults({ merchant: event.merchant });
-      case 'fenced_publish':
-        return fencedPublishes({ merchant: event.merchant });
-      case 'record_unopenable':
-        return unopenableRecords({ merchant: event.merchant });
-      case 'implausible_time':
-        return this.#instruments.implausibleTimes({ merchant: event.merchant, kind: event.kind });
-      case 'store_failed':
-        return storeErrors({ operation: event.operation });
-      default:
-        return;
-    }
-  }
-
-  #renewalFinished({ merchant, trigger, outcome, durationMs, failure }: Named<'renewal_finished'>): void {
-    this.#instruments.renewals({ merchant, trigger, outcome });
-    this.#instruments.renewalSeconds(durationMs / MS_PER_S, { merchant });
-    if (failure === undefined) return;
-    this.#instruments.gatewayFailures({ merchant, kind: failure.kind, code: failure.shownCode ?? 'none' });
-  }
-
-  #handoverAwaited({ merchant, outcome, waitedMs }: Named<'handover_awaited'>): void {
-    this.#instruments.handovers({ merchant, outcome });
-    this.#instruments.handoverSeconds(waitedMs / MS_PER_S, { merchant });
-  }
-
-  /** A rejection that found no answer is counted as the failed renewal that it is. */
-  #sessionRejected({ merchant, result }: Named<'session_rejected'>): void {
-    if (result !== 'unavailable') this.#instruments.rejections({ merchant, result });
-  }
-
-  #claimRefused({ merchant, reason }: Named<'claim_refused'>): void {
-    this.#instruments.leases({ result: reason });
-    if (reason === 'budget_exhausted') this.#instruments.budgetExhausted({ merchant });
-    if (reason === 'share_spent') this.#instruments.earlyShareSpent({ merchant });
-  }
-
-  #sessionAdopted({ merchant, serverKeyChanged }: Named<'session_adopted'>): void {
-    if (serverKeyChanged) this.#instruments.serverKeyChanges({ merchant });
+    for (const merchant of this.watched.labels().all()) beginMerchant(this.instruments, merchant);
   }
 
   #gaugesOf(merchant: string): MerchantGauges {
-    const { replica, clock } = this.#watched;
+    const { replica, clock } = this.watched;
     const session = replica.held.get(merchant);
     const retryInMs = replica.retryInMs(merchant);
     const nextAttempt = retryInMs === undefined ? session?.renewAt : clock.now() + retryInMs;
     return {
       merchant,
       foreignAuthorizer: replica.hasForeignAuthorizer(merchant) ? 1 : 0,
-      ...present('generation', session?.generation),
-      ...present('expirySeconds', seconds(session?.expiresAt)),
-      ...present('renewSeconds', seconds(session?.renewAt)),
-      ...present('nextAttemptSeconds', seconds(nextAttempt)),
-      ...present('lastSuccessSeconds', this.#lastSuccess.get(merchant)),
-      ...present('clockSkewSeconds', this.#skew.get(merchant)),
+      generation: session?.generation,
+      expirySeconds: seconds(session?.expiresAt),
+      renewSeconds: seconds(session?.renewAt),
+      nextAttemptSeconds: seconds(nextAttempt),
+      lastSuccessSeconds: this.#lastSuccess.get(merchant),
+      clockSkewSeconds: this.#skew.get(merchant),
     };
   }
 }
@@ -193,8 +212,4 @@ function summed<Counted extends { readonly merchant: string; readonly count: num
 
 function seconds(epochMs: number | undefined): number | undefined {
   return epochMs === undefined ? undefined : epochMs / MS_PER_S;
-}
-
-function present<Key extends string>(key: Key, value: number | undefined): { readonly [K in Key]?: number } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]?: number });
 }

@@ -2,24 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import { merchantConditions } from '#libs/session';
 import type { PageFile, Runbook, StatusCondition, StatusPage, StatusSearch } from '#libs/status-page';
-import { matchesEtag } from '../http/conditional.js';
+import { matchesEtag } from '../sessions/session-answer.js';
 
 /**
  * The page may load only its own files, only from here, and no text ever becomes markup: what a gateway says can be
  * shown, but cannot act.
  */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 const HEADERS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,

@@ -5,7 +5,7 @@ type Result = 'renewed' | 'already_newer' | 'cooled_down' | 'unavailable';
 
 class Stage {
   readonly clock = new FakeClock();
-  readonly tracked = new UnconfirmedRejections(this.clock, () => new Set(['checkout', 'refunds']));
+  readonly tracked = new UnconfirmedRejections(this.clock);
 
   reject(consumer: string, generation: number, told: { result?: Result; merchant?: string } = {}): void {
     const event = { event: 'session_rejected', merchant: 'shop', result: 'renewed', isFirst: true } as const;
@@ -66,11 +66,5 @@ describe('rejections that nobody else confirms', () => {
     });
     stage.tracked.emit({ event: 'store_recovered' });
     expect(await stage.counts()).toEqual([]);
-  });
-
-  it('name no consumer that no policy names', async () => {
-    const stage = new Stage();
-    stage.reject('somebody', 7);
-    expect(await stage.counts()).toEqual([{ merchant: 'shop', consumer: '_other', count: 1 }]);
   });
 });

@@ -1,7 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents } from '#libs/session';
 import type { CountedRejection } from '#libs/telemetry';
-import { OTHERS } from './merchant-labels.js';
 
 /** A session that a consumer reported as dead. */
 interface Reported {
@@ -18,19 +17,13 @@ const CONFIRMED_WITHIN_MS = 60_000;
 /**
  * Renewals that one consumer caused by its report and that no other consumer of the merchant confirmed with its own
  * report. A single one means nothing; a consumer that causes them again and again is broken or malicious. Judged by the
- * reports that this replica has received.
+ * reports that this replica has received; only callers that a policy names can report.
  */
 export class UnconfirmedRejections implements SessionEvents {
-  readonly #clock: Clock;
-  readonly #consumers: () => ReadonlySet<string>;
   readonly #reported = new Map<string, Reported>();
   readonly #counts = new Map<string, CountedRejection>();
 
-  /** @param consumers those named by a policy: others share one label */
-  constructor(clock: Clock, consumers: () => ReadonlySet<string>) {
-    this.#clock = clock;
-    this.#consumers = consumers;
-  }
+  constructor(private readonly clock: Clock) {}
 
   emit(event: SessionEvent): void {
     if (event.event !== 'session_rejected' || event.consumer === undefined) return;
@@ -42,7 +35,7 @@ export class UnconfirmedRejections implements SessionEvents {
 
   /** By merchant and consumer, the reports that no other consumer confirmed in time. */
   *all(): Iterable<CountedRejection> {
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.clock.monotonicMs();
     for (const [merchant, reported] of this.#reported) {
       if (nowMs - reported.sinceMs >= CONFIRMED_WITHIN_MS) this.#judge(merchant, reported);
     }
@@ -55,7 +48,7 @@ export class UnconfirmedRejections implements SessionEvents {
     if (known !== undefined && known.generation === generation) return known;
     if (known !== undefined && known.generation > generation) return undefined;
     if (known !== undefined) this.#judge(merchant, known);
-    const reported: Reported = { generation, sinceMs: this.#clock.monotonicMs(), consumers: new Set() };
+    const reported: Reported = { generation, sinceMs: this.clock.monotonicMs(), consumers: new Set() };
     this.#reported.set(merchant, reported);
     return reported;
   }
@@ -63,8 +56,7 @@ export class UnconfirmedRejections implements SessionEvents {
   #judge(merchant: string, { cause, consumers }: Reported): void {
     this.#reported.delete(merchant);
     if (cause === undefined || consumers.size > 1) return;
-    const consumer = this.#consumers().has(cause) ? cause : OTHERS;
-    const key = `${merchant} ${consumer}`;
-    this.#counts.set(key, { merchant, consumer, count: (this.#counts.get(key)?.count ?? 0) + 1 });
+    const key = `${merchant} ${cause}`;
+    this.#counts.set(key, { merchant, consumer: cause, count: (this.#counts.get(key)?.count ?? 0) + 1 });
   }
 }

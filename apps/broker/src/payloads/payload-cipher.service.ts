@@ -3,9 +3,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { importPaymentKey, importServerKey, type JweWork, type RecipientKey } from '#libs/jwe';
 import type { Session } from '#libs/session';
+import { CLOCK, JWE_WORK } from '../platform/platform.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
-import { CLOCK, JWE_WORK } from '../platform/tokens.js';
-import { MAX_JWE_BYTES, MAX_PLAINTEXT_BYTES } from './payload-bounds.js';
+import { MAX_JWE_BYTES, MAX_PLAINTEXT_BYTES } from './payload-text.js';
 import { WorkGate } from './work-gate.js';
 
 /**

@@ -1,28 +1,11 @@
-import { ApiProperty } from '../docs/api-decorators.js';
-import { IsIn, IsObject, IsString, ValidateIf } from '../http/body-rules.js';
-import { GenerationProperty } from '../docs/generation-property.js';
-import { MAX_JWE_BYTES } from './payload-bounds.js';
-import { type Encoding, ENCODINGS } from './payload-text.js';
+import { ApiProperty, Generation, Member } from '../docs/api-decorators.js';
+import { PublicKeyDocument } from '../docs/route-documents.js';
+import { ChoiceMember, ObjectMember, TextMember } from '../http/body.js';
+import { NOTIFICATION_KINDS, type NotificationKind } from './notification-content.js';
+import { type Encoding, ENCODINGS, MAX_JWE_BYTES } from './payload-text.js';
 
-const whenGiven = (name: string): PropertyDecorator =>
-  ValidateIf((body: Readonly<Record<string, unknown>>) => body[name] !== undefined);
-
-const ENCODING_FAULT = { message: `must be one of ${ENCODINGS.join(', ')}` };
-
-/** A public P-384 key. Additional members must suit its purpose, and `d` is refused. */
-export class RecipientJwkDocument {
-  @ApiProperty({ enum: ['EC'] })
-  readonly kty: string;
-
-  @ApiProperty({ enum: ['P-384'] })
-  readonly crv: string;
-
-  @ApiProperty({ example: '--mRoBKIOvX64XX0l-CPpVCAapwyNZ6VzsBdD5R2dLkFgVtqqvnNB-KWwHtG_22e' })
-  readonly x: string;
-
-  @ApiProperty({ example: 'PFQGZA48J5kQ9m7rzTZk405DaS4Xd3yhGv8RWnS1bNef48dG3HoFyM_4Ln7rY5wK' })
-  readonly y: string;
-
+/** Additional members must suit its purpose, and `d` is refused. */
+export class RecipientJwkDocument extends PublicKeyDocument {
   @ApiProperty({ required: false, enum: ['enc'] })
   readonly use?: string;
 
@@ -31,55 +14,72 @@ export class RecipientJwkDocument {
 }
 
 export class EncryptionRequest {
-  @IsString({ message: 'must be text' })
-  @ApiProperty({ description: 'At most 64 KiB of bytes.', example: '{"amount":100}' })
+  @TextMember('At most 64 KiB of bytes.', { example: '{"amount":100}' })
   readonly plaintext: string;
 
-  @whenGiven('encoding')
-  @IsIn(ENCODINGS, ENCODING_FAULT)
-  @ApiProperty({ required: false, enum: ENCODINGS, default: 'utf8', description: 'How `plaintext` is written.' })
+  @ChoiceMember(ENCODINGS, 'How `plaintext` is written.', { required: false, default: 'utf8' })
   readonly encoding?: Encoding;
 
-  @whenGiven('recipient')
-  @IsObject({ message: 'must be a JSON Web Key' })
-  @ApiProperty({
+  @ObjectMember('a JSON Web Key', "Default: the current session's serverPublic.", {
     required: false,
     type: RecipientJwkDocument,
-    description: "Default: the current session's serverPublic.",
   })
   readonly recipient?: object;
 }
 
 export class EncryptionDocument {
-  @ApiProperty({ description: 'Compact JWE: ECDH-ES+A256KW, A256GCM.' })
+  @Member('Compact JWE: ECDH-ES+A256KW, A256GCM.')
   readonly jwe: string;
 
-  @GenerationProperty({
-    required: false,
-    description: 'Of the session to whose serverPublic it is sealed; absent with `recipient`.',
-  })
+  @Generation('Of the session to whose serverPublic it is sealed; absent with `recipient`.', { required: false })
   readonly generation?: number;
 }
 
 export class DecryptionRequest {
-  @IsString({ message: 'must be text' })
-  @ApiProperty({ maxLength: MAX_JWE_BYTES, description: 'Compact JWE, sealed to a client key of the merchant.' })
+  @TextMember('Compact JWE, sealed to a client key of the merchant.', { maxLength: MAX_JWE_BYTES })
   readonly jwe: string;
 
-  @whenGiven('encoding')
-  @IsIn(ENCODINGS, ENCODING_FAULT)
-  @ApiProperty({
+  @ChoiceMember(ENCODINGS, 'How to write `plaintext`. Default: utf8 where the bytes are UTF-8, otherwise base64.', {
     required: false,
-    enum: ENCODINGS,
-    description: 'How to write `plaintext`. Default: utf8 where the bytes are UTF-8, otherwise base64.',
   })
   readonly encoding?: Encoding;
 }
 
 export class DecryptionDocument {
-  @ApiProperty({ description: 'Secret.', example: '{"status":"APPROVED"}' })
+  @Member('Secret.', { example: '{"status":"APPROVED"}' })
   readonly plaintext: string;
 
-  @ApiProperty({ enum: ENCODINGS, description: 'How `plaintext` is written.' })
+  @Member('How `plaintext` is written.', { enum: ENCODINGS })
   readonly encoding: string;
+}
+
+const HEADER_VALUE = { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] };
+
+export class NotificationRequest {
+  @ObjectMember(
+    'the headers of the notification, by name',
+    'As they came, names in any case. Only `x-encrypted_body` is looked at.',
+    {
+      type: 'object',
+      additionalProperties: HEADER_VALUE,
+      example: { 'content-type': 'text/plain', 'x-encrypted_body': 'true' },
+    },
+  )
+  readonly headers: Readonly<Record<string, unknown>>;
+
+  @TextMember('As it came: JSON, or a compact JWE. At most 64 KiB, sealed or not.')
+  readonly body: string;
+}
+
+export class NotificationDocument {
+  @Member('`hosted_page`: an order with its `operation`. `direct_payment`: the members of an operation.', {
+    enum: NOTIFICATION_KINDS,
+  })
+  readonly kind: NotificationKind;
+
+  @Member('Whether it came sealed. Neither way proves who sent it.')
+  readonly sealed: boolean;
+
+  @Member('All members, also those nobody has heard of.', { type: 'object', additionalProperties: true })
+  readonly content: Readonly<Record<string, unknown>>;
 }

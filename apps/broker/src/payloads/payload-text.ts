@@ -1,6 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { BrokerError } from '#libs/errors';
 
+/** Size in bytes of the longest payload that is sealed or opened. */
+export const MAX_PLAINTEXT_BYTES = 65_536;
+
+/** The compact JWE of such a payload: its base64url, the longest header that is accepted, key, vector, tag and dots. */
+export const MAX_JWE_BYTES = Math.ceil((MAX_PLAINTEXT_BYTES * 4) / 3) + 2_048 + 54 + 16 + 22 + 4;
+
 /**
  * How bytes are written in JSON: as the text they represent, or as standard base64 with padding (RFC 4648 section 4).
  */
@@ -21,24 +27,14 @@ export function bytesOf(text: string, encoding: Encoding): Buffer {
   return bytes;
 }
 
-interface EncodedBytes {
-  readonly text: string;
-  readonly encoding: Encoding;
-}
-
 /**
  * Bytes as text: UTF-8 if that is exact and base64 was not asked for, otherwise base64.
  * @throws BrokerError `invalid_request` when UTF-8 is asked for and the bytes are not UTF-8
  */
-export function textOf(plaintext: Uint8Array, wish: Encoding | undefined): EncodedBytes {
+export function textOf(plaintext: Uint8Array, wish: Encoding | undefined): { text: string; encoding: Encoding } {
   const bytes = Buffer.from(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength);
-  const isText = wish !== 'base64' && isUtf8(bytes);
-  if (wish === 'utf8' && !isText)
-    throw refusal('encoding: the plaintext is not UTF-8; ask for base64, or leave it out');
-  return isText ? { text: bytes.toString('utf8'), encoding: 'utf8' } : encoded(bytes);
-}
-
-function encoded(bytes: Buffer): EncodedBytes {
+  if (wish !== 'base64' && isUtf8(bytes)) return { text: bytes.toString('utf8'), encoding: 'utf8' };
+  if (wish === 'utf8') throw refusal('encoding: the plaintext is not UTF-8; ask for base64, or leave it out');
   return { text: bytes.toString('base64'), encoding: 'base64' };
 }
 

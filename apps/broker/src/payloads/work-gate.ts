@@ -1,22 +1,17 @@
 import type { Clock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 
-interface GateSize {
+export interface GateParts {
   /** Pieces of work running at once. */
   readonly inFlight: number;
   /** Pieces that may wait for their turn; any more are turned away. */
   readonly waiting: number;
   /** Once a piece of work has begun, it is waited for at most this long. */
   readonly maxMs: number;
-}
-
-export interface GateParts extends GateSize {
   readonly clock: Clock;
   /** Called when a piece of work has not ended in time, before its place is given away. */
   readonly onOverdue: () => void;
 }
-
-type Start = () => void;
 
 /** When there may be room again: a full queue is worked off in about this time. */
 const RETRY_AFTER_MS = 1_000;
@@ -26,13 +21,11 @@ const RETRY_AFTER_MS = 1_000;
  * wait is turned away at once: work that piles up without limit would take memory and time from everything else.
  */
 export class WorkGate {
-  readonly #size: GateParts;
-  readonly #waiting = new Set<Start>();
+  /** Each starts a piece of work that waits. */
+  readonly #waiting = new Set<() => void>();
   #inFlight = 0;
 
-  constructor(size: GateParts) {
-    this.#size = size;
-  }
+  constructor(private readonly parts: GateParts) {}
 
   /**
    * @param signal aborted when nobody wants the result any more: work that has not started is dropped
@@ -41,7 +34,7 @@ export class WorkGate {
    */
   async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     if (signal.aborted) throw new BrokerError('shutting_down');
-    if (this.#inFlight >= this.#size.inFlight) await this.#turn(signal);
+    if (this.#inFlight >= this.parts.inFlight) await this.#turn(signal);
     else this.#inFlight += 1;
     try {
       return await this.#inTime(work);
@@ -52,7 +45,7 @@ export class WorkGate {
 
   /** Work that hangs must not keep its place for ever. */
   async #inTime<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { clock, maxMs, onOverdue } = this.#size;
+    const { clock, maxMs, onOverdue } = this.parts;
     const overdue = Promise.withResolvers<never>();
     const limit = clock.schedule(maxMs, () => {
       onOverdue();
@@ -68,22 +61,21 @@ export class WorkGate {
   }
 
   /** Resolves when finished work has handed over its place. */
-  #turn(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#size.waiting) {
+  async #turn(signal: AbortSignal): Promise<void> {
+    if (this.#waiting.size >= this.parts.waiting) {
       throw new BrokerError('overloaded', { retryAfterMs: RETRY_AFTER_MS });
     }
-    return new Promise((resolve, reject) => {
-      const drop = (): void => {
-        this.#waiting.delete(start);
-        reject(new BrokerError('shutting_down', { detail: 'nobody waits for the result any more' }));
-      };
-      const start: Start = () => {
-        signal.removeEventListener('abort', drop);
-        resolve();
-      };
-      this.#waiting.add(start);
-      signal.addEventListener('abort', drop, { once: true });
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const drop = (): void =>
+      reject(new BrokerError('shutting_down', { detail: 'nobody waits for the result any more' }));
+    this.#waiting.add(resolve);
+    signal.addEventListener('abort', drop, { once: true });
+    try {
+      await promise;
+    } finally {
+      this.#waiting.delete(resolve);
+      signal.removeEventListener('abort', drop);
+    }
   }
 
   #next(): void {

@@ -1,7 +1,6 @@
 import type { BrokerConfiguration } from '#libs/configuration';
 import { someSettings } from '#libs/testing';
-import { calledOtherwise, changeBetween } from './configuration-change.js';
-import { withFixedSettings } from './fixed-settings.js';
+import { authoritiesShrank, calledOtherwise, changeBetween, withFixedSettings } from './configuration-change.js';
 
 type Merchant = BrokerConfiguration['merchants'][number];
 
@@ -138,5 +137,21 @@ describe('settings that are fixed at the start', () => {
     );
     expect(next.http.tls).toEqual(expected);
     expect(awaitingRestart).toEqual(waits === true ? ['http.tls'] : []);
+  });
+});
+
+const ca = (name: string): string => `-----BEGIN CERTIFICATE-----\n${name}\n-----END CERTIFICATE-----\n`;
+const trusting = (clientCa?: string): BrokerConfiguration =>
+  ({ http: clientCa === undefined ? {} : { tls: { clientCa } } }) as BrokerConfiguration;
+
+describe('the authorities of client certificates', () => {
+  it.each([
+    { what: 'one is gone', before: ca('a') + ca('b'), after: ca('b'), expected: true },
+    { what: 'another has taken its place', before: ca('a'), after: ca('b'), expected: true },
+    { what: 'all are gone', before: ca('a'), after: undefined, expected: true },
+    { what: 'one has come', before: ca('a'), after: ca('b') + ca('a'), expected: false },
+    { what: 'there were none', before: undefined, after: ca('a'), expected: false },
+  ])('are fewer, or not, when $what', ({ before, after, expected }) => {
+    expect(authoritiesShrank(trusting(before), trusting(after))).toBe(expected);
   });
 });

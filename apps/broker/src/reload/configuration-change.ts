@@ -1,4 +1,12 @@
-import { type BrokerConfiguration, changedBetween, differingSettings, isSame, namesBetween } from '#libs/configuration';
+import {
+  type BrokerConfiguration,
+  changedBetween,
+  differingSettings,
+  isSame,
+  namesBetween,
+  pemCertificates,
+} from '#libs/configuration';
+import { tlsShape } from '#libs/edge';
 import type { MerchantsChange } from '#libs/session';
 
 /** Of merchants by id. `changed`: any of their settings or keys. */
@@ -67,4 +75,48 @@ export function calledOtherwise(before: BrokerConfiguration, after: BrokerConfig
       return known !== undefined && CALL_SETTINGS.some((setting) => !isSame(known[setting], merchant[setting]));
     })
     .map(({ id }) => id);
+}
+
+interface FixedConfiguration {
+  /** The configuration to put in force: whatever cannot change while the process runs is as it was. */
+  readonly configuration: BrokerConfiguration;
+  /** Settings that differ from those in force and wait for a restart. */
+  readonly awaitingRestart: readonly string[];
+}
+
+/**
+ * Takes from a changed configuration whatever can change while the broker runs: what servers, connections and files are
+ * opened with is not. Whether callers are checked at all is fixed together with the address it depends on: otherwise, a
+ * file that moves to loopback and switches authentication off would open up an address that is not loopback.
+ */
+export function withFixedSettings(current: BrokerConfiguration, next: BrokerConfiguration): FixedConfiguration {
+  const { management, store } = current;
+  const { host, port, docs, connections } = current.http;
+  const { tls: nextTls, ...http } = next.http;
+  const tls = tlsShape(current.http.tls) === tlsShape(nextTls) ? nextTls : current.http.tls;
+  const configuration: BrokerConfiguration = {
+    ...next,
+    management,
+    store,
+    http: { ...http, host, port, docs, connections, ...(tls === undefined ? {} : { tls }) },
+    auth: { ...next.auth, disabled: current.auth.disabled, mtls: current.auth.mtls },
+    audit: { ...next.audit, destination: current.audit.destination },
+  };
+  const whole = differingSettings('', { management, store }, { management: next.management, store: next.store });
+  const settings = (['http', 'auth', 'audit'] as const).flatMap((section) =>
+    differingSettings(section, configuration[section], next[section]),
+  );
+  return { configuration, awaitingRestart: [...whole, ...settings] };
+}
+
+type OfHttp = Pick<BrokerConfiguration, 'http'>;
+
+/** Whether an authority that issued callers' certificates is no longer trusted. */
+export function authoritiesShrank(before: OfHttp, after: OfHttp): boolean {
+  const next = new Set(authoritiesOf(after));
+  return authoritiesOf(before).some((certificate) => !next.has(certificate));
+}
+
+function authoritiesOf({ http }: OfHttp): readonly string[] {
+  return pemCertificates(http.tls?.clientCa ?? '').map((block) => block.replace(/\s/g, ''));
 }

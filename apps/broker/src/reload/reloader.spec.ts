@@ -3,7 +3,7 @@ import type { AuditRecord, Logger } from '#libs/telemetry';
 import { FakeClock, TestAuthority } from '#libs/testing';
 import { type ConfigurationChange, changeBetween } from './configuration-change.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { brokerReloads } from './reloader.js';
+import { brokerReloads } from './reload.js';
 
 interface Says {
   readonly level?: string;
@@ -90,7 +90,7 @@ class Stage {
     this.reloader = brokerReloads({
       source: this.files,
       configuration: this.configuration,
-      changeOver: { to: (next) => this.#changeOver(next) },
+      changeOver: (next) => this.#changeOver(next),
       clock: this.clock,
       logger: logger as unknown as Logger,
       auditLog: { append: (record) => void this.records.push(record) },

@@ -1,10 +1,12 @@
-import { Inject, Injectable } from '@nestjs/common';
 import type { MerchantConfiguration } from '#libs/configuration';
 import type { MerchantGateway } from '#libs/gateway';
 import type { ClientKey } from '#libs/jwe';
 import type { Merchants, SessionSettings } from '#libs/session';
-import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { RetiredKeys } from './retired-keys.js';
+import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import type { RetiredKeys } from './retired-keys.js';
+
+/** Allows for the last steps of an attempt after the gateway's own timeout. */
+const WAIT_BEYOND_TIMEOUT_MS = 2_000;
 
 interface Configured {
   readonly session: SessionSettings;
@@ -13,19 +15,16 @@ interface Configured {
 }
 
 /** The configured merchants, in the form that the domain, the gateway and the store need. */
-@Injectable()
 export class ConfiguredMerchants implements Merchants {
   readonly #byId: () => ReadonlyMap<string, Configured>;
-  readonly #retired: Pick<RetiredKeys, 'of'>;
 
   constructor(
-    @Inject(ConfigurationInForce) configuration: ConfigurationInForce,
-    @Inject(RetiredKeys) retired: Pick<RetiredKeys, 'of'>,
+    configuration: ConfigurationInForce,
+    private readonly retired: Pick<RetiredKeys, 'of'>,
   ) {
     this.#byId = configuration.derive(
       ({ merchants }) => new Map(merchants.map((merchant) => [merchant.id, configured(merchant)])),
     );
-    this.#retired = retired;
   }
 
   ids(): readonly string[] {
@@ -52,7 +51,12 @@ export class ConfiguredMerchants implements Merchants {
 
   /** The configured keys, newest first, then those that are no longer configured but still needed. */
   clientKeysOf(merchant: string): readonly ClientKey[] {
-    return [...(this.connectionOf(merchant)?.clientKeys ?? []), ...this.#retired.of(merchant)];
+    return [...(this.connectionOf(merchant)?.clientKeys ?? []), ...this.retired.of(merchant)];
+  }
+
+  /** How long a request waits if its answer needs a renewal and the caller does not say: one whole attempt. */
+  renewalWaitMs(merchant: string): number {
+    return (this.connectionOf(merchant)?.timeoutMs ?? 0) + WAIT_BEYOND_TIMEOUT_MS;
   }
 }
 

@@ -4,7 +4,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { SessionReplica } from '#libs/session';
 import { FakeClock } from '#libs/testing';
 import { RenewalScheduler } from './renewal-scheduler.js';
-import { StoreState } from './store-state.js';
+import { StoreState } from './store.js';
 
 describe('the scheduler of renewals', () => {
   let calls: string[];

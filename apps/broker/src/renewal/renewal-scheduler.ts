@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { SessionReplica } from '#libs/session';
-import { StoreState } from './store-state.js';
+import { StoreState } from './store.js';
 
 /** The steady pace. Between two ticks, the replica wakes itself when the next merchant falls due. */
 const TICK_MS = 1_000;
@@ -23,11 +23,6 @@ export class RenewalScheduler {
     this.#hasStarted = true;
     if (this.store.current?.condition === 'refuses') this.replica.storeRefuses();
     void this.replica.tick();
-  }
-
-  /** Nothing is claimed any more, and whatever is in progress ends within the grace period. */
-  async stop(graceMs: number): Promise<void> {
-    await this.replica.stop(graceMs);
   }
 
   @Interval('renewal-tick', TICK_MS)

@@ -1,8 +1,5 @@
 import { FakeClock } from '#libs/testing';
-import type { Logger } from '#libs/telemetry';
-import { LastReading } from '../configuration/last-reading.js';
-import { adviseRestart, restartAdvice } from './restart-advice.js';
-import { StoreState } from './store-state.js';
+import { restartAdvice } from './restart-advice.js';
 
 describe('what to do about settings that wait for the next start', () => {
   const store = { awaitingRestart: ['http.port', 'store'], refused: undefined };
@@ -27,64 +24,5 @@ describe('what to do about settings that wait for the next start', () => {
     expect(restartAdvice({ ...store, refused }, 'refuses')).toEqual(
       cure('correct what is refused, then restart one replica'),
     );
-  });
-});
-
-describe('the advice to restart a replica', () => {
-  const clock = new FakeClock();
-  let state: StoreState;
-  let lastReading: LastReading;
-  let lines: unknown[];
-
-  beforeEach(() => {
-    state = new StoreState(clock);
-    lastReading = new LastReading();
-    lines = [];
-    const warn = (fields: object, message: string): unknown => lines.push([fields, message]);
-    adviseRestart({ state, lastReading, logger: { warn } as unknown as Logger });
-  });
-
-  const advice = [
-    { detail: 'WRONGPASS', runbook: 'store-down' },
-    'the new settings of the store may be what is missing: restart one replica',
-  ];
-  const waits = (...settings: readonly string[]): void => lastReading.noteTaken(settings, clock.now());
-
-  it('is given once when the store refuses after its settings have changed', () => {
-    waits('store');
-    state.note('refuses', 'WRONGPASS');
-    state.note('refuses', 'WRONGPASS');
-    waits('http.port', 'store');
-    expect(lines).toEqual([advice]);
-  });
-
-  it('is given when the settings of a store change that refuses already', () => {
-    state.note('refuses', 'WRONGPASS');
-    waits('http.port');
-    expect(lines).toEqual([]);
-    waits('http.port', 'store');
-    expect(lines).toEqual([advice]);
-  });
-
-  it('is given of a store that is silent, too, for which doctor says whether its new settings are the cure', () => {
-    waits('http.port', 'store');
-    const silent = [
-      { detail: 'ECONNREFUSED', runbook: 'store-down' },
-      'the new settings of the store may be what is missing: restart one replica once session-broker doctor is green',
-    ];
-    state.note('silent', 'ECONNREFUSED');
-    state.note('silent', 'ETIMEDOUT');
-    expect(lines).toEqual([silent]);
-    state.note('refuses', 'WRONGPASS');
-    expect(lines).toEqual([silent, advice]);
-    waits('http.port');
-    state.note('silent', 'ECONNREFUSED');
-    expect(lines).toHaveLength(2);
-  });
-
-  it('is given again when the store has answered in between', () => {
-    waits('store');
-    for (const condition of ['refuses', 'answers', 'refuses'] as const) state.note(condition, 'WRONGPASS');
-    expect(lines).toEqual([advice, advice]);
   });
 });

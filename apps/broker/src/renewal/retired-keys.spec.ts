@@ -14,7 +14,7 @@ describe('keys that are no longer configured', () => {
   beforeEach(() => {
     clock = new FakeClock();
     session = undefined;
-    retired = new RetiredKeys({ clock, sessionOf: () => session });
+    retired = new RetiredKeys(clock, () => session);
   });
 
   const thumbprints = (): string[] => retired.of('shop').map(({ thumbprint }) => thumbprint);

@@ -3,15 +3,13 @@ import type { ClientKey } from '#libs/jwe';
 import type { Session } from '#libs/session';
 
 interface Retired {
+  readonly merchant: string;
   readonly key: ClientKey;
   readonly graceEndsAtMs: number;
 }
 
-interface RetiredKeysParts {
-  readonly clock: Clock;
-  /** The session that this replica would serve. */
-  readonly sessionOf: (merchant: string) => Session | undefined;
-}
+/** The session that this replica would serve. */
+type SessionOf = (merchant: string) => Session | undefined;
 
 const PRUNE_EVERY_MS = 60_000;
 
@@ -21,52 +19,47 @@ const PRUNE_EVERY_MS = 60_000;
  * write its result. They are used for nothing else, and are dropped as soon as neither is true.
  */
 export class RetiredKeys {
-  readonly #parts: RetiredKeysParts;
-  readonly #retired = new Map<string, readonly Retired[]>();
+  /** The last retired first. */
+  #retired: readonly Retired[] = [];
   #pruning: ScheduledTask | undefined;
 
-  constructor(parts: RetiredKeysParts) {
-    this.#parts = parts;
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly sessionOf: SessionOf,
+  ) {}
 
   /** @param graceMs how long an attempt in progress may take */
   retire(merchant: string, keys: readonly ClientKey[], graceMs: number): void {
-    const graceEndsAtMs = this.#parts.clock.monotonicMs() + graceMs;
-    const retired = keys.map((key) => ({ key, graceEndsAtMs }));
-    this.#retired.set(merchant, [...retired, ...(this.#retired.get(merchant) ?? [])]);
+    const graceEndsAtMs = this.clock.monotonicMs() + graceMs;
+    this.#retired = [...keys.map((key) => ({ merchant, key, graceEndsAtMs })), ...this.#retired];
     this.#pruning ??= this.#pruneLater();
   }
 
   /** Those still needed, the last retired first. */
   of(merchant: string): readonly ClientKey[] {
-    const retired = this.#retired.get(merchant);
-    return retired === undefined ? [] : this.#needed(merchant, retired).map(({ key }) => key);
+    const own = this.#retired.filter((retired) => retired.merchant === merchant && this.#isNeeded(retired));
+    return own.map(({ key }) => key);
   }
 
   /** How many are kept in memory. */
   get size(): number {
-    return [...this.#retired.values()].reduce((sum, { length }) => sum + length, 0);
+    return this.#retired.length;
   }
 
   close(): void {
     this.#pruning?.cancel();
-    this.#retired.clear();
+    this.#retired = [];
   }
 
-  #needed(merchant: string, retired: readonly Retired[]): readonly Retired[] {
-    const nowMs = this.#parts.clock.monotonicMs();
-    const thumbprint = this.#parts.sessionOf(merchant)?.clientKeyThumbprint;
-    return retired.filter(({ key, graceEndsAtMs }) => graceEndsAtMs > nowMs || key.thumbprint === thumbprint);
+  #isNeeded({ merchant, key, graceEndsAtMs }: Retired): boolean {
+    if (graceEndsAtMs > this.clock.monotonicMs()) return true;
+    return key.thumbprint === this.sessionOf(merchant)?.clientKeyThumbprint;
   }
 
   #pruneLater(): ScheduledTask {
-    return this.#parts.clock.schedule(PRUNE_EVERY_MS, () => {
-      for (const [merchant, retired] of this.#retired) {
-        const needed = this.#needed(merchant, retired);
-        if (needed.length === 0) this.#retired.delete(merchant);
-        else this.#retired.set(merchant, needed);
-      }
-      this.#pruning = this.#retired.size === 0 ? undefined : this.#pruneLater();
+    return this.clock.schedule(PRUNE_EVERY_MS, () => {
+      this.#retired = this.#retired.filter((retired) => this.#isNeeded(retired));
+      this.#pruning = this.#retired.length === 0 ? undefined : this.#pruneLater();
     });
   }
 }

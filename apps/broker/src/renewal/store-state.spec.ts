@@ -1,7 +1,7 @@
 import type { Logger } from '#libs/telemetry';
 import { FakeClock } from '#libs/testing';
-import { logStoreState } from './open-store.js';
-import { type StoreCondition, StoreState } from './store-state.js';
+import { logStoreState } from './store.js';
+import { type StoreCondition, StoreState } from './store.js';
 
 describe('the state of the store', () => {
   it('is not known until it has answered, refused or been silent, and then since when and why', async () => {

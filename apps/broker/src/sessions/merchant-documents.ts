@@ -1,32 +1,26 @@
-import { ApiProperty } from '../docs/api-decorators.js';
 import { merchantConditions, sharedFailureKinds } from '#libs/session';
-import { GenerationProperty } from '../docs/generation-property.js';
-import { storeConditions } from '../renewal/store-state.js';
+import { ApiProperty, Generation, Member, OptionalMember } from '../docs/api-decorators.js';
+import { PublicKeyDocument } from '../docs/route-documents.js';
+import { storeConditions } from '../renewal/store.js';
 
 export class FailureDocument {
   @ApiProperty({ enum: sharedFailureKinds })
   readonly kind: string;
 
-  @ApiProperty({
-    required: false,
-    description: "The gateway's own code; `html_page` or `empty_answer` when that came in place of an answer.",
+  @OptionalMember("The gateway's own code; `html_page` or `empty_answer` when that came in place of an answer.", {
     example: 'b_server_is_overloaded',
   })
   readonly msgCode?: string;
 
-  @ApiProperty({
-    required: false,
-    description: "By which the gateway knows the call, where it has answered: what the bank's support asks for.",
+  @OptionalMember("By which the gateway knows the call, where it has answered: what the bank's support asks for.", {
     example: 'f1c7e2a0-52f1-4d0c-9a3e-7f1c2b6d8e90',
   })
   readonly gatewayRequestId?: string;
 
-  @ApiProperty({
-    required: false,
-    enum: [true],
-    description:
-      'Set where `gateway.baseUrl` is what is wrong, so that no later call fixes it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',
-  })
+  @OptionalMember(
+    'Set where `gateway.baseUrl` is what is wrong, so that no later call fixes it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',
+    { enum: [true] },
+  )
   readonly wrongAddress?: true;
 
   @ApiProperty({ format: 'date-time' })
@@ -37,32 +31,29 @@ export class MerchantDocument {
   @ApiProperty({ example: 'shop' })
   readonly id: string;
 
-  @ApiProperty({
+  @Member('What a read gets now: `fresh` also while renewals fail.', {
     enum: ['fresh', 'foreign_authorizer', 'stale', 'unavailable'],
-    description: 'What a read gets now: `fresh` also while renewals fail.',
   })
   readonly state: string;
 
   @ApiProperty({ enum: ['current', 'foreign_authorizer', 'past_margin', 'no_session', 'expired'] })
   readonly reason: string;
 
-  @ApiProperty({
-    enum: merchantConditions,
-    description:
-      'How the merchant is, the worst first: `dead` when consumers report the session that is served dead, or the gateway has made one that is of no use to us, or to this replica, and ends it; `failing` while it is `fresh`, and the last attempt failed, or its renewal waits for a create call or for the store.',
-  })
+  @Member(
+    'How the merchant is, the worst first: `dead` when consumers report the session that is served dead, or the gateway has made one that is of no use to us, or to this replica, and ends it; `failing` while it is `fresh`, and the last attempt failed, or its renewal waits for a create call or for the store.',
+    { enum: merchantConditions },
+  )
   readonly condition: string;
 
-  @ApiProperty({ description: 'Whether this replica is creating the next session right now.' })
+  @Member('Whether this replica is creating the next session right now.')
   readonly renewing: boolean;
 
-  @ApiProperty({
-    description:
-      'Whether nothing is renewed because the store refuses or is silent: `renewAt` and `retryAt` then pass without an attempt.',
-  })
+  @Member(
+    'Whether nothing is renewed because the store refuses or is silent: `renewAt` and `retryAt` then pass without an attempt.',
+  )
   readonly renewalBlocked: boolean;
 
-  @GenerationProperty({ required: false, description: 'Of the session that this replica holds.' })
+  @Generation('Of the session that this replica holds.', { required: false })
   readonly generation?: number;
 
   @ApiProperty({ required: false, format: 'date-time' })
@@ -71,114 +62,85 @@ export class MerchantDocument {
   @ApiProperty({ required: false, format: 'date-time' })
   readonly renewAt?: string;
 
-  @ApiProperty({ required: false, type: FailureDocument, description: 'Since the last session.' })
+  @OptionalMember('Since the last session.', { type: FailureDocument })
   readonly lastFailure?: FailureDocument;
 
-  @ApiProperty({
-    required: false,
-    description:
-      'What is the matter, in a sentence for people; absent while all is well. Every 503, the status page and the log have the same words.',
-    example: 'Not renewed: nothing listens there (ECONNREFUSED to bank.example:443)',
-  })
+  @OptionalMember(
+    'What is the matter, in a sentence for people; absent while all is well. Every 503, the status page and the log have the same words.',
+    { example: 'Not renewed: nothing listens there (ECONNREFUSED to bank.example:443)' },
+  )
   readonly cause?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'With `cause`: what to do about it.',
+  @OptionalMember('With `cause`: what to do about it.', {
     example: 'see whether the gateway is up, and whether gateway.baseUrl names its host and port',
   })
   readonly remedy?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'With `cause`: the page of docs/runbooks to go on with.',
-    example: 'access-refused',
-  })
+  @OptionalMember('With `cause`: the page of docs/runbooks to go on with.', { example: 'access-refused' })
   readonly runbook?: string;
 
-  @ApiProperty({
-    required: false,
-    format: 'date-time',
-    description: 'When the next attempt may be made, after one that failed or while the create-call budget is spent.',
-  })
+  @OptionalMember(
+    'When the next attempt may be made, after one that failed or while the create-call budget is spent.',
+    { format: 'date-time' },
+  )
   readonly retryAt?: string;
 }
 
 export class ChangedConfigurationDocument {
-  @ApiProperty({
-    required: false,
+  @OptionalMember('Since when changed files are refused; the configuration before them is in force.', {
     format: 'date-time',
-    description: 'Since when changed files are refused; the configuration before them is in force.',
   })
   readonly refusedSince?: string;
 
-  @ApiProperty({
-    required: false,
+  @OptionalMember('With `refusedSince`: how many faults the files have. The log names them.', {
     type: 'integer',
     format: 'int32',
     minimum: 1,
-    description: 'With `refusedSince`: how many faults the files have. The log names them.',
   })
   readonly faults?: number;
 
-  @ApiProperty({
-    required: false,
-    description: 'With `refusedSince`: the setting that the first fault is about; absent where none is to blame.',
+  @OptionalMember('With `refusedSince`: the setting that the first fault is about; absent where none is to blame.', {
     example: 'http.tls.certFile',
   })
   readonly firstFault?: string;
 
-  @ApiProperty({
-    required: false,
+  @OptionalMember('Settings that have changed and take effect with the next start of this replica.', {
     type: [String],
-    description: 'Settings that have changed and take effect with the next start of this replica.',
     example: ['http.port'],
   })
   readonly awaitingRestart?: readonly string[];
 
-  @ApiProperty({
-    required: false,
-    description:
-      'With `awaitingRestart`: what to do about it, in a sentence for people. The status page has the same words.',
-    example: 'nothing to do tonight: restart in office hours',
-  })
+  @OptionalMember(
+    'With `awaitingRestart`: what to do about it, in a sentence for people. The status page has the same words.',
+    { example: 'nothing to do tonight: restart in office hours' },
+  )
   readonly advice?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'With `advice`: the page of docs/runbooks to go on with.',
-    example: 'config-reload-failed',
-  })
+  @OptionalMember('With `advice`: the page of docs/runbooks to go on with.', { example: 'config-reload-failed' })
   readonly runbook?: string;
 }
 
 export class MerchantListDocument {
-  @ApiProperty({
-    description:
-      'The replica that answers: the name of its pod in Kubernetes, elsewhere its host name and the port of its API.',
-    example: 'broker-0',
-  })
+  @Member(
+    'The replica that answers: the name of its pod in Kubernetes, elsewhere its host name and the port of its API.',
+    { example: 'broker-0' },
+  )
   readonly replica: string;
 
-  @ApiProperty({
-    enum: [...storeConditions, 'unknown'],
-    description:
-      'Whether the store can be used, as this replica finds it: with one that is `silent` or `refuses` sessions are served from memory. `unknown` until it was asked once.',
-  })
+  @Member(
+    'Whether the store can be used, as this replica finds it: with one that is `silent` or `refuses` sessions are served from memory. `unknown` until it was asked once.',
+    { enum: [...storeConditions, 'unknown'] },
+  )
   readonly store: string;
 
-  @ApiProperty({
-    required: false,
-    description:
-      'With a store that is `silent` or `refuses`: what became of the connection, or the code of the refusal, as `/readyz` says it.',
-    example: 'NOPERM',
-  })
+  @OptionalMember(
+    'With a store that is `silent` or `refuses`: what became of the connection, or the code of the refusal, as `/readyz` says it.',
+    { example: 'NOPERM' },
+  )
   readonly storeReason?: string;
 
-  @ApiProperty({
-    required: false,
+  @OptionalMember('What became of changed files of the configuration, absent while they say what is in force.', {
     type: ChangedConfigurationDocument,
-    description: 'What became of changed files of the configuration, absent while they say what is in force.',
   })
   readonly configuration?: ChangedConfigurationDocument;
 
@@ -186,33 +148,21 @@ export class MerchantListDocument {
   readonly merchants: readonly MerchantDocument[];
 }
 
-export class ClientPublicJwkDocument {
-  @ApiProperty({ enum: ['EC'] })
-  readonly kty: string;
-
-  @ApiProperty({ enum: ['P-384'] })
-  readonly crv: string;
-
+export class ClientPublicJwkDocument extends PublicKeyDocument {
   @ApiProperty({ enum: ['enc'] })
   readonly use: string;
 
   @ApiProperty({ enum: ['ECDH-ES+A256KW'] })
   readonly alg: string;
-
-  @ApiProperty()
-  readonly x: string;
-
-  @ApiProperty()
-  readonly y: string;
 }
 
 export class ClientKeyDocument {
   @ApiProperty({ example: 'shop' })
   readonly merchant: string;
 
-  @ApiProperty({ type: ClientPublicJwkDocument, description: 'The public JWK to hand to the bank.' })
+  @Member('The public JWK to hand to the bank.', { type: ClientPublicJwkDocument })
   readonly jwk: ClientPublicJwkDocument;
 
-  @ApiProperty({ description: 'RFC 7638, SHA-256, base64url.' })
+  @Member('RFC 7638, SHA-256, base64url.')
   readonly thumbprint: string;
 }

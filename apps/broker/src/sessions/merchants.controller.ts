@@ -5,18 +5,16 @@ import { leadsElsewhere, told, type Told } from '#libs/causes';
 import { plusMs, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { type RecordedFailure, SessionReplica } from '#libs/session';
-import { Requires } from '../auth/access.js';
+import { Requires } from '../auth/access.guard.js';
 import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
-import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { MERCHANTS_PATH } from '../http/routes.js';
-import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import type { LastReading } from '../configuration/last-reading.js';
-import type { ThisReplica } from '../platform/platform.module.js';
-import { THIS_REPLICA } from '../platform/tokens.js';
+import { Problems } from '../docs/route-documents.js';
+import { ForMerchant, MERCHANTS_PATH } from '../http/merchant-route.js';
+import { ConfigurationInForce, type LastReading } from '../configuration/configuration-in-force.js';
+import { THIS_REPLICA, type ThisReplica } from '../platform/platform.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { restartAdvice } from '../renewal/restart-advice.js';
-import { type StoreCondition, StoreState } from '../renewal/store-state.js';
+import { type StoreCondition, StoreState } from '../renewal/store.js';
 import {
   ClientKeyDocument,
   type FailureDocument,
@@ -24,8 +22,6 @@ import {
   MerchantListDocument,
 } from './merchant-documents.js';
 
-@ApiTags('merchants')
-@ApiBearerAuth()
 @Controller(MERCHANTS_PATH)
 export class MerchantsController {
   constructor(
@@ -38,7 +34,9 @@ export class MerchantsController {
   ) {}
 
   @Get()
-  @Requires({ scope: 'caller' })
+  @Requires('any caller')
+  @ApiTags('merchants')
+  @ApiBearerAuth()
   @ApiOperation({
     summary: 'The merchants that you may read, and their state',
     description: 'In the order of the configuration, as the answering replica sees them, and without any secret.',
@@ -47,9 +45,7 @@ export class MerchantsController {
   @ApiResponse({ status: 200, type: MerchantListDocument, description: 'With their ids.' })
   @Problems(401, 503)
   listMerchants(@Req() request: FastifyRequest): MerchantListDocument {
-    const caller = callerOf(request);
-    if (caller === undefined) throw new BrokerError('unauthenticated');
-    const readable = this.policies.merchantsFor(caller, 'session:read');
+    const readable = this.policies.merchantsFor(callerOf(request), 'session:read');
     const { current, trouble } = this.store;
     return {
       replica: this.self.name,
@@ -61,15 +57,13 @@ export class MerchantsController {
   }
 
   @Get(':merchant/client-key')
-  @Requires({ scope: 'merchant', permission: 'session:read' })
-  @ApiOperation({
+  @ForMerchant('session:read', {
+    tag: 'merchants',
     summary: 'The public client key to hand to the bank',
     description: 'The first of `clientKeyFiles`, as a JSON Web Key, with its thumbprint for comparison.',
     operationId: 'getClientKey',
+    answer: { type: ClientKeyDocument, description: 'The newest key, without its private part.', headers: {} },
   })
-  @MerchantParameter()
-  @ApiResponse({ status: 200, type: ClientKeyDocument, description: 'The newest key, without its private part.' })
-  @Problems(401, 403, 404, 503)
   getClientKey(@Param('merchant') merchant: string): ClientKeyDocument {
     const key = this.merchants.connectionOf(merchant)?.clientKeys[0];
     if (key === undefined) throw new BrokerError('merchant_not_found');
@@ -80,7 +74,6 @@ export class MerchantsController {
   #describe(merchant: string): MerchantDocument {
     const session = this.replica.held.get(merchant);
     const failure = this.replica.failures.get(merchant);
-    const settings = this.merchants.settingsOf(merchant);
     const { result, reason } = this.replica.reader.verdict(merchant);
     // It is served, but any payment may find it dead.
     const isDisputed = result === 'fresh' && this.replica.hasForeignAuthorizer(merchant);
@@ -90,14 +83,12 @@ export class MerchantsController {
       reason: isDisputed ? 'foreign_authorizer' : reason,
       condition: this.replica.conditionOf(merchant),
       renewing: this.replica.isRenewing(merchant),
-      renewalBlocked: settings !== undefined && this.store.blocksRenewal,
-      ...(session === undefined
-        ? {}
-        : {
-            generation: session.generation,
-            expiresAt: toRfc3339(session.expiresAt),
-            renewAt: toRfc3339(session.renewAt),
-          }),
+      renewalBlocked: this.store.blocksRenewal,
+      ...(session && {
+        generation: session.generation,
+        expiresAt: toRfc3339(session.expiresAt),
+        renewAt: toRfc3339(session.renewAt),
+      }),
       ...(failure === undefined ? {} : { lastFailure: failureDocument(failure) }),
       ...this.#outlook(merchant),
     };

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asReads } from './requests-of-proxies.js';
+import { turnIntoRead } from './fresh-reads.js';
 
 const PATH = '/v1/merchants/shop/session/headers/ext_authz';
 
@@ -11,14 +11,10 @@ interface Seen {
 
 /** What is passed on of a request, and whether its connection is kept. */
 function handedOn(method: string, url: string, headers: Record<string, string> = {}): Seen {
-  let seen: Seen | undefined;
-  const asked = asReads((request, { shouldKeepAlive }) => {
-    seen = { method: request.method, url: request.url, isKept: shouldKeepAlive };
-    return false;
-  });
-  asked({ method, url, headers } as unknown as IncomingMessage, { shouldKeepAlive: true } as ServerResponse);
-  if (seen === undefined) throw new Error('nothing was handed on');
-  return seen;
+  const request = { method, url, headers } as unknown as IncomingMessage;
+  const response = { shouldKeepAlive: true } as ServerResponse;
+  turnIntoRead(request, response);
+  return { method: request.method, url: request.url, isKept: response.shouldKeepAlive };
 }
 
 describe('a request of Envoy for the headers of a session', () => {

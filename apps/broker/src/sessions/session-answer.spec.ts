@@ -1,7 +1,7 @@
 import type { SessionLeft } from '#libs/session';
 import { aSession } from '#libs/testing';
 import { etagOf, type FoundSession, headersAnswer, sessionAnswer } from './session-answer.js';
-import { sessionDocument } from './session-document.js';
+import { sessionDocument } from './session-documents.js';
 
 const found = (overrides: Partial<FoundSession> = {}): FoundSession => ({
   kind: 'session',

@@ -1,5 +1,15 @@
 import type { Session, SessionLeft } from '#libs/session';
-import { sessionJson } from './session-document.js';
+import { madeOnce, sessionJson } from './session-documents.js';
+
+/** Whether `If-None-Match` names the tag, by weak comparison (RFC 9110 section 13.1.2). */
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag) return true;
+  return ifNoneMatch.split(',').some((candidate) => {
+    const tag = candidate.trim();
+    return tag === '*' || tag === etag || tag === `W/${etag}`;
+  });
+}
 
 /** `unchanged`: the caller already holds it. */
 export interface FoundSession {
@@ -29,43 +39,30 @@ export function etagOf(generation: number): string {
   return `"${generation}"`;
 }
 
-interface MadeAnswers {
-  readonly body: string;
-  readonly answers: Partial<Record<FoundSession['kind'], SessionAnswer>>;
+/** Only this caller may keep the session, until it is renewed. */
+function headersToKeep({ generation }: Session, { renewInMs }: SessionLeft): SessionAnswer['headers'] {
+  return { etag: etagOf(generation), 'cache-control': `private, max-age=${Math.floor(renewInMs / 1_000)}` };
 }
 
-const made = new WeakMap<Session, MadeAnswers>();
-
-/**
- * The single form of an answer with a session, however the request arrived. Only this caller may keep the session,
- * until it is renewed. Made once for each form of its body: sessions are read thousands of times.
- */
-export function sessionAnswer(found: FoundSession, left: SessionLeft): SessionAnswer {
-  const { kind, session, waitedFor } = found;
+const wholeAnswer = madeOnce((session, left): SessionAnswer => {
   const body = sessionJson(session, left);
-  const maxAge = Math.floor(left.renewInMs / 1_000);
-  if (waitedFor !== undefined) return answerOf(found, maxAge, body);
-  let last = made.get(session);
-  if (last?.body !== body) {
-    last = { body, answers: {} };
-    made.set(session, last);
-  }
-  return (last.answers[kind] ??= answerOf(found, maxAge, body));
+  const ofBody = { 'content-type': SESSION_CONTENT_TYPE, 'content-length': Buffer.byteLength(body) };
+  return { status: 200, headers: { ...headersToKeep(session, left), ...ofBody }, body };
+});
+
+const unchangedAnswer = madeOnce((session, left): SessionAnswer => ({
+  status: 304,
+  headers: headersToKeep(session, left),
+}));
+
+/** The single form of an answer with a session, however the request arrived. */
+export function sessionAnswer({ kind, session, waitedFor }: FoundSession, left: SessionLeft): SessionAnswer {
+  const answer = kind === 'unchanged' ? unchangedAnswer(session, left) : wholeAnswer(session, left);
+  if (waitedFor === undefined) return answer;
+  return { ...answer, headers: { ...answer.headers, 'preference-applied': `wait=${waitedFor}` } };
 }
 
-function answerOf({ kind, session, waitedFor }: FoundSession, maxAge: number, body: string): SessionAnswer {
-  const headers: Record<string, string | number> = {
-    etag: etagOf(session.generation),
-    'cache-control': `private, max-age=${maxAge}`,
-  };
-  if (waitedFor !== undefined) headers['preference-applied'] = `wait=${waitedFor}`;
-  if (kind === 'unchanged') return { status: 304, headers };
-  headers['content-type'] = SESSION_CONTENT_TYPE;
-  headers['content-length'] = Buffer.byteLength(body);
-  return { status: 200, headers, body };
-}
-
-const madeForProxies = new WeakMap<Session, Partial<Record<ProxyStatus, SessionAnswer>>>();
+const madeForProxies = new WeakMap<Session, Readonly<Record<ProxyStatus, SessionAnswer>>>();
 
 /**
  * The session as the headers that the gateway expects, for a proxy that puts them on the request it forwards. All are
@@ -74,20 +71,16 @@ const madeForProxies = new WeakMap<Session, Partial<Record<ProxyStatus, SessionA
 export function headersAnswer(session: Session, status: ProxyStatus): SessionAnswer {
   let answers = madeForProxies.get(session);
   if (answers === undefined) {
-    answers = {};
+    const { generation, deviceId, refreshToken } = session;
+    const headers = {
+      'x-api_version': GATEWAY_API_VERSION,
+      'x-device_id': deviceId,
+      ...(refreshToken === undefined ? {} : { 'x-refresh_token': refreshToken }),
+      etag: etagOf(generation),
+      'cache-control': 'no-store',
+    };
+    answers = { 204: { status: 204, headers }, 200: { status: 200, headers: { ...headers, 'content-length': 0 } } };
     madeForProxies.set(session, answers);
   }
-  return (answers[status] ??= proxyAnswerOf(session, status));
-}
-
-function proxyAnswerOf({ generation, deviceId, refreshToken }: Session, status: ProxyStatus): SessionAnswer {
-  const headers = {
-    'x-api_version': GATEWAY_API_VERSION,
-    'x-device_id': deviceId,
-    ...(refreshToken === undefined ? {} : { 'x-refresh_token': refreshToken }),
-    etag: etagOf(generation),
-    'cache-control': 'no-store',
-    ...(status === 200 ? { 'content-length': 0 } : {}),
-  };
-  return { status, headers };
+  return answers[status];
 }
