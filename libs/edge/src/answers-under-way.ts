@@ -11,13 +11,21 @@ export function noteAnswer(request: IncomingMessage, response: ServerResponse): 
 
 /** Whether an answer has begun but not ended: anything else written would be read as part of it. */
 export function isAnswerUnderWay(socket: Socket): boolean {
-  return answerUnderWay(socket) !== undefined;
+  const response = answers.get(socket);
+  return response?.headersSent === true && !response.writableFinished;
 }
 
-/** Ends a connection after what has been written of its answer, if one is under way. @returns whether one was */
+/**
+ * Ends a connection at what is no HTTP behind an answer, or behind a whole request: what has been written of its answer
+ * goes out, and one that has not begun is awaited. @returns whether there is one
+ */
 export function endBehindAnswer(socket: Socket): boolean {
-  const response = answerUnderWay(socket);
-  if (response === undefined) return false;
+  const response = answers.get(socket);
+  if (response === undefined || response.writableFinished) return false;
+  if (!response.headersSent) {
+    if (response.req.complete) response.shouldKeepAlive = false;
+    return response.req.complete;
+  }
   // Output of this turn of the event loop is corked until the end of the turn: since Node.js 26 in the response, of
   // which the socket knows nothing.
   while (response.writableCorked > 0) response.uncork();
@@ -31,9 +39,4 @@ export function endBehindAnswer(socket: Socket): boolean {
 export function requestUnderWay(socket: Socket): IncomingMessage | undefined {
   const response = answers.get(socket);
   return response?.writableFinished === false ? response.req : undefined;
-}
-
-function answerUnderWay(socket: Socket): ServerResponse | undefined {
-  const response = answers.get(socket);
-  return response?.headersSent === true && !response.writableFinished ? response : undefined;
 }
