@@ -1,4 +1,5 @@
 import { isIP, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { nextTurn } from '#libs/clock';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 
@@ -83,9 +84,10 @@ function readAnswersRightly(socket: Socket): void {
   };
   socket.write = (...chunk: readonly unknown[]): boolean => {
     if (typeof chunk[0] === 'string' && REQUEST.test(chunk[0])) {
-      isAwaited = isOfThisTurn = true;
+      isAwaited = true;
+      isOfThisTurn = socket instanceof TLSSocket;
       skippedBytes = 0;
-      void nextTurn().then(settle);
+      if (isOfThisTurn) void nextTurn().then(settle);
     }
     return write(...chunk);
   };
