@@ -1,12 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '#libs/clock';
-import { noteAnswer } from './answers-under-way.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const END_OF_HEAD = '\r\n\r\n';
 const MAX_IN_ADVANCE_BYTES = 16_384;
+
+const readers = new WeakMap<Socket, OneRequestAtATime>();
+
+/** @returns what reads a connection of a server that is guarded, once nothing but HTTP comes from it */
+export function readerOf(socket: Socket): OneRequestAtATime | undefined {
+  return readers.get(socket);
+}
+
+interface ReaderParts {
+  readonly clock: Clock;
+  readonly onRequest: () => void;
+  /** The connection ends with its answer, because too much was sent in advance. */
+  readonly onPipelined: () => void;
+}
 
 /**
  * Reads one connection of a server request by request: the next one is handled once the previous one has been answered,
@@ -15,22 +28,19 @@ const MAX_IN_ADVANCE_BYTES = 16_384;
  * advance than any common one does loses its connection with the answer (RFC 9112 section 9.3.2 lets it try again).
  */
 export class OneRequestAtATime {
+  /** The connection ends with the answer under way, or with the next one. */
+  isLast = false;
   readonly #socket: Socket;
   readonly #parse: (octets: Buffer) => void;
-  readonly #clock: Clock;
-  readonly #onPipelined: () => void;
-  #request: IncomingMessage | undefined;
+  readonly #parts: ReaderParts;
   #response: ServerResponse | undefined;
   /** The head of the next request was in one piece with the end of the body of this one. */
   #next: (() => void) | undefined;
   #holds = false;
-  #ends = false;
 
-  /** @param onPipelined called if the connection ends with its answer because too much was sent in advance */
-  constructor(socket: Socket, { clock, onPipelined }: { clock: Clock; onPipelined: () => void }) {
+  constructor(socket: Socket, parts: ReaderParts) {
     this.#socket = socket;
-    this.#clock = clock;
-    this.#onPipelined = onPipelined;
+    this.#parts = parts;
     // The server's own listener feeds its parser; it now gets a request at a time instead of all that has arrived.
     const [parse] = socket.listeners('data') as ((octets: Buffer) => void)[];
     if (parse === undefined) throw new Error('the server does not read its connections by events');
@@ -38,11 +48,17 @@ export class OneRequestAtATime {
     socket.removeListener('data', parse);
     // Node.js takes the connection away from the parser as soon as anybody else listens.
     socket.on('data', (octets: Buffer) => this.#read(octets));
+    readers.set(socket, this);
   }
 
   /** Whether somebody still works on an answer: one that is complete and only waits to be read is nobody's work. */
   get isAnswering(): boolean {
     return this.#response !== undefined && !this.#response.writableEnded;
+  }
+
+  /** The request that is handled, until its answer has been written. */
+  get request(): IncomingMessage | undefined {
+    return this.#response?.writableFinished === false ? this.#response.req : undefined;
   }
 
   handle(request: IncomingMessage, response: ServerResponse, handler: Handler): void {
@@ -52,18 +68,36 @@ export class OneRequestAtATime {
       else this.#socket.destroy();
       return;
     }
-    this.#request = request;
     this.#response = response;
-    noteAnswer(request, response);
+    this.#parts.onRequest();
+    if (this.isLast) response.shouldKeepAlive = false;
     response.on('close', this.#answered);
     handler(request, response);
   }
 
+  /**
+   * Ends the connection at what is no HTTP behind an answer, or behind a whole request: what has been written of its
+   * answer goes out, and one that has not begun is awaited. @returns whether there is one
+   */
+  endBehindAnswer(): boolean {
+    const response = this.#response;
+    if (response === undefined || response.writableFinished) return false;
+    if (!response.headersSent) {
+      if (response.req.complete) response.shouldKeepAlive = false;
+      return response.req.complete;
+    }
+    // Output of this turn of the event loop is corked until the end of the turn: since Node.js 26 in the response, of
+    // which the socket knows nothing.
+    while (response.writableCorked > 0) response.uncork();
+    this.#socket.destroySoon();
+    return true;
+  }
+
   readonly #answered = (): void => {
     this.#response = undefined;
-    if (this.#ends) return void this.#socket.destroySoon();
+    if (this.isLast) return void this.#socket.destroySoon();
     // Not at once: the other connections get their turn between two requests of this one.
-    if (this.#holds || this.#next !== undefined) this.#clock.schedule(0, this.#goOn);
+    if (this.#holds || this.#next !== undefined) this.#parts.clock.schedule(0, this.#goOn);
   };
 
   readonly #goOn = (): void => {
@@ -81,8 +115,8 @@ export class OneRequestAtATime {
     for (let at = 0; at < octets.length;) {
       // An answer that ends the connection has been written, to this request or to input that is not HTTP: nothing
       // after it counts.
-      if (socket.destroyed || socket.writableEnded || this.#ends) return;
-      if (this.#response !== undefined && (this.#request?.complete === true || this.#next !== undefined)) {
+      if (socket.destroyed || socket.writableEnded) return;
+      if (this.#response !== undefined && (this.#response.req.complete || this.#next !== undefined)) {
         return this.#hold(octets.subarray(at), this.#response);
       }
       // Paused by the server itself, it is resumed by the server.
@@ -96,9 +130,9 @@ export class OneRequestAtATime {
   #hold(rest: Buffer, response: ServerResponse): void {
     this.#socket.pause();
     if (rest.length > MAX_IN_ADVANCE_BYTES) {
-      this.#ends = true;
+      this.isLast = true;
       response.shouldKeepAlive = false;
-      this.#onPipelined();
+      this.#parts.onPipelined();
       return;
     }
     this.#holds = true;

@@ -6,16 +6,7 @@ import type { HttpTls } from '#libs/configuration';
 import type { Authenticator } from '../auth/authenticator.service.js';
 import { callerOf, setCaller } from '../auth/caller.js';
 import { DOCS_PATH, isDocumentation } from '../docs/documentation-paths.js';
-import {
-  answerClientError,
-  edgeHeaders,
-  isEnding,
-  Places,
-  requestIdOf,
-  tlsOptions,
-  wantBody,
-  watchConnections,
-} from '#libs/edge';
+import { answerClientError, edgeHeaders, Places, requestIdOf, tlsOptions, wantBody } from '#libs/edge';
 import { boundBody, passOverEmptyBody } from './route-body.js';
 import { answerRouterError } from './router-error.js';
 import { pathOf, type RouteMethods } from './route-methods.js';
@@ -80,13 +71,8 @@ function createHttpServer(tls: HttpTls | undefined, handler: Handler): Server {
     connectionsCheckingInterval: CHECK_EVERY_MS,
   };
   const server = tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...tlsOptions(tls) });
-  watchConnections(server);
-  return server.on('request', endAfterAnswer).on('request', handler);
+  return server.on('request', handler);
 }
-
-const endAfterAnswer: Handler = (request, response) => {
-  if (isEnding(request.socket)) response.shouldKeepAlive = false;
-};
 
 /** Tries `early` first; what it does not answer goes through the framework. */
 export function answerFirst(server: Server, early: EarlyAnswer): void {
