@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { BrokerError, type ErrorCode } from '#libs/errors';
-import { endBehindAnswer, requestUnderWay } from './answers-under-way.js';
-import { edgeHeaders, requestIdOf } from './edge-headers.js';
+import { TLSSocket } from 'node:tls';
+import { edgeHeaders, requestIdOf, STRICT_TRANSPORT } from './edge-headers.js';
+import { readerOf } from './one-request-at-a-time.js';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
-import { isByTls, STRICT_TRANSPORT } from './strict-transport.js';
 
 const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
@@ -51,8 +51,9 @@ function refusalOf({ code = '', rawPacket }: ParserError): BrokerError {
  * begun, nothing more is written: what has been written goes out, and the connection ends.
  */
 export function answerRaw(socket: Socket, error: BrokerError, more?: MoreMembers): void {
-  if (endBehindAnswer(socket)) return;
-  const request = requestUnderWay(socket);
+  const reader = readerOf(socket);
+  if (reader?.endBehindAnswer() === true) return;
+  const request = reader?.request;
   const problem = problemOf(error, request === undefined ? randomUUID() : requestIdOf(request));
   const body = JSON.stringify({ ...problem, ...more?.(error, problem.requestId) });
   const head = [
@@ -60,7 +61,7 @@ export function answerRaw(socket: Socket, error: BrokerError, more?: MoreMembers
     `content-type: ${PROBLEM_CONTENT_TYPE}`,
     `content-length: ${Buffer.byteLength(body)}`,
     ...Object.entries(edgeHeaders(problem.requestId)).map(([name, value]) => `${name}: ${value}`),
-    ...(isByTls(socket) ? [`strict-transport-security: ${STRICT_TRANSPORT}`] : []),
+    ...(socket instanceof TLSSocket ? [`strict-transport-security: ${STRICT_TRANSPORT}`] : []),
     'cache-control: no-store',
     'connection: close',
   ];

@@ -143,6 +143,15 @@ describe('what is no HTTP, behind a request', () => {
     expect(answered).toContain('"requestId":"order-7"');
   });
 
+  it('ends the connection, once a whole request before it has been answered', async () => {
+    const port = await portOf((request, response) => {
+      request.resume().on('end', () => setImmediate(() => response.end('{}')));
+    });
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n';
+    const answer = await received(port, `${head}{}${GARBAGE}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*connection: close[^]*\{\}$/i);
+  });
+
   it('answers under an id of its own where there is no request', async () => {
     expect(await received(await portOf(() => undefined), GARBAGE)).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/m);
   });

@@ -1,22 +1,119 @@
-import type { Server } from 'node:http';
-import { type BoundParts, boundConnections } from './bounded-connections.js';
-import { refuseOtherHosts } from './known-hosts.js';
-import { refuseImproperRequests } from './proper-requests.js';
-import { demandTls } from './strict-transport.js';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as TlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Clock } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
+import { answerRaw } from './client-error.js';
+import { type BoundParts, Connections } from './connections.js';
+import { STRICT_TRANSPORT } from './edge-headers.js';
+import { isKnownHost } from './known-hosts.js';
+import { type Handler, readerOf } from './one-request-at-a-time.js';
+import { answerProblem } from './problem.js';
 
 interface GuardParts extends BoundParts {
   /** Further names that the server answers for, read with every request; absent: it answers for any name. */
   readonly hosts?: (() => readonly string[]) | undefined;
 }
 
+/** By then every request that was under way has been answered: the remaining connections never sent one. */
+const MAX_DRAIN_MS = 2_000;
+
+const guarded = new WeakMap<Server, Connections>();
+/** Requests whose client sends its body only when told to, and whether their connection may be reused after that. */
+const unsentBodies = new WeakMap<IncomingMessage, boolean>();
+
 /**
- * Wraps a server in the checks that apply to every request: its host name, its form, and how much of the server its
- * connection may use. In this order, since each wraps the previous ones. To be called once all request handlers are
- * registered, before the server listens.
+ * Puts in front of the handlers of a server what applies to every request: how much of the server its connection may
+ * use, its form, and its host name. Refuses with a problem document what a Node.js server refuses with a bare status, or
+ * lets pass: no `Host` or several (RFC 9112 section 3.2), an unknown expectation (RFC 9110 section 10.1.1), and CONNECT.
+ * A client that asks whether to send its body is answered by `wantBody`, unless the server listens to `checkContinue`.
+ * To be called once all handlers are registered, before the server listens; it must have been created with
+ * `requireHostHeader: false`, since the check is here.
  */
 export function guardServer(server: Server, { hosts, ...parts }: GuardParts): void {
-  if (hosts !== undefined) refuseOtherHosts(server, hosts);
-  refuseImproperRequests(server);
-  boundConnections(server, parts);
-  demandTls(server);
+  guarded.set(server, new Connections(server, parts));
+  const guard = (event: 'request' | 'checkContinue' | 'checkExpectation', handler: Handler): void => {
+    const judge: Handler = (request, response) => {
+      const refusal = refusalOf(request, hosts);
+      if (refusal === undefined) handler(request, response);
+      else answerProblem(request, response, refusal);
+    };
+    server.removeAllListeners(event).on(event, (request: IncomingMessage, response: ServerResponse) => {
+      if (server instanceof TlsServer) response.setHeader('strict-transport-security', STRICT_TRANSPORT);
+      readerOf(request.socket)?.handle(request, response, judge);
+    });
+  };
+  const handle = handlersOf(server, 'request');
+  const holdBody: Handler = (request, response) => {
+    unsentBodies.set(request, response.shouldKeepAlive);
+    // Until the body is wanted, the connection ends with the answer: nobody knows whether what comes next is the body.
+    response.shouldKeepAlive = false;
+    handle(request, response);
+  };
+  guard('checkContinue', server.listenerCount('checkContinue') > 0 ? handlersOf(server, 'checkContinue') : holdBody);
+  guard('request', handle);
+  guard('checkExpectation', (request, response) => {
+    answerProblem(request, response, new BrokerError('expectation_failed'));
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // The runtime has removed its own listener: otherwise a client that disconnects would end the process.
+    socket.on('error', () => socket.destroy());
+    answerRaw(socket, new BrokerError('method_not_implemented'));
+  });
+}
+
+/** Tells the client to send the body that it holds back, now that it is known to be wanted. */
+export function wantBody(request: IncomingMessage, response: ServerResponse): void {
+  const mayStay = unsentBodies.get(request);
+  if (mayStay === undefined) return;
+  unsentBodies.delete(request);
+  response.shouldKeepAlive = mayStay && readerOf(request.socket)?.isLast !== true;
+  response.writeContinue();
+}
+
+/** Ends every connection of a guarded server that exists now: idle ones at once, the others with their next answer. */
+export function endConnections(server: Server): void {
+  guarded.get(server)?.end();
+}
+
+/**
+ * Closes a guarded server within a bounded time. One whose client never finishes a request, or a handshake, would
+ * otherwise keep the process alive for as long as its client likes.
+ */
+export async function drain(
+  server: Server,
+  { close, clock }: { close: () => Promise<void>; clock: Clock },
+): Promise<void> {
+  const cut = clock.schedule(MAX_DRAIN_MS, () => guarded.get(server)?.cut());
+  const closed = close();
+  endConnections(server);
+  await closed.finally(() => cut.cancel());
+}
+
+function handlersOf(server: Server, event: string): Handler {
+  const handlers = server.listeners(event) as Handler[];
+  return (request, response) => {
+    for (const handler of handlers) handler.call(server, request, response);
+  };
+}
+
+function refusalOf(request: IncomingMessage, ours: GuardParts['hosts']): BrokerError | undefined {
+  const hosts = hostsIn(request.rawHeaders);
+  if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) {
+    const publicDetail = hosts === 0 ? 'the request has no Host' : 'the request has several Host headers';
+    return new BrokerError('invalid_request', { publicDetail });
+  }
+  if (ours === undefined || isKnownHost(request, ours())) return undefined;
+  const publicDetail = 'Host is neither localhost, nor an address, nor one of the hosts of the configuration';
+  return new BrokerError('misdirected_request', { publicDetail });
+}
+
+/** Every request passes through here, so names of any other length are skipped. */
+function hostsIn(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
 }

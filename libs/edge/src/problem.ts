@@ -1,4 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type BrokerError, type ErrorCode, errorCodes, type UnavailableReason, unavailableReasons } from '#libs/errors';
+import { edgeHeaders, requestIdOf } from './edge-headers.js';
 
 /**
  * Problem details (RFC 9457) with our own members: `code`, which is stable, `requestId`, and why there is no session;
@@ -40,4 +42,20 @@ export function problemOf(error: BrokerError, requestId: string, cause = error.p
 
 function ownDetail({ publicDetail, entry }: BrokerError): string | undefined {
   return entry.fault === 'caller' ? publicDetail : undefined;
+}
+
+/** Refuses a request before any handler, with a problem document, and ends its connection. */
+export function answerProblem(request: IncomingMessage, response: ServerResponse, error: BrokerError): void {
+  const requestId = requestIdOf(request);
+  const problem = problemOf(error, requestId);
+  const body = JSON.stringify(problem);
+  response.writeHead(problem.status, {
+    ...edgeHeaders(requestId),
+    'content-type': PROBLEM_CONTENT_TYPE,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    // Does not wait for a body that nobody wants.
+    connection: 'close',
+  });
+  response.end(body);
 }

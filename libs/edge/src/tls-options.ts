@@ -20,3 +20,9 @@ export function tlsOptions({ cert, key, clientCa }: HttpTls): ServerOptions {
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
 }
+
+/** Whether there is TLS, and whether client certificates are requested: this is decided when a port is opened. */
+export function tlsShape(tls: Pick<HttpTls, 'clientCa'> | undefined): 'plain' | 'tls' | 'mutual' {
+  if (tls === undefined) return 'plain';
+  return tls.clientCa === undefined ? 'tls' : 'mutual';
+}

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { nextTurn } from '#libs/clock';
 import { FakeClock, LoopbackServer, TestAuthority } from '#libs/testing';
 import { OutboundConnections } from './outbound-connections.js';
 
@@ -35,6 +36,12 @@ describe('connections to others', () => {
     return [given.statusCode, await given.body.text()];
   };
 
+  const serve = (answering: (request: IncomingMessage) => unknown): Promise<LoopbackServer> => {
+    const listener = (request: IncomingMessage): void => void answering(request);
+    if (scheme === 'http') return LoopbackServer.http(listener);
+    return LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), listener);
+  };
+
   /** Sends these octets as they are in place of an answer, once a request has arrived. */
   const sayAtOnce = (octets: string) => (request: IncomingMessage) =>
     void text(request).then(() => request.socket.write(octets, 'latin1'));
@@ -51,11 +58,22 @@ describe('connections to others', () => {
     ['http', SEVERAL, 503],
   ])('over %s take what follows %j as the answer, %d, and stay', async (over, interim, status) => {
     scheme = over;
-    const listener = sayAtOnce(interim + answer(status));
-    server = await (over === 'http'
-      ? LoopbackServer.http(listener)
-      : LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), listener));
+    server = await serve(sayAtOnce(interim + answer(status)));
     for (let number = 0; number < 3; number += 1) expect(await post('shop')).toEqual([status, CONTINUE]);
+    expect(server.connections).toBe(1);
+  });
+
+  it.each(['http', 'https'])('over %s take an answer that comes octet by octet', async (over) => {
+    scheme = over;
+    server = await serve(async (request) => {
+      await text(request);
+      request.socket.setNoDelay(true);
+      for (const octet of SEVERAL + answer(200)) {
+        request.socket.write(octet);
+        await nextTurn();
+      }
+    });
+    for (let number = 0; number < 2; number += 1) expect(await post('shop')).toEqual([200, CONTINUE]);
     expect(server.connections).toBe(1);
   });
 
@@ -63,6 +81,24 @@ describe('connections to others', () => {
     server = await LoopbackServer.http(sayAtOnce(interim.repeat(1_000) + answer(200)));
     await expect(post('shop')).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
     await server.idle();
+  });
+
+  it.each([
+    ['what may have another end to somebody else', 'HTTP/1.1 100 Continue\r\nx: 1\rHTTP/1.1 200 A\r\n\r\n'],
+    ['what has begun as one, without end', `HTTP/1.1 103 ${'a'.repeat(20_000)}`],
+    ['a change of protocols', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
+  ])('do not pass over %s', async (_what, octets) => {
+    server = await serve(sayAtOnce(octets + answer(200)));
+    await expect(post('shop')).rejects.toThrow();
+    await server.idle();
+  });
+
+  it('over https are not used again when the answer came before the body had been sent', async () => {
+    scheme = 'https';
+    server = await serve((request) => request.socket.pause().write(answer(200)));
+    expect(await post('shop', Buffer.alloc(16_000_000))).toEqual([200, CONTINUE]);
+    expect(await post('shop')).toEqual([200, CONTINUE]);
+    expect(server.connections).toBe(2);
   });
 
   const begun = new PassThrough();

@@ -1,11 +1,9 @@
 import { isIP, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { nextTurn } from '#libs/clock';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 
 type Connect = buildConnector.connector;
-
-/** So many answers may only put off the one that counts. A gateway that works on a payment may say so now and then. */
-const MAX_INTERIM = 32;
 
 /**
  * A pool as undici makes it, except for what undici gets wrong. It takes the server name of a proxy from its URL,
@@ -18,56 +16,79 @@ export function pool(origin: URL | string, options: object): Dispatcher {
   const given = typeof connect === 'function' ? connect : buildConnector(connect);
   const named: Connect = ({ servername, ...target }, callback) => {
     const isNamed = servername !== undefined && isIP(target.hostname) === 0;
-    given({ ...target, ...(isNamed ? { servername } : {}) }, callback);
+    given({ ...target, ...(isNamed ? { servername } : {}) }, (...made) => {
+      if (made[0] === null) readAnswersRightly(made[1]);
+      callback(...made);
+    });
   };
-  return new Pool(origin, { ...options, connect: named }).on('connect', (_origin, targets) => {
-    const client = targets.at(-1);
-    if (client !== undefined && !readAnswersRightly(client)) {
-      void client.destroy(new TypeError('undici no longer reads answers as it did'));
-    }
-  });
+  return new Pool(origin, { ...options, connect: named });
 }
 
-/** What is used of undici's parser. */
-interface AnswerParser {
-  /** Of the answer that is being read; 0 between two of them. */
-  readonly statusCode: number | null;
-  /** Whether the connection may carry another request after this answer. */
-  shouldKeepAlive: boolean;
-  onHeadersComplete(status: number, ...rest: readonly boolean[]): number;
-}
+/** A gateway that works on a payment may say so now and then, but not put off the answer for as long as it likes. */
+const MAX_INTERIM_BYTES = 16_384;
+const INTERIM_START = 'HTTP/1.1 1';
+/** Only what no parser reads otherwise. 101 is an answer. */
+const INTERIM = /^HTTP\/1\.1 1(?!01)\d\d(?: [^\r\n]*)?\r\n(?:[\w!#$%&'*+.^`|~-]+:[^\r\n]*\r\n)*\r\n$/;
+const REQUEST = /^[A-Z]+ \S+ HTTP\/1\.1\r\n/;
+const NOTHING = Buffer.alloc(0);
+const LAST_ANSWER = Buffer.from('connection: close\r\n');
 
 /**
  * Before the answer, any number of others may come unasked, and are skipped (RFC 9110 section 15.2). undici skips all
- * but 100, at which it ends the connection: the answer is lost, whatever has been carried out. So its parser is told of
- * a 102 instead, and of a 100 when they do not end. It also keeps a connection whose request was not sent to its end
- * when the answer came: the other end reads the next request as the rest of this one. undici has no hook for either,
- * and only its parser knows where an answer begins.
- * @returns false, before anything is sent, when the parser is not as it was
+ * but 100, at which it ends the connection: the answer is lost, whatever has been carried out. So it is shown none of
+ * them. It also keeps a connection whose request was not sent to its end when the answer came: the other end reads the
+ * next request as the rest of this one. So it is told that such an answer is the last.
+ *
+ * undici reads with `read` and begins a request by writing its head, as a text, once the previous answer has ended:
+ * what is read next begins the answer.
  */
-function readAnswersRightly(client: Dispatcher): boolean {
-  const socket = hidden(client, 'socket') as Socket | undefined;
-  const parser = hidden(socket, 'parser') as AnswerParser | undefined;
-  if (socket === undefined || typeof parser?.onHeadersComplete !== 'function') return false;
-  const read = parser.onHeadersComplete.bind(parser);
-  const giveUpIfUnsent = (): void => {
-    if (socket.writableLength === 0) return;
-    parser.shouldKeepAlive = false;
-    if (!parser.statusCode) socket.destroy();
-  };
-  let interim = 0;
-  parser.onHeadersComplete = (status, ...rest) => {
-    interim = status < 200 ? interim + 1 : 0;
-    // TLS says in the next turn what has been sent in this one. undici begins no request before.
-    if (interim === 0 && socket.writableLength > 0) void nextTurn().then(giveUpIfUnsent);
-    return read(interim > MAX_INTERIM ? 100 : status === 100 ? 102 : status, ...rest);
-  };
-  return true;
-}
+function readAnswersRightly(socket: Socket): void {
+  const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+  const write = socket.write.bind(socket) as (...chunk: readonly unknown[]) => boolean;
+  let isAwaited = false;
+  let isOfThisTurn = false;
+  let begun: Buffer = NOTHING;
+  let skippedBytes = 0;
 
-/** What undici keeps under a symbol of that name. */
-function hidden(owner: object | undefined, name: string): unknown {
-  if (owner === undefined) return undefined;
-  const symbol = Object.getOwnPropertySymbols(owner).find(({ description }) => description === name);
-  return symbol === undefined ? undefined : (owner as Readonly<Record<symbol, unknown>>)[symbol];
+  const settle = (): void => {
+    isOfThisTurn = false;
+    if (!isAwaited && socket.writableLength > 0) socket.destroy();
+  };
+  /** @returns undefined until there is enough of it */
+  const answer = (): Buffer | undefined => {
+    while (INTERIM_START.startsWith(begun.toString('latin1', 0, INTERIM_START.length))) {
+      const length = begun.indexOf('\r\n\r\n') + 4;
+      if (length < 4) return undefined;
+      if (!INTERIM.test(begun.toString('latin1', 0, length))) break;
+      skippedBytes += length;
+      begun = begun.subarray(length);
+    }
+    // TLS says in the next turn what has been sent in this one.
+    if (socket.writableLength === 0 || isOfThisTurn) return begun;
+    const line = begun.indexOf('\r\n') + 2;
+    if (line < 2) return undefined;
+    return Buffer.concat([begun.subarray(0, line), LAST_ANSWER, begun.subarray(line)]);
+  };
+  socket.read = (size?: number): Buffer | null => {
+    if (!isAwaited || size !== undefined) return read(size);
+    for (let octets = read(); octets !== null; octets = read()) {
+      begun = begun.length === 0 ? octets : Buffer.concat([begun, octets]);
+      const found = answer();
+      if (skippedBytes + (found === undefined ? begun.length : 0) > MAX_INTERIM_BYTES) return socket.destroy() && null;
+      if (found === undefined) continue;
+      isAwaited = false;
+      begun = NOTHING;
+      return found;
+    }
+    return null;
+  };
+  socket.write = (...chunk: readonly unknown[]): boolean => {
+    if (typeof chunk[0] === 'string' && REQUEST.test(chunk[0])) {
+      isAwaited = true;
+      isOfThisTurn = socket instanceof TLSSocket;
+      skippedBytes = 0;
+      if (isOfThisTurn) void nextTurn().then(settle);
+    }
+    return write(...chunk);
+  };
 }

@@ -52,8 +52,8 @@ export function createAuditLog({ destination, clock, onFailure }: AuditLogOption
   return {
     append: (record) => {
       sequence += 1;
-      const head = { stream: 'audit', version: SCHEMA_VERSION, sequence, time: toRfc3339(clock.now()) };
-      target.write(`${JSON.stringify({ ...head, ...record })}\n`);
+      const time = toRfc3339(clock.now());
+      target.write(`${JSON.stringify({ stream: 'audit', version: SCHEMA_VERSION, sequence, time, ...record })}\n`);
     },
   };
 }

@@ -3,16 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest, preParsingAsyncHookHandler } from 'fastify';
 import type { HttpTls } from '#libs/configuration';
-import {
-  answerClientError,
-  edgeHeaders,
-  isEnding,
-  Places,
-  requestIdOf,
-  tlsOptions,
-  wantBody,
-  watchConnections,
-} from '#libs/edge';
+import { answerClientError, edgeHeaders, Places, requestIdOf, tlsOptions, wantBody } from '#libs/edge';
 import type { RequestSpan, Telemetry } from '#libs/telemetry';
 import type { Authenticator } from '../auth/authenticator.service.js';
 import { DOCS_PATH } from '../docs/api-decorators.js';
@@ -69,13 +60,8 @@ function createHttpServer(tls: HttpTls | undefined, handler: Handler): Server {
     connectionsCheckingInterval: CHECK_EVERY_MS,
   };
   const server = tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...tlsOptions(tls) });
-  watchConnections(server);
-  return server.on('request', endAfterAnswer).on('request', handler);
+  return server.on('request', handler);
 }
-
-const endAfterAnswer: Handler = (request, response) => {
-  if (isEnding(request.socket)) response.shouldKeepAlive = false;
-};
 
 /**
  * What applies to every request before its body is read: an id, protective headers, and a known caller. To be called

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { BrokerError } from '#libs/errors';
 import type { AdmittedRequest } from '../exchange/exchange-parts.js';
 import { jsonObjectIn } from '../exchange/json-object.js';
@@ -9,9 +10,8 @@ export const CARD_MEMBERS = ['encryptedCardNumber', 'encryptedCardData', 'encryp
 const TEXTS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:\s*("[^"\\]*(?:\\.[^"\\]*)*")?)?/gs;
 const BASE64URL = /^[\w-]+$/;
 /** As many digits as card numbers of today have, with single spaces between them: hyphens would be those of a UUID. */
-const DIGITS = /\b\d(?: ?\d){13,18}\b/g;
-/** A byte order mark stays, and is no JSON: it would be sent. */
-const UTF8 = { fatal: true, ignoreBOM: true };
+const DIGITS = /\b\d(?: ?\d){13,18}\b/;
+const ALL_DIGITS = new RegExp(DIGITS, 'g');
 const ZERO = 48;
 
 interface Inspected {
@@ -36,13 +36,18 @@ export function inspect(body: Uint8Array, { target, route, trail }: Inspected): 
       if (colon !== undefined) demandSealed(members, JSON.parse(text) as string, value?.slice(1, -1));
     }
   }
-  for (const [name, value] of new URLSearchParams(target.query)) demandSealed(members, name, value);
-  if ([...json.matchAll(DIGITS)].some(([digits]) => hasCheckDigit(digits))) trail.seemsToHoldCard();
+  if (target.query !== '') {
+    for (const [name, value] of new URLSearchParams(target.query)) demandSealed(members, name, value);
+  }
+  if (DIGITS.test(json) && [...json.matchAll(ALL_DIGITS)].some(([digits]) => hasCheckDigit(digits)))
+    trail.seemsToHoldCard();
 }
 
+/** A byte order mark stays, and is no JSON: it would be sent. */
 function jsonTextIn(body: Uint8Array): string {
   try {
-    const text = new TextDecoder('utf-8', UTF8).decode(body);
+    if (!isUtf8(body)) throw new SyntaxError('not UTF-8');
+    const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
     JSON.parse(text);
     return text;
   } catch {

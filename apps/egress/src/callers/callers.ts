@@ -151,8 +151,9 @@ function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
 
 /** Sent twice, in one spelling or in both, it is joined to a value that matches no one: Node.js joins those of one. */
 function inEitherSpelling(headers: IncomingMessage['headers'], part: keyof typeof SPELLINGS): string | undefined {
-  const given = SPELLINGS[part].map((name) => headers[name]).filter((value) => value !== undefined);
-  return given.length === 0 ? undefined : given.join(', ');
+  const [underscore, hyphen] = SPELLINGS[part];
+  if (headers[underscore] === undefined && headers[hyphen] === undefined) return undefined;
+  return [headers[underscore], headers[hyphen]].filter((value) => value !== undefined).join(', ');
 }
 
 function unauthenticated(detail: string): BrokerError {

@@ -33,6 +33,7 @@ const MIN_OF_A_MERCHANT = 4;
 interface OfMerchant {
   readonly session: MerchantSession;
   readonly gateway: GatewayClient;
+  readonly alias: AliasSessions;
 }
 
 /** Everything that follows from one configuration. It is replaced as a whole, and ends when its last request has. */
@@ -64,6 +65,7 @@ export class Deployment {
         {
           session: brokerSessions.take(merchant),
           gateway: new GatewayClient({ merchant, connections, settings: gateway, clock }),
+          alias,
         },
       ]),
     );

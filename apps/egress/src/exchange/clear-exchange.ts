@@ -12,9 +12,9 @@ const MAX_LOOKED_AT_BYTES = 16_384;
 export async function exchangeClear(admitted: AdmittedRequest, parts: ExchangeParts): Promise<void> {
   const { request, response, requestId, target, body, gone, trail, route } = admitted;
   inspect(body, admitted);
-  const answer = await sendOnceOrTwice({ session: parts.session, request, gone, trail }, (session, trace) => {
-    const passed = requestHeaders(request.headers, session, parts.gateway.passedHeaders);
-    const headers = { ...passed, 'content-type': 'application/json', ...trace };
+  const answer = await sendOnceOrTwice({ session: parts.session, gone, trail }, (session, trace) => {
+    const headers = requestHeaders(request.headers, session, parts.gateway.passedHeaders);
+    Object.assign(headers, { 'content-type': 'application/json' }, trace);
     return parts.gateway.send({ method: 'POST', path: target.path + target.query, headers, body }, { heldBytes, gone });
   });
   await passOn(answer, { response, requestId, maxBytes: route.maxBytes });

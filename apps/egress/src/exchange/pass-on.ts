@@ -33,9 +33,8 @@ export async function passOn(answer: GatewayAnswer, { response, requestId, maxBy
   if (answer.kind === 'whole') {
     // As text, octet for octet, so that head and body go out in one write: a second one would cost as much as all the
     // rest here.
-    response
-      .writeHead(status, { ...outgoing, 'content-length': length })
-      .end(answer.bytes.toString('latin1'), 'latin1');
+    outgoing['content-length'] = length;
+    response.writeHead(status, outgoing).end(answer.bytes.toString('latin1'), 'latin1');
   } else {
     await stream(answer.stream, response.writeHead(status, outgoing), maxBytes);
   }

@@ -14,11 +14,18 @@ interface Reading {
  * Reads a whole body.
  * @throws BrokerError `payload_too_large`, or `request_timeout` when it is late or the client breaks off
  */
-export function readWhole(request: IncomingMessage, { maxBytes, withinMs, clock, wantBody }: Reading): Promise<Buffer> {
+export async function readWhole(
+  request: IncomingMessage,
+  { maxBytes, withinMs, clock, wantBody }: Reading,
+): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
-    return Promise.reject(new BrokerError('payload_too_large'));
+    throw new BrokerError('payload_too_large');
   }
   wantBody();
+  // What came together with the head has been parsed by then, and most bodies do: nothing has to be awaited.
+  await Promise.resolve();
+  if (request.destroyed) throw brokenOff();
+  if (request.complete) return wholeOf(request.read() as Buffer | null, maxBytes);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -31,8 +38,7 @@ export function readWhole(request: IncomingMessage, { maxBytes, withinMs, clock,
       release();
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     };
-    const onClose = (): void =>
-      fail(new BrokerError('request_timeout', { detail: 'the client broke off in the middle of the body' }));
+    const onClose = (): void => fail(brokenOff());
     const late = clock.schedule(withinMs, () =>
       fail(new BrokerError('request_timeout', { detail: `the body did not come within ${withinMs} ms` })),
     );
@@ -47,4 +53,13 @@ export function readWhole(request: IncomingMessage, { maxBytes, withinMs, clock,
     };
     request.on('data', onData).once('end', onEnd).once('close', onClose).once('error', onClose);
   });
+}
+
+function wholeOf(body: Buffer | null, maxBytes: number): Buffer {
+  if (body !== null && body.byteLength > maxBytes) throw new BrokerError('payload_too_large');
+  return body ?? Buffer.alloc(0);
+}
+
+function brokenOff(): BrokerError {
+  return new BrokerError('request_timeout', { detail: 'the client broke off in the middle of the body' });
 }

@@ -52,7 +52,7 @@ export class RequestEnds {
     if (instruments === undefined) return;
     const { merchant, client, route, outcome } = record;
     instruments.inFlight(-1);
-    instruments.request({ ...record, form: record.form ?? 'plain' }, seconds);
+    instruments.request({ client, merchant, route, outcome, form: record.form ?? 'plain' }, seconds);
     if (record.isRepeated) instruments.repeat(merchant);
     if (record.hasCard) instruments.seemingCard(client, route);
     for (const code of record.deaths) instruments.deadSession(merchant, code);

@@ -21,7 +21,7 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
   const plaintext = await plaintextOf(admitted, parts);
   inspect(plaintext, admitted);
   const heldBytes = (): number => MAX_ANSWER_BYTES;
-  const answer = await sendOnceOrTwice({ session: parts.session, request, gone, trail }, async (session, trace) => {
+  const answer = await sendOnceOrTwice({ session: parts.session, gone, trail }, async (session, trace) => {
     const body = Buffer.from(await parts.session.seal(session, plaintext));
     const passed = requestHeaders(request.headers, session, parts.gateway.passedHeaders);
     const headers = { ...passed, 'content-type': SEALED_TYPE, ...trace };

@@ -10,7 +10,7 @@ type TraceHeaders = Readonly<Record<string, string>>;
 /** One send, with everything sealed and every header set for this session. */
 export type Send = (session: Session, trace: TraceHeaders) => Promise<GatewayAnswer>;
 
-type Sending = Pick<ExchangeParts, 'session'> & Pick<AdmittedRequest, 'request' | 'gone' | 'trail'>;
+type Sending = Pick<ExchangeParts, 'session'> & Pick<AdmittedRequest, 'gone' | 'trail'>;
 
 const NO_TRACE: TraceHeaders = {};
 const FIRST_FAILURE = 400;
@@ -28,7 +28,14 @@ export async function sendOnceOrTwice(sending: Sending, send: Send): Promise<Gat
     if (isSecond) trail.repeated();
     const { generation } = current;
     const acceptedBefore = session.acceptedWith(generation);
-    const answer = await traced(sending, current, send);
+    trail.sent(generation);
+    const call = trail.call('POST');
+    let answer: GatewayAnswer | undefined;
+    try {
+      answer = await send(current, call?.headers ?? NO_TRACE);
+    } finally {
+      call?.end(answer?.status);
+    }
     const death = deathIn(answer);
     if (death === undefined) {
       if (answer.status < FIRST_FAILURE) session.accepted(generation);
@@ -50,18 +57,5 @@ export async function sendOnceOrTwice(sending: Sending, send: Send): Promise<Gat
   } catch (error) {
     if (refusal !== undefined && error instanceof BrokerError && error.code === 'session_unavailable') return refusal;
     throw error;
-  }
-}
-
-async function traced({ request, trail }: Sending, session: Session, send: Send): Promise<GatewayAnswer> {
-  trail.sent(session.generation);
-  const call = trail.call(request.method ?? 'POST');
-  let status: number | undefined;
-  try {
-    const answer = await send(session, call?.headers ?? NO_TRACE);
-    status = answer.status;
-    return answer;
-  } finally {
-    call?.end(status);
   }
 }

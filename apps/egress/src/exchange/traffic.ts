@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '#libs/clock';
 import type { EgressRoute } from '#libs/configuration';
 import { Places, requestIdOf } from '#libs/edge';
@@ -61,19 +62,15 @@ export class Traffic {
     const startedMs = clock.monotonicMs();
     const requestId = requestIdOf(request);
     const record = new RequestRecord();
-    const gone = new AbortController();
-    response.once('close', () => {
-      if (!response.writableFinished)
-        gone.abort(new BrokerError('request_timeout', { detail: 'the client went away' }));
-    });
+    const gone = goneOf(request.socket);
     this.#inFlight += 1;
     ends.begun();
     const deployment = inForce.enter();
     try {
-      await this.#admit({ arrival, deployment, record, requestId, gone: gone.signal });
-      if (gone.signal.aborted && record.outcome === 'answered') record.outcome = 'client_gone';
+      await this.#admit({ arrival, deployment, record, requestId, gone });
+      if (gone.aborted && !response.writableFinished && record.outcome === 'answered') record.outcome = 'client_gone';
     } catch (error) {
-      this.#fail(error, { arrival, record, requestId, isGone: gone.signal.aborted });
+      this.#fail(error, { arrival, record, requestId, isGone: gone.aborted });
     } finally {
       inForce.leave(deployment);
       this.#inFlight -= 1;
@@ -100,7 +97,7 @@ export class Traffic {
     const { request, response, wantBody } = arrival;
     record.form = formShown(request);
     if (this.#isEnding) throw new BrokerError('shutting_down', { retryAfterMs: 1_000 });
-    const target = targetOf(request);
+    const target = targetOf(arrival);
     if (isCreateCall(target.path)) {
       const { clock } = this.#parts;
       const { alias } = deployment;
@@ -122,7 +119,7 @@ export class Traffic {
       route: route.path,
       headers: request.headers,
     });
-    const parts = { ...deployment.of(client.merchant), alias: deployment.alias };
+    const parts = deployment.of(client.merchant);
     const maxBytes = longestBody(route, form);
     const body = await readWhole(request, { maxBytes, withinMs: BODY_WITHIN_MS, clock: this.#parts.clock, wantBody });
     const leave = this.#places.take(client.name);
@@ -151,6 +148,18 @@ export class Traffic {
     if (response.headersSent) response.destroy();
     else answerFailure(failure, { request, response, requestId, form: record.form });
   }
+}
+
+const goneSignals = new WeakMap<Socket, AbortSignal>();
+
+/** One for all requests of a connection: they come one after the other. */
+function goneOf(socket: Socket): AbortSignal {
+  const known = goneSignals.get(socket);
+  if (known !== undefined) return known;
+  const gone = new AbortController();
+  socket.once('close', () => gone.abort(new BrokerError('request_timeout', { detail: 'the client went away' })));
+  goneSignals.set(socket, gone.signal);
+  return gone.signal;
 }
 
 interface Admission {
@@ -192,8 +201,10 @@ function longestBody({ maxBytes, body }: EgressRoute, form: Caller['form']): num
   return body === 'sealed' && form === 'alias' ? Math.ceil((longest * 4) / 3) + MAX_JWE_OVERHEAD_BYTES : longest;
 }
 
-function targetOf({ url, headers }: IncomingMessage): RequestTarget {
+function targetOf({ request: { url, headers }, response }: Arrival): RequestTarget {
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
+    // Somebody else may see its end elsewhere.
+    response.shouldKeepAlive = false;
     throw new BrokerError('invalid_request', { publicDetail: 'the only Transfer-Encoding is chunked' });
   }
   const target = requestTargetOf(url);

@@ -11,7 +11,6 @@ import {
   MANAGEMENT_BOUNDS,
   openServer,
   requestIdOf,
-  watchConnections,
 } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
@@ -76,7 +75,6 @@ export async function openManagement({
   server.on('request', (request, response) => serve(answers, request, response));
   server.on('clientError', answerClientError);
   guardServer(server, { hosts: () => hosts, bounds: MANAGEMENT_BOUNDS, clock, ended });
-  watchConnections(server);
   const url = await openServer(server, address);
   return { url, close: () => drain(server, { close: () => closed(server), clock }) };
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { HttpTls } from '#libs/configuration';
-import { answerClientError, isEnding, tlsOptions, watchConnections } from '#libs/edge';
+import { answerClientError, tlsOptions } from '#libs/edge';
 import { gatewayErrorOf } from '../answers/gateway-error.js';
 import type { Arrival } from '../exchange/arrival.js';
 import { MAX_TARGET_LENGTH } from './request-target.js';
@@ -29,9 +29,7 @@ export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Ar
     connectionsCheckingInterval: CHECK_EVERY_MS,
   };
   const server = tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...tlsOptions(tls) });
-  watchConnections(server);
   const arrive = (request: IncomingMessage, response: ServerResponse, wantBody: () => void): void => {
-    if (isEnding(request.socket)) response.shouldKeepAlive = false;
     // A client that breaks off is noticed where its body is read and where its answer is written.
     request.on('error', () => undefined);
     serve({ request, response, wantBody });

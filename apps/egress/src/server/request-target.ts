@@ -16,6 +16,7 @@ const SLASHES_AT_FRONT = /^\/{2,}/;
  * and some servers do not treat what follows a semicolon as part of the path.
  */
 const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@-]+)+$/;
+const DOTS = /\/\.\.?(?:\/|$)/;
 const QUERY = /^(?:\?[A-Za-z0-9._~!$&'()*+,;=:@/?%[\]|-]*)?$/;
 
 /** @returns undefined for a target that two programs could understand differently */
@@ -24,6 +25,5 @@ export function requestTargetOf(url: string | undefined): RequestTarget | undefi
   const at = url.indexOf('?');
   const path = (at < 0 ? url : url.slice(0, at)).replace(SLASHES_AT_FRONT, '/');
   const query = at < 0 ? '' : url.slice(at);
-  if (!PATH.test(path) || !QUERY.test(query)) return undefined;
-  return path.split('/').some((part) => part === '.' || part === '..') ? undefined : { path, query };
+  return PATH.test(path) && !DOTS.test(path) && QUERY.test(query) ? { path, query } : undefined;
 }

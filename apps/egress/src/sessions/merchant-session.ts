@@ -100,7 +100,11 @@ export class MerchantSession {
    * Runs `send` with the session, and once more with a newer one if it throws `SessionRejected`. Waits for a hand-over.
    * @throws BrokerError `session_unavailable`; the reason of `gone`; whatever `send` throws
    */
-  async use<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
+  use<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
+    return this.#reporting === undefined && this.#isHeld ? this.#run(send, gone) : this.#useSoon(send, gone);
+  }
+
+  async #useSoon<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
     if (this.#reporting !== undefined) await this.#reporting;
     if (this.#isHeld) return this.#run(send, gone);
     if (this.#trouble === undefined && !this.#contact.isInterrupted) return this.#runSoon(send, gone);

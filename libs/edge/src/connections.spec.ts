@@ -1,4 +1,4 @@
-import { boundsWithin } from './connection-bounds.js';
+import { boundsWithin } from './connections.js';
 
 const MIB = 1_048_576;
 
