@@ -1,6 +1,6 @@
 import { knownOf } from '../../libs/session/src/merchant.js';
 import { answered, asks, callAnswered, feed, isAsking, isUnstored, ownSteps, unanswered, without } from './driver.js';
-import { askStore, type StoreState } from './store-state.js';
+import { askStore, endOf, type StoreState } from './store-state.js';
 import {
   type Action,
   type Asked,
@@ -22,7 +22,7 @@ import {
 const CLOCK_JUMP = 100;
 const WALL_JUMP_MS = 3_600_000;
 /** An implausible number, as anyone who can write to the channel could send it. */
-const FORGED_GENERATION = 9e15;
+export const FORGED_GENERATION = 9e15;
 
 /** Everything that can happen next. */
 export function actionsOf(world: World): readonly Action[] {
@@ -61,8 +61,8 @@ function nextPhase(world: World): Action {
     ...replica,
     hasAsked: false,
     hasDemanded: false,
-    hasReported: false,
-    letsOthersOffer: isOut && replica.letsOthersOffer,
+    reportedUpTo: 0,
+    letsOthersOffer: (isOut || !replica.isSynced) && replica.letsOthersOffer,
   }));
   return { label: 'time passes', world: awake({ ...world, time: world.time + 1, replicas }) };
 }
@@ -137,8 +137,8 @@ function readsOf(world: World, at: number, { wantsRead, hasAsked, merchant, aske
 }
 
 /** Reading and offering take only a moment; calls and stopped processes are not waited for. */
-function graceOf(world: World, at: number, { letsOthersOffer }: Replica): readonly Action[] {
-  if (!letsOthersOffer || world.storeState !== 'answers') return [];
+function graceOf(world: World, at: number, { letsOthersOffer, isSynced }: Replica): readonly Action[] {
+  if (!letsOthersOffer || !isSynced || world.storeState !== 'answers') return [];
   const isHeard = world.replicas.every((other, index) => {
     const isBusy = other.wantsRead || isUnstored(other) || other.asked.length > 0;
     return index === at || other.state !== 'up' || !isBusy;
@@ -204,7 +204,7 @@ export function momentOf(world: World): Moment {
   const { replicas, calls, store } = world;
   const isOpen = (call: number | undefined): boolean => call !== undefined && calls[call]?.state !== 'carried out';
   const { lease, stored: kept } = store ?? {};
-  const isLeased = lease !== undefined && lease.end.endsAtMs > clockOf(world);
+  const isLeased = lease !== undefined && endOf(lease.end) > clockOf(world);
   const mayCall = replicas.some(
     ({ merchant: { phase }, state, call }) => state !== 'crashed' && (['claiming', 'handing_over'].includes(phase.at) || isOpen(call)),
   );

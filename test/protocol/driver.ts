@@ -317,13 +317,14 @@ function demandOf(world: World, at: number, replica: Replica): Action | undefine
 }
 
 /** A consumer finds its session dead, and nothing will tell this replica of a newer one. */
-function reportOf(world: World, at: number, { merchant, hasReported, rejected }: Replica): Action | undefined {
+function reportOf(world: World, at: number, { merchant, reportedUpTo, rejected }: Replica): Action | undefined {
   const { held } = merchant;
-  if (hasReported || rejected !== undefined || held === undefined || !isOrphaned(world)) return undefined;
+  if (rejected !== undefined || held === undefined || !isOrphaned(world)) return undefined;
   if (verdictOn(merchant, nowOf(world, at)).result === 'unavailable') return undefined;
   const { generation } = held.session;
+  if (generation <= reportedUpTo) return undefined;
   const waiting = { generation, attempts: 1, waitsFor: 'judgement' } as const;
-  const asked = changed(world, at, { hasReported: true, rejected: waiting });
+  const asked = changed(world, at, { reportedUpTo: generation, rejected: waiting });
   const told = feed(asked, at, { on: 'rejected', generation, reason: 'b_unknown_device' });
   const isJudged = told.replicas[at]?.asked.some(({ question }) => question.ask === 'report' && question.report.mayProve) === true;
   const after = isJudged ? told : wishing(told, at, 'judgement');

@@ -1,7 +1,7 @@
 import type { Lease } from '#libs/session';
 import type { Merchant } from '../../libs/session/src/merchant.js';
 import { struckAsFarAsItCounts } from './promises.js';
-import type { Question, StoreState } from './store-state.js';
+import { endOf, type Question, type StoreState } from './store-state.js';
 import { type Asked, type Call, clockOf, msOf, ownerOf, PHASE_MS, type Replica, type World } from './world.js';
 
 /** What a part of the world comes to: a hash of its text, in which each generation is only a place, and those. */
@@ -89,13 +89,13 @@ function storePartOf(store: StoreState, nowMs: number): Part {
   return partOf(store ?? forgotten, nowMs, () => {
     if (store === undefined) return ['nothing'];
     const { fence, stored, lease, reported, cooledDownAtMs, calls, due } = store;
-    const isLeased = lease !== undefined && lease.end.endsAtMs > nowMs;
+    const isLeased = lease !== undefined && endOf(lease.end) > nowMs;
     return [
-      ahead(due.endsAtMs, nowMs),
-      due.endsAtMs > nowMs ? due.lengthMs : 0,
+      ahead(endOf(due), nowMs),
+      endOf(due) > nowMs ? due.lengthMs : 0,
       generation(fence),
       ...(stored === undefined ? [] : [generation(stored.session.generation), stored.session.authToken, stored.answeredAtMs]),
-      isLeased ? lease.end.endsAtMs : 'free',
+      isLeased ? endOf(lease.end) : 'free',
       store.failures,
       store.failure?.kind,
       store.failure?.at,
@@ -111,12 +111,13 @@ const forgotten = {};
 function replicaPartOf(replica: Replica, nowMs: number): Part {
   return partOf(replica, nowMs, () => {
     const { merchant, asked, epoch: _name, noted, ...rest } = replica;
-    const { state, call, wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, hasReported, isDeaf, isHandingOver } = rest;
+    const { state, call, wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, isDeaf, isHandingOver } = rest;
     return [
       state,
       call,
-      [wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, hasReported, isDeaf, isHandingOver].map(Number).join(''),
+      [wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, isDeaf, isHandingOver].map(Number).join(''),
       rest.wallOffsetMs,
+      generation(rest.reportedUpTo),
       generation(rest.rejected?.generation),
       rest.rejected?.attempts,
       rest.rejected?.waitsFor,

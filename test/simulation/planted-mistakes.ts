@@ -14,22 +14,13 @@ export interface PlantedMistake {
 
 /** The same store with some of its operations replaced. */
 function altered(store: SessionStore, change: (store: SessionStore) => Partial<SessionStore>): SessionStore {
-  const same: SessionStore = {
-    enrol: (...args) => store.enrol(...args),
-    seat: (...args) => store.seat(...args),
-    due: (...args) => store.due(...args),
-    claim: (...args) => store.claim(...args),
-    publish: (...args) => store.publish(...args),
-    offer: (...args) => store.offer(...args),
-    release: (...args) => store.release(...args),
-    condemn: (...args) => store.condemn(...args),
-    reportDead: (...args) => store.reportDead(...args),
-    read: (...args) => store.read(...args),
-    announce: (...args) => store.announce(...args),
-    onAnnouncement: (...args) => store.onAnnouncement(...args),
-    close: () => store.close(),
-  };
-  return { ...same, ...change(store) };
+  const changed = change(store);
+  return new Proxy(store, {
+    get(target, name) {
+      const member = Reflect.get(name in changed ? changed : target, name) as unknown;
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
+  });
 }
 
 const inStore = (change: (store: SessionStore) => Partial<SessionStore>): SimulationOptions => ({

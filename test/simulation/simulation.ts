@@ -306,8 +306,7 @@ class SimulationRun {
   #applied(call: AppliedCall): void {
     this.#storeSteps += 1;
     this.#leases.applied(call);
-    if (call.operation === 'publish') this.#identities.seen(call.args[1].session, 'published');
-    if (call.operation === 'offer') this.#identities.seen(call.args[0].session, 'offered');
+    if (call.operation === 'publish') this.#identities.seen(call.args[0].session, 'published');
     if (call.operation === 'read') {
       for (const { stored } of call.result.states) {
         if (stored.kind === 'session') this.#identities.seen(stored.session, 'at rest');
@@ -340,13 +339,9 @@ function forgedGeneration(hint: Exclude<ForgedGeneration, 'none'>, held: number)
 
 function abridged(call: AppliedCall): unknown {
   if (call.operation === 'publish') {
-    const [{ merchant, owner, fence }, { session }] = call.args;
-    return { merchant, owner, fence, token: session.authToken.slice(-4), result: call.result };
-  }
-  if (call.operation === 'offer') {
-    const [{ session, known }] = call.args;
+    const [{ session }, lease] = call.args;
     const { merchant, generation, authToken } = session;
-    return { merchant, generation, known, token: authToken.slice(-4), result: call.result };
+    return { merchant, owner: lease?.owner, generation, token: authToken.slice(-4), result: call.result };
   }
   return { args: call.args, result: call.result };
 }
