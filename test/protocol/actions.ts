@@ -129,7 +129,11 @@ function onTheWire({ asked }: Replica): readonly Asked[] {
   return asked.filter((one) => one === first || one.answer !== undefined);
 }
 
-function readsOf(world: World, at: number, { wantsRead, hasAsked, merchant, asked: before }: Replica): readonly Action[] {
+function readsOf(
+  world: World,
+  at: number,
+  { wantsRead, hasAsked, merchant, asked: before }: Replica,
+): readonly Action[] {
   if (!wantsRead || isAsking(before) || (world.storeState !== 'answers' && hasAsked)) return [];
   const asking = asks(changed(world, at, { wantsRead: false }), at, { ask: 'read', known: knownOf(merchant) });
   const asked = asking.replicas[at]?.asked.at(-1);
@@ -151,7 +155,8 @@ function graceOf(world: World, at: number, { letsOthersOffer, isSynced }: Replic
 function answersTo(world: World, at: number, asked: Asked): readonly Action[] {
   const { question, answer: late, triedAt } = asked;
   const rest = without(world, at, asked);
-  if (late !== undefined) return [{ label: `${at} gets the answer to ${question.ask}`, world: answered(rest, at, asked, late) }];
+  if (late !== undefined)
+    return [{ label: `${at} gets the answer to ${question.ask}`, world: answered(rest, at, asked, late) }];
   const label = `${at} asks ${question.ask}`;
   if (world.storeState !== 'answers') {
     if (triedAt === world.time) return [];
@@ -161,7 +166,10 @@ function answersTo(world: World, at: number, asked: Asked): readonly Action[] {
   const applied = written(rest, store, told);
   const done: Action = { label: `${label}: ${shown(answer.result)}`, world: answered(applied, at, asked, answer) };
   if (!mayStrike(world)) return [done];
-  const lost = (after: World, kind: FaultKind): Action => ({ label: `${label}, ${kind}`, world: struck(world, kind, after) });
+  const lost = (after: World, kind: FaultKind): Action => ({
+    label: `${label}, ${kind}`,
+    world: struck(world, kind, after),
+  });
   const later = { ...asked, answer };
   const waiting = changed(applied, at, { asked: [...(applied.replicas[at]?.asked ?? []), later] });
   const isWrite = store !== world.store;
@@ -185,7 +193,9 @@ function written(world: World, store: StoreState, told: { readonly generation?: 
   const lagging = world.faultsLeft > 0 ? { store: world.store } : undefined;
   const isGrant = store?.fence !== world.store?.fence;
   const after: World = { ...world, store, lagging, grants: world.grants + (isGrant ? 1 : 0) };
-  return told === undefined ? after : after.replicas.reduce((heard, _, at) => hearing(heard, at, told.generation), after);
+  return told === undefined
+    ? after
+    : after.replicas.reduce((heard, _, at) => hearing(heard, at, told.generation), after);
 }
 
 function hearing(world: World, at: number, generation: number | undefined): World {
@@ -206,7 +216,8 @@ export function momentOf(world: World): Moment {
   const { lease, stored: kept } = store ?? {};
   const isLeased = lease !== undefined && endOf(lease.end) > clockOf(world);
   const mayCall = replicas.some(
-    ({ merchant: { phase }, state, call }) => state !== 'crashed' && (['claiming', 'handing_over'].includes(phase.at) || isOpen(call)),
+    ({ merchant: { phase }, state, call }) =>
+      state !== 'crashed' && (['claiming', 'handing_over'].includes(phase.at) || isOpen(call)),
   );
   if (isLeased || mayCall || calls.some(({ state }) => state === 'sent')) return 'lease';
   const stored = kept?.session.generation ?? 0;
@@ -225,7 +236,11 @@ function struck(before: World, kind: FaultKind, world: World): World {
 /** Every fault that can strike now. Lost messages are handled with the questions that they belong to. */
 function faultSteps(world: World): readonly Action[] {
   if (!mayStrike(world)) return [];
-  return [...storeFaults(world), ...gatewayFaults(world), ...world.replicas.flatMap((_, at) => replicaFaults(world, at))];
+  return [
+    ...storeFaults(world),
+    ...gatewayFaults(world),
+    ...world.replicas.flatMap((_, at) => replicaFaults(world, at)),
+  ];
 }
 
 const action = (before: World, kind: FaultKind, world: World): Action => ({
@@ -244,7 +259,9 @@ function storeFaults(world: World): readonly Action[] {
   const outage = (storeState: 'silent' | 'refuses'): World => ({ ...world, storeState });
   return [
     action(world, 'emptied', gap({ ...world, store: undefined, lagging: undefined })),
-    ...(lagging === undefined ? [] : [action(world, 'failover', gap({ ...world, store: lagging.store, lagging: undefined }))]),
+    ...(lagging === undefined
+      ? []
+      : [action(world, 'failover', gap({ ...world, store: lagging.store, lagging: undefined }))]),
     ...(world.storeState === 'answers'
       ? [action(world, 'silence', outage('silent')), action(world, 'refusal', outage('refuses'))]
       : []),
@@ -309,8 +326,7 @@ function givenUp(world: World, at: number): World {
 
 /** Every way in which a lasting fault can end. */
 function healingSteps(world: World): readonly Action[] {
-  const store =
-    world.storeState === 'answers' ? [] : [{ label: 'the store answers again', world: answering(world) }];
+  const store = world.storeState === 'answers' ? [] : [{ label: 'the store answers again', world: answering(world) }];
   const gateway = world.isGatewayDown
     ? [{ label: 'the gateway is up', world: { ...world, isGatewayDown: false } }]
     : [];
@@ -324,7 +340,10 @@ function answering(world: World): World {
     hasAsked: false,
     asked: one.asked.map(({ triedAt: _past, ...asked }) => asked),
   }));
-  return replicas.reduce<World>((after, { state }, at) => (state === 'up' ? givenUp(after, at) : after), { ...answers, replicas });
+  return replicas.reduce<World>((after, { state }, at) => (state === 'up' ? givenUp(after, at) : after), {
+    ...answers,
+    replicas,
+  });
 }
 
 function lateCalls(world: World): readonly Action[] {

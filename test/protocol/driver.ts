@@ -279,7 +279,8 @@ export const isUnstored = ({ merchant: { held } }: Replica): boolean => held !==
 
 function roundOf(world: World, at: number, replica: Replica): Action | undefined {
   const { merchant, asked } = replica;
-  if (replica.hasAsked || isAsking(asked) || asked.some(({ question: { ask } }) => ask === 'offer' || ask === 'sync')) return undefined;
+  if (replica.hasAsked || isAsking(asked) || asked.some(({ question: { ask } }) => ask === 'offer' || ask === 'sync'))
+    return undefined;
   if (world.storeState !== 'answers') {
     const failed = { hasAsked: true, isSynced: false, wasLeftAlone: true };
     const after = changed(world, at, failed);
@@ -326,7 +327,8 @@ function reportOf(world: World, at: number, { merchant, reportedUpTo, rejected }
   const waiting = { generation, attempts: 1, waitsFor: 'judgement' } as const;
   const asked = changed(world, at, { reportedUpTo: generation, rejected: waiting });
   const told = feed(asked, at, { on: 'rejected', generation, reason: 'b_unknown_device' });
-  const isJudged = told.replicas[at]?.asked.some(({ question }) => question.ask === 'report' && question.report.mayProve) === true;
+  const isJudged =
+    told.replicas[at]?.asked.some(({ question }) => question.ask === 'report' && question.report.mayProve) === true;
   const after = isJudged ? told : wishing(told, at, 'judgement');
   return { label: `a consumer at ${at} reports ${generation}`, world: after };
 }

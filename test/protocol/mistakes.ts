@@ -90,14 +90,6 @@ export const mistakes: readonly Mistake[] = [
     replace: 'called: false,',
   },
   {
-    name: 'nobody waits for what others have to offer after an outage',
-    breaks: '3 few calls',
-    file: life,
-    find: 'return graceMs > 0 &&',
-    replace: 'return graceMs < 0 &&',
-    kinds: ['silence', 'emptied'],
-  },
-  {
     name: 'a claim asks for no more than any session',
     breaks: '3 few calls',
     file: life,
@@ -182,14 +174,6 @@ export const mistakes: readonly Mistake[] = [
     find: 'return Math.max(0, storeAgeMs, wallAgeMs);',
     replace: 'return Math.max(0, storeAgeMs);',
     kinds: ['clock back', 'crash'],
-  },
-  {
-    name: 'a process does not count its own calls',
-    breaks: '6 the share of the schedule',
-    file: 'session/src/obstacles',
-    find: 'return waitForBudget(callsAtMs.filter((atMs) => atMs > fromMs), budget, now.ms);',
-    replace: 'return undefined;',
-    kinds: ['failover', 'session ended'],
   },
   {
     name: 'the store grants what somebody else has',

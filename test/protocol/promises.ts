@@ -45,7 +45,8 @@ const endsLeasesEarly: readonly FaultKind[] = [...losesData, ...movesStoreClock]
 
 const generationIn = ({ store }: World): number => store?.stored?.session.generation ?? 0;
 const heldBy = ({ merchant: { held } }: Replica): number => held?.session.generation ?? 0;
-const sessionOf = ({ merchant: { held } }: Replica): number => (held === undefined ? NaN : callOf(held.session.authToken));
+const sessionOf = ({ merchant: { held } }: Replica): number =>
+  held === undefined ? NaN : callOf(held.session.authToken);
 /** By true time: when the gateway ends it, whatever anybody believes. */
 const trueEndOf = ({ madeAtMs }: Call): number => madeAtMs + phases.lifetime * PHASE_MS;
 
@@ -88,7 +89,8 @@ function oneSessionPerGeneration({ after: { calls, replicas, store } }: Moved): 
 }
 
 function generationsGrow({ before, after }: Moved): boolean {
-  const isReplaced = after.faults.length > before.faults.length && losesData.includes(after.faults.at(-1)?.kind ?? 'crash');
+  const isReplaced =
+    after.faults.length > before.faults.length && losesData.includes(after.faults.at(-1)?.kind ?? 'crash');
   const fenceIn = ({ store }: World): number => store?.fence ?? 0;
   const shrinks = generationIn(after) < generationIn(before) || fenceIn(after) < fenceIn(before);
   if (!isReplaced && shrinks) return false;
@@ -135,7 +137,13 @@ function isHeldUp(world: World): boolean {
   const isLeased = lease !== undefined && isAhead(endOf(lease.end), phases.lease * PHASE_MS + 1);
   // It falls due within the phase: whoever let others speak first tries again a moment later.
   const isAboutToBeDue = due !== undefined && isAhead(endOf(due), PHASE_MS);
-  return isLeased || isAboutToBeDue || failures > 0 || isBudgetSpent(world) || world.replicas.some((_, at) => mustWait(world, at));
+  return (
+    isLeased ||
+    isAboutToBeDue ||
+    failures > 0 ||
+    isBudgetSpent(world) ||
+    world.replicas.some((_, at) => mustWait(world, at))
+  );
 }
 
 function mustWait(world: World, at: number): boolean {
@@ -255,16 +263,21 @@ function nothingIsLost({ after }: Moved): boolean {
 }
 
 function everyPhaseEnds({ after }: Moved): boolean {
-  return after.replicas.every(({ merchant: { phase, isOffering }, asked, call, rejected, wantsRead, isHandingOver, state }) => {
-    if (state !== 'up') return true;
-    const asks = (ask: string): boolean => asked.some(({ question }) => question.ask === ask);
-    if (isOffering && !asks('offer')) return false;
-    if (phase.at === 'idle') return rejected === undefined || asks('report') || (rejected.waitsFor === 'read' && (wantsRead || asks('read')));
-    if (phase.at === 'claiming') return asks('claim');
-    if (phase.at === 'handing_over') return isHandingOver;
-    if (phase.at === 'calling') return call !== undefined;
-    return phase.at === 'publishing' && asks('publish');
-  });
+  return after.replicas.every(
+    ({ merchant: { phase, isOffering }, asked, call, rejected, wantsRead, isHandingOver, state }) => {
+      if (state !== 'up') return true;
+      const asks = (ask: string): boolean => asked.some(({ question }) => question.ask === ask);
+      if (isOffering && !asks('offer')) return false;
+      if (phase.at === 'idle')
+        return (
+          rejected === undefined || asks('report') || (rejected.waitsFor === 'read' && (wantsRead || asks('read')))
+        );
+      if (phase.at === 'claiming') return asks('claim');
+      if (phase.at === 'handing_over') return isHandingOver;
+      if (phase.at === 'calling') return call !== undefined;
+      return phase.at === 'publishing' && asks('publish');
+    },
+  );
 }
 
 // ---- 6
@@ -275,7 +288,9 @@ function budgetHolds({ after }: Moved): boolean {
   const isWithin = replicas.every(({ merchant }) => {
     const budget = budgetOf(merchant, settings);
     const fromMs = now - longestWindowMs(budget);
-    return budget.every((window) => merchant.callsAtMs.filter((at) => at > fromMs && at > now - window.perMs).length <= window.calls);
+    return budget.every(
+      (window) => merchant.callsAtMs.filter((at) => at > fromMs && at > now - window.perMs).length <= window.calls,
+    );
   });
   if (!isWithin || struckBy({ ...after, faults }, endsLeasesEarly)) return isWithin;
   const inWindow = (perMs: number, { grantedAtMs: from }: Call): number =>
@@ -334,8 +349,16 @@ export const promises: readonly Promised[] = [
     sentence: 'No replica takes a generation for seen because somebody announces it.',
     holds: nothingSeenByHint,
   },
-  { name: '2 none expired', sentence: 'Nothing past its end is served, past its margin only as stale.', holds: noneExpired },
-  { name: '3 few calls', sentence: 'No fault leads to a call that was not due, but for those of `costs`.', holds: fewCalls },
+  {
+    name: '2 none expired',
+    sentence: 'Nothing past its end is served, past its margin only as stale.',
+    holds: noneExpired,
+  },
+  {
+    name: '3 few calls',
+    sentence: 'No fault leads to a call that was not due, but for those of `costs`.',
+    holds: fewCalls,
+  },
   {
     name: '4 none that ours has ended',
     sentence: 'After the faults, no replica hands out a session that another of ours has ended.',

@@ -53,10 +53,7 @@ export const endOf = ({ fromMs, lengthMs }: memoryStore.Moment): number => fromM
 export function askStore(store: StoreState, question: Question, reading: StoreClockReading): Answered {
   const time = timeOf(reading);
   const before = store ?? memoryStore.newRecord(time);
-  const after = <Result>(
-    { record, announcement }: memoryStore.Outcome<Result>,
-    answer: Answer,
-  ): Answered => ({
+  const after = <Result>({ record, announcement }: memoryStore.Outcome<Result>, answer: Answer): Answered => ({
     answer,
     store: record === before ? store : record,
     told: announcement?.kind === 'changed' ? announcement : undefined,

@@ -26,8 +26,14 @@ export function keyOf(world: World): number {
   const laggingPart = lagging === undefined ? undefined : storePartOf(lagging.store, clockOf(world));
   const callParts = world.calls.map((call) => partOf(call, 0, () => callText(call)));
   const replicaParts = world.replicas.map((replica) => replicaPartOf(replica, msOf(world)));
-  const ranks = ranksOf([storePart, ...(laggingPart === undefined ? [] : [laggingPart]), ...callParts, ...replicaParts]);
-  const ranked = ({ hash, generations }: Part): number => mixed([hash, ...generations.map((one) => ranks.get(one) ?? -1)]);
+  const ranks = ranksOf([
+    storePart,
+    ...(laggingPart === undefined ? [] : [laggingPart]),
+    ...callParts,
+    ...replicaParts,
+  ]);
+  const ranked = ({ hash, generations }: Part): number =>
+    mixed([hash, ...generations.map((one) => ranks.get(one) ?? -1)]);
   const replicas = replicaParts.map((part, at) => {
     const owner = ownerOf(world, at);
     const owns = (one: StoreState): number => (one?.lease?.owner === owner ? 1 : 0);
@@ -78,7 +84,8 @@ class Generation {
 }
 
 const none = new Generation(0);
-const generation = (number: number | undefined): Generation => (number === undefined || number === 0 ? none : new Generation(number));
+const generation = (number: number | undefined): Generation =>
+  number === undefined || number === 0 ? none : new Generation(number);
 const ahead = (moment: number | undefined, nowMs: number): number => Math.max(0, (moment ?? 0) - nowMs);
 
 function callText({ generation: number, sentWallMs, grantedAtMs, isEarly, state, madeAtMs }: Call): readonly unknown[] {
@@ -94,12 +101,16 @@ function storePartOf(store: StoreState, nowMs: number): Part {
       ahead(endOf(due), nowMs),
       endOf(due) > nowMs ? due.lengthMs : 0,
       generation(fence),
-      ...(stored === undefined ? [] : [generation(stored.session.generation), stored.session.authToken, stored.answeredAtMs]),
+      ...(stored === undefined
+        ? []
+        : [generation(stored.session.generation), stored.session.authToken, stored.answeredAtMs]),
       isLeased ? endOf(lease.end) : 'free',
       store.failures,
       store.failure?.kind,
       store.failure?.at,
-      ...(reported === undefined ? [] : [generation(reported.generation), JSON.stringify(reported.heldUp), reported.atMs, reported.diedEarly]),
+      ...(reported === undefined
+        ? []
+        : [generation(reported.generation), JSON.stringify(reported.heldUp), reported.atMs, reported.diedEarly]),
       cooledDownAtMs === undefined || cooledDownAtMs + PHASE_MS <= nowMs ? '' : cooledDownAtMs,
       ...calls.map(({ atMs }) => atMs).filter((atMs) => atMs + 4 * PHASE_MS > nowMs),
     ];
@@ -111,18 +122,33 @@ const forgotten = {};
 function replicaPartOf(replica: Replica, nowMs: number): Part {
   return partOf(replica, nowMs, () => {
     const { merchant, asked, epoch: _name, noted, ...rest } = replica;
-    const { state, call, wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, isDeaf, isHandingOver } = rest;
+    const {
+      state,
+      call,
+      wantsRead,
+      isSynced,
+      wasLeftAlone,
+      letsOthersOffer,
+      hasAsked,
+      hasDemanded,
+      isDeaf,
+      isHandingOver,
+    } = rest;
     return [
       state,
       call,
-      [wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, isDeaf, isHandingOver].map(Number).join(''),
+      [wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, isDeaf, isHandingOver]
+        .map(Number)
+        .join(''),
       rest.wallOffsetMs,
       generation(rest.reportedUpTo),
       generation(rest.rejected?.generation),
       rest.rejected?.attempts,
       rest.rejected?.waitsFor,
       ...merchantText(merchant, nowMs),
-      ...noted.map(({ storeMs = 0, ms, wallMs }, at) => `${storeMs - ms}:${wallMs - ms}:${at === noted.length - 1 ? 0 : ms}`),
+      ...noted.map(
+        ({ storeMs = 0, ms, wallMs }, at) => `${storeMs - ms}:${wallMs - ms}:${at === noted.length - 1 ? 0 : ms}`,
+      ),
       ...asked.flatMap(askedText),
     ];
   });
@@ -133,11 +159,17 @@ function askedText({ question, askedAtMs, failureBefore, answer, triedAt }: Aske
   if (answer === undefined) return text;
   const { result } = answer;
   const fence = typeof result === 'object' && 'lease' in result ? result.lease.fence : 0;
-  const plain = JSON.stringify(result, (name, value: unknown) => (['fence', 'owner', 'generation', 'mark', 'dueMark'].includes(name) ? '' : value));
+  const plain = JSON.stringify(result, (name, value: unknown) =>
+    ['fence', 'owner', 'generation', 'mark', 'dueMark'].includes(name) ? '' : value,
+  );
   return [...text, plain, generation(fence)];
 }
 
-const leaseText = ({ fence, remainingMs, failures }: Lease): readonly unknown[] => [generation(fence), remainingMs, failures];
+const leaseText = ({ fence, remainingMs, failures }: Lease): readonly unknown[] => [
+  generation(fence),
+  remainingMs,
+  failures,
+];
 
 function questionText(question: Question): readonly unknown[] {
   switch (question.ask) {
@@ -152,7 +184,12 @@ function questionText(question: Question): readonly unknown[] {
     case 'offer':
       return [generation(question.publication.session.generation), question.publication.ageMs];
     case 'report':
-      return [generation(question.report.generation), question.atMs, JSON.stringify(question.report.heldUp), question.report.mayProve];
+      return [
+        generation(question.report.generation),
+        question.atMs,
+        JSON.stringify(question.report.heldUp),
+        question.report.mayProve,
+      ];
     case 'read':
     case 'sync':
       return [generation(question.known)];
@@ -163,7 +200,10 @@ function merchantText(merchant: Merchant, nowMs: number): readonly unknown[] {
   const { held, floor, unopened, blocked, callsAtMs, failure, report, lookAtMs, looks } = merchant;
   const blocks = Object.entries(blocked)
     .filter(([, { untilMs }]) => untilMs > nowMs)
-    .map(([whom, { refusal, untilMs, bindsUntilMs, coolDownMs }]) => `${whom}:${refusal.kind}:${untilMs}:${ahead(bindsUntilMs, nowMs)}:${coolDownMs}`);
+    .map(
+      ([whom, { refusal, untilMs, bindsUntilMs, coolDownMs }]) =>
+        `${whom}:${refusal.kind}:${untilMs}:${ahead(bindsUntilMs, nowMs)}:${coolDownMs}`,
+    );
   return [
     ...phaseText(merchant),
     ...(held === undefined ? ['nothing'] : heldText(held, nowMs)),

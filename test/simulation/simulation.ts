@@ -93,7 +93,12 @@ class SimulationRun {
       renewalDueAtMs: (issued) => this.#renewalDueAtMs(issued),
       isRunning: (owner) => [...this.#lives.values()].some((life) => life.process.owner === owner && life.isRunning),
     });
-    this.#server = new StoreServer({ world, weather, makeStore: options.makeStore ?? memoryStore, witness: this.#storeWitness() });
+    this.#server = new StoreServer({
+      world,
+      weather,
+      makeStore: options.makeStore ?? memoryStore,
+      witness: this.#storeWitness(),
+    });
     const [gateway, leases, calls] = [this.#gateway, this.#leases, this.#calls];
     this.#serving = new ServingCheck({ world, judge, weather, scenario, gateway, leases, calls });
     this.#consumers = new Consumers({
