@@ -135,7 +135,9 @@ function readsOf(
   { wantsRead, hasAsked, merchant, asked: before }: Replica,
 ): readonly Action[] {
   if (!wantsRead || isAsking(before) || (world.storeState !== 'answers' && hasAsked)) return [];
-  const asking = asks(changed(world, at, { wantsRead: false }), at, { ask: 'read', known: knownOf(merchant) });
+  const asking = asks(changed(world, at, { wantsRead: false }), at, {
+    question: { ask: 'read', known: knownOf(merchant) },
+  });
   const asked = asking.replicas[at]?.asked.at(-1);
   return asked === undefined ? [] : answersTo(asking, at, asked);
 }
@@ -156,7 +158,9 @@ function answersTo(world: World, at: number, asked: Asked): readonly Action[] {
   const { question, answer: late, triedAt } = asked;
   const rest = without(world, at, asked);
   if (late !== undefined)
-    return [{ label: `${at} gets the answer to ${question.ask}`, world: answered(rest, at, asked, late) }];
+    return [
+      { label: `${at} gets the answer to ${question.ask}`, world: answered(rest, at, { ...asked, answer: late }) },
+    ];
   const label = `${at} asks ${question.ask}`;
   if (world.storeState !== 'answers') {
     if (triedAt === world.time) return [];
@@ -164,7 +168,10 @@ function answersTo(world: World, at: number, asked: Asked): readonly Action[] {
   }
   const { answer, store, told } = askStore(world.store, question, readingOf(world));
   const applied = written(rest, store, told);
-  const done: Action = { label: `${label}: ${shown(answer.result)}`, world: answered(applied, at, asked, answer) };
+  const done: Action = {
+    label: `${label}: ${shown(answer.result)}`,
+    world: answered(applied, at, { ...asked, answer }),
+  };
   if (!mayStrike(world)) return [done];
   const lost = (after: World, kind: FaultKind): Action => ({
     label: `${label}, ${kind}`,

@@ -263,7 +263,7 @@ export async function exploreWith(mistake: Mistake, bounds: Parameters<typeof ex
     load(url, context, next) {
       const loaded = next(url, context);
       if (!url.endsWith(`/libs/${mistake.file}.js${query}`)) return loaded;
-      const source = String(loaded.source);
+      const source = Buffer.from(loaded.source as Uint8Array).toString();
       if (source.split(mistake.find).length !== 2) throw new Error(`${mistake.file}: there is not one ${mistake.find}`);
       isPlanted = true;
       return { ...loaded, source: source.replace(mistake.find, () => mistake.replace) };

@@ -32,10 +32,10 @@ export function newWorld(replicas: number, faults: number): World {
   };
   const made = withFirstSession(empty);
   const read = made.replicas.reduce((world, _, at) => {
-    const asking = asks(world, at, { ask: 'sync', known: 0 });
+    const asking = asks(world, at, { question: { ask: 'sync', known: 0 } });
     const asked = asking.replicas[at]?.asked[0] as Asked;
     const { answer } = askStore(asking.store, asked.question, readingOf(asking));
-    const synced = answered(without(asking, at, asked), at, asked, answer);
+    const synced = answered(without(asking, at, asked), at, { ...asked, answer });
     return changed(synced, at, { letsOthersOffer: false, wantsRead: false });
   }, made);
   return { ...read, time: phases.start };

@@ -263,21 +263,30 @@ function nothingIsLost({ after }: Moved): boolean {
 }
 
 function everyPhaseEnds({ after }: Moved): boolean {
-  return after.replicas.every(
-    ({ merchant: { phase, isOffering }, asked, call, rejected, wantsRead, isHandingOver, state }) => {
-      if (state !== 'up') return true;
-      const asks = (ask: string): boolean => asked.some(({ question }) => question.ask === ask);
-      if (isOffering && !asks('offer')) return false;
-      if (phase.at === 'idle')
-        return (
-          rejected === undefined || asks('report') || (rejected.waitsFor === 'read' && (wantsRead || asks('read')))
-        );
-      if (phase.at === 'claiming') return asks('claim');
-      if (phase.at === 'handing_over') return isHandingOver;
-      if (phase.at === 'calling') return call !== undefined;
-      return phase.at === 'publishing' && asks('publish');
-    },
-  );
+  return after.replicas.every((replica) => replica.state !== 'up' || (isGoingOn(replica) && isAnswered(replica)));
+}
+
+const isAskedBy = ({ asked }: Replica, ask: string): boolean => asked.some(({ question }) => question.ask === ask);
+
+function isGoingOn(replica: Replica): boolean {
+  const { phase, isOffering } = replica.merchant;
+  if (isOffering && !isAskedBy(replica, 'offer')) return false;
+  const underWay = {
+    idle: true,
+    entering: false,
+    claiming: isAskedBy(replica, 'claim'),
+    handing_over: replica.isHandingOver,
+    calling: replica.call !== undefined,
+    publishing: isAskedBy(replica, 'publish'),
+  };
+  return underWay[phase.at];
+}
+
+/** A consumer waits for a renewal, for the judgement of the store, or for what it has. */
+function isAnswered(replica: Replica): boolean {
+  const { merchant, rejected, wantsRead } = replica;
+  if (rejected === undefined || merchant.phase.at !== 'idle' || isAskedBy(replica, 'report')) return true;
+  return rejected.waitsFor === 'read' && (wantsRead || isAskedBy(replica, 'read'));
 }
 
 // ---- 6

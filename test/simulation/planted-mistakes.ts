@@ -42,18 +42,6 @@ const slowClock = (clock: Clock): Clock => ({
   schedule: clock.schedule.bind(clock),
 });
 
-const claimsWithoutFloor = (store: SessionStore): Partial<SessionStore> => ({
-  claim: (request) => store.claim({ ...request, floor: 0 }),
-});
-
-/**
- * Too rarely of consequence to be found by chance: it takes a store that forgets while its clock is behind, and
- * replicas that do not wait for what others have to say.
- */
-export const withoutFloor: SimulationOptions = {
-  alter: (ports) => ({ ...ports, graceMs: 0, store: altered(ports.store, claimsWithoutFloor) }),
-};
-
 export const plantedMistakes: readonly PlantedMistake[] = [
   {
     name: 'a store that grants a lease to everybody',
