@@ -106,8 +106,9 @@ const directionRules = [
   {
     name: 'apps-enter-libs-by-the-index',
     severity: 'error',
-    comment: 'Import #libs/<name>, not a file inside it. Only fuzzing goes to the parsers themselves.',
-    from: { path: '^(apps|test)/', pathNot: '^test/fuzz/' },
+    comment:
+      'Import #libs/<name>, not a file inside it. Only fuzzing goes to the parsers themselves, and the explorer to the steps.',
+    from: { path: '^(apps|test)/', pathNot: '^test/(fuzz|protocol)/' },
     to: { path: '^libs/([^/]+)/(?!src/index\\.ts$)' },
   },
   {

@@ -1,6 +1,3 @@
-import type { OfferResult, Session } from '#libs/session';
-import { aSession } from '#libs/testing';
-import { altered } from './altered-store.js';
 import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
@@ -30,14 +27,6 @@ function readsOf(cluster: Cluster, merchant: string): number {
 }
 
 describe('a store that is back', () => {
-  it('is enrolled with and read as a whole', async () => {
-    const cluster = await untouched();
-    await told(cluster, cluster.first.replica.resync());
-    const [store] = cluster.stores;
-    expect([store?.asksFor('seat'), store?.asksFor('enrol')]).toEqual([1, 1]);
-    expect([readsOf(cluster, 'shop') > 0, readsOf(cluster, 'tickets') > 0]).toEqual([true, true]);
-  });
-
   it('is asked at once for what waits to be asked again, and not once more when that time has come', async () => {
     const cluster = await untouched();
     const [store] = cluster.stores;
@@ -88,44 +77,9 @@ describe('a replica that has stopped', () => {
     const cluster = await untouched();
     await cluster.first.stop();
     await cluster.clock.advance(HOUR);
-    const late = cluster.stores[0]?.asked.filter(({ operation }) => operation !== 'offer');
+    const late = cluster.stores[0]?.asked.filter(({ operation }) => operation !== 'publish');
     cluster.stores[0]?.announce({ kind: 'gap' });
     await cluster.clock.advance(HOUR);
     expect([late, cluster.clock.pendingTasks]).toEqual([[], 0]);
-  });
-});
-
-describe('a session that the store had lost, and that is offered to it', () => {
-  /** The store has an older one until it is offered what its replica holds, and answers the offer as the test says. */
-  async function offered(answer: Omit<OfferResult, 'generation'>): Promise<Cluster> {
-    let isBehind = false;
-    const behind = altered('read', (store) => async (wanted) => {
-      const { states, now } = await store.read(wanted);
-      const session = (merchant: string): Session => aSession({ merchant, generation: 2 });
-      const stored = (merchant: string) => ({ kind: 'session', session: session(merchant), ageMs: 0 }) as const;
-      const older = states.map((state) => ({ ...state, stored: stored(state.merchant) }));
-      return { states: isBehind ? older : states, now };
-    });
-    const answered = altered('offer', () => ({ session: { generation } }) => {
-      isBehind = false;
-      return Promise.resolve({ ...answer, generation });
-    });
-    const cluster = await untouched({ wrapStore: (store) => answered(behind(store)) });
-    isBehind = true;
-    cluster.stores[0]?.announce({ kind: 'changed', merchant: 'shop', generation: Number.MAX_SAFE_INTEGER });
-    await cluster.clock.advance(100);
-    expect(cluster.stores[0]?.asksFor('offer')).toBe(1);
-    return cluster;
-  }
-
-  it('is read about at once when the offer is refused: whatever is newer is there', async () => {
-    expect(readsOf(await offered({ kind: 'taken', isContested: false }), 'shop')).toBe(1);
-    expect(readsOf(await offered({ kind: 'refused', isContested: false }), 'shop')).toBe(2);
-  });
-
-  it('is no reason to settle anything: whoever made another one knew of it', async () => {
-    const cluster = await offered({ kind: 'taken', isContested: true });
-    await cluster.clock.advance(MINUTE);
-    expect(cluster.gateway.calls).toHaveLength(2);
   });
 });

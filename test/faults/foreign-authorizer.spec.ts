@@ -266,16 +266,6 @@ describe('somebody else who creates sessions of a merchant', () => {
     expect(brokers.map(({ first }) => first.replica.hasForeignAuthorizer('shop'))).toEqual([true, true]);
     expect(gateway.calls.length + other.gateway.calls.length).toBeLessThanOrEqual(12);
   });
-
-  it('is not met by creating alone while the store is silent', async () => {
-    const duel = await Duel.running({ settings: { onStoreOutage: 'authorize' } });
-    await duel.fight(MINUTE);
-    const calls = duel.calls;
-    for (const store of duel.cluster.stores) store.down = true;
-    await duel.cluster.clock.advance(30 * SECOND);
-    for (const replica of [0, 1, 2]) expect(await duel.report(replica)).toMatchObject({ kind: 'cooled_down' });
-    expect(duel.calls).toBe(calls);
-  });
 });
 
 describe('what looks like somebody else and is not', () => {
@@ -344,28 +334,6 @@ describe('what looks like somebody else and is not', () => {
       await duel.cluster.clock.advance(20 * SECOND);
     }
     expect(duel.isSeen).toEqual([false, false, false]);
-  });
-
-  it('is replicas that end each other’s sessions while the store is silent, and the renewal that settles it', async () => {
-    const duel = await Duel.running({ settings: { onStoreOutage: 'authorize' }, graceMs: 2_000 });
-    for (const store of duel.cluster.stores) store.down = true;
-    await duel.cluster.clock.advance(20 * SECOND);
-    for (let turn = 0; turn < 30; turn += 1) {
-      const replica = turn % 3;
-      const isDead = duel.session(replica).authToken !== duel.cluster.gateway.liveToken('shop');
-      if (isDead || turn === 0) await duel.report(replica).catch(() => undefined);
-      await duel.cluster.clock.advance(4 * SECOND);
-    }
-    expect(duel.calls).toBeGreaterThan(3);
-    for (const store of duel.cluster.stores) store.down = false;
-    for (let turn = 0; turn < 30; turn += 1) {
-      const replica = turn % 3;
-      const isDead = duel.session(replica).authToken !== duel.cluster.gateway.liveToken('shop');
-      if (isDead) await duel.report(replica).catch(() => undefined);
-      await duel.cluster.clock.advance(SECOND);
-    }
-    expect(duel.told).toEqual(['', '', '']);
-    expect(duel.cluster.deadTokens()).toEqual([]);
   });
 
   it('is a call of ours that the gateway carried out after its timeout', async () => {

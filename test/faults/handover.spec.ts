@@ -271,12 +271,12 @@ describe('a participant', () => {
     const { cluster } = stage;
     const { handovers } = cluster.first.replica;
     const asked = (): number => cluster.stores[0]?.asksFor('announce') ?? 0;
-    await handovers.ready({ merchant: 'shop', generation: 7, participant: 'somebody' });
-    await handovers.ready({ merchant: 'nobody', generation: 7, participant: 'somebody' });
+    handovers.ready({ merchant: 'shop', generation: 7, participant: 'somebody' });
+    handovers.ready({ merchant: 'nobody', generation: 7, participant: 'somebody' });
     expect(asked()).toBe(0);
     await cluster.clock.advance(10 * SECOND);
     const before = asked();
-    await handovers.ready({ merchant: 'shop', generation: cluster.session().generation, participant: 'somebody' });
+    handovers.ready({ merchant: 'shop', generation: cluster.session().generation, participant: 'somebody' });
     expect(asked()).toBe(before);
   });
 });

@@ -27,7 +27,7 @@ describe('a forged announcement', () => {
     for (let count = 0; count < 1_000; count += 1) store?.announce({ kind: 'changed', merchant: 'shop', generation });
     await cluster.clock.advance(100);
     expect((store?.asksFor('read') ?? 0) - readsBefore).toBeLessThan(10);
-    expect(cluster.first.replica.held.floor('shop')).toBe(cluster.session().generation);
+    expect(cluster.first.replica.held.of('shop').floor).toBe(cluster.session().generation);
     await cluster.clock.advance(20 * MINUTE);
     expect(cluster.session().generation).toBeLessThan(2e12);
     expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);

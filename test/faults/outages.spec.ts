@@ -1,5 +1,4 @@
 import { jest } from '@jest/globals';
-import type { SessionStore } from '#libs/session';
 import { aServerPublicKey } from '#libs/testing';
 import { Cluster, neverAborted } from './cluster.js';
 import type { FaultyStore } from './faulty-store.js';
@@ -100,34 +99,6 @@ describe('a failing gateway', () => {
   });
 });
 
-describe('a replica that is lost during its call', () => {
-  it('is followed by another after its lease, at the cost of one call', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ latencyMs: 300 });
-    await cluster.clock.advance(100);
-    const [store] = stores;
-    if (store !== undefined) store.down = true;
-    cluster.addReplica();
-    await cluster.clock.advance(9_000);
-    expect(cluster.gateway.calls).toHaveLength(1);
-    await cluster.clock.advance(3_000);
-    expect(cluster.gateway.calls).toHaveLength(2);
-    expect(cluster.served()[1]).toBeDefined();
-    expect(cluster.gateway.mostInFlight).toBe(1);
-  });
-
-  it('publishes nothing when it wakes up after its lease', async () => {
-    const cluster = new Cluster({ latencyMs: 300 });
-    await cluster.clock.advance(100);
-    cluster.clock.freeze(60_000);
-    cluster.addReplica();
-    await cluster.clock.advance(2_000);
-    const late = cluster.first.events.of('renewal_finished')[0];
-    expect(['lease_lost', 'timeout']).toContain(late?.outcome);
-    expect(cluster.session(0).generation).toBe(cluster.session(1).generation);
-    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(2);
-  });
-});
-
 describe('a store that does not answer', () => {
   it('is told once when a renewal is due, when the session has ended, and when the merchant is served again', async () => {
     const { cluster, stores } = clusterWithFaultyStores();
@@ -146,7 +117,7 @@ describe('a store that does not answer', () => {
   });
 
   it('holds a renewal that is due back, and says so: nobody is renewing', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ settings: { onStoreOutage: 'fail' } });
+    const { cluster, stores } = clusterWithFaultyStores({ settings: {} });
     const told = (): unknown[] => {
       const { replica } = cluster.first;
       return [replica.conditionOf('shop'), replica.causeFor('shop')?.code];
@@ -183,183 +154,6 @@ describe('a store that does not answer', () => {
     expect(cluster.gateway.calls).toHaveLength(2);
     expect(new Set(cluster.served().map((served) => served?.session.generation)).size).toBe(1);
     for (const { events } of cluster.replicas) expect(events.of('store_recovered')).toHaveLength(1);
-  });
-
-  it('is reported with the operation that failed', async () => {
-    const { cluster, stores } = clusterWithFaultyStores();
-    for (const store of stores) store.down = true;
-    await cluster.clock.advance(1_500);
-    expect(cluster.first.events.of('store_failed')[0]).toMatchObject({ operation: 'seat' });
-    const refused = cluster.first.replica.reader.read(read);
-    await expect(refused).rejects.toMatchObject({ code: 'session_unavailable', reason: 'store_silent' });
-  });
-
-  it('that loses announcements costs a delay, never a session past its margin', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ replicas: 2 });
-    await cluster.clock.advance(1_000);
-    for (const store of stores) store.losesAnnouncements = true;
-    for (let minute = 0; minute < 40; minute += 1) {
-      await cluster.clock.advance(MINUTE);
-      expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
-    }
-    expect(cluster.gateway.mostInFlight).toBe(1);
-  });
-
-  it('that loses the answer to a publication does not cost a second call', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ replicas: 2 });
-    for (const store of stores) store.losesNextAnswerOf = 'publish';
-    await cluster.clock.advance(5_000);
-    expect(cluster.gateway.calls).toHaveLength(1);
-    expect(cluster.session(0).generation).toBe(cluster.session(1).generation);
-  });
-});
-
-describe('a store that does not answer, where replicas may authorize alone', () => {
-  const settings = { onStoreOutage: 'authorize' } as const;
-
-  it('does not stop sessions: each replica creates its own past the margin', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings });
-    await cluster.clock.advance(1_000);
-    for (const store of stores) store.down = true;
-    for (let minute = 0; minute < 30; minute += 1) {
-      await cluster.clock.advance(MINUTE);
-      for (const served of cluster.served()) expect(served).toBeDefined();
-    }
-    // Half an hour holds two lifetimes, and each of three replicas creates its own sessions.
-    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(1 + 3 * 3);
-  });
-
-  it('makes no call before the margin', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings });
-    await cluster.clock.advance(1_000);
-    for (const store of stores) store.down = true;
-    await cluster.clock.advance(860_000);
-    expect(cluster.gateway.calls).toHaveLength(1);
-    expect(cluster.served().every((served) => served?.verdict.result === 'fresh')).toBe(true);
-  });
-
-  it('ends with a session that lives on all replicas: where nobody can tell which was last, one more renewal settles it', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings });
-    await cluster.clock.advance(1_000);
-    for (const store of stores) store.down = true;
-    await cluster.clock.advance(16 * MINUTE);
-    const generations = cluster.served().map((served) => served?.session.generation ?? 0);
-    const callsInOutage = cluster.gateway.calls.length;
-    expect(new Set(generations).size).toBe(3);
-    for (const store of stores) store.down = false;
-    await cluster.clock.advance(3_000);
-    const tokens = cluster.served().map((served) => served?.session.authToken);
-    expect(new Set(tokens)).toEqual(new Set([cluster.gateway.liveToken('shop')]));
-    expect(Math.min(...cluster.served().map((served) => served?.session.generation ?? 0))).toBeGreaterThan(
-      Math.max(...generations),
-    );
-    expect(cluster.gateway.calls.length - callsInOutage).toBe(1);
-  });
-
-  it('settles which session lives as soon as the store is back, whatever time others have to come to it', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings, graceMs: 1_500 });
-    await cluster.clock.advance(3_000);
-    for (const store of stores) store.down = true;
-    await cluster.clock.advance(16 * MINUTE);
-    const callsInOutage = cluster.gateway.calls.length;
-    for (const store of stores) store.down = false;
-    for (const { replica } of cluster.replicas) void replica.resync();
-    await cluster.clock.advance(200);
-    expect(cluster.deadTokens()).toEqual([]);
-    expect(cluster.gateway.calls.length - callsInOutage).toBe(1);
-    await cluster.clock.advance(MINUTE);
-    expect(cluster.gateway.calls.length - callsInOutage).toBe(1);
-  });
-
-  it('lets the newest generation win without another call where a new session ends no other', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings: { ...settings, supersedes: false } });
-    await cluster.clock.advance(1_000);
-    for (const store of stores) store.down = true;
-    await cluster.clock.advance(16 * MINUTE);
-    const newest = Math.max(...cluster.served().map((served) => served?.session.generation ?? 0));
-    const callsInOutage = cluster.gateway.calls.length;
-    for (const store of stores) store.down = false;
-    await cluster.clock.advance(2_000);
-    expect(cluster.served().map((served) => served?.session.generation)).toEqual([newest, newest, newest]);
-    expect(cluster.gateway.calls).toHaveLength(callsInOutage);
-  });
-
-  it('costs no call on the return of the store when one replica alone has made a session', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ settings });
-    await cluster.clock.advance(1_000);
-    for (const store of stores) store.down = true;
-    await cluster.clock.advance(16 * MINUTE);
-    const { generation } = cluster.session();
-    for (const store of stores) store.down = false;
-    await cluster.clock.advance(3_000);
-    expect(cluster.session().generation).toBe(generation);
-    expect(cluster.gateway.calls).toHaveLength(2);
-  });
-
-  it('makes nothing on a replica that has never reached the store, which serves nothing', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ settings });
-    for (const store of stores) store.down = true;
-    const reading = Promise.allSettled([cluster.first.replica.reader.read({ ...read, waitMs: 60_000 })]);
-    await cluster.clock.advance(MINUTE);
-    await reading;
-    expect(cluster.served()).toEqual([undefined]);
-    expect(cluster.gateway.calls).toEqual([]);
-  });
-
-  it('keeps each replica to its own count of the budget, to ten seconds between calls, and to the back-off', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ settings, lifetimeMs: 1_000, latencyMs: 0 });
-    await cluster.clock.advance(500);
-    for (const store of stores) store.down = true;
-    const reading = { ...read, waitMs: 0 };
-    for (let second = 0; second < 600; second += 5) {
-      const settled = Promise.allSettled([cluster.first.replica.reader.read(reading)]);
-      if (second === 100) cluster.gateway.answerNext({ kind: 'transient', detail: 'busy' });
-      await cluster.clock.advance(5_000);
-      await settled;
-    }
-    const moments = cluster.gateway.calls.map(({ atMs }) => atMs);
-    expect(moments.length).toBeLessThanOrEqual(20);
-    expect(moments.length).toBeGreaterThan(10);
-    const alone = moments.filter((atMs) => atMs > 1_000);
-    const pauses = alone.slice(1).map((atMs, index) => atMs - (alone[index] ?? 0));
-    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(10_000);
-  });
-
-  it('offers a session whose publication was not answered, and serves it meanwhile', async () => {
-    const { cluster, stores } = clusterWithFaultyStores({ settings, latencyMs: 200 });
-    await cluster.clock.advance(100);
-    const [holder] = stores;
-    if (holder !== undefined) holder.down = true;
-    await cluster.clock.advance(10_000);
-    const { generation } = cluster.session(0);
-    expect(cluster.first.events.of('unconfirmed_publish')).toHaveLength(1);
-    if (holder !== undefined) holder.down = false;
-    await cluster.clock.advance(2_000);
-    cluster.addReplica();
-    await cluster.clock.advance(1_000);
-    expect(cluster.session(1).generation).toBe(generation);
-    expect(cluster.gateway.calls).toHaveLength(1);
-  });
-});
-
-describe('a wall clock that is set', () => {
-  it('an hour back does not let an expired session be served', async () => {
-    const cluster = new Cluster();
-    await cluster.clock.advance(1_000);
-    cluster.gateway.answerAlways({ kind: 'transient', detail: 'down' });
-    cluster.clock.jumpWall(-HOUR);
-    await cluster.clock.advance(900_000);
-    expect(cluster.served()).toEqual([undefined]);
-  });
-
-  it('an hour forward is made up for by one renewal, because the gateway clock judges', async () => {
-    const cluster = new Cluster();
-    await cluster.clock.advance(1_000);
-    cluster.clock.jumpWall(HOUR);
-    const served = cluster.first.replica.reader.read(read);
-    await cluster.clock.advance(1_000);
-    expect((await served).verdict.result).toBe('fresh');
-    expect(cluster.gateway.calls).toHaveLength(2);
   });
 });
 
@@ -408,28 +202,6 @@ describe('a replica that is stopped', () => {
     await cluster.clock.advance(2 * HOUR);
     await expect(cluster.first.replica.reader.read(read)).rejects.toMatchObject({ code: 'session_unavailable' });
     expect(cluster.gateway.calls).toHaveLength(1);
-  });
-});
-
-describe('a store that fails and comes back while a replica reads it for the first time', () => {
-  it('is read again, for it may have lost what was enrolled before', async () => {
-    const enrolled: (readonly string[])[] = [];
-    const wrapStore = (store: SessionStore): SessionStore =>
-      new Proxy(store, {
-        get: (target, name) => {
-          const member: unknown = Reflect.get(target, name);
-          if (typeof member !== 'function' || name !== 'enrol')
-            return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-          return (merchants: readonly string[]): Promise<void> => {
-            enrolled.push(merchants);
-            if (enrolled.length === 1) void cluster.first.replica.resync();
-            return target.enrol(merchants);
-          };
-        },
-      });
-    const cluster = new Cluster({ wrapStore });
-    await cluster.clock.advance(500);
-    expect(enrolled).toEqual([['shop'], ['shop']]);
   });
 });
 

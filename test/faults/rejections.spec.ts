@@ -123,20 +123,6 @@ describe('one refusal of the bank while the session is dead', () => {
   );
 });
 
-describe('a rejection while the store does not answer', () => {
-  const cut = (cluster: Cluster): void => cluster.stores.forEach((store) => (store.down = true));
-
-  it('is answered by a session of the replica itself where they may, with one call for all', async () => {
-    const cluster = await running({ settings: { onStoreOutage: 'authorize' }, latencyMs: 200 });
-    cut(cluster);
-    await cluster.clock.advance(8_000);
-    const dead = cluster.session().generation;
-    const answers = await after(cluster, Promise.all(Array.from({ length: 100 }, () => report(cluster, dead))));
-    expect(Math.min(...answers.map(generationOf))).toBeGreaterThan(dead);
-    expect(cluster.gateway.calls).toHaveLength(2);
-  });
-});
-
 describe('a renewal before its time that was given up', () => {
   it('is taken over by another replica at once, although the session has long to go', async () => {
     const cluster = await running({ replicas: 2, latencyMs: 4_000 });

@@ -19,6 +19,15 @@ describe('a replica that comes to its store', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
+  it('claims nothing for a reader either, although it has not even read its store', async () => {
+    const cluster = new Cluster({ graceMs: 1_500, tickMs: HOUR, replicas: 0 });
+    const { replica } = cluster.addReplica();
+    const early = replica.reader.read({ ...read, waitMs: 100 }).catch((error: unknown) => error);
+    await cluster.clock.advance(1_000);
+    expect(await early).toMatchObject({ code: 'session_unavailable' });
+    expect(cluster.gateway.calls).toEqual([]);
+  });
+
   it('after an outage does the same', async () => {
     const cluster = new Cluster({ graceMs: 1_500 });
     await cluster.clock.advance(MINUTE);
@@ -45,44 +54,12 @@ describe('a replica with something that the store has not', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
-  it('offers it as its last act when the store comes back just then', async () => {
-    const cluster = new Cluster({ settings: { onStoreOutage: 'authorize' } });
-    await cluster.clock.advance(MINUTE);
-    for (const store of cluster.stores) store.down = true;
-    await cluster.clock.advance(15 * MINUTE);
-    const { generation } = cluster.session();
-    for (const store of cluster.stores) store.down = false;
-    await cluster.first.stop();
-    cluster.addReplica();
-    await cluster.clock.advance(SECOND);
-    expect(cluster.session(1).generation).toBe(generation);
-    expect(cluster.gateway.calls).toHaveLength(2);
-  });
-
   it('ends all the same when the store does not', async () => {
-    const cluster = new Cluster({ settings: { onStoreOutage: 'authorize' } });
+    const cluster = new Cluster();
     await cluster.clock.advance(MINUTE);
     for (const store of cluster.stores) store.down = true;
     await cluster.clock.advance(15 * MINUTE);
     await expect(cluster.first.stop()).resolves.toBeUndefined();
-  });
-});
-
-describe('a bug that an offer meets', () => {
-  it('is reported, and the session is offered again when the store is next seen to be without it', async () => {
-    let bugs = 1;
-    const once = altered('offer', (store) => (offer) => (bugs-- > 0 ? Promise.reject(bug) : store.offer(offer)));
-    const cluster = new Cluster({ settings: { onStoreOutage: 'authorize' }, wrapStore: once });
-    await cluster.clock.advance(MINUTE);
-    for (const store of cluster.stores) store.down = true;
-    await cluster.clock.advance(15 * MINUTE);
-    const { generation } = cluster.session();
-    for (const store of cluster.stores) store.down = false;
-    await cluster.clock.advance(5 * SECOND);
-    expect(cluster.first.events.of('broken')).toEqual([{ event: 'broken', activity: 'offer', error: bug }]);
-    cluster.addReplica();
-    await cluster.clock.advance(SECOND);
-    expect(cluster.session(1).generation).toBe(generation);
   });
 });
 
@@ -119,25 +96,6 @@ describe('a merchant that was removed', () => {
     await cluster.clock.advance(HOUR);
     const aboutIt = store?.asked.filter((question) => JSON.stringify(question.arguments).includes('tickets'));
     expect(aboutIt).toEqual([]);
-  });
-
-  it('keeps what was made for it alone from being offered', async () => {
-    const cluster = new Cluster({ merchants: ['shop', 'tickets'], settings: { onStoreOutage: 'authorize' } });
-    await cluster.clock.advance(MINUTE);
-    for (const store of cluster.stores) store.down = true;
-    await cluster.clock.advance(15 * MINUTE);
-    cluster.merchants = ['shop'];
-    const told = cluster.first.replica.merchantsChanged({ added: [], removed: ['tickets'], changed: [] });
-    await cluster.clock.advance(0);
-    await told;
-    for (const store of cluster.stores) {
-      store.asked.length = 0;
-      store.down = false;
-    }
-    await cluster.clock.advance(5 * SECOND);
-    const offers = cluster.stores[0]?.asked.filter(({ operation }) => operation === 'offer');
-    expect(JSON.stringify(offers)).toContain('shop');
-    expect(JSON.stringify(offers)).not.toContain('tickets');
   });
 });
 
@@ -189,45 +147,17 @@ describe('a merchant whose configuration was changed', () => {
 
   it('that meets a bug reports it, and is never rejected', async () => {
     let isBroken = false;
-    const wrapStore = altered(
-      'enrol',
-      (store) => (merchants) => (isBroken ? Promise.reject(bug) : store.enrol(merchants)),
-    );
+    const wrapStore = altered('read', (store) => (wanted) => (isBroken ? Promise.reject(bug) : store.read(wanted)));
     const cluster = new Cluster({ wrapStore });
     await cluster.clock.advance(MINUTE);
+    cluster.merchants = ['shop', 'kiosk'];
     isBroken = true;
     await cluster.first.replica.merchantsChanged({ ...change, added: ['kiosk'] });
-    expect(cluster.first.events.of('broken')).toEqual([
-      { event: 'broken', activity: 'change of merchants', error: bug },
-    ]);
-  });
-});
-
-describe('a stored session whose text was damaged', () => {
-  it('costs no call when a replica starts that needs it: a replica that holds it writes it again', async () => {
-    let isDamaged = false;
-    const damaged = altered('read', (store) => async (wanted) => {
-      const { states, now } = await store.read(wanted);
-      const unopenable = states.map((state) =>
-        isDamaged && state.stored.kind === 'session'
-          ? { ...state, stored: { kind: 'unopenable' as const, generation: state.stored.session.generation } }
-          : state,
-      );
-      return { states: unopenable, now };
+    expect(cluster.first.events.of('broken')).toContainEqual({
+      event: 'broken',
+      activity: 'change of merchants',
+      error: bug,
     });
-    const mended = altered('offer', (store) => async (offer) => {
-      const result = await store.offer(offer);
-      isDamaged &&= result.kind !== 'taken';
-      return result;
-    });
-    const cluster = new Cluster({ wrapStore: (store) => mended(damaged(store)), graceMs: 1_500 });
-    await cluster.clock.advance(MINUTE);
-    isDamaged = true;
-    cluster.addReplica();
-    await cluster.clock.advance(1_500);
-    expect(cluster.session(1).generation).toBe(cluster.session(0).generation);
-    expect(cluster.gateway.calls).toHaveLength(1);
-    expect(cluster.at(1).events.of('record_unopenable')).toHaveLength(1);
   });
 });
 
@@ -326,7 +256,7 @@ describe('other merchants in the configuration', () => {
   });
 
   it('that are new in an outage of the store are enrolled once it is over', async () => {
-    const cluster = new Cluster({ settings: { onStoreOutage: 'fail' } });
+    const cluster = new Cluster({ settings: {} });
     await cluster.clock.advance(1_000);
     cluster.stores.forEach((store) => (store.down = true));
     void reconfigure(cluster, ['shop', 'kiosk']);
@@ -336,5 +266,22 @@ describe('other merchants in the configuration', () => {
     await cluster.clock.advance(5_000);
     expect(generations(cluster, 'kiosk')).toEqual([expect.any(Number)]);
     expect(cluster.gateway.calls).toHaveLength(2);
+  });
+});
+
+describe('a shutdown', () => {
+  it('makes no call that the store could not take', async () => {
+    const cluster = new Cluster({ replicas: 3 });
+    await cluster.clock.advance(890 * SECOND);
+    const before = cluster.gateway.calls.length;
+    for (const store of cluster.stores) store.down = true;
+    await cluster.clock.advance(15 * MINUTE - 1);
+    const made = cluster.gateway.calls.length;
+    const stopped = Promise.all(cluster.replicas.map(({ stop }) => stop(10 * SECOND)));
+    await cluster.clock.advance(15 * SECOND);
+    await stopped;
+    expect(cluster.gateway.calls).toHaveLength(made);
+    expect(made).toBeGreaterThanOrEqual(before);
+    expect(cluster.clock.pendingTasks).toBe(0);
   });
 });

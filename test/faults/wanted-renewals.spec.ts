@@ -161,16 +161,6 @@ describe('a renewal that a person wants', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
-  it('clears the back-off of a replica that goes on alone without its store as well', async () => {
-    const cluster = await running({ latencyMs: 10, settings: { onStoreOutage: 'authorize' } });
-    cluster.stores.forEach((store) => (store.down = true));
-    cluster.gateway.answerAlways(refusal);
-    await cluster.clock.advance(17 * MINUTE);
-    expect(cluster.served()).toEqual([undefined]);
-    cluster.gateway.answerAlways(undefined);
-    expect(await wanted(cluster, 0)).toEqual([answered('renewed', cluster.session().generation)]);
-  });
-
   it('is answered in time when the gateway is not', async () => {
     const cluster = await running({ settings: { gatewayTimeoutMs: 60_000 } });
     cluster.gateway.latencyMs = 60_000;

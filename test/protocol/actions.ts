@@ -1,6 +1,6 @@
 import { knownOf } from '../../libs/session/src/merchant.js';
 import { answered, asks, callAnswered, feed, isAsking, isUnstored, ownSteps, unanswered, without } from './driver.js';
-import { askStore, type StoreState } from './store-state.js';
+import { askStore, endOf, type StoreState } from './store-state.js';
 import {
   type Action,
   type Asked,
@@ -22,7 +22,7 @@ import {
 const CLOCK_JUMP = 100;
 const WALL_JUMP_MS = 3_600_000;
 /** An implausible number, as anyone who can write to the channel could send it. */
-const FORGED_GENERATION = 9e15;
+export const FORGED_GENERATION = 9e15;
 
 /** Everything that can happen next. */
 export function actionsOf(world: World): readonly Action[] {
@@ -61,8 +61,8 @@ function nextPhase(world: World): Action {
     ...replica,
     hasAsked: false,
     hasDemanded: false,
-    hasReported: false,
-    letsOthersOffer: isOut && replica.letsOthersOffer,
+    reportedUpTo: 0,
+    letsOthersOffer: (isOut || !replica.isSynced) && replica.letsOthersOffer,
   }));
   return { label: 'time passes', world: awake({ ...world, time: world.time + 1, replicas }) };
 }
@@ -129,16 +129,22 @@ function onTheWire({ asked }: Replica): readonly Asked[] {
   return asked.filter((one) => one === first || one.answer !== undefined);
 }
 
-function readsOf(world: World, at: number, { wantsRead, hasAsked, merchant, asked: before }: Replica): readonly Action[] {
+function readsOf(
+  world: World,
+  at: number,
+  { wantsRead, hasAsked, merchant, asked: before }: Replica,
+): readonly Action[] {
   if (!wantsRead || isAsking(before) || (world.storeState !== 'answers' && hasAsked)) return [];
-  const asking = asks(changed(world, at, { wantsRead: false }), at, { ask: 'read', known: knownOf(merchant) });
+  const asking = asks(changed(world, at, { wantsRead: false }), at, {
+    question: { ask: 'read', known: knownOf(merchant) },
+  });
   const asked = asking.replicas[at]?.asked.at(-1);
   return asked === undefined ? [] : answersTo(asking, at, asked);
 }
 
 /** Reading and offering take only a moment; calls and stopped processes are not waited for. */
-function graceOf(world: World, at: number, { letsOthersOffer }: Replica): readonly Action[] {
-  if (!letsOthersOffer || world.storeState !== 'answers') return [];
+function graceOf(world: World, at: number, { letsOthersOffer, isSynced }: Replica): readonly Action[] {
+  if (!letsOthersOffer || !isSynced || world.storeState !== 'answers') return [];
   const isHeard = world.replicas.every((other, index) => {
     const isBusy = other.wantsRead || isUnstored(other) || other.asked.length > 0;
     return index === at || other.state !== 'up' || !isBusy;
@@ -151,7 +157,10 @@ function graceOf(world: World, at: number, { letsOthersOffer }: Replica): readon
 function answersTo(world: World, at: number, asked: Asked): readonly Action[] {
   const { question, answer: late, triedAt } = asked;
   const rest = without(world, at, asked);
-  if (late !== undefined) return [{ label: `${at} gets the answer to ${question.ask}`, world: answered(rest, at, asked, late) }];
+  if (late !== undefined)
+    return [
+      { label: `${at} gets the answer to ${question.ask}`, world: answered(rest, at, { ...asked, answer: late }) },
+    ];
   const label = `${at} asks ${question.ask}`;
   if (world.storeState !== 'answers') {
     if (triedAt === world.time) return [];
@@ -159,9 +168,15 @@ function answersTo(world: World, at: number, asked: Asked): readonly Action[] {
   }
   const { answer, store, told } = askStore(world.store, question, readingOf(world));
   const applied = written(rest, store, told);
-  const done: Action = { label: `${label}: ${shown(answer.result)}`, world: answered(applied, at, asked, answer) };
+  const done: Action = {
+    label: `${label}: ${shown(answer.result)}`,
+    world: answered(applied, at, { ...asked, answer }),
+  };
   if (!mayStrike(world)) return [done];
-  const lost = (after: World, kind: FaultKind): Action => ({ label: `${label}, ${kind}`, world: struck(world, kind, after) });
+  const lost = (after: World, kind: FaultKind): Action => ({
+    label: `${label}, ${kind}`,
+    world: struck(world, kind, after),
+  });
   const later = { ...asked, answer };
   const waiting = changed(applied, at, { asked: [...(applied.replicas[at]?.asked ?? []), later] });
   const isWrite = store !== world.store;
@@ -185,7 +200,9 @@ function written(world: World, store: StoreState, told: { readonly generation?: 
   const lagging = world.faultsLeft > 0 ? { store: world.store } : undefined;
   const isGrant = store?.fence !== world.store?.fence;
   const after: World = { ...world, store, lagging, grants: world.grants + (isGrant ? 1 : 0) };
-  return told === undefined ? after : after.replicas.reduce((heard, _, at) => hearing(heard, at, told.generation), after);
+  return told === undefined
+    ? after
+    : after.replicas.reduce((heard, _, at) => hearing(heard, at, told.generation), after);
 }
 
 function hearing(world: World, at: number, generation: number | undefined): World {
@@ -204,9 +221,10 @@ export function momentOf(world: World): Moment {
   const { replicas, calls, store } = world;
   const isOpen = (call: number | undefined): boolean => call !== undefined && calls[call]?.state !== 'carried out';
   const { lease, stored: kept } = store ?? {};
-  const isLeased = lease !== undefined && lease.end.endsAtMs > clockOf(world);
+  const isLeased = lease !== undefined && endOf(lease.end) > clockOf(world);
   const mayCall = replicas.some(
-    ({ merchant: { phase }, state, call }) => state !== 'crashed' && (['claiming', 'handing_over'].includes(phase.at) || isOpen(call)),
+    ({ merchant: { phase }, state, call }) =>
+      state !== 'crashed' && (['claiming', 'handing_over'].includes(phase.at) || isOpen(call)),
   );
   if (isLeased || mayCall || calls.some(({ state }) => state === 'sent')) return 'lease';
   const stored = kept?.session.generation ?? 0;
@@ -225,7 +243,11 @@ function struck(before: World, kind: FaultKind, world: World): World {
 /** Every fault that can strike now. Lost messages are handled with the questions that they belong to. */
 function faultSteps(world: World): readonly Action[] {
   if (!mayStrike(world)) return [];
-  return [...storeFaults(world), ...gatewayFaults(world), ...world.replicas.flatMap((_, at) => replicaFaults(world, at))];
+  return [
+    ...storeFaults(world),
+    ...gatewayFaults(world),
+    ...world.replicas.flatMap((_, at) => replicaFaults(world, at)),
+  ];
 }
 
 const action = (before: World, kind: FaultKind, world: World): Action => ({
@@ -244,7 +266,9 @@ function storeFaults(world: World): readonly Action[] {
   const outage = (storeState: 'silent' | 'refuses'): World => ({ ...world, storeState });
   return [
     action(world, 'emptied', gap({ ...world, store: undefined, lagging: undefined })),
-    ...(lagging === undefined ? [] : [action(world, 'failover', gap({ ...world, store: lagging.store, lagging: undefined }))]),
+    ...(lagging === undefined
+      ? []
+      : [action(world, 'failover', gap({ ...world, store: lagging.store, lagging: undefined }))]),
     ...(world.storeState === 'answers'
       ? [action(world, 'silence', outage('silent')), action(world, 'refusal', outage('refuses'))]
       : []),
@@ -309,8 +333,7 @@ function givenUp(world: World, at: number): World {
 
 /** Every way in which a lasting fault can end. */
 function healingSteps(world: World): readonly Action[] {
-  const store =
-    world.storeState === 'answers' ? [] : [{ label: 'the store answers again', world: answering(world) }];
+  const store = world.storeState === 'answers' ? [] : [{ label: 'the store answers again', world: answering(world) }];
   const gateway = world.isGatewayDown
     ? [{ label: 'the gateway is up', world: { ...world, isGatewayDown: false } }]
     : [];
@@ -324,7 +347,10 @@ function answering(world: World): World {
     hasAsked: false,
     asked: one.asked.map(({ triedAt: _past, ...asked }) => asked),
   }));
-  return replicas.reduce<World>((after, { state }, at) => (state === 'up' ? givenUp(after, at) : after), { ...answers, replicas });
+  return replicas.reduce<World>((after, { state }, at) => (state === 'up' ? givenUp(after, at) : after), {
+    ...answers,
+    replicas,
+  });
 }
 
 function lateCalls(world: World): readonly Action[] {

@@ -1,10 +1,10 @@
 import { instantFromEpochMs } from '#libs/clock';
-import type { IssuedSession, RenewalOutcome, ReportResult } from '#libs/session';
+import type { IssuedSession, RenewalOutcome, ReportResult, StoredState } from '#libs/session';
 import { GatewayFailure } from '#libs/session';
 import { aServerPublicKey } from '#libs/testing';
 import { floorOf } from '../../libs/session/src/generations.js';
 import { type Effect, type Input, step } from '../../libs/session/src/life.js';
-import { generationOf, knownOf, untilRenewalMsOf, verdictOn } from '../../libs/session/src/merchant.js';
+import { generationOf, knownOf, type Merchant, untilRenewalMsOf, verdictOn } from '../../libs/session/src/merchant.js';
 import { type Answer, isDue, type Question } from './store-state.js';
 import {
   type Action,
@@ -40,45 +40,56 @@ function performed(world: World, at: number, effect: Effect): World {
   switch (effect.do) {
     case 'enter':
       return feed(world, at, { on: 'admitted' });
-    case 'claim': {
-      const owner = ownerOf(world, at);
-      const request = { ...effect.request, owner, floor: floorOf(owner, effect.request.floor) };
-      return asks(world, at, { ask: 'claim', request });
-    }
     case 'create':
       return calls(world, at);
-    case 'publish': {
-      const { lease, publication, afterMs } = effect;
-      return asks(world, at, { ask: 'publish', lease, publication }, afterMs > 0 && world.storeState !== 'answers');
-    }
-    case 'release':
-      return asks(world, at, { ask: 'release', lease: effect.lease, release: effect.release });
-    case 'offer':
-      return asks(world, at, { ask: 'offer', publication: effect.offer });
-    case 'report':
-      return asks(world, at, { ask: 'report', report: effect.report, atMs: effect.atMs });
+    case 'hand_over':
+      return changed(world, at, { isHandingOver: true });
     case 'read':
       return changed(world, at, { wantsRead: true });
     case 'resync':
       return changed(world, at, { isSynced: false });
     case 'end':
       return ended(world, at, effect);
-    case 'hand_over':
-      return changed(world, at, { isHandingOver: true });
     case 'hurry':
     case 'say':
     case 'emit':
       return world;
+    default:
+      return asks(world, at, { question: questionOf(effect, ownerOf(world, at)), inVain: isRepeated(effect, world) });
   }
 }
 
-/** @param inVain what it was asked just now, it is asked again only in the next phase, or when the store is back */
-export function asks(world: World, at: number, question: Question, inVain = false): World {
-  const replica = world.replicas[at];
-  if (replica === undefined) return world;
-  const failureBefore = replica.merchant.failure;
-  const asked: Asked = { question, askedAtMs: msOf(world), failureBefore, ...(inVain ? { triedAt: world.time } : {}) };
-  return changed(world, at, { asked: [...replica.asked, asked] });
+type Asking = Extract<Effect, { do: 'claim' | 'publish' | 'release' | 'offer' | 'report' }>;
+
+function questionOf(effect: Asking, owner: string): Question {
+  switch (effect.do) {
+    case 'claim':
+      return { ask: 'claim', request: { ...effect.request, owner, floor: floorOf(owner, effect.request.floor) } };
+    case 'publish':
+      return { ask: 'publish', lease: effect.lease, publication: effect.publication };
+    case 'release':
+      return { ask: 'release', lease: effect.lease, release: effect.release };
+    case 'offer':
+      return { ask: 'offer', publication: effect.offer };
+    case 'report':
+      return { ask: 'report', report: effect.report, atMs: effect.atMs };
+  }
+}
+
+/** What was asked in vain just now is asked again only in the next phase, or when the store is back. */
+const isRepeated = (effect: Asking, { storeState }: World): boolean =>
+  effect.do === 'publish' && effect.afterMs > 0 && storeState !== 'answers';
+
+interface NewlyAsked {
+  readonly question: Question;
+  readonly inVain?: boolean;
+}
+
+export function asks(world: World, at: number, { question, inVain = false }: NewlyAsked): World {
+  const { asked, merchant } = world.replicas[at] as Replica;
+  const tried = inVain ? { triedAt: world.time } : {};
+  const newest: Asked = { question, askedAtMs: msOf(world), failureBefore: merchant.failure, ...tried };
+  return changed(world, at, { asked: [...asked, newest] });
 }
 
 function ended(world: World, at: number, { result }: Extract<Effect, { do: 'end' }>): World {
@@ -175,8 +186,11 @@ export function without(world: World, at: number, asked: Asked): World {
   return changed(world, at, { asked: all.filter((one) => one !== asked) });
 }
 
-export function answered(before: World, at: number, asked: Asked, answer: Answer): World {
+export type AnsweredQuestion = Asked & { readonly answer: Answer };
+
+export function answered(before: World, at: number, asked: AnsweredQuestion): World {
   const world = cameBack(before, at);
+  const { answer } = asked;
   switch (answer.ask) {
     case 'claim': {
       const { result } = answer;
@@ -190,12 +204,12 @@ export function answered(before: World, at: number, asked: Asked, answer: Answer
     case 'offer':
       return feed(world, at, { on: 'offered', generation: offered(asked), answer: answer.result });
     case 'report':
-      return reported(world, at, asked, answer.result);
+      return reported(world, at, { ...asked, result: answer.result });
     case 'read':
     case 'sync': {
       const synced = answer.ask === 'sync' ? { isSynced: true, letsOthersOffer: true } : {};
       const heard = changed(world, at, synced);
-      return wasRead(heard, at, asked, answer);
+      return wasRead(heard, at, { ...asked, result: answer.result });
     }
   }
 }
@@ -206,7 +220,8 @@ function cameBack(world: World, at: number): World {
   return changed(world, at, { wasLeftAlone: false, letsOthersOffer: true });
 }
 
-function wasRead(world: World, at: number, asked: Asked, { result }: Extract<Answer, { ask: 'read' | 'sync' }>): World {
+function wasRead(world: World, at: number, asked: Asked & { readonly result: StoredState }): World {
+  const { result } = asked;
   const replica = world.replicas[at] as Replica;
   const ms = msOf(world);
   const before = storeClockOf(replica, ms);
@@ -239,7 +254,7 @@ export function unanswered(before: World, at: number, asked: Asked): World {
     case 'offer':
       return feed(world, at, { on: 'offered', generation: offered(asked), answer: 'outage' });
     case 'report':
-      return reported(world, at, asked, undefined);
+      return reported(world, at, { ...asked, result: undefined });
     case 'sync':
     case 'read': {
       const { noted, wallOffsetMs } = world.replicas[at] as Replica;
@@ -254,10 +269,11 @@ export function unanswered(before: World, at: number, asked: Asked): World {
 const offered = ({ question }: Asked): number =>
   question.ask === 'offer' ? question.publication.session.generation : 0;
 
-function reported(world: World, at: number, { question }: Asked, answer: ReportResult | undefined): World {
+function reported(world: World, at: number, asked: Asked & { readonly result: ReportResult | undefined }): World {
+  const { question, result } = asked;
   if (question.ask !== 'report') return world;
   const { report, atMs } = question;
-  const told = feed(world, at, { on: 'reported', report, atMs, answer });
+  const told = feed(world, at, { on: 'reported', report, atMs, answer: result });
   return report.mayProve ? wishing(told, at, 'judgement') : told;
 }
 
@@ -279,26 +295,28 @@ export const isUnstored = ({ merchant: { held } }: Replica): boolean => held !==
 
 function roundOf(world: World, at: number, replica: Replica): Action | undefined {
   const { merchant, asked } = replica;
-  if (replica.hasAsked || isAsking(asked) || asked.some(({ question: { ask } }) => ask === 'offer' || ask === 'sync')) return undefined;
+  const mustWait = isAsking(asked) || asked.some(({ question: { ask } }) => ask === 'offer' || ask === 'sync');
+  if (replica.hasAsked || mustWait) return undefined;
+  const offers = isUnstored(replica) ? feed(world, at, { on: 'store_back' }) : world;
   if (world.storeState !== 'answers') {
     const failed = { hasAsked: true, isSynced: false, wasLeftAlone: true };
-    const after = changed(world, at, failed);
-    const offers = isUnstored(replica) ? feed(after, at, { on: 'store_back' }) : after;
-    return { label: `${at} asks what is due in vain`, world: offers };
+    return { label: `${at} asks what is due in vain`, world: changed(offers, at, failed) };
   }
-  if (isUnstored(replica)) {
-    const offers = feed(world, at, { on: 'store_back' });
-    const isAsked = (offers.replicas[at]?.asked.length ?? 0) > asked.length;
-    if (isAsked) return { label: `${at} offers`, world: offers };
-  }
+  if ((offers.replicas[at] as Replica).asked.length > asked.length) return { label: `${at} offers`, world: offers };
   if (!replica.isSynced) {
-    return { label: `${at} enrols`, world: asks(world, at, { ask: 'sync', known: knownOf(merchant) }) };
+    const question = { ask: 'sync', known: knownOf(merchant) } as const;
+    return { label: `${at} reads everything`, world: asks(world, at, { question }) };
   }
-  if (replica.letsOthersOffer || merchant.phase.at !== 'idle' || !isDue(world.store, clockOf(world))) return undefined;
+  const mayClaim = !replica.letsOthersOffer && merchant.phase.at === 'idle';
+  return mayClaim && isDue(world.store, clockOf(world)) ? dueAt(world, at, merchant) : undefined;
+}
+
+function dueAt(world: World, at: number, merchant: Merchant): Action {
   const after = changed(world, at, { hasAsked: true });
-  const now = nowOf(world, at);
   const isDueHere =
-    untilRenewalMsOf(merchant, now) <= EARLY_MS || merchant.failure !== undefined || merchant.held?.isReported === true;
+    untilRenewalMsOf(merchant, nowOf(world, at)) <= EARLY_MS ||
+    merchant.failure !== undefined ||
+    merchant.held?.isReported === true;
   if (!isDueHere) return { label: `${at} finds nothing due`, world: changed(after, at, { wantsRead: true }) };
   const trigger = merchant.held === undefined ? 'startup' : 'schedule';
   return { label: `${at} finds it due`, world: feed(after, at, { on: 'wanted', trigger }) };
@@ -317,15 +335,17 @@ function demandOf(world: World, at: number, replica: Replica): Action | undefine
 }
 
 /** A consumer finds its session dead, and nothing will tell this replica of a newer one. */
-function reportOf(world: World, at: number, { merchant, hasReported, rejected }: Replica): Action | undefined {
+function reportOf(world: World, at: number, { merchant, reportedUpTo, rejected }: Replica): Action | undefined {
   const { held } = merchant;
-  if (hasReported || rejected !== undefined || held === undefined || !isOrphaned(world)) return undefined;
+  if (rejected !== undefined || held === undefined || !isOrphaned(world)) return undefined;
   if (verdictOn(merchant, nowOf(world, at)).result === 'unavailable') return undefined;
   const { generation } = held.session;
+  if (generation <= reportedUpTo) return undefined;
   const waiting = { generation, attempts: 1, waitsFor: 'judgement' } as const;
-  const asked = changed(world, at, { hasReported: true, rejected: waiting });
+  const asked = changed(world, at, { reportedUpTo: generation, rejected: waiting });
   const told = feed(asked, at, { on: 'rejected', generation, reason: 'b_unknown_device' });
-  const isJudged = told.replicas[at]?.asked.some(({ question }) => question.ask === 'report' && question.report.mayProve) === true;
+  const isJudged =
+    told.replicas[at]?.asked.some(({ question }) => question.ask === 'report' && question.report.mayProve) === true;
   const after = isJudged ? told : wishing(told, at, 'judgement');
   return { label: `a consumer at ${at} reports ${generation}`, world: after };
 }

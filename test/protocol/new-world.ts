@@ -2,7 +2,17 @@ import { instantFromEpochMs } from '#libs/clock';
 import { admit } from '../../libs/session/src/session-admission.js';
 import { answered, asks, issuedBy, without } from './driver.js';
 import { askStore, MERCHANT } from './store-state.js';
-import { type Asked, type Call, changed, freshReplica, msOf, phases, readingOf, settings, type World } from './world.js';
+import {
+  type Asked,
+  type Call,
+  changed,
+  freshReplica,
+  msOf,
+  phases,
+  readingOf,
+  settings,
+  type World,
+} from './world.js';
 
 /** Every replica holds the first session, which is one phase old. */
 export function newWorld(replicas: number, faults: number): World {
@@ -22,10 +32,10 @@ export function newWorld(replicas: number, faults: number): World {
   };
   const made = withFirstSession(empty);
   const read = made.replicas.reduce((world, _, at) => {
-    const asking = asks(world, at, { ask: 'sync', known: 0 });
+    const asking = asks(world, at, { question: { ask: 'sync', known: 0 } });
     const asked = asking.replicas[at]?.asked[0] as Asked;
     const { answer } = askStore(asking.store, asked.question, readingOf(asking));
-    const synced = answered(without(asking, at, asked), at, asked, answer);
+    const synced = answered(without(asking, at, asked), at, { ...asked, answer });
     return changed(synced, at, { letsOthersOffer: false, wantsRead: false });
   }, made);
   return { ...read, time: phases.start };
@@ -33,7 +43,14 @@ export function newWorld(replicas: number, faults: number): World {
 
 function withFirstSession(world: World): World {
   const reading = readingOf(world);
-  const request = { merchant: MERCHANT, owner: 'maker', leaseMs: 1_000, mode: 'when_due', newerThan: 0, floor: 0 } as const;
+  const request = {
+    merchant: MERCHANT,
+    owner: 'maker',
+    leaseMs: 1_000,
+    mode: 'when_due',
+    newerThan: 0,
+    floor: 0,
+  } as const;
   const claim = { ...request, budget: settings.budget, coolDownMs: 0 };
   const { answer, store } = askStore(world.store, { ask: 'claim', request: claim }, reading);
   if (answer.ask !== 'claim' || answer.result.kind !== 'claimed') throw new Error('nobody else claims');

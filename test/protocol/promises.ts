@@ -1,8 +1,9 @@
 import { budgetOf, retryInMsOf, standingFor } from '../../libs/session/src/obstacles.js';
 import { longestWindowMs } from '#libs/session';
 import { serveFactsOf, verdictOn } from '../../libs/session/src/merchant.js';
-import { isQuiet } from './actions.js';
+import { FORGED_GENERATION, isQuiet } from './actions.js';
 import { isUnstored } from './driver.js';
+import { endOf } from './store-state.js';
 import {
   type Call,
   callOf,
@@ -37,15 +38,17 @@ export interface Promised {
 const struckBy = ({ faults }: World, kinds: readonly FaultKind[]): boolean =>
   faults.some(({ kind }) => kinds.includes(kind));
 
+const messages: readonly FaultKind[] = ['request lost', 'reply lost', 'reply late'];
 const losesData: readonly FaultKind[] = ['failover', 'emptied'];
 const movesStoreClock: readonly FaultKind[] = ['clock forward', 'clock back'];
 const endsLeasesEarly: readonly FaultKind[] = [...losesData, ...movesStoreClock];
 
 const generationIn = ({ store }: World): number => store?.stored?.session.generation ?? 0;
 const heldBy = ({ merchant: { held } }: Replica): number => held?.session.generation ?? 0;
-const sessionOf = ({ merchant: { held } }: Replica): number => (held === undefined ? NaN : callOf(held.session.authToken));
+const sessionOf = ({ merchant: { held } }: Replica): number =>
+  held === undefined ? NaN : callOf(held.session.authToken);
 /** By true time: when the gateway ends it, whatever anybody believes. */
-const endOf = ({ madeAtMs }: Call): number => madeAtMs + phases.lifetime * PHASE_MS;
+const trueEndOf = ({ madeAtMs }: Call): number => madeAtMs + phases.lifetime * PHASE_MS;
 
 // ---- 1
 
@@ -86,7 +89,8 @@ function oneSessionPerGeneration({ after: { calls, replicas, store } }: Moved): 
 }
 
 function generationsGrow({ before, after }: Moved): boolean {
-  const isReplaced = after.faults.length > before.faults.length && losesData.includes(after.faults.at(-1)?.kind ?? 'crash');
+  const isReplaced =
+    after.faults.length > before.faults.length && losesData.includes(after.faults.at(-1)?.kind ?? 'crash');
   const fenceIn = ({ store }: World): number => store?.fence ?? 0;
   const shrinks = generationIn(after) < generationIn(before) || fenceIn(after) < fenceIn(before);
   if (!isReplaced && shrinks) return false;
@@ -96,10 +100,9 @@ function generationsGrow({ before, after }: Moved): boolean {
   });
 }
 
-/** What counts as seen is what was made, opened or called for, and never what someone announced. */
-function nothingSeenByHint({ after: { replicas, calls } }: Moved): boolean {
-  const highest = Math.max(...calls.map(({ generation }) => generation));
-  return replicas.every(({ merchant: { floor } }) => floor <= highest);
+/** What counts as seen is what was made, opened or granted, and never what someone announced. */
+function nothingSeenByHint({ after: { replicas } }: Moved): boolean {
+  return replicas.every(({ merchant: { floor } }) => floor < FORGED_GENERATION);
 }
 
 // ---- 2
@@ -109,14 +112,19 @@ function noneExpired({ after }: Moved): boolean {
     if (one.state === 'crashed' || one.merchant.held === undefined) return true;
     const { result } = verdictOn(one.merchant, nowOf(after, at));
     if (result === 'unavailable') return true;
-    const leftMs = endOf(after.calls[sessionOf(one)] as Call) - msOf(after);
+    const leftMs = trueEndOf(after.calls[sessionOf(one)] as Call) - msOf(after);
     return leftMs > 0 && (result === 'stale' || leftMs > (phases.lifetime - phases.margin) * PHASE_MS);
   });
 }
 
 /** When nobody has a lease, back-off and budget aside; a clock set forward makes what was just made look old. */
 function renewedInTime({ after }: Moved): boolean {
-  if (after.time < phases.margin || !isQuiet(after) || isHeldUp(after)) return true;
+  if (after.time < phases.margin || !isQuiet(after)) return true;
+  const isExcused = (after.store?.failures ?? 0) > 0 || isBudgetSpent(after);
+  // In the end no lease and no refusal is left to wait for.
+  const isServed = after.replicas.every(({ merchant }, at) => serveFactsOf(merchant, nowOf(after, at)).leftMs > 0);
+  if (after.time === phases.horizon && !isServed && !isExcused) return false;
+  if (isHeldUp(after)) return true;
   return after.replicas.every(({ merchant }, at) => {
     const { held, freshMs } = serveFactsOf(merchant, nowOf(after, at));
     return held && freshMs > 0;
@@ -126,10 +134,16 @@ function renewedInTime({ after }: Moved): boolean {
 function isHeldUp(world: World): boolean {
   const { lease, due, failures = 0 } = world.store ?? {};
   const isAhead = (moment: number, byMs: number): boolean => moment > clockOf(world) && moment < clockOf(world) + byMs;
-  const isLeased = lease !== undefined && isAhead(lease.end.endsAtMs, phases.lease * PHASE_MS + 1);
+  const isLeased = lease !== undefined && isAhead(endOf(lease.end), phases.lease * PHASE_MS + 1);
   // It falls due within the phase: whoever let others speak first tries again a moment later.
-  const isAboutToBeDue = due !== undefined && isAhead(due.endsAtMs, PHASE_MS);
-  return isLeased || isAboutToBeDue || failures > 0 || isBudgetSpent(world) || world.replicas.some((_, at) => mustWait(world, at));
+  const isAboutToBeDue = due !== undefined && isAhead(endOf(due), PHASE_MS);
+  return (
+    isLeased ||
+    isAboutToBeDue ||
+    failures > 0 ||
+    isBudgetSpent(world) ||
+    world.replicas.some((_, at) => mustWait(world, at))
+  );
 }
 
 function mustWait(world: World, at: number): boolean {
@@ -189,11 +203,27 @@ function costOf({ kind, into }: Fault): Pick<Cost, 'calls' | 'reported'> {
   return costs.find(({ kinds, into: moments }) => kinds.includes(kind) && moments.includes(into)) ?? free;
 }
 
+/** Faults of the store and of the way to it, which cost nothing by themselves. */
+const ofStore: ReadonlySet<FaultKind> = new Set([
+  ...messages,
+  'announcements lost',
+  'forged hint',
+  'refusal',
+  'silence',
+  'clock back',
+  'clock forward',
+  'failover',
+  'emptied',
+]);
+
+/** Beside a fault of a replica or of the gateway, another one may cost one call more than the sum of both. */
 function allowedFor(faults: readonly Fault[]): Pick<Cost, 'calls' | 'reported'> {
+  const together = faults.length > 1 && faults.some(({ kind }) => !ofStore.has(kind)) ? 1 : 0;
   const all = faults.map(costOf);
   return {
-    calls: all.reduce((sum, { calls }) => sum + calls, 0),
-    reported: all.reduce((sum, { reported }) => sum + reported, 0),
+    calls: all.reduce((sum, { calls }) => sum + calls, together),
+    // A report may take the place of another reason to call.
+    reported: all.length > 1 ? Infinity : (all[0]?.reported ?? 0),
   };
 }
 
@@ -201,7 +231,8 @@ function allowedFor(faults: readonly Fault[]): Pick<Cost, 'calls' | 'reported'> 
 export function struckAsFarAsItCounts(faults: readonly Fault[]): string {
   const struck = (kinds: readonly FaultKind[]): boolean => faults.some(({ kind }) => kinds.includes(kind));
   const { calls, reported } = allowedFor(faults);
-  return `${faults.length} ${struck(endsLeasesEarly)} ${struck(losesData)} ${calls} ${reported}`;
+  const isOfStore = faults.every(({ kind }) => ofStore.has(kind));
+  return `${faults.length} ${isOfStore} ${struck(endsLeasesEarly)} ${struck(losesData)} ${calls} ${reported}`;
 }
 
 function fewCalls({ after: { faults, extraCalls, calls } }: Moved): boolean {
@@ -232,16 +263,30 @@ function nothingIsLost({ after }: Moved): boolean {
 }
 
 function everyPhaseEnds({ after }: Moved): boolean {
-  return after.replicas.every(({ merchant: { phase, isOffering }, asked, call, rejected, wantsRead, isHandingOver, state }) => {
-    if (state !== 'up') return true;
-    const asks = (ask: string): boolean => asked.some(({ question }) => question.ask === ask);
-    if (isOffering && !asks('offer')) return false;
-    if (phase.at === 'idle') return rejected === undefined || asks('report') || (rejected.waitsFor === 'read' && (wantsRead || asks('read')));
-    if (phase.at === 'claiming') return asks('claim');
-    if (phase.at === 'handing_over') return isHandingOver;
-    if (phase.at === 'calling') return call !== undefined;
-    return phase.at === 'publishing' && asks('publish');
-  });
+  return after.replicas.every((replica) => replica.state !== 'up' || (isGoingOn(replica) && isAnswered(replica)));
+}
+
+const isAskedBy = ({ asked }: Replica, ask: string): boolean => asked.some(({ question }) => question.ask === ask);
+
+function isGoingOn(replica: Replica): boolean {
+  const { phase, isOffering } = replica.merchant;
+  if (isOffering && !isAskedBy(replica, 'offer')) return false;
+  const underWay = {
+    idle: true,
+    entering: false,
+    claiming: isAskedBy(replica, 'claim'),
+    handing_over: replica.isHandingOver,
+    calling: replica.call !== undefined,
+    publishing: isAskedBy(replica, 'publish'),
+  };
+  return underWay[phase.at];
+}
+
+/** A consumer waits for a renewal, for the judgement of the store, or for what it has. */
+function isAnswered(replica: Replica): boolean {
+  const { merchant, rejected, wantsRead } = replica;
+  if (rejected === undefined || merchant.phase.at !== 'idle' || isAskedBy(replica, 'report')) return true;
+  return rejected.waitsFor === 'read' && (wantsRead || isAskedBy(replica, 'read'));
 }
 
 // ---- 6
@@ -252,7 +297,9 @@ function budgetHolds({ after }: Moved): boolean {
   const isWithin = replicas.every(({ merchant }) => {
     const budget = budgetOf(merchant, settings);
     const fromMs = now - longestWindowMs(budget);
-    return budget.every((window) => merchant.callsAtMs.filter((at) => at > fromMs && at > now - window.perMs).length <= window.calls);
+    return budget.every(
+      (window) => merchant.callsAtMs.filter((at) => at > fromMs && at > now - window.perMs).length <= window.calls,
+    );
   });
   if (!isWithin || struckBy({ ...after, faults }, endsLeasesEarly)) return isWithin;
   const inWindow = (perMs: number, { grantedAtMs: from }: Call): number =>
@@ -308,11 +355,19 @@ export const promises: readonly Promised[] = [
   },
   {
     name: '1 a hint sets nothing',
-    sentence: 'No replica takes a generation for seen that nobody made.',
+    sentence: 'No replica takes a generation for seen because somebody announces it.',
     holds: nothingSeenByHint,
   },
-  { name: '2 none expired', sentence: 'Nothing past its end is served, past its margin only as stale.', holds: noneExpired },
-  { name: '3 few calls', sentence: 'No fault leads to a call that was not due, but for those of `costs`.', holds: fewCalls },
+  {
+    name: '2 none expired',
+    sentence: 'Nothing past its end is served, past its margin only as stale.',
+    holds: noneExpired,
+  },
+  {
+    name: '3 few calls',
+    sentence: 'No fault leads to a call that was not due, but for those of `costs`.',
+    holds: fewCalls,
+  },
   {
     name: '4 none that ours has ended',
     sentence: 'After the faults, no replica hands out a session that another of ours has ended.',

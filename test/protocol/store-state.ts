@@ -47,14 +47,13 @@ export function isDue(store: StoreState, ms: number): boolean {
   return memoryStore.dueIn([[MERCHANT, store]], 1, timeOf({ ms, grants: 0 })).merchants.length > 0;
 }
 
+export const endOf = ({ fromMs, lengthMs }: memoryStore.Moment): number => fromMs + lengthMs;
+
 /** Asks the memory store, by its own rules. */
 export function askStore(store: StoreState, question: Question, reading: StoreClockReading): Answered {
   const time = timeOf(reading);
   const before = store ?? memoryStore.newRecord(time);
-  const after = <Result>(
-    { record, announcement }: memoryStore.Outcome<Result>,
-    answer: Answer,
-  ): Answered => ({
+  const after = <Result>({ record, announcement }: memoryStore.Outcome<Result>, answer: Answer): Answered => ({
     answer,
     store: record === before ? store : record,
     told: announcement?.kind === 'changed' ? announcement : undefined,

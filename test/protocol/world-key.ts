@@ -1,7 +1,7 @@
 import type { Lease } from '#libs/session';
 import type { Merchant } from '../../libs/session/src/merchant.js';
 import { struckAsFarAsItCounts } from './promises.js';
-import type { Question, StoreState } from './store-state.js';
+import { endOf, type Question, type StoreState } from './store-state.js';
 import { type Asked, type Call, clockOf, msOf, ownerOf, PHASE_MS, type Replica, type World } from './world.js';
 
 /** What a part of the world comes to: a hash of its text, in which each generation is only a place, and those. */
@@ -26,8 +26,14 @@ export function keyOf(world: World): number {
   const laggingPart = lagging === undefined ? undefined : storePartOf(lagging.store, clockOf(world));
   const callParts = world.calls.map((call) => partOf(call, 0, () => callText(call)));
   const replicaParts = world.replicas.map((replica) => replicaPartOf(replica, msOf(world)));
-  const ranks = ranksOf([storePart, ...(laggingPart === undefined ? [] : [laggingPart]), ...callParts, ...replicaParts]);
-  const ranked = ({ hash, generations }: Part): number => mixed([hash, ...generations.map((one) => ranks.get(one) ?? -1)]);
+  const ranks = ranksOf([
+    storePart,
+    ...(laggingPart === undefined ? [] : [laggingPart]),
+    ...callParts,
+    ...replicaParts,
+  ]);
+  const ranked = ({ hash, generations }: Part): number =>
+    mixed([hash, ...generations.map((one) => ranks.get(one) ?? -1)]);
   const replicas = replicaParts.map((part, at) => {
     const owner = ownerOf(world, at);
     const owns = (one: StoreState): number => (one?.lease?.owner === owner ? 1 : 0);
@@ -78,7 +84,8 @@ class Generation {
 }
 
 const none = new Generation(0);
-const generation = (number: number | undefined): Generation => (number === undefined || number === 0 ? none : new Generation(number));
+const generation = (number: number | undefined): Generation =>
+  number === undefined || number === 0 ? none : new Generation(number);
 const ahead = (moment: number | undefined, nowMs: number): number => Math.max(0, (moment ?? 0) - nowMs);
 
 function callText({ generation: number, sentWallMs, grantedAtMs, isEarly, state, madeAtMs }: Call): readonly unknown[] {
@@ -89,17 +96,21 @@ function storePartOf(store: StoreState, nowMs: number): Part {
   return partOf(store ?? forgotten, nowMs, () => {
     if (store === undefined) return ['nothing'];
     const { fence, stored, lease, reported, cooledDownAtMs, calls, due } = store;
-    const isLeased = lease !== undefined && lease.end.endsAtMs > nowMs;
+    const isLeased = lease !== undefined && endOf(lease.end) > nowMs;
     return [
-      ahead(due.endsAtMs, nowMs),
-      due.endsAtMs > nowMs ? due.lengthMs : 0,
+      ahead(endOf(due), nowMs),
+      endOf(due) > nowMs ? due.lengthMs : 0,
       generation(fence),
-      ...(stored === undefined ? [] : [generation(stored.session.generation), stored.session.authToken, stored.answeredAtMs]),
-      isLeased ? lease.end.endsAtMs : 'free',
+      ...(stored === undefined
+        ? []
+        : [generation(stored.session.generation), stored.session.authToken, stored.answeredAtMs]),
+      isLeased ? endOf(lease.end) : 'free',
       store.failures,
       store.failure?.kind,
       store.failure?.at,
-      ...(reported === undefined ? [] : [generation(reported.generation), JSON.stringify(reported.heldUp), reported.atMs, reported.diedEarly]),
+      ...(reported === undefined
+        ? []
+        : [generation(reported.generation), JSON.stringify(reported.heldUp), reported.atMs, reported.diedEarly]),
       cooledDownAtMs === undefined || cooledDownAtMs + PHASE_MS <= nowMs ? '' : cooledDownAtMs,
       ...calls.map(({ atMs }) => atMs).filter((atMs) => atMs + 4 * PHASE_MS > nowMs),
     ];
@@ -111,17 +122,33 @@ const forgotten = {};
 function replicaPartOf(replica: Replica, nowMs: number): Part {
   return partOf(replica, nowMs, () => {
     const { merchant, asked, epoch: _name, noted, ...rest } = replica;
-    const { state, call, wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, hasReported, isDeaf, isHandingOver } = rest;
+    const {
+      state,
+      call,
+      wantsRead,
+      isSynced,
+      wasLeftAlone,
+      letsOthersOffer,
+      hasAsked,
+      hasDemanded,
+      isDeaf,
+      isHandingOver,
+    } = rest;
     return [
       state,
       call,
-      [wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, hasReported, isDeaf, isHandingOver].map(Number).join(''),
+      [wantsRead, isSynced, wasLeftAlone, letsOthersOffer, hasAsked, hasDemanded, isDeaf, isHandingOver]
+        .map(Number)
+        .join(''),
       rest.wallOffsetMs,
+      generation(rest.reportedUpTo),
       generation(rest.rejected?.generation),
       rest.rejected?.attempts,
       rest.rejected?.waitsFor,
       ...merchantText(merchant, nowMs),
-      ...noted.map(({ storeMs = 0, ms, wallMs }, at) => `${storeMs - ms}:${wallMs - ms}:${at === noted.length - 1 ? 0 : ms}`),
+      ...noted.map(
+        ({ storeMs = 0, ms, wallMs }, at) => `${storeMs - ms}:${wallMs - ms}:${at === noted.length - 1 ? 0 : ms}`,
+      ),
       ...asked.flatMap(askedText),
     ];
   });
@@ -132,11 +159,17 @@ function askedText({ question, askedAtMs, failureBefore, answer, triedAt }: Aske
   if (answer === undefined) return text;
   const { result } = answer;
   const fence = typeof result === 'object' && 'lease' in result ? result.lease.fence : 0;
-  const plain = JSON.stringify(result, (name, value: unknown) => (['fence', 'owner', 'generation', 'mark', 'dueMark'].includes(name) ? '' : value));
+  const plain = JSON.stringify(result, (name, value: unknown) =>
+    ['fence', 'owner', 'generation', 'mark', 'dueMark'].includes(name) ? '' : value,
+  );
   return [...text, plain, generation(fence)];
 }
 
-const leaseText = ({ fence, remainingMs, failures }: Lease): readonly unknown[] => [generation(fence), remainingMs, failures];
+const leaseText = ({ fence, remainingMs, failures }: Lease): readonly unknown[] => [
+  generation(fence),
+  remainingMs,
+  failures,
+];
 
 function questionText(question: Question): readonly unknown[] {
   switch (question.ask) {
@@ -151,7 +184,12 @@ function questionText(question: Question): readonly unknown[] {
     case 'offer':
       return [generation(question.publication.session.generation), question.publication.ageMs];
     case 'report':
-      return [generation(question.report.generation), question.atMs, JSON.stringify(question.report.heldUp), question.report.mayProve];
+      return [
+        generation(question.report.generation),
+        question.atMs,
+        JSON.stringify(question.report.heldUp),
+        question.report.mayProve,
+      ];
     case 'read':
     case 'sync':
       return [generation(question.known)];
@@ -162,7 +200,10 @@ function merchantText(merchant: Merchant, nowMs: number): readonly unknown[] {
   const { held, floor, unopened, blocked, callsAtMs, failure, report, lookAtMs, looks } = merchant;
   const blocks = Object.entries(blocked)
     .filter(([, { untilMs }]) => untilMs > nowMs)
-    .map(([whom, { refusal, untilMs, bindsUntilMs, coolDownMs }]) => `${whom}:${refusal.kind}:${untilMs}:${ahead(bindsUntilMs, nowMs)}:${coolDownMs}`);
+    .map(
+      ([whom, { refusal, untilMs, bindsUntilMs, coolDownMs }]) =>
+        `${whom}:${refusal.kind}:${untilMs}:${ahead(bindsUntilMs, nowMs)}:${coolDownMs}`,
+    );
   return [
     ...phaseText(merchant),
     ...(held === undefined ? ['nothing'] : heldText(held, nowMs)),

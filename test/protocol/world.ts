@@ -120,9 +120,10 @@ export interface Replica {
   readonly letsOthersOffer: boolean;
   /** In this phase it was told to wait, or got no answer at all. */
   readonly hasAsked: boolean;
-  /** So were its readers, and its consumers. */
+  /** So were its readers. */
   readonly hasDemanded: boolean;
-  readonly hasReported: boolean;
+  /** What its consumers have reported in this phase. */
+  readonly reportedUpTo: number;
   /** Its connection for announcements is down. */
   readonly isDeaf: boolean;
   readonly wallOffsetMs: number;
@@ -227,10 +228,10 @@ export function freshReplica(epoch: number, wallOffsetMs: number): Replica {
     wantsRead: false,
     isSynced: false,
     wasLeftAlone: false,
-    letsOthersOffer: false,
+    letsOthersOffer: true,
     hasAsked: false,
     hasDemanded: false,
-    hasReported: false,
+    reportedUpTo: 0,
     isDeaf: false,
     wallOffsetMs,
     noted: [],

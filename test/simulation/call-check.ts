@@ -153,7 +153,7 @@ export class CallCheck {
 }
 
 /**
- * A store that forgets a claim while a call is made under it, or whose clock runs past the end of the claim, cannot
+ * A store that forgets a claim while a call is made under it, or whose clock is set meanwhile, cannot
  * keep the next claimant from calling; then the session that was made last may be the one that nobody takes for the
  * newest, and a consumer's report leads to one more.
  */
@@ -161,7 +161,8 @@ function allowanceOf(fault: Fault, wasLeased: boolean): number {
   const forgetsLeases =
     fault.kind === 'store_emptied' ||
     fault.kind === 'store_failover' ||
-    (fault.kind === 'store_clock' && fault.byMs > 0);
+    // Set back, what lies further ahead than its own length is over.
+    fault.kind === 'store_clock';
   if (forgetsLeases) return wasLeased ? 2 : 0;
   return isOfStoreAlone(fault) ? 0 : 1;
 }

@@ -41,7 +41,7 @@ export class LeaseLedger {
 
   applied(call: AppliedCall): void {
     if (call.operation === 'claim' && call.result.kind === 'claimed') this.#granted(call.result.lease);
-    if (call.operation === 'publish') this.#freed(call.args[0]);
+    if (call.operation === 'publish' && call.args[1] !== undefined) this.#freed(call.args[1]);
     if (call.operation === 'release') {
       const [lease, { called }] = call.args;
       this.#freed(lease);

@@ -65,8 +65,7 @@ async function main(): Promise<number> {
 
 async function report(scenario: Scenario, violation: Violation): Promise<void> {
   console.log(`seed ${scenario.seed}: ${violation.invariant} (${Math.round(violation.atMs)} ms)`);
-  const play = async (candidate: Scenario): Promise<Violation | undefined> =>
-    (await simulate(candidate)).violation;
+  const play = async (candidate: Scenario): Promise<Violation | undefined> => (await simulate(candidate)).violation;
   const shrunk = await shrink(scenario, violation, play);
   const { violation: found, trace } = await simulate(shrunk, { keepsTrace: true });
   console.log(`  ${found?.detail}`);

@@ -14,22 +14,13 @@ export interface PlantedMistake {
 
 /** The same store with some of its operations replaced. */
 function altered(store: SessionStore, change: (store: SessionStore) => Partial<SessionStore>): SessionStore {
-  const same: SessionStore = {
-    enrol: (...args) => store.enrol(...args),
-    seat: (...args) => store.seat(...args),
-    due: (...args) => store.due(...args),
-    claim: (...args) => store.claim(...args),
-    publish: (...args) => store.publish(...args),
-    offer: (...args) => store.offer(...args),
-    release: (...args) => store.release(...args),
-    condemn: (...args) => store.condemn(...args),
-    reportDead: (...args) => store.reportDead(...args),
-    read: (...args) => store.read(...args),
-    announce: (...args) => store.announce(...args),
-    onAnnouncement: (...args) => store.onAnnouncement(...args),
-    close: () => store.close(),
-  };
-  return { ...same, ...change(store) };
+  const changed = change(store);
+  return new Proxy(store, {
+    get(target, name) {
+      const member = Reflect.get(name in changed ? changed : target, name) as unknown;
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
+  });
 }
 
 const inStore = (change: (store: SessionStore) => Partial<SessionStore>): SimulationOptions => ({
@@ -50,18 +41,6 @@ const slowClock = (clock: Clock): Clock => ({
   monotonicMs: () => 0.9 * clock.monotonicMs(),
   schedule: clock.schedule.bind(clock),
 });
-
-const claimsWithoutFloor = (store: SessionStore): Partial<SessionStore> => ({
-  claim: (request) => store.claim({ ...request, floor: 0 }),
-});
-
-/**
- * Too rarely of consequence to be found by chance: it takes a store that forgets while its clock is behind, and
- * replicas that do not wait for what others have to say.
- */
-export const withoutFloor: SimulationOptions = {
-  alter: (ports) => ({ ...ports, graceMs: 0, store: altered(ports.store, claimsWithoutFloor) }),
-};
 
 export const plantedMistakes: readonly PlantedMistake[] = [
   {

@@ -2,17 +2,14 @@ import type { CreateCallBudget } from '#libs/session';
 
 /** The operations of the two ports at which a replica can be stopped. */
 export const portOperations = [
-  'enrol',
   'due',
   'claim',
   'publish',
-  'offer',
   'release',
   'read',
   'announce',
   'createSession',
-  'condemn',
-  'reportDead',
+  'report',
 ] as const;
 export type PortOperation = (typeof portOperations)[number];
 

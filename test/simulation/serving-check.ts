@@ -59,6 +59,7 @@ export class ServingCheck {
       // What was sent during the fault may arrive this much later.
       this.#excuse(merchant, world.nowMs + ('lateMs' in fault ? 2 * fault.lateMs : 0));
       if (leavesLeases.has(fault.kind)) this.#excuse(merchant, leases.endsAtMs(merchant));
+      if (fault.kind === 'store_clock') this.#excuse(merchant, this.#lastedOn(merchant, -fault.byMs));
     }
   }
 
@@ -67,6 +68,12 @@ export class ServingCheck {
     if (call.operation !== 'release') return;
     const [{ merchant }, { failure, nextDueInMs }] = call.args;
     if (failure !== undefined) this.#excuse(merchant, this.#parts.world.nowMs + nextDueInMs);
+  }
+
+  /** What is waited for lasts longer by as much as the clock was set back. */
+  #lastedOn(merchant: string, byMs: number): number {
+    const excusedUntilMs = this.#excused.get(merchant) ?? 0;
+    return excusedUntilMs > this.#parts.world.nowMs ? excusedUntilMs + Math.max(0, byMs) : 0;
   }
 
   /** A consumer reported that the gateway refused this token. */

@@ -93,7 +93,12 @@ class SimulationRun {
       renewalDueAtMs: (issued) => this.#renewalDueAtMs(issued),
       isRunning: (owner) => [...this.#lives.values()].some((life) => life.process.owner === owner && life.isRunning),
     });
-    this.#server = new StoreServer({ world, weather, makeStore: options.makeStore ?? memoryStore, witness: this.#storeWitness() });
+    this.#server = new StoreServer({
+      world,
+      weather,
+      makeStore: options.makeStore ?? memoryStore,
+      witness: this.#storeWitness(),
+    });
     const [gateway, leases, calls] = [this.#gateway, this.#leases, this.#calls];
     this.#serving = new ServingCheck({ world, judge, weather, scenario, gateway, leases, calls });
     this.#consumers = new Consumers({
@@ -306,8 +311,7 @@ class SimulationRun {
   #applied(call: AppliedCall): void {
     this.#storeSteps += 1;
     this.#leases.applied(call);
-    if (call.operation === 'publish') this.#identities.seen(call.args[1].session, 'published');
-    if (call.operation === 'offer') this.#identities.seen(call.args[0].session, 'offered');
+    if (call.operation === 'publish') this.#identities.seen(call.args[0].session, 'published');
     if (call.operation === 'read') {
       for (const { stored } of call.result.states) {
         if (stored.kind === 'session') this.#identities.seen(stored.session, 'at rest');
@@ -340,13 +344,9 @@ function forgedGeneration(hint: Exclude<ForgedGeneration, 'none'>, held: number)
 
 function abridged(call: AppliedCall): unknown {
   if (call.operation === 'publish') {
-    const [{ merchant, owner, fence }, { session }] = call.args;
-    return { merchant, owner, fence, token: session.authToken.slice(-4), result: call.result };
-  }
-  if (call.operation === 'offer') {
-    const [{ session, known }] = call.args;
+    const [{ session }, lease] = call.args;
     const { merchant, generation, authToken } = session;
-    return { merchant, generation, known, token: authToken.slice(-4), result: call.result };
+    return { merchant, owner: lease?.owner, generation, token: authToken.slice(-4), result: call.result };
   }
   return { args: call.args, result: call.result };
 }

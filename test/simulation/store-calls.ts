@@ -1,6 +1,6 @@
 import type { SessionStore } from '#libs/session';
 
-export type StoreOperation = Exclude<keyof SessionStore, 'onAnnouncement' | 'close' | 'seat'>;
+export type StoreOperation = Exclude<keyof SessionStore, 'onAnnouncement' | 'close'>;
 export type ArgumentsOf<Operation extends StoreOperation> = Parameters<SessionStore[Operation]>;
 export type ResultOf<Operation extends StoreOperation> = Awaited<ReturnType<SessionStore[Operation]>>;
 

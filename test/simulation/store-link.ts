@@ -36,14 +36,6 @@ export class StoreLink implements SessionStore {
     this.#endSubscription = parts.server.onAnnouncement((announcement) => this.#announced(announcement));
   }
 
-  enrol(...args: ArgumentsOf<'enrol'>): Promise<void> {
-    return this.#ask({ operation: 'enrol', args });
-  }
-
-  seat(): Promise<number> {
-    return Promise.reject(new Error('nobody asks for a seat any more'));
-  }
-
   due(...args: ArgumentsOf<'due'>): Promise<ResultOf<'due'>> {
     return this.#ask({ operation: 'due', args });
   }
@@ -56,20 +48,12 @@ export class StoreLink implements SessionStore {
     return this.#ask({ operation: 'publish', args });
   }
 
-  offer(...args: ArgumentsOf<'offer'>): Promise<ResultOf<'offer'>> {
-    return this.#ask({ operation: 'offer', args });
-  }
-
   release(...args: ArgumentsOf<'release'>): Promise<ResultOf<'release'>> {
     return this.#ask({ operation: 'release', args });
   }
 
-  condemn(...args: ArgumentsOf<'condemn'>): Promise<ResultOf<'condemn'>> {
-    return this.#ask({ operation: 'condemn', args });
-  }
-
-  reportDead(...args: ArgumentsOf<'reportDead'>): Promise<ResultOf<'reportDead'>> {
-    return this.#ask({ operation: 'reportDead', args });
+  report(...args: ArgumentsOf<'report'>): Promise<ResultOf<'report'>> {
+    return this.#ask({ operation: 'report', args });
   }
 
   read(...args: ArgumentsOf<'read'>): Promise<ResultOf<'read'>> {

@@ -82,7 +82,7 @@ export class StoreServer {
       return;
     }
     const call = this.#seenByDamage(asked);
-    if (writes(call)) this.#log.push({ call, atMs: this.#timeMs() });
+    if (writes(call) || this.#makesKnown(call)) this.#log.push({ call, atMs: this.#timeMs() });
     this.#apply(call).then(
       (applied) => {
         this.#parts.witness.applied(applied);
@@ -90,6 +90,12 @@ export class StoreServer {
       },
       (error: unknown) => answer({ kind: 'failed', error }),
     );
+  }
+
+  #makesKnown(call: StoreCall): boolean {
+    if (call.operation !== 'read') return false;
+    const known = this.#log.flatMap((one) => (one.call.operation === 'read' ? one.call.args[0] : []));
+    return call.args[0].some(({ merchant }) => known.every((one) => one.merchant !== merchant));
   }
 
   setClock(byMs: number): void {
@@ -127,9 +133,6 @@ export class StoreServer {
 
   #withDamage(applied: AppliedCall): AppliedCall {
     if (applied.operation === 'publish' && applied.result === 'published') {
-      this.#damaged.delete(applied.args[0].merchant);
-    }
-    if (applied.operation === 'offer' && applied.result.kind === 'taken') {
       this.#damaged.delete(applied.args[0].session.merchant);
     }
     if (applied.operation !== 'read' || this.#damaged.size === 0) return applied;

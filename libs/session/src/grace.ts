@@ -7,7 +7,7 @@ import type { Clock } from '#libs/clock';
 export class Grace {
   readonly #clock: Clock;
   readonly #graceMs: number;
-  #endsAtMs = -Infinity;
+  #endsAtMs: number | undefined;
 
   constructor(clock: Clock, graceMs: number) {
     this.#clock = clock;
@@ -20,6 +20,8 @@ export class Grace {
 
   /** In whole milliseconds: waiting for a fraction of one would mean waiting for ever. */
   leftMs(): number {
+    // Who has not reached it yet has not heard anybody either.
+    if (this.#endsAtMs === undefined) return this.#graceMs;
     return Math.max(0, Math.ceil(this.#endsAtMs - this.#clock.monotonicMs()));
   }
 }
