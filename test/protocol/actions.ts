@@ -1,4 +1,4 @@
-import { knownOf } from '../../libs/session/src/merchant.js';
+import { knownOf } from '#libs/session';
 import { answered, asks, callAnswered, feed, isAsking, isUnstored, ownSteps, unanswered, without } from './driver.js';
 import { askStore, endOf, type StoreState } from './store-state.js';
 import {

@@ -1,10 +1,21 @@
 import { instantFromEpochMs } from '#libs/clock';
-import type { IssuedSession, RenewalOutcome, ReportResult, StoredState } from '#libs/session';
-import { GatewayFailure } from '#libs/session';
+import {
+  type Effect,
+  floorOf,
+  GatewayFailure,
+  generationOf,
+  type Input,
+  type IssuedSession,
+  knownOf,
+  type Merchant,
+  type RenewalOutcome,
+  type ReportResult,
+  step,
+  type StoredState,
+  untilRenewalMsOf,
+  verdictOn,
+} from '#libs/session';
 import { aServerPublicKey } from '#libs/testing';
-import { floorOf } from '../../libs/session/src/generations.js';
-import { type Effect, type Input, step } from '../../libs/session/src/life.js';
-import { generationOf, knownOf, type Merchant, untilRenewalMsOf, verdictOn } from '../../libs/session/src/merchant.js';
 import { type Answer, isDue, type Question } from './store-state.js';
 import {
   type Action,

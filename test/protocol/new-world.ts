@@ -1,5 +1,5 @@
 import { instantFromEpochMs } from '#libs/clock';
-import { admit } from '../../libs/session/src/session-admission.js';
+import { admit } from '#libs/session';
 import { answered, asks, issuedBy, without } from './driver.js';
 import { askStore, MERCHANT } from './store-state.js';
 import {

@@ -1,6 +1,4 @@
-import { budgetOf, retryInMsOf, standingFor } from '../../libs/session/src/obstacles.js';
-import { longestWindowMs } from '#libs/session';
-import { serveFactsOf, verdictOn } from '../../libs/session/src/merchant.js';
+import { budgetOf, longestWindowMs, retryInMsOf, serveFactsOf, standingFor, verdictOn } from '#libs/session';
 import { FORGED_GENERATION, isQuiet } from './actions.js';
 import { isUnstored } from './driver.js';
 import { endOf } from './store-state.js';

@@ -1,5 +1,4 @@
-import type { Lease } from '#libs/session';
-import type { Merchant } from '../../libs/session/src/merchant.js';
+import type { Lease, Merchant } from '#libs/session';
 import { struckAsFarAsItCounts } from './promises.js';
 import { endOf, type Question, type StoreState } from './store-state.js';
 import { type Asked, type Call, clockOf, msOf, ownerOf, PHASE_MS, type Replica, type World } from './world.js';

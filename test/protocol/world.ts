@@ -1,9 +1,14 @@
 import { type Clock, instantFromEpochMs } from '#libs/clock';
-import type { RecordedFailure, SessionSettings } from '#libs/session';
+import {
+  type Input,
+  type Merchant,
+  type Now,
+  type RecordedFailure,
+  type SessionSettings,
+  StoreClock,
+  unknownMerchant,
+} from '#libs/session';
 import { someSettings } from '#libs/testing';
-import type { Input } from '../../libs/session/src/life.js';
-import { type Merchant, type Now, unknownMerchant } from '../../libs/session/src/merchant.js';
-import { StoreClock } from '../../libs/session/src/store-clock.js';
 import { type Answer, MERCHANT, type Question, type StoreClockReading, type StoreState } from './store-state.js';
 
 /** One phase is the shortest time that matters: everything that can be done at once is done before the next begins. */

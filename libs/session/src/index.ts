@@ -8,8 +8,21 @@ export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gatew
 export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason, SharedFailureKind } from './gateway-failure.js';
 export type { AnnouncedHandover, HandoverAudience, ReadyParticipant } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
-export { heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
+export { floorOf } from './generations.js';
+export { type Effect, type Input, step } from './life.js';
+export {
+  generationOf,
+  heldFrom,
+  knownOf,
+  type Merchant,
+  type Now,
+  serveFactsOf,
+  unknownMerchant,
+  untilRenewalMsOf,
+  verdictOn,
+} from './merchant.js';
 export { type MerchantCondition, merchantConditions } from './merchant-condition.js';
+export { budgetOf, retryInMsOf, standingFor } from './obstacles.js';
 export type { Merchants } from './ports/merchants.js';
 export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
@@ -24,5 +37,6 @@ export type { LeadTime, SessionSettings } from './session-settings.js';
 export type { RejectionAnswer } from './session-rejections.js';
 export { SessionReplica, type MerchantsChange, type ReplicaPorts } from './session-replica.js';
 export { SessionUnavailable } from './session-unavailable.js';
+export { StoreClock } from './store-clock.js';
 export type { IssuedSession, ServerPublicKey, Session, SessionLeft } from './session.js';
 export type { WantedRenewalAnswer } from './wanted-renewals.js';
