@@ -33,18 +33,33 @@ export class SystemClock implements Clock {
   }
 
   schedule(delayMs: number, task: () => void): ScheduledTask {
-    const dueAtMs = this.monotonicMs() + delayMs;
-    let timer: NodeJS.Timeout;
-    // Node's timers may fire more than a millisecond early: wait for the rest.
-    const arm = (): void => {
-      const leftMs = dueAtMs - this.monotonicMs();
-      timer = setTimeout(fire, Math.min(MAX_TIMEOUT_MS, Math.max(0, Math.ceil(leftMs))));
-    };
-    const fire = (): void => {
-      if (dueAtMs > this.monotonicMs()) arm();
-      else task();
-    };
-    arm();
-    return { cancel: () => clearTimeout(timer) };
+    return new SystemTask(this, this.monotonicMs() + delayMs, task).arm(delayMs);
+  }
+}
+
+/** Every payment schedules one, so it makes no closures. */
+class SystemTask implements ScheduledTask {
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly dueAtMs: number,
+    private readonly task: () => void,
+  ) {}
+
+  arm(leftMs: number): this {
+    this.#timer = setTimeout(SystemTask.#fire, Math.min(MAX_TIMEOUT_MS, Math.max(0, Math.ceil(leftMs))), this);
+    return this;
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Node's timers may fire more than a millisecond early: wait for the rest. */
+  static #fire(this: void, due: SystemTask): void {
+    const leftMs = due.dueAtMs - due.clock.monotonicMs();
+    if (leftMs > 0) due.arm(leftMs);
+    else due.task();
   }
 }

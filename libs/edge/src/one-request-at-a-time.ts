@@ -4,7 +4,7 @@ import type { Clock } from '#libs/clock';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-const END_OF_HEAD = '\r\n\r\n';
+const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const MAX_IN_ADVANCE_BYTES = 16_384;
 
 const readers = new WeakMap<Socket, OneRequestAtATime>();

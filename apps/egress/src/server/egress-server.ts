@@ -17,6 +17,8 @@ const CHECK_EVERY_MS = 1_000;
 /** As much for the other headers as for the target. */
 const MAX_HEADER_BYTES = 2 * MAX_TARGET_LENGTH;
 
+const ignored = (): void => undefined;
+
 /** The server of the egress, not listening yet. */
 export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Arrival) => void): Server {
   const limits = {
@@ -31,11 +33,11 @@ export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Ar
   const server = tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...tlsOptions(tls) });
   const arrive = (request: IncomingMessage, response: ServerResponse, wantBody: () => void): void => {
     // A client that breaks off is noticed where its body is read and where its answer is written.
-    request.on('error', () => undefined);
+    request.on('error', ignored);
     serve({ request, response, wantBody });
   };
   return server
-    .on('request', (request, response) => arrive(request, response, () => undefined))
+    .on('request', (request, response) => arrive(request, response, ignored))
     .on('checkContinue', (request, response) => arrive(request, response, () => response.writeContinue()))
     .on('clientError', (error, socket) => answerClientError(error, socket as Socket, gatewayErrorOf));
 }
