@@ -40,9 +40,9 @@ describe('the sources', () => {
     expect(lineCount(`${member}/README.md`)).toBeLessThanOrEqual(bound);
   });
 
-  it.each(libs)('%s is entered by an index of at most 32 lines that only exports', (lib) => {
+  it.each(libs)('%s is entered by an index of at most 34 lines that only exports', (lib) => {
     const text = readFileSync(join(root, lib, 'src/index.ts'), 'utf8');
-    expect(lineCount(`${lib}/src/index.ts`)).toBeLessThanOrEqual(32);
+    expect(lineCount(`${lib}/src/index.ts`)).toBeLessThanOrEqual(34);
     const rest = text
       .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
       .replaceAll(/export (type \*|\* as \w+|(type )?\{[^}]*\}) from '[^']+';/g, '');

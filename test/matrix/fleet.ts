@@ -15,10 +15,7 @@ export interface FleetOptions {
 }
 
 /** Those settings of a merchant that the cases change. */
-export type MatrixSettings = Pick<
-  SessionSettings,
-  'gatewayTimeoutMs' | 'budget' | 'fallbackLifetimeMs'
->;
+export type MatrixSettings = Pick<SessionSettings, 'gatewayTimeoutMs' | 'budget' | 'fallbackLifetimeMs'>;
 
 /** Replicas of the broker, all for the merchant `shop`; each keeps its number for good. */
 export interface Fleet {

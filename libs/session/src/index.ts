@@ -4,12 +4,14 @@ export { budgetInForce, longestWindowMs, waitForBudget } from './create-call-bud
 export { createSessionAddress } from './create-session-address.js';
 export { deathCodes } from './deaths.js';
 export { checkedTrace, type FailureTrace, PAST_EXPIRY, TLS_SPOKEN } from './failure-trace.js';
-export * from './gateway-failure.js';
+export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gateway-failure.js';
+export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason, SharedFailureKind } from './gateway-failure.js';
 export { floorOf } from './generations.js';
 export type { AnnouncedHandover, HandoverAudience, ReadyParticipant } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
 export { type Effect, type Input, step } from './life.js';
-export * from './merchant.js';
+export { generationOf, heldFrom, knownOf, type Merchant, type Now, serveFactsOf } from './merchant.js';
+export { unknownMerchant, untilRenewalMsOf, verdictOn } from './merchant.js';
 export { type MerchantCondition, merchantConditions } from './merchant-condition.js';
 export { budgetOf, retryInMsOf, standingFor } from './obstacles.js';
 export type { Merchants } from './ports/merchants.js';

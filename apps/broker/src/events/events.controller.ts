@@ -90,11 +90,11 @@ export class EventsController {
     body: ReadyRequest,
     answer: { status: 204, description: 'It was passed on, or is of no use any more.' },
   })
-  async ready(
+  ready(
     @Param('merchant') merchant: string,
     @Body(new StrictBody(ReadyRequest)) { generation, participant }: ReadyRequest,
-  ): Promise<void> {
-    await this.replica.handovers.ready({ merchant, generation, participant });
+  ): void {
+    this.replica.handovers.ready({ merchant, generation, participant });
   }
 
   #stream(request: FastifyRequest<MerchantRoute>, response: ServerResponse, generation: number): void {

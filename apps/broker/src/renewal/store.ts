@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '#libs/clock';
 import type { StoreConfiguration } from '#libs/configuration';
 import type { ClientKey } from '#libs/jwe';
-import type { SessionSettings, SessionStore } from '#libs/session';
+import type { SessionStore } from '#libs/session';
 import { addressOf, MemorySessionStore, redisConnection, RedisSessionStore, remedyOfRefusal } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
 
