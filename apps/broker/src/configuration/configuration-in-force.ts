@@ -28,7 +28,6 @@ export class LastReading {
   noteRefused({ since, ...found }: RefusedChange): void {
     this.refused = { since: this.refused?.since ?? since, ...found };
   }
-
 }
 
 /** What was made for the previous configuration, and that configuration. */
