@@ -33,20 +33,28 @@ export function actionsOf(world: World): readonly Action[] {
   return [...work, ...faults, ...(mayPass ? [nextPhase(world)] : [])];
 }
 
-/** A world never changes, and both the search and the promises ask for its work. */
-const knownWork = new WeakMap<World, readonly Action[]>();
-
+/** Once no fault can come any more and all are over, things happen in one order: the first that can. */
 function workOf(world: World): readonly Action[] {
-  const known = knownWork.get(world);
-  if (known !== undefined) return known;
-  const work = [...world.replicas.flatMap((_, at) => replicaSteps(world, at)), ...gatewaySteps(world)];
-  knownWork.set(world, work);
-  return work;
+  const steps = world.replicas.map((_, at) => replicaSteps(world, at));
+  // Whatever else happens, before or after, comes to the same: only faults can come in between.
+  const alone = steps.find((own) => own.length > 0 && own.every(({ isLocal }) => isLocal));
+  if (alone !== undefined) return alone;
+  const work = [...steps.flat(), ...gatewaySteps(world)];
+  return world.time > phases.lastFault ? work.slice(0, 1) : work;
 }
+
+/** A world never changes, and several promises ask. */
+const knownQuiet = new WeakMap<World, boolean>();
 
 /** Everything that can be done at once is done, and all faults are over. */
 export function isQuiet(world: World): boolean {
-  return isHealed(world) && workOf(world).length === 0;
+  const isBusy = world.replicas.some(
+    ({ asked, call, wantsRead }) => wantsRead || call !== undefined || asked.length > 0,
+  );
+  if (isBusy || !isHealed(world)) return false;
+  const known = knownQuiet.get(world) ?? workOf(world).length === 0;
+  knownQuiet.set(world, known);
+  return known;
 }
 
 export function isHealed(world: World): boolean {
@@ -64,7 +72,10 @@ function nextPhase(world: World): Action {
     reportedUpTo: 0,
     letsOthersOffer: (isOut || !replica.isSynced) && replica.letsOthersOffer,
   }));
-  return { label: 'time passes', world: awake({ ...world, time: world.time + 1, replicas }) };
+  const next: World = { ...world, time: world.time + 1, replicas };
+  // Whether another could have struck makes no difference any more.
+  const faultless = next.time < phases.lastFault ? next : { ...next, faultsLeft: 0, lagging: undefined };
+  return { label: 'time passes', world: awake(faultless) };
 }
 
 /** The timers whose time has come ring. */
@@ -99,6 +110,7 @@ function callSteps(world: World, at: number, { call, merchant: { phase } }: Repl
   const gets = (what: 'created' | 'timeout' | 'transient'): Action => ({
     label: `${at} gets ${what} of call ${call}`,
     world: callAnswered(world, at, what),
+    isLocal: true,
   });
   if (state === 'failed') return [gets('transient')];
   if (state === 'late' || state === 'dropped') return [gets('timeout')];
@@ -132,9 +144,11 @@ function onTheWire({ asked }: Replica): readonly Asked[] {
 function readsOf(
   world: World,
   at: number,
-  { wantsRead, hasAsked, merchant, asked: before }: Replica,
+  { wantsRead, hasAsked, isSynced, merchant, asked: before }: Replica,
 ): readonly Action[] {
-  if (!wantsRead || isAsking(before) || (world.storeState !== 'answers' && hasAsked)) return [];
+  const isOut = world.storeState !== 'answers';
+  // What is about to be read as a whole is not read beside it.
+  if (!wantsRead || isAsking(before) || (isOut ? hasAsked : !isSynced && !hasAsked)) return [];
   const asking = asks(changed(world, at, { wantsRead: false }), at, {
     question: { ask: 'read', known: knownOf(merchant) },
   });
@@ -159,12 +173,16 @@ function answersTo(world: World, at: number, asked: Asked): readonly Action[] {
   const rest = without(world, at, asked);
   if (late !== undefined)
     return [
-      { label: `${at} gets the answer to ${question.ask}`, world: answered(rest, at, { ...asked, answer: late }) },
+      {
+        label: `${at} gets the answer to ${question.ask}`,
+        world: answered(rest, at, { ...asked, answer: late }),
+        isLocal: true,
+      },
     ];
   const label = `${at} asks ${question.ask}`;
   if (world.storeState !== 'answers') {
     if (triedAt === world.time) return [];
-    return [{ label: `${label}, the store ${world.storeState}`, world: unanswered(rest, at, asked) }];
+    return [{ label: `${label}, the store ${world.storeState}`, world: unanswered(rest, at, asked), isLocal: true }];
   }
   const { answer, store, told } = askStore(world.store, question, readingOf(world));
   const applied = written(rest, store, told);

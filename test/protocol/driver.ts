@@ -133,7 +133,7 @@ function gone(world: World, at: number, name: 'rejected' | 'call'): World {
 /** The consumers' running calls take no longer than they may; nobody waits for those of a paused process. */
 function handedOver(world: World, at: number): Action {
   const after = feed(changed(world, at, { isHandingOver: false }), at, { on: 'handed_over' });
-  return { label: `the consumers of ${at} hold their calls`, world: after };
+  return { label: `the consumers of ${at} hold their calls`, world: after, isLocal: true };
 }
 
 export const isLiveDue = (world: World): boolean =>
@@ -311,12 +311,12 @@ function roundOf(world: World, at: number, replica: Replica): Action | undefined
   const offers = isUnstored(replica) ? feed(world, at, { on: 'store_back' }) : world;
   if (world.storeState !== 'answers') {
     const failed = { hasAsked: true, isSynced: false, wasLeftAlone: true };
-    return { label: `${at} asks what is due in vain`, world: changed(offers, at, failed) };
+    return { label: `${at} asks what is due in vain`, world: changed(offers, at, failed), isLocal: true };
   }
   if ((offers.replicas[at] as Replica).asked.length > asked.length) return { label: `${at} offers`, world: offers };
   if (!replica.isSynced) {
     const question = { ask: 'sync', known: knownOf(merchant) } as const;
-    return { label: `${at} reads everything`, world: asks(world, at, { question }) };
+    return { label: `${at} reads everything`, world: asks(changed(world, at, { wantsRead: false }), at, { question }) };
   }
   const mayClaim = !replica.letsOthersOffer && merchant.phase.at === 'idle';
   return mayClaim && isDue(world.store, clockOf(world)) ? dueAt(world, at, merchant) : undefined;
@@ -339,10 +339,15 @@ function demandOf(world: World, at: number, replica: Replica): Action | undefine
   if (hasDemanded || merchant.phase.at !== 'idle') return undefined;
   if (verdictOn(merchant, nowOf(world, at)).result !== 'unavailable') return undefined;
   if (storeClockOf(replica, msOf(world)).driftMs !== 0 && !(hasAsked && world.storeState !== 'answers')) {
-    return wantsRead ? undefined : { label: `${at} doubts its clock`, world: changed(world, at, { wantsRead: true }) };
+    const asking = changed(world, at, { wantsRead: true });
+    return wantsRead ? undefined : { label: `${at} doubts its clock`, world: asking, isLocal: true };
   }
   const asked = changed(world, at, { hasDemanded: true });
-  return { label: `a reader at ${at} finds nothing`, world: feed(asked, at, { on: 'wanted', trigger: 'demand' }) };
+  return {
+    label: `a reader at ${at} finds nothing`,
+    world: feed(asked, at, { on: 'wanted', trigger: 'demand' }),
+    isLocal: true,
+  };
 }
 
 /** A consumer finds its session dead, and nothing will tell this replica of a newer one. */

@@ -226,11 +226,12 @@ function allowedFor(faults: readonly Fault[]): Pick<Cost, 'calls' | 'reported'> 
 }
 
 /** What later decisions of the promises depend on, and nothing else. */
-export function struckAsFarAsItCounts(faults: readonly Fault[]): string {
+export function struckAsFarAsItCounts({ faults, faultsLeft }: World): string {
+  const mayCome = faultsLeft > 0;
   const struck = (kinds: readonly FaultKind[]): boolean => faults.some(({ kind }) => kinds.includes(kind));
   const { calls, reported } = allowedFor(faults);
   const isOfStore = faults.every(({ kind }) => ofStore.has(kind));
-  return `${faults.length} ${isOfStore} ${struck(endsLeasesEarly)} ${struck(losesData)} ${calls} ${reported}`;
+  return `${mayCome ? faults.length : 0} ${isOfStore} ${struck(endsLeasesEarly)} ${struck(losesData)} ${calls} ${reported}`;
 }
 
 function fewCalls({ after: { faults, extraCalls, calls } }: Moved): boolean {
@@ -284,7 +285,8 @@ function isGoingOn(replica: Replica): boolean {
 function isAnswered(replica: Replica): boolean {
   const { merchant, rejected, wantsRead } = replica;
   if (rejected === undefined || merchant.phase.at !== 'idle' || isAskedBy(replica, 'report')) return true;
-  return rejected.waitsFor === 'read' && (wantsRead || isAskedBy(replica, 'read'));
+  const isReading = wantsRead || isAskedBy(replica, 'read') || isAskedBy(replica, 'sync');
+  return rejected.waitsFor === 'read' && isReading;
 }
 
 // ---- 6

@@ -19,7 +19,7 @@ export function keyOf(world: World): number {
   const { store, lagging, extraCalls, live } = world;
   const head = textHash(
     `${world.time} ${world.clockOffset} ${world.storeState} ${world.isGatewayDown} ${world.faultsLeft} ${live} ` +
-      `${extraCalls.leased} ${extraCalls.reported} ${struckAsFarAsItCounts(world.faults)}`,
+      `${extraCalls.leased} ${extraCalls.reported} ${struckAsFarAsItCounts(world)}`,
   );
   const storePart = storePartOf(store, clockOf(world));
   const laggingPart = lagging === undefined ? undefined : storePartOf(lagging.store, clockOf(world));
@@ -85,7 +85,8 @@ class Generation {
 const none = new Generation(0);
 const generation = (number: number | undefined): Generation =>
   number === undefined || number === 0 ? none : new Generation(number);
-const ahead = (moment: number | undefined, nowMs: number): number => Math.max(0, (moment ?? 0) - nowMs);
+/** In phases begun: whatever happens in between is seen at the beginning of the next one. */
+const ahead = (moment: number, nowMs: number): number => Math.max(0, Math.ceil((moment - nowMs) / PHASE_MS));
 
 function callText({ generation: number, sentWallMs, grantedAtMs, isEarly, state, madeAtMs }: Call): readonly unknown[] {
   return [generation(number), sentWallMs - grantedAtMs, grantedAtMs, isEarly, state, madeAtMs];
@@ -98,7 +99,6 @@ function storePartOf(store: StoreState, nowMs: number): Part {
     const isLeased = lease !== undefined && endOf(lease.end) > nowMs;
     return [
       ahead(endOf(due), nowMs),
-      endOf(due) > nowMs ? due.lengthMs : 0,
       generation(fence),
       ...(stored === undefined
         ? []
@@ -201,7 +201,7 @@ function merchantText(merchant: Merchant, nowMs: number): readonly unknown[] {
     .filter(([, { untilMs }]) => untilMs > nowMs)
     .map(
       ([whom, { refusal, untilMs, bindsUntilMs, coolDownMs }]) =>
-        `${whom}:${refusal.kind}:${untilMs}:${ahead(bindsUntilMs, nowMs)}:${coolDownMs}`,
+        `${whom}:${refusal.kind}:${ahead(untilMs, nowMs)}:${ahead(bindsUntilMs, nowMs)}:${coolDownMs}`,
     );
   return [
     ...phaseText(merchant),
@@ -214,7 +214,7 @@ function merchantText(merchant: Merchant, nowMs: number): readonly unknown[] {
     failure === undefined ? '' : `${failure.kind}:${failure.at}:${failure.trace?.lostSession === true}`,
     report === undefined ? '' : JSON.stringify(report),
     merchant.isLookedAt,
-    lookAtMs - nowMs,
+    ahead(lookAtMs, nowMs),
     Math.min(looks, 3),
   ];
 }

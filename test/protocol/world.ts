@@ -164,6 +164,8 @@ export interface World {
 export interface Action {
   readonly label: string;
   readonly world: World;
+  /** It neither looks at anything that another replica can change, nor changes anything that another looks at. */
+  readonly isLocal?: true;
 }
 
 export const msOf = ({ time }: Pick<World, 'time'>): number => EPOCH_MS + time * PHASE_MS;
