@@ -149,6 +149,13 @@ describe('a renewal', () => {
     expect(found(effects, 'release').release).toEqual({ called: false, nextDueInMs: 700 });
   });
 
+  it('is held up from when the store was asked, not from when its answer was read', () => {
+    const play = new Play();
+    play.wish('demand');
+    play.pass(9_000).feed({ on: 'refused', refusal: { kind: 'held', retryInMs: 7_000 } });
+    expect(names(play.wish('demand'))).toEqual(['enter', 'claim']);
+  });
+
   it('never calls twice under one fence: the floor of the next claim is that of the call', () => {
     const play = new Play();
     play.claim({ fence: 2_000 });

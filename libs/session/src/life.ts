@@ -328,9 +328,10 @@ export function leaseMsFor({ handoverMs, gatewayTimeoutMs }: SessionSettings): n
 function refused(merchant: Merchant, { refusal }: InputOn<'refused'>, now: Turn): Merchant {
   const { phase } = merchant;
   if (phase.at !== 'claiming') return merchant;
-  const { wish } = phase;
+  const { wish, askedAtMs } = phase;
   const isNone = refusal.kind === 'already_newer' || fallsBack(wish, refusal);
-  const blocked = isNone ? merchant.blocked : blockedBy(merchant.blocked, refusal, { ms: now.ms, wish });
+  // From when it was asked: a process may have stood still since, and what it was told is then long over.
+  const blocked = isNone ? merchant.blocked : blockedBy(merchant.blocked, refusal, { ms: askedAtMs, wish });
   return claimRefused({ ...merchant, blocked }, { wish, refusal }, now);
 }
 
