@@ -144,6 +144,18 @@ describe('a store that does not answer', () => {
     expect(cluster.served()).toEqual([undefined, undefined]);
   });
 
+  it('is told of a session as old as it is, however long the process stood still before it asked again', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ latencyMs: 200 });
+    await cluster.clock.advance(100);
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(150);
+    for (const store of stores) store.down = false;
+    cluster.clock.freeze(3_000);
+    await cluster.clock.advance(100);
+    const { states } = await cluster.store.read([{ merchant: 'shop', have: 0 }]);
+    expect(states[0]?.stored).toMatchObject({ kind: 'session', ageMs: expect.closeTo(3_150, -2) as number });
+  });
+
   it('heals within two seconds of its return, on all replicas, with one call', async () => {
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 3 });
     await cluster.clock.advance(1_000);

@@ -8,6 +8,8 @@ import {
   type IssuedSession,
   knownOf,
   type Merchant,
+  type Publication,
+  publicationOf,
   type RenewalOutcome,
   type ReportResult,
   step,
@@ -66,18 +68,19 @@ function performed(world: World, at: number, effect: Effect): World {
     case 'emit':
       return world;
     default:
-      return asks(world, at, { question: questionOf(effect, ownerOf(world, at)), inVain: isRepeated(effect, world) });
+      return asks(world, at, { question: questionOf(effect, world, at), inVain: isRepeated(effect, world) });
   }
 }
 
 type Asking = Extract<Effect, { do: 'claim' | 'publish' | 'release' | 'offer' | 'report' }>;
 
-function questionOf(effect: Asking, owner: string): Question {
+function questionOf(effect: Asking, world: World, at: number): Question {
+  const owner = ownerOf(world, at);
   switch (effect.do) {
     case 'claim':
       return { ask: 'claim', request: { ...effect.request, owner, floor: floorOf(owner, effect.request.floor) } };
     case 'publish':
-      return { ask: 'publish', lease: effect.lease, publication: effect.publication };
+      return { ask: 'publish', lease: effect.lease, publication: publishing(effect, world) };
     case 'release':
       return { ask: 'release', lease: effect.lease, release: effect.release };
     case 'offer':
@@ -86,6 +89,11 @@ function questionOf(effect: Asking, owner: string): Question {
       return { ask: 'report', report: effect.report, atMs: effect.atMs };
   }
 }
+
+const publishing = (
+  { session, answeredAtMs, afterMs }: Extract<Effect, { do: 'publish' }>,
+  world: World,
+): Publication => publicationOf(session, msOf(world) + afterMs - answeredAtMs);
 
 /** What was asked in vain just now is asked again only in the next phase, or when the store is back. */
 const isRepeated = (effect: Asking, { storeState }: World): boolean =>

@@ -114,7 +114,7 @@ export const mistakes: readonly Mistake[] = [
     name: 'a publication is not repeated',
     breaks: '5 nothing is lost',
     file: life,
-    find: 'now.effects.push(publishEffect(phase, now, PUBLISH_RETRY_PAUSE_MS));',
+    find: 'now.effects.push(publishEffect(phase, PUBLISH_RETRY_PAUSE_MS));',
     replace: '',
   },
   {

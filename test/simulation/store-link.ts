@@ -84,14 +84,15 @@ export class StoreLink implements SessionStore {
   #ask<Operation extends StoreOperation>(
     call: StoreCall & { readonly operation: Operation },
   ): Promise<ResultOf<Operation>> {
-    const { process, server, asked } = this.#parts;
+    const { process, server, asked, world } = this.#parts;
     asked(call);
+    const askedAtMs = world.nowMs;
     return new Promise((resolve, reject) => {
       const giveUp = (): void => reject(new BrokerError('store_unavailable', { detail: 'no answer in time' }));
       const timer = this.#timeOut(giveUp);
       process.leave(call.operation, () => {
         this.#travel(() => {
-          server.handle(call, (answer) => {
+          server.handle(late(call, world.nowMs - askedAtMs), (answer) => {
             this.#travel(() => {
               process.answer(call.operation, () => {
                 timer.cancel();
@@ -138,6 +139,18 @@ export class StoreLink implements SessionStore {
       this.#travel(() => world.after(random.between(0, lateMs), () => this.hear(announcement)));
     }
   }
+}
+
+/** As the adapter for Redis sees to it: the time on its way makes older what is published or reported. */
+function late(call: StoreCall, waitedMs: number): StoreCall {
+  if (call.operation === 'report') {
+    const [merchant, report] = call.args;
+    return { ...call, args: [merchant, { ...report, ageMs: report.ageMs + waitedMs }] };
+  }
+  if (call.operation !== 'publish') return call;
+  const [{ session, ageMs, nextDueInMs }, ...lease] = call.args;
+  const publication = { session, ageMs: ageMs + waitedMs, nextDueInMs: Math.max(0, nextDueInMs - waitedMs) };
+  return { ...call, args: [publication, ...lease] };
 }
 
 function asError(thrown: unknown): Error {

@@ -9,7 +9,7 @@ export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason, SharedFai
 export { floorOf } from './generations.js';
 export type { AnnouncedHandover, HandoverAudience, ReadyParticipant } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
-export { type Effect, type Input, step } from './life.js';
+export { type Effect, type Input, publicationOf, step } from './life.js';
 export { generationOf, heldFrom, knownOf, type Merchant, type Now, serveFactsOf } from './merchant.js';
 export { unknownMerchant, untilRenewalMsOf, verdictOn } from './merchant.js';
 export { type MerchantCondition, merchantConditions } from './merchant-condition.js';

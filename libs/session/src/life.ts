@@ -156,7 +156,13 @@ export type Effect =
   | { readonly do: 'claim'; readonly trigger: RenewalTrigger; readonly request: Omit<ClaimRequest, 'owner'> }
   | { readonly do: 'hand_over'; readonly lease: Lease; readonly limitMs: number; readonly holdForMs: number }
   | { readonly do: 'create'; readonly withinMs: number }
-  | { readonly do: 'publish'; readonly lease: Lease; readonly publication: Publication; readonly afterMs: number }
+  | {
+      readonly do: 'publish';
+      readonly lease: Lease;
+      readonly session: Session;
+      readonly answeredAtMs: number;
+      readonly afterMs: number;
+    }
   | { readonly do: 'release'; readonly lease: Lease; readonly release: LeaseRelease; readonly resumes: boolean }
   | { readonly do: 'offer'; readonly offer: Publication }
   | { readonly do: 'read'; readonly isUrgent: boolean }
@@ -457,7 +463,7 @@ function created(merchant: Merchant, { issued: answer }: InputOn<'created'>, now
   const publishing = { ...granted, at: 'publishing', issued, session, answeredAtMs } as const;
   const after = { ...served, phase: publishing };
   if (publishing.endsAtMs > now.ms) {
-    now.effects.push(publishEffect(publishing, now, 0));
+    now.effects.push(publishEffect(publishing, 0));
     return after;
   }
   const { generation } = session;
@@ -468,10 +474,14 @@ function created(merchant: Merchant, { issued: answer }: InputOn<'created'>, now
 type Publishing = Extract<Merchant['phase'], { readonly at: 'publishing' }>;
 
 /** Publishing is idempotent by fence, so what was not confirmed is published again while the lease lasts. */
-function publishEffect({ lease, session, answeredAtMs }: Publishing, now: Now, afterMs: number): Effect {
-  const ageMs = now.ms + afterMs - answeredAtMs;
+function publishEffect({ lease, session, answeredAtMs }: Publishing, afterMs: number): Effect {
+  return { do: 'publish', lease, session, answeredAtMs, afterMs };
+}
+
+/** @param ageMs since the gateway's answer, when the store is asked: a pause before that counts */
+export function publicationOf(session: Session, ageMs: number): Publication {
   const nextDueInMs = Math.max(0, msBetween(session.createdAt, session.renewAt) - ageMs);
-  return { do: 'publish', lease, publication: { session, ageMs, nextDueInMs }, afterMs };
+  return { session, ageMs, nextDueInMs };
 }
 
 function published(merchant: Merchant, { answer }: InputOn<'published'>, now: Turn): Merchant {
@@ -490,7 +500,7 @@ function unpublished(merchant: Merchant, { isLast }: InputOn<'unpublished'>, now
   const { phase, id } = merchant;
   if (phase.at !== 'publishing') return merchant;
   if (!isLast && phase.endsAtMs - now.ms > PUBLISH_RETRY_PAUSE_MS) {
-    now.effects.push(publishEffect(phase, now, PUBLISH_RETRY_PAUSE_MS));
+    now.effects.push(publishEffect(phase, PUBLISH_RETRY_PAUSE_MS));
     return merchant;
   }
   const { generation } = phase.session;
@@ -688,10 +698,7 @@ function offering(merchant: Merchant, now: Turn): Merchant {
   const { held } = merchant;
   if (held === undefined || held.kept === 'in_store' || merchant.isOffering) return merchant;
   if (merchant.phase.at !== 'idle' || now.ms < held.restsUntilMs) return merchant;
-  const { session } = held;
-  const ageMs = ageMsOf(merchant, now);
-  const nextDueInMs = Math.max(0, msBetween(session.createdAt, session.renewAt) - ageMs);
-  now.effects.push({ do: 'offer', offer: { session, ageMs, nextDueInMs } });
+  now.effects.push({ do: 'offer', offer: publicationOf(held.session, ageMsOf(merchant, now)) });
   return { ...merchant, isOffering: true };
 }
 

@@ -10,7 +10,7 @@ import { Grace } from './grace.js';
 import { Handovers } from './handovers.js';
 import { type Entry, HeldSessions } from './held-sessions.js';
 import { Lanes } from './lanes.js';
-import { type Effect, type Input, step } from './life.js';
+import { type Effect, type Input, publicationOf, step } from './life.js';
 import {
   conditionOf,
   type MerchantCondition,
@@ -454,9 +454,10 @@ export class SessionReplica {
     this.#track(call, () => this.#feed(entry, { on: 'broke' }));
   }
 
-  #publish(entry: Entry, { lease, publication, afterMs }: EffectOf<'publish'>): void {
+  #publish(entry: Entry, { lease, session, answeredAtMs, afterMs }: EffectOf<'publish'>): void {
     const { store, clock } = this.#ports;
     const publish = (): void => {
+      const publication = publicationOf(session, clock.monotonicMs() - answeredAtMs);
       void this.#ask(entry, {
         operation: 'publish',
         ask: () => this.#tracing.step('publish', () => store.publish(publication, lease)),
