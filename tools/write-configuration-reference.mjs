@@ -1,4 +1,4 @@
-// Writes the tables of docs/configuration.md and docs/egress-configuration.md from the compiled declarations; a
+// Writes the tables of docs/reference from the compiled declarations; a
 // test keeps the two in sync.
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,10 +8,10 @@ import { brokerSettings } from '../dist/libs/configuration/src/settings/broker-s
 import { egressDocument } from '../dist/libs/configuration/src/settings/egress-settings.js';
 import { writeFormatted } from './write-formatted.mjs';
 
-const docs = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs');
+const docs = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs/reference');
 for (const [page, settings] of [
-  ['configuration.md', brokerSettings],
-  ['egress-configuration.md', egressDocument],
+  ['broker-settings.md', brokerSettings],
+  ['egress-settings.md', egressDocument],
 ]) {
   const target = join(docs, page);
   await writeFormatted(target, withSettingsTable(await readFile(target, 'utf8'), settings));

@@ -122,7 +122,9 @@ describe('the README', () => {
 describe('the settings that decide most', () => {
   const page = read('docs/configuration.md');
   const chosen = rowsOf(sectionOf(page, 'The settings that decide most'));
-  const all = new Map(rowsOf(sectionOf(page, 'Settings')).map(([name, , fallback]) => [codesOf(name)[0], fallback]));
+  const all = new Map(
+    rowsOf(read('docs/reference/broker-settings.md')).map(([name, , fallback]) => [codesOf(name)[0], fallback]),
+  );
 
   it.each(chosen)('are settings, with the default that they have: %s', (name, fallback) => {
     const [first = ''] = codesOf(name);

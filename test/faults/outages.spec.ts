@@ -152,7 +152,7 @@ describe('a store that does not answer', () => {
     for (const store of stores) store.down = false;
     cluster.clock.freeze(3_000);
     await cluster.clock.advance(100);
-    const { states } = await cluster.store.read([{ merchant: 'shop', have: 0 }]);
+    const { states } = await cluster.store.read([{ merchant: 'shop', known: 0 }]);
     expect(states[0]?.stored).toMatchObject({ kind: 'session', ageMs: expect.closeTo(3_150, -2) as number });
   });
 

@@ -22,7 +22,8 @@ describe('docs/egress-configuration.md', () => {
   });
 
   it('shows the default of the routes as it would be written', () => {
-    const [, written = ''] = /^\| `egress\.routes` +\| list +\| `([^`]+)`/m.exec(page) ?? [];
+    const [, written = ''] =
+      /^\| `egress\.routes` +\| list +\| `([^`]+)`/m.exec(docs('reference/egress-settings.md')) ?? [];
     const base = JSON.stringify(minimal).slice(1, -1);
     expect(parse(`{ egress: { ${base}, routes: ${written} } }`).routes).toEqual(
       parse(`{ egress: { ${base} } }`).routes,

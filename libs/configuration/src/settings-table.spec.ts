@@ -9,13 +9,13 @@ import { egressDocument } from './settings/egress-settings.js';
 import { durationBetween, matching } from './value-rule.js';
 
 const pages = {
-  'configuration.md': brokerSettings,
-  'egress-configuration.md': egressDocument,
+  'broker-settings.md': brokerSettings,
+  'egress-settings.md': egressDocument,
 } as const satisfies Record<string, Fields>;
-const pathOf = (page: string): string => fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url));
-const committed = readFileSync(pathOf('configuration.md'), 'utf8');
+const pathOf = (page: string): string => fileURLToPath(new URL(`../../../docs/reference/${page}`, import.meta.url));
+const committed = readFileSync(pathOf('broker-settings.md'), 'utf8');
 
-async function written(document: string, page: keyof typeof pages = 'configuration.md'): Promise<string> {
+async function written(document: string, page: keyof typeof pages = 'broker-settings.md'): Promise<string> {
   const file = pathOf(page);
   return format(withSettingsTable(document, pages[page]), { ...(await resolveConfig(file)), filepath: file });
 }
@@ -28,7 +28,7 @@ function unexplained(fields: Fields): string[] {
   });
 }
 
-describe.each(Object.keys(pages) as (keyof typeof pages)[])('the settings table of docs/%s', (page) => {
+describe.each(Object.keys(pages) as (keyof typeof pages)[])('the settings table of docs/reference/%s', (page) => {
   it('is what the declarations say; `npm run reference` writes it', async () => {
     const document = readFileSync(pathOf(page), 'utf8');
     expect(document).toBe(await written(document, page));
@@ -39,15 +39,19 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('the settings table 
   });
 });
 
-describe('the settings table of docs/configuration.md', () => {
+describe('the settings table of docs/reference/broker-settings.md', () => {
   it('is put right when a default was changed by hand', async () => {
     const wrong = committed.replace('`8080`', '`8081`');
     expect(wrong).not.toBe(committed);
     expect(await written(wrong)).toBe(committed);
   });
+});
 
-  it('comes below an example that is accepted', () => {
-    const example = /```yaml\n([\s\S]*?)```/.exec(committed)?.[1] ?? '';
+describe('docs/configuration.md', () => {
+  const page = readFileSync(pathOf('../configuration.md'), 'utf8');
+
+  it('begins with an example that is accepted', () => {
+    const example = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
     const parsed = parseConfiguration(example, { CHECKOUT_TOKEN_SHA256: 'ab'.repeat(32) });
     expect(parsed.merchants.map(({ id }) => id)).toEqual(['shop']);
     expect(parsed.warnings).toEqual([]);

@@ -16,9 +16,9 @@ const commands = [...path.matchAll(/```sh\n([^]*?)```/g)]
   .filter((line) => line !== '');
 const production = (file: string): string => readFileSync(join(root, 'deploy/kubernetes/production', file), 'utf8');
 const chartValues = readFileSync(join(root, 'deploy/helm/session-broker/values.yaml'), 'utf8');
-/** The default of `store.keyPrefix`: docs/configuration.md. */
+/** The default of `store.keyPrefix`. */
 const PREFIX = /`store\.keyPrefix` +\| \S+ +\| `([^`]+)`/.exec(
-  readFileSync(join(root, 'docs/configuration.md'), 'utf8'),
+  readFileSync(join(root, 'docs/reference/broker-settings.md'), 'utf8'),
 )?.[1];
 
 describeWith(kubernetesPrograms, 'the steps from nothing to a broker that serves', () => {

@@ -38,7 +38,7 @@ const management = {
   merchantSeries: wholeNumber(1, 100_000, 500).says(
     'This many merchants, in the order of the file, have metrics of their own; the rest share the label `_other`.',
   ),
-  statusPage: flag(true).says('Serve the [status page](status-page.md) at `/` of the management port.'),
+  statusPage: flag(true).says('Serve the [status page](../status-page.md) at `/` of the management port.'),
 };
 
 /** Where sessions, leases and due moments live. Nothing here can switch verification off. */
@@ -131,7 +131,7 @@ const auth = {
 
 const audit = {
   destination: text(rule.fileName, 'stdout').says(
-    'Where audit records go: `stdout`, `none`, or a file that is appended to. See [audit.md](audit.md).',
+    'Where audit records go: `stdout`, `none`, or a file that is appended to. See [audit.md](../audit.md).',
   ),
   readEvery: wholeNumber(1, 1_000_000_000, 1_000).says(
     'The first read of a session by a caller has a record of its own; after it, one record stands for this many reads.',
@@ -140,7 +140,7 @@ const audit = {
 
 const pkcs11 = {
   modules: texts(rule.absolutePath).says(
-    'The PKCS#11 libraries that key files may name as `module-path`: [HSM](hsm.md). Code in them runs as the broker.',
+    'The PKCS#11 libraries that key files may name as `module-path`: [HSM](../hsm.md). Code in them runs as the broker.',
   ),
 };
 

@@ -75,7 +75,7 @@ const session = {
     ...{ least: 1, most: 4 },
     byDefault: [{ calls: 20, per: '10m' }],
   }).says(
-    'Limits on create calls, over all replicas and restarts. Every window applies; early renewals, such as those after a rejection, may use 75 % of it. [A window of a day](#the-create-call-budget) follows from the length of the sessions, unless one is given.',
+    'Limits on create calls, over all replicas and restarts. Every window applies; early renewals, such as those after a rejection, may use 75 % of it. [A window of a day](../configuration.md#the-create-call-budget) follows from the length of the sessions, unless one is given.',
   ),
 };
 

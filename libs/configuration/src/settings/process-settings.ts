@@ -16,7 +16,7 @@ export const httpTls = section({
 });
 
 export const managementHosts = texts(rule.hostName).says(
-  'Host names that may be used for this port, such as that of an ingress, besides `localhost` and IP addresses. A request to any other name is answered 421: [security](security.md#names-of-others).',
+  'Host names that may be used for this port, such as that of an ingress, besides `localhost` and IP addresses. A request to any other name is answered 421: [security](../security.md#names-of-others).',
 );
 
 export const gatewayUrl = text(rule.baseUrl).says('Where the gateway is. https is required in production.');
@@ -33,7 +33,7 @@ export const gatewayProxy = text(rule.proxyUrl).optional.says('URL of an HTTP pr
 
 export const reload = section({
   watch: flag(true).says(
-    'Apply changed files without a restart: [reload](reload.md). SIGHUP always applies them at once.',
+    'Apply changed files without a restart: [reload](../reload.md). SIGHUP always applies them at once.',
   ),
   everyMs: text(rule.durationBetween('1s', '1h'), '5s').says(
     'How often the files are checked; a change is applied once nothing else has changed for a second.',
