@@ -104,7 +104,7 @@ describe('simulate', () => {
   });
 
   it('prints no member as JSON that its page does not list', async () => {
-    const page = await readFile(fileOf('docs/command-line-json.md'), 'utf8');
+    const page = await readFile(fileOf('docs/reference/command-line-json.md'), 'utf8');
     const [, section = ''] = /^## `simulate`\n([^]*?)^## /m.exec(page) ?? [];
     const quietHours = "{ quietHours: { from: '03:00', to: '05:00', timeZone: UTC } }";
     await examined.configure(

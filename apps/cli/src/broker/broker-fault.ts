@@ -6,7 +6,7 @@ import type { NoAnswer, ReplicaPlace } from './no-answer.js';
 
 /**
  * Why a broker did not do what was asked. With `--json` this is the `error` of every command that asks a broker;
- * docs/command-line-json.md lists its members and codes.
+ * docs/reference/command-line-json.md lists its members and codes.
  */
 export interface AskFault {
   /** The broker's own code, if it answered. */
