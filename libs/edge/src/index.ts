@@ -6,7 +6,6 @@ export { type CountedEnd, type EndedConnections, EndsOfPorts } from './ended-con
 export { edgeHeaders, REQUEST_ID_HEADER, requestIdOf } from './edge-headers.js';
 export { drain, endConnections, guardServer, wantBody } from './guard-server.js';
 export { type Address, listen, openServer } from './listen.js';
-export { type ConfiguredHash, HASH_PRESENTED, MistakenHashes } from './mistaken-hashes.js';
 export { Places } from './places.js';
 export { answerProblem, type Problem, PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 export { RateLimiter } from './rate-limiter.js';

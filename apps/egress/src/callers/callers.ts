@@ -1,14 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { EgressClient } from '#libs/configuration';
-import {
-  bearerTokenOf,
-  type CertificateCallers,
-  type ConfiguredHash,
-  digestOf,
-  HASH_PRESENTED,
-  MistakenHashes,
-} from '#libs/edge';
+import { bearerTokenOf, type CertificateCallers, digestOf } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
 import type { AliasSessions } from '../alias/alias-sessions.js';
@@ -47,7 +40,6 @@ interface KnownToken {
 export class Callers {
   readonly #parts: CallersParts;
   readonly #tokens: ReadonlyMap<string, KnownToken>;
-  readonly #mistakenHashes: MistakenHashes;
   readonly #certificates: ReadonlyMap<string, Caller>;
   #isHintLogged = false;
 
@@ -59,7 +51,6 @@ export class Callers {
         caller.client.tokenDigests.map((hex) => [hex, { digest: Buffer.from(hex, 'hex'), caller }] as const),
       ),
     );
-    this.#mistakenHashes = new MistakenHashes(parts.clients.flatMap(hashesOf));
     this.#certificates = new Map(
       plain.flatMap((caller) =>
         caller.client.certificate === undefined ? [] : [[caller.client.certificate, caller] as const],
@@ -92,17 +83,9 @@ export class Callers {
     const token = bearerTokenOf(authorization);
     const digest = token === undefined ? undefined : digestOf(token);
     const known = digest === undefined ? undefined : this.#tokens.get(digest);
-    if (token !== undefined && known === undefined) this.#tellIfMistaken(token);
     if (digest === undefined || known === undefined) throw unauthenticated('the token is not that of a client');
     if (!timingSafeEqual(known.digest, Buffer.from(digest, 'hex'))) throw unauthenticated('the token is not known');
     return known.caller;
-  }
-
-  #tellIfMistaken(token: string): void {
-    const mistaken = this.#mistakenHashes.noticedFirst(token);
-    if (mistaken === undefined) return;
-    const { setting, owner: client } = mistaken;
-    this.#parts.logger.warn({ setting, client }, HASH_PRESENTED);
   }
 
   #byAlias({ headers }: IncomingMessage): Caller | undefined {
@@ -122,15 +105,6 @@ export class Callers {
     const name = this.#parts.certificates.find(socket)?.name;
     return name === undefined ? undefined : this.#certificates.get(name);
   }
-}
-
-/** The former token comes after the current one, and is only configured together with it. */
-function hashesOf({ name: owner, tokenDigests }: EgressClient, at: number): ConfiguredHash[] {
-  return tokenDigests.map((sha256, age) => ({
-    setting: `egress.clients[${at}].${age === 0 ? 'token' : 'formerToken'}.sha256`,
-    owner,
-    sha256,
-  }));
 }
 
 /** The form in which a request is refused before its sender is known; undefined where nothing tells it. */
