@@ -7,7 +7,6 @@ import { SystemClock } from '#libs/clock';
 import { endedAfterEach, eventually, TestAuthority } from '#libs/testing';
 import { answerClientError } from './client-error.js';
 import { edgeHeaders } from './edge-headers.js';
-import { EndedConnections } from './ended-connections.js';
 import { guardServer } from './guard-server.js';
 import { tlsOptions } from './tls-options.js';
 import { text } from 'node:stream/consumers';
@@ -24,8 +23,7 @@ describe('a server that is guarded', () => {
   const open = async (server: Server): Promise<Server> => {
     server.on('request', (_request, response) => response.writeHead(200, edgeHeaders('one')).end('{}'));
     server.on('clientError', answerClientError);
-    const ended = new EndedConnections(clock, () => undefined);
-    guardServer(server, { hosts: () => [], bounds: { max: 10, perAddress: 10 }, clock, ended });
+    guardServer(server, { hosts: () => [], bounds: { max: 10, perAddress: 10 }, clock, onEnd: () => undefined });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return started.add(server, (it) => {
@@ -92,8 +90,7 @@ describe('what is no HTTP, behind a request', () => {
   async function portOf(handle: RequestListener): Promise<number> {
     const clock = new SystemClock();
     const server = createServer({ requireHostHeader: false }, handle).on('clientError', answerClientError);
-    const ended = new EndedConnections(clock, () => undefined);
-    guardServer(server, { bounds: { max: 10, perAddress: 10 }, clock, ended });
+    guardServer(server, { bounds: { max: 10, perAddress: 10 }, clock, onEnd: () => undefined });
     servers = [server];
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -2,7 +2,7 @@ export { boundsWithin, MANAGEMENT_BOUNDS, memoryLimit } from './connections.js';
 export { bearerTokenOf, digestOf } from './bearer-token.js';
 export { CertificateCallers, type CertifiedCaller } from './certificate-callers.js';
 export { answerClientError } from './client-error.js';
-export { type CountedEnd, type EndedConnections, EndsOfPorts } from './ended-connections.js';
+export { type ConnectionEnd, EndedConnections } from './ended-connections.js';
 export { edgeHeaders, REQUEST_ID_HEADER, requestIdOf } from './edge-headers.js';
 export { drain, endConnections, guardServer, wantBody } from './guard-server.js';
 export { type Address, listen, openServer } from './listen.js';

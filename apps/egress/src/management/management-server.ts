@@ -5,7 +5,7 @@ import {
   answerClientError,
   answerProblem,
   drain,
-  type EndedConnections,
+  type ConnectionEnd,
   edgeHeaders,
   guardServer,
   MANAGEMENT_BOUNDS,
@@ -24,8 +24,7 @@ interface ManagementOptions {
   /** Without it, there is no `/metrics`. */
   readonly telemetry: Pick<Telemetry, 'scrape'> | undefined;
   readonly clock: Clock;
-  /** Counts connections that were ended at a limit. */
-  readonly ended: EndedConnections;
+  readonly onEnd: (reason: ConnectionEnd) => void;
 }
 
 /** The port for those who run the egress, while it is open. */
@@ -53,7 +52,7 @@ export async function openManagement({
   readiness,
   telemetry,
   clock,
-  ended,
+  onEnd,
 }: ManagementOptions): Promise<Management> {
   const answers: Readonly<Record<string, Answer>> = {
     '/livez': (_request, response) => sendJson(response, 200, { alive: true }),
@@ -74,7 +73,7 @@ export async function openManagement({
   });
   server.on('request', (request, response) => serve(answers, request, response));
   server.on('clientError', answerClientError);
-  guardServer(server, { hosts: () => hosts, bounds: MANAGEMENT_BOUNDS, clock, ended });
+  guardServer(server, { hosts: () => hosts, bounds: MANAGEMENT_BOUNDS, clock, onEnd });
   const url = await openServer(server, address);
   return { url, close: () => drain(server, { close: () => closed(server), clock }) };
 }
