@@ -19,14 +19,11 @@ interface GuardParts extends BoundParts {
 const MAX_DRAIN_MS = 2_000;
 
 const guarded = new WeakMap<Server, Connections>();
-/** Requests whose client sends its body only when told to, and whether their connection may be reused after that. */
-const unsentBodies = new WeakMap<IncomingMessage, boolean>();
 
 /**
  * Puts in front of the handlers of a server what applies to every request: how much of the server its connection may
  * use, its form, and its host name. Refuses with a problem document what a Node.js server refuses with a bare status, or
  * lets pass: no `Host` or several (RFC 9112 section 3.2), an unknown expectation (RFC 9110 section 10.1.1), and CONNECT.
- * A client that asks whether to send its body is answered by `wantBody`, unless the server listens to `checkContinue`.
  * To be called once all handlers are registered, before the server listens; it must have been created with
  * `requireHostHeader: false`, since the check is here.
  */
@@ -43,15 +40,9 @@ export function guardServer(server: Server, { hosts, ...parts }: GuardParts): vo
       readerOf(request.socket)?.handle(request, response, judge);
     });
   };
-  const handle = handlersOf(server, 'request');
-  const holdBody: Handler = (request, response) => {
-    unsentBodies.set(request, response.shouldKeepAlive);
-    // Until the body is wanted, the connection ends with the answer: nobody knows whether what comes next is the body.
-    response.shouldKeepAlive = false;
-    handle(request, response);
-  };
-  guard('checkContinue', server.listenerCount('checkContinue') > 0 ? handlersOf(server, 'checkContinue') : holdBody);
-  guard('request', handle);
+  guard('request', handlersOf(server, 'request'));
+  // Without a listener, Node.js asks for the body by itself.
+  if (server.listenerCount('checkContinue') > 0) guard('checkContinue', handlersOf(server, 'checkContinue'));
   guard('checkExpectation', (request, response) => {
     answerProblem(request, response, new BrokerError('expectation_failed'));
   });
@@ -60,15 +51,6 @@ export function guardServer(server: Server, { hosts, ...parts }: GuardParts): vo
     socket.on('error', () => socket.destroy());
     answerRaw(socket, new BrokerError('method_not_implemented'));
   });
-}
-
-/** Tells the client to send the body that it holds back, now that it is known to be wanted. */
-export function wantBody(request: IncomingMessage, response: ServerResponse): void {
-  const mayStay = unsentBodies.get(request);
-  if (mayStay === undefined) return;
-  unsentBodies.delete(request);
-  response.shouldKeepAlive = mayStay && readerOf(request.socket)?.isLast !== true;
-  response.writeContinue();
 }
 
 /** Ends every connection of a guarded server that exists now: idle ones at once, the others with their next answer. */
