@@ -127,7 +127,7 @@ describe('bad input', () => {
     ],
     'two hosts': [`GET ${PATH} HTTP/1.1\r\n${authorized}host: y\r\n\r\n`, 400, 'invalid_request'],
     'no host': ['GET /v1/merchants HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'invalid_request'],
-    'a method that nobody knows': [`FETCH ${PATH} HTTP/1.1\r\n${authorized}\r\n`, 501, 'method_not_implemented'],
+    'a method that nobody knows': [`FETCH ${PATH} HTTP/1.1\r\n${authorized}\r\n`, 400, 'invalid_request'],
     'CONNECT, as to a proxy': [
       'CONNECT bank.example:443 HTTP/1.1\r\nHost: bank.example:443\r\n\r\n',
       501,

@@ -14,12 +14,10 @@ const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** As reported by Node.js. */
-type ParserError = Error & { readonly code?: string; readonly rawPacket?: unknown };
+type ParserError = Error & { readonly code?: string };
 
-/** RFC 9112 section 3: any method, a target, and a version of ours. */
-const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
-const UNREADABLE = 'this cannot be read as HTTP: is there a line break in a header, or does the client speak TLS here?';
-const MAX_LOOKED_AT = 2_048;
+const UNREADABLE =
+  'this cannot be read as HTTP: is there a line break in a header, or an unknown method, or does the client speak TLS here?';
 
 /** Members besides those of the problem, for clients that know another form. */
 type MoreMembers = (error: BrokerError, requestId: string) => object;
@@ -35,11 +33,7 @@ export function answerClientError(error: ParserError, socket: Socket, more?: Mor
   answerRaw(socket, refusalOf(error), more);
 }
 
-function refusalOf({ code = '', rawPacket }: ParserError): BrokerError {
-  // To the parser, any octets that are not HTTP are a method that it does not know.
-  const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, MAX_LOOKED_AT) : '';
-  const isRequest = code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(start);
-  if (isRequest) return new BrokerError('method_not_implemented');
+function refusalOf({ code = '' }: ParserError): BrokerError {
   const known = codeOfParserError[code];
   return known === undefined
     ? new BrokerError('invalid_request', { publicDetail: UNREADABLE })
