@@ -15,6 +15,9 @@ interface GuardParts extends BoundParts {
   readonly hosts?: (() => readonly string[]) | undefined;
 }
 
+/** Options of a server that is guarded: what Node.js would refuse with a bare status, or leave out, is judged here. */
+export const JUDGED_HERE = { requireHostHeader: false, joinDuplicateHeaders: true } as const;
+
 /** By then every request that was under way has been answered: the remaining connections never sent one. */
 const MAX_DRAIN_MS = 2_000;
 
@@ -25,7 +28,7 @@ const guarded = new WeakMap<Server, Connections>();
  * use, its form, and its host name. Refuses with a problem document what a Node.js server refuses with a bare status, or
  * lets pass: no `Host` or several (RFC 9112 section 3.2), an unknown expectation (RFC 9110 section 10.1.1), and CONNECT.
  * To be called once all handlers are registered, before the server listens; it must have been created with
- * `requireHostHeader: false`, since the check is here.
+ * `JUDGED_HERE`.
  */
 export function guardServer(server: Server, { hosts, ...parts }: GuardParts): void {
   guarded.set(server, new Connections(server, parts));
@@ -80,22 +83,12 @@ function handlersOf(server: Server, event: string): Handler {
 }
 
 function refusalOf(request: IncomingMessage, ours: GuardParts['hosts']): BrokerError | undefined {
-  const hosts = hostsIn(request.rawHeaders);
-  if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) {
-    const publicDetail = hosts === 0 ? 'the request has no Host' : 'the request has several Host headers';
+  const { host } = request.headers;
+  if (host === undefined ? request.httpVersion !== '1.0' : host.includes(',')) {
+    const publicDetail = host === undefined ? 'the request has no Host' : 'the request has several Host headers';
     return new BrokerError('invalid_request', { publicDetail });
   }
   if (ours === undefined || isKnownHost(request, ours())) return undefined;
   const publicDetail = 'Host is neither localhost, nor an address, nor one of the hosts of the configuration';
   return new BrokerError('misdirected_request', { publicDetail });
-}
-
-/** Every request passes through here, so names of any other length are skipped. */
-function hostsIn(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
 }

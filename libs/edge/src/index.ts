@@ -4,7 +4,7 @@ export { CertificateCallers, type CertifiedCaller } from './certificate-callers.
 export { answerClientError } from './client-error.js';
 export { type ConnectionEnd, EndedConnections } from './ended-connections.js';
 export { edgeHeaders, REQUEST_ID_HEADER, requestIdOf } from './edge-headers.js';
-export { drain, endConnections, guardServer } from './guard-server.js';
+export { drain, endConnections, guardServer, JUDGED_HERE } from './guard-server.js';
 export { type Address, listen, openServer } from './listen.js';
 export { Places } from './places.js';
 export { answerProblem, type Problem, PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';

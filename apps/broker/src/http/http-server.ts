@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest, preParsingAsyncHookHandler } from 'fastify';
 import type { HttpTls } from '#libs/configuration';
-import { answerClientError, edgeHeaders, Places, requestIdOf, tlsOptions } from '#libs/edge';
+import { answerClientError, edgeHeaders, JUDGED_HERE, Places, requestIdOf, tlsOptions } from '#libs/edge';
 import type { RequestSpan, Telemetry } from '#libs/telemetry';
 import type { Authenticator } from '../auth/authenticator.service.js';
 import { DOCS_PATH } from '../docs/api-decorators.js';
@@ -51,8 +51,7 @@ export function createHttpAdapter(tls: HttpTls | undefined): FastifyAdapter {
 
 function createHttpServer(tls: HttpTls | undefined, handler: Handler): Server {
   const limits = {
-    // Checked with the rest of a request, so that the answer is a problem document.
-    requireHostHeader: false,
+    ...JUDGED_HERE,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -65,7 +65,7 @@ export class Callers {
    */
   identify(request: IncomingMessage): Caller {
     const { authorization } = request.headers;
-    const byToken = authorization === undefined ? undefined : this.#byToken(request, authorization);
+    const byToken = authorization === undefined ? undefined : this.#byToken(authorization);
     const byAlias = this.#byAlias(request);
     if (byToken === undefined && byAlias === undefined && formShown(request) === 'alias') {
       throw unauthenticated('the alias session is not one of ours');
@@ -77,9 +77,11 @@ export class Callers {
     throw unauthenticated('the credentials are those of two clients');
   }
 
-  /** A token is looked up by its digest, which an attacker cannot steer byte by byte, and compared in constant time. */
-  #byToken(request: IncomingMessage, authorization: string): Caller {
-    if (isRepeated(request, 'authorization')) throw unauthenticated('there are two Authorization headers');
+  /**
+   * A token is looked up by its digest, which an attacker cannot steer byte by byte, and compared in constant time. Two
+   * headers come joined, and are no token.
+   */
+  #byToken(authorization: string): Caller {
     const token = bearerTokenOf(authorization);
     const digest = token === undefined ? undefined : digestOf(token);
     const known = digest === undefined ? undefined : this.#tokens.get(digest);
@@ -111,16 +113,6 @@ export class Callers {
 export function formShown({ headers }: IncomingMessage): Form | undefined {
   if (headers.authorization !== undefined) return 'plain';
   return SPELLINGS.device.some((name) => headers[name] !== undefined) ? 'alias' : undefined;
-}
-
-/** Node.js keeps only the first of some headers: a program in front of us may have judged by the second. */
-function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
-  let times = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const raw = rawHeaders[index];
-    if (raw?.length === name.length && raw.toLowerCase() === name) times += 1;
-  }
-  return times > 1;
 }
 
 /** Sent twice, in one spelling or in both, it is joined to a value that matches no one: Node.js joins those of one. */

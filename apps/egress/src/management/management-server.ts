@@ -8,6 +8,7 @@ import {
   type ConnectionEnd,
   edgeHeaders,
   guardServer,
+  JUDGED_HERE,
   MANAGEMENT_BOUNDS,
   openServer,
   requestIdOf,
@@ -63,8 +64,7 @@ export async function openManagement({
     ...(telemetry && { '/metrics': (request, response) => telemetry.scrape(request, response) }),
   };
   const server = createServer({
-    // Checked with the rest of a request, so that the answer is a problem document.
-    requireHostHeader: false,
+    ...JUDGED_HERE,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
