@@ -3,9 +3,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { BrokerError, type ErrorCode } from '#libs/errors';
 import { TLSSocket } from 'node:tls';
-import { edgeHeaders, requestIdOf, STRICT_TRANSPORT } from './edge-headers.js';
+import { requestIdOf, STRICT_TRANSPORT } from './edge-headers.js';
 import { readerOf } from './one-request-at-a-time.js';
-import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
+import { type MoreMembers, refusal } from './problem.js';
 
 const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
@@ -19,9 +19,6 @@ type ParserError = Error & { readonly code?: string };
 const UNREADABLE =
   'this cannot be read as HTTP: is there a line break in a header, or an unknown method, or does the client speak TLS here?';
 
-/** Members besides those of the problem, for clients that know another form. */
-type MoreMembers = (error: BrokerError, requestId: string) => object;
-
 /** Answers input that is not an HTTP request at all, or has headers that are too large: no route ever sees it. */
 export function answerClientError(error: ParserError, socket: Socket, more?: MoreMembers): void {
   // Anything but a parser error or a request timeout, such as a failed handshake, cannot be answered in HTTP.
@@ -30,14 +27,9 @@ export function answerClientError(error: ParserError, socket: Socket, more?: Mor
     socket.destroy();
     return;
   }
-  answerRaw(socket, refusalOf(error), more);
-}
-
-function refusalOf({ code = '' }: ParserError): BrokerError {
-  const known = codeOfParserError[code];
-  return known === undefined
-    ? new BrokerError('invalid_request', { publicDetail: UNREADABLE })
-    : new BrokerError(known);
+  const known = codeOfParserError[error.code ?? ''];
+  const unread = new BrokerError('invalid_request', { publicDetail: UNREADABLE });
+  answerRaw(socket, known === undefined ? unread : new BrokerError(known), more);
 }
 
 /**
@@ -48,16 +40,11 @@ export function answerRaw(socket: Socket, error: BrokerError, more?: MoreMembers
   const reader = readerOf(socket);
   if (reader?.endBehindAnswer() === true) return;
   const request = reader?.request;
-  const problem = problemOf(error, request === undefined ? randomUUID() : requestIdOf(request));
-  const body = JSON.stringify({ ...problem, ...more?.(error, problem.requestId) });
+  const { status, headers, body } = refusal(error, request === undefined ? randomUUID() : requestIdOf(request), more);
   const head = [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}`,
-    `content-type: ${PROBLEM_CONTENT_TYPE}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(edgeHeaders(problem.requestId)).map(([name, value]) => `${name}: ${value}`),
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ...(socket instanceof TLSSocket ? [`strict-transport-security: ${STRICT_TRANSPORT}`] : []),
-    'cache-control: no-store',
-    'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
