@@ -163,7 +163,6 @@ merchants:
         ['keys', 'check', nowhere],
         ['keys', 'convert', nowhere, '--out', join(folder, 'new')],
         ['keys', 'public', nowhere],
-        ['keys', 'thumbprint', nowhere],
       ];
       for (const command of commands) {
         expect([command, await cli(...command)]).toEqual([command, exitCodes.invalidInput]);
