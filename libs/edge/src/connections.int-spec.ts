@@ -61,7 +61,8 @@ describe('a server whose connections are bounded', () => {
     return { socket, text: () => text };
   }
 
-  const endsOf = (reason: string): number => ended.counts.find((each) => each.port === 'api' && each.reason === reason)?.count ?? 0;
+  const endsOf = (reason: string): number =>
+    ended.counts.find((each) => each.port === 'api' && each.reason === reason)?.count ?? 0;
   const answeredIn = (text: string): number => text.split('HTTP/1.1 200 ').length - 1;
 
   it('handles the requests of one connection one after the other, and answers all of them in order', async () => {

@@ -44,8 +44,14 @@ export function problemOf(error: BrokerError, requestId: string, cause = error.p
 /** Members besides those of the problem, for clients that know another form. */
 export type MoreMembers = (error: BrokerError, requestId: string) => object;
 
+interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: string;
+}
+
 /** A problem document as the last answer of a connection. */
-export function refusal(error: BrokerError, requestId: string, more?: MoreMembers) {
+export function refusal(error: BrokerError, requestId: string, more?: MoreMembers): Refusal {
   const problem = problemOf(error, requestId);
   const body = JSON.stringify({ ...problem, ...more?.(error, requestId) });
   const headers = {
