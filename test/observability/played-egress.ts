@@ -1,5 +1,5 @@
 import { SystemClock } from '#libs/clock';
-import { EndsOfPorts } from '#libs/edge';
+import { EndedConnections } from '#libs/edge';
 import {
   createEgressInstruments,
   createLogger,
@@ -38,7 +38,7 @@ export class PlayedEgress {
   /** With a session of `shop` that has an hour left. */
   static async start(): Promise<PlayedEgress> {
     const logger = createLogger({ name: 'egress', level: 'error' });
-    const ends = new EndsOfPorts(new SystemClock(), () => undefined);
+    const ends = new EndedConnections(new SystemClock(), () => undefined);
     const telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
     const management = await openManagement({
       address: { host: '127.0.0.1', port: 0 },
@@ -46,10 +46,10 @@ export class PlayedEgress {
       readiness: () => READY,
       telemetry,
       clock: new SystemClock(),
-      ended: ends.management,
+      onEnd: ends.of('management'),
     });
     const egress = new PlayedEgress(telemetry, management);
-    egress.instruments.observeConnectionEnds(() => ends.all());
+    egress.instruments.observeConnectionEnds(() => ends.counts);
     egress.hold('shop');
     return egress;
   }

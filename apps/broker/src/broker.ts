@@ -3,7 +3,7 @@ import type { LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { BrokerConfiguration, ConfigurationSource } from '#libs/configuration';
-import { boundsWithin, drain, EndsOfPorts, guardServer, listen, memoryLimit, returnMemory } from '#libs/edge';
+import { boundsWithin, drain, EndedConnections, guardServer, listen, memoryLimit, returnMemory } from '#libs/edge';
 import type { Logger, LogLevel } from '#libs/telemetry';
 import { AuditTrail, openAuditLog } from './audit/audit-trail.js';
 import { Authenticator } from './auth/authenticator.service.js';
@@ -93,7 +93,7 @@ async function createBroker(options: BrokerOptions) {
   );
   await openRoutes(app, options, open);
   const [authenticator, life, watchers] = [app.get(Authenticator), app.get(RequestLife), app.get(SessionWatchers)];
-  const ends = new EndsOfPorts(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
+  const ends = new EndedConnections(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
   const parts = { configuration, self, telemetry, open, authenticator, life, watchers, ends };
   const management = createManagement({ ...parts, reads: app.get(SessionReads) });
   const changeOver = changeOverOf({ configuration, open, watchers, server: app.getHttpServer(), setLogLevel });
@@ -122,7 +122,7 @@ function openHttp({ app, options, configuration, ends }: Broker): Promise<string
   const { http, auth } = options.configuration;
   const hosts = auth.disabled ? () => configuration.current.http.hosts : undefined;
   const bounds = boundsWithin(memoryLimit(), http.connections);
-  guardServer(app.getHttpServer(), { hosts, bounds, clock, ended: ends.api });
+  guardServer(app.getHttpServer(), { hosts, bounds, clock, onEnd: ends.of('api') });
   return listen(http, async (free) => {
     await app.listen(free);
     return await app.getUrl();

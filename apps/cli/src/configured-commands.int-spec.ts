@@ -68,19 +68,11 @@ merchants:
   });
 
   describe('config check', () => {
-    it('says what a valid configuration sets up', async () => {
+    it('says that a configuration is valid, and which program it is of', async () => {
       expect(await cli('config', 'check', config())).toBe(exitCodes.ok);
-      const address = `http://127.0.0.1:${gateway.port}/api-gateway/authorize_virtual_device`;
-      expect(out.join('\n')).toMatch(/is valid[^]*merchants +1 \(shop\)/);
-      expect(out.join('\n')).toContain(`\ncreates at   ${address} (shop)`);
+      expect(out).toEqual([`${config()} is valid`]);
       expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.ok);
-      expect(json()).toMatchObject({
-        ok: true,
-        kind: 'broker',
-        merchants: ['shop'],
-        store: 'memory',
-        createsAt: { shop: address },
-      });
+      expect(json()).toMatchObject({ ok: true, kind: 'broker' });
     });
 
     describe('without the secrets of the environment', () => {
@@ -163,7 +155,6 @@ merchants:
         ['keys', 'check', nowhere],
         ['keys', 'convert', nowhere, '--out', join(folder, 'new')],
         ['keys', 'public', nowhere],
-        ['keys', 'thumbprint', nowhere],
       ];
       for (const command of commands) {
         expect([command, await cli(...command)]).toEqual([command, exitCodes.invalidInput]);
@@ -232,20 +223,6 @@ merchants:
       expect(await cli('simulate', '--for', '1h', '--json')).toBe(exitCodes.ok);
     });
 
-    it('shows no key of a certificate, to people or to programs', async () => {
-      const { cert, key } = new TestAuthority().issue({ names: ['broker'] });
-      await writeFile(join(folder, 'tls.crt'), cert);
-      await writeFile(join(folder, 'tls.key'), key, { mode: 0o600 });
-      await writeConfig((yaml) =>
-        yaml.replace('port: 8080', 'port: 8080, tls: { certFile: tls.crt, keyFile: tls.key }'),
-      );
-      for (const form of [[], ['--json']]) {
-        expect(await cli('config', 'check', config(), ...form)).toBe(exitCodes.ok);
-        expect(out.join('\n')).toContain('8080');
-        expect(out.join('\n')).not.toContain('PRIVATE KEY');
-      }
-    });
-
     describe('of an egress', () => {
       const egress = (): string => join(folder, 'egress.yaml');
       const writeEgress = (port: string): Promise<void> =>
@@ -268,14 +245,13 @@ egress:
         await writeFile(join(folder, 'tls.key'), key, { mode: 0o600 });
       });
 
-      it('is known by its root member, and says what it sets up', async () => {
+      it('is known by its root member', async () => {
         await writeEgress('8090');
         expect(await cli('config', 'check', egress())).toBe(exitCodes.ok);
-        expect(out.join('\n')).toMatch(/is valid[^]*listen +127\.0\.0\.1:8090[^]*clients +1 \(checkout\)/);
+        expect(out).toEqual([`${egress()} is valid`]);
         expect(err).toEqual([]);
         expect(await cli('config', 'check', egress(), '--json')).toBe(exitCodes.ok);
-        expect(json()).toMatchObject({ ok: true, kind: 'egress', clients: ['checkout'], listen: { tls: true } });
-        expect(out.join('\n')).not.toMatch(/PRIVATE KEY|abab/);
+        expect(json()).toMatchObject({ ok: true, kind: 'egress' });
       });
 
       it('warns of a token file that is not there, which may come later', async () => {

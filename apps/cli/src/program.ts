@@ -88,7 +88,7 @@ function addKeys(program: Command, run: Run): void {
     .action((options: { out: string; publicOut?: string; json?: true }) =>
       run(options, async () => (await import('./commands/keys-generate.js')).keysGenerate(options)),
     );
-  verb(keys, 'check <file>', 'check a key file by the rules that the broker applies')
+  verb(keys, 'check <file>', 'check a key file by the rules that the broker applies, and print its RFC 7638 thumbprint')
     .addOption(new Option('--expect <kind>', 'the kind of key that is expected').choices(['private', 'public']))
     .action((file: string, options: { expect?: 'private' | 'public'; json?: true }) =>
       run(options, async () => (await import('./commands/keys-check.js')).keysCheck({ file, ...options })),
@@ -103,10 +103,6 @@ function addKeys(program: Command, run: Run): void {
     .action((file: string, options: { out: string; json?: true }) =>
       run(options, async () => (await import('./commands/keys-convert.js')).keysConvert({ file, ...options })),
     );
-  verb(keys, 'thumbprint <file>', 'print the RFC 7638 thumbprint of a private or public key').action(
-    (file: string, options: { json?: true }) =>
-      run(options, async () => (await import('./commands/keys-thumbprint.js')).keysThumbprint({ file })),
-  );
 }
 
 interface Wiring {

@@ -5,7 +5,7 @@ import {
   boundsWithin,
   drain,
   endConnections,
-  EndsOfPorts,
+  EndedConnections,
   guardServer,
   memoryLimit,
   openServer,
@@ -87,12 +87,12 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   const ends = new RequestEnds({ audit, instruments });
   const traffic = new Traffic({ inForce, clock, logger, ends, traces: telemetry?.traces });
   const server = createEgressServer(configuration.listen.tls, (arrival) => void traffic.serve(arrival));
-  const connectionEnds = new EndsOfPorts(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
-  instruments?.observeConnectionEnds(() => connectionEnds.all());
+  const connectionEnds = new EndedConnections(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
+  instruments?.observeConnectionEnds(() => connectionEnds.counts);
   guardServer(server, {
     bounds: boundsWithin(memoryLimit(), configuration.listen.connections),
     clock,
-    ended: connectionEnds.api,
+    onEnd: connectionEnds.of('api'),
   });
   const onReload = (isTaken: boolean): void => {
     instruments?.reloaded(isTaken);
@@ -110,7 +110,7 @@ interface EgressParts {
   readonly server: Server;
   readonly reloads: Pick<Reloads, 'start' | 'reload' | 'close'> | undefined;
   readonly audit: EgressAudit;
-  readonly connectionEnds: EndsOfPorts;
+  readonly connectionEnds: EndedConnections;
 }
 
 /** What runs, and the order in which it starts and ends. */
@@ -128,8 +128,8 @@ class Egress {
     const { configuration, clock, telemetry } = options;
     const readiness = (): EgressReadiness => readinessOf(inForce.current.held(), traffic.isEnding);
     const { management: address } = configuration;
-    const { management: ended } = connectionEnds;
-    const opened = { address, hosts: address.hosts, readiness, telemetry, clock, ended };
+    const onEnd = connectionEnds.of('management');
+    const opened = { address, hosts: address.hosts, readiness, telemetry, clock, onEnd };
     this.#management = await openManagement(opened);
     return this.#management.url;
   }

@@ -12,12 +12,8 @@ export interface CertifiedCaller {
   readonly certificate: string;
 }
 
-interface KnownCertificate {
-  /** Undefined for a certificate that names nobody. */
-  readonly name: string | undefined;
-  readonly thumbprint: string;
-  readonly validUntil: Instant;
-}
+/** One without a name names nobody. */
+type KnownCertificate = Omit<CertifiedCaller, 'name'> & { readonly name: string | undefined };
 
 /** Identifies callers by the certificate of the connection, which is inspected once per connection. */
 export class CertificateCallers {
@@ -31,20 +27,19 @@ export class CertificateCallers {
    */
   constructor(clock: Clock, authorities?: string) {
     this.#clock = clock;
-    this.#authorities = authorities === undefined ? undefined : certificatesOf(authorities);
+    const blocks = authorities === undefined ? undefined : pemCertificates(authorities);
+    this.#authorities = blocks?.map((block) => new X509Certificate(block));
   }
 
   /** @returns undefined without a certificate, and for one that no configured authority vouches for at the moment */
   find(socket: Socket): CertifiedCaller | undefined {
     const known = this.#good(socket);
-    if (known?.name === undefined) return undefined;
-    const { name, validUntil, thumbprint: certificate } = known;
-    return { name, validUntil, certificate };
+    return known?.name === undefined ? undefined : { ...known, name: known.name };
   }
 
   /** Thumbprint of the connection's certificate if an authority vouches for it, whether it names anybody or not. */
   thumbprintOf(socket: Socket): string | undefined {
-    return this.#good(socket)?.thumbprint;
+    return this.#good(socket)?.certificate;
   }
 
   /** Whether a certificate was presented, valid or not. */
@@ -64,7 +59,7 @@ export class CertificateCallers {
     if (certificate === undefined || !this.#isVouchedFor(socket)) return 'none';
     return {
       name: nameOf(certificate),
-      thumbprint: hash('sha256', certificate.raw, 'base64url'),
+      certificate: hash('sha256', certificate.raw, 'base64url'),
       validUntil: instantFromEpochMs(Date.parse(certificate.validTo)),
     };
   }
@@ -91,10 +86,6 @@ function chainOf(socket: TLSSocket): readonly X509Certificate[] {
 /** Compares the authority's name and key: its certificate may have been replaced in the meantime. */
 function isFrom(certificate: X509Certificate, authority: X509Certificate): boolean {
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
-}
-
-function certificatesOf(pem: string): readonly X509Certificate[] {
-  return pemCertificates(pem).map((block) => new X509Certificate(block));
 }
 
 /**

@@ -3,9 +3,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { BrokerError, type ErrorCode } from '#libs/errors';
 import { TLSSocket } from 'node:tls';
-import { edgeHeaders, requestIdOf, STRICT_TRANSPORT } from './edge-headers.js';
+import { requestIdOf, STRICT_TRANSPORT } from './edge-headers.js';
 import { readerOf } from './one-request-at-a-time.js';
-import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
+import { type MoreMembers, refusal } from './problem.js';
 
 const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
@@ -14,15 +14,10 @@ const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** As reported by Node.js. */
-type ParserError = Error & { readonly code?: string; readonly rawPacket?: unknown };
+type ParserError = Error & { readonly code?: string };
 
-/** RFC 9112 section 3: any method, a target, and a version of ours. */
-const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
-const UNREADABLE = 'this cannot be read as HTTP: is there a line break in a header, or does the client speak TLS here?';
-const MAX_LOOKED_AT = 2_048;
-
-/** Members besides those of the problem, for clients that know another form. */
-type MoreMembers = (error: BrokerError, requestId: string) => object;
+const UNREADABLE =
+  'this cannot be read as HTTP: is there a line break in a header, or an unknown method, or does the client speak TLS here?';
 
 /** Answers input that is not an HTTP request at all, or has headers that are too large: no route ever sees it. */
 export function answerClientError(error: ParserError, socket: Socket, more?: MoreMembers): void {
@@ -32,18 +27,9 @@ export function answerClientError(error: ParserError, socket: Socket, more?: Mor
     socket.destroy();
     return;
   }
-  answerRaw(socket, refusalOf(error), more);
-}
-
-function refusalOf({ code = '', rawPacket }: ParserError): BrokerError {
-  // To the parser, any octets that are not HTTP are a method that it does not know.
-  const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, MAX_LOOKED_AT) : '';
-  const isRequest = code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(start);
-  if (isRequest) return new BrokerError('method_not_implemented');
-  const known = codeOfParserError[code];
-  return known === undefined
-    ? new BrokerError('invalid_request', { publicDetail: UNREADABLE })
-    : new BrokerError(known);
+  const known = codeOfParserError[error.code ?? ''];
+  const unread = new BrokerError('invalid_request', { publicDetail: UNREADABLE });
+  answerRaw(socket, known === undefined ? unread : new BrokerError(known), more);
 }
 
 /**
@@ -54,16 +40,11 @@ export function answerRaw(socket: Socket, error: BrokerError, more?: MoreMembers
   const reader = readerOf(socket);
   if (reader?.endBehindAnswer() === true) return;
   const request = reader?.request;
-  const problem = problemOf(error, request === undefined ? randomUUID() : requestIdOf(request));
-  const body = JSON.stringify({ ...problem, ...more?.(error, problem.requestId) });
+  const { status, headers, body } = refusal(error, request === undefined ? randomUUID() : requestIdOf(request), more);
   const head = [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}`,
-    `content-type: ${PROBLEM_CONTENT_TYPE}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(edgeHeaders(problem.requestId)).map(([name, value]) => `${name}: ${value}`),
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ...(socket instanceof TLSSocket ? [`strict-transport-security: ${STRICT_TRANSPORT}`] : []),
-    'cache-control: no-store',
-    'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -37,7 +37,7 @@ describe('a server whose connections are bounded', () => {
       answers.push(response);
       handler(request, response);
     });
-    guardServer(made, { bounds, clock, ended });
+    guardServer(made, { bounds, clock, onEnd: ended.of('api') });
     made.listen(0, '127.0.0.1');
     await once(made, 'listening');
     return started.add(made, (it) => {
@@ -61,7 +61,8 @@ describe('a server whose connections are bounded', () => {
     return { socket, text: () => text };
   }
 
-  const endsOf = (reason: string): number => new Map<string, number>(ended.counts).get(reason) ?? 0;
+  const endsOf = (reason: string): number =>
+    ended.counts.find((each) => each.port === 'api' && each.reason === reason)?.count ?? 0;
   const answeredIn = (text: string): number => text.split('HTTP/1.1 200 ').length - 1;
 
   it('handles the requests of one connection one after the other, and answers all of them in order', async () => {
@@ -166,7 +167,7 @@ describe('a server whose connections are bounded', () => {
       await ask(newest, '/newest');
       expect([used, working, newest].map(isClosed)).toEqual([false, false, false]);
       expect(endsOf('address')).toBe(1);
-      expect(reports).toEqual([{ reason: 'address', connections: 1 }]);
+      expect(reports).toEqual([{ port: 'api', reason: 'address', connections: 1 }]);
     });
 
     it('in all, ends an idle one of the address that has the most, though it has sent half of a request', async () => {

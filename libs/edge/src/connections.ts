@@ -3,7 +3,7 @@ import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { totalmem } from 'node:os';
 import type { Clock, ScheduledTask } from '#libs/clock';
-import type { ConnectionEnd, EndedConnections } from './ended-connections.js';
+import type { ConnectionEnd } from './ended-connections.js';
 import { OneRequestAtATime, readerOf } from './one-request-at-a-time.js';
 
 /** How many connections a port accepts. */
@@ -44,7 +44,7 @@ export function memoryLimit(): number {
 export interface BoundParts {
   readonly bounds: ConnectionBounds;
   readonly clock: Clock;
-  readonly ended: EndedConnections;
+  readonly onEnd: (reason: ConnectionEnd) => void;
 }
 
 const SWEEP_MS = 1_000;
@@ -124,7 +124,7 @@ export class Connections {
 
   /** Once nothing but HTTP comes from the socket. */
   #read(socket: Socket): void {
-    const { clock, ended } = this.#parts;
+    const { clock, onEnd } = this.#parts;
     const connection = this.#open.get(keyOf(socket));
     if (connection === undefined) return void socket.destroy();
     connection.socket = socket;
@@ -132,7 +132,7 @@ export class Connections {
     new OneRequestAtATime(socket, {
       clock,
       onRequest: () => address.delete(connection) && address.add(connection),
-      onPipelined: () => ended.count('pipelined'),
+      onPipelined: () => onEnd('pipelined'),
     });
   }
 
@@ -170,7 +170,7 @@ export class Connections {
   }
 
   #end(socket: Socket, reason: ConnectionEnd): void {
-    this.#parts.ended.count(reason);
+    this.#parts.onEnd(reason);
     socket.destroy();
   }
 }

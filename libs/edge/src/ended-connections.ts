@@ -1,4 +1,5 @@
 import type { Clock } from '#libs/clock';
+import { RateLimiter } from './rate-limiter.js';
 
 const CONNECTION_ENDS = ['all', 'address', 'unread', 'pipelined'] as const;
 
@@ -10,55 +11,35 @@ export type ConnectionEnd = (typeof CONNECTION_ENDS)[number];
 
 /** The port for callers, and the one for those who operate the program. */
 const PORTS = ['api', 'management'] as const;
+type Port = (typeof PORTS)[number];
 
-/** Connections ended or refused because of a bound since the start. */
-export interface CountedEnd {
-  readonly port: (typeof PORTS)[number];
-  readonly reason: ConnectionEnd;
-  readonly count: number;
-}
-
-/** A flood of connections must not become a flood of lines. */
-const MIN_REPORT_MS = 60_000;
+/** A flood of connections must not become a flood of lines: one a minute for each port. */
+const REPORTS = { perSecond: 1 / 60, burst: 1 };
 
 /** The reason of the latest one, and how many since the previous report. */
-type EndReport = (facts: { readonly reason: ConnectionEnd; readonly connections: number }) => void;
+type Report = (facts: { readonly port: Port; readonly reason: ConnectionEnd; readonly connections: number }) => void;
 
-/** Connections of one port that were ended because of a bound: counted by reason, and reported once a minute. */
+/** Connections of a program that were ended because of a bound: counted by port and reason, and reported. */
 export class EndedConnections {
-  readonly counts = new Map<ConnectionEnd, number>(CONNECTION_ENDS.map((reason) => [reason, 0]));
-  readonly #clock: Clock;
-  readonly #report: EndReport;
-  #reportedAtMs = Number.NEGATIVE_INFINITY;
-  #unreported = 0;
+  /** Since the start, from zero. */
+  readonly counts = PORTS.flatMap((port) => CONNECTION_ENDS.map((reason) => ({ port, reason, count: 0 })));
+  readonly #reports: RateLimiter;
+  readonly #report: Report;
 
-  constructor(clock: Clock, report: EndReport) {
-    this.#clock = clock;
+  constructor(clock: Clock, report: Report) {
+    this.#reports = new RateLimiter(REPORTS, clock);
     this.#report = report;
   }
 
-  count(reason: ConnectionEnd): void {
-    this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
-    this.#unreported += 1;
-    const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#reportedAtMs < MIN_REPORT_MS) return;
-    this.#reportedAtMs = nowMs;
-    this.#report({ reason, connections: this.#unreported });
-    this.#unreported = 0;
-  }
-}
-
-/** The same for both ports of a program. */
-export class EndsOfPorts {
-  readonly api: EndedConnections;
-  readonly management: EndedConnections;
-
-  constructor(clock: Clock, report: (facts: Parameters<EndReport>[0] & Pick<CountedEnd, 'port'>) => void) {
-    this.api = new EndedConnections(clock, (facts) => report({ port: 'api', ...facts }));
-    this.management = new EndedConnections(clock, (facts) => report({ port: 'management', ...facts }));
-  }
-
-  all(): CountedEnd[] {
-    return PORTS.flatMap((port) => [...this[port].counts].map(([reason, count]) => ({ port, reason, count })));
+  /** @returns counts one of this port */
+  of(port: Port): (reason: ConnectionEnd) => void {
+    let unreported = 0;
+    return (reason) => {
+      for (const counted of this.counts) if (counted.port === port && counted.reason === reason) counted.count += 1;
+      unreported += 1;
+      if (this.#reports.take(port) > 0) return;
+      this.#report({ port, reason, connections: unreported });
+      unreported = 0;
+    };
   }
 }

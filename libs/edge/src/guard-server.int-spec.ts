@@ -7,15 +7,13 @@ import { SystemClock } from '#libs/clock';
 import { endedAfterEach, eventually, TestAuthority } from '#libs/testing';
 import { answerClientError } from './client-error.js';
 import { edgeHeaders } from './edge-headers.js';
-import { EndedConnections } from './ended-connections.js';
-import { guardServer } from './guard-server.js';
+import { guardServer, JUDGED_HERE } from './guard-server.js';
 import { tlsOptions } from './tls-options.js';
 import { text } from 'node:stream/consumers';
 
 const clock = new SystemClock();
 const authority = new TestAuthority();
 const certificate = authority.issue({ names: ['localhost'] });
-const OPTIONS = { requireHostHeader: false };
 const HSTS = 'strict-transport-security: max-age=31536000; includesubdomains';
 
 describe('a server that is guarded', () => {
@@ -24,8 +22,7 @@ describe('a server that is guarded', () => {
   const open = async (server: Server): Promise<Server> => {
     server.on('request', (_request, response) => response.writeHead(200, edgeHeaders('one')).end('{}'));
     server.on('clientError', answerClientError);
-    const ended = new EndedConnections(clock, () => undefined);
-    guardServer(server, { hosts: () => [], bounds: { max: 10, perAddress: 10 }, clock, ended });
+    guardServer(server, { hosts: () => [], bounds: { max: 10, perAddress: 10 }, clock, onEnd: () => undefined });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return started.add(server, (it) => {
@@ -58,7 +55,7 @@ describe('a server that is guarded', () => {
   ] as const;
 
   it.each(requests)('with TLS demands TLS for a year of %s', async (_what, request, status) => {
-    const server = await open(createTlsServer({ ...OPTIONS, ...tlsOptions(certificate) }));
+    const server = await open(createTlsServer({ ...JUDGED_HERE, ...tlsOptions(certificate) }));
     const head = await headOf(server, request, true);
     expect(head).toMatch(new RegExp(`^http/1.1 ${status} `));
     expect(head.split('\r\n')).toContain(HSTS);
@@ -67,7 +64,7 @@ describe('a server that is guarded', () => {
   it.each(requests)(
     'forbids a browser everything in %s, and says nothing of TLS without it',
     async (_what, request) => {
-      const head = await headOf(await open(createServer(OPTIONS)), request, false);
+      const head = await headOf(await open(createServer(JUDGED_HERE)), request, false);
       expect(head.split('\r\n')).toEqual(
         expect.arrayContaining([
           'x-content-type-options: nosniff',
@@ -91,9 +88,8 @@ describe('what is no HTTP, behind a request', () => {
 
   async function portOf(handle: RequestListener): Promise<number> {
     const clock = new SystemClock();
-    const server = createServer({ requireHostHeader: false }, handle).on('clientError', answerClientError);
-    const ended = new EndedConnections(clock, () => undefined);
-    guardServer(server, { bounds: { max: 10, perAddress: 10 }, clock, ended });
+    const server = createServer(JUDGED_HERE, handle).on('clientError', answerClientError);
+    guardServer(server, { bounds: { max: 10, perAddress: 10 }, clock, onEnd: () => undefined });
     servers = [server];
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

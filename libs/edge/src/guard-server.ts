@@ -15,20 +15,20 @@ interface GuardParts extends BoundParts {
   readonly hosts?: (() => readonly string[]) | undefined;
 }
 
+/** Options of a server that is guarded: what Node.js would refuse with a bare status, or leave out, is judged here. */
+export const JUDGED_HERE = { requireHostHeader: false, joinDuplicateHeaders: true } as const;
+
 /** By then every request that was under way has been answered: the remaining connections never sent one. */
 const MAX_DRAIN_MS = 2_000;
 
 const guarded = new WeakMap<Server, Connections>();
-/** Requests whose client sends its body only when told to, and whether their connection may be reused after that. */
-const unsentBodies = new WeakMap<IncomingMessage, boolean>();
 
 /**
  * Puts in front of the handlers of a server what applies to every request: how much of the server its connection may
  * use, its form, and its host name. Refuses with a problem document what a Node.js server refuses with a bare status, or
  * lets pass: no `Host` or several (RFC 9112 section 3.2), an unknown expectation (RFC 9110 section 10.1.1), and CONNECT.
- * A client that asks whether to send its body is answered by `wantBody`, unless the server listens to `checkContinue`.
  * To be called once all handlers are registered, before the server listens; it must have been created with
- * `requireHostHeader: false`, since the check is here.
+ * `JUDGED_HERE`.
  */
 export function guardServer(server: Server, { hosts, ...parts }: GuardParts): void {
   guarded.set(server, new Connections(server, parts));
@@ -43,15 +43,9 @@ export function guardServer(server: Server, { hosts, ...parts }: GuardParts): vo
       readerOf(request.socket)?.handle(request, response, judge);
     });
   };
-  const handle = handlersOf(server, 'request');
-  const holdBody: Handler = (request, response) => {
-    unsentBodies.set(request, response.shouldKeepAlive);
-    // Until the body is wanted, the connection ends with the answer: nobody knows whether what comes next is the body.
-    response.shouldKeepAlive = false;
-    handle(request, response);
-  };
-  guard('checkContinue', server.listenerCount('checkContinue') > 0 ? handlersOf(server, 'checkContinue') : holdBody);
-  guard('request', handle);
+  guard('request', handlersOf(server, 'request'));
+  // Without a listener, Node.js asks for the body by itself.
+  if (server.listenerCount('checkContinue') > 0) guard('checkContinue', handlersOf(server, 'checkContinue'));
   guard('checkExpectation', (request, response) => {
     answerProblem(request, response, new BrokerError('expectation_failed'));
   });
@@ -60,15 +54,6 @@ export function guardServer(server: Server, { hosts, ...parts }: GuardParts): vo
     socket.on('error', () => socket.destroy());
     answerRaw(socket, new BrokerError('method_not_implemented'));
   });
-}
-
-/** Tells the client to send the body that it holds back, now that it is known to be wanted. */
-export function wantBody(request: IncomingMessage, response: ServerResponse): void {
-  const mayStay = unsentBodies.get(request);
-  if (mayStay === undefined) return;
-  unsentBodies.delete(request);
-  response.shouldKeepAlive = mayStay && readerOf(request.socket)?.isLast !== true;
-  response.writeContinue();
 }
 
 /** Ends every connection of a guarded server that exists now: idle ones at once, the others with their next answer. */
@@ -98,22 +83,12 @@ function handlersOf(server: Server, event: string): Handler {
 }
 
 function refusalOf(request: IncomingMessage, ours: GuardParts['hosts']): BrokerError | undefined {
-  const hosts = hostsIn(request.rawHeaders);
-  if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) {
-    const publicDetail = hosts === 0 ? 'the request has no Host' : 'the request has several Host headers';
+  const { host } = request.headers;
+  if (host === undefined ? request.httpVersion !== '1.0' : host.includes(',')) {
+    const publicDetail = host === undefined ? 'the request has no Host' : 'the request has several Host headers';
     return new BrokerError('invalid_request', { publicDetail });
   }
   if (ours === undefined || isKnownHost(request, ours())) return undefined;
   const publicDetail = 'Host is neither localhost, nor an address, nor one of the hosts of the configuration';
   return new BrokerError('misdirected_request', { publicDetail });
-}
-
-/** Every request passes through here, so names of any other length are skipped. */
-function hostsIn(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
 }

@@ -16,7 +16,7 @@ export async function listen(
   try {
     return await open({ host, port });
   } catch (error) {
-    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new BrokerError('address_in_use', {
       detail: `${writtenAddress({ host, port })} is taken; stop what listens there, or choose another port`,
       cause: error,
@@ -42,9 +42,4 @@ function urlOf(server: Server, scheme: string): string {
   const opened = server.address();
   if (opened === null || typeof opened === 'string') throw new Error('the server listens on no port');
   return `${scheme}://${writtenAddress({ host: opened.address, port: opened.port })}`;
-}
-
-/** The code of a system error, from whichever realm. */
-function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }

@@ -26,8 +26,9 @@ export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';
  */
 export function problemOf(error: BrokerError, requestId: string, cause = error.publicCause): Problem {
   const { status, title } = errorCodes[error.code];
-  const { reason } = error;
-  const detail = reason === undefined ? ownDetail(error) : unavailableReasons[reason];
+  const { reason, entry, publicDetail } = error;
+  const own = entry.fault === 'caller' ? publicDetail : undefined;
+  const detail = reason === undefined ? own : unavailableReasons[reason];
   return {
     type: `${PROBLEM_TYPE_PREFIX}${error.code}`,
     title,
@@ -40,22 +41,32 @@ export function problemOf(error: BrokerError, requestId: string, cause = error.p
   };
 }
 
-function ownDetail({ publicDetail, entry }: BrokerError): string | undefined {
-  return entry.fault === 'caller' ? publicDetail : undefined;
+/** Members besides those of the problem, for clients that know another form. */
+export type MoreMembers = (error: BrokerError, requestId: string) => object;
+
+interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: string;
 }
 
-/** Refuses a request before any handler, with a problem document, and ends its connection. */
-export function answerProblem(request: IncomingMessage, response: ServerResponse, error: BrokerError): void {
-  const requestId = requestIdOf(request);
+/** A problem document as the last answer of a connection. */
+export function refusal(error: BrokerError, requestId: string, more?: MoreMembers): Refusal {
   const problem = problemOf(error, requestId);
-  const body = JSON.stringify(problem);
-  response.writeHead(problem.status, {
+  const body = JSON.stringify({ ...problem, ...more?.(error, requestId) });
+  const headers = {
     ...edgeHeaders(requestId),
     'content-type': PROBLEM_CONTENT_TYPE,
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     // Does not wait for a body that nobody wants.
     connection: 'close',
-  });
-  response.end(body);
+  };
+  return { status: problem.status, headers, body };
+}
+
+/** Refuses a request before any handler, and ends its connection. */
+export function answerProblem(request: IncomingMessage, response: ServerResponse, error: BrokerError): void {
+  const { status, headers, body } = refusal(error, requestIdOf(request));
+  response.writeHead(status, headers).end(body);
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { isSame, type JwtConfiguration } from '#libs/configuration';
-import { bearerTokenOf, CertificateCallers, digestOf, HASH_PRESENTED, MistakenHashes } from '#libs/edge';
+import { bearerTokenOf, CertificateCallers, digestOf } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
 import { type Before, ConfigurationInForce } from '../configuration/configuration-in-force.js';
@@ -23,7 +23,6 @@ type Presented = Pick<IncomingMessage, 'headers' | 'socket'>;
 export class Authenticator implements OnModuleDestroy {
   /** By the SHA-256 of the token, which nobody who tries tokens out can steer: no time of a look-up tells anything. */
   readonly #tokens: () => ReadonlyMap<string, Caller>;
-  readonly #mistakenHashes: () => MistakenHashes;
   readonly #jwt: () => JwtCredentials | undefined;
   readonly #certificates: () => CertificateCallers | undefined;
   /** Failed authentications by reason, from zero, for a scrape. */
@@ -36,17 +35,11 @@ export class Authenticator implements OnModuleDestroy {
   constructor(
     @Inject(ConfigurationInForce) private readonly configuration: ConfigurationInForce,
     @Inject(CLOCK) clock: Clock,
-    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LOGGER) logger: Logger,
   ) {
     this.#tokens = configuration.derive(
       ({ auth }) => new Map(auth.tokens.map(({ caller, sha256 }) => [sha256, { name: caller }])),
     );
-    this.#mistakenHashes = configuration.derive(({ auth: { tokens } }) => {
-      const setting = (at: number): string => `auth.tokens[${at}].sha256`;
-      return new MistakenHashes(
-        tokens.map(({ caller, sha256 }, at) => ({ setting: setting(at), owner: caller, sha256 })),
-      );
-    });
     this.#certificates = configuration.derive<CertificateCallers | undefined>(({ auth, http: { tls } }, before) => {
       if (!auth.mtls) return undefined;
       const kept = before?.configuration.http.tls?.clientCa === tls?.clientCa ? before?.made : undefined;
@@ -113,10 +106,7 @@ export class Authenticator implements OnModuleDestroy {
     }
     const token = bearerTokenOf(authorization);
     if (token === undefined) throw new CredentialRefused('malformed');
-    if (jwt === undefined || !looksLikeJwt(token)) {
-      this.#tellIfMistaken(token);
-      throw new CredentialRefused('unknown_token');
-    }
+    if (jwt === undefined || !looksLikeJwt(token)) throw new CredentialRefused('unknown_token');
     const verified = await jwt.verifier.verify(token);
     if (isBoundElsewhere(verified.caller, certificates, socket)) throw new CredentialRefused('binding');
     // Stored with the verifier that accepted it: if a configuration with different terms has come into force meanwhile,
@@ -127,13 +117,6 @@ export class Authenticator implements OnModuleDestroy {
 
   #count(reason: Refusal | 'unavailable'): void {
     this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
-  }
-
-  #tellIfMistaken(token: string): void {
-    const mistaken = this.#mistakenHashes().noticedFirst(token);
-    if (mistaken === undefined) return;
-    const { setting, owner: caller } = mistaken;
-    this.logger.warn({ setting, caller }, HASH_PRESENTED);
   }
 }
 

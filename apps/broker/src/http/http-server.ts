@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest, preParsingAsyncHookHandler } from 'fastify';
 import type { HttpTls } from '#libs/configuration';
-import { answerClientError, edgeHeaders, Places, requestIdOf, tlsOptions, wantBody } from '#libs/edge';
+import { answerClientError, edgeHeaders, JUDGED_HERE, Places, requestIdOf, tlsOptions } from '#libs/edge';
 import type { RequestSpan, Telemetry } from '#libs/telemetry';
 import type { Authenticator } from '../auth/authenticator.service.js';
 import { DOCS_PATH } from '../docs/api-decorators.js';
@@ -51,8 +51,7 @@ export function createHttpAdapter(tls: HttpTls | undefined): FastifyAdapter {
 
 function createHttpServer(tls: HttpTls | undefined, handler: Handler): Server {
   const limits = {
-    // Checked with the rest of a request, so that the answer is a problem document.
-    requireHostHeader: false,
+    ...JUDGED_HERE,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -81,17 +80,16 @@ export function guardEdge(server: FastifyInstance, authenticator: Authenticator,
     if (isDocumentation(pathOf(request))) reply.headers(DOCS_HEADERS);
     else request.caller = await authenticator.authenticate(request.raw);
   });
-  server.addHook('preParsing', askForBody(new Places(MAX_LARGE_BODIES)));
+  server.addHook('preParsing', boundLargeBodies(new Places(MAX_LARGE_BODIES)));
 }
 
 /** Once the caller is known, and before the body is read: a large one needs a place, of which each caller has a share. */
-function askForBody(places: Places): preParsingAsyncHookHandler {
+function boundLargeBodies(places: Places): preParsingAsyncHookHandler {
   return (request, reply) => {
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
     if (coding !== undefined || Number(length) > SMALL_BODY_BYTES) {
       reply.raw.once('close', places.take(request.caller?.name ?? ''));
     }
-    wantBody(request.raw, reply.raw);
     return Promise.resolve(undefined);
   };
 }

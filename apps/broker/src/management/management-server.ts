@@ -1,7 +1,7 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
-import { answerClientError, edgeHeaders, requestIdOf } from '#libs/edge';
+import { answerClientError, edgeHeaders, JUDGED_HERE, requestIdOf } from '#libs/edge';
 import { answerRouterError } from '../http/problem.filter.js';
 import type { Readiness } from './replica-status.js';
 
@@ -25,8 +25,7 @@ export function createManagementServer(
     bodyLimit: 1_024,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
-      // Checked with the rest of a request, so that the answer is a problem document.
-      requireHostHeader: false,
+      ...JUDGED_HERE,
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_EVERY_MS,

@@ -1,4 +1,4 @@
-import { type EndsOfPorts, guardServer, listen, MANAGEMENT_BOUNDS } from '#libs/edge';
+import { type EndedConnections, guardServer, listen, MANAGEMENT_BOUNDS } from '#libs/edge';
 import { StatusPage } from '#libs/status-page';
 import { createInstruments, type Telemetry } from '#libs/telemetry';
 import type { Authenticator } from '../auth/authenticator.service.js';
@@ -25,7 +25,7 @@ interface ManagementParts {
   readonly reads: SessionReads;
   readonly watchers: SessionWatchers;
   /** Connections that were ended because a limit was reached. */
-  readonly ends: EndsOfPorts;
+  readonly ends: EndedConnections;
 }
 
 /** The port for those who run the broker. */
@@ -49,8 +49,8 @@ export function createManagement(parts: ManagementParts): Management {
   const server = createManagementServer(() => status.readiness(), telemetry, http.port);
   const page = management.statusPage ? statusPageOf(parts, status) : undefined;
   if (page !== undefined) serveStatus(server, page);
-  const ended = ends.management;
-  guardServer(server.server, { hosts: () => management.hosts, bounds: MANAGEMENT_BOUNDS, clock: self.clock, ended });
+  const onEnd = ends.of('management');
+  guardServer(server.server, { hosts: () => management.hosts, bounds: MANAGEMENT_BOUNDS, clock: self.clock, onEnd });
   return {
     listen: () => listen(management, (free) => server.listen(free)),
     close: () => server.close(),
@@ -81,7 +81,7 @@ function metricsOf(parts: ManagementParts, { meter, exemplars }: Telemetry): Ses
     store: () => open.store.current?.condition,
     watchers: () => watchers.count,
     authenticationFailures: () => authenticator.failures,
-    endedConnections: () => ends.all(),
+    endedConnections: () => ends.counts,
   });
   open.listen(rejections);
   open.listen(metrics);

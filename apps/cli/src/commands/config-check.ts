@@ -1,11 +1,4 @@
-import {
-  type BrokerConfiguration,
-  checkConfiguration,
-  type EgressConfiguration,
-  type PartlyChecked,
-  writtenAddress,
-} from '#libs/configuration';
-import { createSessionAddress } from '#libs/session';
+import { checkConfiguration, type PartlyChecked } from '#libs/configuration';
 import { exitCodes } from '../exit-codes.js';
 import { placed, placeOf, type Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
@@ -16,10 +9,6 @@ interface ConfigCheckOptions {
   readonly structure?: true;
 }
 
-/** What a valid file sets up, in lines for people and in members for programs. */
-type Summary = Pick<Report, 'lines' | 'json'>;
-
-const MAX_NAMES = 10;
 /** Never suggests a default in the file: what is left to the environment is usually a secret. */
 const UNSET_ADVICE =
   'set the variables as they are where it runs; on a machine without secrets, --structure checks all but these';
@@ -38,8 +27,7 @@ export async function configCheck(
   const { kind, error, configuration, warnings } = checked;
   if (error !== undefined) throw error;
   if (configuration === undefined) return partReport(options, checked);
-  const { lines, json } = 'clients' in configuration ? summaryOfEgress(configuration) : summaryOfBroker(configuration);
-  return { lines: [`${file} is valid`, ...lines], json: { file, kind, ...json }, warnings: warnings.map(placed) };
+  return { lines: [`${file} is valid`], json: { file, kind }, warnings: warnings.map(placed) };
 }
 
 function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, files, warnings }: PartlyChecked): Report {
@@ -60,62 +48,4 @@ function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, file
     warnings: warnings.map(placed),
     exitCode: structure ? exitCodes.ok : exitCodes.incomplete,
   };
-}
-
-function summaryOfBroker({ http, management, store, merchants }: BrokerConfiguration): Summary {
-  const ids = merchants.map(({ id }) => id);
-  const byAddress = new Map<string, string[]>();
-  for (const { id, gateway } of merchants) {
-    const { href } = createSessionAddress(gateway);
-    byAddress.set(href, [...(byAddress.get(href) ?? []), id]);
-  }
-  const addresses = [...byAddress].slice(0, MAX_NAMES);
-  return {
-    lines: [
-      `http         ${writtenAddress(http)}`,
-      `management   ${writtenAddress(management)}`,
-      `store        ${store.type}`,
-      `merchants    ${counted(ids)}`,
-      ...addresses.map(([address, of]) => `creates at   ${address} (${some(of)})`),
-    ],
-    json: {
-      ...{ http: withoutKeys(http), management, store: store.type, merchants: ids },
-      createsAt: Object.fromEntries(merchants.map(({ id, gateway }) => [id, createSessionAddress(gateway)])),
-    },
-  };
-}
-
-function summaryOfEgress({ listen, management, broker, gateway, clients, routes }: EgressConfiguration): Summary {
-  const names = clients.map(({ name }) => name);
-  return {
-    lines: [
-      `listen       ${writtenAddress(listen)}`,
-      `management   ${writtenAddress(management)}`,
-      `broker       ${broker.url.href}`,
-      `gateway      ${gateway.baseUrl.href} (${gateway.environment})`,
-      `clients      ${counted(names)}`,
-      `routes       ${counted(routes.map(({ path, body }) => `${path} ${body}`))}`,
-    ],
-    json: {
-      listen: withoutKeys(listen),
-      management,
-      broker: broker.url,
-      gateway: { baseUrl: gateway.baseUrl, environment: gateway.environment },
-      clients: names,
-      routes,
-    },
-  };
-}
-
-function counted(names: readonly string[]): string {
-  return `${names.length} (${some(names)})`;
-}
-
-function some(names: readonly string[]): string {
-  return `${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}`;
-}
-
-/** Whether there is TLS, but nothing of what its files hold: one of them is a private key. */
-function withoutKeys<Server extends { readonly tls?: object }>(server: Server): Omit<Server, 'tls'> & { tls: boolean } {
-  return { ...server, tls: server.tls !== undefined };
 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { nearestName } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 
@@ -50,7 +49,6 @@ export async function chooseDemoPorts(
   { portOffset = '0' }: DemoPortOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<DemoPorts> {
-  demandKnownVariables(environment);
   const offset = wholeNumber('--port-offset', portOffset);
   const wishes = (Object.keys(ROLES) as (keyof DemoPorts)[]).map((name): PortWish => {
     const role = ROLES[name];
@@ -66,16 +64,6 @@ export async function chooseDemoPorts(
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   if (servers.length < wishes.length) throw notToBeHad(wishes, held);
   return Object.fromEntries(wishes.map(({ name }, index) => [name, ports[index]])) as unknown as DemoPorts;
-}
-
-/** A misspelt name would have no effect, which nobody notices until a port is taken. */
-function demandKnownVariables(environment: Readonly<Record<string, string | undefined>>): void {
-  const known = Object.values(ROLES).map(({ variable }) => variable);
-  for (const name of Object.keys(environment).filter((one) => one.startsWith('DEMO_') && !known.includes(one))) {
-    const meant = nearestName(name, known);
-    if (meant === undefined) continue;
-    throw new BrokerError('configuration_invalid', { detail: `there is no ${name}: did you mean ${meant}?` });
-  }
 }
 
 /** 0 means any free one, for a port. */

@@ -10,11 +10,10 @@ const JWE = sealed({ alg: 'RSA-OAEP-256', enc: 'A256GCM' });
 /** Of a body: what is refused, and of which member; or whether it seems to hold a card number. */
 const resultOf = (body: unknown, query = '', encrypted: readonly string[] = []): unknown => {
   const octets = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  let result: string | undefined;
   try {
-    const trail = { seemsToHoldCard: () => void (result = 'seems to hold a card') };
-    inspect(octets, { target: { query }, route: { encrypted }, trail });
-    return result;
+    const record = { hasCard: false };
+    inspect(octets, { target: { query }, route: { encrypted }, record });
+    return record.hasCard ? 'seems to hold a card' : undefined;
   } catch (error) {
     if (error instanceof BrokerError) return `${error.code} ${error.publicDetail?.split(':', 1)[0]}`;
     throw error;

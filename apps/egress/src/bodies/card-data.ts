@@ -18,7 +18,7 @@ interface Inspected {
   readonly target: Pick<AdmittedRequest['target'], 'query'>;
   /** `encrypted`: further names of such members. */
   readonly route: Pick<AdmittedRequest['route'], 'encrypted'>;
-  readonly trail: Pick<AdmittedRequest['trail'], 'seemsToHoldCard'>;
+  readonly record: Pick<AdmittedRequest['record'], 'hasCard'>;
 }
 
 /**
@@ -27,7 +27,7 @@ interface Inspected {
  * card number elsewhere is only reported: one in ten numbers of such a length does.
  * @throws BrokerError `invalid_request`, `card_number_in_clear`
  */
-export function inspect(body: Uint8Array, { target, route, trail }: Inspected): void {
+export function inspect(body: Uint8Array, { target, route, record }: Inspected): void {
   const members = [...CARD_MEMBERS, ...route.encrypted];
   const json = jsonTextIn(body);
   // Most bodies have none of these names, however they are escaped.
@@ -39,8 +39,7 @@ export function inspect(body: Uint8Array, { target, route, trail }: Inspected): 
   if (target.query !== '') {
     for (const [name, value] of new URLSearchParams(target.query)) demandSealed(members, name, value);
   }
-  if (DIGITS.test(json) && [...json.matchAll(ALL_DIGITS)].some(([digits]) => hasCheckDigit(digits)))
-    trail.seemsToHoldCard();
+  record.hasCard = DIGITS.test(json) && [...json.matchAll(ALL_DIGITS)].some(([digits]) => hasCheckDigit(digits));
 }
 
 /** A byte order mark stays, and is no JSON: it would be sent. */

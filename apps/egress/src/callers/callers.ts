@@ -1,14 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { EgressClient } from '#libs/configuration';
-import {
-  bearerTokenOf,
-  type CertificateCallers,
-  type ConfiguredHash,
-  digestOf,
-  HASH_PRESENTED,
-  MistakenHashes,
-} from '#libs/edge';
+import { bearerTokenOf, type CertificateCallers, digestOf } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
 import type { AliasSessions } from '../alias/alias-sessions.js';
@@ -47,7 +40,6 @@ interface KnownToken {
 export class Callers {
   readonly #parts: CallersParts;
   readonly #tokens: ReadonlyMap<string, KnownToken>;
-  readonly #mistakenHashes: MistakenHashes;
   readonly #certificates: ReadonlyMap<string, Caller>;
   #isHintLogged = false;
 
@@ -59,7 +51,6 @@ export class Callers {
         caller.client.tokenDigests.map((hex) => [hex, { digest: Buffer.from(hex, 'hex'), caller }] as const),
       ),
     );
-    this.#mistakenHashes = new MistakenHashes(parts.clients.flatMap(hashesOf));
     this.#certificates = new Map(
       plain.flatMap((caller) =>
         caller.client.certificate === undefined ? [] : [[caller.client.certificate, caller] as const],
@@ -74,7 +65,7 @@ export class Callers {
    */
   identify(request: IncomingMessage): Caller {
     const { authorization } = request.headers;
-    const byToken = authorization === undefined ? undefined : this.#byToken(request, authorization);
+    const byToken = authorization === undefined ? undefined : this.#byToken(authorization);
     const byAlias = this.#byAlias(request);
     if (byToken === undefined && byAlias === undefined && formShown(request) === 'alias') {
       throw unauthenticated('the alias session is not one of ours');
@@ -86,23 +77,17 @@ export class Callers {
     throw unauthenticated('the credentials are those of two clients');
   }
 
-  /** A token is looked up by its digest, which an attacker cannot steer byte by byte, and compared in constant time. */
-  #byToken(request: IncomingMessage, authorization: string): Caller {
-    if (isRepeated(request, 'authorization')) throw unauthenticated('there are two Authorization headers');
+  /**
+   * A token is looked up by its digest, which an attacker cannot steer byte by byte, and compared in constant time. Two
+   * headers come joined, and are no token.
+   */
+  #byToken(authorization: string): Caller {
     const token = bearerTokenOf(authorization);
     const digest = token === undefined ? undefined : digestOf(token);
     const known = digest === undefined ? undefined : this.#tokens.get(digest);
-    if (token !== undefined && known === undefined) this.#tellIfMistaken(token);
     if (digest === undefined || known === undefined) throw unauthenticated('the token is not that of a client');
     if (!timingSafeEqual(known.digest, Buffer.from(digest, 'hex'))) throw unauthenticated('the token is not known');
     return known.caller;
-  }
-
-  #tellIfMistaken(token: string): void {
-    const mistaken = this.#mistakenHashes.noticedFirst(token);
-    if (mistaken === undefined) return;
-    const { setting, owner: client } = mistaken;
-    this.#parts.logger.warn({ setting, client }, HASH_PRESENTED);
   }
 
   #byAlias({ headers }: IncomingMessage): Caller | undefined {
@@ -124,29 +109,10 @@ export class Callers {
   }
 }
 
-/** The former token comes after the current one, and is only configured together with it. */
-function hashesOf({ name: owner, tokenDigests }: EgressClient, at: number): ConfiguredHash[] {
-  return tokenDigests.map((sha256, age) => ({
-    setting: `egress.clients[${at}].${age === 0 ? 'token' : 'formerToken'}.sha256`,
-    owner,
-    sha256,
-  }));
-}
-
 /** The form in which a request is refused before its sender is known; undefined where nothing tells it. */
 export function formShown({ headers }: IncomingMessage): Form | undefined {
   if (headers.authorization !== undefined) return 'plain';
   return SPELLINGS.device.some((name) => headers[name] !== undefined) ? 'alias' : undefined;
-}
-
-/** Node.js keeps only the first of some headers: a program in front of us may have judged by the second. */
-function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
-  let times = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const raw = rawHeaders[index];
-    if (raw?.length === name.length && raw.toLowerCase() === name) times += 1;
-  }
-  return times > 1;
 }
 
 /** Sent twice, in one spelling or in both, it is joined to a value that matches no one: Node.js joins those of one. */

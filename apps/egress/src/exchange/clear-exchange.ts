@@ -10,9 +10,9 @@ const MAX_LOOKED_AT_BYTES = 16_384;
 
 /** A request whose bodies pass unchanged: only the session's headers are added. */
 export async function exchangeClear(admitted: AdmittedRequest, parts: ExchangeParts): Promise<void> {
-  const { request, response, requestId, target, body, gone, trail, route } = admitted;
+  const { request, response, requestId, target, body, gone, record, route } = admitted;
   inspect(body, admitted);
-  const answer = await sendOnceOrTwice({ session: parts.session, gone, trail }, (session, trace) => {
+  const answer = await sendOnceOrTwice({ session: parts.session, gone, record }, (session, trace) => {
     const headers = requestHeaders(request.headers, session, parts.gateway.passedHeaders);
     Object.assign(headers, { 'content-type': 'application/json' }, trace);
     return parts.gateway.send({ method: 'POST', path: target.path + target.query, headers, body }, { heldBytes, gone });

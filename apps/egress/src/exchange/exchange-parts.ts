@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EgressClient, EgressRoute } from '#libs/configuration';
-import type { CallSpan } from '#libs/telemetry';
 import type { AliasSessions } from '../alias/alias-sessions.js';
 import type { Form } from '../callers/callers.js';
 import type { GatewayClient } from '../gateway/gateway-client.js';
 import type { RequestTarget } from '../server/request-target.js';
 import type { MerchantSession } from '../sessions/merchant-session.js';
+import type { RequestRecord } from './request-record.js';
 
 /** One request, once it is known who sent it and where it may go. */
 export interface AdmittedRequest {
@@ -20,19 +20,8 @@ export interface AdmittedRequest {
   readonly body: Buffer;
   /** Aborts when the client goes away. */
   readonly gone: AbortSignal;
-  readonly trail: ExchangeTrail;
-}
-
-/** What is reported while a request is in progress, for metrics and the audit. */
-export interface ExchangeTrail {
-  /** It is about to be sent with this session. */
-  sent(generation: number): void;
-  repeated(): void;
-  died(code: string): void;
-  /** Its body seems to hold a card number in clear. */
-  seemsToHoldCard(): void;
-  /** One send begins, as part of the request's trace; undefined if no trace is recorded. */
-  call(method: string): CallSpan | undefined;
+  /** Where it is noted what happens to it. */
+  readonly record: RequestRecord;
 }
 
 /** What an exchange works with. */

@@ -28,13 +28,4 @@ describe('what a request has come to', () => {
     const { client, route, generation } = new RequestRecord();
     expect([client, route, generation]).toEqual(['_unknown', '_none', undefined]);
   });
-
-  it('has the session of the last sending, and each death', () => {
-    const record = new RequestRecord();
-    record.sent(1);
-    record.died('b_expired_token');
-    record.repeated();
-    record.sent(2);
-    expect(record).toMatchObject({ generation: 2, isRepeated: true, deaths: ['b_expired_token'] });
-  });
 });

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '#libs/errors';
-import type { CallSpan, EgressOutcome, RequestSpan } from '#libs/telemetry';
+import type { EgressOutcome, RequestSpan } from '#libs/telemetry';
 import type { Form } from '../callers/callers.js';
-import type { ExchangeTrail } from './exchange-parts.js';
 
 /** For labels when nothing better is known. */
 const UNKNOWN = '_unknown';
@@ -26,7 +25,7 @@ export function outcomeOf(code: ErrorCode): EgressOutcome {
 }
 
 /** The outcome of one request: for metrics, the audit and the log, which all read it at the end. */
-export class RequestRecord implements ExchangeTrail {
+export class RequestRecord {
   client = UNKNOWN;
   merchant = UNKNOWN;
   route = NO_ROUTE;
@@ -36,30 +35,12 @@ export class RequestRecord implements ExchangeTrail {
   /** Of the last session it was sent with. */
   generation: number | undefined;
   isRepeated = false;
+  /** Its body seems to hold a card number in clear. */
   hasCard = false;
   /** Its credential was not accepted. */
   isCallerRefused = false;
   /** Set only if traces are recorded. */
   span: RequestSpan | undefined;
+  /** The codes by which the gateway refused its sessions. */
   readonly deaths: string[] = [];
-
-  sent(generation: number): void {
-    this.generation = generation;
-  }
-
-  repeated(): void {
-    this.isRepeated = true;
-  }
-
-  call(method: string): CallSpan | undefined {
-    return this.span?.call(method);
-  }
-
-  died(code: string): void {
-    this.deaths.push(code);
-  }
-
-  seemsToHoldCard(): void {
-    this.hasCard = true;
-  }
 }

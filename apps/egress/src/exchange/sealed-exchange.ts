@@ -16,12 +16,12 @@ const SEALED_TYPE = 'text/plain';
 
 /** A request whose bodies are sealed on the way: to the session's key, and back to the merchant's. */
 export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeParts): Promise<void> {
-  const { request, target, gone, trail } = admitted;
+  const { request, target, gone, record } = admitted;
   const path = target.path + target.query;
   const plaintext = await plaintextOf(admitted, parts);
   inspect(plaintext, admitted);
   const heldBytes = (): number => MAX_ANSWER_BYTES;
-  const answer = await sendOnceOrTwice({ session: parts.session, gone, trail }, async (session, trace) => {
+  const answer = await sendOnceOrTwice({ session: parts.session, gone, record }, async (session, trace) => {
     const body = Buffer.from(await parts.session.seal(session, plaintext));
     const passed = requestHeaders(request.headers, session, parts.gateway.passedHeaders);
     const headers = { ...passed, 'content-type': SEALED_TYPE, ...trace };

@@ -10,7 +10,7 @@ type TraceHeaders = Readonly<Record<string, string>>;
 /** One send, with everything sealed and every header set for this session. */
 export type Send = (session: Session, trace: TraceHeaders) => Promise<GatewayAnswer>;
 
-type Sending = Pick<ExchangeParts, 'session'> & Pick<AdmittedRequest, 'gone' | 'trail'>;
+type Sending = Pick<ExchangeParts, 'session'> & Pick<AdmittedRequest, 'gone' | 'record'>;
 
 const NO_TRACE: TraceHeaders = {};
 const FIRST_FAILURE = 400;
@@ -21,15 +21,15 @@ const FIRST_FAILURE = 400;
  * @returns the last answer, which may be a refusal: without a newer session, it is the bank's own of the first send
  */
 export async function sendOnceOrTwice(sending: Sending, send: Send): Promise<GatewayAnswer> {
-  const { session, gone, trail } = sending;
+  const { session, gone, record } = sending;
   let refusal: GatewayAnswer | undefined;
   const sendWith = async (current: Session): Promise<GatewayAnswer> => {
     const isSecond = refusal !== undefined;
-    if (isSecond) trail.repeated();
+    record.isRepeated = isSecond;
     const { generation } = current;
     const acceptedBefore = session.acceptedWith(generation);
-    trail.sent(generation);
-    const call = trail.call('POST');
+    record.generation = generation;
+    const call = record.span?.call('POST');
     let answer: GatewayAnswer | undefined;
     try {
       answer = await send(current, call?.headers ?? NO_TRACE);
@@ -41,7 +41,7 @@ export async function sendOnceOrTwice(sending: Sending, send: Send): Promise<Gat
       if (answer.status < FIRST_FAILURE) session.accepted(generation);
       return answer;
     }
-    trail.died(death.code);
+    record.deaths.push(death.code);
     if (isSecond) return answer;
     if (death.mayRepeat) {
       refusal = answer;

@@ -124,7 +124,7 @@ export class Traffic {
     const body = await readWhole(request, { maxBytes, withinMs: BODY_WITHIN_MS, clock: this.#parts.clock, wantBody });
     const leave = this.#places.take(client.name);
     try {
-      const admitted = { request, response, requestId, client, form, route, target, body, gone, trail: record };
+      const admitted = { request, response, requestId, client, form, route, target, body, gone, record };
       await (route.body === 'clear' ? exchangeClear(admitted, parts) : exchangeSealed(admitted, parts));
     } finally {
       leave();

@@ -2,7 +2,6 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { SystemClock } from '#libs/clock';
-import { EndsOfPorts } from '#libs/edge';
 import { endedAfterEach } from '#libs/testing';
 import type { EgressReadiness } from './egress-readiness.js';
 import { type Management, openManagement } from './management-server.js';
@@ -20,7 +19,7 @@ describe('the management port of the egress', () => {
       readiness: () => readiness(),
       telemetry: { scrape: (_request, response) => void response.end('metrics 1\n') },
       clock: new SystemClock(),
-      ended: new EndsOfPorts(new SystemClock(), () => undefined).management,
+      onEnd: () => undefined,
     });
 
   const started = endedAfterEach();

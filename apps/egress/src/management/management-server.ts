@@ -5,9 +5,10 @@ import {
   answerClientError,
   answerProblem,
   drain,
-  type EndedConnections,
+  type ConnectionEnd,
   edgeHeaders,
   guardServer,
+  JUDGED_HERE,
   MANAGEMENT_BOUNDS,
   openServer,
   requestIdOf,
@@ -24,8 +25,7 @@ interface ManagementOptions {
   /** Without it, there is no `/metrics`. */
   readonly telemetry: Pick<Telemetry, 'scrape'> | undefined;
   readonly clock: Clock;
-  /** Counts connections that were ended at a limit. */
-  readonly ended: EndedConnections;
+  readonly onEnd: (reason: ConnectionEnd) => void;
 }
 
 /** The port for those who run the egress, while it is open. */
@@ -53,7 +53,7 @@ export async function openManagement({
   readiness,
   telemetry,
   clock,
-  ended,
+  onEnd,
 }: ManagementOptions): Promise<Management> {
   const answers: Readonly<Record<string, Answer>> = {
     '/livez': (_request, response) => sendJson(response, 200, { alive: true }),
@@ -64,8 +64,7 @@ export async function openManagement({
     ...(telemetry && { '/metrics': (request, response) => telemetry.scrape(request, response) }),
   };
   const server = createServer({
-    // Checked with the rest of a request, so that the answer is a problem document.
-    requireHostHeader: false,
+    ...JUDGED_HERE,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -74,7 +73,7 @@ export async function openManagement({
   });
   server.on('request', (request, response) => serve(answers, request, response));
   server.on('clientError', answerClientError);
-  guardServer(server, { hosts: () => hosts, bounds: MANAGEMENT_BOUNDS, clock, ended });
+  guardServer(server, { hosts: () => hosts, bounds: MANAGEMENT_BOUNDS, clock, onEnd });
   const url = await openServer(server, address);
   return { url, close: () => drain(server, { close: () => closed(server), clock }) };
 }

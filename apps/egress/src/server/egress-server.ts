@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { HttpTls } from '#libs/configuration';
-import { answerClientError, tlsOptions } from '#libs/edge';
+import { answerClientError, JUDGED_HERE, tlsOptions } from '#libs/edge';
 import { gatewayErrorOf } from '../answers/gateway-error.js';
 import type { Arrival } from '../exchange/arrival.js';
 import { MAX_TARGET_LENGTH } from './request-target.js';
@@ -22,8 +22,7 @@ const ignored = (): void => undefined;
 /** The server of the egress, not listening yet. */
 export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Arrival) => void): Server {
   const limits = {
-    // Checked with the rest of a request, so that the answer is a problem document.
-    requireHostHeader: false,
+    ...JUDGED_HERE,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
