@@ -1,6 +1,6 @@
 // Builds libs/client into dist/client, a folder that can be published as it is: `npm publish ./dist/client`. Another
 // folder name may be given, but it stays in dist/: source maps refer to their sources by relative path. It is built in
-// two formats, for `import` and for `require`: docs/adr/0033-the-client-for-every-loader.md.
+// two formats, for `import` and for `require`.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

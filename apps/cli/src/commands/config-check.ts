@@ -15,7 +15,7 @@ const UNSET_ADVICE =
 
 /**
  * Reads the configuration of a broker or of an egress, with every file that it names, using their own readers. If
- * variables are not set, everything else is checked, and the report is incomplete (ADR 36).
+ * variables are not set, everything else is checked, and the report is incomplete.
  * @throws ConfigurationError with every fault, each with its path in the file
  */
 export async function configCheck(

@@ -106,7 +106,7 @@ async function readAsFound(file: string, surroundings: Surroundings): Promise<Re
 
 const SEE_PAGE = 'see docs/configuration.md, or docs/egress-configuration.md for an egress';
 
-/** Leads to exit code 6, as in `config check`: the file is not known to be wrong (ADR 36). */
+/** Leads to exit code 6, as in `config check`: the file is not known to be wrong. */
 function lackOf(unset: PartlyChecked['unset']): string {
   const lacking = some(unset.map((value) => `${value.variable} for ${placeOf(value)}`));
   return `environment variables are not set: ${lacking}; run the doctor in the environment of the process that it checks; ${SKIPPED}`;

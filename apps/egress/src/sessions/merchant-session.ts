@@ -274,7 +274,7 @@ export class MerchantSession {
   #unavailable(trouble: Trouble): BrokerError {
     const retryAfterMs = trouble === 'silence' ? RETRY_AFTER_MS : (trouble.retryAfterMs ?? RETRY_AFTER_MS);
     const detail = `merchant ${this.#parts.merchant}: the broker gives no session (${codeOf(trouble)})`;
-    // Anyone who may send payments of the merchant may know why they are blocked (docs/adr/0037).
+    // Anyone who may send payments of the merchant may know why they are blocked.
     const publicCause = trouble === 'silence' ? undefined : trouble.brokerCause;
     return new BrokerError('session_unavailable', { detail, retryAfterMs, publicCause });
   }
