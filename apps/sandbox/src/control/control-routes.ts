@@ -30,7 +30,7 @@ export function controlRoutes(parts: ControlParts): FastifyPluginCallback {
     control.addHook('onRequest', demandControlAccess(parts.controlToken));
     control.setErrorHandler(answerProblem);
     control.setNotFoundHandler((request, reply) =>
-      answerProblem(notFound('docs/sandbox.md lists the control routes'), request, reply),
+      answerProblem(notFound('docs/reference/sandbox.md lists the control routes'), request, reply),
     );
     merchantRoutes(control, parts);
     sessionRoutes(control, parts);

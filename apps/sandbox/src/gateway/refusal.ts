@@ -1,6 +1,6 @@
 /**
  * What the gateway itself refuses with: its published status and a text (interface description, section "Errors";
- * docs/sandbox.md has the causes). Faults may use any other code and status.
+ * docs/reference/sandbox.md has the causes). Faults may use any other code and status.
  */
 const refusals = {
   b_invalid_request: [200, 'The request is not valid'],

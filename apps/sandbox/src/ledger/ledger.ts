@@ -102,7 +102,7 @@ export class Ledger {
   }
 }
 
-/** Totals of the entries; docs/sandbox.md says what each of them counts. */
+/** Totals of the entries; docs/reference/sandbox.md says what each of them counts. */
 export function totalsOf(entries: readonly LedgerEntry[]): object {
   const having = (isSo: (entry: LedgerEntry) => boolean): number => entries.filter(isSo).length;
   const refusedByReason: Record<string, number> = {};
