@@ -11,7 +11,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     list: { type: 'boolean' },
     trace: { type: 'boolean' },
-    /** Writes the table into docs/reliability.md. */
+    /** Writes the table into docs/reference/faults.md. */
     document: { type: 'boolean' },
   },
 });

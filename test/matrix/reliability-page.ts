@@ -7,13 +7,13 @@ import { tableOf } from './report.js';
 
 const MEASURED = /<!-- measured -->[\s\S]*<!-- \/measured -->/;
 
-/** Writes the results into docs/reliability.md in place of the previous ones, as the formatter wants it. */
+/** Writes the results into docs/reference/faults.md in place of the previous ones, as the formatter wants it. */
 export function writeReliabilityPage(results: readonly CaseResult[], tookMs: number): void {
-  const page = join(process.cwd(), 'docs', 'reliability.md');
+  const page = join(process.cwd(), 'docs', 'reference', 'faults.md');
   const failed = results.filter(({ wrong }) => wrong.length > 0).length;
   const facts = `${results.length} faults in ${Math.round(tookMs / 1_000)} s on ${cpus().length} processors; ${failed} beyond the goals.`;
   const text = readFileSync(page, 'utf8');
-  if (!MEASURED.test(text)) throw new Error('docs/reliability.md has no place for what was measured');
+  if (!MEASURED.test(text)) throw new Error('docs/reference/faults.md has no place for what was measured');
   const measured = `<!-- measured -->\n\n${facts}\n\n${tableOf(results)}\n\n<!-- /measured -->`;
   writeFileSync(
     page,
