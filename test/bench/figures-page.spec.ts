@@ -6,7 +6,7 @@ import { missedIn } from './bench-line.js';
 import { BENCH_NAMES } from './bench-names.js';
 import { withFigures } from './figures-page.js';
 
-const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'figures.md');
+const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'reference', 'figures.md');
 const page = readFileSync(PAGE, 'utf8');
 const MET: BenchLine = {
   name: 'read',

@@ -8,7 +8,7 @@ import { type Recorded, withFigures } from './figures-page.js';
 import { machineInWords } from './machine.js';
 import { runInTurn } from './run-in-turn.js';
 
-const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'figures.md');
+const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'reference', 'figures.md');
 
 /**
  * Runs every bench, or those named on the command line: `npm run bench -- jwe`.
