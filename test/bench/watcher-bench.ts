@@ -14,7 +14,11 @@ const GOAL_KIB = 20;
 /** How soon all watchers have a new session, and what a watcher costs. */
 export async function benchWatchers(): Promise<readonly BenchLine[]> {
   // Each round rejects a session that is young and good, which looks like the work of a rival.
-  const running = await BenchBroker.start({ session: 'foreignAuthorizerPause: 10s' });
+  const running = await BenchBroker.start({
+    session: 'foreignAuthorizerPause: 10s',
+    // All of them come from one address.
+    http: `connections: { max: ${WATCHERS + OPENING}, perAddress: ${WATCHERS + OPENING} }`,
+  });
   const watchers: SseWatcher[] = [];
   try {
     const open = async (count: number): Promise<number> => {
