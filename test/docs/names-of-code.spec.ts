@@ -89,7 +89,9 @@ const CRYPTOGRAPHY = /from '(?:node:crypto|jose)'|\bcrypto\.subtle\b/;
 const EXEMPT = /\.(?:spec|int-spec)\.ts$|-fixtures\.ts$|^libs\/testing\/|^apps\/sandbox\//;
 
 const [, list = ''] =
-  /<!-- cryptography: begin -->([\s\S]*)<!-- cryptography: end -->/.exec(read('docs/reference/security-inventory.md')) ?? [];
+  /<!-- cryptography: begin -->([\s\S]*)<!-- cryptography: end -->/.exec(
+    read('docs/reference/security-inventory.md'),
+  ) ?? [];
 
 describe('the inventory of security', () => {
   it('lists every file that uses cryptography, and no other', () => {
