@@ -41,6 +41,7 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
     watchers: () => 0,
     authenticationFailures: () => [],
     endedConnections: () => [],
+    certificates: () => [],
   });
   for (const merchant of ids) {
     hold(held, aSession({ merchant }));

@@ -304,6 +304,7 @@ describe('an egress among certificates', () => {
       reload: { watch: false, everyMs: 60_000, maxRemoved: 10 },
       log: { level: 'error' },
       files: [],
+      certificates: [],
       warnings: [],
     };
   }

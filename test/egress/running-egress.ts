@@ -152,6 +152,7 @@ export class RunningEgress {
       reload: { watch: false, everyMs: 60_000, maxRemoved: 10 },
       log: { level: 'debug' },
       files: [],
+      certificates: [],
       warnings: [],
     };
     const destination = { write: (line: string) => void this.lines.push(line) };

@@ -50,6 +50,9 @@ export class PlayedEgress {
     });
     const egress = new PlayedEgress(telemetry, management);
     egress.instruments.observeConnectionEnds(() => ends.counts);
+    egress.instruments.observeCertificates(() => [
+      { setting: 'egress.listen.tls.certFile', endsAtMs: new SystemClock().now() + 90 * 86_400_000 },
+    ]);
     egress.hold('shop');
     return egress;
   }

@@ -89,6 +89,9 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   const server = createEgressServer(configuration.listen.tls, (arrival) => void traffic.serve(arrival));
   const connectionEnds = new EndedConnections(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
   instruments?.observeConnectionEnds(() => connectionEnds.counts);
+  instruments?.observeCertificates(() =>
+    inForce.current.configuration.certificates.map(({ setting, endsAt }) => ({ setting, endsAtMs: endsAt })),
+  );
   guardServer(server, {
     bounds: boundsWithin(memoryLimit(), configuration.listen.connections),
     clock,

@@ -18,6 +18,12 @@ export function isCertificate(pem: string): boolean {
   }
 }
 
+/** `setting`: a path such as `http.tls.certFile`. `endsAt`: of several authorities in one file, that of the last. */
+export interface CertificateEnd {
+  readonly setting: string;
+  readonly endsAt: Instant;
+}
+
 interface CertificateFiles {
   readonly files: readonly FileSetting[];
   /** By the paths of their settings, as far as they could be read. */
@@ -57,19 +63,27 @@ function judged(pem: string, now: Instant): Judged {
 }
 
 /**
- * Warns of certificates that have expired, soon will, or are not valid yet: once per content, where it is first named.
+ * The certificates of all files, once per content, where it is first named; `warnings` are of those that have expired,
+ * soon will, or are not valid yet.
  */
-export function certificateWarnings({ files, contents, now }: CertificateFiles): Fault[] {
+export function certificatesIn({ files, contents, now }: CertificateFiles): {
+  readonly certificates: readonly CertificateEnd[];
+  readonly warnings: readonly Fault[];
+} {
   const seen = new Set<string>();
-  return files.flatMap(({ path, rule }) => {
+  const found = files.flatMap(({ path, rule }) => {
     const pem = contents.get(path);
     if (rule.kind !== 'certificates' || typeof pem !== 'string' || seen.has(pem)) return [];
     seen.add(pem);
     const all = (path.endsWith('certFile') ? [pem] : pemCertificates(pem)).map((each) => judged(each, now));
     // A file may hold an authority and its successor, and one that is valid is enough.
-    const [{ problem } = {}] = all.sort((one, other) => other.endsAt - one.endsAt);
-    return problem === undefined ? [] : [{ path, problem }];
+    const [last] = all.sort((one, other) => other.endsAt - one.endsAt);
+    return last === undefined ? [] : [{ path, ...last }];
   });
+  return {
+    certificates: found.map(({ path, endsAt }) => ({ setting: path, endsAt })),
+    warnings: found.flatMap(({ path, problem }) => (problem === undefined ? [] : [{ path, problem }])),
+  };
 }
 
 /** The certificate that a server presents, before and after a change; PEM, if there is one. */

@@ -110,7 +110,7 @@ describe('loadConfiguration', () => {
     ]);
   });
 
-  it('warns of a certificate that has expired, soon will or is not valid yet, once for each, and of no other', async () => {
+  it('says when a certificate ends, and warns of one that has expired, soon will or is not valid yet, once for each, and of no other', async () => {
     const authority = new TestAuthority();
     const day = (days: number): Date => new Date(clock.now() + days * 86_400_000);
     const certify = async (dates: {
@@ -122,6 +122,8 @@ describe('loadConfiguration', () => {
       await put('tls.key', privateKey);
       const tls = { certFile: 'tls.crt', keyFile: 'tls.key', clientCaFile: 'tls.crt' };
       const loaded = await loadText({ auth: { mtls: true }, http: { tls }, merchants: [merchant()] });
+      const ends = dates.notAfter && [{ setting: 'http.tls.certFile', endsAt: dates.notAfter.getTime() }];
+      expect(loaded.certificates).toEqual(ends ?? loaded.certificates);
       return loaded.warnings;
     };
     const at = (problem: string): object[] => [{ path: 'http.tls.certFile', line: 1, problem }];

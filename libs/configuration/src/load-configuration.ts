@@ -2,7 +2,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Clock } from '#libs/clock';
 import type { SessionSettings } from '#libs/session';
 import { type BrokerConfiguration, brokerKind, sessionOptions } from './broker-configuration.js';
-import { certificateWarnings } from './certificates.js';
+import { certificatesIn } from './certificates.js';
 import { checkSettings, type Loose, nearestName } from './check-settings.js';
 import { type EgressConfiguration, egressKind } from './egress-configuration.js';
 import { ConfigurationError, type Fault, faultyAmong, located, type Places, WHOLE_FILE } from './fault.js';
@@ -92,16 +92,17 @@ export async function inspect<Settings, Configuration>(
   const ofFiles = [...read.faults, ...(readsFiles ? [...kind.fileFaults(loaded)].map(faultSaid) : [])];
   const all = [...faults, ...ofFiles.filter(({ path }) => !isFaulty(path))];
   const isCaused = faultyAmong(all);
-  const ofContents = [...read.warnings, ...certificateWarnings({ files: named, contents, now: clock.now() })];
+  const { certificates, ...ofCertificates } = certificatesIn({ files: named, contents, now: clock.now() });
+  const ofContents = [...read.warnings, ...ofCertificates.warnings];
   const warnings = located(places, [
     ...told(kind.warnings, settings, all),
     ...ofContents.filter(({ path }) => !isCaused(path)),
   ]);
   const files = named.map(asNamed);
-  const found = { faults: located(places, all), files, warnings };
+  const found = { faults: located(places, all), files, warnings, certificates };
   if (all.length > 0 || !readsFiles) return found;
   const configuration = kind.toConfiguration(loaded as unknown as Loaded<Settings>);
-  return { ...found, configuration: deepFreeze({ ...configuration, files, warnings }) };
+  return { ...found, configuration: deepFreeze({ ...configuration, files, warnings, certificates }) };
 }
 
 /** @throws ConfigurationError with every fault */
@@ -195,7 +196,7 @@ function parse<Settings>(kind: ConfigurationKind<Settings, unknown>, content: Ya
   const { settings, files, faults, places } = examine(kind, content);
   if (faults.length > 0) throw new ConfigurationError(located(places, faults));
   const warnings = told(kind.warnings, settings, []);
-  return deepFreeze({ ...(settings as Settings), files: files.map(asNamed), warnings });
+  return deepFreeze({ ...(settings as Settings), files: files.map(asNamed), warnings, certificates: [] });
 }
 
 const asNamed = ({ path, file, rule }: FileSetting): NamedFile => ({ path, file, content: rule.kind });

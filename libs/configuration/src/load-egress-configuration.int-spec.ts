@@ -101,6 +101,7 @@ describe('the configuration of an egress in files', () => {
         { path: 'egress.clients[0].publicKeyFile', file: 'shop.pub.jwk.json', content: 'public' },
       ],
       warnings: [],
+      certificates: [],
     });
   });
 

@@ -86,6 +86,7 @@ describe('parseConfiguration', () => {
         },
       ],
       warnings: [],
+      certificates: [],
     });
   });
 

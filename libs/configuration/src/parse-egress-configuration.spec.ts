@@ -59,6 +59,7 @@ describe('parseEgressConfiguration', () => {
       log: { level: 'info' },
       files: [],
       warnings: [],
+      certificates: [],
     });
   });
 
@@ -101,6 +102,7 @@ describe('parseEgressConfiguration', () => {
       reload: { watch: false, everyMs: 60_000 },
       log: { level: 'debug' },
       warnings: [],
+      certificates: [],
     });
     expect(parsed.files.map(({ path, content }) => `${path} ${content}`)).toEqual([
       'egress.listen.tls.certFile certificates',

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Loose } from './check-settings.js';
+import type { CertificateEnd } from './certificates.js';
 import type { Fault } from './fault.js';
 import type { Loaded, NamedFile } from './named-files.js';
 import type { Fields } from './setting.js';
@@ -11,6 +12,8 @@ export interface Findings {
   readonly files: readonly NamedFile[];
   /** Does not stop the start but should be fixed, e.g. a key file that others can read. */
   readonly warnings: readonly Fault[];
+  /** The certificates in its files, by the setting that names the file. */
+  readonly certificates: readonly CertificateEnd[];
 }
 
 /** A kind of configuration file: its settings, the rules between them, and the options made from them. */

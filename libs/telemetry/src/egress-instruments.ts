@@ -1,6 +1,11 @@
 import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
 import type { Clock } from '#libs/clock';
-import { type CountedConnectionEnd, observeConnectionEnds } from './connection-ends.js';
+import {
+  type CertificateEndGauge,
+  type CountedConnectionEnd,
+  observeCertificates,
+  observeConnectionEnds,
+} from './edge-metrics.js';
 import { observeLostLines } from './standard-output.js';
 
 /**
@@ -62,6 +67,8 @@ export interface EgressInstruments {
   observeSessions(read: () => Iterable<EgressSessionGauges>): void;
   /** The callback is called at each scrape. To be called once. */
   observeConnectionEnds(read: () => Iterable<CountedConnectionEnd>): void;
+  /** The callback is called at each scrape. To be called once. */
+  observeCertificates(read: () => Iterable<CertificateEndGauge>): void;
 }
 
 type Add = (attributes: Attributes, value?: number) => void;
@@ -120,6 +127,7 @@ export function createEgressInstruments(meter: Meter, clock: Clock): EgressInstr
     },
     observeSessions: (read) => observeSessions(meter, read),
     observeConnectionEnds: (read) => observeConnectionEnds(meter, { prefix: PREFIX, read }),
+    observeCertificates: (read) => observeCertificates(meter, { prefix: PREFIX, read }),
   };
 }
 

@@ -8,7 +8,7 @@ export {
   type EgressRequestFacts,
   type EgressSessionGauges,
 } from './egress-instruments.js';
-export { type CountedConnectionEnd } from './connection-ends.js';
+export { type CountedConnectionEnd } from './edge-metrics.js';
 export {
   createInstruments,
   type CountedRead,

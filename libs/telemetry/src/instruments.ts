@@ -1,5 +1,10 @@
 import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
-import { type CountedConnectionEnd, observeConnectionEnds } from './connection-ends.js';
+import {
+  type CertificateEndGauge,
+  type CountedConnectionEnd,
+  observeCertificates,
+  observeConnectionEnds,
+} from './edge-metrics.js';
 import type { Exemplars } from './exemplars.js';
 import { observeLostLines } from './standard-output.js';
 
@@ -56,6 +61,7 @@ export interface GaugeSource {
   /** Refused credentials so far, by reason. */
   authenticationFailures(): Iterable<readonly [reason: string, count: number]>;
   endedConnections(): Iterable<CountedConnectionEnd>;
+  certificates(): Iterable<CertificateEndGauge>;
 }
 
 /** The product's own metrics, named as in the design. The exporter adds `_total` to counters. */
@@ -67,6 +73,7 @@ export interface Instruments {
   readonly rejections: Count;
   readonly leases: Count;
   readonly storeErrors: Count;
+  readonly storeSeconds: Record;
   readonly gatewayFailures: Count;
   readonly lateResults: Count;
   readonly fencedPublishes: Count;
@@ -82,6 +89,8 @@ export interface Instruments {
 const PREFIX = 'session_broker_';
 /** From an instant gateway to one that runs into the longest timeout. */
 const RENEWAL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** From a store beside us to one that runs into the timeout of a command. */
+const STORE_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 /** From a hand-over without participants to the longest one. */
 const HANDOVER_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -115,6 +124,11 @@ export function createInstruments(meter: Meter, exemplars?: Exemplars): Instrume
     rejections: counter('rejections', 'Sessions that consumers reported as dead, by what came of it'),
     leases: counter('leases', 'Claims, by what the store answered'),
     storeErrors: counter('store_errors', 'Operations that the store did not answer'),
+    storeSeconds: histogram(
+      'store_operation_duration_seconds',
+      'How long the store took to answer, by operation',
+      STORE_BUCKETS_S,
+    ),
     gatewayFailures: counter('gateway_failures', 'Failed create calls, by kind and code of the gateway'),
     lateResults: counter('late_results', 'Sessions that came after their lease and were not published'),
     fencedPublishes: counter('fenced_publish_rejected', 'Publications that a newer lease refused'),
@@ -174,6 +188,8 @@ function observe(meter: Meter, source: GaugeSource): void {
     all.map(({ gauge }) => gauge),
   );
   observeReplica(meter, source);
+  observeConnectionEnds(meter, { prefix: PREFIX, read: () => source.endedConnections() });
+  observeCertificates(meter, { prefix: PREFIX, read: () => source.certificates() });
   observeLostLines(meter, PREFIX);
 }
 
@@ -229,5 +245,4 @@ function observeReplica(meter: Meter, source: GaugeSource): void {
     .addCallback((result) => {
       for (const [reason, count] of source.authenticationFailures()) result.observe(count, { reason });
     });
-  observeConnectionEnds(meter, { prefix: PREFIX, read: () => source.endedConnections() });
 }

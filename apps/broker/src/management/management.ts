@@ -82,7 +82,10 @@ function metricsOf(parts: ManagementParts, { meter, exemplars }: Telemetry): Ses
     watchers: () => watchers.count,
     authenticationFailures: () => authenticator.failures,
     endedConnections: () => ends.counts,
+    certificates: () =>
+      configuration.current.certificates.map(({ setting, endsAt }) => ({ setting, endsAtMs: endsAt })),
   });
+  open.store.onOperation = (operation, tookMs) => metrics.noteStoreOperation(operation, tookMs);
   open.listen(rejections);
   open.listen(metrics);
   return metrics;

@@ -37,6 +37,7 @@ describe('the counters of a replica that has done nothing yet', () => {
       watchers: () => 0,
       authenticationFailures: () => [['missing', 0]],
       endedConnections: () => [{ port: 'api', reason: 'unread', count: 0 }],
+      certificates: () => [{ setting: 'http.tls.certFile', endsAtMs: 1_800_000_000_000 }],
     });
   });
   afterAll(() => telemetry.shutdown());
@@ -61,6 +62,15 @@ describe('the counters of a replica that has done nothing yet', () => {
     expect(samples.get('session_broker_leases_total{result="held"}')).toBe(0);
     expect(samples.get('session_broker_store_errors_total{operation="claim"}')).toBe(0);
     expect(samples.get('session_broker_config_reload_failures_total')).toBe(0);
+  });
+
+  it('have when each certificate ends, and how long the store takes', async () => {
+    metrics.noteStoreOperation('claim', 30);
+    const samples = await scraped(telemetry);
+    const certificate = 'session_broker_certificate_expiry_timestamp_seconds{setting="http.tls.certFile"}';
+    expect(samples.get(certificate)).toBe(1_800_000_000);
+    const bucket = 'session_broker_store_operation_duration_seconds_bucket{operation="claim",le="0.05"}';
+    expect(samples.get(bucket)).toBe(1);
   });
 
   it('hide nothing of what has been counted', async () => {

@@ -115,7 +115,13 @@ const COUNTED: Counters = {
 };
 
 type Collected =
-  'reads' | 'unconfirmedRejections' | 'store' | 'watchers' | 'authenticationFailures' | 'endedConnections';
+  | 'reads'
+  | 'unconfirmedRejections'
+  | 'store'
+  | 'watchers'
+  | 'authenticationFailures'
+  | 'endedConnections'
+  | 'certificates';
 
 /** What is read at a scrape. */
 interface WatchedParts extends Pick<GaugeSource, Collected> {
@@ -154,6 +160,11 @@ export class SessionMetrics implements SessionEvents {
     this.#configuration = { loadedSeconds: isTaken ? this.watched.clock.now() / MS_PER_S : loadedSeconds, isTaken };
     if (isTaken) this.#beginMerchants();
     else this.instruments.configReloadFailures({});
+  }
+
+  /** The store has answered an operation, or has not in time. */
+  noteStoreOperation(operation: string, tookMs: number): void {
+    this.instruments.storeSeconds(tookMs / MS_PER_S, { operation });
   }
 
   emit(event: SessionEvent): void {

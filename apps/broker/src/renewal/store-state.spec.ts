@@ -1,6 +1,7 @@
 import type { Logger } from '#libs/telemetry';
 import { FakeClock } from '#libs/testing';
-import { logStoreState } from './store.js';
+import type { SessionStore } from '#libs/session';
+import { logStoreState, timed } from './store.js';
 import { type StoreCondition, StoreState } from './store.js';
 
 describe('the state of the store', () => {
@@ -40,6 +41,18 @@ describe('the state of the store', () => {
     expect(state.current).toEqual({ condition: 'silent', since: clock.now(), reason: 'no answer in time' });
     expect(state.wasReached).toBe(true);
   });
+});
+
+it('tells how long each operation of the store takes, also if it fails', async () => {
+  const clock = new FakeClock();
+  const state = new StoreState(clock);
+  const seen: unknown[] = [];
+  state.onOperation = (...operation) => seen.push(operation);
+  const slow = (): Promise<never> =>
+    new Promise((_resolve, reject) => void clock.schedule(250, () => reject(new Error('no answer in time'))));
+  const asked = timed({ read: slow } as unknown as SessionStore, { clock, state }).read([]);
+  await Promise.all([expect(asked).rejects.toThrow('no answer in time'), clock.advance(250)]);
+  expect(seen).toEqual([['read', 250]]);
 });
 
 describe('the log of the store', () => {

@@ -29,6 +29,8 @@ export class StoreState {
   current: KnownStoreState | undefined;
   /** Whether it has ever answered: a replica that has never reached its store knows nothing of what others created. */
   wasReached = false;
+  /** Gets the time of every operation, whether it succeeded or not. */
+  onOperation: (operation: string, tookMs: number) => void = () => undefined;
   readonly #listeners: (() => void)[] = [];
 
   constructor(private readonly clock: Clock) {}
@@ -68,6 +70,31 @@ interface StoreParts {
   readonly state: StoreState;
 }
 
+/** Tells how long each operation of the store takes. */
+export function timed(store: SessionStore, { clock, state }: Pick<StoreParts, 'clock' | 'state'>): SessionStore {
+  const time =
+    <Args extends readonly unknown[], Answer>(operation: string, ask: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      const askedAtMs = clock.monotonicMs();
+      try {
+        return await ask(...args);
+      } finally {
+        state.onOperation(operation, clock.monotonicMs() - askedAtMs);
+      }
+    };
+  return {
+    read: time('read', (wanted) => store.read(wanted)),
+    due: time('due', (asked) => store.due(asked)),
+    claim: time('claim', (request) => store.claim(request)),
+    publish: time('publish', (publication, lease) => store.publish(publication, lease)),
+    release: time('release', (lease, release) => store.release(lease, release)),
+    report: time('report', (merchant, report) => store.report(merchant, report)),
+    announce: time('announce', (signal) => store.announce(signal)),
+    onAnnouncement: (listener) => store.onAnnouncement(listener),
+    close: () => store.close(),
+  };
+}
+
 /** The store that the configuration names. A Redis that is down does not stop the start: it is reconnected. */
 export async function openStore(parts: StoreParts): Promise<SessionStore> {
   const { store, keysOf, clock, logger, state } = parts;
@@ -77,7 +104,7 @@ export async function openStore(parts: StoreParts): Promise<SessionStore> {
   }
   const connection = redisConnection(store);
   const address = addressOf(connection);
-  return await RedisSessionStore.open({
+  const redis = await RedisSessionStore.open({
     connection,
     keyPrefix: store.keyPrefix,
     keysOf,
@@ -87,6 +114,7 @@ export async function openStore(parts: StoreParts): Promise<SessionStore> {
       state.note(condition, reason);
     },
   });
+  return timed(redis, parts);
 }
 
 /**

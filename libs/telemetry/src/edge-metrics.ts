@@ -14,6 +14,28 @@ interface CountedEnds {
   readonly read: () => Iterable<CountedConnectionEnd>;
 }
 
+/** A certificate in use. */
+export interface CertificateEndGauge {
+  /** The setting that names its file. */
+  readonly setting: string;
+  readonly endsAtMs: number;
+}
+
+/** When each certificate in use ends, the same for each program. To be called once. */
+export function observeCertificates(
+  meter: Meter,
+  { prefix, read }: { readonly prefix: string; readonly read: () => Iterable<CertificateEndGauge> },
+): void {
+  meter
+    .createObservableGauge(`${prefix}certificate_expiry_timestamp_seconds`, {
+      description: 'When a certificate in use ends, by the setting that names its file',
+      unit: 's',
+    })
+    .addCallback((result) => {
+      for (const { setting, endsAtMs } of read()) result.observe(endsAtMs / 1_000, { setting });
+    });
+}
+
 /** The same counter for each program that accepts connections. To be called once. */
 export function observeConnectionEnds(meter: Meter, { prefix, read }: CountedEnds): void {
   meter
