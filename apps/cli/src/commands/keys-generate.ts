@@ -25,7 +25,7 @@ export async function keysGenerate({ out, publicOut }: KeysGenerateOptions): Pro
   return {
     lines: [
       `private key  ${out} (mode 0600; never leaves this machine but to the broker)`,
-      `public key   ${publicOut ?? 'below'} (hand it to the bank if the key is a merchant's, and only then)`,
+      `public key   ${publicOut ?? 'below'} (for the bank, if this is a merchant's key)`,
       `thumbprint   ${thumbprint}`,
       ...(publicOut === undefined ? [publicText] : []),
     ],

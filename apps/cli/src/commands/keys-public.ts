@@ -18,7 +18,7 @@ export async function keysPublic({ file, out }: KeysPublicOptions): Promise<Repo
   await createFiles([{ path: out, mode: 0o644, content: `${text}\n` }]);
   return {
     lines: [
-      `public key   ${out} (hand it to the bank if the key is a merchant's, and only then)`,
+      `public key   ${out} (for the bank, if this is a merchant's key)`,
       `thumbprint   ${thumbprint}`,
     ],
     json: { publicFile: out, publicJwk: jwk, thumbprint },
