@@ -1,6 +1,6 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 import { TLS_TERMS } from '#libs/tls';
-import type { RedisConnection, RedisCredentials, RedisTls, SentinelRedis } from './redis-connection.js';
+import type { RedisConnection, RedisCredentials, RedisTls } from './redis-connection.js';
 
 /** How long anything may take. Defaults suit a store in the same region. Milliseconds. */
 export interface RedisTimeouts {
@@ -26,7 +26,7 @@ export const DEFAULT_REDIS_TIMEOUTS: RedisTimeouts = {
 interface LegacyReplies {
   readonly replyMapping: 'legacy';
 }
-export type ServerOptions = RedisOptions & LegacyReplies;
+type ServerOptions = RedisOptions & LegacyReplies;
 type NodesOptions = ClusterOptions & { readonly redisOptions: ServerOptions };
 
 const KEEP_ALIVE_MS = 5_000;
@@ -79,7 +79,6 @@ export function serverOptions(
   const retryStrategy = (attempt: number): number => reconnectDelayMs(attempt, timeouts.maxReconnectMs, Math.random);
   const common = { ...sharedOptions(timeouts), ...accessOptions(connection), db: connection.database, retryStrategy };
   if (connection.kind === 'single') return { ...common, ...connection.address, enableReadyCheck: false };
-  const { sentinelCredentials = {}, sentinelTls } = connection;
   return {
     ...common,
     sentinels: connection.sentinels.map((address) => ({ ...address })),
@@ -91,21 +90,6 @@ export function serverOptions(
     sentinelCommandTimeout: timeouts.commandMs,
     sentinelRetryStrategy: retryStrategy,
     sentinelReconnectStrategy: retryStrategy,
-    ...(sentinelCredentials.username === undefined ? {} : { sentinelUsername: sentinelCredentials.username }),
-    ...(sentinelCredentials.password === undefined ? {} : { sentinelPassword: sentinelCredentials.password }),
-    ...(sentinelTls === undefined ? {} : { sentinelTLS: tlsOptions(sentinelTls) }),
-  };
-}
-
-/** For a connection to one of the sentinels itself. */
-export function sentinelOptions(
-  { sentinelCredentials, sentinelTls }: SentinelRedis,
-  timeouts: RedisTimeouts,
-): ServerOptions {
-  return {
-    ...sharedOptions(timeouts),
-    ...sentinelCredentials,
-    ...(sentinelTls === undefined ? {} : { tls: tlsOptions(sentinelTls) }),
   };
 }
 

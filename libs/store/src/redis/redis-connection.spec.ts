@@ -115,31 +115,15 @@ describe('the connection profile', () => {
     const tls = { ca: 'authority', servername: 'store.example' };
     const expected = { ...tls, rejectUnauthorized: true, ...TLS_TERMS };
     const sentinel = serverOptions(
-      { kind: 'sentinel', sentinels: [address], name: 'primary', database: 0, tls, sentinelTls: tls },
+      { kind: 'sentinel', sentinels: [address], name: 'primary', database: 0, tls },
       DEFAULT_REDIS_TIMEOUTS,
     );
-    expect(sentinel).toMatchObject({ tls: expected, sentinelTLS: expected, enableTLSForSentinelMode: true });
+    expect(sentinel).toMatchObject({ tls: expected, enableTLSForSentinelMode: true });
     expect(
       clusterOptions({ kind: 'cluster', nodes: [address], tls }, DEFAULT_REDIS_TIMEOUTS).redisOptions,
     ).toMatchObject({
       tls: expected,
     });
     expect(single).not.toHaveProperty('tls');
-  });
-
-  it('hands credentials to the data and to the sentinels apart', () => {
-    const options = serverOptions(
-      {
-        kind: 'sentinel',
-        sentinels: [address],
-        name: 'primary',
-        database: 0,
-        credentials: { username: 'app', password: 'one' },
-        sentinelCredentials: { password: 'two' },
-      },
-      DEFAULT_REDIS_TIMEOUTS,
-    );
-    expect(options).toMatchObject({ username: 'app', password: 'one', sentinelPassword: 'two', role: 'master' });
-    expect(options).not.toHaveProperty('sentinelUsername');
   });
 });

@@ -37,14 +37,12 @@ interface SingleRedis extends RedisAccess {
   readonly database: number;
 }
 
-export interface SentinelRedis extends RedisAccess {
+interface SentinelRedis extends RedisAccess {
   readonly kind: 'sentinel';
   readonly sentinels: readonly RedisAddress[];
   /** The name under which the sentinels watch the primary. */
   readonly name: string;
   readonly database: number;
-  readonly sentinelCredentials?: RedisCredentials;
-  readonly sentinelTls?: RedisTls;
 }
 
 interface ClusterRedis extends RedisAccess {

@@ -14,7 +14,7 @@ describe('judgeRedisError', () => {
     ['the connection was lost', named('MaxRetriesPerRequestError', 'Reached the max retries per request limit')],
     ['the connection went silent', new Error("Socket timeout. Expecting data, but didn't receive any in 2000ms.")],
     ['what answers is not Redis', new Error('Unknown RESP type 72 "H". Please report this.')],
-    ['no sentinel can be reached', new Error('All sentinels are unreachable. Retrying from scratch after 10ms.')],
+    ['no sentinel names a primary', new Error('All sentinels are unreachable. Retrying from scratch after 10ms.')],
     ['no node of the cluster can be reached', named('ClusterAllFailedError', 'Failed to refresh slots cache.')],
     ['ECONNREFUSED', named('Error', 'connect ECONNREFUSED 10.0.0.1:6379', { code: 'ECONNREFUSED' })],
     ['TypeError', new TypeError('something else')],

@@ -85,7 +85,7 @@ function silenceReason(error: Error): string {
   if (error.name === 'MaxRetriesPerRequestError') return 'the connection was lost';
   if (error.message.startsWith('Socket timeout.')) return 'the connection went silent';
   if (error.message.startsWith('Unknown RESP type')) return NOT_REDIS;
-  if (error.message.startsWith('All sentinels are unreachable')) return 'no sentinel can be reached';
+  if (error.message.startsWith('All sentinels are unreachable')) return 'no sentinel names a primary';
   const code = systemCode(error);
   return code === undefined ? error.name : (refusedHandshake(code) ?? code);
 }
