@@ -54,10 +54,10 @@ export function judgeRedisError(error: unknown): RedisVerdict {
   const ofNode = 'lastNodeError' in error ? judgeRedisError(error.lastNodeError) : undefined;
   if (ofNode?.kind === 'refused') return ofNode;
   const reason = silenceReason(error);
-  return { kind: isUntrusted(reason) || isRefusedHandshake(reason) ? 'refused' : 'silent', reason };
+  return { kind: isUntrusted(reason) || remedyOfRefusal(reason) !== undefined ? 'refused' : 'silent', reason };
 }
 
-/** Whether the reason is that a certificate, or TLS as a whole, is wrong. */
+/** Whether the reason is that the certificate of the server, or TLS as a whole, is wrong. */
 export const isUntrusted = (reason: string): boolean => UNTRUSTED.test(reason);
 
 /** The reason alone, one line free of secrets. */
@@ -87,7 +87,7 @@ function silenceReason(error: Error): string {
   if (error.message.startsWith('Unknown RESP type')) return NOT_REDIS;
   if (error.message.startsWith('All sentinels are unreachable')) return 'no sentinel names a primary';
   const code = systemCode(error);
-  return code === undefined ? error.name : (refusedHandshake(code) ?? code);
+  return code === undefined ? error.name : (alerts.find(([pattern]) => pattern.test(code))?.[1] ?? code);
 }
 
 /** `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`, `ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE`, ... */
@@ -104,63 +104,36 @@ export function storeFailure(operation: string, { kind, reason }: RedisVerdict):
 
 // ---- TLS
 
-/**
- * OpenSSL's codes for alerts sent by the other side. None of them is about that side's certificate: either ours is
- * missing or not accepted, or the two sides do not agree on TLS itself.
- */
-const ALERT = /^ERR_SSL_(?:TLSV1|TLSV13|SSLV3|SSL\/TLS)_ALERT_([A-Z_]{1,40})$/;
-
 const NOT_TAKEN = 'Redis does not take the certificate of the broker';
 const COMPARE = 'compare store.tls.certFile with the authority that Redis trusts (its tls-ca-cert-file)';
 
-interface Refusal {
-  readonly reason: string;
-  readonly remedy: string;
-}
-
-const handshakeRefused: Refusal = {
-  reason: 'Redis refuses the TLS handshake',
-  // With TLS 1.2 the alert is the same for a missing certificate and for ciphers that the other side does not have.
-  remedy:
-    'without store.tls.certFile and store.tls.keyFile it most likely asks for a certificate of the broker; with them, compare versions and ciphers of TLS',
-};
-
-const refusals: Readonly<Record<string, Refusal>> = {
-  CERTIFICATE_REQUIRED: {
-    reason: 'Redis asks for a certificate of the broker',
-    remedy: 'give store.tls.certFile and store.tls.keyFile',
-  },
-  UNKNOWN_CA: { reason: `${NOT_TAKEN}: it does not know its authority`, remedy: COMPARE },
-  CERTIFICATE_EXPIRED: { reason: `${NOT_TAKEN}: it has expired`, remedy: 'renew store.tls.certFile' },
-  CERTIFICATE_REVOKED: { reason: `${NOT_TAKEN}: it has been revoked`, remedy: 'replace store.tls.certFile' },
-  ...Object.fromEntries(
-    ['BAD_CERTIFICATE', 'CERTIFICATE_UNKNOWN', 'UNSUPPORTED_CERTIFICATE', 'ACCESS_DENIED', 'DECRYPT_ERROR'].map(
-      (alert) => [alert, { reason: NOT_TAKEN, remedy: COMPARE }],
-    ),
-  ),
-  PROTOCOL_VERSION: {
-    reason: 'Redis speaks neither TLS 1.2 nor TLS 1.3',
-    remedy: 'allow one of them on the server (its tls-protocols)',
-  },
-};
-
 /**
- * Why a server ended the handshake, from the code of an error: one of a few constant texts; undefined if it sent no
- * alert.
+ * OpenSSL's codes for alerts sent by the other side, with what is said instead of them and what to do; the first that
+ * fits. None is about that side's certificate: either ours is missing or not accepted, or the two sides do not agree on
+ * TLS itself.
  */
-export function refusedHandshake(code: string): string | undefined {
-  const alert = ALERT.exec(code)?.[1];
-  return alert === undefined ? undefined : (refusals[alert] ?? handshakeRefused).reason;
-}
-
-const remedies: ReadonlyMap<string, string> = new Map(
-  [handshakeRefused, ...Object.values(refusals)].map(({ reason, remedy }) => [reason, remedy]),
-);
-
-export const isRefusedHandshake = (reason: string): boolean => remedies.has(reason);
-
-/** How to fix a handshake that was refused for that reason; undefined for every other reason of the store. */
-export const remedyOfHandshake = (reason: string): string | undefined => remedies.get(reason);
+const alerts: readonly (readonly [code: RegExp, reason: string, remedy: string])[] = [
+  [
+    /_ALERT_CERTIFICATE_REQUIRED$/,
+    'Redis asks for a certificate of the broker',
+    'give store.tls.certFile and store.tls.keyFile',
+  ],
+  [/_ALERT_UNKNOWN_CA$/, `${NOT_TAKEN}: it does not know its authority`, COMPARE],
+  [/_ALERT_CERTIFICATE_EXPIRED$/, `${NOT_TAKEN}: it has expired`, 'renew store.tls.certFile'],
+  [/_ALERT_CERTIFICATE_REVOKED$/, `${NOT_TAKEN}: it has been revoked`, 'replace store.tls.certFile'],
+  [/_ALERT_(?:[A-Z]+_CERTIFICATE|CERTIFICATE_UNKNOWN|ACCESS_DENIED|DECRYPT_ERROR)$/, NOT_TAKEN, COMPARE],
+  [
+    /_ALERT_PROTOCOL_VERSION$/,
+    'Redis speaks neither TLS 1.2 nor TLS 1.3',
+    'allow one of them on the server (its tls-protocols)',
+  ],
+  [
+    /^ERR_SSL_.*_ALERT_/,
+    'Redis refuses the TLS handshake',
+    // With TLS 1.2 the alert is the same for a missing certificate and for ciphers that the other side does not have.
+    'without store.tls.certFile and store.tls.keyFile it most likely asks for a certificate of the broker; with them, compare versions and ciphers of TLS',
+  ],
+];
 
 /** OpenSSL's codes for a certificate from an untrusted issuer. */
 const OF_A_STRANGER = /^(?:SELF_SIGNED_|DEPTH_ZERO_SELF_SIGNED_|UNABLE_TO_|CERT_SIGNATURE_FAILURE$)/;
@@ -171,5 +144,6 @@ const TRUST = 'store.tls.caFile has to name the authority that issued it; see do
  * store.
  */
 export function remedyOfRefusal(reason: string): string | undefined {
-  return remedyOfHandshake(reason) ?? (OF_A_STRANGER.test(reason) ? TRUST : undefined);
+  const alert = alerts.find(([, said]) => said === reason);
+  return alert?.[2] ?? (OF_A_STRANGER.test(reason) ? TRUST : undefined);
 }
