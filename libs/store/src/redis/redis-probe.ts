@@ -71,7 +71,7 @@ export class RedisProbe {
 
   async #operate(shard: number): Promise<void> {
     const { links, keys, clock, serverClocks } = this.#options;
-    const { merchant, calls, due } = keys.probe(shard);
+    const { merchant, calls, due } = keys.inShard(shard, PROBE_MERCHANT);
     // Every node of a cluster forwards announcements to all others: one shard at a time is enough.
     const message = this.#round % keys.shards().length === shard ? PROBE_MESSAGE : '';
     const askedAtMs = clock.monotonicMs();

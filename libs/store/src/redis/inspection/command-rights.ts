@@ -1,5 +1,5 @@
 import type { RedisConnection } from '../redis-connection.js';
-import { RedisKeys, shardsOf } from '../redis-layout.js';
+import { PROBE_MERCHANT, RedisKeys, shardsOf } from '../redis-layout.js';
 
 /** One right that the store needs, and a way to check for it without changing anything. */
 export interface CommandRight {
@@ -27,7 +27,7 @@ const on = (target: string, command: string, ...args: string[]): CommandRight =>
  */
 export function rightsOn(keys: RedisKeys, merchant: string): readonly CommandRight[] {
   const { merchant: record, calls, due } = keys.of(merchant);
-  const probe = keys.probe(keys.shardOf(merchant));
+  const probe = keys.inShard(keys.shardOf(merchant), PROBE_MERCHANT);
   return [
     // Not an announcement: replicas ignore what they do not know.
     on(keys.channel, 'PUBLISH', '{}'),
