@@ -6,7 +6,7 @@ export type StoreHealthState = 'answers' | 'refuses' | 'silent';
 
 /**
  * Called once per change, once for the first verdict, and again when the reason for a store's silence becomes known or
- * a different reason has lasted; `detail` is one line with the reason, free of secrets.
+ * is another one; `detail` is one line with the reason, free of secrets.
  */
 export type StateChangeHandler = (state: StoreHealthState, detail: string) => void;
 
@@ -26,14 +26,15 @@ const PROBE_WHEN_ANSWERING_MS = 2_000;
  * forward keep this interval, too.
  */
 const PROBE_SOON_MS = 250;
-/** A different reason is reported once it has lasted this long: alternating reasons would be reported endlessly. */
-const REASON_LASTS_MS = 2_500;
+/** A different reason is reported this long after the one before at the earliest: reasons may take turns. */
+const REASON_STANDS_MS = 5_000;
 
+/** As it was reported. */
 interface Verdict {
   readonly state: StoreHealthState;
   readonly sinceMs: number;
-  /** As it was reported. */
   readonly detail: string;
+  readonly toldAtMs: number;
 }
 
 /**
@@ -46,8 +47,6 @@ export class RedisHealth {
   readonly #firstVerdict: Promise<void>;
   #decided: () => void = () => undefined;
   #current: Verdict | undefined;
-  /** A reason that differs from the one reported, and since when it has been seen. */
-  #otherReason: Pick<Verdict, 'detail' | 'sinceMs'> | undefined;
   readonly #alarm: Alarm;
   #lastProbeEndedAtMs = -Infinity;
   #probing = false;
@@ -116,36 +115,26 @@ export class RedisHealth {
   }
 
   #decide(state: StoreHealthState, detail: string): void {
-    if (this.#closed) return;
-    if (this.#current?.state === state) return this.#explain(this.#current, detail);
     const nowMs = this.#options.clock.monotonicMs();
-    const wasForMs = this.#current === undefined ? undefined : Math.round(nowMs - this.#current.sinceMs);
-    this.#current = { state, sinceMs: nowMs, detail };
-    this.#otherReason = undefined;
-    const isBack = state === 'answers' && wasForMs !== undefined;
-    this.#options.onStateChange(state, isBack ? `${detail} again, after ${wasForMs} ms` : detail);
+    const known = this.#current;
+    if (known?.state === state) {
+      if (!isNews(detail, known, nowMs)) return;
+      this.#current = { ...known, detail, toldAtMs: nowMs };
+      return this.#options.onStateChange(state, detail);
+    }
+    this.#current = { state, sinceMs: nowMs, detail, toldAtMs: nowMs };
+    const isBack = state === 'answers' && known !== undefined;
+    const after = isBack ? ` again, after ${Math.round(nowMs - known.sinceMs)} ms` : '';
+    this.#options.onStateChange(state, `${detail}${after}`);
     this.#decided();
   }
+}
 
-  /**
-   * A connection that has just ended has no reason yet: the attempts to reconnect find it. A server that only hangs at
-   * first may be gone later.
-   */
-  #explain(current: Verdict, detail: string): void {
-    if (WITHOUT_CONNECTION.has(detail)) return;
-    if (detail === current.detail) {
-      this.#otherReason = undefined;
-      return;
-    }
-    if (!WITHOUT_CONNECTION.has(current.detail) && !this.#hasLasted(detail)) return;
-    this.#current = { ...current, detail };
-    this.#otherReason = undefined;
-    this.#options.onStateChange(current.state, detail);
-  }
-
-  #hasLasted(detail: string): boolean {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (this.#otherReason?.detail !== detail) this.#otherReason = { detail, sinceMs: nowMs };
-    return nowMs - this.#otherReason.sinceMs >= REASON_LASTS_MS;
-  }
+/**
+ * A connection that has just ended has no reason yet: the attempts to reconnect find it. A server that only hangs at
+ * first may be gone later.
+ */
+function isNews(detail: string, told: Verdict, nowMs: number): boolean {
+  if (detail === told.detail || WITHOUT_CONNECTION.has(detail)) return false;
+  return WITHOUT_CONNECTION.has(told.detail) || nowMs - told.toldAtMs >= REASON_STANDS_MS;
 }
