@@ -104,9 +104,6 @@ export function storeFailure(operation: string, { kind, reason }: RedisVerdict):
 
 // ---- TLS
 
-const NOT_TAKEN = 'Redis does not take the certificate of the broker';
-const COMPARE = 'compare store.tls.certFile with the authority that Redis trusts (its tls-ca-cert-file)';
-
 /**
  * OpenSSL's codes for alerts sent by the other side, with what is said instead of them and what to do; the first that
  * fits. None is about that side's certificate: either ours is missing or not accepted, or the two sides do not agree on
@@ -118,14 +115,10 @@ const alerts: readonly (readonly [code: RegExp, reason: string, remedy: string])
     'Redis asks for a certificate of the broker',
     'give store.tls.certFile and store.tls.keyFile',
   ],
-  [/_ALERT_UNKNOWN_CA$/, `${NOT_TAKEN}: it does not know its authority`, COMPARE],
-  [/_ALERT_CERTIFICATE_EXPIRED$/, `${NOT_TAKEN}: it has expired`, 'renew store.tls.certFile'],
-  [/_ALERT_CERTIFICATE_REVOKED$/, `${NOT_TAKEN}: it has been revoked`, 'replace store.tls.certFile'],
-  [/_ALERT_(?:[A-Z]+_CERTIFICATE|CERTIFICATE_UNKNOWN|ACCESS_DENIED|DECRYPT_ERROR)$/, NOT_TAKEN, COMPARE],
   [
-    /_ALERT_PROTOCOL_VERSION$/,
-    'Redis speaks neither TLS 1.2 nor TLS 1.3',
-    'allow one of them on the server (its tls-protocols)',
+    /_ALERT_(?:UNKNOWN_CA|\w*CERTIFICATE\w*|ACCESS_DENIED|DECRYPT_ERROR)$/,
+    'Redis does not take the certificate of the broker',
+    'see whether store.tls.certFile has expired, and compare it with the authority that Redis trusts (its tls-ca-cert-file)',
   ],
   [
     /^ERR_SSL_.*_ALERT_/,
