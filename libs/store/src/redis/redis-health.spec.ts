@@ -153,21 +153,6 @@ describe('RedisHealth', () => {
     expect(bench.changes).toEqual(['answers: the store answers']);
   });
 
-  it('probes again at once when a connection came up during a probe', async () => {
-    const bench = new Bench();
-    let finish: () => void = () => undefined;
-    bench.outcome = () =>
-      new Promise((_resolve, reject) => (finish = () => reject(new Error('Connection is closed.'))));
-    bench.health.probeNow();
-    await bench.clock.advance(0);
-    bench.health.probeNow();
-    bench.passing();
-    finish();
-    await bench.clock.advance(0);
-    await bench.clock.advance(0);
-    expect(bench.health.answers).toBe(true);
-  });
-
   it('leaves no timer and reports nothing once it is closed', async () => {
     const bench = new Bench();
     bench.health.start(1_500);
@@ -186,17 +171,13 @@ const NOT_CONNECTED: RedisVerdict = { kind: 'silent', reason: 'not connected' };
 
 /** The connection for commands is away, for a reason that its return takes away; the other one answers late. */
 class LinksOnTheirWayBack {
-  readonly connection = {};
   known: RedisVerdict = LOADING;
   subscribed: () => void = () => undefined;
 
   readonly links: ProbedLinks = {
     judge: () => this.known,
     commands: { evalsha: () => Promise.reject(new Error('not connected')) } as unknown as ProbedLinks['commands'],
-    subscriber: {
-      subscribe: () => new Promise<void>((resolve) => (this.subscribed = resolve)),
-    } as unknown as ProbedLinks['subscriber'],
-    listeningConnection: () => this.connection,
+    subscribe: () => new Promise((resolve) => (this.subscribed = () => resolve(false))),
     reconnectSubscriber: () => undefined,
   };
 }

@@ -50,7 +50,6 @@ export class RedisHealth {
   readonly #alarm: Alarm;
   #lastProbeEndedAtMs = -Infinity;
   #probing = false;
-  #probeAgain = false;
   #closed = false;
 
   constructor(options: RedisHealthOptions) {
@@ -77,15 +76,13 @@ export class RedisHealth {
 
   /** Something failed: a probe finds out what it means. However much fails, probes keep their interval. */
   failed(): void {
-    if (this.#probing) return;
     const sinceLastMs = this.#options.clock.monotonicMs() - this.#lastProbeEndedAtMs;
     this.#probeIn(Math.max(0, PROBE_SOON_MS - sinceLastMs));
   }
 
   /** There is a connection (again): finds out at once whether it is usable. */
   probeNow(): void {
-    if (this.#probing) this.#probeAgain = true;
-    else this.#probeIn(0);
+    this.#probeIn(0);
   }
 
   close(): void {
@@ -101,7 +98,6 @@ export class RedisHealth {
   async #probe(): Promise<void> {
     const { clock, probe, stalledAfterMs } = this.#options;
     this.#probing = true;
-    this.#probeAgain = false;
     const startedMs = clock.monotonicMs();
     const failure = await probe();
     this.#lastProbeEndedAtMs = clock.monotonicMs();
@@ -111,7 +107,7 @@ export class RedisHealth {
     if (failure === undefined) this.#decide('answers', 'the store answers');
     else if (failure.kind === 'refused') this.#decide('refuses', failure.reason);
     else if (!wasStalled) this.#decide('silent', failure.reason);
-    this.#probeIn(this.#probeAgain ? 0 : failure === undefined ? PROBE_WHEN_ANSWERING_MS : PROBE_SOON_MS);
+    this.#probeIn(failure === undefined ? PROBE_WHEN_ANSWERING_MS : PROBE_SOON_MS);
   }
 
   #decide(state: StoreHealthState, detail: string): void {

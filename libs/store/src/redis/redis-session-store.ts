@@ -93,7 +93,7 @@ export class RedisSessionStore implements SessionStore {
       probe: () => probe.run(),
       stalledAfterMs: 2 * timeoutMs,
     });
-    links.subscriber.on('message', (channel: string, message: string) => this.#hear(channel, message));
+    links.onMessage((channel, message) => this.#hear(channel, message));
     this.#health.start(timeouts.connectMs);
   }
 
