@@ -74,12 +74,12 @@ async function connectionLook(visit: StoreVisit): Promise<Verdict> {
 /** Nothing was refused: the configuration points to the wrong port, or asks for something that it does not speak. */
 const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'what answers is not Redis']);
 
-function noConnection({ kind, mark, detail = '' }: StoreInspectionFailure, visit: StoreVisit): Finding {
+function noConnection({ code, mark, detail = '' }: StoreInspectionFailure, visit: StoreVisit): Finding {
   if (OF_THE_ADDRESS.has(mark) || NO_DATABASE.test(mark))
     return fault('invalidInput', detail, 'see scheme, host, port and database in store.url');
   if (mark === 'NOPERM') return fault('refused', detail, grantOf(visit));
   const known = remedyOfRefusal(mark) ?? storeRefusal(mark)?.remedy;
-  return kind === 'refused'
+  return code === 'store_refused'
     ? fault('refused', detail, known ?? 'compare user, password and TLS settings of the store; see docs/redis.md')
     : fault(
         'tryLater',
@@ -158,7 +158,7 @@ async function rightsLook(visit: StoreVisit, merchants: readonly string[]): Prom
   return looked(findings, { missing });
 }
 
-/** One line per server and kind, because one command grants them together; the facts list the rights key by key. */
+/** One line per server and kind, because one command grants them together. */
 function missingLines(missing: readonly MissingRight[], keyPrefix: string): readonly string[] {
   const where = { command: '', key: ` on keys ${keyPrefix}:*`, channel: ` on channels ${keyPrefix}:*` };
   const kinds = Map.groupBy(missing, ({ server, lacks }) => `${server} ${lacks}`);

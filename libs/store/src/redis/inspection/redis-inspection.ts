@@ -9,10 +9,11 @@ import { reportingRefusedGreeting } from '../redis-links.js';
 import type { RedisClient } from '../redis-script.js';
 import { rightsFor } from './command-rights.js';
 
-/** The store could not be inspected. */
+/**
+ * The store could not be inspected. `store_refused`: a person has to fix rights, passwords, certificates or the address;
+ * `store_unavailable`: it may pass.
+ */
 export class StoreInspectionFailure extends BrokerError {
-  /** `refused`: a person has to fix rights, passwords, certificates or the address. `unreachable`: it may pass. */
-  readonly kind: 'refused' | 'unreachable';
   /** The code of a reply or of the system, or a few words of ours: used to choose a remedy. */
   readonly mark: string;
 
@@ -21,7 +22,6 @@ export class StoreInspectionFailure extends BrokerError {
     const { kind, reason } = judgeRedisError(error);
     const isPersons = kind === 'refused' || reason === NOT_REDIS;
     super(isPersons ? 'store_refused' : 'store_unavailable', { detail: detailOf(place, reason) });
-    this.kind = isPersons ? 'refused' : 'unreachable';
     this.mark = reason;
   }
 }
@@ -30,12 +30,13 @@ const OF_THE_NETWORK = /^(?:E(?:CONN|HOST|NET|NOTFOUND|AI_|TIMEDOUT|PIPE)[A-Z]*|
 
 /** In the words that are used elsewhere for the same, if they say more than a code. */
 function detailOf(place: string, reason: string): string {
+  if (reason === 'ERR_SSL_WRONG_VERSION_NUMBER') return `no TLS is spoken there (${place})`;
   const known = storeRefusal(reason);
   if (known !== undefined) return `it ${known.is} (${reason} from ${place})`;
   if (NO_DATABASE.test(reason)) return `it has ${reason} (SELECT refused by ${place})`;
   const trace = { mark: reason, peer: place };
-  if (isUntrusted(reason)) return toldCall({ kind: 'refused', trace }).text;
-  return OF_THE_NETWORK.test(reason) ? toldCall({ kind: 'transient', trace }).text : `${place}: ${reason}`;
+  if (OF_THE_NETWORK.test(reason)) return toldCall({ kind: 'transient', trace }).text;
+  return isUntrusted(reason) ? toldCall({ kind: 'refused', trace }).text : `${place}: ${reason}`;
 }
 
 /**
@@ -56,9 +57,8 @@ export interface ServerFacts {
 export interface MissingRight {
   readonly server: string;
   readonly command: string;
+  /** The right to the command, to a key that it is needed on, or to the channel. */
   readonly lacks: 'command' | 'key' | 'channel';
-  /** The key or channel, if what is missing is the right to it. */
-  readonly target?: string;
 }
 
 export interface RightsFound {
@@ -118,14 +118,12 @@ export class RedisInspection {
     const missing = new Map<string, MissingRight>();
     const unwritable = new Map<string, RightsFound['unwritable'][number]>();
     const askAll = async (redis: Redis): Promise<void> => {
-      for (const { command, args, target } of wanted) {
-        const reply = await ask(redis, command, ...args);
+      for (const [command, ...operands] of wanted) {
+        const reply = await ask(redis, command, ...operands);
         if (reply.kind === 'value') continue;
-        const server = nameOfServer(redis);
-        if (reply.lacks !== undefined) {
-          const lacked = reply.lacks === 'command' || target === undefined ? {} : { target };
-          const right = { server, command, lacks: reply.lacks, ...lacked };
-          missing.set(`${server} ${command} ${right.target ?? ''}`, right);
+        const [server, { lacks }] = [nameOfServer(redis), reply];
+        if (lacks !== undefined) {
+          missing.set(`${server} ${command} ${lacks}`, { server, command, lacks });
         } else if (command === 'HSET' && !NO_REFUSALS.has(reply.code)) {
           unwritable.set(`${server} ${reply.code}`, { server, code: reply.code });
         }
@@ -133,7 +131,7 @@ export class RedisInspection {
     };
     await Promise.all(this.#servers().map(askAll));
     return {
-      asked: new Set(wanted.map(({ command }) => command)).size * this.#servers().length,
+      asked: new Set(wanted.map(([command]) => command)).size * this.#servers().length,
       missing: [...missing.values()],
       unwritable: [...unwritable.values()],
     };
