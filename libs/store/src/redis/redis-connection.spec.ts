@@ -65,12 +65,12 @@ const address = { host: 'store', port: 6379 };
 
 describe('reconnectDelayMs', () => {
   it('doubles its bound up to the longest delay', () => {
-    const bounds = [1, 2, 3, 4, 5, 6, 1_000, Infinity].map((attempt) => reconnectDelayMs(attempt, 1_000, () => 1));
-    expect(bounds).toEqual([100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
+    const bounds = [1, 2, 3, 4, 5, 1_000, Infinity].map((attempt) => reconnectDelayMs(attempt, () => 1));
+    expect(bounds).toEqual([100, 200, 400, 500, 500, 500, 500]);
   });
 
   it('draws anything below the bound, so that replicas spread', () => {
-    expect([0, 0.25, 0.999].map((drawn) => reconnectDelayMs(9, 1_000, () => drawn))).toEqual([0, 250, 999]);
+    expect([0, 0.25, 0.999].map((drawn) => reconnectDelayMs(9, () => drawn))).toEqual([0, 125, 500]);
   });
 });
 

@@ -114,7 +114,7 @@ export class RedisLinks {
    * library stops for good if an attempt fails before there is a socket; we never stop.
    */
   #follow(client: RedisClient): void {
-    const { clock, timeouts, onLost } = this.#options;
+    const { clock, onLost } = this.#options;
     const restart = new Alarm(clock, () => {
       client.connect().catch((error: unknown) => this.#failed(client, error));
     });
@@ -124,7 +124,7 @@ export class RedisLinks {
     });
     client.on('error', (error: unknown) => this.#failed(client, error));
     client.on('close', onLost);
-    client.on('end', () => restart.in(reconnectDelayMs(Infinity, timeouts.maxReconnectMs, Math.random)));
+    client.on('end', () => restart.in(reconnectDelayMs(Infinity)));
     this.#closers.push(
       () => restart.close(),
       () => client.disconnect(),
