@@ -72,10 +72,14 @@ async function connectionLook(visit: StoreVisit): Promise<Verdict> {
 }
 
 /** Nothing was refused: the configuration points to the wrong port, or asks for something that it does not speak. */
-const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'what answers is not Redis']);
+const OF_THE_ADDRESS: ReadonlySet<string> = new Set([
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'what answers is not Redis',
+  NO_DATABASE,
+]);
 
 function noConnection({ code, mark, detail = '' }: StoreInspectionFailure, visit: StoreVisit): Finding {
-  if (OF_THE_ADDRESS.has(mark) || NO_DATABASE.test(mark))
+  if (OF_THE_ADDRESS.has(mark))
     return fault('invalidInput', detail, 'see scheme, host, port and database in store.url');
   if (mark === 'NOPERM') return fault('refused', detail, grantOf(visit));
   const known = remedyOfRefusal(mark) ?? storeRefusal(mark)?.remedy;

@@ -25,17 +25,16 @@ const libraryMessages: Readonly<Record<string, string>> = {
   'None of startup nodes is available': 'no node of the cluster can be reached',
 };
 
+/** From a server that has fewer databases or, as a node of a cluster, only database 0. */
+export const NO_DATABASE = 'no database of that number';
+
 /** Replies whose first word says less than is known. */
 const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR max number of clients/, 'MAXCLIENTS'],
   [/^-?ERR The user executing the script can't/, 'NOPERM'],
+  [/^-?ERR (DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode)/, NO_DATABASE],
   [/^-?ERR (AUTH|Client sent AUTH|invalid password)/, 'WRONGPASS'],
 ];
-
-/** From a server without such a database: it has fewer or, as a node of a cluster, only database 0. */
-const DATABASE_REFUSED = /^-?ERR (DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode)/;
-/** The reason in that case. */
-export const NO_DATABASE = /^no database (?:\d+|of that number)$/;
 
 /** The reason if something answers that does not speak the protocol. */
 export const NOT_REDIS = 'what answers is not Redis';
@@ -64,19 +63,10 @@ export const isUntrusted = (reason: string): boolean => UNTRUSTED.test(reason);
 export const describeRedisError = (error: unknown): string => judgeRedisError(error).reason;
 
 /** The first word of an error reply is its code: `READONLY`, `OOM`, `NOAUTH`, `WRONGPASS`, `NOPERM`, `MISCONF`, ... */
-function replyReason(error: Error): string | undefined {
-  const { name, message } = error;
+function replyReason({ name, message }: Error): string | undefined {
   if (name !== 'ReplyError') return undefined;
-  if (DATABASE_REFUSED.test(message)) return `no database ${chosenDatabase(error)}`;
   const known = replyReasons.find(([pattern]) => pattern.test(message));
   return known?.[1] ?? /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(message)?.[1] ?? 'ERR';
-}
-
-/** The library attaches the command to its error: only the number is read from it. */
-function chosenDatabase(error: Error): string {
-  const { args } = ('command' in error ? error.command : {}) as { readonly args?: readonly unknown[] };
-  const number = Number(args?.[0] ?? NaN);
-  return Number.isInteger(number) ? String(number) : 'of that number';
 }
 
 function silenceReason(error: Error): string {

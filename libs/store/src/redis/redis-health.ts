@@ -44,8 +44,7 @@ interface Verdict {
  */
 export class RedisHealth {
   readonly #options: RedisHealthOptions;
-  readonly #firstVerdict: Promise<void>;
-  #decided: () => void = () => undefined;
+  readonly #firstVerdict = Promise.withResolvers<void>();
   #current: Verdict | undefined;
   readonly #alarm: Alarm;
   #lastProbeEndedAtMs = -Infinity;
@@ -55,44 +54,28 @@ export class RedisHealth {
   constructor(options: RedisHealthOptions) {
     this.#options = options;
     this.#alarm = new Alarm(options.clock, () => void this.#probe());
-    this.#firstVerdict = new Promise((resolve) => {
-      this.#decided = resolve;
-    });
-  }
-
-  get answers(): boolean {
-    return this.#current?.state === 'answers';
   }
 
   /** Resolves as soon as it is known whether the store answers. */
   settled(): Promise<void> {
-    return this.#firstVerdict;
-  }
-
-  /** Gives the connections `graceMs` to come up before silence counts as an answer. */
-  start(graceMs: number): void {
-    this.#probeIn(graceMs);
+    return this.#firstVerdict.promise;
   }
 
   /** Something failed: a probe finds out what it means. However much fails, probes keep their interval. */
   failed(): void {
     const sinceLastMs = this.#options.clock.monotonicMs() - this.#lastProbeEndedAtMs;
-    this.#probeIn(Math.max(0, PROBE_SOON_MS - sinceLastMs));
+    this.probeIn(Math.max(0, PROBE_SOON_MS - sinceLastMs));
   }
 
-  /** There is a connection (again): finds out at once whether it is usable. */
-  probeNow(): void {
-    this.#probeIn(0);
+  /** Unless one is under way, or comes sooner: finds out whether the connections, if there are any, are usable. */
+  probeIn(delayMs: number): void {
+    if (!this.#probing) this.#alarm.in(delayMs);
   }
 
   close(): void {
     this.#closed = true;
     this.#alarm.close();
-    this.#decided();
-  }
-
-  #probeIn(delayMs: number): void {
-    if (!this.#probing) this.#alarm.in(delayMs);
+    this.#firstVerdict.resolve();
   }
 
   async #probe(): Promise<void> {
@@ -107,7 +90,7 @@ export class RedisHealth {
     if (failure === undefined) this.#decide('answers', 'the store answers');
     else if (failure.kind === 'refused') this.#decide('refuses', failure.reason);
     else if (!wasStalled) this.#decide('silent', failure.reason);
-    this.#probeIn(failure === undefined ? PROBE_WHEN_ANSWERING_MS : PROBE_SOON_MS);
+    this.probeIn(failure === undefined ? PROBE_WHEN_ANSWERING_MS : PROBE_SOON_MS);
   }
 
   #decide(state: StoreHealthState, detail: string): void {
@@ -122,7 +105,7 @@ export class RedisHealth {
     const isBack = state === 'answers' && known !== undefined;
     const after = isBack ? ` again, after ${Math.round(nowMs - known.sinceMs)} ms` : '';
     this.#options.onStateChange(state, `${detail}${after}`);
-    this.#decided();
+    this.#firstVerdict.resolve();
   }
 }
 

@@ -76,7 +76,7 @@ export class RedisSessionStore implements SessionStore {
       connection,
       timeouts,
       clock,
-      onChanged: () => this.#health.probeNow(),
+      onChanged: () => this.#health.probeIn(0),
       onLost: () => this.#health.failed(),
     });
     const timeoutMs = 2 * timeouts.commandMs;
@@ -87,14 +87,10 @@ export class RedisSessionStore implements SessionStore {
     this.#keys = keys;
     this.#serverClocks = serverClocks;
     this.#links = links;
-    this.#health = new RedisHealth({
-      clock,
-      onStateChange,
-      probe: () => probe.run(),
-      stalledAfterMs: 2 * timeoutMs,
-    });
+    this.#health = new RedisHealth({ clock, onStateChange, probe: () => probe.run(), stalledAfterMs: 2 * timeoutMs });
     links.onMessage((channel, message) => this.#hear(channel, message));
-    this.#health.start(timeouts.connectMs);
+    // Until then, silence is no answer: the connections are coming up.
+    this.#health.probeIn(timeouts.connectMs);
   }
 
   async read(wanted: readonly WantedState[]): Promise<StoredStates> {

@@ -33,7 +33,7 @@ function detailOf(place: string, reason: string): string {
   if (reason === 'ERR_SSL_WRONG_VERSION_NUMBER') return `no TLS is spoken there (${place})`;
   const known = storeRefusal(reason);
   if (known !== undefined) return `it ${known.is} (${reason} from ${place})`;
-  if (NO_DATABASE.test(reason)) return `it has ${reason} (SELECT refused by ${place})`;
+  if (reason === NO_DATABASE) return `it has ${reason} (SELECT refused by ${place})`;
   const trace = { mark: reason, peer: place };
   if (OF_THE_NETWORK.test(reason)) return toldCall({ kind: 'transient', trace }).text;
   return isUntrusted(reason) ? toldCall({ kind: 'refused', trace }).text : `${place}: ${reason}`;
