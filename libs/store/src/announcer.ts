@@ -13,9 +13,7 @@ export class Announcer {
     return this.#subscriptions.size;
   }
 
-  /**
-   * @returns a function that ends the subscription; an announcement already under way is then not delivered any more
-   */
+  /** @returns a function that ends the subscription; nothing that is under way is delivered any more */
   subscribe(listener: Listener): () => void {
     const subscription = { listener };
     this.#subscriptions.add(subscription);

@@ -76,23 +76,27 @@ export function addressOf(connection: RedisConnection): string {
  */
 export function parseRedisUrl(text: string): SingleRedis {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const path = /^\/?(\d{0,4})$/.exec(url?.pathname ?? 'none');
-  const isOfRedis =
-    /^rediss?:$/.test(url?.protocol ?? '') && url?.hostname !== '' && [url?.search, url?.hash].join('') === '';
-  if (url === undefined || path === null || !isOfRedis) {
+  if (url === undefined || !hasRedisShape(url)) {
     throw new BrokerError('configuration_invalid', {
       detail: 'the store URL must look like redis://user:password@host:6379/0, or rediss:// for TLS',
     });
   }
-  const [username = '', password = ''] = [url.username, url.password].map((part) => decodeURIComponent(part));
-  const credentials = { ...(username === '' ? {} : { username }), ...(password === '' ? {} : { password }) };
   return {
     kind: 'single',
     address: { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || DEFAULT_PORT) },
-    database: Number(path[1]),
-    ...(username + password === '' ? {} : { credentials }),
+    database: Number(url.pathname.slice(1)),
+    ...credentialsOf(url),
     ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
   };
+}
+
+const hasRedisShape = ({ protocol, hostname, pathname, search, hash }: URL): boolean =>
+  /^rediss?:$/.test(protocol) && hostname !== '' && /^\/?\d{0,4}$/.test(pathname) && search + hash === '';
+
+function credentialsOf(url: URL): Pick<RedisAccess, 'credentials'> {
+  const [username = '', password = ''] = [url.username, url.password].map((part) => decodeURIComponent(part));
+  if (username + password === '') return {};
+  return { credentials: { ...(username === '' ? {} : { username }), ...(password === '' ? {} : { password }) } };
 }
 
 /** Where Redis is and how to access it, as given in a configuration. */

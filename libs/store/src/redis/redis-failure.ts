@@ -16,14 +16,20 @@ export const WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
   'no node of the cluster can be reached',
 ]);
 
-const libraryMessages: Readonly<Record<string, string>> = {
-  'Command timed out': 'no answer in time',
-  'Connection is closed.': 'the connection was closed',
-  "Stream isn't writeable and enableOfflineQueue options is false": 'not connected',
-  "Cluster isn't ready and enableOfflineQueue options is false": 'not connected',
-  'Failed to refresh slots cache.': 'no node of the cluster can be reached',
-  'None of startup nodes is available': 'no node of the cluster can be reached',
-};
+/** The reason if something answers that does not speak the protocol. */
+export const NOT_REDIS = 'what answers is not Redis';
+
+/** What the library says when there was no reply. */
+const libraryMessages: readonly (readonly [RegExp, string])[] = [
+  [/^Command timed out$/, 'no answer in time'],
+  [/^Connection is closed\.$/, 'the connection was closed'],
+  [/^(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue/, 'not connected'],
+  [/^(Failed to refresh slots cache|None of startup nodes is available)/, 'no node of the cluster can be reached'],
+  [/^Reached the max retries per request/, 'the connection was lost'],
+  [/^Socket timeout\./, 'the connection went silent'],
+  [/^Unknown RESP type/, NOT_REDIS],
+  [/^All sentinels are unreachable/, 'no sentinel names a primary'],
+];
 
 /** From a server that has fewer databases or, as a node of a cluster, only database 0. */
 export const NO_DATABASE = 'no database of that number';
@@ -35,9 +41,6 @@ const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR (DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode)/, NO_DATABASE],
   [/^-?ERR (AUTH|Client sent AUTH|invalid password)/, 'WRONGPASS'],
 ];
-
-/** The reason if something answers that does not speak the protocol. */
-export const NOT_REDIS = 'what answers is not Redis';
 
 /** A certificate that does not verify: there was an answer, and a person has to fix it. */
 const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_|INVALID_|PATH_LENGTH_)/;
@@ -69,21 +72,17 @@ function replyReason({ name, message }: Error): string | undefined {
   return known?.[1] ?? /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(message)?.[1] ?? 'ERR';
 }
 
+/** In words of ours, or a code: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, … */
 function silenceReason(error: Error): string {
-  const known = libraryMessages[error.message];
-  if (known !== undefined) return known;
-  if (error.name === 'MaxRetriesPerRequestError') return 'the connection was lost';
-  if (error.message.startsWith('Socket timeout.')) return 'the connection went silent';
-  if (error.message.startsWith('Unknown RESP type')) return NOT_REDIS;
-  if (error.message.startsWith('All sentinels are unreachable')) return 'no sentinel names a primary';
-  const code = systemCode(error);
-  return code === undefined ? error.name : (alerts.find(([pattern]) => pattern.test(code))?.[1] ?? code);
-}
-
-/** `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`, `ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE`, ... */
-function systemCode(error: Error): string | undefined {
+  const fits =
+    (text: string) =>
+    ([pattern]: readonly [RegExp, ...unknown[]]) =>
+      pattern.test(text);
+  const known = libraryMessages.find(fits(error.message));
+  if (known !== undefined) return known[1];
   const code: unknown = 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_/]{2,60}$/.test(code) ? code : undefined;
+  if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_/]{2,60}$/.test(code)) return error.name;
+  return alerts.find(fits(code))?.[1] ?? code;
 }
 
 /** The error that every operation of the store throws if Redis fails it. It deliberately has no cause. */
@@ -94,11 +93,7 @@ export function storeFailure(operation: string, { kind, reason }: RedisVerdict):
 
 // ---- TLS
 
-/**
- * OpenSSL's codes for alerts sent by the other side, with what is said instead of them and what to do; the first that
- * fits. None is about that side's certificate: either ours is missing or not accepted, or the two sides do not agree on
- * TLS itself.
- */
+/** OpenSSL's codes for alerts sent by the other side, what is said instead of them and what to do; the first that fits. */
 const alerts: readonly (readonly [code: RegExp, reason: string, remedy: string])[] = [
   [
     /_ALERT_CERTIFICATE_REQUIRED$/,
@@ -122,10 +117,7 @@ const alerts: readonly (readonly [code: RegExp, reason: string, remedy: string])
 const OF_A_STRANGER = /^(?:SELF_SIGNED_|DEPTH_ZERO_SELF_SIGNED_|UNABLE_TO_|CERT_SIGNATURE_FAILURE$)/;
 const TRUST = 'store.tls.caFile has to name the authority that issued it; see docs/redis.md';
 
-/**
- * How to fix a connection that one side refuses because of its certificate; undefined for every other reason of the
- * store.
- */
+/** How to fix a connection that one side refuses because of its certificate; undefined for every other reason. */
 export function remedyOfRefusal(reason: string): string | undefined {
   const alert = alerts.find(([, said]) => said === reason);
   return alert?.[2] ?? (OF_A_STRANGER.test(reason) ? TRUST : undefined);

@@ -4,10 +4,7 @@ import { type RedisVerdict, WITHOUT_CONNECTION } from './redis-failure.js';
 /** A store answers, refuses (a missing right, no memory, only reads) or is silent. */
 export type StoreHealthState = 'answers' | 'refuses' | 'silent';
 
-/**
- * Called once per change, once for the first verdict, and again when the reason for a store's silence becomes known or
- * is another one; `detail` is one line with the reason, free of secrets.
- */
+/** Called for the first verdict, each change, and another reason; `detail` is that in one line, free of secrets. */
 export type StateChangeHandler = (state: StoreHealthState, detail: string) => void;
 
 interface RedisHealthOptions {
@@ -21,10 +18,7 @@ interface RedisHealthOptions {
 
 /** While the store answers, a silent connection is noticed this soon even if there are no requests. */
 const PROBE_WHEN_ANSWERING_MS = 2_000;
-/**
- * Otherwise the store is probed this often, which bounds how long an outage seems to last. Probes that are brought
- * forward keep this interval, too.
- */
+/** Otherwise it is probed this often, also if something fails: it bounds how long an outage seems to last. */
 const PROBE_SOON_MS = 250;
 /** A different reason is reported this long after the one before at the earliest: reasons may take turns. */
 const REASON_STANDS_MS = 5_000;

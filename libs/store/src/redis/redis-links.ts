@@ -154,11 +154,7 @@ const TURNED_AWAY = 'DENIED';
 /** Unknown clients already get these in reply to the greeting: what follows from it says less. */
 const NOT_KNOWN: ReadonlySet<string> = new Set(['NOAUTH', 'WRONGPASS', TURNED_AWAY]);
 
-/**
- * Makes refusals of the first commands on a connection reported like every other refusal: of the greeting, in protected
- * mode, and of the choice of a database.
- * @returns the same client
- */
+/** @returns the same client, which reports the refusal of its greeting or of its database like every other refusal */
 export function reportingRefusedGreeting(client: Redis): Redis {
   return Object.assign(client, { hello: greetingOf(client), select: choiceOf(client) });
 }

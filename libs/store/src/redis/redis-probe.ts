@@ -96,10 +96,7 @@ export class ServerClocks {
     this.#clock = clock;
   }
 
-  /**
-   * @param serverNowMs the server's clock when it ran what was asked, Unix milliseconds
-   * @param askedAtMs by our monotonic clock
-   */
+  /** @param serverNowMs in Unix milliseconds, when it ran what was asked; `askedAtMs` is by our monotonic clock */
   note(shard: number, serverNowMs: number, askedAtMs: number): void {
     const leastMs = serverNowMs - this.#clock.monotonicMs();
     const mostMs = serverNowMs - askedAtMs;

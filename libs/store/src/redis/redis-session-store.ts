@@ -37,10 +37,7 @@ import { reportScript } from './scripts/report.lua.js';
 
 export interface RedisSessionStoreOptions {
   readonly connection: RedisConnection;
-  /**
-   * Begins the name of every key and of the channel: brokers with different prefixes can share a server without seeing
-   * each other.
-   */
+  /** Begins the name of every key and of the channel: brokers with different ones share a server unseen. */
   readonly keyPrefix: string;
   readonly keysOf: KeysOf;
   readonly clock: Clock;
@@ -59,9 +56,7 @@ export class RedisSessionStore implements SessionStore {
   readonly #health: RedisHealth;
   readonly #serverClocks: ServerClocks;
 
-  /**
-   * Connects, and resolves once it is known whether Redis answers, even if it does not. Lost connections are restored.
-   */
+  /** Connects, and resolves once it is known whether Redis answers. Lost connections are restored. */
   static async open(options: RedisSessionStoreOptions): Promise<RedisSessionStore> {
     const store = new RedisSessionStore(options);
     await store.#health.settled();
@@ -192,10 +187,7 @@ export class RedisSessionStore implements SessionStore {
     return this.#answered(script.name, runScript(this.#links.commands, script, call));
   }
 
-  /**
-   * @throws BrokerError `store_refused` for an error reply, `store_unavailable` if there was none: what was asked may
-   * have been done in that case
-   */
+  /** @throws BrokerError `store_refused` for an error reply; `store_unavailable` if there was none: it may be done */
   async #answered<Answer>(operation: string, answer: Promise<Answer>): Promise<Answer> {
     try {
       return await answer;

@@ -39,9 +39,7 @@ function detailOf(place: string, reason: string): string {
   return isUntrusted(reason) ? toldCall({ kind: 'refused', trace }).text : `${place}: ${reason}`;
 }
 
-/**
- * The facts about one server that decide whether it can be the store; a fact is absent if it is not shown to this user.
- */
+/** What decides whether one server can be the store; absent if it is not shown to this user. */
 export interface ServerFacts {
   readonly address: string;
   readonly version?: string | undefined;
@@ -109,32 +107,23 @@ export class RedisInspection {
     return Promise.all(this.#servers().map((server) => factsOf(server, this.#options.clock)));
   }
 
-  /**
-   * Asks for every right on the keys of these merchants, on every server. It comes last: after that, the connections
-   * can do nothing else.
-   */
+  /** Asks every server for every right on the keys of these merchants. The last: connections are of no use after it. */
   async rights(merchants: readonly string[]): Promise<RightsFound> {
     const wanted = rightsFor(this.#options.connection, this.#options.keyPrefix, merchants);
-    const missing = new Map<string, MissingRight>();
-    const unwritable = new Map<string, RightsFound['unwritable'][number]>();
+    const missing: MissingRight[] = [];
+    const unwritable = new Map<string, string>();
     const askAll = async (redis: Redis): Promise<void> => {
+      const server = nameOfServer(redis);
       for (const [command, ...operands] of wanted) {
         const reply = await ask(redis, command, ...operands);
         if (reply.kind === 'value') continue;
-        const [server, { lacks }] = [nameOfServer(redis), reply];
-        if (lacks !== undefined) {
-          missing.set(`${server} ${command} ${lacks}`, { server, command, lacks });
-        } else if (command === 'HSET' && !NO_REFUSALS.has(reply.code)) {
-          unwritable.set(`${server} ${reply.code}`, { server, code: reply.code });
-        }
+        if (reply.lacks !== undefined) missing.push({ server, command, lacks: reply.lacks });
+        else if (command === 'HSET' && !NO_REFUSALS.has(reply.code)) unwritable.set(server, reply.code);
       }
     };
     await Promise.all(this.#servers().map(askAll));
-    return {
-      asked: new Set(wanted.map(([command]) => command)).size * this.#servers().length,
-      missing: [...missing.values()],
-      unwritable: [...unwritable.values()],
-    };
+    const asked = new Set(wanted.map(([command]) => command)).size * this.#servers().length;
+    return { asked, missing, unwritable: Array.from(unwritable, ([server, code]) => ({ server, code })) };
   }
 
   close(): void {
@@ -149,24 +138,15 @@ export class RedisInspection {
 
 /** Like the broker's own, but it is never re-established by itself, and asks only what it is told to ask. */
 function clientOnce(connection: RedisConnection, timeouts: RedisTimeouts): RedisClient {
-  const once = {
-    lazyConnect: true,
-    enableReadyCheck: false,
-    retryStrategy: (): null => null,
-    reconnectOnError: (): false => false,
-  };
+  const never = (): null => null;
+  const once = { lazyConnect: true, enableReadyCheck: false, retryStrategy: never, reconnectOnError: () => false };
   if (connection.kind !== 'cluster') {
-    const alone = { sentinelRetryStrategy: (): null => null, failoverDetector: false };
+    const alone = { sentinelRetryStrategy: never, failoverDetector: false };
     return reportingRefusedGreeting(new Redis({ ...serverOptions(connection, timeouts), ...once, ...alone }));
   }
-  const profile = clusterOptions(connection, timeouts);
-  const cluster = new Cluster([...connection.nodes], {
-    ...profile,
-    lazyConnect: true,
-    clusterRetryStrategy: () => null,
-    redisOptions: { ...profile.redisOptions, ...once },
-  });
-  return cluster.on('+node', reportingRefusedGreeting);
+  const profile = { ...clusterOptions(connection, timeouts), lazyConnect: true, clusterRetryStrategy: never };
+  const redisOptions = { ...profile.redisOptions, ...once };
+  return new Cluster([...connection.nodes], { ...profile, redisOptions }).on('+node', reportingRefusedGreeting);
 }
 
 /** The answer to a command; an error only by its code (`NOPERM`, `MOVED`, …) and what it is about. */
