@@ -4,7 +4,7 @@ import { storeRefusal } from './store-refusals.js';
 const RUNBOOK = new URL('../../../docs/runbooks/store-down.md', import.meta.url);
 
 describe('a refusal of the store', () => {
-  it.each(['READONLY', 'OOM', 'MISCONF', 'NOAUTH', 'WRONGPASS', 'NOPERM', 'LOADING', 'MASTERDOWN'])(
+  it.each(['READONLY', 'OOM', 'MISCONF', 'NOAUTH', 'WRONGPASS', 'NOPERM', 'DENIED', 'LOADING', 'MASTERDOWN'])(
     'is told with what it means and what to do about it, and has a line in the runbook: %s',
     (code) => {
       const { is, remedy } = storeRefusal(code)!;

@@ -37,6 +37,13 @@ const refusals: ReadonlyMap<string, StoreRefusal> = new Map([
       remedy: 'Run session-broker doctor, which names the right, and have it granted',
     },
   ],
+  [
+    'DENIED',
+    {
+      is: 'is in protected mode, which takes nobody from another machine',
+      remedy: 'Give Redis a user or a password, and the broker the same',
+    },
+  ],
   ['LOADING', { is: 'is loading its data', remedy: 'Wait: it works again once all is loaded' }],
   [
     'MASTERDOWN',

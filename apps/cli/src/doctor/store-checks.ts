@@ -2,8 +2,8 @@ import type { Clock } from '#libs/clock';
 import type { StoreConfiguration } from '#libs/configuration';
 import { storeRefusal } from '#libs/errors';
 import { SKEW_TOLERANCE_MS } from '#libs/session';
-import { type MissingRight, NO_DATABASE, redisConnection, RedisInspection, remedyOfRefusal } from '#libs/store';
-import { type ServerFacts, StoreInspectionFailure, type StoreShape } from '#libs/store';
+import { grantingLine, NO_DATABASE, redisConnection, RedisInspection, remedyOfRefusal } from '#libs/store';
+import { type MissingRight, type RedisConnection, type ServerFacts, StoreInspectionFailure } from '#libs/store';
 import { lifeOf } from './certificates-check.js';
 import { type Check, fact, fault, type Finding, looked, some, type Verdict, warning } from './check.js';
 
@@ -25,14 +25,13 @@ export class StoreVisit {
     return this.#store.keyPrefix;
   }
 
-  get grantingLine(): string {
-    return grantingLine(this.#store);
+  get connection(): RedisConnection {
+    return redisConnection(this.#store);
   }
 
   /** @throws StoreInspectionFailure */
   inspection(): Promise<RedisInspection> {
-    const { keyPrefix } = this.#store;
-    const connection = redisConnection(this.#store);
+    const { keyPrefix, connection } = this;
     this.#inspection ??= RedisInspection.open({ connection, keyPrefix, clock: this.#clock });
     return this.#inspection;
   }
@@ -49,20 +48,6 @@ export class StoreVisit {
   }
 }
 
-/** What the broker needs from Redis, as docs/redis.md grants it. */
-const RIGHTS =
-  '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +hstrlen +hmget +hset +hdel ' +
-  '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire';
-const CLUSTER_RIGHTS = '+cluster|slots +asking +readonly';
-
-/** A line for redis-cli. It revokes nothing, and neither sets nor shows a password. */
-function grantingLine(store: Redis): string {
-  const { credentials, kind } = redisConnection(store);
-  const { keyPrefix } = store;
-  const rights = kind === 'cluster' ? `${RIGHTS} ${CLUSTER_RIGHTS}` : RIGHTS;
-  return `ACL SETUSER ${credentials?.username ?? 'default'} ~${keyPrefix}:* &${keyPrefix}:* ${rights}`;
-}
-
 /** The checks of a store on Redis. @param merchants whose records are in it */
 export function storeChecks(visit: StoreVisit, merchants: readonly string[], clock: Clock): readonly Check[] {
   const common = { needs: ['store.connection'], limitMs: 15_000 };
@@ -75,12 +60,11 @@ export function storeChecks(visit: StoreVisit, merchants: readonly string[], clo
   ];
 }
 
-/** Whether the store lets the broker in, and whether the servers behind it are complete. */
+/** Whether the store lets the broker in. */
 async function connectionLook(visit: StoreVisit): Promise<Verdict> {
   try {
-    const { shape } = await visit.inspection();
     const names = (await visit.servers()).map(({ address }) => address);
-    return looked([fact(`${shape.kind}: ${some(names)}`), ...shapeFindings(shape)]);
+    return looked([fact(`${visit.connection.kind}: ${some(names)}`)]);
   } catch (error) {
     if (!(error instanceof StoreInspectionFailure)) throw error;
     return looked([noConnection(error, visit)]);
@@ -88,63 +72,29 @@ async function connectionLook(visit: StoreVisit): Promise<Verdict> {
 }
 
 /** Nothing was refused: the configuration points to the wrong port, or asks for something that it does not speak. */
-const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'what answers is not Redis']);
+const OF_THE_ADDRESS: ReadonlySet<string> = new Set([
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'what answers is not Redis',
+  NO_DATABASE,
+]);
 
-function noConnection(
-  { kind, mark, detail = '' }: StoreInspectionFailure,
-  { grantingLine: line }: StoreVisit,
-): Finding {
-  if (OF_THE_ADDRESS.has(mark) || NO_DATABASE.test(mark))
+function noConnection({ code, mark, detail = '' }: StoreInspectionFailure, visit: StoreVisit): Finding {
+  if (OF_THE_ADDRESS.has(mark))
     return fault('invalidInput', detail, 'see scheme, host, port and database in store.url');
-  if (mark === 'NOPERM') return fault('refused', detail, `run on the server: ${line}`);
+  if (mark === 'NOPERM') return fault('refused', detail, grantOf(visit));
   const known = remedyOfRefusal(mark) ?? storeRefusal(mark)?.remedy;
-  return kind === 'refused'
+  return code === 'store_refused'
     ? fault('refused', detail, known ?? 'compare user, password and TLS settings of the store; see docs/redis.md')
     : fault(
         'tryLater',
         detail,
         known ??
-          'see whether Redis runs, and whether this machine may reach it; if its port speaks TLS, the URL begins with rediss://',
+          'see whether Redis runs, and whether this machine may reach it; the URL begins with rediss:// if its port speaks TLS, and only then',
       );
 }
 
-function shapeFindings(shape: StoreShape): readonly Finding[] {
-  switch (shape.kind) {
-    case 'single':
-      return [];
-    case 'sentinel':
-      return sentinelFindings(shape.sentinels);
-    case 'cluster':
-      return clusterFindings(shape);
-  }
-}
-
-function sentinelFindings(sentinels: Extract<StoreShape, { kind: 'sentinel' }>['sentinels']): readonly Finding[] {
-  const primaries = new Set(sentinels.flatMap(({ primary }) => (primary ? [`${primary.host}:${primary.port}`] : [])));
-  const findings: Finding[] = [];
-  for (const { sentinel, failure, primary, quorum } of sentinels) {
-    if (failure !== undefined) findings.push(warning(failure.detail ?? sentinel, 'see whether this sentinel runs'));
-    else if (primary === undefined)
-      findings.push(warning(`${sentinel} watches no primary of this name`, 'compare store.name with the sentinel'));
-    if (quorum === false) {
-      const problem = `${sentinel} sees too few sentinels to replace the primary`;
-      findings.push(warning(problem, 'run three, on machines of their own'));
-    }
-  }
-  const torn = fault('invalidInput', 'the sentinels name different primaries', 'see that all watch the same one');
-  return primaries.size > 1 ? [...findings, torn] : findings;
-}
-
-function clusterFindings({ told, unservedSlots, withoutReplica }: Extract<StoreShape, { kind: 'cluster' }>): Finding[] {
-  if (!told)
-    return [fault('refused', 'the cluster does not tell its nodes', 'see docs/redis.md for the rights it needs')];
-  const unserved = `no node serves ${unservedSlots} of the slots`;
-  const alone = `${withoutReplica} primaries have no replica`;
-  return [
-    ...(unservedSlots > 0 ? [fault('tryLater', unserved, 'fix the cluster: their merchants have no store')] : []),
-    ...(withoutReplica > 0 ? [warning(alone, 'give each one, or live with an outage when it is lost')] : []),
-  ];
-}
+const grantOf = ({ connection, keyPrefix }: StoreVisit): string =>
+  `run on the server: ${grantingLine(connection, keyPrefix)}`;
 
 /** Version, role, eviction policy and certificate of every server that accepts commands. */
 async function serverLook(visit: StoreVisit, clock: Clock): Promise<Verdict> {
@@ -203,9 +153,7 @@ async function rightsLook(visit: StoreVisit, merchants: readonly string[]): Prom
   const { asked, missing, unwritable } = await (await visit.inspection()).rights(merchants);
   const findings = [
     fact(`${asked} rights asked for`),
-    ...missingLines(missing, visit.keyPrefix).map((line) =>
-      fault('refused', line, `run on the server: ${visit.grantingLine}`),
-    ),
+    ...missingLines(missing, visit.keyPrefix).map((line) => fault('refused', line, grantOf(visit))),
     ...unwritable.map(({ server, code }) => {
       const remedy = storeRefusal(code)?.remedy ?? 'see docs/redis.md: for the broker, such a store refuses';
       return fault('tryLater', `${server} takes no writes (${code})`, remedy);
@@ -214,7 +162,7 @@ async function rightsLook(visit: StoreVisit, merchants: readonly string[]): Prom
   return looked(findings, { missing });
 }
 
-/** One line per server and kind, because one command grants them together; the facts list the rights key by key. */
+/** One line per server and kind, because one command grants them together. */
 function missingLines(missing: readonly MissingRight[], keyPrefix: string): readonly string[] {
   const where = { command: '', key: ` on keys ${keyPrefix}:*`, channel: ` on channels ${keyPrefix}:*` };
   const kinds = Map.groupBy(missing, ({ server, lacks }) => `${server} ${lacks}`);

@@ -22,7 +22,7 @@ class StoreClock extends FakeClock {
 
 describeSessionStoreContract('MemorySessionStore', async (): Promise<StoreUnderTest> => {
   const clock = new StoreClock();
-  const store = new MemorySessionStore({ clock, onListenerError: () => undefined });
+  const store = new MemorySessionStore({ clock });
   return {
     replicas: [store, store],
     tick: () => clock.advance(5),
@@ -110,18 +110,6 @@ describe('MemorySessionStore', () => {
     await store.close();
     await published;
     expect(heard).toEqual([]);
-  });
-
-  it('reports what a listener throws to its handler', async () => {
-    const thrown: unknown[] = [];
-    const store = new MemorySessionStore({ clock: new FakeClock(), onListenerError: (error) => thrown.push(error) });
-    const fault = new Error('on purpose');
-    store.onAnnouncement(() => {
-      throw fault;
-    });
-    const leased = await granted(store);
-    await store.publish(publicationOf(leased), leased);
-    expect(thrown).toEqual([fault]);
   });
 });
 

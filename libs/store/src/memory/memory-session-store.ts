@@ -15,9 +15,9 @@ import type {
   StoredStates,
   WantedState,
 } from '#libs/session';
-import { Announcer, type ListenerErrorHandler } from '../announcer.js';
-import { assertPublishable } from '../publication.js';
+import { Announcer } from '../announcer.js';
 import {
+  assertPublishable,
   claimIn,
   dueIn,
   type MerchantRecord,
@@ -30,25 +30,18 @@ import {
   type StoreTime,
 } from './merchant-record.js';
 
-interface MemorySessionStoreOptions {
-  readonly clock: Clock;
-  /** By default, what a listener throws surfaces as an uncaught exception. */
-  readonly onListenerError?: ListenerErrorHandler;
-}
-
 /**
  * The store of a broker that runs alone: it lives and dies with the process. One instance may serve several replicas in
  * one process. Each operation runs to its end without yielding, which makes it atomic.
  */
 export class MemorySessionStore implements SessionStore {
   readonly #clock: Clock;
-  readonly #announcer: Announcer;
+  readonly #announcer = new Announcer();
   readonly #records = new Map<string, MerchantRecord>();
   #closed = false;
 
-  constructor(options: MemorySessionStoreOptions) {
-    this.#clock = options.clock;
-    this.#announcer = new Announcer(options.onListenerError);
+  constructor({ clock }: { readonly clock: Clock }) {
+    this.#clock = clock;
   }
 
   read(wanted: readonly WantedState[]): Promise<StoredStates> {

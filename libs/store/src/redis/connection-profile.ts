@@ -1,48 +1,35 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 import { TLS_TERMS } from '#libs/tls';
-import type { RedisConnection, RedisCredentials, RedisTls, SentinelRedis } from './redis-connection.js';
+import type { RedisAccess, RedisConnection } from './redis-connection.js';
 
-/** How long anything may take. Defaults suit a store in the same region. Milliseconds. */
+/** How long anything may take. Milliseconds; the defaults suit a store in the same region. */
 export interface RedisTimeouts {
   /** One command, from the call to its reply. */
   readonly commandMs: number;
   readonly connectMs: number;
   /** Silence on a connection with a reply outstanding: it is half-open, and given up. */
   readonly silenceMs: number;
-  /**
-   * The longest pause between two attempts to connect: the after-effects of any fault have to be over within a second.
-   */
-  readonly maxReconnectMs: number;
 }
 
-export const DEFAULT_REDIS_TIMEOUTS: RedisTimeouts = {
-  commandMs: 500,
-  connectMs: 1_500,
-  silenceMs: 2_000,
-  maxReconnectMs: 500,
-};
+export const DEFAULT_REDIS_TIMEOUTS: RedisTimeouts = { commandMs: 500, connectMs: 1_500, silenceMs: 2_000 };
 
-/** Replies have the same shape on both protocol versions. */
-interface LegacyReplies {
-  readonly replyMapping: 'legacy';
-}
-export type ServerOptions = RedisOptions & LegacyReplies;
+/** `legacy`: replies have the same shape on both protocol versions. */
+type ServerOptions = RedisOptions & { readonly replyMapping: 'legacy' };
 type NodesOptions = ClusterOptions & { readonly redisOptions: ServerOptions };
 
 const KEEP_ALIVE_MS = 5_000;
 const FIRST_RECONNECT_MS = 50;
-/**
- * Replies of a server that cannot do what we need but may hand over to one that can: a new connection finds that one.
- */
+/** The after-effects of any fault have to be over within a second. */
+const MAX_RECONNECT_MS = 500;
+/** Replies of a server that cannot do what we need: a new connection may find one that can. */
 const WRONG_SERVER = /^(READONLY|LOADING|MASTERDOWN)\b/;
 
 /** Whether a reply, or its code, is one after which the connection is re-established. */
 export const comesFromWrongServer = (reply: string): boolean => WRONG_SERVER.test(reply);
 
-/** Full jitter under an exponential bound, so that the replicas do not all come back at once. */
-export function reconnectDelayMs(attempt: number, maxMs: number, random: () => number): number {
-  const boundMs = Math.min(maxMs, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20));
-  return Math.ceil(random() * boundMs);
+/** Until the next attempt to connect. Full jitter under an exponential bound: replicas do not all come back at once. */
+export function reconnectDelayMs(attempt: number, random: () => number = Math.random): number {
+  return Math.ceil(random() * Math.min(MAX_RECONNECT_MS, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20)));
 }
 
 /**
@@ -76,10 +63,9 @@ export function serverOptions(
   connection: Exclude<RedisConnection, { kind: 'cluster' }>,
   timeouts: RedisTimeouts,
 ): ServerOptions {
-  const retryStrategy = (attempt: number): number => reconnectDelayMs(attempt, timeouts.maxReconnectMs, Math.random);
+  const retryStrategy = (attempt: number): number => reconnectDelayMs(attempt);
   const common = { ...sharedOptions(timeouts), ...accessOptions(connection), db: connection.database, retryStrategy };
   if (connection.kind === 'single') return { ...common, ...connection.address, enableReadyCheck: false };
-  const { sentinelCredentials = {}, sentinelTls } = connection;
   return {
     ...common,
     sentinels: connection.sentinels.map((address) => ({ ...address })),
@@ -91,21 +77,6 @@ export function serverOptions(
     sentinelCommandTimeout: timeouts.commandMs,
     sentinelRetryStrategy: retryStrategy,
     sentinelReconnectStrategy: retryStrategy,
-    ...(sentinelCredentials.username === undefined ? {} : { sentinelUsername: sentinelCredentials.username }),
-    ...(sentinelCredentials.password === undefined ? {} : { sentinelPassword: sentinelCredentials.password }),
-    ...(sentinelTls === undefined ? {} : { sentinelTLS: tlsOptions(sentinelTls) }),
-  };
-}
-
-/** For a connection to one of the sentinels itself. */
-export function sentinelOptions(
-  { sentinelCredentials, sentinelTls }: SentinelRedis,
-  timeouts: RedisTimeouts,
-): ServerOptions {
-  return {
-    ...sharedOptions(timeouts),
-    ...sentinelCredentials,
-    ...(sentinelTls === undefined ? {} : { tls: tlsOptions(sentinelTls) }),
   };
 }
 
@@ -124,7 +95,7 @@ export function clusterOptions(
     enableOfflineQueue: false,
     // The library's check asks a node that may be half connected, and then starts all over; our probe asks every shard.
     enableReadyCheck: false,
-    clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt, timeouts.maxReconnectMs, Math.random),
+    clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt),
     // A command that was in flight when its node went away may have been executed: never sent again.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
@@ -136,13 +107,7 @@ export function clusterOptions(
   };
 }
 
-type AccessOptions = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
-
-function accessOptions({ credentials, tls }: { credentials?: RedisCredentials; tls?: RedisTls }): AccessOptions {
-  return { ...credentials, ...(tls === undefined ? {} : { tls: tlsOptions(tls) }) };
-}
-
-function tlsOptions(tls: RedisTls): NonNullable<RedisOptions['tls']> {
+function accessOptions({ credentials, tls }: RedisAccess): Pick<RedisOptions, 'username' | 'password' | 'tls'> {
   // Set explicitly: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
-  return { ...tls, rejectUnauthorized: true, ...TLS_TERMS };
+  return { ...credentials, ...(tls && { tls: { ...tls, rejectUnauthorized: true, ...TLS_TERMS } }) };
 }

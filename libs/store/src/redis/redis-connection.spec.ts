@@ -65,12 +65,12 @@ const address = { host: 'store', port: 6379 };
 
 describe('reconnectDelayMs', () => {
   it('doubles its bound up to the longest delay', () => {
-    const bounds = [1, 2, 3, 4, 5, 6, 1_000, Infinity].map((attempt) => reconnectDelayMs(attempt, 1_000, () => 1));
-    expect(bounds).toEqual([100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
+    const bounds = [1, 2, 3, 4, 5, 1_000, Infinity].map((attempt) => reconnectDelayMs(attempt, () => 1));
+    expect(bounds).toEqual([100, 200, 400, 500, 500, 500, 500]);
   });
 
   it('draws anything below the bound, so that replicas spread', () => {
-    expect([0, 0.25, 0.999].map((drawn) => reconnectDelayMs(9, 1_000, () => drawn))).toEqual([0, 250, 999]);
+    expect([0, 0.25, 0.999].map((drawn) => reconnectDelayMs(9, () => drawn))).toEqual([0, 125, 500]);
   });
 });
 
@@ -115,31 +115,15 @@ describe('the connection profile', () => {
     const tls = { ca: 'authority', servername: 'store.example' };
     const expected = { ...tls, rejectUnauthorized: true, ...TLS_TERMS };
     const sentinel = serverOptions(
-      { kind: 'sentinel', sentinels: [address], name: 'primary', database: 0, tls, sentinelTls: tls },
+      { kind: 'sentinel', sentinels: [address], name: 'primary', database: 0, tls },
       DEFAULT_REDIS_TIMEOUTS,
     );
-    expect(sentinel).toMatchObject({ tls: expected, sentinelTLS: expected, enableTLSForSentinelMode: true });
+    expect(sentinel).toMatchObject({ tls: expected, enableTLSForSentinelMode: true });
     expect(
       clusterOptions({ kind: 'cluster', nodes: [address], tls }, DEFAULT_REDIS_TIMEOUTS).redisOptions,
     ).toMatchObject({
       tls: expected,
     });
     expect(single).not.toHaveProperty('tls');
-  });
-
-  it('hands credentials to the data and to the sentinels apart', () => {
-    const options = serverOptions(
-      {
-        kind: 'sentinel',
-        sentinels: [address],
-        name: 'primary',
-        database: 0,
-        credentials: { username: 'app', password: 'one' },
-        sentinelCredentials: { password: 'two' },
-      },
-      DEFAULT_REDIS_TIMEOUTS,
-    );
-    expect(options).toMatchObject({ username: 'app', password: 'one', sentinelPassword: 'two', role: 'master' });
-    expect(options).not.toHaveProperty('sentinelUsername');
   });
 });

@@ -1,13 +1,13 @@
 import { BrokerError } from '#libs/errors';
 
 /**
- * Trust and identity for TLS. Verification cannot be switched off: anybody who can pose as the store can plant the key
- * of a payment.
+ * Trust and identity for TLS, in PEM. Verification cannot be switched off: anybody who can pose as the store can plant
+ * the key of a payment.
  */
 export interface RedisTls {
-  /** PEM; default: the authorities that Node trusts. */
+  /** Default: the authorities that Node trusts. */
   readonly ca?: string;
-  /** PEM of our own certificate and key, if the server asks for one. */
+  /** Our own certificate and key, if the server asks for one. */
   readonly cert?: string;
   readonly key?: string;
   /** The name to verify if it is not the host's. */
@@ -25,7 +25,7 @@ export interface RedisCredentials {
   readonly password?: string;
 }
 
-interface RedisAccess {
+export interface RedisAccess {
   readonly credentials?: RedisCredentials;
   /** Present: every connection to the data is encrypted. */
   readonly tls?: RedisTls;
@@ -37,14 +37,12 @@ interface SingleRedis extends RedisAccess {
   readonly database: number;
 }
 
-export interface SentinelRedis extends RedisAccess {
+interface SentinelRedis extends RedisAccess {
   readonly kind: 'sentinel';
   readonly sentinels: readonly RedisAddress[];
   /** The name under which the sentinels watch the primary. */
   readonly name: string;
   readonly database: number;
-  readonly sentinelCredentials?: RedisCredentials;
-  readonly sentinelTls?: RedisTls;
 }
 
 interface ClusterRedis extends RedisAccess {
@@ -78,8 +76,7 @@ export function addressOf(connection: RedisConnection): string {
  */
 export function parseRedisUrl(text: string): SingleRedis {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const database = databaseOf(url);
-  if (url === undefined || database === undefined || !hasRedisShape(url)) {
+  if (url === undefined || !hasRedisShape(url)) {
     throw new BrokerError('configuration_invalid', {
       detail: 'the store URL must look like redis://user:password@host:6379/0, or rediss:// for TLS',
     });
@@ -87,28 +84,19 @@ export function parseRedisUrl(text: string): SingleRedis {
   return {
     kind: 'single',
     address: { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || DEFAULT_PORT) },
-    database,
+    database: Number(url.pathname.slice(1)),
     ...credentialsOf(url),
     ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
   };
 }
 
-const hasRedisShape = ({ protocol, hostname, search, hash }: URL): boolean =>
-  (protocol === 'redis:' || protocol === 'rediss:') && hostname !== '' && search === '' && hash === '';
+const hasRedisShape = ({ protocol, hostname, pathname, search, hash }: URL): boolean =>
+  /^rediss?:$/.test(protocol) && hostname !== '' && /^\/?\d{0,4}$/.test(pathname) && search + hash === '';
 
-function databaseOf(url: URL | undefined): number | undefined {
-  const match = /^(?:\/(\d{0,4}))?$/.exec(url?.pathname ?? 'no path');
-  return match === null ? undefined : Number(match[1] ?? 0);
-}
-
-function credentialsOf(url: URL): { credentials?: RedisCredentials } {
-  if (url.username === '' && url.password === '') return {};
-  return {
-    credentials: {
-      ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
-      ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
-    },
-  };
+function credentialsOf(url: URL): Pick<RedisAccess, 'credentials'> {
+  const [username = '', password = ''] = [url.username, url.password].map((part) => decodeURIComponent(part));
+  if (username + password === '') return {};
+  return { credentials: { ...(username === '' ? {} : { username }), ...(password === '' ? {} : { password }) } };
 }
 
 /** Where Redis is and how to access it, as given in a configuration. */

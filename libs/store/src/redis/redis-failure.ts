@@ -16,29 +16,31 @@ export const WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
   'no node of the cluster can be reached',
 ]);
 
-const libraryMessages: Readonly<Record<string, string>> = {
-  'Command timed out': 'no answer in time',
-  'Connection is closed.': 'the connection was closed',
-  "Stream isn't writeable and enableOfflineQueue options is false": 'not connected',
-  "Cluster isn't ready and enableOfflineQueue options is false": 'not connected',
-  'Failed to refresh slots cache.': 'no node of the cluster can be reached',
-  'None of startup nodes is available': 'no node of the cluster can be reached',
-};
+/** The reason if something answers that does not speak the protocol. */
+export const NOT_REDIS = 'what answers is not Redis';
+
+/** What the library says when there was no reply. */
+const libraryMessages: readonly (readonly [RegExp, string])[] = [
+  [/^Command timed out$/, 'no answer in time'],
+  [/^Connection is closed\.$/, 'the connection was closed'],
+  [/^(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue/, 'not connected'],
+  [/^(Failed to refresh slots cache|None of startup nodes is available)/, 'no node of the cluster can be reached'],
+  [/^Reached the max retries per request/, 'the connection was lost'],
+  [/^Socket timeout\./, 'the connection went silent'],
+  [/^Unknown RESP type/, NOT_REDIS],
+  [/^All sentinels are unreachable/, 'no sentinel names a primary'],
+];
+
+/** From a server that has fewer databases or, as a node of a cluster, only database 0. */
+export const NO_DATABASE = 'no database of that number';
 
 /** Replies whose first word says less than is known. */
 const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR max number of clients/, 'MAXCLIENTS'],
   [/^-?ERR The user executing the script can't/, 'NOPERM'],
+  [/^-?ERR (DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode)/, NO_DATABASE],
   [/^-?ERR (AUTH|Client sent AUTH|invalid password)/, 'WRONGPASS'],
 ];
-
-/** From a server without such a database: it has fewer or, as a node of a cluster, only database 0. */
-const DATABASE_REFUSED = /^-?ERR (DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode)/;
-/** The reason in that case. */
-export const NO_DATABASE = /^no database (?:\d+|of that number)$/;
-
-/** The reason if something answers that does not speak the protocol. */
-export const NOT_REDIS = 'what answers is not Redis';
 
 /** A certificate that does not verify: there was an answer, and a person has to fix it. */
 const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_|INVALID_|PATH_LENGTH_)/;
@@ -54,46 +56,33 @@ export function judgeRedisError(error: unknown): RedisVerdict {
   const ofNode = 'lastNodeError' in error ? judgeRedisError(error.lastNodeError) : undefined;
   if (ofNode?.kind === 'refused') return ofNode;
   const reason = silenceReason(error);
-  return { kind: isUntrusted(reason) || isRefusedHandshake(reason) ? 'refused' : 'silent', reason };
+  return { kind: isUntrusted(reason) || remedyOfRefusal(reason) !== undefined ? 'refused' : 'silent', reason };
 }
 
-/** Whether the reason is that a certificate, or TLS as a whole, is wrong. */
+/** Whether the reason is that the certificate of the server, or TLS as a whole, is wrong. */
 export const isUntrusted = (reason: string): boolean => UNTRUSTED.test(reason);
 
 /** The reason alone, one line free of secrets. */
 export const describeRedisError = (error: unknown): string => judgeRedisError(error).reason;
 
 /** The first word of an error reply is its code: `READONLY`, `OOM`, `NOAUTH`, `WRONGPASS`, `NOPERM`, `MISCONF`, ... */
-function replyReason(error: Error): string | undefined {
-  const { name, message } = error;
+function replyReason({ name, message }: Error): string | undefined {
   if (name !== 'ReplyError') return undefined;
-  if (DATABASE_REFUSED.test(message)) return `no database ${chosenDatabase(error)}`;
   const known = replyReasons.find(([pattern]) => pattern.test(message));
   return known?.[1] ?? /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(message)?.[1] ?? 'ERR';
 }
 
-/** The library attaches the command to its error: only the number is read from it. */
-function chosenDatabase(error: Error): string {
-  const { args } = ('command' in error ? error.command : {}) as { readonly args?: readonly unknown[] };
-  const number = Number(args?.[0] ?? NaN);
-  return Number.isInteger(number) ? String(number) : 'of that number';
-}
-
+/** In words of ours, or a code: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, … */
 function silenceReason(error: Error): string {
-  const known = libraryMessages[error.message];
-  if (known !== undefined) return known;
-  if (error.name === 'MaxRetriesPerRequestError') return 'the connection was lost';
-  if (error.message.startsWith('Socket timeout.')) return 'the connection went silent';
-  if (error.message.startsWith('Unknown RESP type')) return NOT_REDIS;
-  if (error.message.startsWith('All sentinels are unreachable')) return 'no sentinel can be reached';
-  const code = systemCode(error);
-  return code === undefined ? error.name : (refusedHandshake(code) ?? code);
-}
-
-/** `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`, `ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE`, ... */
-function systemCode(error: Error): string | undefined {
+  const fits =
+    (text: string) =>
+    ([pattern]: readonly [RegExp, ...unknown[]]) =>
+      pattern.test(text);
+  const known = libraryMessages.find(fits(error.message));
+  if (known !== undefined) return known[1];
   const code: unknown = 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_/]{2,60}$/.test(code) ? code : undefined;
+  if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_/]{2,60}$/.test(code)) return error.name;
+  return alerts.find(fits(code))?.[1] ?? code;
 }
 
 /** The error that every operation of the store throws if Redis fails it. It deliberately has no cause. */
@@ -104,72 +93,32 @@ export function storeFailure(operation: string, { kind, reason }: RedisVerdict):
 
 // ---- TLS
 
-/**
- * OpenSSL's codes for alerts sent by the other side. None of them is about that side's certificate: either ours is
- * missing or not accepted, or the two sides do not agree on TLS itself.
- */
-const ALERT = /^ERR_SSL_(?:TLSV1|TLSV13|SSLV3|SSL\/TLS)_ALERT_([A-Z_]{1,40})$/;
-
-const NOT_TAKEN = 'Redis does not take the certificate of the broker';
-const COMPARE = 'compare store.tls.certFile with the authority that Redis trusts (its tls-ca-cert-file)';
-
-interface Refusal {
-  readonly reason: string;
-  readonly remedy: string;
-}
-
-const handshakeRefused: Refusal = {
-  reason: 'Redis refuses the TLS handshake',
-  // With TLS 1.2 the alert is the same for a missing certificate and for ciphers that the other side does not have.
-  remedy:
+/** OpenSSL's codes for alerts sent by the other side, what is said instead of them and what to do; the first that fits. */
+const alerts: readonly (readonly [code: RegExp, reason: string, remedy: string])[] = [
+  [
+    /_ALERT_CERTIFICATE_REQUIRED$/,
+    'Redis asks for a certificate of the broker',
+    'give store.tls.certFile and store.tls.keyFile',
+  ],
+  [
+    /_ALERT_(?:UNKNOWN_CA|\w*CERTIFICATE\w*|ACCESS_DENIED|DECRYPT_ERROR)$/,
+    'Redis does not take the certificate of the broker',
+    'see whether store.tls.certFile has expired, and compare it with the authority that Redis trusts (its tls-ca-cert-file)',
+  ],
+  [
+    /^ERR_SSL_.*_ALERT_/,
+    'Redis refuses the TLS handshake',
+    // With TLS 1.2 the alert is the same for a missing certificate and for ciphers that the other side does not have.
     'without store.tls.certFile and store.tls.keyFile it most likely asks for a certificate of the broker; with them, compare versions and ciphers of TLS',
-};
-
-const refusals: Readonly<Record<string, Refusal>> = {
-  CERTIFICATE_REQUIRED: {
-    reason: 'Redis asks for a certificate of the broker',
-    remedy: 'give store.tls.certFile and store.tls.keyFile',
-  },
-  UNKNOWN_CA: { reason: `${NOT_TAKEN}: it does not know its authority`, remedy: COMPARE },
-  CERTIFICATE_EXPIRED: { reason: `${NOT_TAKEN}: it has expired`, remedy: 'renew store.tls.certFile' },
-  CERTIFICATE_REVOKED: { reason: `${NOT_TAKEN}: it has been revoked`, remedy: 'replace store.tls.certFile' },
-  ...Object.fromEntries(
-    ['BAD_CERTIFICATE', 'CERTIFICATE_UNKNOWN', 'UNSUPPORTED_CERTIFICATE', 'ACCESS_DENIED', 'DECRYPT_ERROR'].map(
-      (alert) => [alert, { reason: NOT_TAKEN, remedy: COMPARE }],
-    ),
-  ),
-  PROTOCOL_VERSION: {
-    reason: 'Redis speaks neither TLS 1.2 nor TLS 1.3',
-    remedy: 'allow one of them on the server (its tls-protocols)',
-  },
-};
-
-/**
- * Why a server ended the handshake, from the code of an error: one of a few constant texts; undefined if it sent no
- * alert.
- */
-export function refusedHandshake(code: string): string | undefined {
-  const alert = ALERT.exec(code)?.[1];
-  return alert === undefined ? undefined : (refusals[alert] ?? handshakeRefused).reason;
-}
-
-const remedies: ReadonlyMap<string, string> = new Map(
-  [handshakeRefused, ...Object.values(refusals)].map(({ reason, remedy }) => [reason, remedy]),
-);
-
-export const isRefusedHandshake = (reason: string): boolean => remedies.has(reason);
-
-/** How to fix a handshake that was refused for that reason; undefined for every other reason of the store. */
-export const remedyOfHandshake = (reason: string): string | undefined => remedies.get(reason);
+  ],
+];
 
 /** OpenSSL's codes for a certificate from an untrusted issuer. */
 const OF_A_STRANGER = /^(?:SELF_SIGNED_|DEPTH_ZERO_SELF_SIGNED_|UNABLE_TO_|CERT_SIGNATURE_FAILURE$)/;
 const TRUST = 'store.tls.caFile has to name the authority that issued it; see docs/redis.md';
 
-/**
- * How to fix a connection that one side refuses because of its certificate; undefined for every other reason of the
- * store.
- */
+/** How to fix a connection that one side refuses because of its certificate; undefined for every other reason. */
 export function remedyOfRefusal(reason: string): string | undefined {
-  return remedyOfHandshake(reason) ?? (OF_A_STRANGER.test(reason) ? TRUST : undefined);
+  const alert = alerts.find(([, said]) => said === reason);
+  return alert?.[2] ?? (OF_A_STRANGER.test(reason) ? TRUST : undefined);
 }

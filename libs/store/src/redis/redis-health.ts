@@ -4,10 +4,7 @@ import { type RedisVerdict, WITHOUT_CONNECTION } from './redis-failure.js';
 /** A store answers, refuses (a missing right, no memory, only reads) or is silent. */
 export type StoreHealthState = 'answers' | 'refuses' | 'silent';
 
-/**
- * Called once per change, once for the first verdict, and again when the reason for a store's silence becomes known or
- * a different reason has lasted; `detail` is one line with the reason, free of secrets.
- */
+/** Called for the first verdict, each change, and another reason; `detail` is that in one line, free of secrets. */
 export type StateChangeHandler = (state: StoreHealthState, detail: string) => void;
 
 interface RedisHealthOptions {
@@ -21,19 +18,17 @@ interface RedisHealthOptions {
 
 /** While the store answers, a silent connection is noticed this soon even if there are no requests. */
 const PROBE_WHEN_ANSWERING_MS = 2_000;
-/**
- * Otherwise the store is probed this often, which bounds how long an outage seems to last. Probes that are brought
- * forward keep this interval, too.
- */
+/** Otherwise it is probed this often, also if something fails: it bounds how long an outage seems to last. */
 const PROBE_SOON_MS = 250;
-/** A different reason is reported once it has lasted this long: alternating reasons would be reported endlessly. */
-const REASON_LASTS_MS = 2_500;
+/** A different reason is reported this long after the one before at the earliest: reasons may take turns. */
+const REASON_STANDS_MS = 5_000;
 
+/** As it was reported. */
 interface Verdict {
   readonly state: StoreHealthState;
   readonly sinceMs: number;
-  /** As it was reported. */
   readonly detail: string;
+  readonly toldAtMs: number;
 }
 
 /**
@@ -43,66 +38,43 @@ interface Verdict {
  */
 export class RedisHealth {
   readonly #options: RedisHealthOptions;
-  readonly #firstVerdict: Promise<void>;
-  #decided: () => void = () => undefined;
+  readonly #firstVerdict = Promise.withResolvers<void>();
   #current: Verdict | undefined;
-  /** A reason that differs from the one reported, and since when it has been seen. */
-  #otherReason: Pick<Verdict, 'detail' | 'sinceMs'> | undefined;
   readonly #alarm: Alarm;
   #lastProbeEndedAtMs = -Infinity;
   #probing = false;
-  #probeAgain = false;
   #closed = false;
 
   constructor(options: RedisHealthOptions) {
     this.#options = options;
     this.#alarm = new Alarm(options.clock, () => void this.#probe());
-    this.#firstVerdict = new Promise((resolve) => {
-      this.#decided = resolve;
-    });
-  }
-
-  get answers(): boolean {
-    return this.#current?.state === 'answers';
   }
 
   /** Resolves as soon as it is known whether the store answers. */
   settled(): Promise<void> {
-    return this.#firstVerdict;
-  }
-
-  /** Gives the connections `graceMs` to come up before silence counts as an answer. */
-  start(graceMs: number): void {
-    this.#probeIn(graceMs);
+    return this.#firstVerdict.promise;
   }
 
   /** Something failed: a probe finds out what it means. However much fails, probes keep their interval. */
   failed(): void {
-    if (this.#probing) return;
     const sinceLastMs = this.#options.clock.monotonicMs() - this.#lastProbeEndedAtMs;
-    this.#probeIn(Math.max(0, PROBE_SOON_MS - sinceLastMs));
+    this.probeIn(Math.max(0, PROBE_SOON_MS - sinceLastMs));
   }
 
-  /** There is a connection (again): finds out at once whether it is usable. */
-  probeNow(): void {
-    if (this.#probing) this.#probeAgain = true;
-    else this.#probeIn(0);
+  /** Unless one is under way, or comes sooner: finds out whether the connections, if there are any, are usable. */
+  probeIn(delayMs: number): void {
+    if (!this.#probing) this.#alarm.in(delayMs);
   }
 
   close(): void {
     this.#closed = true;
     this.#alarm.close();
-    this.#decided();
-  }
-
-  #probeIn(delayMs: number): void {
-    if (!this.#probing) this.#alarm.in(delayMs);
+    this.#firstVerdict.resolve();
   }
 
   async #probe(): Promise<void> {
     const { clock, probe, stalledAfterMs } = this.#options;
     this.#probing = true;
-    this.#probeAgain = false;
     const startedMs = clock.monotonicMs();
     const failure = await probe();
     this.#lastProbeEndedAtMs = clock.monotonicMs();
@@ -112,40 +84,30 @@ export class RedisHealth {
     if (failure === undefined) this.#decide('answers', 'the store answers');
     else if (failure.kind === 'refused') this.#decide('refuses', failure.reason);
     else if (!wasStalled) this.#decide('silent', failure.reason);
-    this.#probeIn(this.#probeAgain ? 0 : failure === undefined ? PROBE_WHEN_ANSWERING_MS : PROBE_SOON_MS);
+    this.probeIn(failure === undefined ? PROBE_WHEN_ANSWERING_MS : PROBE_SOON_MS);
   }
 
   #decide(state: StoreHealthState, detail: string): void {
-    if (this.#closed) return;
-    if (this.#current?.state === state) return this.#explain(this.#current, detail);
     const nowMs = this.#options.clock.monotonicMs();
-    const wasForMs = this.#current === undefined ? undefined : Math.round(nowMs - this.#current.sinceMs);
-    this.#current = { state, sinceMs: nowMs, detail };
-    this.#otherReason = undefined;
-    const isBack = state === 'answers' && wasForMs !== undefined;
-    this.#options.onStateChange(state, isBack ? `${detail} again, after ${wasForMs} ms` : detail);
-    this.#decided();
-  }
-
-  /**
-   * A connection that has just ended has no reason yet: the attempts to reconnect find it. A server that only hangs at
-   * first may be gone later.
-   */
-  #explain(current: Verdict, detail: string): void {
-    if (WITHOUT_CONNECTION.has(detail)) return;
-    if (detail === current.detail) {
-      this.#otherReason = undefined;
-      return;
+    const known = this.#current;
+    if (known?.state === state) {
+      if (!isNews(detail, known, nowMs)) return;
+      this.#current = { ...known, detail, toldAtMs: nowMs };
+      return this.#options.onStateChange(state, detail);
     }
-    if (!WITHOUT_CONNECTION.has(current.detail) && !this.#hasLasted(detail)) return;
-    this.#current = { ...current, detail };
-    this.#otherReason = undefined;
-    this.#options.onStateChange(current.state, detail);
+    this.#current = { state, sinceMs: nowMs, detail, toldAtMs: nowMs };
+    const isBack = state === 'answers' && known !== undefined;
+    const after = isBack ? ` again, after ${Math.round(nowMs - known.sinceMs)} ms` : '';
+    this.#options.onStateChange(state, `${detail}${after}`);
+    this.#firstVerdict.resolve();
   }
+}
 
-  #hasLasted(detail: string): boolean {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (this.#otherReason?.detail !== detail) this.#otherReason = { detail, sinceMs: nowMs };
-    return nowMs - this.#otherReason.sinceMs >= REASON_LASTS_MS;
-  }
+/**
+ * A connection that has just ended has no reason yet: the attempts to reconnect find it. A server that only hangs at
+ * first may be gone later.
+ */
+function isNews(detail: string, told: Verdict, nowMs: number): boolean {
+  if (detail === told.detail || WITHOUT_CONNECTION.has(detail)) return false;
+  return WITHOUT_CONNECTION.has(told.detail) || nowMs - told.toldAtMs >= REASON_STANDS_MS;
 }

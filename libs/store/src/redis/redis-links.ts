@@ -1,4 +1,4 @@
-import type { Clock, ScheduledTask } from '#libs/clock';
+import { Alarm, type Clock } from '#libs/clock';
 import { Cluster, Redis } from 'ioredis';
 import {
   clusterOptions,
@@ -34,13 +34,13 @@ interface ClusterListener {
  */
 export class RedisLinks {
   readonly commands: RedisClient;
-  readonly subscriber: RedisClient;
+  readonly #subscriber: RedisClient;
   readonly #options: RedisLinksOptions;
-  readonly #restarts = new Set<ScheduledTask>();
+  readonly #closers: (() => void)[] = [];
   /** Why there is no connection: commands only learn that there is none. */
   readonly #lastFailures = new Map<RedisClient, RedisVerdict>();
-  readonly #watched = new WeakSet<object>();
-  #closed = false;
+  /** The connection on which announcements arrive. */
+  #listeningOn: object | undefined;
 
   constructor(options: RedisLinksOptions) {
     this.#options = options;
@@ -50,13 +50,11 @@ export class RedisLinks {
       const profile = clusterOptions(connection, timeouts);
       this.commands = this.#followCluster(new Cluster(nodes, profile));
       // It subscribes on a connection of its own, so those to the other nodes can stay closed.
-      this.subscriber = new Cluster(nodes, {
-        ...profile,
-        redisOptions: { ...profile.redisOptions, lazyConnect: true },
-      });
+      const redisOptions = { ...profile.redisOptions, lazyConnect: true };
+      this.#subscriber = new Cluster(nodes, { ...profile, redisOptions });
     } else {
       this.commands = reportingRefusedGreeting(new Redis(serverOptions(connection, timeouts)));
-      this.subscriber = reportingRefusedGreeting(new Redis(serverOptions(connection, timeouts)));
+      this.#subscriber = reportingRefusedGreeting(new Redis(serverOptions(connection, timeouts)));
     }
     for (const client of this.#clients()) this.#follow(client);
   }
@@ -64,40 +62,46 @@ export class RedisLinks {
   /** What an operation's failure means: if there was no connection because it was refused, it is a refusal. */
   judge(error: unknown): RedisVerdict {
     const verdict = judgeRedisError(error);
-    if (verdict.kind === 'refused') this.#noteTurnedAway(verdict);
-    if (verdict.kind === 'refused' || !WITHOUT_CONNECTION.has(verdict.reason)) return verdict;
-    return this.#lastFailures.get(this.commands) ?? this.#lastFailures.get(this.subscriber) ?? verdict;
+    const { kind, reason } = verdict;
+    // After such a reply it is we who close the connection: until there is a new one, the reply is the reason. A cluster
+    // does not report when one of its nodes is connected again.
+    if (kind === 'refused' && this.commands instanceof Redis && comesFromWrongServer(reason))
+      this.#lastFailures.set(this.commands, verdict);
+    if (kind === 'refused' || !WITHOUT_CONNECTION.has(reason)) return verdict;
+    return this.#lastFailures.get(this.commands) ?? this.#lastFailures.get(this.#subscriber) ?? verdict;
   }
 
-  /**
-   * The connection on which announcements arrive, only to be compared with itself. In a cluster, the library replaces
-   * it and resubscribes without telling anybody, so its end is watched here.
-   */
-  listeningConnection(): object | undefined {
-    if (this.subscriber instanceof Redis) return this.subscriber.stream;
-    const connection = (this.subscriber['subscriber'] as ClusterListener | undefined)?.getInstance() ?? undefined;
-    if (connection !== undefined && !this.#watched.has(connection)) {
-      this.#watched.add(connection);
-      connection.once('end', () => this.#lost());
-    }
-    return connection;
+  onMessage(listener: (channel: string, message: string) => void): void {
+    this.#subscriber.on('message', listener);
+  }
+
+  /** @returns whether it is on another connection than before: what was said in between is lost */
+  async subscribe(channel: string): Promise<boolean> {
+    await this.#subscriber.subscribe(channel);
+    const [before, now] = [this.#listeningOn, this.#listeningConnection()];
+    this.#listeningOn = now;
+    // In a cluster, the library replaces it and resubscribes without telling anybody.
+    if (now instanceof Redis && now !== before) now.once('end', () => this.#options.onLost());
+    return before !== undefined && before !== now;
   }
 
   /** For a subscriber that has gone silent while its socket stays open. */
   reconnectSubscriber(): void {
-    if (this.subscriber.status === 'ready') this.subscriber.disconnect(true);
+    if (this.#subscriber.status === 'ready') this.#subscriber.disconnect(true);
   }
 
   /** Once only: disconnecting a closed connection again would leave a timer of the library running. */
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    for (const restart of this.#restarts) restart.cancel();
-    for (const client of this.#clients()) client.disconnect();
+    for (const close of this.#closers.splice(0)) close();
   }
 
   #clients(): readonly RedisClient[] {
-    return [this.commands, this.subscriber];
+    return [this.commands, this.#subscriber];
+  }
+
+  #listeningConnection(): object | undefined {
+    if (this.#subscriber instanceof Redis) return this.#subscriber.stream;
+    return (this.#subscriber['subscriber'] as ClusterListener | undefined)?.getInstance() ?? undefined;
   }
 
   #followCluster(cluster: Cluster): Cluster {
@@ -105,15 +109,26 @@ export class RedisLinks {
     return cluster.on('-node', () => this.#options.onChanged());
   }
 
-  /** A single node or sentinel that fails is not an event here: commands and the probe show whether it matters. */
+  /**
+   * A single node or sentinel that fails is not an event here: commands and the probe show whether it matters. The
+   * library stops for good if an attempt fails before there is a socket; we never stop.
+   */
   #follow(client: RedisClient): void {
+    const { clock, onLost } = this.#options;
+    const restart = new Alarm(clock, () => {
+      client.connect().catch((error: unknown) => this.#failed(client, error));
+    });
     client.on('ready', () => {
       this.#lastFailures.delete(client);
       this.#tellWhenReady();
     });
     client.on('error', (error: unknown) => this.#failed(client, error));
-    client.on('close', () => this.#lost());
-    client.on('end', () => this.#restart(client));
+    client.on('close', onLost);
+    client.on('end', () => restart.in(reconnectDelayMs(Infinity)));
+    this.#closers.push(
+      () => restart.close(),
+      () => client.disconnect(),
+    );
   }
 
   #tellWhenReady(): void {
@@ -127,30 +142,7 @@ export class RedisLinks {
     // that.
     const isEcho = CLOSED.has(verdict.reason) && this.#lastFailures.get(client)?.kind === 'refused';
     if (!isEcho) this.#lastFailures.set(client, verdict);
-    this.#lost();
-  }
-
-  /** After such a reply it is we who close the connection: until there is a new one, the reply is the reason. */
-  #noteTurnedAway(verdict: RedisVerdict): void {
-    // A cluster does not report when one of its nodes is connected again.
-    if (this.commands instanceof Redis && comesFromWrongServer(verdict.reason))
-      this.#lastFailures.set(this.commands, verdict);
-  }
-
-  #lost(): void {
-    if (!this.#closed) this.#options.onLost();
-  }
-
-  /** The library stops for good if an attempt fails before there is a socket; we never stop. */
-  #restart(client: RedisClient): void {
-    if (this.#closed) return;
-    const { clock, timeouts } = this.#options;
-    const delayMs = reconnectDelayMs(Infinity, timeouts.maxReconnectMs, Math.random);
-    const restart = clock.schedule(delayMs, () => {
-      this.#restarts.delete(restart);
-      client.connect().catch((error: unknown) => this.#failed(client, error));
-    });
-    this.#restarts.add(restart);
+    this.#options.onLost();
   }
 }
 
@@ -162,11 +154,7 @@ const TURNED_AWAY = 'DENIED';
 /** Unknown clients already get these in reply to the greeting: what follows from it says less. */
 const NOT_KNOWN: ReadonlySet<string> = new Set(['NOAUTH', 'WRONGPASS', TURNED_AWAY]);
 
-/**
- * Makes refusals of the first commands on a connection reported like every other refusal: of the greeting, in protected
- * mode, and of the choice of a database.
- * @returns the same client
- */
+/** @returns the same client, which reports the refusal of its greeting or of its database like every other refusal */
 export function reportingRefusedGreeting(client: Redis): Redis {
   return Object.assign(client, { hello: greetingOf(client), select: choiceOf(client) });
 }

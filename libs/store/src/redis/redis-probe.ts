@@ -8,19 +8,11 @@ import { PROBE_ANSWER, probeScript } from './scripts/probe.lua.js';
 /** Not an announcement: replicas of every version ignore what they do not know. */
 const PROBE_MESSAGE = '{}';
 
-/** The server answered, but not as it must: this counts as a refusal. */
-class UnexpectedReply extends Error {
-  constructor() {
-    super('UNEXPECTED reply of an operation');
-    this.name = 'ReplyError';
-  }
-}
-
 /** What the probe needs of the connections. */
-export type ProbedLinks = Pick<
-  RedisLinks,
-  'commands' | 'judge' | 'listeningConnection' | 'reconnectSubscriber' | 'subscriber'
->;
+export type ProbedLinks = Pick<RedisLinks, 'commands' | 'judge' | 'reconnectSubscriber' | 'subscribe'>;
+
+/** The server answered, but not as it must. */
+const UNEXPECTED: RedisVerdict = { kind: 'refused', reason: 'UNEXPECTED' };
 
 interface RedisProbeOptions {
   readonly links: ProbedLinks;
@@ -39,7 +31,6 @@ interface RedisProbeOptions {
 export class RedisProbe {
   readonly #options: RedisProbeOptions;
   #round = 0;
-  #listeningOn: object | undefined;
 
   constructor(options: RedisProbeOptions) {
     this.#options = options;
@@ -49,11 +40,14 @@ export class RedisProbe {
   async run(): Promise<RedisVerdict | undefined> {
     const { links, keys, clock, timeoutMs } = this.#options;
     this.#round += 1;
-    const operations = keys.shards().map((shard) => this.#verdictOn(this.#operate(shard)));
     const deadline = new Deadline(clock, timeoutMs);
+    const parts = [
+      ...keys.shards().map((shard) => this.#operate(shard)),
+      Promise.race([this.#subscribe(), failedBy(deadline.signal)]),
+    ];
     try {
-      const subscribed = this.#verdictOn(Promise.race([this.#subscribe(), failedBy(deadline.signal)]));
-      const verdicts = await Promise.all([...operations, subscribed]);
+      // Each is judged as soon as it fails: why there was no connection is forgotten once there is one again.
+      const verdicts = await Promise.all(parts.map((part) => part.catch((error: unknown) => links.judge(error))));
       if (deadline.expired) links.reconnectSubscriber();
       return verdicts.find((verdict) => verdict !== undefined);
     } finally {
@@ -61,17 +55,9 @@ export class RedisProbe {
     }
   }
 
-  /** A part is judged as soon as it fails: why there was no connection is forgotten once there is one again. */
-  #verdictOn(part: Promise<void>): Promise<RedisVerdict | undefined> {
-    return part.then(
-      () => undefined,
-      (error: unknown) => this.#options.links.judge(error),
-    );
-  }
-
-  async #operate(shard: number): Promise<void> {
+  async #operate(shard: number): Promise<RedisVerdict | undefined> {
     const { links, keys, clock, serverClocks } = this.#options;
-    const { merchant, calls, due } = keys.probe(shard);
+    const { merchant, calls, due } = keys.inShard(shard, PROBE_MERCHANT);
     // Every node of a cluster forwards announcements to all others: one shard at a time is enough.
     const message = this.#round % keys.shards().length === shard ? PROBE_MESSAGE : '';
     const askedAtMs = clock.monotonicMs();
@@ -79,17 +65,14 @@ export class RedisProbe {
       keys: [merchant, calls, due],
       args: [PROBE_MERCHANT, keys.channel, message],
     })) as [string, string];
-    if (answer !== PROBE_ANSWER) throw new UnexpectedReply();
+    if (answer !== PROBE_ANSWER) return UNEXPECTED;
     serverClocks.note(shard, Number(now), askedAtMs);
+    return undefined;
   }
 
-  async #subscribe(): Promise<void> {
+  async #subscribe(): Promise<undefined> {
     const { links, keys, onGap } = this.#options;
-    await links.subscriber.subscribe(keys.channel);
-    const connection = links.listeningConnection();
-    const wasLost = this.#listeningOn !== undefined && this.#listeningOn !== connection;
-    this.#listeningOn = connection;
-    if (wasLost) onGap();
+    if (await links.subscribe(keys.channel)) onGap();
   }
 }
 
@@ -113,10 +96,7 @@ export class ServerClocks {
     this.#clock = clock;
   }
 
-  /**
-   * @param serverNowMs the server's clock when it ran what was asked, Unix milliseconds
-   * @param askedAtMs by our monotonic clock
-   */
+  /** @param serverNowMs in Unix milliseconds, when it ran what was asked; `askedAtMs` is by our monotonic clock */
   note(shard: number, serverNowMs: number, askedAtMs: number): void {
     const leastMs = serverNowMs - this.#clock.monotonicMs();
     const mostMs = serverNowMs - askedAtMs;

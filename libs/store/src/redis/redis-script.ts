@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Cluster, Redis } from 'ioredis';
-import { type RedisVerdict, storeFailure } from './redis-failure.js';
+import type { Cluster, Redis } from 'ioredis';
 import { prelude } from './scripts/prelude.lua.js';
 
 /** Where commands are sent: one server (found directly or through Sentinel), or a cluster. */
@@ -15,7 +14,7 @@ export interface RedisScript {
   readonly sha1: string;
 }
 
-interface ScriptCall {
+export interface ScriptCall {
   /** All in one hash slot. */
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
@@ -37,50 +36,6 @@ export async function runScript(client: RedisClient, script: RedisScript, call: 
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
     return client.eval(script.lua, call.keys.length, ...operands);
-  }
-}
-
-interface ScriptRunnerOptions {
-  readonly client: RedisClient;
-  readonly judge: (error: unknown) => RedisVerdict;
-  readonly onFailure: () => void;
-}
-
-/** Runs the operations of the store, and turns failures of Redis into the errors of the port. */
-export class ScriptRunner {
-  readonly #options: ScriptRunnerOptions;
-
-  constructor(options: ScriptRunnerOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * @throws BrokerError `store_refused` for an error reply, `store_unavailable` if there was none: the script may have
-   * run in that case
-   */
-  run(script: RedisScript, call: ScriptCall): Promise<unknown> {
-    return this.#ask(script.name, () => runScript(this.#options.client, script, call));
-  }
-
-  /**
-   * @returns the number of subscribers; undefined on a cluster, whose nodes know only their own subscribers
-   * @throws as `run`
-   */
-  publish(channel: string, message: string): Promise<number | undefined> {
-    const { client } = this.#options;
-    return this.#ask('announce', async () => {
-      const listeners = await client.publish(channel, message);
-      return client instanceof Redis ? listeners : undefined;
-    });
-  }
-
-  async #ask<Answer>(operation: string, ask: () => Promise<Answer>): Promise<Answer> {
-    try {
-      return await ask();
-    } catch (error) {
-      this.#options.onFailure();
-      throw storeFailure(operation, this.#options.judge(error));
-    }
   }
 }
 

@@ -34,7 +34,7 @@ let tests = 0;
 /** Each test has its own prefix, so it begins with an empty store. */
 async function underTest(connection: RedisConnection, nodes: readonly Address[]): Promise<StoreUnderTest> {
   const keyPrefix = `test-${(tests += 1)}`;
-  const choices = { connection, keyPrefix, onListenerError: () => undefined };
+  const choices = { connection, keyPrefix };
   const replicas = await Promise.all([open(choices), open(choices)]);
   const keys = nodes.map(({ port }) => new KeysInRedis(port, keyPrefix));
   closeAfterTest(() => keys.forEach((each) => each.close()));

@@ -15,18 +15,19 @@ import type {
   StoredStates,
   WantedState,
 } from '#libs/session';
-import { Announcer, type ListenerErrorHandler } from '../announcer.js';
-import { assertPublishable } from '../publication.js';
+import { Redis } from 'ioredis';
+import { Announcer } from '../announcer.js';
+import { assertPublishable } from '../memory/merchant-record.js';
 import { DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts } from './connection-profile.js';
 import { decodeAnnouncement, encodeAnnouncement, encodeFailure, type KeysOf, sealSession } from './redis-codec.js';
 import type { RedisConnection } from './redis-connection.js';
-import type { RedisVerdict } from './redis-failure.js';
+import { storeFailure } from './redis-failure.js';
 import { RedisHealth, type StateChangeHandler } from './redis-health.js';
 import { RedisKeys, shardsOf } from './redis-layout.js';
 import { RedisLinks } from './redis-links.js';
 import { RedisProbe, ServerClocks } from './redis-probe.js';
 import { mergeDue, readClaimReply, readDueReply, type ReadReply, readReportReply, readState } from './redis-replies.js';
-import { batchesBy, inTurn, ScriptRunner } from './redis-script.js';
+import { batchesBy, inTurn, type RedisScript, runScript, type ScriptCall } from './redis-script.js';
 import { claimScript } from './scripts/claim.lua.js';
 import { dueScript } from './scripts/due.lua.js';
 import { publishScript } from './scripts/publish.lua.js';
@@ -36,16 +37,11 @@ import { reportScript } from './scripts/report.lua.js';
 
 export interface RedisSessionStoreOptions {
   readonly connection: RedisConnection;
-  /**
-   * Begins the name of every key and of the channel: brokers with different prefixes can share a server without seeing
-   * each other.
-   */
+  /** Begins the name of every key and of the channel: brokers with different ones share a server unseen. */
   readonly keyPrefix: string;
   readonly keysOf: KeysOf;
   readonly clock: Clock;
   readonly onStateChange: StateChangeHandler;
-  /** By default, what a listener throws surfaces as an uncaught exception. */
-  readonly onListenerError?: ListenerErrorHandler;
   readonly timeouts?: Partial<RedisTimeouts>;
 }
 
@@ -55,15 +51,12 @@ const whole = (durationMs: number): number => Math.ceil(durationMs);
 export class RedisSessionStore implements SessionStore {
   readonly #keysOf: KeysOf;
   readonly #keys: RedisKeys;
-  readonly #announcer: Announcer;
+  readonly #announcer = new Announcer();
   readonly #links: RedisLinks;
   readonly #health: RedisHealth;
   readonly #serverClocks: ServerClocks;
-  readonly #scripts: ScriptRunner;
 
-  /**
-   * Connects, and resolves once it is known whether Redis answers, even if it does not. Lost connections are restored.
-   */
+  /** Connects, and resolves once it is known whether Redis answers. Lost connections are restored. */
   static async open(options: RedisSessionStoreOptions): Promise<RedisSessionStore> {
     const store = new RedisSessionStore(options);
     await store.#health.settled();
@@ -78,10 +71,9 @@ export class RedisSessionStore implements SessionStore {
       connection,
       timeouts,
       clock,
-      onChanged: () => this.#health.probeNow(),
+      onChanged: () => this.#health.probeIn(0),
       onLost: () => this.#health.failed(),
     });
-    const judge = (error: unknown): RedisVerdict => links.judge(error);
     const timeoutMs = 2 * timeouts.commandMs;
     const onGap = (): void => this.#announcer.announce({ kind: 'gap' });
     const serverClocks = new ServerClocks(clock);
@@ -90,16 +82,10 @@ export class RedisSessionStore implements SessionStore {
     this.#keys = keys;
     this.#serverClocks = serverClocks;
     this.#links = links;
-    this.#announcer = new Announcer(options.onListenerError);
-    this.#health = new RedisHealth({
-      clock,
-      onStateChange,
-      probe: () => probe.run(),
-      stalledAfterMs: 2 * timeoutMs,
-    });
-    this.#scripts = new ScriptRunner({ client: links.commands, judge, onFailure: () => this.#health.failed() });
-    links.subscriber.on('message', (channel: string, message: string) => this.#hear(channel, message));
-    this.#health.start(timeouts.connectMs);
+    this.#health = new RedisHealth({ clock, onStateChange, probe: () => probe.run(), stalledAfterMs: 2 * timeoutMs });
+    links.onMessage((channel, message) => this.#hear(channel, message));
+    // Until then, silence is no answer: the connections are coming up.
+    this.#health.probeIn(timeouts.connectMs);
   }
 
   async read(wanted: readonly WantedState[]): Promise<StoredStates> {
@@ -116,7 +102,7 @@ export class RedisSessionStore implements SessionStore {
   async due(limit: number): Promise<DueMerchants> {
     const pages = this.#keys.shards().map(async (shard) => {
       const call = { keys: [this.#keys.due(shard)], args: [limit + 1] };
-      return readDueReply(await this.#scripts.run(dueScript, call));
+      return readDueReply(await this.#run(dueScript, call));
     });
     return mergeDue(await Promise.all(pages), limit);
   }
@@ -124,7 +110,7 @@ export class RedisSessionStore implements SessionStore {
   async claim(request: ClaimRequest): Promise<ClaimResult> {
     const { merchant, owner, leaseMs, mode, newerThan, floor, budget, coolDownMs } = request;
     const keys = this.#keys.of(merchant);
-    const reply = await this.#scripts.run(claimScript, {
+    const reply = await this.#run(claimScript, {
       keys: [keys.merchant, keys.calls, keys.due],
       args: [
         ...[merchant, owner, whole(leaseMs), mode, newerThan, floor],
@@ -142,7 +128,7 @@ export class RedisSessionStore implements SessionStore {
     // Before it is sealed: the age is true now, and sealing takes its time.
     const askedAt = this.#sentAt(merchant);
     const sealed = await sealSession(session, this.#keysOf);
-    const outcome = await this.#scripts.run(publishScript, {
+    const outcome = await this.#run(publishScript, {
       keys: [keys.merchant, keys.due],
       args: [
         ...[merchant, lease?.owner ?? '', generation, sealed, whole(ageMs), whole(nextDueInMs)],
@@ -156,7 +142,7 @@ export class RedisSessionStore implements SessionStore {
     const { merchant, owner, fence } = lease;
     const keys = this.#keys.of(merchant);
     const record = failure === undefined ? '' : encodeFailure(failure);
-    const released = await this.#scripts.run(releaseScript, {
+    const released = await this.#run(releaseScript, {
       keys: [keys.merchant, keys.calls, keys.due],
       args: [
         ...[merchant, owner, fence, whole(nextDueInMs), called ? 1 : 0],
@@ -168,7 +154,7 @@ export class RedisSessionStore implements SessionStore {
 
   async report(merchant: string, { generation, ageMs, heldUp, mayProve }: DeathReport): Promise<ReportResult> {
     const held = [heldUp?.by ?? '-', whole(heldUp?.forMs ?? 0)];
-    const reply = await this.#scripts.run(reportScript, {
+    const reply = await this.#run(reportScript, {
       keys: [this.#keys.of(merchant).merchant],
       args: [
         ...[generation, whole(ageMs), ...held, mayProve ? 1 : 0],
@@ -178,8 +164,11 @@ export class RedisSessionStore implements SessionStore {
     return readReportReply(reply);
   }
 
-  announce(signal: ReplicaSignal): Promise<number | undefined> {
-    return this.#scripts.publish(this.#keys.channel, encodeAnnouncement(signal));
+  /** @returns undefined on a cluster, whose nodes know only their own subscribers */
+  async announce(signal: ReplicaSignal): Promise<number | undefined> {
+    const client = this.#links.commands;
+    const listeners = await this.#answered('announce', client.publish(this.#keys.channel, encodeAnnouncement(signal)));
+    return client instanceof Redis ? listeners : undefined;
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
@@ -194,6 +183,20 @@ export class RedisSessionStore implements SessionStore {
     return Promise.resolve();
   }
 
+  #run(script: RedisScript, call: ScriptCall): Promise<unknown> {
+    return this.#answered(script.name, runScript(this.#links.commands, script, call));
+  }
+
+  /** @throws BrokerError `store_refused` for an error reply; `store_unavailable` if there was none: it may be done */
+  async #answered<Answer>(operation: string, answer: Promise<Answer>): Promise<Answer> {
+    try {
+      return await answer;
+    } catch (error) {
+      this.#health.failed();
+      throw storeFailure(operation, this.#links.judge(error));
+    }
+  }
+
   /** @returns the server's clock when it answered, which is needed even if no merchant was asked for */
   async #readBatch(
     shard: number,
@@ -202,7 +205,7 @@ export class RedisSessionStore implements SessionStore {
   ): Promise<number> {
     const keys = [this.#keys.due(shard), ...batch.map(({ merchant }) => this.#keys.of(merchant).merchant)];
     const args = batch.flatMap(({ merchant, known }) => [merchant, known]);
-    const [now, ...replies] = (await this.#scripts.run(readScript, { keys, args })) as [string, ...ReadReply[]];
+    const [now, ...replies] = (await this.#run(readScript, { keys, args })) as [string, ...ReadReply[]];
     const nowMs = Number(now);
     const read = batch.map(async (one, index) => {
       const { merchant } = one;

@@ -225,9 +225,9 @@ describeWith('redis-server', 'one server', () => {
 
   it('refuses with the reason where it has no database 4', async () => {
     const { store, said } = await open({ ...connection, database: 4 });
-    expect(said()).toEqual(['refuses: no database 4']);
+    expect(said()).toEqual(['refuses: no database of that number']);
     const refusal = await store.due(1).catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ code: 'store_refused', detail: 'due: no database 4' });
+    expect(refusal).toMatchObject({ code: 'store_refused', detail: 'due: no database of that number' });
     await store.claim(aClaim()).catch((error: unknown) => error);
     expect(redis.cli('info', 'keyspace')).not.toContain('db');
   });

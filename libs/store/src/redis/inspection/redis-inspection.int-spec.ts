@@ -18,15 +18,11 @@ import {
 } from '#libs/testing';
 import type { RedisConnection } from '../redis-connection.js';
 import { RedisSessionStore } from '../redis-session-store.js';
-import { RedisInspection, type RightsFound } from './redis-inspection.js';
-import { StoreInspectionFailure } from './inspected-server.js';
+import { grantingLine } from './command-rights.js';
+import { RedisInspection, type RightsFound, StoreInspectionFailure } from './redis-inspection.js';
 
 const PASSWORD = 'canary-password-of-the-store';
-/** As listed in docs/redis.md. */
-const DOCUMENTED = (
-  '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +hstrlen +hmget +hset +hdel ' +
-  '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire'
-).split(' ');
+const rightsIn = (line: string): string[] => line.split(' ').filter((word) => word.startsWith('+'));
 const clock = new SystemClock();
 const closers: (() => Promise<unknown> | void)[] = [];
 
@@ -56,6 +52,9 @@ async function inspect(connection: RedisConnection): Promise<RedisInspection> {
 }
 
 const single = ({ address }: RedisProcess): RedisConnection => ({ kind: 'single', address, database: 0 });
+const DOCUMENTED = rightsIn(
+  grantingLine({ kind: 'single', address: { host: 'redis', port: 6379 }, database: 0 }, 'broker'),
+);
 const asUser = (redis: RedisProcess): RedisConnection => ({
   ...single(redis),
   credentials: { username: 'broker', password: PASSWORD },
@@ -83,7 +82,7 @@ describeWith('redis-server', 'the facts about a server', () => {
   it('are its version, role, eviction policy and clock', async () => {
     const redis = await started(RedisProcess.start({ args: () => ['--maxmemory-policy', 'allkeys-lru'] }));
     const [facts] = await (await inspect(single(redis))).servers();
-    expect(facts).toMatchObject({ role: 'master', clusterEnabled: false, evictionPolicy: 'allkeys-lru' });
+    expect(facts).toMatchObject({ role: 'master', evictionPolicy: 'allkeys-lru' });
     expect(Number(facts?.version?.split('.')[0])).toBeGreaterThanOrEqual(7);
     expect(Math.abs(facts?.clock?.leastMs ?? NaN)).toBeLessThan(600_000);
   });
@@ -92,7 +91,7 @@ describeWith('redis-server', 'the facts about a server', () => {
     const redis = await started(RedisProcess.start());
     setUser(redis, ['+hello', '+auth']);
     const [facts] = await (await inspect(asUser(redis))).servers();
-    expect(Object.keys(facts ?? {})).toEqual(['address']);
+    expect(facts).toEqual({ address: `127.0.0.1:${redis.port}` });
   });
 
   it('include the end of the certificate that it shows', async () => {
@@ -107,31 +106,31 @@ describeWith('redis-server', 'a store that cannot be looked at', () => {
   it('is unreachable when nobody listens', async () => {
     const redis = await RedisProcess.start();
     await redis.stop();
-    const { kind, detail } = await failureOf(inspect(single(redis)));
-    expect({ kind, detail }).toEqual({ kind: 'unreachable', detail: expect.stringContaining('ECONNREFUSED') });
+    const { code, detail } = await failureOf(inspect(single(redis)));
+    expect({ code, detail }).toEqual({ code: 'store_unavailable', detail: expect.stringContaining('ECONNREFUSED') });
   });
 
   it('refuses a wrong password, which is not repeated', async () => {
     const redis = await started(RedisProcess.start({ args: () => ['--requirepass', 'another'] }));
     const failure = await failureOf(inspect({ ...single(redis), credentials: { password: PASSWORD } }));
-    expect(failure.kind).toBe('refused');
+    expect(failure.code).toBe('store_refused');
     expect(failure.message).toContain('WRONGPASS');
     expect(failure.message).not.toContain(PASSWORD);
   });
 
   it('refuses those who bring no password', async () => {
     const redis = await started(RedisProcess.start({ args: () => ['--requirepass', 'another'] }));
-    expect((await failureOf(inspect(single(redis)))).kind).toBe('refused');
+    expect((await failureOf(inspect(single(redis)))).code).toBe('store_refused');
   });
 
   it('is refused when its certificate is of another authority, or has expired', async () => {
     const { redis } = await encrypted(new TestAuthority());
     const other = { ...single(redis), tls: { ca: new TestAuthority('Another').cert } };
-    expect((await failureOf(inspect(other))).kind).toBe('refused');
+    expect((await failureOf(inspect(other))).code).toBe('store_refused');
     const expired = await encrypted(new TestAuthority(), new Date('2021-01-01T00:00:00Z'));
     const failure = await failureOf(inspect({ ...single(expired.redis), tls: { ca: expired.ca } }));
-    expect({ kind: failure.kind, detail: failure.detail }).toEqual({
-      kind: 'refused',
+    expect({ code: failure.code, detail: failure.detail }).toEqual({
+      code: 'store_refused',
       detail: expect.stringContaining('CERT_HAS_EXPIRED'),
     });
   });
@@ -184,8 +183,9 @@ describeWith('redis-server', 'rights', () => {
     const redis = await started(RedisProcess.start());
     setUser(redis, DOCUMENTED, ['~broker:{0}:merchant:*', '~broker:{0}:due', '~broker:{0}:calls:~probe', '&other:*']);
     const { missing } = await rightsOf(redis);
-    const targets = new Set(missing.map(({ lacks, target }) => `${lacks} ${target}`));
-    expect([...targets].sort()).toEqual(['channel broker:announcements', 'key broker:{0}:calls:other']);
+    expect(new Set(missing.map(({ lacks }) => lacks))).toEqual(new Set(['channel', 'key']));
+    expect(missing.map(({ command }) => command)).toContain('PEXPIRE');
+    expect(missing.map(({ command }) => command)).not.toContain('HSET');
   });
 
   it('do not tell a replica from a primary, but its refusal to write is reported', async () => {
@@ -232,40 +232,31 @@ describeWith('redis-server', 'rights', () => {
   });
 });
 
-describeWith('redis-server', 'the shape', () => {
-  it('of Sentinel is what each sentinel says of the primary', async () => {
+describeWith('redis-server', 'the servers', () => {
+  it('behind sentinels are the primary that one of them names', async () => {
     const { sentinels, primary, name } = await sentinel();
     const dead = { host: '127.0.0.1', port: 1 };
-    const inspection = await inspect({
-      kind: 'sentinel',
-      sentinels: [dead, ...sentinels.map(({ address }) => address)],
-      name,
-      database: 0,
-    });
-    if (inspection.shape.kind !== 'sentinel') throw new Error(inspection.shape.kind);
-    const [first, ...others] = inspection.shape.sentinels;
-    expect(first).toMatchObject({ sentinel: '127.0.0.1:1', failure: { kind: 'unreachable' } });
-    expect(others.map(({ primary: named, quorum }) => ({ named, quorum }))).toEqual(
-      sentinels.map(() => ({ named: primary.address, quorum: true })),
-    );
-    expect(await inspection.servers()).toEqual([expect.objectContaining({ role: 'master' })]);
+    const addresses = [dead, ...sentinels.map(({ address }) => address)];
+    const inspection = await inspect({ kind: 'sentinel', sentinels: addresses, name, database: 0 });
+    const address = `127.0.0.1:${primary.port}`;
+    expect(await inspection.servers()).toEqual([expect.objectContaining({ address, role: 'master' })]);
+    expect(await inspection.rights(['shop'])).toMatchObject({ missing: [], unwritable: [] });
   });
 
-  it('of Sentinel has no primary when none is watched under the name', async () => {
+  it('are none where no primary is watched under the name', async () => {
     const { sentinels } = await sentinel();
     const addresses = sentinels.map(({ address }) => address);
     const failure = await failureOf(inspect({ kind: 'sentinel', sentinels: addresses, name: 'wrong', database: 0 }));
-    expect(failure.detail).toContain('the sentinels know no primary named wrong');
+    expect(failure.detail).toMatch(/^wrong of the sentinels 127.*: no sentinel names a primary$/);
   });
 
-  it('of a cluster is its primaries and the slots that nobody serves', async () => {
+  it('of a cluster are its primaries, each asked for the rights, and a slot that nobody serves is one that is not written', async () => {
     const { nodes } = await started(startRedisCluster());
     const connection: RedisConnection = { kind: 'cluster', nodes: nodes.slice(0, 1).map(({ address }) => address) };
     const inspection = await inspect(connection);
-    expect(inspection.shape).toMatchObject({ kind: 'cluster', withoutReplica: 3, unservedSlots: 0, told: true });
     expect(await inspection.servers()).toHaveLength(3);
     expect(await inspection.rights(['shop', 'other', 'third'])).toMatchObject({ missing: [], unwritable: [] });
-    const onCluster = [...DOCUMENTED, '+cluster|slots', '+asking', '+readonly'];
+    const onCluster = rightsIn(grantingLine(connection, 'broker'));
     for (const node of nodes) setUser(node, onCluster);
     const user = { ...connection, credentials: { username: 'broker', password: PASSWORD } };
     expect(await (await inspect(user)).rights(['shop'])).toMatchObject({ missing: [] });
@@ -283,6 +274,8 @@ describeWith('redis-server', 'the shape', () => {
         .sort(),
     );
     nodes[0]?.cli('cluster', 'delslots', '0', '1');
-    expect((await inspect(connection)).shape).toMatchObject({ unservedSlots: 2 });
+    await nodes[0]?.untilSays('cluster_state:fail', 'cluster', 'info');
+    const { unwritable } = await (await inspect(connection)).rights(['shop']);
+    expect(unwritable).toContainEqual({ server: `127.0.0.1:${nodes[0]?.port}`, code: 'CLUSTERDOWN' });
   });
 });

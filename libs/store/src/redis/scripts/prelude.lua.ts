@@ -1,9 +1,3 @@
-import { merchantFields } from '../redis-layout.js';
-
-const shortFields = Object.entries(merchantFields)
-  .flatMap(([name, { isText }]) => (isText === true ? [] : [`'${name}'`]))
-  .join(', ');
-
 /**
  * The beginning of every script. The content of a merchant's keys is untrusted input: whatever is not as this store
  * writes it counts as absent, for that merchant only and until its next renewal, and makes no script fail.
@@ -70,7 +64,8 @@ local function report_in(text, known)
     held = believed(held) or 0, early = early }
 end
 
-local NAMES = { ${shortFields} }
+-- All but the texts 'sealed' and 'failure', which only read.lua needs. docs/redis.md says what they hold.
+local NAMES = { 'fence', 'owner', 'lease', 'due', 'generation', 'publishedAt', 'reportedDead', 'failures', 'cooledDownAt' }
 
 -- A merchant according to its hash. known: a number that was seen, so numbers near it are believed.
 local function record_of(key, known)
