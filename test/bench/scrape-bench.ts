@@ -10,7 +10,7 @@ import { SessionMetrics } from '../../apps/broker/src/management/session-metrics
 import type { BenchLine } from './bench-line.js';
 
 /** All that the metrics ask of a replica: its series would be left out without it. */
-type Replica = Pick<SessionReplica, 'held' | 'retryInMs' | 'hasForeignAuthorizer'>;
+type Replica = Pick<SessionReplica, 'held' | 'retryInMs' | 'hasForeignAuthorizer' | 'conditionOf'>;
 
 const MERCHANTS = 10_000;
 const SERIES = 500;
@@ -26,7 +26,12 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
   const ids = Array.from({ length: MERCHANTS }, (_merchant, index) => `merchant-${index}`);
   const held = new HeldSessions(clock);
   const labels = new MerchantLabels(ids, SERIES);
-  const replica: Replica = { held, retryInMs: () => undefined, hasForeignAuthorizer: () => false };
+  const replica: Replica = {
+    held,
+    retryInMs: () => undefined,
+    hasForeignAuthorizer: () => false,
+    conditionOf: () => 'fresh',
+  };
   const reads = ids.flatMap((merchant) =>
     ['fresh', 'stale', 'unavailable'].map((result) => ({ merchant, result, count: 1 })),
   );

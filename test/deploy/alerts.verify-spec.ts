@@ -51,7 +51,7 @@ describe('the alerts', () => {
 
   it.each(alerts)('$alert has a test in which it fires, and one in which it is silent', ({ alert }) => {
     const cases = ruleTests
-      .flatMap(({ alert_rule_test }) => alert_rule_test)
+      .flatMap(({ alert_rule_test = [] }) => alert_rule_test)
       .filter(({ alertname }) => alertname === alert);
     expect(cases.some(({ exp_alerts }) => exp_alerts.length > 0)).toBe(true);
     expect(cases.some(({ exp_alerts }) => exp_alerts.length === 0)).toBe(true);

@@ -29,7 +29,7 @@ interface RuleFile {
 
 export interface RuleTest {
   readonly name: string;
-  readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
+  readonly alert_rule_test?: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
 }
 
 export interface Target {

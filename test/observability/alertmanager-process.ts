@@ -10,11 +10,12 @@ export const ALERTMANAGER = join(import.meta.dirname, '..', '..', 'deploy', 'pro
 
 interface Configuration {
   readonly route: object;
-  readonly receivers: readonly [{ readonly name: string; readonly slack_configs: readonly [object] }];
+  readonly receivers: readonly { readonly name: string; readonly slack_configs: readonly [object] }[];
 }
 
 /**
- * A real Alertmanager with the example's configuration, which sends its messages to `url`: to `/chat` and to `/hook`.
+ * A real Alertmanager with the example's configuration, which sends its messages to `url`: to the name of the receiver,
+ * and to `/hook`.
  */
 export class AlertmanagerProcess {
   readonly address: string;
@@ -38,11 +39,16 @@ export class AlertmanagerProcess {
 
   static async start(url: string): Promise<AlertmanagerProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'session-broker-alertmanager-'));
-    const { route, receivers } = parse(await readFile(ALERTMANAGER, 'utf8')) as Configuration;
-    const [{ name, slack_configs }] = receivers;
-    const chat = { ...slack_configs[0], api_url: `${url}/chat` };
-    const receiver = { name, slack_configs: [chat], webhook_configs: [{ url: `${url}/hook` }] };
-    const configuration = { route: { ...route, group_wait: '0s' }, receivers: [receiver] };
+    const example = parse(await readFile(ALERTMANAGER, 'utf8'), { merge: true }) as Configuration;
+    const configuration = {
+      ...example,
+      route: { ...example.route, group_wait: '0s', group_interval: '1s' },
+      receivers: example.receivers.map(({ name, slack_configs: [chat] }) => ({
+        name,
+        slack_configs: [{ ...chat, api_url: `${url}/${name}` }],
+        webhook_configs: [{ url: `${url}/hook` }],
+      })),
+    };
     await writeFile(join(folder, 'alertmanager.yml'), JSON.stringify(configuration));
     const alertmanager = new AlertmanagerProcess(folder, await freePort());
     const isReady = (): Promise<boolean> =>

@@ -39,9 +39,8 @@ describeWith(['prometheus', 'alertmanager'], 'an alert of a real Prometheus, pas
     );
   });
 
-  const message = async (path: string): Promise<string> => {
-    const found = (): Message | undefined =>
-      messages.find((sent) => sent.path === path && sent.body.includes('replica-down'));
+  const message = async (path: string, text = 'replica-down'): Promise<string> => {
+    const found = (): Message | undefined => messages.find((sent) => sent.path === path && sent.body.includes(text));
     await eventually(() => found() !== undefined);
     return found()?.body ?? '';
   };
@@ -57,10 +56,31 @@ describeWith(['prometheus', 'alertmanager'], 'an alert of a real Prometheus, pas
   });
 
   it('has links that can be followed in the message of the example', async () => {
-    const chat = await message('/chat');
+    const chat = await message('/working-hours');
     expect(chat).toContain('https://pages.example/docs/runbooks/replica-down.md');
     expect(chat).toContain('https://grafana.example/d/session-broker');
     expect(chat).toContain('is not scraped');
+  });
+
+  it('is said to those whom its severity calls, each of a group in the title, and not if it follows from another', async () => {
+    const of = (alertname: string, severity: string, name: string): object => ({
+      labels: { alertname: `SessionBroker${alertname}`, severity, cluster: 'north', instance: name },
+      annotations: { summary: `${alertname} ${name}` },
+    });
+    const url = `http://${alertmanager.address}/api/v2/alerts`;
+    const body = JSON.stringify([
+      of('StoreDown', 'critical', 'one'),
+      of('StoreDown', 'critical', 'two'),
+      of('RenewalsFailing', 'warning', 'shop'),
+      of('NoSession', 'critical', 'shop'),
+    ]);
+    await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    await message('/on-call', 'firing: StoreDown one; StoreDown two');
+    await message('/on-call', 'firing: NoSession shop');
+    const inhibited = (await (await fetch(`${url}?active=false&inhibited=true`)).json()) as {
+      labels: { alertname: string };
+    }[];
+    expect(inhibited.map(({ labels }) => labels.alertname)).toEqual(['SessionBrokerRenewalsFailing']);
   });
 
   it('goes by an example that Alertmanager takes', () => {

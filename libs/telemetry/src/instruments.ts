@@ -15,6 +15,8 @@ type Record = (value: number, attributes: Attributes) => void;
 /** What one merchant looks like at the time of a scrape. Moments in seconds since the epoch; absent: not known. */
 export interface MerchantGauges {
   readonly merchant: string;
+  /** One of `states`. */
+  readonly state?: string | undefined;
   readonly generation?: number | undefined;
   readonly expirySeconds?: number | undefined;
   readonly renewSeconds?: number | undefined;
@@ -51,6 +53,8 @@ export interface ConfigurationGauges {
 
 /** Called at each scrape, so that moments are exact and a removed merchant leaves no series behind. */
 export interface GaugeSource {
+  /** Those in which a merchant can be. */
+  readonly states: readonly string[];
   merchants(): Iterable<MerchantGauges>;
   reads(): Iterable<CountedRead>;
   unconfirmedRejections(): Iterable<CountedRejection>;
@@ -80,8 +84,6 @@ export interface Instruments {
   readonly unopenableRecords: Count;
   readonly serverKeyChanges: Count;
   readonly budgetExhausted: Count;
-  readonly earlyShareSpent: Count;
-  readonly implausibleTimes: Count;
   readonly configReloadFailures: Count;
   observe(source: GaugeSource): void;
 }
@@ -135,11 +137,6 @@ export function createInstruments(meter: Meter, exemplars?: Exemplars): Instrume
     unopenableRecords: counter('unopenable_records', 'Stored sessions that no configured key opens'),
     serverKeyChanges: counter('server_key_changes', 'Renewals that brought another server key'),
     budgetExhausted: counter('budget_exhausted', 'Claims refused because the create-call budget is spent'),
-    earlyShareSpent: counter(
-      'early_share_spent',
-      'Wishes and rejections refused because their share of the budget is spent',
-    ),
-    implausibleTimes: counter('implausible_times', 'Answers whose time was not believed: a lifetime, or a clock'),
     configReloadFailures: counter('config_reload_failures', 'Changed configurations that were not taken'),
     observe: (source) => observe(meter, source),
   };
@@ -167,6 +164,9 @@ function observe(meter: Meter, source: GaugeSource): void {
   const foreign = meter.createObservableGauge(`${PREFIX}foreign_authorizer`, {
     description: 'Whether reports of consumers show that somebody else creates sessions of the merchant',
   });
+  const state = meter.createObservableGauge(`${PREFIX}merchant_state`, {
+    description: 'How the merchant is, as this replica sees it: one of its states is 1',
+  });
   const replica = meter.createObservableGauge(`${PREFIX}replica_generation`, {
     description: 'Of the held session, for the comparison of replicas',
   });
@@ -183,9 +183,11 @@ function observe(meter: Meter, source: GaugeSource): void {
           const value = pick(merchant);
           if (value !== undefined) result.observe(gauge, value, { merchant: merchant.merchant });
         }
+        for (const name of source.states)
+          result.observe(state, name === merchant.state ? 1 : 0, { merchant: merchant.merchant, state: name });
       }
     },
-    all.map(({ gauge }) => gauge),
+    [state, ...all.map(({ gauge }) => gauge)],
   );
   observeReplica(meter, source);
   observeConnectionEnds(meter, { prefix: PREFIX, read: () => source.endedConnections() });

@@ -369,7 +369,7 @@ async function assertFoundByAnyName(root: string): Promise<void> {
   for (const path of ['runbooks/access-refused', 'docs/runbooks/access-refused.md', 'docs/runbooks/access-refused']) {
     expect(await ledTo(path, '*/*')).toBe('308 /runbooks/access-refused.md');
   }
-  expect(await ledTo('runbooks/SessionBrokerImplausibleTime', '*/*')).toBe('308 /runbooks/clock-skew.md');
+  expect(await ledTo('runbooks/SessionBrokerClockSkew', '*/*')).toBe('308 /runbooks/clock-skew.md');
   const moved = await fetch(`${root}runbooks/SessionBrokerNoSession`, { redirect: 'manual' });
   expect(await moved.text()).toBe('It is at /runbooks/no-session.md\n');
   expect(await ledTo('docs/runbooks', '*/*')).toBe('308 /runbooks/');

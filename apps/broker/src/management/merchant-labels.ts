@@ -1,3 +1,4 @@
+import { merchantConditions } from '#libs/session';
 import type { MerchantGauges } from '#libs/telemetry';
 
 /** No merchant's id begins with this. */
@@ -47,6 +48,7 @@ const furthestOff = (one?: number, other?: number): number | undefined =>
 function worst(others: MerchantGauges | undefined, one: MerchantGauges): MerchantGauges {
   return {
     merchant: OTHERS,
+    state: merchantConditions.find((state) => state === others?.state || state === one.state),
     expirySeconds: earliest(others?.expirySeconds, one.expirySeconds),
     renewSeconds: earliest(others?.renewSeconds, one.renewSeconds),
     lastSuccessSeconds: earliest(others?.lastSuccessSeconds, one.lastSuccessSeconds),

@@ -1,5 +1,5 @@
 import { VirtualClock, instantFromEpochMs } from '#libs/clock';
-import { HeldSessions } from '#libs/session';
+import { GatewayFailure, HeldSessions, type MerchantCondition, merchantConditions } from '#libs/session';
 import { createInstruments, createLogger, startTelemetry, type Telemetry } from '#libs/telemetry';
 import { MerchantLabels } from './merchant-labels.js';
 import { SessionMetrics } from './session-metrics.js';
@@ -17,7 +17,8 @@ describe('the counters of a replica that has done nothing yet', () => {
   const clock = new VirtualClock(instantFromEpochMs(1_000));
   let telemetry: Telemetry;
   let metrics: SessionMetrics;
-  let merchants = ['shop', 'kiosk', 'till'];
+  let merchants = ['shop', 'kiosk', 'till', 'bar'];
+  const conditions: Readonly<Record<string, MerchantCondition>> = { kiosk: 'failing', till: 'stale', bar: 'dead' };
 
   beforeAll(async () => {
     const logger = createLogger({ name: 'broker', level: 'error' });
@@ -27,6 +28,7 @@ describe('the counters of a replica that has done nothing yet', () => {
         held: new HeldSessions(clock),
         retryInMs: () => undefined,
         hasForeignAuthorizer: () => false,
+        conditionOf: (merchant) => conditions[merchant] ?? 'fresh',
       },
       clock,
       labels: () => new MerchantLabels(merchants, 2),
@@ -52,6 +54,7 @@ describe('the counters of a replica that has done nothing yet', () => {
         `rejections_total{merchant="${merchant}",result="budget_exhausted"}`,
         `handovers_total{merchant="${merchant}",outcome="limit"}`,
         `gateway_failures_total{merchant="${merchant}",kind="timeout",code="none"}`,
+        `gateway_failures_total{merchant="${merchant}",kind="transient",code="unreached"}`,
         `reads_total{merchant="${merchant}",result="unavailable"}`,
         `late_results_total{merchant="${merchant}"}`,
         `budget_exhausted_total{merchant="${merchant}"}`,
@@ -78,10 +81,24 @@ describe('the counters of a replica that has done nothing yet', () => {
     expect(samples.get('session_broker_reads_total{merchant="shop",result="fresh"}')).toBe(3);
   });
 
-  it('are 34 for a merchant, and none for those that share a label', async () => {
+  it('are 32 for a merchant, and none for those that share a label', async () => {
     const series = [...(await scraped(telemetry)).keys()];
-    expect(series.filter((name) => name.includes('_total{merchant="shop"'))).toHaveLength(34);
+    expect(series.filter((name) => name.includes('_total{merchant="shop"'))).toHaveLength(32);
     expect(series.filter((name) => name.includes('merchant="till"'))).toEqual([]);
+  });
+
+  it('leave the state of each merchant to a gauge, and the worst one to those that share a label', async () => {
+    const samples = await scraped(telemetry);
+    const stateOf = (merchant: string): readonly (readonly [string, number | undefined])[] =>
+      merchantConditions.map((state) => [
+        state,
+        samples.get(`session_broker_merchant_state{merchant="${merchant}",state="${state}"}`),
+      ]);
+    for (const [merchant, of] of Object.entries({ shop: 'fresh', kiosk: 'failing', _other: 'dead' }))
+      expect([merchant, stateOf(merchant)]).toEqual([
+        merchant,
+        merchantConditions.map((it) => [it, it === of ? 1 : 0]),
+      ]);
   });
 
   it('begin for a merchant that comes with a changed configuration', async () => {
@@ -89,5 +106,17 @@ describe('the counters of a replica that has done nothing yet', () => {
     metrics.noteReload(true);
     const samples = await scraped(telemetry);
     expect(samples.get('session_broker_rejections_total{merchant="corner",result="renewed"}')).toBe(0);
+    expect([...samples.keys()].filter((name) => /merchant_state.*"(?:kiosk|_other)"/.test(name))).toEqual([]);
+  });
+
+  it('tell a call that was not even connected from one that failed', async () => {
+    const failed = { event: 'renewal_finished', merchant: 'shop', trigger: 'schedule', outcome: 'transient' } as const;
+    for (const wasReached of [true, false]) {
+      const failure = new GatewayFailure({ kind: 'transient', detail: '', wasReached });
+      metrics.emit({ ...failed, durationMs: 1, callMs: 1, generation: 1, failure });
+    }
+    const samples = await scraped(telemetry);
+    const failures = 'session_broker_gateway_failures_total{merchant="shop",kind="transient",code=';
+    expect([samples.get(`${failures}"none"}`), samples.get(`${failures}"unreached"}`)]).toEqual([1, 1]);
   });
 });

@@ -1,11 +1,12 @@
 import type { Clock } from '#libs/clock';
-import type {
-  HandoverOutcome,
-  RenewalOutcome,
-  ServeVerdict,
-  SessionEvent,
-  SessionEvents,
-  SessionReplica,
+import {
+  type HandoverOutcome,
+  merchantConditions,
+  type RenewalOutcome,
+  type ServeVerdict,
+  type SessionEvent,
+  type SessionEvents,
+  type SessionReplica,
 } from '#libs/session';
 import type { ConfigurationGauges, CountedRead, GaugeSource, Instruments, MerchantGauges } from '#libs/telemetry';
 import type { MerchantLabels } from './merchant-labels.js';
@@ -50,9 +51,12 @@ const LEASES = every<Named<'claim_refused'>['reason'] | 'claimed'>({
   share_spent: true,
   already_newer: true,
 });
-const KINDS_OF_TIME = every<Named<'implausible_time'>['kind']>({ lifetime: true, skew: true });
 /** Those without a code from the gateway: the others cannot be known in advance. */
-const CODELESS_FAILURES = ['transient', 'timeout'] as const;
+const CODELESS_FAILURES = [
+  { kind: 'transient', code: 'none' },
+  { kind: 'transient', code: 'unreached' },
+  { kind: 'timeout', code: 'none' },
+] as const;
 const STORE_OPERATIONS = ['claim', 'publish', 'read', 'due', 'announce'] as const;
 
 /** The possible results of a read. */
@@ -75,12 +79,10 @@ function beginMerchant(instruments: Instruments, merchant: string): void {
   for (const trigger of TRIGGERS) instruments.renewals({ merchant, trigger, outcome: 'success' }, 0);
   for (const outcome of HANDOVERS) instruments.handovers({ merchant, outcome }, 0);
   for (const result of REJECTIONS) instruments.rejections({ merchant, result }, 0);
-  for (const kind of CODELESS_FAILURES) instruments.gatewayFailures({ merchant, kind, code: 'none' }, 0);
-  for (const kind of KINDS_OF_TIME) instruments.implausibleTimes({ merchant, kind }, 0);
-  const { lateResults, fencedPublishes, unopenableRecords, serverKeyChanges } = instruments;
-  const { budgetExhausted, earlyShareSpent } = instruments;
-  for (const count of [lateResults, fencedPublishes, unopenableRecords, serverKeyChanges]) count({ merchant }, 0);
-  for (const count of [budgetExhausted, earlyShareSpent]) count({ merchant }, 0);
+  for (const failure of CODELESS_FAILURES) instruments.gatewayFailures({ merchant, ...failure }, 0);
+  const { lateResults, fencedPublishes, unopenableRecords, serverKeyChanges, budgetExhausted } = instruments;
+  for (const count of [lateResults, fencedPublishes, unopenableRecords, serverKeyChanges, budgetExhausted])
+    count({ merchant }, 0);
 }
 
 const MS_PER_S = 1_000;
@@ -92,7 +94,9 @@ const COUNTED: Counters = {
   renewal_finished: ({ merchant, trigger, outcome, durationMs, failure }, to) => {
     to.renewals({ merchant, trigger, outcome });
     to.renewalSeconds(durationMs / MS_PER_S, { merchant });
-    if (failure !== undefined) to.gatewayFailures({ merchant, kind: failure.kind, code: failure.shownCode ?? 'none' });
+    if (failure === undefined) return;
+    const { kind, shownCode, wasReached } = failure;
+    to.gatewayFailures({ merchant, kind, code: shownCode ?? (wasReached ? 'none' : 'unreached') });
   },
   handover_awaited: ({ merchant, outcome, waitedMs }, to) => {
     to.handovers({ merchant, outcome });
@@ -102,7 +106,6 @@ const COUNTED: Counters = {
   claim_refused: ({ merchant, reason }, to) => {
     to.leases({ result: reason });
     if (reason === 'budget_exhausted') to.budgetExhausted({ merchant });
-    if (reason === 'share_spent') to.earlyShareSpent({ merchant });
   },
   session_adopted: ({ merchant, serverKeyChanged }, to) => serverKeyChanged && to.serverKeyChanges({ merchant }),
   // One that found no answer is counted as the failed renewal that it is.
@@ -110,7 +113,6 @@ const COUNTED: Counters = {
   late_result: ({ merchant }, to) => to.lateResults({ merchant }),
   fenced_publish: ({ merchant }, to) => to.fencedPublishes({ merchant }),
   record_unopenable: ({ merchant }, to) => to.unopenableRecords({ merchant }),
-  implausible_time: ({ merchant, kind }, to) => to.implausibleTimes({ merchant, kind }),
   store_failed: ({ operation }, to) => to.storeErrors({ operation }),
 };
 
@@ -125,7 +127,7 @@ type Collected =
 
 /** What is read at a scrape. */
 interface WatchedParts extends Pick<GaugeSource, Collected> {
-  readonly replica: Pick<SessionReplica, 'held' | 'retryInMs' | 'hasForeignAuthorizer'>;
+  readonly replica: Pick<SessionReplica, 'held' | 'retryInMs' | 'hasForeignAuthorizer' | 'conditionOf'>;
   readonly clock: Clock;
   readonly labels: () => MerchantLabels;
   readonly merchants: () => readonly string[];
@@ -144,6 +146,7 @@ export class SessionMetrics implements SessionEvents {
     this.#configuration = { loadedSeconds: watched.clock.now() / MS_PER_S, isTaken: true };
     instruments.observe({
       ...watched,
+      states: merchantConditions,
       merchants: () => watched.labels().merged(watched.merchants().map((merchant) => this.#gaugesOf(merchant))),
       reads: () => this.#reads(),
       unconfirmedRejections: () =>
@@ -195,6 +198,7 @@ export class SessionMetrics implements SessionEvents {
     const nextAttempt = retryInMs === undefined ? session?.renewAt : clock.now() + retryInMs;
     return {
       merchant,
+      state: replica.conditionOf(merchant),
       foreignAuthorizer: replica.hasForeignAuthorizer(merchant) ? 1 : 0,
       generation: session?.generation,
       expirySeconds: seconds(session?.expiresAt),
