@@ -17,10 +17,7 @@ export async function keysPublic({ file, out }: KeysPublicOptions): Promise<Repo
   if (out === undefined) return { lines: [text], json: { publicJwk: jwk, thumbprint }, warnings };
   await createFiles([{ path: out, mode: 0o644, content: `${text}\n` }]);
   return {
-    lines: [
-      `public key   ${out} (for the bank, if this is a merchant's key)`,
-      `thumbprint   ${thumbprint}`,
-    ],
+    lines: [`public key   ${out} (for the bank, if this is a merchant's key)`, `thumbprint   ${thumbprint}`],
     json: { publicFile: out, publicJwk: jwk, thumbprint },
     warnings,
   };
