@@ -34,7 +34,7 @@ const refusals: ReadonlyMap<string, StoreRefusal> = new Map([
     'NOPERM',
     {
       is: 'denies our user a right',
-      remedy: 'Run session-broker doctor, which names the right, and have it granted',
+      remedy: 'Run session-broker doctor, which has the line that grants it',
     },
   ],
   [

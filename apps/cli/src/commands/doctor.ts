@@ -144,12 +144,11 @@ function checksOfBroker(configuration: BrokerConfiguration, options: DoctorOptio
   const { file, echo, tools, closeAfter, environment } = place;
   const { clock } = tools;
   const merchants = merchantsFor(options, configuration);
-  const ids = merchants.map(({ id }) => id);
   return [
     environmentCheck({ connections: http.maxWatchers, because: 'http.maxWatchers', environment }),
     ...fileChecks(files, place),
     keysCheck(file, configuration),
-    ...(store.type === 'redis' ? storeChecks(closeAfter(new StoreVisit(store, clock)), ids, clock) : []),
+    ...(store.type === 'redis' ? storeChecks(closeAfter(new StoreVisit(store, clock)), clock) : []),
     ...(auth.jwt?.keys.kind === 'uri' ? [issuerCheck(auth.jwt.issuer, auth.jwt.keys, clock)] : []),
     ...visitsOf(merchants, tools).flatMap((visit) => gatewayChecks(visit, { echo, own: [http, management] })),
     ...merchants.slice(0, 1).flatMap((merchant) => probes(merchant, options, tools)),

@@ -3,7 +3,7 @@ import type { StoreConfiguration } from '#libs/configuration';
 import { storeRefusal } from '#libs/errors';
 import { SKEW_TOLERANCE_MS } from '#libs/session';
 import { grantingLine, NO_DATABASE, redisConnection, RedisInspection, remedyOfRefusal } from '#libs/store';
-import { type MissingRight, type RedisConnection, type ServerFacts, StoreInspectionFailure } from '#libs/store';
+import { type RedisConnection, type ServerFacts, StoreInspectionFailure } from '#libs/store';
 import { lifeOf } from './certificates-check.js';
 import { type Check, fact, fault, type Finding, looked, some, type Verdict, warning } from './check.js';
 
@@ -48,15 +48,15 @@ export class StoreVisit {
   }
 }
 
-/** The checks of a store on Redis. @param merchants whose records are in it */
-export function storeChecks(visit: StoreVisit, merchants: readonly string[], clock: Clock): readonly Check[] {
+/** The checks of a store on Redis. */
+export function storeChecks(visit: StoreVisit, clock: Clock): readonly Check[] {
   const common = { needs: ['store.connection'], limitMs: 15_000 };
   return [
     { name: 'store.connection', limitMs: common.limitMs, run: () => connectionLook(visit) },
     { ...common, name: 'store.server', run: () => serverLook(visit, clock) },
     { ...common, name: 'store.clock', run: () => clockLook(visit) },
     // The last, because after it the connections can do nothing else.
-    { ...common, name: 'store.rights', run: () => rightsLook(visit, merchants) },
+    { ...common, name: 'store.rights', run: () => rightsLook(visit) },
   ];
 }
 
@@ -149,26 +149,11 @@ async function clockLook(visit: StoreVisit): Promise<Verdict> {
 }
 
 /** Whether the broker's user may do everything that the broker does, on the broker's own keys. */
-async function rightsLook(visit: StoreVisit, merchants: readonly string[]): Promise<Verdict> {
-  const { asked, missing, unwritable } = await (await visit.inspection()).rights(merchants);
-  const findings = [
-    fact(`${asked} rights asked for`),
-    ...missingLines(missing, visit.keyPrefix).map((line) => fault('refused', line, grantOf(visit))),
-    ...unwritable.map(({ server, code }) => {
-      const remedy = storeRefusal(code)?.remedy ?? 'see docs/redis.md: for the broker, such a store refuses';
-      return fault('tryLater', `${server} takes no writes (${code})`, remedy);
-    }),
-  ];
-  return looked(findings, { missing });
-}
-
-/** One line per server and kind, because one command grants them together. */
-function missingLines(missing: readonly MissingRight[], keyPrefix: string): readonly string[] {
-  const where = { command: '', key: ` on keys ${keyPrefix}:*`, channel: ` on channels ${keyPrefix}:*` };
-  const kinds = Map.groupBy(missing, ({ server, lacks }) => `${server} ${lacks}`);
-  return [...kinds.values()].flatMap(([first, ...more]) => {
-    if (first === undefined) return [];
-    const commands = new Set([first, ...more].map(({ command }) => command));
-    return `${first.server}: the store's user may not run ${[...commands].join(', ')}${where[first.lacks]}`;
-  });
+async function rightsLook(visit: StoreVisit): Promise<Verdict> {
+  const refusal = await (await visit.inspection()).refusal();
+  if (refusal === undefined) return looked([fact('all that the broker does is allowed')]);
+  const { reason } = refusal;
+  if (reason === 'NOPERM') return looked([fault('refused', "the store's user lacks a right (NOPERM)", grantOf(visit))]);
+  const remedy = storeRefusal(reason)?.remedy ?? 'see docs/redis.md: for the broker, such a store refuses';
+  return looked([fault('tryLater', `the store does not do what the broker does (${reason})`, remedy)]);
 }

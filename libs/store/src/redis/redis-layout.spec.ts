@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { grantingLine } from './redis-inspection.js';
 import { RedisKeys } from './redis-layout.js';
 import { mergeDue } from './redis-replies.js';
 import { batchesBy, inTurn } from './redis-script.js';
 import { prelude } from './scripts/prelude.lua.js';
-import { operationScripts } from './scripts/probe.lua.js';
+import { operationScripts, probeScript } from './scripts/probe.lua.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/redis.md'), 'utf8');
 
@@ -72,6 +73,17 @@ describe('docs/redis.md', () => {
     ]);
     expect(named.length).toBeGreaterThan(26);
     expect(named.filter((name) => !Object.fromEntries(fields)[name])).toEqual([]);
+  });
+});
+
+describe('the line that grants rights', () => {
+  it('has every command that a script runs', () => {
+    const scripts = [prelude, probeScript.body, ...operationScripts.map(({ body }) => body)];
+    const run = scripts.flatMap((lua) => [...lua.matchAll(/redis\.p?call\('([A-Z]+)'/g)].map(([, name]) => name));
+    const address = { host: 'redis', port: 6379 };
+    const granted = grantingLine({ kind: 'single', address, database: 0 }, 'broker').toUpperCase().split(' ');
+    expect(run.length).toBeGreaterThan(20);
+    expect(run.filter((command) => !granted.includes(`+${command}`))).toEqual([]);
   });
 });
 

@@ -20,7 +20,7 @@ import {
 } from '#libs/testing';
 import { jest } from '@jest/globals';
 import type { RedisTimeouts } from './connection-profile.js';
-import { RedisInspection } from './inspection/redis-inspection.js';
+import { RedisInspection } from './redis-inspection.js';
 import type { RedisAddress, RedisConnection } from './redis-connection.js';
 import { IMPATIENT, openedByTests, type OpenedStore } from './redis-store-fixture.js';
 

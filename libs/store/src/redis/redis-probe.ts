@@ -2,7 +2,7 @@ import { type Clock, Deadline } from '#libs/clock';
 import type { RedisVerdict } from './redis-failure.js';
 import { PROBE_MERCHANT, type RedisKeys } from './redis-layout.js';
 import type { RedisLinks } from './redis-links.js';
-import { runScript } from './redis-script.js';
+import { type RedisClient, runScript } from './redis-script.js';
 import { PROBE_ANSWER, probeScript } from './scripts/probe.lua.js';
 
 /** Not an announcement: replicas of every version ignore what they do not know. */
@@ -10,9 +10,6 @@ const PROBE_MESSAGE = '{}';
 
 /** What the probe needs of the connections. */
 export type ProbedLinks = Pick<RedisLinks, 'commands' | 'judge' | 'reconnectSubscriber' | 'subscribe'>;
-
-/** The server answered, but not as it must. */
-const UNEXPECTED: RedisVerdict = { kind: 'refused', reason: 'UNEXPECTED' };
 
 interface RedisProbeOptions {
   readonly links: ProbedLinks;
@@ -22,6 +19,25 @@ interface RedisProbeOptions {
   readonly timeoutMs: number;
   /** Hints were lost: the subscription is on another connection than before. */
   readonly onGap: () => void;
+}
+
+/**
+ * Runs every operation in a shard, for a merchant that is gone again at the end.
+ * @returns the server's clock, Unix milliseconds
+ * @throws what the client library throws; an answer that is not as it must be counts as a refusal
+ */
+export async function probeShard(
+  client: RedisClient,
+  keys: RedisKeys,
+  { shard, announces }: { readonly shard: number; readonly announces: boolean },
+): Promise<number> {
+  const { merchant, calls, due } = keys.inShard(shard, PROBE_MERCHANT);
+  const [answer, now] = (await runScript(client, probeScript, {
+    keys: [merchant, calls, due],
+    args: [PROBE_MERCHANT, keys.channel, announces ? PROBE_MESSAGE : ''],
+  })) as [string, string];
+  if (answer === PROBE_ANSWER) return Number(now);
+  throw Object.assign(new Error('UNEXPECTED reply of an operation'), { name: 'ReplyError' });
 }
 
 /**
@@ -55,19 +71,12 @@ export class RedisProbe {
     }
   }
 
-  async #operate(shard: number): Promise<RedisVerdict | undefined> {
+  async #operate(shard: number): Promise<undefined> {
     const { links, keys, clock, serverClocks } = this.#options;
-    const { merchant, calls, due } = keys.inShard(shard, PROBE_MERCHANT);
     // Every node of a cluster forwards announcements to all others: one shard at a time is enough.
-    const message = this.#round % keys.shards().length === shard ? PROBE_MESSAGE : '';
+    const announces = this.#round % keys.shards().length === shard;
     const askedAtMs = clock.monotonicMs();
-    const [answer, now] = (await runScript(links.commands, probeScript, {
-      keys: [merchant, calls, due],
-      args: [PROBE_MERCHANT, keys.channel, message],
-    })) as [string, string];
-    if (answer !== PROBE_ANSWER) return UNEXPECTED;
-    serverClocks.note(shard, Number(now), askedAtMs);
-    return undefined;
+    serverClocks.note(shard, await probeShard(links.commands, keys, { shard, announces }), askedAtMs);
   }
 
   async #subscribe(): Promise<undefined> {

@@ -16,10 +16,9 @@ import {
   startRedisSentinel,
   TestAuthority,
 } from '#libs/testing';
-import type { RedisConnection } from '../redis-connection.js';
-import { RedisSessionStore } from '../redis-session-store.js';
-import { grantingLine } from './command-rights.js';
-import { RedisInspection, type RightsFound, StoreInspectionFailure } from './redis-inspection.js';
+import type { RedisConnection } from './redis-connection.js';
+import { RedisSessionStore } from './redis-session-store.js';
+import { grantingLine, RedisInspection, StoreInspectionFailure } from './redis-inspection.js';
 
 const PASSWORD = 'canary-password-of-the-store';
 const rightsIn = (line: string): string[] => line.split(' ').filter((word) => word.startsWith('+'));
@@ -52,7 +51,7 @@ async function inspect(connection: RedisConnection): Promise<RedisInspection> {
 }
 
 const single = ({ address }: RedisProcess): RedisConnection => ({ kind: 'single', address, database: 0 });
-const DOCUMENTED = rightsIn(
+const GRANTED = rightsIn(
   grantingLine({ kind: 'single', address: { host: 'redis', port: 6379 }, database: 0 }, 'broker'),
 );
 const asUser = (redis: RedisProcess): RedisConnection => ({
@@ -155,47 +154,32 @@ async function encrypted(authority: TestAuthority, notAfter?: Date): Promise<{ r
   return { redis, ca: authority.cert };
 }
 
-describeWith('redis-server', 'rights', () => {
-  const rightsOf = async (redis: RedisProcess): Promise<RightsFound> =>
-    (await inspect(asUser(redis))).rights(['shop', 'other']);
-
-  it('are complete for the documented user, without one that only the inspection needs', async () => {
+describeWith('redis-server', 'what the broker does', () => {
+  it('is refused to nobody with the line that grants it, and to who lacks a command, the keys or the channel of it', async () => {
     const redis = await started(RedisProcess.start());
-    setUser(redis, DOCUMENTED);
-    expect(await rightsOf(redis)).toMatchObject({ missing: [], unwritable: [] });
-  });
-
-  it('name each command that is not granted', async () => {
-    const redis = await started(RedisProcess.start());
-    const connecting = ['+hello', '+auth', '+select', '+ping', '+info'];
-    for (const right of DOCUMENTED.filter((granted) => !connecting.includes(granted))) {
+    const refusalOf = async (): Promise<unknown> => (await inspect(asUser(redis))).refusal();
+    setUser(redis, GRANTED);
+    expect(await refusalOf()).toBeUndefined();
+    const noRight = { kind: 'refused', reason: 'NOPERM' };
+    for (const lacking of ['+pexpire', '+publish', '+subscribe']) {
       setUser(
         redis,
-        DOCUMENTED.filter((granted) => granted !== right),
+        GRANTED.filter((right) => right !== lacking),
       );
-      const { missing } = await rightsOf(redis);
-      expect([...new Set(missing.map(({ command }) => `+${command.toLowerCase()}`))]).toEqual([right]);
-      expect(missing.every(({ lacks }) => lacks === 'command')).toBe(true);
+      expect([lacking, await refusalOf()]).toEqual([lacking, noRight]);
     }
+    setUser(redis, GRANTED, ['~broker:{0}:merchant:*', '~broker:{0}:calls:*', '&broker:*']);
+    expect(await refusalOf()).toEqual(noRight);
+    setUser(redis, GRANTED, ['~broker:*', '&other:*']);
+    expect(await refusalOf()).toEqual(noRight);
   });
 
-  it('name the keys and the channel that are not granted', async () => {
-    const redis = await started(RedisProcess.start());
-    setUser(redis, DOCUMENTED, ['~broker:{0}:merchant:*', '~broker:{0}:due', '~broker:{0}:calls:~probe', '&other:*']);
-    const { missing } = await rightsOf(redis);
-    expect(new Set(missing.map(({ lacks }) => lacks))).toEqual(new Set(['channel', 'key']));
-    expect(missing.map(({ command }) => command)).toContain('PEXPIRE');
-    expect(missing.map(({ command }) => command)).not.toContain('HSET');
-  });
-
-  it('do not tell a replica from a primary, but its refusal to write is reported', async () => {
+  it('is refused by a replica', async () => {
     const { replica } = await sentinel();
-    const { missing, unwritable } = await (await inspect(single(replica))).rights(['shop']);
-    expect(missing).toEqual([]);
-    expect(unwritable).toEqual([{ server: `127.0.0.1:${replica.port}`, code: 'READONLY' }]);
+    expect(await (await inspect(single(replica))).refusal()).toEqual({ kind: 'refused', reason: 'READONLY' });
   });
 
-  it('are checked without leaving a trace in the store', async () => {
+  it('leaves no trace in the store', async () => {
     const redis = await started(RedisProcess.start());
     const key = await importClientKey((await generateClientKey()).privateJwk);
     const store = await RedisSessionStore.open({
@@ -220,7 +204,7 @@ describeWith('redis-server', 'rights', () => {
       );
     const before = dump();
     expect(before.slice(0, 3)).not.toContain('(nil)\n');
-    expect(await (await inspect(single(redis))).rights(['shop', 'other'])).toMatchObject({ missing: [] });
+    expect(await (await inspect(single(redis))).refusal()).toBeUndefined();
     expect(dump()).toEqual(before);
     const marker = { kind: 'changed', merchant: 'marker', generation: 1 };
     redis.cli('PUBLISH', 'broker:announcements', JSON.stringify(marker));
@@ -240,7 +224,7 @@ describeWith('redis-server', 'the servers', () => {
     const inspection = await inspect({ kind: 'sentinel', sentinels: addresses, name, database: 0 });
     const address = `127.0.0.1:${primary.port}`;
     expect(await inspection.servers()).toEqual([expect.objectContaining({ address, role: 'master' })]);
-    expect(await inspection.rights(['shop'])).toMatchObject({ missing: [], unwritable: [] });
+    expect(await inspection.refusal()).toBeUndefined();
   });
 
   it('are none where no primary is watched under the name', async () => {
@@ -250,32 +234,25 @@ describeWith('redis-server', 'the servers', () => {
     expect(failure.detail).toMatch(/^wrong of the sentinels 127.*: no sentinel names a primary$/);
   });
 
-  it('of a cluster are its primaries, each asked for the rights, and a slot that nobody serves is one that is not written', async () => {
+  it('of a cluster are its primaries, and what the broker does is done in each', async () => {
     const { nodes } = await started(startRedisCluster());
     const connection: RedisConnection = { kind: 'cluster', nodes: nodes.slice(0, 1).map(({ address }) => address) };
     const inspection = await inspect(connection);
     expect(await inspection.servers()).toHaveLength(3);
-    expect(await inspection.rights(['shop', 'other', 'third'])).toMatchObject({ missing: [], unwritable: [] });
+    expect(await inspection.refusal()).toBeUndefined();
     const onCluster = rightsIn(grantingLine(connection, 'broker'));
     for (const node of nodes) setUser(node, onCluster);
     const user = { ...connection, credentials: { username: 'broker', password: PASSWORD } };
-    expect(await (await inspect(user)).rights(['shop'])).toMatchObject({ missing: [] });
-    for (const node of nodes.slice(1)) {
-      setUser(
-        node,
-        onCluster.filter((right) => right !== '+asking'),
-      );
-    }
-    const { missing } = await (await inspect(user)).rights(['shop']);
-    expect(missing.map(({ server, command }) => `${server} ${command}`).sort()).toEqual(
-      nodes
-        .slice(1)
-        .map(({ port }) => `127.0.0.1:${port} ASKING`)
-        .sort(),
+    expect(await (await inspect(user)).refusal()).toBeUndefined();
+    const [, , last] = nodes;
+    if (last === undefined) throw new Error('a cluster has three nodes');
+    setUser(
+      last,
+      onCluster.filter((right) => right !== '+zadd'),
     );
-    nodes[0]?.cli('cluster', 'delslots', '0', '1');
-    await nodes[0]?.untilSays('cluster_state:fail', 'cluster', 'info');
-    const { unwritable } = await (await inspect(connection)).rights(['shop']);
-    expect(unwritable).toContainEqual({ server: `127.0.0.1:${nodes[0]?.port}`, code: 'CLUSTERDOWN' });
+    expect(await (await inspect(user)).refusal()).toEqual({ kind: 'refused', reason: 'NOPERM' });
+    last.cli('cluster', 'delslots', '16383');
+    await last.untilSays('cluster_state:fail', 'cluster', 'info');
+    expect(await (await inspect(connection)).refusal()).toEqual({ kind: 'refused', reason: 'CLUSTERDOWN' });
   });
 });

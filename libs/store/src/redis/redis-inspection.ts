@@ -2,12 +2,13 @@ import { toldCall } from '#libs/causes';
 import { type Clock, instantFromEpochMs, type Instant } from '#libs/clock';
 import { BrokerError, storeRefusal } from '#libs/errors';
 import { Cluster, Redis } from 'ioredis';
-import { clusterOptions, DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts, serverOptions } from '../connection-profile.js';
-import { addressOf, nameOf, type RedisConnection } from '../redis-connection.js';
-import { describeRedisError, isUntrusted, judgeRedisError, NO_DATABASE, NOT_REDIS } from '../redis-failure.js';
-import { reportingRefusedGreeting } from '../redis-links.js';
-import type { RedisClient } from '../redis-script.js';
-import { rightsFor } from './command-rights.js';
+import { clusterOptions, DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts, serverOptions } from './connection-profile.js';
+import { addressOf, nameOf, type RedisConnection } from './redis-connection.js';
+import { isUntrusted, judgeRedisError, NO_DATABASE, NOT_REDIS, type RedisVerdict } from './redis-failure.js';
+import { reportingRefusedGreeting } from './redis-links.js';
+import type { RedisClient } from './redis-script.js';
+import { RedisKeys, shardsOf } from './redis-layout.js';
+import { probeShard } from './redis-probe.js';
 
 /**
  * The store could not be inspected. `store_refused`: a person has to fix rights, passwords, certificates or the address;
@@ -51,20 +52,16 @@ export interface ServerFacts {
   readonly certificateEndsAt?: Instant | undefined;
 }
 
-/** Something that the broker does but that the store's user is not allowed to do. */
-export interface MissingRight {
-  readonly server: string;
-  readonly command: string;
-  /** The right to the command, to a key that it is needed on, or to the channel. */
-  readonly lacks: 'command' | 'key' | 'channel';
-}
+/** What the broker needs from Redis, as docs/redis.md grants it. */
+const RIGHTS =
+  '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +hstrlen +hmget +hset +hdel ' +
+  '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire';
+const CLUSTER_RIGHTS = '+cluster|slots +asking +readonly';
 
-export interface RightsFound {
-  /** Commands, on each server: one that is needed on several keys counts once. */
-  readonly asked: number;
-  readonly missing: readonly MissingRight[];
-  /** Servers that accept no writes from anybody, with the code of their refusal: `READONLY`, `OOM`, `MISCONF`, … */
-  readonly unwritable: readonly { readonly server: string; readonly code: string }[];
+/** A line for redis-cli that grants all that the broker needs. It revokes nothing, and neither sets nor shows a password. */
+export function grantingLine({ kind, credentials }: RedisConnection, keyPrefix: string): string {
+  const rights = kind === 'cluster' ? `${RIGHTS} ${CLUSTER_RIGHTS}` : RIGHTS;
+  return `ACL SETUSER ${credentials?.username ?? 'default'} ~${keyPrefix}:* &${keyPrefix}:* ${rights}`;
 }
 
 interface RedisInspectionOptions {
@@ -74,10 +71,7 @@ interface RedisInspectionOptions {
   readonly timeouts?: Partial<RedisTimeouts>;
 }
 
-/** In a cluster: another node has the key, and the right was granted. `ERR`: because of the operands, as intended. */
-const NO_REFUSALS: ReadonlySet<string> = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'ERR', 'WRONGTYPE']);
-
-/** Inspects the store as the broker's own user and with the broker's own connection settings, and changes nothing. */
+/** Inspects the store as the broker's own user and with the broker's own connection settings, and leaves it as it is. */
 export class RedisInspection {
   readonly #options: RedisInspectionOptions;
   readonly #client: RedisClient;
@@ -107,23 +101,20 @@ export class RedisInspection {
     return Promise.all(this.#servers().map((server) => factsOf(server, this.#options.clock)));
   }
 
-  /** Asks every server for every right on the keys of these merchants. The last: connections are of no use after it. */
-  async rights(merchants: readonly string[]): Promise<RightsFound> {
-    const wanted = rightsFor(this.#options.connection, this.#options.keyPrefix, merchants);
-    const missing: MissingRight[] = [];
-    const unwritable = new Map<string, string>();
-    const askAll = async (redis: Redis): Promise<void> => {
-      const server = nameOfServer(redis);
-      for (const [command, ...operands] of wanted) {
-        const reply = await ask(redis, command, ...operands);
-        if (reply.kind === 'value') continue;
-        if (reply.lacks !== undefined) missing.push({ server, command, lacks: reply.lacks });
-        else if (command === 'HSET' && !NO_REFUSALS.has(reply.code)) unwritable.set(server, reply.code);
-      }
-    };
-    await Promise.all(this.#servers().map(askAll));
-    const asked = new Set(wanted.map(([command]) => command)).size * this.#servers().length;
-    return { asked, missing, unwritable: Array.from(unwritable, ([server, code]) => ({ server, code })) };
+  /**
+   * Does what the broker does, as its own probe does it every two seconds. It comes last: a connection that has
+   * subscribed can do nothing else.
+   * @returns what the first part that failed means
+   */
+  async refusal(): Promise<RedisVerdict | undefined> {
+    const keys = new RedisKeys(this.#options.keyPrefix, shardsOf(this.#options.connection));
+    try {
+      for (const shard of keys.shards()) await probeShard(this.#client, keys, { shard, announces: true });
+      await this.#client.subscribe(keys.channel);
+      return undefined;
+    } catch (error) {
+      return judgeRedisError(error);
+    }
   }
 
   close(): void {
@@ -149,26 +140,17 @@ function clientOnce(connection: RedisConnection, timeouts: RedisTimeouts): Redis
   return new Cluster([...connection.nodes], { ...profile, redisOptions }).on('+node', reportingRefusedGreeting);
 }
 
-/** The answer to a command; an error only by its code (`NOPERM`, `MOVED`, …) and what it is about. */
-type Reply =
-  | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'error'; readonly code: string; readonly lacks: MissingRight['lacks'] | undefined };
-
-/** @throws StoreInspectionFailure if there is no answer at all; an error reply is an answer */
-async function ask(server: Redis, command: string, ...args: readonly string[]): Promise<Reply> {
+/**
+ * @returns the answer to a command; undefined if there is none for this user
+ * @throws StoreInspectionFailure if there is no answer at all
+ */
+async function ask(server: Redis, command: string): Promise<unknown> {
   try {
-    return { kind: 'value', value: await server.call(command, ...args) };
+    return await server.call(command);
   } catch (error) {
-    const isReply = error instanceof Error && error.name === 'ReplyError';
-    if (!isReply) throw new StoreInspectionFailure(`${nameOfServer(server)}, ${command}`, error);
-    return { kind: 'error', code: describeRedisError(error), lacks: lackIn(error) };
+    if (error instanceof Error && error.name === 'ReplyError') return undefined;
+    throw new StoreInspectionFailure(`${nameOfServer(server)}, ${command}`, error);
   }
-}
-
-function lackIn({ message }: Error): MissingRight['lacks'] | undefined {
-  if (!message.startsWith('NOPERM')) return undefined;
-  if (/\bchannels?\b/i.test(message)) return 'channel';
-  return /\bkeys?\b/i.test(message) ? 'key' : 'command';
 }
 
 /** As it is configured; one that sentinels named, as it was reached. */
@@ -182,14 +164,13 @@ interface MaybeEncrypted {
 }
 
 async function factsOf(server: Redis, clock: Clock): Promise<ServerFacts> {
-  const info = await ask(server, 'INFO');
-  const field = (name: string): string | undefined =>
-    info.kind === 'value' ? new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(String(info.value))?.[1] : undefined;
+  const info = String(await ask(server, 'INFO'));
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
   const askedAt = clock.now();
   const time = await ask(server, 'TIME');
   const answeredAt = clock.now();
-  const [seconds, microseconds] = (time.kind === 'value' ? (time.value as unknown[]) : []).map(Number);
-  const serverMs = (seconds ?? NaN) * 1_000 + (microseconds ?? NaN) / 1_000;
+  const [seconds = NaN, microseconds = NaN] = Array.isArray(time) ? time.map(Number) : [];
+  const serverMs = seconds * 1_000 + microseconds / 1_000;
   const endsAt = Date.parse((server.stream as MaybeEncrypted).getPeerCertificate?.().valid_to ?? '');
   return {
     address: nameOfServer(server),
