@@ -93,7 +93,7 @@ describe('RedisKeys', () => {
     fc.assert(
       fc.property(fc.string(), (merchant) => {
         const tag = `broker:{${keys.shardOf(merchant)}}:`;
-        expect(Object.values(keys.of(merchant)).every((key) => (key).startsWith(tag))).toBe(true);
+        expect(Object.values(keys.of(merchant)).every((key) => key.startsWith(tag))).toBe(true);
       }),
     );
   });
