@@ -48,7 +48,7 @@ function setBy({ body }: { readonly body: string }): string[] {
 describe('docs/redis.md', () => {
   it('names the keys as they are made', () => {
     const keys = new RedisKeys('p', 1);
-    const { merchant, calls, due } = keys.inShard(0, '<id>');
+    const { merchant, calls, due } = keys.of('<id>', 0);
     const named = tableBelow('What lies there').map(([name = '']) => `p${name.replace('{n}', '{0}')}`);
     expect(named).toEqual([merchant, calls, due, keys.channel]);
   });
@@ -93,7 +93,7 @@ describe('RedisKeys', () => {
     fc.assert(
       fc.property(fc.string(), (merchant) => {
         const tag = `broker:{${keys.shardOf(merchant)}}:`;
-        expect(Object.values(keys.of(merchant)).every((key) => (key as string).startsWith(tag))).toBe(true);
+        expect(Object.values(keys.of(merchant)).every((key) => key.startsWith(tag))).toBe(true);
       }),
     );
   });

@@ -10,13 +10,6 @@ export const shardsOf = ({ kind }: RedisConnection): number => (kind === 'cluste
 /** No configured merchant can have this name: the probe writes it in each shard, and removes it in the same step. */
 export const PROBE_MERCHANT = '~probe';
 
-/** Keys of a merchant, as docs/redis.md tells: in one hash slot, since every script needs them together. */
-interface MerchantKeys {
-  readonly merchant: string;
-  readonly calls: string;
-  readonly due: string;
-}
-
 /**
  * Names of keys. A merchant always belongs to the same shard, and the shard is the hash tag of its keys: so in a
  * cluster they are stored together with the shard's due moments, while the shards spread over the nodes.
@@ -52,11 +45,8 @@ export class RedisKeys {
     return `${this.#prefix}:{${shard}}:due`;
   }
 
-  of(merchant: string): MerchantKeys {
-    return this.inShard(this.shardOf(merchant), merchant);
-  }
-
-  inShard(shard: number, merchant: string): MerchantKeys {
+  /** Of a merchant, as docs/redis.md tells: in one hash slot, since every script needs them together. */
+  of(merchant: string, shard = this.shardOf(merchant)): Record<'merchant' | 'calls' | 'due', string> {
     return {
       merchant: `${this.#prefix}:{${shard}}:merchant:${merchant}`,
       calls: `${this.#prefix}:{${shard}}:calls:${merchant}`,

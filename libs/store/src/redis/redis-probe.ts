@@ -31,7 +31,7 @@ export async function probeShard(
   keys: RedisKeys,
   { shard, announces }: { readonly shard: number; readonly announces: boolean },
 ): Promise<number> {
-  const { merchant, calls, due } = keys.inShard(shard, PROBE_MERCHANT);
+  const { merchant, calls, due } = keys.of(PROBE_MERCHANT, shard);
   const [answer, now] = (await runScript(client, probeScript, {
     keys: [merchant, calls, due],
     args: [PROBE_MERCHANT, keys.channel, announces ? PROBE_MESSAGE : ''],
