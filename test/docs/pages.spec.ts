@@ -113,7 +113,7 @@ describe('the README', () => {
   it('has keys and configurations of production outside the clone, and git takes no key', () => {
     const [, commands = ''] = /```sh\n([^]*?)```/.exec(sectionOf(readme, 'Run it in production')) ?? [];
     const files = [...commands.matchAll(/[\w./-]+\.(?:json|yaml)\b/g)].map(([file]) => file);
-    expect(files.length).toBeGreaterThan(5);
+    expect(files.length).toBeGreaterThan(4);
     expect(files.filter((file) => !/^(?:\.\.\/own|docs\/examples)\//.test(file))).toEqual([]);
     expect(read('.gitignore').split('\n')).toContain('*.jwk.json');
   });
