@@ -167,18 +167,6 @@ describe('the guide to moving services', () => {
   );
 });
 
-describe('getting started', () => {
-  const page = read('docs/getting-started.md');
-
-  it.each([
-    ['js', 'session.mjs'],
-    ['yaml', 'broker.yaml'],
-  ])('shows what is to be copied as it is: %s', (language, file) => {
-    const [, block] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page) ?? [];
-    expect(block).toBe(read(`docs/examples/${file}`));
-  });
-});
-
 const hsm = read('docs/hsm.md');
 
 describe('docs/hsm.md', () => {
