@@ -137,18 +137,6 @@ describe('the settings that decide most', () => {
   });
 });
 
-describe('the guide to a merchant SDK', () => {
-  const blocks = [...read('docs/guides/merchant-sdk.md').matchAll(/```[jt]s\n(\/\/ (\S+)\n[^]*?)```/g)];
-
-  it.each(blocks.map(([, code, file]) => [file, code]))('shows %s as it is to be copied', (file, code) => {
-    expect(read(`docs/examples/merchant-sdk/${file}`)).toBe(code);
-  });
-
-  it('shows what is pasted, for those who import and those who require, and a program that uses it', () => {
-    expect(blocks.map(([, , file]) => file)).toEqual(['brokered-sdk.ts', 'brokered-sdk.cjs', 'sdk-refund.ts']);
-  });
-});
-
 describe('the guide to moving services', () => {
   const page = read('docs/guides/moving.md');
 
