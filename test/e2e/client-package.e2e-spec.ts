@@ -43,10 +43,7 @@ async function examples(): Promise<string[]> {
 }
 
 /** The file to be pasted from the guide for a merchant SDK. */
-async function recipe(): Promise<string> {
-  const guide = await readFile(join(root, 'docs/guides/merchant-sdk.md'), 'utf8');
-  return /```ts\n(\/\/ brokered-sdk\.ts\n[^]*?)```/.exec(guide)![1]!;
-}
+const recipe = (): Promise<string> => readFile(join(root, 'docs/examples/merchant-sdk/brokered-sdk.ts'), 'utf8');
 
 /** What someone following the recipe writes, for an SDK that is typed as strictly as possible. */
 const USE_OF_RECIPE = `

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -28,13 +28,14 @@ export interface RunningProgram {
 const programOf = (language: Language): string =>
   language === 'python' ? toolPath('python3') : language === 'ts' ? process.execPath : 'sh';
 
-/** The first line of a program is the name by which others import it. */
-const NAME = /^\/\/ ([a-z-]+\.ts)\n/;
+const ENDINGS: Readonly<Record<Language, string>> = { ts: 'ts', python: 'py', sh: 'sh' };
+
+/** The file of a guide's program, as the guide links it. */
+const fileOf = (guide: Guide, language: Language): string =>
+  guide === 'merchant-sdk' ? 'sdk-refund.ts' : `${guide}.${ENDINGS[language]}`;
 
 /** The guides' programs as their reader has them: copied into a project with the client package. */
 export class GuidePrograms {
-  readonly #files = new Map<string, string>();
-
   private constructor(private readonly project: ClientProject) {}
 
   static async copied(): Promise<GuidePrograms> {
@@ -44,8 +45,10 @@ export class GuidePrograms {
 
   /** The compiler's complaints about those in TypeScript, under the strictest settings. */
   async compilerFaults(): Promise<string> {
-    const files = GUIDES.map((guide) => this.#files.get(`${guide}.ts`) ?? '');
-    return strictCompilerFaults(this.project.folder, files);
+    return strictCompilerFaults(
+      this.project.folder,
+      GUIDES.map((guide) => fileOf(guide, 'ts')),
+    );
   }
 
   /** Runs a program to its end. @returns what it printed */
@@ -86,21 +89,13 @@ export class GuidePrograms {
   }
 
   #pathOf(guide: Guide, language: Language): string {
-    return join(this.project.folder, this.#files.get(`${guide}.${language}`) ?? '');
+    return join(this.project.folder, fileOf(guide, language));
   }
 
   async #copy(): Promise<void> {
-    for (const file of ['merchant-sdk.ts', 'brokered-sdk.cjs']) {
-      await this.project.write(file, await readFile(join(root, 'docs/examples/merchant-sdk', file), 'utf8'));
-    }
-    for (const guide of GUIDES) {
-      const text = await readFile(join(root, `docs/guides/${guide}.md`), 'utf8');
-      for (const [, language = '', code = ''] of text.matchAll(/```(ts|python|sh)\n([^]*?)```/g)) {
-        const file = NAME.exec(code)?.[1] ?? `${guide}.${language}`;
-        await this.project.write(file, code);
-        // The last one is the program; those before it are its parts.
-        this.#files.set(`${guide}.${language}`, file);
-      }
-    }
+    for (const folder of ['docs/examples/guides', 'docs/examples/merchant-sdk'])
+      for (const file of await readdir(join(root, folder)))
+        if (/\.(?:ts|cjs|py|sh)$/.test(file))
+          await this.project.write(file, await readFile(join(root, folder, file), 'utf8'));
   }
 }

@@ -68,10 +68,10 @@ const projects = [
 
 export default defineConfig(
   { ignores: ['dist', 'coverage', 'node_modules', '**/*.mjs', 'tools/prove-client'] },
-  // They import the client package as an installed one, and it is not installed here; the guide's test compiles them.
+  // They import the client package as an installed one, and it is not installed here; the guides' test compiles them.
   {
-    ignores: ['brokered-sdk.cjs', 'brokered-sdk.ts', 'sdk-refund.ts'].map(
-      (file) => `docs/examples/merchant-sdk/${file}`,
+    ignores: ['guides/*', 'merchant-sdk/brokered-sdk.*', 'merchant-sdk/sdk-refund.ts'].map(
+      (path) => `docs/examples/${path}`,
     ),
   },
   { linterOptions: { noInlineConfig: true } },
