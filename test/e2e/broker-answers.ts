@@ -30,7 +30,7 @@ interface Question {
   readonly merchant?: string;
 }
 
-const COMPARED = ['content-type', 'cache-control', 'etag', 'preference-applied', 'retry-after', 'x-request-id'];
+const COMPARED = ['content-type', 'cache-control', 'etag', 'retry-after', 'x-request-id'];
 
 const OPERATION = { type: 'PURCHASE', coinAmount: 1, merchantId: 'm', ecomOperationId: 'kept-1', status: 'FAIL' };
 const ORDER = { ecomOrderId: 'o', coinAmount: 1, merchantId: 'm', hppOrderId: 'h', merchantRequestId: 'r' };
@@ -39,14 +39,6 @@ const NOTIFICATION = JSON.stringify({ ...ORDER, orderStatus: 'FAIL', operation: 
 /** Questions in order: a session that is rejected is replaced for those that follow. */
 const QUESTIONS: readonly (readonly [what: string, ask: (known: Known) => Question])[] = [
   ['a read', () => ({ path: '/session' })],
-  [
-    'a read of what is held',
-    ({ generation }) => ({ path: '/session', headers: { 'if-none-match': `"${generation}"` } }),
-  ],
-  [
-    'a read that waits for more than there is',
-    ({ generation }) => ({ path: '/session', headers: { 'if-none-match': `"${generation}"`, prefer: 'wait=1' } }),
-  ],
   ['a read with time left', () => ({ path: '/session?minRemaining=1s' })],
   ['a read with a wish that is none', () => ({ path: '/session?minRemaining=soon' })],
   ['another token', () => ({ path: '/session', token: 'another' })],

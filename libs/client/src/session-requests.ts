@@ -73,10 +73,10 @@ export class SessionRequests {
   async #send({ generation, reason }: Rejection, signal: AbortSignal): Promise<Session> {
     const { http, shelf, merchant } = this.#parts;
     const call = { path: '/session/rejections', body: { generation, reason }, signal };
-    const { status, document, countedFromMs } = await http.json(call);
+    const { document, countedFromMs } = await http.json(call);
     const session = readSession(document, merchant);
     if (session.generation === generation) {
-      throw new ProtocolError('session_not_newer', 'The broker gave no other session for a rejected one', { status });
+      throw new ProtocolError('session_not_newer', 'The broker gave no other session for a rejected one');
     }
     shelf.offer(session, { source: 'rejection', endsAtMs: readEndMs(document, countedFromMs), rejected: generation });
     const held = shelf.valid();

@@ -1,7 +1,7 @@
 import type { Session } from './session.js';
 import type { Time } from './time.js';
 
-export type SessionSource = 'read' | 'events' | 'poll' | 'rejection';
+export type SessionSource = 'read' | 'events' | 'rejection';
 
 export interface Arrival {
   readonly source: SessionSource;

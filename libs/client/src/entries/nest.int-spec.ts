@@ -46,7 +46,7 @@ describe('the module for Nest', () => {
     const module = SessionBrokerModule.forRootAsync({
       imports: [SettingsModule],
       inject: [Settings],
-      useFactory: async (settings: Settings) => ({ ...settings.broker.options, follow: 'poll' as const }),
+      useFactory: async (settings: Settings) => ({ ...settings.broker.options, follow: 'none' as const }),
     });
     expect((await (await compile(module)).get(Payments).broker.session()).merchant).toBe('shop');
   });

@@ -36,7 +36,7 @@ export interface FakeFailure {
     { readonly status: number; readonly code: string; readonly retryAfterS?: number } | 'disconnect' | 'silence';
 }
 
-type Handler = (request: FakeRequest, gone: AbortSignal) => Promise<FakeAnswer> | FakeAnswer;
+type Handler = (request: FakeRequest) => Promise<FakeAnswer> | FakeAnswer;
 
 /**
  * An in-process broker for a service's tests: it speaks HTTP as the real one does, on a free port of 127.0.0.1, so that
@@ -62,7 +62,7 @@ export class FakeBroker extends FakeServer {
     const payloads = new FakePayloads(sessions);
     this.#payloads = payloads;
     this.#handlers = {
-      read: (request, gone) => sessions.read(request, gone),
+      read: (request) => sessions.read(request),
       rejections: ({ body }) => sessions.reject(body),
       handovers: () => NOTHING,
       encrypt: ({ body }) => payloads.encrypt(body),
@@ -150,9 +150,7 @@ export class FakeBroker extends FakeServer {
     const refused = failure ?? this.#refusal(request, merchant);
     if (refused !== undefined) return write(response, refused, id);
     if (request.route === 'events') return this.#sessions.stream(request.headers, response);
-    const gone = new AbortController();
-    response.on('close', () => gone.abort());
-    const answer = await this.#handlers[request.route]?.(request, gone.signal);
+    const answer = await this.#handlers[request.route]?.(request);
     write(response, answer ?? problem(404, 'route_not_found'), id);
   }
 
