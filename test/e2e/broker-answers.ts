@@ -39,8 +39,6 @@ const NOTIFICATION = JSON.stringify({ ...ORDER, orderStatus: 'FAIL', operation: 
 /** Questions in order: a session that is rejected is replaced for those that follow. */
 const QUESTIONS: readonly (readonly [what: string, ask: (known: Known) => Question])[] = [
   ['a read', () => ({ path: '/session' })],
-  ['a read with time left', () => ({ path: '/session?minRemaining=1s' })],
-  ['a read with a wish that is none', () => ({ path: '/session?minRemaining=soon' })],
   ['another token', () => ({ path: '/session', token: 'another' })],
   ['another merchant', () => ({ path: '/session', merchant: 'hidden' })],
   ['a path that there is not', () => ({ path: '/session/nothing' })],

@@ -97,15 +97,12 @@ describe('the fake broker', () => {
     expect(fake.counts.read).toBe(3);
   });
 
-  it('has none to serve when that was asked for, and gives one with more time left', async () => {
+  it('has none to serve when that was asked for', async () => {
     fake.endSession();
     await expect(client({ timeoutMs: 900, follow: 'none' }).session()).rejects.toMatchObject({
       code: 'session_unavailable',
       retryAfterMs: 1_000,
     });
-    const short = started.add(await FakeBroker.start({ lifetimeMs: 30_000 }), (it) => it.close());
-    const broker = started.add(new SessionBroker({ ...short.options, follow: 'none' }), (it) => it.close());
-    expect((await broker.session({ minRemainingMs: 60_000 })).generation).toBe(2);
   });
 
   it('refuses another token and another merchant', async () => {

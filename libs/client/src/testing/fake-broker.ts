@@ -21,8 +21,6 @@ export interface FakeBrokerOptions {
   readonly merchant?: string | undefined;
   /** The bearer token that it accepts; `token-of-the-fake` by default. */
   readonly token?: string | undefined;
-  /** How long its sessions live, in milliseconds; 15 minutes by default. */
-  readonly lifetimeMs?: number | undefined;
 }
 
 /** A failure that a test asks for. */
@@ -62,7 +60,7 @@ export class FakeBroker extends FakeServer {
     const payloads = new FakePayloads(sessions);
     this.#payloads = payloads;
     this.#handlers = {
-      read: (request) => sessions.read(request),
+      read: () => sessions.read(),
       rejections: ({ body }) => sessions.reject(body),
       handovers: () => NOTHING,
       encrypt: ({ body }) => payloads.encrypt(body),
@@ -73,12 +71,8 @@ export class FakeBroker extends FakeServer {
   }
 
   /** Resolves once it listens and has a session. */
-  static async start({
-    merchant = 'shop',
-    token = 'token-of-the-fake',
-    lifetimeMs,
-  }: FakeBrokerOptions = {}): Promise<FakeBroker> {
-    const sessions = await FakeSessions.create(merchant, lifetimeMs);
+  static async start({ merchant = 'shop', token = 'token-of-the-fake' }: FakeBrokerOptions = {}): Promise<FakeBroker> {
+    const sessions = await FakeSessions.create(merchant);
     return new FakeBroker(await FakeServer.listening(), sessions, token);
   }
 

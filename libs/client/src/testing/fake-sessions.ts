@@ -11,8 +11,6 @@ export interface FakeRejection {
   readonly reason: string;
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
 /** The sessions of the fake broker, and who follows them. */
 export class FakeSessions {
   readonly rejections: FakeRejection[] = [];
@@ -28,11 +26,10 @@ export class FakeSessions {
   private constructor(
     readonly merchant: string,
     readonly clientKey: FakeKey,
-    private readonly lifetimeMs: number | undefined,
   ) {}
 
-  static async create(merchant: string, lifetimeMs: number | undefined): Promise<FakeSessions> {
-    const sessions = new FakeSessions(merchant, await FakeKey.generate(), lifetimeMs);
+  static async create(merchant: string): Promise<FakeSessions> {
+    const sessions = new FakeSessions(merchant, await FakeKey.generate());
     await sessions.renew();
     return sessions;
   }
@@ -52,12 +49,7 @@ export class FakeSessions {
     return this.#renewal;
   }
 
-  async read({ path }: Pick<FakeRequest, 'path'>): Promise<FakeAnswer> {
-    const wish = new URL(path, 'http://fake').searchParams.get('minRemaining');
-    const wantedMs = wish === null ? 0 : millisecondsOf(wish);
-    if (!(wantedMs <= UNITS_MS['h']!)) return invalid('minRemaining: a duration up to 1h');
-    const held = this.current;
-    if (held !== undefined && this.#left(held).expiresInMs < wantedMs) await this.renew();
+  read(): FakeAnswer {
     const session = this.current;
     return session === undefined ? unavailable() : this.#answerWith(session);
   }
@@ -90,9 +82,8 @@ export class FakeSessions {
 
   async #create(): Promise<Session> {
     const key = await FakeKey.generate();
-    const wish = { merchant: this.merchant, generation: this.#generation + 1, lifetimeMs: this.lifetimeMs };
-    const { publicJwk: serverPublic } = key;
-    const session = aSession({ ...wish, serverPublic, clientKeyThumbprint: this.clientKey.thumbprint });
+    const wish = { merchant: this.merchant, generation: this.#generation + 1, serverPublic: key.publicJwk };
+    const session = aSession({ ...wish, clientKeyThumbprint: this.clientKey.thumbprint });
     this.serverKeys.push(key);
     this.#generation = session.generation;
     this.#current = session;
@@ -122,10 +113,4 @@ export class FakeSessions {
     };
     return { status: 200, headers, document: { ...session, ...left } };
   }
-}
-
-/** @returns NaN for what is no duration */
-function millisecondsOf(text: string): number {
-  const [, count = '', unit = ''] = /^(\d{1,9})(ms|s|m|h)$/.exec(text) ?? [];
-  return Number(count) * (UNITS_MS[unit] ?? Number.NaN);
 }
