@@ -15,7 +15,7 @@ export interface FakeRejection {
 export class FakeSessions {
   readonly rejections: FakeRejection[] = [];
   /** The keys of all sessions so far, by generation: what is sealed to an older one is told from what is not sealed. */
-  readonly serverKeys: FakeKey[] = [];
+  readonly #serverKeys: FakeKey[] = [];
   readonly #streams = new Set<ServerResponse>();
   #current: Session | undefined;
   /** Of the current session, by the monotonic clock. */
@@ -80,11 +80,20 @@ export class FakeSessions {
     for (const stream of this.#streams) stream.end();
   }
 
+  async opened(jwe: string, generation?: number): Promise<string | undefined> {
+    const all = this.#serverKeys;
+    for (const key of generation === undefined ? all : all.slice(generation - 1, generation)) {
+      const octets = await key.open(jwe);
+      if (octets !== undefined) return octets.toString();
+    }
+    return undefined;
+  }
+
   async #create(): Promise<Session> {
     const key = await FakeKey.generate();
     const wish = { merchant: this.merchant, generation: this.#generation + 1, serverPublic: key.publicJwk };
     const session = aSession({ ...wish, clientKeyThumbprint: this.clientKey.thumbprint });
-    this.serverKeys.push(key);
+    this.#serverKeys.push(key);
     this.#generation = session.generation;
     this.#current = session;
     this.#createdAtMs = systemTime.monotonicMs();
