@@ -1,9 +1,6 @@
 import type { SessionBrokerError } from './errors.js';
 import type { SessionSource } from './session-shelf.js';
 
-/** How a hold ended: with the newer session, with notice that none will come, at its time limit, or with the client. */
-export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
-
 interface EventFacts {
   /** A newer session has arrived. */
   session: { generation: number; expiresAt: string; source: SessionSource };
@@ -20,7 +17,7 @@ interface EventFacts {
   /** A session is about to be replaced: new calls wait for the next one, and the `running` ones are left to finish. */
   holding: { generation: number; running: number };
   /** Calls continue; `held` of them had been waiting. */
-  resumed: { generation: number; because: HoldEnd; held: number; heldMs: number };
+  resumed: { generation: number; held: number };
   /** A dead session is being reported to the broker. */
   rejection: { generation: number; reason: string };
 }

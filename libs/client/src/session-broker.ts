@@ -181,7 +181,7 @@ export class SessionBroker {
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */
   async close(): Promise<void> {
     this.#closing.abort(ClientClosed.at(this.#parts));
-    this.#gate.close();
+    this.#gate.release();
     this.#parts.shelf.clear();
     await this.#follower?.ended();
   }
