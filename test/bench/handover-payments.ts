@@ -20,7 +20,6 @@ export interface MeasuredHold {
   /** When none of its calls was running any more. */
   readonly drainedMs: number;
   readonly resumedMs: number;
-  readonly because: string;
 }
 
 export interface HandoverReport {
@@ -93,8 +92,8 @@ class PayingClient {
       this.#drained();
     } else if (event.type === 'resumed' && this.#hold !== undefined) {
       const resumedMs = performance.now();
-      const { generation, because } = event;
-      this.holds.push({ generation, because, resumedMs, drainedMs: resumedMs, ...this.#hold });
+      const { generation } = event;
+      this.holds.push({ generation, resumedMs, drainedMs: resumedMs, ...this.#hold });
       this.#hold = undefined;
     }
   }

@@ -13,9 +13,13 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const FAKE = `
+import { SessionBroker } from '@session-broker/client';
 import { FakeBroker } from '@session-broker/client/testing';
 const fake = await FakeBroker.start();
-console.log(JSON.stringify({ url: fake.url, token: fake.token }));
+const broker = new SessionBroker(fake.options);
+const foreign = await broker.encryptFor(fake.session.serverPublic, 'x');
+const sealed = { openable: await fake.sealedAnswer('x'), foreign };
+console.log(JSON.stringify({ url: fake.url, token: fake.token, sealed }));
 process.stdin.resume().once('end', () => fake.close());
 `;
 

@@ -38,7 +38,7 @@ export class PlayedEgress {
   /** With a session of `shop` that has an hour left. */
   static async start(): Promise<PlayedEgress> {
     const logger = createLogger({ name: 'egress', level: 'error' });
-    const ends = new EndedConnections(new SystemClock(), () => undefined);
+    const ends = new EndedConnections();
     const telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
     const management = await openManagement({
       address: { host: '127.0.0.1', port: 0 },

@@ -18,7 +18,8 @@ async function main() {
   const broker = new SessionBroker(fake.options);
   const traceId = await trace.getTracer('test').startActiveSpan('payment', async (span) => {
     await broker.session();
-    while (fake.counts.events === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (fake.requests.every(({ route }) => route !== 'events'))
+      await new Promise((resolve) => setTimeout(resolve, 10));
     return span.spanContext().traceId;
   });
   await broker.close();

@@ -93,7 +93,7 @@ async function createBroker(options: BrokerOptions) {
   );
   await openRoutes(app, options, open);
   const [authenticator, life, watchers] = [app.get(Authenticator), app.get(RequestLife), app.get(SessionWatchers)];
-  const ends = new EndedConnections(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
+  const ends = new EndedConnections();
   const parts = { configuration, self, telemetry, open, authenticator, life, watchers, ends };
   const management = createManagement({ ...parts, reads: app.get(SessionReads) });
   const changeOver = changeOverOf({ configuration, open, watchers, server: app.getHttpServer(), setLogLevel });

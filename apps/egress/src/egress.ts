@@ -87,7 +87,7 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   const ends = new RequestEnds({ audit, instruments });
   const traffic = new Traffic({ inForce, clock, logger, ends, traces: telemetry?.traces });
   const server = createEgressServer(configuration.listen.tls, (arrival) => void traffic.serve(arrival));
-  const connectionEnds = new EndedConnections(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
+  const connectionEnds = new EndedConnections();
   instruments?.observeConnectionEnds(() => connectionEnds.counts);
   instruments?.observeCertificates(() =>
     inForce.current.configuration.certificates.map(({ setting, endsAt }) => ({ setting, endsAtMs: endsAt })),

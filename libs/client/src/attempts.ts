@@ -15,25 +15,19 @@ interface Pace {
  */
 export class BackOff {
   readonly #pace: Pace;
-  #baseMs: number;
   #failures = 0;
 
   constructor(pace: Pace) {
     this.#pace = pace;
-    this.#baseMs = pace.baseMs;
   }
 
   /** @param atLeastMs what the broker asked for; the jitter is added to it */
   nextMs(atLeastMs = 0): number {
-    const { capMs, random } = this.#pace;
+    const { baseMs, capMs, random } = this.#pace;
     // 2 ** 30 keeps the product finite however long a broker is away.
-    const span = Math.min(capMs, this.#baseMs * 2 ** Math.min(this.#failures, 30));
+    const span = Math.min(capMs, baseMs * 2 ** Math.min(this.#failures, 30));
     this.#failures += 1;
     return atLeastMs + random() * span;
-  }
-
-  setBaseMs(baseMs: number): void {
-    this.#baseMs = Math.min(baseMs, this.#pace.capMs);
   }
 
   reset(): void {

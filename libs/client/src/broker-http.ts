@@ -16,16 +16,13 @@ export interface BrokerCall {
 }
 
 export interface JsonAnswer {
-  readonly status: number;
-  /** Empty for 204 and 304. */
+  /** Empty for 204. */
   readonly document: JsonObject;
   /** When the request was sent, by the monotonic clock; earlier if the answer comes from a cache. */
   readonly countedFromMs: number;
 }
 
 const USER_AGENT = `session-broker-client/${VERSION} node/${process.versions.node}`;
-
-const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
 
 /** One exchange with the broker: credential, status, limits. It never retries, except once after a 401. */
 export class BrokerHttp {
@@ -39,14 +36,12 @@ export class BrokerHttp {
   async json(call: BrokerCall): Promise<JsonAnswer> {
     const sentAtMs = this.#settings.time.monotonicMs();
     const answer = await this.open(call, 'application/json');
-    const { status } = answer;
-    const text = status === 200 ? await this.#textOf(answer, call.signal) : '{}';
-    if (status !== 200) discard(answer.body);
-    return { status, document: parseJsonObject(text), countedFromMs: sentAtMs - ageMs(answer) };
+    const text = answer.status === 204 ? '{}' : await this.#textOf(answer, call.signal);
+    return { document: parseJsonObject(text), countedFromMs: sentAtMs - ageMs(answer) };
   }
 
   /**
-   * An answer of 200, 204 or 304 whose body has not been read yet.
+   * An answer of 200 or 204 whose body has not been read yet.
    * @throws SessionBrokerError; the signal's error when the call's signal aborts
    */
   async open(call: BrokerCall, accept: string): Promise<FetchAnswer> {
@@ -58,7 +53,7 @@ export class BrokerHttp {
       discard(answer.body);
       answer = await this.#send(call, accept, fresh);
     }
-    if (SUCCESSES.has(answer.status)) return answer;
+    if (answer.status === 200 || answer.status === 204) return answer;
     throw errorOf(answer, await this.#problemOf(answer, call.signal), auth !== undefined);
   }
 

@@ -1,5 +1,5 @@
 import { orAborted, within } from './deadline.js';
-import { type HoldEnd, tell } from './client-event.js';
+import { tell } from './client-event.js';
 import type { ClientParts } from './client-parts.js';
 import type { JsonObject } from './json.js';
 import type { Timer } from './time.js';
@@ -17,7 +17,6 @@ const MAX_HOLD_MS = 10_000;
 
 interface Hold {
   readonly notice: HandoverNotice;
-  readonly sinceMs: number;
   readonly timer: Timer;
   /** Let the calls go that are held. */
   readonly waiting: (() => void)[];
@@ -37,7 +36,7 @@ export class CallGate {
 
   constructor(parts: ClientParts) {
     this.#parts = parts;
-    parts.shelf.onNewer(() => this.#release('session'));
+    parts.shelf.onNewer(() => this.release());
   }
 
   /** Begins a call, unless calls are held. @returns whether it began; if so, it must leave exactly once */
@@ -60,29 +59,23 @@ export class CallGate {
   /** The broker announces that a session is about to be replaced, or that it will not be after all. */
   notice(notice: HandoverNotice): void {
     const { generation, holdForMs } = notice;
-    if (holdForMs === 0 && this.#hold !== undefined && this.#hold.notice.generation <= generation) {
-      this.#release('given_up');
-    }
+    if (holdForMs === 0 && this.#hold !== undefined && this.#hold.notice.generation <= generation) this.release();
     if (holdForMs === 0 || generation <= this.#latest) return;
     this.#latest = generation;
     this.#begin(notice);
   }
 
-  close(): void {
-    this.#release('closed');
-  }
-
   /** A new hold takes over the calls that the previous one holds. */
   #begin(notice: HandoverNotice): void {
     const { shelf, time, timeoutMs, onEvent } = this.#parts;
-    const { sinceMs = time.monotonicMs(), waiting = [] } = this.#hold ?? {};
+    const waiting = this.#hold?.waiting ?? [];
     this.#hold?.timer.cancel();
     const forMs = Math.min(notice.holdForMs, MAX_HOLD_MS, timeoutMs);
-    const timer = time.schedule(forMs, () => this.#release('limit'), { background: true });
-    this.#hold = { sinceMs, waiting, notice, timer, isReported: false };
+    const timer = time.schedule(forMs, () => this.release(), { background: true });
+    this.#hold = { waiting, notice, timer, isReported: false };
     tell(onEvent, { type: 'holding', generation: notice.generation, running: this.#running });
     this.#report();
-    if (shelf.newest >= notice.generation) this.#release('session');
+    if (shelf.newest >= notice.generation) this.release();
   }
 
   /** Tells the broker, once, that no call is running: if that fails, it waits as long as it would have anyway. */
@@ -99,16 +92,15 @@ export class CallGate {
     ).catch(() => undefined);
   }
 
-  #release(because: HoldEnd): void {
+  /** Lets the calls go: with the newer session, with notice that none will come, at the limit, or with the client. */
+  release(): void {
     const hold = this.#hold;
     if (hold === undefined) return;
     this.#hold = undefined;
     hold.timer.cancel();
     for (const letGo of hold.waiting) letGo();
-    const { time, onEvent } = this.#parts;
-    const heldMs = Math.round(time.monotonicMs() - hold.sinceMs);
     const { generation } = hold.notice;
-    tell(onEvent, { type: 'resumed', generation, because, held: hold.waiting.length, heldMs });
+    tell(this.#parts.onEvent, { type: 'resumed', generation, held: hold.waiting.length });
   }
 }
 

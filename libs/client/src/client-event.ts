@@ -1,28 +1,23 @@
 import type { SessionBrokerError } from './errors.js';
 import type { SessionSource } from './session-shelf.js';
 
-export type FollowMode = 'events' | 'poll';
-
-/** How a hold ended: with the newer session, with notice that none will come, at its time limit, or with the client. */
-export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
-
 interface EventFacts {
   /** A newer session has arrived. */
   session: { generation: number; expiresAt: string; source: SessionSource };
   /** Newer sessions now arrive on their own. */
-  following: { mode: FollowMode };
+  following: object;
   /**
    * Newer sessions no longer arrive on their own; the next try is in `retryInMs`. The current session is still served
    * while it is valid. A problem that a person has to fix (a refused token, a merchant that was removed or that this
    * caller may not use) is reported once, and retried every few seconds to half a minute.
    */
-  interrupted: { mode: FollowMode; retryInMs: number; error: SessionBrokerError | undefined };
+  interrupted: { retryInMs: number; error: SessionBrokerError | undefined };
   /** A call that a caller waits for has failed `attempt` times, and is retried in `retryInMs`. */
   retrying: { attempt: number; retryInMs: number; error: SessionBrokerError };
   /** A session is about to be replaced: new calls wait for the next one, and the `running` ones are left to finish. */
   holding: { generation: number; running: number };
   /** Calls continue; `held` of them had been waiting. */
-  resumed: { generation: number; because: HoldEnd; held: number; heldMs: number };
+  resumed: { generation: number; held: number };
   /** A dead session is being reported to the broker. */
   rejection: { generation: number; reason: string };
 }

@@ -25,7 +25,7 @@ describe('the options', () => {
     ['url must hold no credential, query or fragment', { url: 'https://b.test/?canary' }],
     ['merchant is missing: is its environment variable set?', { merchant: null }],
     ['trim what comes from a file', { merchant: 'shop\n' }],
-    ['follow must be events, poll or none', { follow: 'canary' }],
+    ['follow must be events or none', { follow: 'poll' }],
     ['timeoutMs must be more than 0', { timeoutMs: Number.NaN }],
     ['onEvent must be a function', { onEvent: 'log' }],
   ])('that cannot be used are refused, without their value: %s', (says, options) => {

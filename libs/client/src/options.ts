@@ -17,10 +17,10 @@ export interface SessionBrokerOptions {
   /** The bank's gateway, for `fetch` and `lookUp`. */
   readonly gateway?: GatewayOptions | undefined;
   /**
-   * How newer sessions arrive: `events` (the default; falls back to long poll), `poll`, or `none`. With `none`, nothing
-   * happens between calls: for programs that read one session and exit.
+   * How newer sessions arrive: `events` (the default), or `none`. With `none`, nothing happens between calls: for
+   * programs that read one session and exit.
    */
-  readonly follow?: 'events' | 'poll' | 'none' | undefined;
+  readonly follow?: 'events' | 'none' | undefined;
   /** How long a call may take in total, including retries, in milliseconds; 15 s by default. */
   readonly timeoutMs?: number | undefined;
   /** For logs and metrics. */
@@ -46,7 +46,7 @@ export interface Settings extends Pick<SessionBrokerOptions, 'merchant' | 'auth'
   readonly merchantUrl: string;
   readonly fetch: Fetch;
   readonly gateway: { readonly url: string; readonly timeoutMs: number; readonly fetch: Fetch } | undefined;
-  readonly follow: 'events' | 'poll' | 'none';
+  readonly follow: 'events' | 'none';
   readonly timeoutMs: number;
   readonly time: Time;
   readonly random: () => number;
@@ -55,7 +55,7 @@ export interface Settings extends Pick<SessionBrokerOptions, 'merchant' | 'auth'
 /** A missing value was usually meant to come from one. */
 export const IS_IT_SET = 'is its environment variable set?';
 const OPTIONS = ['url', 'merchant', 'auth', 'fetch', 'gateway', 'follow', 'timeoutMs', 'onEvent', 'time', 'random'];
-const FOLLOW = ['events', 'poll', 'none'];
+const FOLLOW = ['events', 'none'];
 const BEYOND_THE_BROKER = /\/v1(?:\/merchants(?:\/.*)?)?\/*$/;
 const MAX_TIMEOUT_MS = 3_600_000;
 /** Longer than the gateway takes. */
@@ -75,7 +75,7 @@ export function settingsFrom(options: SessionBrokerOptions): Settings {
   }
   const merchantUrl = `${brokerUrl}/v1/merchants/${encodeURIComponent(merchant)}`;
   demandAuth(auth);
-  if (!FOLLOW.includes(follow)) throw invalid('follow must be events, poll or none');
+  if (!FOLLOW.includes(follow)) throw invalid('follow must be events or none');
   demandFunctions({ fetch, random, ...(onEvent === undefined ? {} : { onEvent }) });
   demandTimeout(timeoutMs);
   const urls = { brokerUrl, merchantUrl, gateway: gatewayFrom(gateway) };

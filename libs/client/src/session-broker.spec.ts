@@ -205,45 +205,20 @@ describe('a session', () => {
       server.on('read', () => json(aDocument({ generation: 2 })));
     });
 
-    it('is taken once the broker has answered a report with it, and only then', async () => {
-      await broker.session({ minRemainingMs: 3_600_000 });
-      expect(broker.current()?.generation).toBe(5);
+    it('is taken once the broker has answered a report with it', async () => {
       const paidWith = await broker.withSession(({ generation }) => {
         if (generation === 5) throw new SessionRejected('b_used_token');
         return generation;
       });
       expect([paidWith, broker.current()?.generation]).toEqual([2, 2]);
       expect((await broker.session()).generation).toBe(2);
-      expect(server.requests).toHaveLength(3);
+      expect(server.requests).toHaveLength(2);
     });
 
     it('is asked for by a report when the one before has ended', async () => {
       await clock.advance(15 * MINUTE_MS);
       expect((await broker.session()).generation).toBe(2);
     });
-  });
-
-  it('with more time left is asked for when less is left than is wanted', async () => {
-    server.on('read', () => json(aDocument()));
-    open();
-    await broker.session({ minRemainingMs: 30_000 });
-    await clock.advance(14.75 * MINUTE_MS);
-    server.on('read', () => json(aDocument({ generation: 2 })));
-    expect((await broker.session({ minRemainingMs: 10_000 })).generation).toBe(1);
-    expect((await broker.session({ minRemainingMs: 30_000 })).generation).toBe(2);
-    expect(server.requests.map(({ url }) => new URL(url).search)).toEqual([
-      '?minRemaining=30000ms',
-      '?minRemaining=30000ms',
-    ]);
-  });
-
-  it('with less left than wanted is better than none', async () => {
-    server.on('read', () => json(aDocument({ lifetimeMs: 20_000 })));
-    open();
-    expect((await broker.session({ minRemainingMs: 30_000 })).generation).toBe(1);
-    server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '60' }));
-    expect((await broker.session({ minRemainingMs: 30_000 })).generation).toBe(1);
-    await expect(broker.session({ minRemainingMs: -1 })).rejects.toThrow('minRemainingMs must be from 0 to an hour');
   });
 });
 
@@ -302,17 +277,6 @@ describe('a broker that is in trouble', () => {
     server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '300' }));
     await expect(broker.session()).rejects.toMatchObject({ retryAfterMs: 300_000 });
     expect(server.requests).toHaveLength(1);
-  });
-
-  it('is left alone for as long as it asked, up to five seconds', async () => {
-    server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '300' }));
-    await expect(broker.session()).rejects.toThrow(BrokerUnavailable);
-    server.on('read', () => json(aDocument()));
-    const waiting = broker.session();
-    await clock.advance(4_999);
-    expect(server.requests).toHaveLength(1);
-    await clock.advance(2_000);
-    expect((await waiting).generation).toBe(1);
   });
 
   it('that never answers is asked a second time, and then given up', async () => {

@@ -33,21 +33,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of `session`. */
-export interface SessionOptions extends CallOptions {
-  /** The lifetime the session should have left, in milliseconds. If it has less, the broker renews it if it can. */
-  readonly minRemainingMs?: number | undefined;
-}
-
 /** What became of a payment. Not found: the bank has none by now; one that was sent just before may still arrive. */
 export type LookedUp = { readonly found: true; readonly operation: JsonObject } | { readonly found: false };
 
 /** As published: the code of an operation that the bank does not have, with its status. */
 const NOT_FOUND: Readonly<Record<string, number>> = { b_operation_not_found: 200, payment_operation_not_found: 404 };
 const LOOK_UP = '/ecom/execute_request/payments/v1/operation/by_merchant_request_id';
-
-/** The broker renews for at most an hour more. */
-const MAX_REMAINING_MS = 3_600_000;
 
 /** One merchant's session from the broker, held in memory and kept fresh until `close`. */
 export class SessionBroker {
@@ -77,17 +68,12 @@ export class SessionBroker {
    * The current session, from memory while it is valid, otherwise from the broker. Never one past its expiry.
    * @throws SessionBrokerError; CallAborted when the signal aborts
    */
-  async session({ signal, minRemainingMs = 0 }: SessionOptions = {}): Promise<Session> {
+  async session({ signal }: CallOptions = {}): Promise<Session> {
     this.#demandOpen(signal);
-    if (!(minRemainingMs >= 0 && minRemainingMs <= MAX_REMAINING_MS)) {
-      throw invalid('minRemainingMs must be from 0 to an hour');
-    }
-    const { shelf } = this.#parts;
-    const held = shelf.valid();
-    const replacing = held === undefined ? undefined : this.#requests.underway(held.generation, signal);
-    if (replacing !== undefined) return this.#orHeld(replacing);
-    const isShort = minRemainingMs > 0 && shelf.remainingMs() < minRemainingMs;
-    return held === undefined || isShort ? this.#read(minRemainingMs, signal) : held;
+    const held = this.#parts.shelf.valid();
+    if (held === undefined) return this.#read(signal);
+    const replacing = this.#requests.underway(held.generation, signal);
+    return replacing === undefined ? held : this.#orHeld(replacing);
   }
 
   /**
@@ -195,7 +181,7 @@ export class SessionBroker {
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */
   async close(): Promise<void> {
     this.#closing.abort(ClientClosed.at(this.#parts));
-    this.#gate.close();
+    this.#gate.release();
     this.#parts.shelf.clear();
     await this.#follower?.ended();
   }
@@ -235,16 +221,16 @@ export class SessionBroker {
     return death === undefined ? this.session({ signal }) : this.#requests.report(death, signal);
   }
 
-  async #read(minRemainingMs: number, signal: AbortSignal | undefined): Promise<Session> {
+  async #read(signal: AbortSignal | undefined): Promise<Session> {
     try {
-      return await this.#orHeld(this.#requests.read(minRemainingMs, signal));
+      return await this.#requests.read(signal);
     } finally {
       // After the first answer, whose session it can then refer to; even if that was a failure, the next may be better.
       if (!this.#closing.signal.aborted) this.#follower?.follow();
     }
   }
 
-  /** A valid session is better than none, even if it was reported or has less time left than wanted. */
+  /** A valid session is better than none, even if it was reported. */
   async #orHeld(wanted: Promise<Session>): Promise<Session> {
     try {
       return await wanted;

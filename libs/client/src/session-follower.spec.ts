@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { FakeClock } from '../../testing/src/index.js';
-import { aDocument, type EventFeed, json, notModified, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import { aDocument, type EventFeed, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
 import type { ClientEvent } from './client-event.js';
 import type { SessionBrokerOptions } from './options.js';
 import { SessionBroker } from './session-broker.js';
@@ -22,6 +22,7 @@ describe('following the broker', () => {
     await open(options).session();
     await clock.settle();
   };
+  const stream = (text: string): Response => new Response(text, { headers: { 'content-type': 'text/event-stream' } });
   const generation = async (): Promise<number> => (await broker.session()).generation;
 
   beforeEach(() => {
@@ -56,7 +57,7 @@ describe('following the broker', () => {
       expect(server.requests).toHaveLength(2);
       expect(events).toEqual([
         { type: 'session', generation: 1, expiresAt: expect.any(String), source: 'read' },
-        { type: 'following', mode: 'events' },
+        { type: 'following' },
         { type: 'session', generation: 2, expiresAt: expect.any(String), source: 'events' },
       ]);
     });
@@ -95,7 +96,7 @@ describe('following the broker', () => {
       feeds[0]!.send(': here\n\n');
       await clock.advance(10_000);
       feeds[0]!.end();
-      await clock.advance(499);
+      await clock.advance(999);
       expect(feeds).toHaveLength(1);
       await clock.advance(1);
       expect(feeds).toHaveLength(2);
@@ -103,17 +104,6 @@ describe('following the broker', () => {
       await clock.settle();
       expect(await generation()).toBe(2);
       expect(events.map(({ type }) => type)).toEqual(['session', 'following', 'interrupted', 'following', 'session']);
-    });
-
-    it('waits at the pace that the broker asks for', async () => {
-      await first();
-      feeds[0]!.send('retry: 8000\n\n');
-      await clock.advance(10_000);
-      feeds[0]!.cut();
-      await clock.advance(3_999);
-      expect(feeds).toHaveLength(1);
-      await clock.advance(1);
-      expect(feeds).toHaveLength(2);
     });
 
     it('gives up a stream that falls silent', async () => {
@@ -145,8 +135,7 @@ describe('following the broker', () => {
       await clock.advance(600_000);
       expect(await generation()).toBe(1);
       const waits = events.flatMap((event) => (event.type === 'interrupted' ? [event.retryInMs] : []));
-      expect(waits.slice(0, 8)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
-      expect(server.seen('poll')).toHaveLength(0);
+      expect(waits.slice(0, 7)).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
     });
 
     it('is back at once when the broker is back, and starts the waits anew', async () => {
@@ -160,7 +149,7 @@ describe('following the broker', () => {
       await clock.advance(10_000);
       expect(await generation()).toBe(2);
       feeds[0]!.end();
-      await clock.advance(500);
+      await clock.advance(1_000);
       expect(feeds).toHaveLength(2);
     });
 
@@ -187,13 +176,12 @@ describe('following the broker', () => {
       await first();
       feeds[0]!.send(': here\n\n');
       await clock.settle();
-      server.on('events', () => problem(status, code)).on('poll', () => problem(status, code));
+      server.on('events', () => problem(status, code));
       feeds[0]!.end();
       await clock.advance(300_000);
       expect(await generation()).toBe(1);
       const refused = events.flatMap((event) => (event.type === 'interrupted' && event.error ? [event.error] : []));
       expect(refused).toMatchObject([{ code, message: expect.stringMatching(says) }]);
-      expect(server.seen('poll')).toHaveLength(0);
       expect(server.seen('events').length).toBeGreaterThan(8);
 
       feeds = server.streaming();
@@ -214,7 +202,7 @@ describe('following the broker', () => {
       await broker.close();
       await clock.settle();
       expect(clock.pendingTasks).toBe(0);
-      expect(server.requests.every(({ signal }) => signal.aborted)).toBe(true);
+      expect(server.seen('events').every(({ signal }) => signal.aborted)).toBe(true);
     });
 
     it('is not disturbed by a listener that throws, which shows as a warning', async () => {
@@ -231,98 +219,25 @@ describe('following the broker', () => {
     });
   });
 
-  describe('by long poll, where no stream comes through', () => {
-    const held = (answer: () => Response): (() => Promise<Response>) => {
-      return () => new Promise((resolve) => clock.schedule(30_000, () => resolve(answer())));
-    };
+  it.each<[string, string | undefined, () => Response]>([
+    ['there is no such route', 'route_not_found', () => problem(404, 'route_not_found')],
+    ['something else answers there', 'events_unsupported', () => json({})],
+    ['it ends before a line of it has come', undefined, () => stream(': he')],
+    ['an event is not a session', 'session_invalid', () => stream('event: session\ndata: {}\n\n')],
+    ['an event is too large', 'event_too_large', () => stream(`data: ${'x'.repeat(70_000)}`)],
+  ])('is tried again, at ever longer intervals, when %s', async (_when, code, answer) => {
+    server.on('events', answer);
+    await first();
+    await clock.advance(20_000);
+    const interrupted = events.flatMap((event) => (event.type === 'interrupted' ? [event] : []));
+    expect(interrupted.map(({ retryInMs }) => retryInMs)).toEqual([1_000, 2_000, 4_000, 8_000, 15_000]);
+    expect(new Set(interrupted.map(({ error }) => error?.code))).toEqual(new Set([code]));
+  });
 
-    it.each<[string, () => Response]>([
-      ['there is no such route', () => problem(404, 'route_not_found')],
-      ['something else answers there', () => json({})],
-      [
-        'the stream ends before a line of it has come',
-        () => new Response(': he', { headers: { 'content-type': 'text/event-stream' } }),
-      ],
-      [
-        'an event is not a session',
-        () => new Response('event: session\ndata: {}\n\n', { headers: { 'content-type': 'text/event-stream' } }),
-      ],
-      [
-        'an event is too large',
-        () => new Response(`data: ${'x'.repeat(70_000)}`, { headers: { 'content-type': 'text/event-stream' } }),
-      ],
-    ])('is what it falls back to when %s', async (_when, answer) => {
-      server.on('events', answer);
-      await first();
-      await clock.advance(5_000);
-      expect(server.seen('poll').length).toBe(1);
-      expect(server.seen('poll')[0]?.headers).toMatchObject({ prefer: 'wait=30', 'if-none-match': '"1"' });
-    });
-
-    it('is what it falls back to when the headers of the stream never come', async () => {
-      await first();
-      await clock.advance(10_000);
-      expect(server.seen('events')).toHaveLength(1);
-      expect(server.seen('poll')).toHaveLength(1);
-    });
-
-    it('has the newer session as soon as the broker answers, and asks on', async () => {
-      server.on(
-        'poll',
-        held(() => json(aDocument({ generation: 2 }))),
-      );
-      await first({ follow: 'poll' });
-      server.on('poll', held(notModified));
-      await clock.advance(30_000);
-      expect(await generation()).toBe(2);
-      expect(server.seen('poll')).toHaveLength(2);
-      await clock.advance(60_000);
-      expect(server.seen('poll')).toHaveLength(4);
-      expect(server.seen('read')).toHaveLength(1);
-      expect(server.seen('events')).toHaveLength(0);
-    });
-
-    it('does not become a loop without a pause when answers come too early', async () => {
-      server.on('poll', notModified);
-      await first({ follow: 'poll' });
-      await clock.advance(60_000);
-      expect(server.seen('poll').length).toBeLessThan(12);
-    });
-
-    it('does not become one either when a replica that lags gives old sessions', async () => {
-      server.on('poll', () => json(aDocument({ generation: 1 })));
-      await first({ follow: 'poll' });
-      await clock.advance(60_000);
-      expect(server.seen('poll').length).toBeLessThan(12);
-    });
-
-    it('tries events again after a minute', async () => {
-      server.on('events', () => problem(404, 'route_not_found')).on('poll', held(notModified));
-      await first();
-      await clock.advance(59_000);
-      const feeds = server.streaming();
-      await clock.advance(2_000);
-      feeds[0]!.session(aDocument({ generation: 2 }));
-      await clock.settle();
-      expect(await generation()).toBe(2);
-    });
-
-    it.each([
-      [401, 'unauthenticated'],
-      [403, 'forbidden'],
-    ])('asks rarely when the answer is %d', async (status, code) => {
-      server.on('poll', () => problem(status, code));
-      await first({ follow: 'poll' });
-      await clock.advance(60_000);
-      expect(server.seen('poll').length).toBeLessThan(8);
-    });
-
-    it('waits for as long as the broker asks', async () => {
-      server.on('poll', () => problem(503, 'session_unavailable', { 'retry-after': '40' }));
-      await first({ follow: 'poll' });
-      await clock.advance(40_000);
-      expect(server.seen('poll')).toHaveLength(1);
-    });
+  it('is tried again when the headers of the stream never come', async () => {
+    await first();
+    await clock.advance(11_000);
+    expect(server.seen('events')).toHaveLength(2);
   });
 
   it('brings the session to those who wait for the first one, sooner than their own requests', async () => {
@@ -331,7 +246,6 @@ describe('following the broker', () => {
     await expect(open().session()).rejects.toMatchObject({ code: 'session_unavailable' });
     await clock.settle();
     server.on('read', () => new Promise(() => undefined));
-    await clock.advance(5_000);
     const waiting = broker.session();
     await clock.settle();
     feeds[0]!.session(aDocument());

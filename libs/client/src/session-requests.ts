@@ -5,17 +5,13 @@ import { BrokerUnavailable, Forbidden, ProtocolError, type Rejection } from './e
 import { DEAD } from './gateway-call.js';
 import { readEndMs, readSession, type Session } from './session.js';
 
-/** `Retry-After` can be minutes. Calls fail without asking the broker again for at most this long. */
-const MAX_REFUSAL_MS = 5_000;
 /** For this long after no newer one came, the gateway is not asked again about a session that it called dead. */
 const DEAD_FOR_MS = 10_000;
 
 /** Asks for the sessions that the follower does not deliver: the first, and those for rejected ones. */
 export class SessionRequests {
   readonly #parts: ClientParts;
-  readonly #reads = new SingleFlight<number, Session>();
-  readonly #reports = new SingleFlight<number, Session>();
-  #refusal: { readonly error: BrokerUnavailable; readonly untilMs: number } | undefined;
+  readonly #flights = new SingleFlight<number, Session>();
   #dead: { readonly rejection: Rejection; readonly untilMs: number } | undefined;
 
   constructor(parts: ClientParts) {
@@ -23,18 +19,11 @@ export class SessionRequests {
   }
 
   /**
-   * A session from the broker, or a newer one if that arrives another way first. Callers that ask for the same share
-   * one request.
-   * @param minRemainingMs what the broker is asked for; less is accepted if it has nothing better
+   * A session from the broker, or from elsewhere if one arrives first. All who ask meanwhile share one request: no
+   * session has generation 0.
    */
-  read(minRemainingMs: number, signal?: AbortSignal): Promise<Session> {
-    const { shelf } = this.#parts;
-    const first = (shared: AbortSignal): Promise<Session> =>
-      shelf.orArrival(
-        () => shelf.remainingMs() >= minRemainingMs,
-        (overtaken) => persist(this.#parts, (attempt) => this.#once(minRemainingMs, attempt), [shared, overtaken]),
-      );
-    return this.#reads.join(minRemainingMs, first, signal);
+  read(signal?: AbortSignal): Promise<Session> {
+    return this.#flights.join(0, (shared) => this.#first(0, (attempt) => this.#ask(attempt), shared), signal);
   }
 
   /**
@@ -42,7 +31,7 @@ export class SessionRequests {
    * @returns another session: a newer one, unless the broker has begun again without its store's data
    */
   report(rejection: Rejection, signal?: AbortSignal): Promise<Session> {
-    return this.#reports.join(rejection.generation, (shared) => this.#replace(rejection, shared), signal);
+    return this.#flights.join(rejection.generation, (shared) => this.#replace(rejection, shared), signal);
   }
 
   /** The report of this session, if the gateway has just refused it by a code of the closed list. */
@@ -52,57 +41,43 @@ export class SessionRequests {
   }
 
   underway(generation: number, signal?: AbortSignal): Promise<Session> | undefined {
-    return this.#reports.joinUnderway(generation, signal);
+    return this.#flights.joinUnderway(generation, signal);
   }
 
   async #replace(rejection: Rejection, shared: AbortSignal): Promise<Session> {
-    const { shelf, time } = this.#parts;
     const isDead = DEAD.has(rejection.reason);
     if (isDead) this.#dead = { rejection, untilMs: Number.POSITIVE_INFINITY };
     try {
-      return await shelf.orArrival(
-        ({ generation }) => generation > rejection.generation,
-        (overtaken) => persist(this.#parts, (signal) => this.#send(rejection, signal), [shared, overtaken]),
-      );
+      return await this.#first(rejection.generation, (attempt) => this.#send(rejection, attempt), shared);
     } catch (error) {
-      if (isDead) this.#dead = { rejection, untilMs: time.monotonicMs() + DEAD_FOR_MS };
+      if (isDead) this.#dead = { rejection, untilMs: this.#parts.time.monotonicMs() + DEAD_FOR_MS };
       throw error;
     }
+  }
+
+  /** The outcome of `once`, or a session newer than this one that arrives before. */
+  #first(generation: number, once: (attempt: AbortSignal) => Promise<Session>, shared: AbortSignal): Promise<Session> {
+    return this.#parts.shelf.orArrival(generation, (overtaken) => persist(this.#parts, once, [shared, overtaken]));
   }
 
   async #send({ generation, reason }: Rejection, signal: AbortSignal): Promise<Session> {
     const { http, shelf, merchant } = this.#parts;
     const call = { path: '/session/rejections', body: { generation, reason }, signal };
-    const { status, document, countedFromMs } = await http.json(call);
+    const { document, countedFromMs } = await http.json(call);
     const session = readSession(document, merchant);
     if (session.generation === generation) {
-      throw new ProtocolError('session_not_newer', 'The broker gave no other session for a rejected one', { status });
+      throw new ProtocolError('session_not_newer', 'The broker gave no other session for a rejected one');
     }
     shelf.offer(session, { source: 'rejection', endsAtMs: readEndMs(document, countedFromMs), rejected: generation });
     const held = shelf.valid();
     return held === undefined || held.generation === generation ? session : held;
   }
 
-  async #once(minRemainingMs: number, signal: AbortSignal): Promise<Session> {
-    this.#demandNotRefused();
-    const query = minRemainingMs > 0 ? `?minRemaining=${Math.ceil(minRemainingMs)}ms` : '';
-    try {
-      return await this.#ask(`/session${query}`, signal);
-    } catch (error) {
-      if (error instanceof BrokerUnavailable && error.retryAfterMs !== undefined) {
-        const lastsMs = Math.min(error.retryAfterMs, MAX_REFUSAL_MS);
-        this.#refusal = { error, untilMs: this.#parts.time.monotonicMs() + lastsMs };
-      }
-      throw error;
-    }
-  }
-
-  async #ask(path: string, signal: AbortSignal): Promise<Session> {
+  async #ask(signal: AbortSignal): Promise<Session> {
     const { http, shelf, merchant } = this.#parts;
-    const { document, countedFromMs } = await http.json({ path, signal });
+    const { document, countedFromMs } = await http.json({ path: '/session', signal });
     const given = readSession(document, merchant);
-    const endsAtMs = readEndMs(document, countedFromMs);
-    if (shelf.offer(given, { source: 'read', endsAtMs })) this.#refusal = undefined;
+    shelf.offer(given, { source: 'read', endsAtMs: readEndMs(document, countedFromMs) });
     const held = shelf.valid();
     if (held !== undefined) return held;
     const says = 'The broker gave a session that is past its end or replaced';
@@ -112,15 +87,6 @@ export class SessionRequests {
     return this.#send({ generation: shelf.newest, reason: outdated.code }, signal).catch((error: unknown) => {
       throw error instanceof Forbidden ? outdated : error;
     });
-  }
-
-  /** The broker has said when to come back; until then its answer is known. */
-  #demandNotRefused(): void {
-    if (this.#refusal === undefined) return;
-    const retryAfterMs = this.#refusal.untilMs - this.#parts.time.monotonicMs();
-    const { code, message, status, requestId } = this.#refusal.error;
-    if (retryAfterMs > 0) throw new BrokerUnavailable(code, message, { status, requestId, retryAfterMs });
-    this.#refusal = undefined;
   }
 }
 

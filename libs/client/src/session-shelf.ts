@@ -1,7 +1,7 @@
 import type { Session } from './session.js';
 import type { Time } from './time.js';
 
-export type SessionSource = 'read' | 'events' | 'poll' | 'rejection';
+export type SessionSource = 'read' | 'events' | 'rejection';
 
 export interface Arrival {
   readonly source: SessionSource;
@@ -62,18 +62,15 @@ export class SessionShelf {
   }
 
   /**
-   * The outcome of `work`, or the first newer session that is good enough, whichever comes first; the work's signal
+   * The outcome of `work`, or the first session that is newer than this one, whichever comes first; the work's signal
    * aborts when it has been overtaken.
    */
-  async orArrival(
-    isEnough: (newer: Session) => boolean,
-    work: (overtaken: AbortSignal) => Promise<Session>,
-  ): Promise<Session> {
+  async orArrival(generation: number, work: (overtaken: AbortSignal) => Promise<Session>): Promise<Session> {
     const overtaken = new AbortController();
     let stopListening = (): void => undefined;
     const arrival = new Promise<Session>((resolve) => {
       stopListening = this.onNewer((newer) => {
-        if (this.valid() === newer && isEnough(newer)) resolve(newer);
+        if (this.valid() === newer && newer.generation > generation) resolve(newer);
       });
     });
     try {

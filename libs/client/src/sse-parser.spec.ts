@@ -37,17 +37,6 @@ describe('the event stream parser', () => {
     expect(parser.lines).toBe(2);
   });
 
-  it.each([
-    ['retry: 2500\n', 2_500],
-    ['retry: soon\n', undefined],
-    ['retry: -1\n', undefined],
-    ['retry: 99999999999\n', undefined],
-  ])('reads the pace of %j', (text, retryMs) => {
-    const parser = new SseParser({ maxCharacters: LIMIT });
-    parser.push(utf8.encode(text));
-    expect(parser.retryMs).toBe(retryMs);
-  });
-
   it('refuses a line that does not end, without keeping more than the limit', () => {
     const parser = new SseParser({ maxCharacters: LIMIT });
     const push = (): void => {

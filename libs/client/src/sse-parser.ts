@@ -8,7 +8,7 @@ export interface ServerSentEvent {
 
 /**
  * Reads an event stream (WHATWG HTML, section 9.2.6 "Interpreting an event stream") from octets that arrive in pieces
- * cut anywhere, as the broker writes it: lines end in LF or CRLF, and ids mean nothing. Memory is bounded: a line or an
+ * cut anywhere, as the broker writes it: lines end in LF or CRLF, and neither ids nor `retry` mean anything. Memory is bounded: a line or an
  * event beyond the limit is a `ProtocolError`.
  */
 export class SseParser {
@@ -20,8 +20,6 @@ export class SseParser {
   #dataCharacters = 0;
   /** Whole lines so far, comments included: they prove that the sender is alive, while single octets prove nothing. */
   lines = 0;
-  /** How soon the sender wants to be asked again, once it has said so. */
-  retryMs: number | undefined;
 
   /** @param options the limit for one line, and for the data of one event */
   constructor({ maxCharacters }: { readonly maxCharacters: number }) {
@@ -58,7 +56,6 @@ export class SseParser {
       this.#demandBounded(this.#dataCharacters - 1);
       this.#data.push(value);
     } else if (field === 'event') this.#type = value;
-    else if (field === 'retry' && /^\d{1,9}$/.test(value)) this.retryMs = Number(value);
   }
 
   #dispatch(events: ServerSentEvent[]): void {

@@ -4,22 +4,21 @@ import { type DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { type Clock, type Instant, instantFromEpochMs } from '#libs/clock';
 import { isCallerName, pemCertificates } from '#libs/configuration';
 
-export interface CertifiedCaller {
-  readonly name: string;
+/** What the certificate of a connection says of its client. */
+interface ClientCertificate {
+  /** Whom it names, if anybody. */
+  readonly name: string | undefined;
   /** When the certificate ends. */
   readonly validUntil: Instant;
   /** Its thumbprint, as in `x5t#S256` of RFC 8705. */
   readonly certificate: string;
 }
 
-/** One without a name names nobody. */
-type KnownCertificate = Omit<CertifiedCaller, 'name'> & { readonly name: string | undefined };
-
 /** Identifies callers by the certificate of the connection, which is inspected once per connection. */
 export class CertificateCallers {
   readonly #clock: Clock;
   readonly #authorities: readonly X509Certificate[] | undefined;
-  readonly #known = new WeakMap<Socket, KnownCertificate | 'none'>();
+  readonly #known = new WeakMap<Socket, ClientCertificate | undefined>();
 
   /**
    * @param authorities PEM of those that are trusted now; a connection may have begun when there were others. Absent:
@@ -32,14 +31,10 @@ export class CertificateCallers {
   }
 
   /** @returns undefined without a certificate, and for one that no configured authority vouches for at the moment */
-  find(socket: Socket): CertifiedCaller | undefined {
-    const known = this.#good(socket);
-    return known?.name === undefined ? undefined : { ...known, name: known.name };
-  }
-
-  /** Thumbprint of the connection's certificate if an authority vouches for it, whether it names anybody or not. */
-  thumbprintOf(socket: Socket): string | undefined {
-    return this.#good(socket)?.certificate;
+  find(socket: Socket): ClientCertificate | undefined {
+    if (!this.#known.has(socket)) this.#known.set(socket, this.#certificateOf(socket));
+    const known = this.#known.get(socket);
+    return known !== undefined && known.validUntil > this.#clock.now() ? known : undefined;
   }
 
   /** Whether a certificate was presented, valid or not. */
@@ -47,16 +42,10 @@ export class CertificateCallers {
     return socket instanceof TLSSocket && socket.getPeerX509Certificate() !== undefined;
   }
 
-  #good(socket: Socket): KnownCertificate | undefined {
-    const known = this.#known.get(socket) ?? this.#certificateOf(socket);
-    this.#known.set(socket, known);
-    return known !== 'none' && known.validUntil > this.#clock.now() ? known : undefined;
-  }
-
-  #certificateOf(socket: Socket): KnownCertificate | 'none' {
-    if (!(socket instanceof TLSSocket) || !socket.authorized) return 'none';
+  #certificateOf(socket: Socket): ClientCertificate | undefined {
+    if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
     const certificate = socket.getPeerX509Certificate();
-    if (certificate === undefined || !this.#isVouchedFor(socket)) return 'none';
+    if (certificate === undefined || !this.#isVouchedFor(socket)) return undefined;
     return {
       name: nameOf(certificate),
       certificate: hash('sha256', certificate.raw, 'base64url'),

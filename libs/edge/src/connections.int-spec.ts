@@ -15,7 +15,6 @@ const CHUNK = Buffer.alloc(65_536);
 
 describe('a server whose connections are bounded', () => {
   const started = endedAfterEach();
-  const reports: object[] = [];
   let handled: IncomingMessage[];
   let answers: ServerResponse[];
   let ended: EndedConnections;
@@ -26,12 +25,11 @@ describe('a server whose connections are bounded', () => {
     clock = new SystemClock();
     handled = [];
     answers = [];
-    reports.length = 0;
     handler = (request, response) => void response.end(request.url);
   });
 
   async function open(bounds = BOUNDS, made = createServer()): Promise<Server> {
-    ended = new EndedConnections(clock, (facts) => reports.push(facts));
+    ended = new EndedConnections();
     made.on('request', (request: IncomingMessage, response: ServerResponse) => {
       handled.push(request);
       answers.push(response);
@@ -167,7 +165,6 @@ describe('a server whose connections are bounded', () => {
       await ask(newest, '/newest');
       expect([used, working, newest].map(isClosed)).toEqual([false, false, false]);
       expect(endsOf('address')).toBe(1);
-      expect(reports).toEqual([{ port: 'api', reason: 'address', connections: 1 }]);
     });
 
     it('in all, ends an idle one of the address that has the most, though it has sent half of a request', async () => {

@@ -75,7 +75,7 @@ export class Connections {
   readonly #addresses = new Map<string, Address>();
   /** By the address and port of the client, which TLS and what it is spoken over have in common. */
   readonly #open = new Map<string, Connection>();
-  #next: ScheduledTask | undefined;
+  #nextSweep: ScheduledTask | undefined;
 
   constructor(server: Server, parts: BoundParts) {
     this.#server = server;
@@ -84,6 +84,7 @@ export class Connections {
     server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
       if (!socket.destroyed) this.#read(socket);
     });
+    server.on('listening', () => this.#sweep()).on('close', () => this.#nextSweep?.cancel());
   }
 
   /** Ends every connection that exists now: idle ones at once, the others with their next answer. */
@@ -100,7 +101,7 @@ export class Connections {
   }
 
   #admit(socket: Socket): void {
-    const { bounds, clock } = this.#parts;
+    const { bounds } = this.#parts;
     const name = socket.remoteAddress ?? '';
     const address = this.#addresses.get(name) ?? new Set();
     if (address.size >= bounds.perAddress && !this.#makeRoom([address], 'address')) return this.#end(socket, 'address');
@@ -115,11 +116,7 @@ export class Connections {
       if (this.#open.get(key) === connection) this.#open.delete(key);
       address.delete(connection);
       if (address.size === 0 && this.#addresses.get(name) === address) this.#addresses.delete(name);
-      if (this.#open.size > 0) return;
-      this.#next?.cancel();
-      this.#next = undefined;
     });
-    this.#next ??= clock.schedule(SWEEP_MS, () => this.#sweep());
   }
 
   /** Once nothing but HTTP comes from the socket. */
@@ -166,7 +163,7 @@ export class Connections {
       else if (taken !== unread?.taken) connection.unread = { taken, sinceMs: nowMs };
       else if (nowMs - unread.sinceMs >= MAX_UNREAD_MS) this.#end(socket, 'unread');
     }
-    this.#next = clock.schedule(SWEEP_MS, () => this.#sweep());
+    this.#nextSweep = clock.schedule(SWEEP_MS, () => this.#sweep());
   }
 
   #end(socket: Socket, reason: ConnectionEnd): void {

@@ -1,6 +1,6 @@
 export { boundsWithin, MANAGEMENT_BOUNDS, memoryLimit } from './connections.js';
 export { bearerTokenOf, digestOf } from './bearer-token.js';
-export { CertificateCallers, type CertifiedCaller } from './certificate-callers.js';
+export { CertificateCallers } from './certificate-callers.js';
 export { answerClientError } from './client-error.js';
 export { type ConnectionEnd, EndedConnections } from './ended-connections.js';
 export { edgeHeaders, REQUEST_ID_HEADER, requestIdOf } from './edge-headers.js';

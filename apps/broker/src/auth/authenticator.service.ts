@@ -78,7 +78,10 @@ export class Authenticator implements OnModuleDestroy {
   known({ headers: { authorization }, socket }: Presented): Caller | undefined {
     if (this.configuration.current.auth.disabled) return ANYBODY;
     const certificates = this.#certificates();
-    if (authorization === undefined) return certificates?.find(socket);
+    if (authorization === undefined) {
+      const shown = certificates?.find(socket);
+      return shown?.name === undefined ? undefined : { ...shown, name: shown.name };
+    }
     const token = bearerTokenOf(authorization);
     if (token === undefined) return undefined;
     const digest = digestOf(token);
@@ -129,7 +132,9 @@ function isBoundElsewhere(
   certificates: CertificateCallers | undefined,
   socket: Presented['socket'],
 ): boolean {
-  return certificate !== undefined && certificates !== undefined && certificates.thumbprintOf(socket) !== certificate;
+  return (
+    certificate !== undefined && certificates !== undefined && certificates.find(socket)?.certificate !== certificate
+  );
 }
 
 /** Three parts (RFC 7515 section 7.1). */

@@ -1,5 +1,5 @@
 export { SessionBroker } from '../session-broker.js';
-export type { CallOptions, LookedUp, SessionOptions } from '../session-broker.js';
+export type { CallOptions, LookedUp } from '../session-broker.js';
 export type { GatewayRequest } from '../gateway-call.js';
 export type { OpenedNotification, ReceivedNotification } from '../opening.js';
 export type { GatewayOptions, SessionBrokerOptions } from '../options.js';

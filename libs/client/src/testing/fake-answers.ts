@@ -6,10 +6,8 @@ const ROUTES = {
   'GET /session/events': 'events',
   'POST /session/rejections': 'rejections',
   'POST /session/handovers': 'handovers',
-  'POST /payloads/encrypt': 'encrypt',
   'POST /payloads/decrypt': 'decrypt',
   'POST /notifications/open': 'notifications',
-  'GET /client-key': 'clientKey',
 } as const;
 
 /** What a request is about. `other` is a path that the broker does not have. */

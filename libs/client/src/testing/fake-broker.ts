@@ -11,7 +11,7 @@ import {
   requestOf,
   write,
 } from './fake-answers.js';
-import { FakePayloads } from './fake-payloads.js';
+import { decrypted, openedNotification } from './fake-payloads.js';
 import { FakeServer } from './fake-server.js';
 import { type FakeRejection, FakeSessions } from './fake-sessions.js';
 
@@ -21,8 +21,6 @@ export interface FakeBrokerOptions {
   readonly merchant?: string | undefined;
   /** The bearer token that it accepts; `token-of-the-fake` by default. */
   readonly token?: string | undefined;
-  /** How long its sessions live, in milliseconds; 15 minutes by default. */
-  readonly lifetimeMs?: number | undefined;
 }
 
 /** A failure that a test asks for. */
@@ -36,7 +34,7 @@ export interface FakeFailure {
     { readonly status: number; readonly code: string; readonly retryAfterS?: number } | 'disconnect' | 'silence';
 }
 
-type Handler = (request: FakeRequest, gone: AbortSignal) => Promise<FakeAnswer> | FakeAnswer;
+type Handler = (request: FakeRequest) => Promise<FakeAnswer> | FakeAnswer;
 
 /**
  * An in-process broker for a service's tests: it speaks HTTP as the real one does, on a free port of 127.0.0.1, so that
@@ -47,10 +45,9 @@ export class FakeBroker extends FakeServer {
   readonly merchant: string;
   /** The bearer token that it accepts. */
   readonly token: string;
-  /** All requests, in order. */
+  /** All requests, in order, refused ones included. */
   readonly requests: FakeRequest[] = [];
   readonly #sessions: FakeSessions;
-  readonly #payloads: FakePayloads;
   readonly #handlers: Partial<Record<FakeRoute, Handler>>;
   #failures: { readonly failure: FakeFailure; left: number }[] = [];
 
@@ -59,26 +56,18 @@ export class FakeBroker extends FakeServer {
     this.merchant = sessions.merchant;
     this.token = token;
     this.#sessions = sessions;
-    const payloads = new FakePayloads(sessions);
-    this.#payloads = payloads;
     this.#handlers = {
-      read: (request, gone) => sessions.read(request, gone),
+      read: () => sessions.read(),
       rejections: ({ body }) => sessions.reject(body),
       handovers: () => NOTHING,
-      encrypt: ({ body }) => payloads.encrypt(body),
-      decrypt: ({ body }) => payloads.decrypt(body),
-      notifications: ({ body }) => payloads.openNotification(body),
-      clientKey: () => payloads.clientKeyAnswer(),
+      decrypt: ({ body }) => decrypted(sessions.clientKey, body),
+      notifications: ({ body }) => openedNotification(sessions.clientKey, body),
     };
   }
 
   /** Resolves once it listens and has a session. */
-  static async start({
-    merchant = 'shop',
-    token = 'token-of-the-fake',
-    lifetimeMs,
-  }: FakeBrokerOptions = {}): Promise<FakeBroker> {
-    const sessions = await FakeSessions.create(merchant, lifetimeMs);
+  static async start({ merchant = 'shop', token = 'token-of-the-fake' }: FakeBrokerOptions = {}): Promise<FakeBroker> {
+    const sessions = await FakeSessions.create(merchant);
     return new FakeBroker(await FakeServer.listening(), sessions, token);
   }
 
@@ -90,14 +79,6 @@ export class FakeBroker extends FakeServer {
   /** The session that it serves now; undefined after `endSession()`. */
   get session(): Session | undefined {
     return this.#sessions.current;
-  }
-
-  /** How often each route was called, refused calls included. */
-  get counts(): Readonly<Record<FakeRoute, number>> {
-    const none = { read: 0, events: 0, rejections: 0, handovers: 0, encrypt: 0, decrypt: 0 };
-    const counts: Record<FakeRoute, number> = { ...none, notifications: 0, clientKey: 0, other: 0 };
-    for (const { route } of this.requests) counts[route] += 1;
-    return counts;
   }
 
   /** The rejections that it accepted, in order. */
@@ -132,7 +113,7 @@ export class FakeBroker extends FakeServer {
 
   /** The content of a JWE that the service sealed to a session, to any if none is given; undefined if it did not. */
   opened(jwe: string, generation?: number): Promise<string | undefined> {
-    return this.#payloads.openedByGateway(jwe, generation);
+    return this.#sessions.opened(jwe, generation);
   }
 
   /** A JWE as the gateway answers it: sealed to the merchant's key, so that the client's `decrypt` opens it. */
@@ -150,9 +131,7 @@ export class FakeBroker extends FakeServer {
     const refused = failure ?? this.#refusal(request, merchant);
     if (refused !== undefined) return write(response, refused, id);
     if (request.route === 'events') return this.#sessions.stream(request.headers, response);
-    const gone = new AbortController();
-    response.on('close', () => gone.abort());
-    const answer = await this.#handlers[request.route]?.(request, gone.signal);
+    const answer = await this.#handlers[request.route]?.(request);
     write(response, answer ?? problem(404, 'route_not_found'), id);
   }
 

@@ -11,15 +11,12 @@ export interface FakeRejection {
   readonly reason: string;
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** The sessions of the fake broker, and the requests that wait for the next one. */
+/** The sessions of the fake broker, and who follows them. */
 export class FakeSessions {
   readonly rejections: FakeRejection[] = [];
   /** The keys of all sessions so far, by generation: what is sealed to an older one is told from what is not sealed. */
-  readonly serverKeys: FakeKey[] = [];
+  readonly #serverKeys: FakeKey[] = [];
   readonly #streams = new Set<ServerResponse>();
-  readonly #waiting = new Set<() => void>();
   #current: Session | undefined;
   /** Of the current session, by the monotonic clock. */
   #createdAtMs = 0;
@@ -29,11 +26,10 @@ export class FakeSessions {
   private constructor(
     readonly merchant: string,
     readonly clientKey: FakeKey,
-    private readonly lifetimeMs: number | undefined,
   ) {}
 
-  static async create(merchant: string, lifetimeMs: number | undefined): Promise<FakeSessions> {
-    const sessions = new FakeSessions(merchant, await FakeKey.generate(), lifetimeMs);
+  static async create(merchant: string): Promise<FakeSessions> {
+    const sessions = new FakeSessions(merchant, await FakeKey.generate());
     await sessions.renew();
     return sessions;
   }
@@ -53,21 +49,9 @@ export class FakeSessions {
     return this.#renewal;
   }
 
-  async read({ headers, path }: Pick<FakeRequest, 'headers' | 'path'>, gone: AbortSignal): Promise<FakeAnswer> {
-    const wish = new URL(path, 'http://fake').searchParams.get('minRemaining');
-    const wantedMs = wish === null ? 0 : millisecondsOf(wish);
-    if (!(wantedMs <= UNITS_MS['h']!)) return invalid('minRemaining: a duration up to 1h');
-    const held = this.current;
-    if (held !== undefined && this.#left(held).expiresInMs < wantedMs) await this.renew();
-    const waitS = waitSecondsOf(headers['prefer']);
-    const isKnown = (session: Session | undefined): boolean => headers['if-none-match'] === `"${session?.generation}"`;
-    if (waitS > 0 && (this.current === undefined || isKnown(this.current))) await this.#next(waitS * 1_000, gone);
+  read(): FakeAnswer {
     const session = this.current;
-    if (session === undefined) return unavailable();
-    const applied: Record<string, string> = waitS > 0 ? { 'preference-applied': `wait=${waitS}` } : {};
-    const answer = this.#answerWith(session);
-    const said = { ...answer.headers, ...applied };
-    return isKnown(session) ? { status: 304, headers: said } : { ...answer, headers: said };
+    return session === undefined ? unavailable() : this.#answerWith(session);
   }
 
   async reject(body: unknown): Promise<FakeAnswer> {
@@ -84,7 +68,7 @@ export class FakeSessions {
 
   stream(headers: IncomingHttpHeaders | FakeRequest['headers'], response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
-    response.write('retry: 100\n\n');
+    response.write('retry: 2000\n\n');
     this.#streams.add(response);
     response.on('close', () => void this.#streams.delete(response));
     const session = this.current;
@@ -96,17 +80,24 @@ export class FakeSessions {
     for (const stream of this.#streams) stream.end();
   }
 
+  async opened(jwe: string, generation?: number): Promise<string | undefined> {
+    const all = this.#serverKeys;
+    for (const key of generation === undefined ? all : all.slice(generation - 1, generation)) {
+      const octets = await key.open(jwe);
+      if (octets !== undefined) return octets.toString();
+    }
+    return undefined;
+  }
+
   async #create(): Promise<Session> {
     const key = await FakeKey.generate();
-    const wish = { merchant: this.merchant, generation: this.#generation + 1, lifetimeMs: this.lifetimeMs };
-    const { publicJwk: serverPublic } = key;
-    const session = aSession({ ...wish, serverPublic, clientKeyThumbprint: this.clientKey.thumbprint });
-    this.serverKeys.push(key);
+    const wish = { merchant: this.merchant, generation: this.#generation + 1, serverPublic: key.publicJwk };
+    const session = aSession({ ...wish, clientKeyThumbprint: this.clientKey.thumbprint });
+    this.#serverKeys.push(key);
     this.#generation = session.generation;
     this.#current = session;
     this.#createdAtMs = systemTime.monotonicMs();
     for (const stream of this.#streams) stream.write(this.#frameOf(session));
-    for (const tell of [...this.#waiting]) tell();
     return session;
   }
 
@@ -131,29 +122,4 @@ export class FakeSessions {
     };
     return { status: 200, headers, document: { ...session, ...left } };
   }
-
-  /** Resolves when the next session is there, when the time is up, or when nobody waits any more. */
-  #next(ms: number, gone: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        timer.cancel();
-        this.#waiting.delete(end);
-        resolve();
-      };
-      const timer = systemTime.schedule(ms, end, { background: true });
-      this.#waiting.add(end);
-      gone.addEventListener('abort', end, { once: true });
-    });
-  }
-}
-
-/** @returns NaN for what is no duration */
-function millisecondsOf(text: string): number {
-  const [, count = '', unit = ''] = /^(\d{1,9})(ms|s|m|h)$/.exec(text) ?? [];
-  return Number(count) * (UNITS_MS[unit] ?? Number.NaN);
-}
-
-function waitSecondsOf(prefer: string | readonly string[] | undefined): number {
-  const [, seconds = '0'] = /^wait=(\d{1,2})$/.exec(String(prefer ?? '')) ?? [];
-  return Number(seconds);
 }
