@@ -18,6 +18,24 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     },
   );
 
+  it.each([['template'], ['install', '--dry-run=client']])(
+    'refuses `helm %s` with nothing but a tag, and says all that has to be given: running pods would lose the bank',
+    (...verb) => {
+      const says = /image\.repository: [^]*broker\.configuration: [^]*network\.gateway: /;
+      expect(() => run('helm', [...verb, 'session-broker', chart, '--set', 'image.tag=1.2.3'])).toThrow(says);
+    },
+  );
+
+  it.each([
+    ['image.repository', { image: { repository: '' } }],
+    ['broker.configuration', { broker: { configuration: '' } }],
+    ['egress.configuration', { egress: { enabled: true, configuration: '' } }],
+    ['network.gateway', { network: { gateway: { cidrs: [] } } }],
+    ['broker.kubernetesCallers.apiServer.cidrs', { broker: { kubernetesCallers: { enabled: true } } }],
+  ])('refuses to be without %s', (name, values) => {
+    expect(() => template('session-broker', [], [values])).toThrow(`upgrade:\n${name}: `);
+  });
+
   it('is refused by Helm with a value that it does not know', () => {
     expect(() => template('session-broker', [], [{ brokers: {} }])).toThrow("'brokers' not allowed");
   });
@@ -95,8 +113,8 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     const kinds = template('session-broker', [], [])
       .map(({ kind }) => kind)
       .sort();
-    const own = ['Deployment', 'NetworkPolicy', 'NetworkPolicy', 'PodDisruptionBudget', 'Service', 'ServiceAccount'];
-    expect(kinds).toEqual(own);
+    const policies = ['NetworkPolicy', 'NetworkPolicy', 'NetworkPolicy'];
+    expect(kinds).toEqual(['ConfigMap', 'Deployment', ...policies, 'PodDisruptionBudget', 'Service', 'ServiceAccount']);
   });
 
   describe('with all that can be added to its pods', () => {
@@ -155,7 +173,7 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     try {
       cpSync(join(root, 'deploy'), join(folder, 'deploy'), { recursive: true });
       cpSync(join(root, 'deploy/kubernetes/production/broker.yaml'), join(folder, 'broker.yaml'));
-      const places = ['gateway.example', '203.0.113.', '192.0.2.', 'image: session-broker'];
+      const places = ['gateway.example', '203.0.113.', '192.0.2.', 'registry.example'];
       const found = runLine(line, folder);
       expect(places.filter((place) => !found.includes(place))).toEqual([]);
       expect(found.trim().split('\n')).toHaveLength(places.length);
@@ -166,11 +184,11 @@ describeWith(kubernetesPrograms, 'the chart', () => {
 
   it('tells at its installation what is still to be done', () => {
     const install = ['install', 'session-broker', chart, '--namespace', 'payments', '--dry-run=client'];
-    expect(run('helm', install)).toMatch(/label namespace payments[^]*no configuration[^]*No traffic to the bank/);
+    const texts = ['--set', 'broker.configuration=http: {}', '--set', 'egress.configuration=listen: {}'];
     const more = ['--set', 'egress.enabled=true', '--set', 'image.pullSecrets={registry}'];
-    const told = run('helm', [...install, '--values', PRODUCTION, ...more]);
-    expect(told.split('NOTES:')[1]).toContain('http://session-egress.payments.svc');
-    expect(told.split('NOTES:')[1]).not.toContain('No traffic');
-    expect(told.split('NOTES:')[1]).toMatch(/Secrets for the registry, of the type docker-registry:\n +registry\n/);
+    const [, told] = run('helm', [...install, '--values', PRODUCTION, ...texts, ...more]).split('NOTES:');
+    expect(told).toContain('label namespace payments');
+    expect(told).toContain('http://session-egress.payments.svc');
+    expect(told).toMatch(/Secrets for the registry, of the type docker-registry:\n +registry\n/);
   });
 });

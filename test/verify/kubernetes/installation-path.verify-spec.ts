@@ -51,18 +51,18 @@ describeWith(kubernetesPrograms, 'the steps from nothing to a broker that serves
         const pattern = new RegExp(/grep -nE '([^']+)'/.exec(check)?.[1] ?? '$^', 'g');
         return [...new Set(runLine(`${check} || true`, clone).match(pattern))].sort();
       });
-    const image = 'image: session-broker';
+    const image = 'registry.example';
     expect(found()).toEqual([['192.0.2.', '203.0.113.', 'gateway.example', image], [image]]);
     const edit = (file: string, what: RegExp, by: string): void => {
       const text = readFileSync(join(clone, '../shop', file), 'utf8');
       expect(text).toMatch(what);
       writeFileSync(join(clone, '../shop', file), text.replace(what, by));
     };
-    edit('doctor/kustomization.yaml', /newName: session-broker/, 'newName: registry.internal/session-broker');
+    edit('doctor/kustomization.yaml', /newName: registry\.example/, 'newName: registry.internal');
     edit('broker.yaml', /gateway\.example/, 'gateway.bank');
     edit('values.yaml', /203\.0\.113\.0/, '10.1.0.0');
     edit('values.yaml', /192\.0\.2\.0/, '10.2.0.0');
-    edit('values.yaml', /^/, 'image: { repository: registry.internal/session-broker }\n');
+    edit('values.yaml', /registry\.example/, 'registry.internal');
     expect(found()).toEqual([[], []]);
   });
 

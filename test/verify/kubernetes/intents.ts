@@ -11,6 +11,14 @@ export const chart = join(root, 'deploy/helm/session-broker');
 /** Members of the chart's values, without those at their defaults. */
 export type Values = Readonly<Record<string, unknown>>;
 
+/** What the chart demands, for whoever asks for something else. */
+const DEMANDED: Values = {
+  image: { repository: 'session-broker' },
+  broker: { configuration: 'http: {}\n' },
+  egress: { configuration: 'listen: {}\n' },
+  network: { gateway: { cidrs: ['203.0.113.0/24'] } },
+};
+
 /** The folders of deploy/kubernetes with what the chart makes of the values in them, and their namespaces. */
 const WRITTEN = {
   production: 'session-broker',
@@ -35,14 +43,14 @@ export interface RenderedIntents {
 /** @returns what `npm run manifests` writes, by the path in deploy/kubernetes */
 export function writtenManifests(): Readonly<Record<string, string>> {
   const texts = Object.entries(WRITTEN).map(([intent, namespace]) => {
-    const values = valuesOf(intent);
-    return [intent, documentsOf(templateText(namespace, [values], [{ namespace: { create: true } }]))] as const;
+    const values = [{ namespace: { create: true } }];
+    return [intent, documentsOf(templateText(namespace, [valuesOf(intent)], values))] as const;
   });
   const isRule = (document: string): boolean => document.includes('\nkind: PrometheusRule\n');
-  // The kustomization takes it from deploy/grafana.
-  const isDashboard = (document: string): boolean => document.includes('\n  name: session-broker-dashboard\n');
+  // The kustomization takes them from deploy/grafana, and from the folder itself.
+  const isConfigMap = (document: string): boolean => document.includes('\nkind: ConfigMap\n');
   const own = texts.map(
-    ([intent, documents]) => [intent, documents.filter((one) => !isRule(one) && !isDashboard(one))] as const,
+    ([intent, documents]) => [intent, documents.filter((one) => !isRule(one) && !isConfigMap(one))] as const,
   );
   const monitoring = texts[0]?.[1].filter(isRule) ?? [];
   return Object.fromEntries(
@@ -116,7 +124,7 @@ export function options(): Values {
   };
 }
 
-/** @returns the objects in the order of Helm. @throws Error with Helm's message if it does not render */
+/** @returns the objects in the order of Helm, of what is demanded, the files and the values. @throws Error with Helm's message if it does not render */
 export function template(namespace: string, files: readonly string[], values: readonly Values[]): readonly Manifest[] {
   return parsed(templateText(namespace, files, values));
 }
@@ -124,12 +132,12 @@ export function template(namespace: string, files: readonly string[], values: re
 function templateText(namespace: string, files: readonly string[], values: readonly Values[]): string {
   const written = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
-    const own = values.map((one, index) => {
+    const [demanded = '', ...own] = [DEMANDED, ...values].map((one, index) => {
       const file = join(written, `${index}.json`);
       writeFileSync(file, JSON.stringify(one));
       return file;
     });
-    const args = [...files, ...own].flatMap((file) => ['--values', file]);
+    const args = [demanded, ...files, ...own].flatMap((file) => ['--values', file]);
     return run('helm', ['template', 'session-broker', chart, '--namespace', namespace, ...args]);
   } finally {
     rmSync(written, { recursive: true });

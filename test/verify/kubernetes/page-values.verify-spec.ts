@@ -49,7 +49,7 @@ describeWith(kubernetesPrograms, 'what docs/kubernetes.md has its readers set', 
     expect(manifests).toHaveLength(intents.production.length);
     expect(named(manifests, 'ConfigMap', 'session-broker').data).toEqual({ 'broker.yaml': text });
     expect(named(manifests, 'Deployment', 'session-broker').spec.template.spec.containers).toMatchObject([
-      { image: 'registry.example/session-broker:1.2.3' },
+      { image: 'registry.internal/session-broker:1.2.3' },
     ]);
     expect(JSON.stringify(ofKind(manifests, 'NetworkPolicy'))).not.toMatch(/203\.0\.113|192\.0\.2/);
   });

@@ -35,6 +35,21 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
+{{/* What nobody can guess, all of it at once: an upgrade that took it for empty would take it from running pods. */}}
+{{- define "session-broker.checkGiven" -}}
+{{- $missing := list }}
+{{- if not .image.repository }}{{ $missing = append $missing "image.repository: where you have pushed the image" }}{{ end }}
+{{- if not .broker.configuration }}{{ $missing = append $missing "broker.configuration: --set-file broker.configuration=broker.yaml" }}{{ end }}
+{{- if and .egress.enabled (not .egress.configuration) }}{{ $missing = append $missing "egress.configuration: --set-file egress.configuration=egress.yaml" }}{{ end }}
+{{- if not (or .network.gateway.cidrs .network.gateway.proxy.enabled) }}{{ $missing = append $missing "network.gateway: cidrs, the addresses of the bank's gateway, or proxy" }}{{ end }}
+{{- with .broker.kubernetesCallers }}
+{{- if and .enabled (not .apiServer.cidrs) }}{{ $missing = append $missing "broker.kubernetesCallers.apiServer.cidrs: the addresses of the API server" }}{{ end }}
+{{- end }}
+{{- with $missing }}
+{{- fail (printf "Helm takes over no values from the release before. Give these with each install and upgrade:\n%s" (join "\n" .)) }}
+{{- end }}
+{{- end }}
+
 {{/* Two mounts at one path make a pod invalid: fails if a merchant has the id of another folder in /run/secrets. */}}
 {{- define "session-broker.checkMerchants" -}}
 {{- $taken := dict }}
@@ -58,7 +73,7 @@ topologySpreadConstraints:
 {{- if .mutualTls.enabled }}{{ $mounted = append $mounted "/run/secrets/api-tls" }}{{ end }}
 {{- range .volumeMounts }}{{ $mounted = append $mounted (clean (.mountPath | default "")) }}{{ end }}
 {{- $remedies := dict "redis" "Set broker.redisSecret" "api-tls" "Enable broker.mutualTls" }}
-{{- range $line := splitList "\n" (.configuration | default "") }}
+{{- range $line := splitList "\n" .configuration }}
 {{- range $file := regexFindAll "/run/secrets/[A-Za-z0-9._/-]+" (regexReplaceAll "^\\s*#.*" $line "") -1 }}
 {{- $isMounted := false }}
 {{- range $mounted }}{{ if hasPrefix (printf "%s/" .) $file }}{{ $isMounted = true }}{{ end }}{{ end }}
