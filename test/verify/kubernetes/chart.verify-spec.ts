@@ -113,7 +113,7 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     const kinds = template('session-broker', [], [])
       .map(({ kind }) => kind)
       .sort();
-    const policies = ['NetworkPolicy', 'NetworkPolicy', 'NetworkPolicy'];
+    const policies = ['NetworkPolicy', 'NetworkPolicy'];
     expect(kinds).toEqual(['ConfigMap', 'Deployment', ...policies, 'PodDisruptionBudget', 'Service', 'ServiceAccount']);
   });
 

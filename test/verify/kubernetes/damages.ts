@@ -91,7 +91,13 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
     ],
   ],
   network: [
-    [/no network policy names/, ['NetworkPolicy', 'default-deny'], '"Ingress",', ''],
+    [/no network policy names .* session-broker \(Ingress\)/, POLICY, '"Ingress",', ''],
+    [
+      /pods of others/,
+      POLICY,
+      '"podSelector":{"matchLabels":{"app.kubernetes.io/name":"session-broker"}}',
+      '"podSelector":{}',
+    ],
     [/anybody or anything/, ['NetworkPolicy', 'session-broker-gateway'], '203.0.113.0/24', '0.0.0.0/0'],
     [
       /anybody or anything/,
