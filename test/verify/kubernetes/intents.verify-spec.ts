@@ -128,12 +128,39 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
       const tokens = volumes.flatMap(({ projected }) => projected?.sources.map((one) => one.serviceAccountToken) ?? []);
       const { auth } = configurationOf(production, podOf(production, 'session-broker').containers);
       expect(tokens).toEqual([expect.objectContaining({ audience: auth.jwt?.audience, path: 'token' })]);
-      expect(auth.policies.map(({ caller }) => caller)).toEqual([`system:serviceaccount:shop:${serviceAccountName}`]);
+      expect(auth.policies.map(({ caller }) => caller)).toContain(`system:serviceaccount:shop:${serviceAccountName}`);
       const variables = containers.flatMap(({ env = [] }) => env);
       expect(variables).toContainEqual({ name: 'SESSION_BROKER_TOKEN_FILE', value: '/run/session-broker/token' });
       expect(containers.flatMap(({ volumeMounts = [] }) => volumeMounts)).toMatchObject([
         { mountPath: '/run/session-broker' },
       ]);
+    });
+  });
+
+  describe('the person on call', () => {
+    const runbooks = readFileSync(join(root, 'docs/runbooks/README.md'), 'utf8');
+    const mayRenew = (manifests: readonly Manifest[]): readonly string[] =>
+      configurationOf(manifests, podOf(manifests, 'session-broker').containers)
+        .auth.policies.filter(({ allow }) =>
+          ['session:read', 'session:renew'].every((it) => allow.includes(it as never)),
+        )
+        .map(({ caller }) => caller);
+
+    it('may renew in production, with a token of the account that the line of the runbooks takes it from', () => {
+      const [, namespace, account = '', audience] =
+        /kubectl -n (\S+) create token (\S+) --audience (\S+) \|/.exec(runbooks) ?? [];
+      expect(mayRenew(production)).toEqual([`system:serviceaccount:${namespace}:${account}`]);
+      expect(named(production, 'ServiceAccount', account).metadata.namespace).toBe(namespace);
+      const { auth, http } = configurationOf(production, podOf(production, 'session-broker').containers);
+      expect(audience).toBe(auth.jwt?.audience);
+      expect(runbooks).toContain(` --url http://127.0.0.1:${http.port} --token-file /dev/stdin`);
+    });
+
+    it('may renew by the name of a certificate where callers have one, and needs no account', () => {
+      const [caller = 'nobody'] = mayRenew(intents['production-mtls']);
+      expect(runbooks).toContain(`\`${caller}\``);
+      const accounts = ofKind(intents['production-mtls'], 'ServiceAccount').map(({ metadata }) => metadata.name);
+      expect(accounts).toEqual(['session-broker', 'session-egress']);
     });
   });
 
