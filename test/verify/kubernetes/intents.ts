@@ -49,12 +49,16 @@ export function writtenManifests(): Readonly<Record<string, string>> {
   const isRule = (document: string): boolean => document.includes('\nkind: PrometheusRule\n');
   // The kustomization takes them from deploy/grafana, and from the folder itself.
   const isConfigMap = (document: string): boolean => document.includes('\nkind: ConfigMap\n');
-  const own = texts.map(
-    ([intent, documents]) => [intent, documents.filter((one) => !isRule(one) && !isConfigMap(one))] as const,
-  );
-  const monitoring = texts[0]?.[1].filter(isRule) ?? [];
+  const isDoctor = (document: string): boolean => document.includes('\nkind: Pod\n');
+  const isOwn = (document: string): boolean => ![isRule, isConfigMap, isDoctor].some((is) => is(document));
+  const [[, ofFirst] = ['', []]] = texts;
+  const folders = [
+    ...texts.map(([intent, documents]) => [intent, documents.filter(isOwn)] as const),
+    ['monitoring', ofFirst.filter(isRule)] as const,
+    ['examples/doctor', ofFirst.filter(isDoctor)] as const,
+  ];
   return Object.fromEntries(
-    [...own, ['monitoring', monitoring] as const].map(([intent, documents]) => [
+    folders.map(([intent, documents]) => [
       `${intent}/manifests.yaml`,
       ['# Written by `npm run manifests` from deploy/helm/session-broker.\n', ...documents].join('---\n'),
     ]),
@@ -67,7 +71,7 @@ export const valuesOf = (intent: string): string => join(folder, intent, 'values
 function documentsOf(text: string): readonly string[] {
   return text
     .replaceAll(/^ +(?:app\.kubernetes\.io\/(?:instance|managed-by)|helm\.sh\/chart): .*\n/gm, '')
-    .replaceAll(/^ +annotations:\n +#.*\n +helm\.sh\/.*\n/gm, '')
+    .replaceAll(/^ +annotations:(?: \{ |\n +#.*\n +)helm\.sh\/.*\n/gm, '')
     .split(/^---\n/m)
     .filter((document) => document.trim() !== '');
 }

@@ -80,10 +80,11 @@ describeWith(kubernetesPrograms, 'what docs/kubernetes.md has its readers set', 
     const [, list = ''] = /`broker\.merchants: ([^`]+)`/.exec(sectionOf(HEADING)) ?? [];
     const broker = { merchants: parse(list) as unknown };
 
-    it('mounts its Secret in the pods of the broker and, by the patch, in that of the doctor', () => {
+    it('mounts its Secret in the pods of the broker and in that of the doctor', () => {
+      const manifests = ofChart({ broker });
       const pods = [
-        named(ofChart({ broker }), 'Deployment', 'session-broker').spec.template.spec,
-        doctorWith(blockOf(HEADING, 'yaml', 'kind: Pod')),
+        named(manifests, 'Deployment', 'session-broker').spec.template.spec,
+        named(manifests, 'Pod', 'session-broker-doctor').spec as unknown as PodSpec,
       ];
       const secret = { secretName: 'session-broker-merchant-store', defaultMode: 0o440 };
       for (const { containers, volumes = [] } of pods) {
@@ -112,14 +113,6 @@ describeWith(kubernetesPrograms, 'what docs/kubernetes.md has its readers set', 
       expect(new Set(files.map((file) => dirname(file)))).toEqual(new Set(['../store-secrets']));
       expect(blockOf(HEADING, 'sh', 'keys generate')).toContain(`--out ${files[1]}`);
     });
-  });
-
-  it('is a doctor with the volumes of the broker where callers are known by certificates', () => {
-    const doctor = doctorWith(blockOf('From nothing to a broker that serves', 'yaml', 'session-broker-doctor'));
-    const { containers, volumes } = named(intents['production-mtls'], 'Deployment', 'session-broker').spec.template
-      .spec;
-    expect(doctor.volumes).toEqual(volumes);
-    expect(doctor.containers[0]?.volumeMounts).toEqual(containers[0]?.volumeMounts);
   });
 
   describe('for Redis', () => {
@@ -177,11 +170,4 @@ describeWith(kubernetesPrograms, 'what docs/kubernetes.md has its readers set', 
       for (const account of pulled) expect(account).toMatchObject({ imagePullSecrets: [{ name: secret }] });
     });
   });
-
-  function doctorWith(patch: string): PodSpec {
-    const own = join(copy, 'deploy/kubernetes/examples/doctor');
-    const file = join(own, 'kustomization.yaml');
-    writeFileSync(file, `${readFileSync(file, 'utf8')}${patch}\n`);
-    return named(render(own), 'Pod', 'session-broker-doctor').spec as unknown as PodSpec;
-  }
 });

@@ -86,6 +86,73 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
+{{- define "session-broker.hardened" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* What the broker runs with, and the doctor in its place. */}}
+{{- define "session-broker.program" -}}
+{{- $broker := .Values.broker -}}
+image: {{ include "session-broker.image" . }}
+imagePullPolicy: IfNotPresent
+env:
+  - { name: BROKER_CONFIG, value: /etc/session-broker/broker.yaml }
+{{- with $broker.env }}
+{{ toYaml . | indent 2 }}
+{{- end }}
+resources: {{- toYaml $broker.resources | nindent 2 }}
+volumeMounts:
+  - { name: configuration, mountPath: /etc/session-broker, readOnly: true }
+{{- range $broker.merchants }}
+  - { name: merchant-{{ . }}, mountPath: /run/secrets/{{ . }}, readOnly: true }
+{{- end }}
+{{- if $broker.redisSecret }}
+  - { name: redis, mountPath: /run/secrets/redis, readOnly: true }
+{{- end }}
+{{- if $broker.kubernetesCallers.enabled }}
+  - { name: issuer, mountPath: /run/issuer, readOnly: true }
+{{- end }}
+{{- if $broker.mutualTls.enabled }}
+  - { name: api-tls, mountPath: /run/secrets/api-tls, readOnly: true }
+{{- end }}
+  - { name: tmp, mountPath: /tmp }
+{{- with $broker.volumeMounts }}
+{{ toYaml . | indent 2 }}
+{{- end }}
+{{- include "session-broker.hardened" . | nindent 0 }}
+{{- end }}
+
+{{- define "session-broker.volumes" -}}
+{{- $broker := .Values.broker -}}
+volumes:
+  - { name: configuration, configMap: { name: session-broker } }
+{{- range $broker.merchants }}
+  - { name: merchant-{{ . }}, secret: { secretName: session-broker-merchant-{{ . }}, defaultMode: 288 } }
+{{- end }}
+{{- if $broker.redisSecret }}
+  - { name: redis, secret: { secretName: session-broker-redis, defaultMode: 288 } }
+{{- end }}
+{{- if $broker.kubernetesCallers.enabled }}
+  - name: issuer
+    projected:
+      defaultMode: 288
+      sources:
+        # It may do what any account may: read the issuer's public keys.
+        - serviceAccountToken: { path: token, expirationSeconds: 3600 }
+        - configMap: { name: kube-root-ca.crt, items: [{ key: ca.crt, path: ca.crt }] }
+{{- end }}
+{{- if $broker.mutualTls.enabled }}
+  - { name: api-tls, secret: { secretName: session-broker-api-tls, defaultMode: 288 } }
+{{- end }}
+  - { name: tmp, emptyDir: { medium: Memory, sizeLimit: 16Mi } }
+{{- with $broker.volumes }}
+{{ toYaml . | indent 2 }}
+{{- end }}
+{{- end }}
+
 {{/* How the platform probes a program, and lets it end. */}}
 {{- define "session-broker.health" -}}
 startupProbe:
@@ -105,8 +172,4 @@ readinessProbe:
   failureThreshold: 2
 # Endpoints drop the pod before it stops listening.
 lifecycle: { preStop: { sleep: { seconds: 5 } } }
-securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities: { drop: [ALL] }
 {{- end }}
