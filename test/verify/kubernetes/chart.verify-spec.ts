@@ -5,7 +5,7 @@ import { describeWith } from '../../interop/availability.js';
 import { allChecks } from './all-checks.js';
 import { chart, options, template, valuesOf } from './intents.js';
 import { kubernetesPrograms, root, run, runLine } from './kubernetes-programs.js';
-import { named } from './manifests.js';
+import { named, ofKind } from './manifests.js';
 
 const PRODUCTION = valuesOf('production');
 
@@ -125,6 +125,19 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     ]);
   });
 
+  it('leaves the network to others if it is told to, and demands no address then', () => {
+    const route = { enabled: true, parentRefs: [{}], hostnames: ['a.example'], from: { podLabels: { gateway: 'a' } } };
+    const broker = { kubernetesCallers: { enabled: true } };
+    const values = {
+      networkPolicy: { enabled: false },
+      network: { gateway: { cidrs: [] } },
+      egress: { enabled: true, route },
+    };
+    const rendered = template('session-broker', [], [{ ...values, broker }]);
+    expect(ofKind(rendered, 'NetworkPolicy')).toEqual([]);
+    expect(ofKind(rendered, 'HTTPRoute')).toHaveLength(1);
+  });
+
   describe('with all that can be added to its pods', () => {
     const volumes = [{ name: 'ca', configMap: { name: 'kube-root-ca.crt' } }];
     const added = {
@@ -133,22 +146,31 @@ describeWith(kubernetesPrograms, 'the chart', () => {
       volumeMounts: [{ name: 'ca', mountPath: '/run/ca', readOnly: true }],
     };
     const digest = `sha256:${'0'.repeat(64)}`;
+    const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } };
     const rendered = template(
       'session-broker',
       [PRODUCTION],
       [
         options(),
         { broker: added, egress: added, image: { repository: 'registry.example/broker', tag: '1.2.3', digest } },
-        { image: { pullSecrets: ['registry'] }, monitoring: { labels: { release: 'prometheus' } } },
+        { image: { pullSecrets: ['registry'], pullPolicy: 'Always' } },
+        { monitoring: { labels: { release: 'prometheus' }, dashboardFolder: 'Payments' } },
         {
           pods: {
             annotations: { team: 'payments' },
+            labels: { 'cost-centre': '7' },
+            affinity,
             nodeSelector: { pool: 'b' },
             tolerations: [{ operator: 'Exists' }],
           },
         },
       ],
     );
+
+    it('has the dashboard in its folder', () => {
+      const dashboard = named(rendered, 'ConfigMap', 'session-broker-dashboard');
+      expect(dashboard.metadata.annotations).toEqual({ grafana_folder: 'Payments' });
+    });
 
     it.each(['models', 'schemas', 'hardening', 'network', 'environment'])('is without a fault of its %s', (check) => {
       expect(allChecks[check]?.(rendered)).toEqual([]);
@@ -157,14 +179,19 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     it.each(['session-broker', 'session-egress'])('has it in the pods of %s', (name) => {
       const { metadata, spec } = named(rendered, 'Deployment', name).spec.template;
       expect(metadata).toMatchObject({
-        labels: { 'app.kubernetes.io/version': '1.2.3' },
+        labels: { 'app.kubernetes.io/version': '1.2.3', 'cost-centre': '7' },
         annotations: { team: 'payments' },
       });
       expect(spec).toMatchObject({
         nodeSelector: { pool: 'b' },
+        affinity,
         tolerations: [{ operator: 'Exists' }],
         containers: [
-          { image: `registry.example/broker:1.2.3@${digest}`, env: expect.arrayContaining(added.env) as unknown },
+          {
+            image: `registry.example/broker:1.2.3@${digest}`,
+            imagePullPolicy: 'Always',
+            env: expect.arrayContaining(added.env) as unknown,
+          },
         ],
       });
       expect(spec.volumes).toEqual(expect.arrayContaining(volumes));

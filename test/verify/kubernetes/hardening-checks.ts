@@ -21,7 +21,10 @@ const containerRules: readonly Rule<Container>[] = [
   },
   { says: 'is privileged', holds: ({ securityContext }) => securityContext?.['privileged'] !== true },
   { says: 'runs an image without a version', holds: ({ image }) => /:\d+(\.\d+)+$|@sha256:[0-9a-f]{64}$/.test(image) },
-  { says: 'does not say when its image is pulled', holds: ({ imagePullPolicy }) => imagePullPolicy === 'IfNotPresent' },
+  {
+    says: 'does not say when its image is pulled',
+    holds: ({ imagePullPolicy = '' }) => ['IfNotPresent', 'Always'].includes(imagePullPolicy),
+  },
   {
     says: 'takes a secret from its environment',
     holds: ({ env = [], envFrom = [] }) => envFrom.length === 0 && env.every((one) => one.valueFrom === undefined),

@@ -15,6 +15,9 @@ priorityClassName: {{ . }}
 {{- with .root.Values.pods.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .root.Values.pods.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with .root.Values.pods.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -41,9 +44,11 @@ topologySpreadConstraints:
 {{- if not .image.repository }}{{ $missing = append $missing "image.repository: where you have pushed the image" }}{{ end }}
 {{- if not .broker.configuration }}{{ $missing = append $missing "broker.configuration: --set-file broker.configuration=broker.yaml" }}{{ end }}
 {{- if and .egress.enabled (not .egress.configuration) }}{{ $missing = append $missing "egress.configuration: --set-file egress.configuration=egress.yaml" }}{{ end }}
+{{- if .networkPolicy.enabled }}
 {{- if not (or .network.gateway.cidrs .network.gateway.proxy.enabled) }}{{ $missing = append $missing "network.gateway: cidrs, the addresses of the bank's gateway, or proxy" }}{{ end }}
 {{- with .broker.kubernetesCallers }}
 {{- if and .enabled (not .apiServer.cidrs) }}{{ $missing = append $missing "broker.kubernetesCallers.apiServer.cidrs: the addresses of the API server" }}{{ end }}
+{{- end }}
 {{- end }}
 {{- with $missing }}
 {{- fail (printf "Helm takes over no values from the release before. Give these with each install and upgrade:\n%s" (join "\n" .)) }}
@@ -97,7 +102,7 @@ securityContext:
 {{- define "session-broker.program" -}}
 {{- $broker := .Values.broker -}}
 image: {{ include "session-broker.image" . }}
-imagePullPolicy: IfNotPresent
+imagePullPolicy: {{ .Values.image.pullPolicy }}
 env:
   - { name: BROKER_CONFIG, value: /etc/session-broker/broker.yaml }
 {{- with $broker.env }}
