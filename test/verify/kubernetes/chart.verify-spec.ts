@@ -138,6 +138,17 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     expect(ofKind(rendered, 'HTTPRoute')).toHaveLength(1);
   });
 
+  it('has alerts whose runbooks are links, where it knows what comes before them', () => {
+    const monitoring = { enabled: true, runbooks: 'https://git.example/broker/blob/main/' };
+    const rules = JSON.stringify(
+      named(template('session-broker', [], [{ monitoring }]), 'PrometheusRule', 'session-broker').spec,
+    );
+    const links = [...rules.matchAll(/"runbook_url":"([^"]+)"/g)].map(([, link = '']) => link);
+    expect(links.length).toBeGreaterThan(10);
+    const page = /^https:\/\/git\.example\/broker\/blob\/main\/docs\/runbooks\/[a-z-]+\.md$/;
+    expect(links.filter((link) => !page.test(link))).toEqual([]);
+  });
+
   describe('with all that can be added to its pods', () => {
     const volumes = [{ name: 'ca', configMap: { name: 'kube-root-ca.crt' } }];
     const added = {
