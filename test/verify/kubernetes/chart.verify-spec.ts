@@ -1,10 +1,7 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describeWith } from '../../interop/availability.js';
 import { allChecks } from './all-checks.js';
 import { chart, options, template, valuesOf } from './intents.js';
-import { kubernetesPrograms, root, run, runLine } from './kubernetes-programs.js';
+import { kubernetesPrograms, run } from './kubernetes-programs.js';
 import { named, ofKind } from './manifests.js';
 
 const PRODUCTION = valuesOf('production');
@@ -210,23 +207,6 @@ describeWith(kubernetesPrograms, 'the chart', () => {
       expect(account).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
       expect(named(rendered, 'PodMonitor', name).metadata.labels).toMatchObject({ release: 'prometheus' });
     });
-  });
-
-  it('is looked through by the line of its README for what was not replaced', () => {
-    const readme = readFileSync(join(chart, 'README.md'), 'utf8');
-    const [, line = ''] = /```sh\n(helm template [^]*?)\n```/.exec(readme) ?? [];
-    const folder = mkdtempSync(join(tmpdir(), 'readme-'));
-    try {
-      cpSync(join(root, 'deploy'), join(folder, 'deploy'), { recursive: true });
-      cpSync(join(root, 'deploy/kubernetes/production/broker.yaml'), join(folder, 'broker.yaml'));
-      const places = ['gateway.example', '203.0.113.', '192.0.2.', 'registry.example'];
-      const found = runLine(line, folder);
-      expect(places.filter((place) => !found.includes(place))).toEqual([]);
-      const lines = found.trim().split('\n');
-      expect(lines.filter((one) => !places.some((place) => one.includes(place)))).toEqual([]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
   });
 
   it('tells at its installation what is still to be done', () => {
