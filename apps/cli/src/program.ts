@@ -2,6 +2,7 @@ import { refusedNode, VERSION } from '#libs/program';
 import { Command, CommanderError, Option } from 'commander';
 import { addBrokerVerbs } from './broker-verbs.js';
 import type { DoctorOptions } from './commands/doctor.js';
+import type { InitOptions } from './commands/init-kubernetes.js';
 import type { SessionCreateOptions } from './commands/session-create.js';
 import { addConfigOption, demandConfiguration, withFile } from './configuration-file.js';
 import type { SimulateOptions } from './commands/simulate.js';
@@ -53,6 +54,7 @@ export async function runCli(args: readonly string[], given: CommandContext): Pr
     });
   addKeys(program, run);
   addConfig(program, { run, context });
+  addInit(program, run);
   const session = addSession(program, { run, context });
   addDoctor(program, { run, context });
   addSimulate(program, { run, context });
@@ -124,6 +126,23 @@ function addConfig(program: Command, { run, context }: Wiring): void {
         (await import('./commands/config-check.js')).configCheck({ ...options, file }, context),
       );
     });
+}
+
+function addInit(program: Command, run: Run): void {
+  verb(
+    program.command('init').description('begin an installation'),
+    'kubernetes',
+    "write one's own values.yaml and broker.yaml, and list what is still to be filled in; nothing is overwritten",
+  )
+    .requiredOption('--out <folder>', 'outside of the clone')
+    .addOption(
+      new Option('--intent <name>', 'how callers are known: by tokens, or by certificates')
+        .choices(['production', 'production-mtls'])
+        .default('production'),
+    )
+    .action((options: InitOptions & { json?: true }) =>
+      run(options, async () => (await import('./commands/init-kubernetes.js')).initKubernetes(options)),
+    );
 }
 
 function addSession(program: Command, { run, context }: Wiring): Command {

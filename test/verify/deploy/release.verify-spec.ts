@@ -171,8 +171,10 @@ describeWith(['linux', 'git'], 'a release', () => {
   describeWith(kubernetesPrograms, 'its chart', () => {
     it('renders the broker of this version, and refuses a value that it does not know', () => {
       const values = join(root, 'deploy/kubernetes/production/values.yaml');
-      const rendered = helm('helm', ['template', 'shop', join(out, chart), '--values', values]);
-      expect(rendered).toContain(`image: session-broker:${version}`);
+      const configuration = `broker.configuration=${join(root, 'deploy/kubernetes/production/broker.yaml')}`;
+      const given = ['--values', values, '--set-file', configuration];
+      const rendered = helm('helm', ['template', 'shop', join(out, chart), ...given]);
+      expect(rendered).toContain(`image: registry.example/session-broker:${version}`);
       const unknown = ['template', 'shop', join(out, chart), '--values', values, '--set', 'replicaz=3'];
       expect(() => helm('helm', unknown)).toThrow(/replicaz/);
     });

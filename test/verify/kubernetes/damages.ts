@@ -66,7 +66,7 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
     [/capabilities/, OWN, '"ALL"', '"NET_RAW"'],
     [/gain privileges/, OWN, '"allowPrivilegeEscalation":false', '"allowPrivilegeEscalation":true'],
     [/is privileged/, OWN, '"allowPrivilegeEscalation"', '"privileged":true,"allowPrivilegeEscalation"'],
-    [/without a version/, OWN, 'session-broker:0.1.0', 'session-broker:latest'],
+    [/without a version/, OWN, 'session-broker:0.1.0"', 'session-broker:latest"'],
     [/when its image is pulled/, OWN, '"IfNotPresent"', '"Never"'],
     [/from its environment/, OWN, '"value":"/etc', '"valueFrom":{},"value":"/etc'],
     [/request what it needs/, OWN, '"cpu":"250m",', ''],
@@ -91,7 +91,13 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
     ],
   ],
   network: [
-    [/no network policy names/, ['NetworkPolicy', 'default-deny'], '"Ingress",', ''],
+    [/no network policy names .* session-broker \(Ingress\)/, POLICY, '"Ingress",', ''],
+    [
+      /pods of others/,
+      POLICY,
+      '"podSelector":{"matchLabels":{"app.kubernetes.io/name":"session-broker"}}',
+      '"podSelector":{}',
+    ],
     [/anybody or anything/, ['NetworkPolicy', 'session-broker-gateway'], '203.0.113.0/24', '0.0.0.0/0'],
     [
       /anybody or anything/,
@@ -144,7 +150,7 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
       'kubernetes.default.svc/openid',
       'kubernetes.default.svc:8443/openid',
     ],
-    [/out to sandbox:8081/, ['NetworkPolicy', 'session-broker-sandbox'], '"port":8081', '"port":80', 'demo'],
+    [/out to sandbox:8081/, ['NetworkPolicy', 'session-broker-gateway'], '"port":8081', '"port":80', 'demo'],
     [
       /out to egress-proxy.egress-proxy.svc:3128/,
       ['NetworkPolicy', 'session-broker-gateway'],

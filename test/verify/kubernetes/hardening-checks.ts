@@ -21,7 +21,10 @@ const containerRules: readonly Rule<Container>[] = [
   },
   { says: 'is privileged', holds: ({ securityContext }) => securityContext?.['privileged'] !== true },
   { says: 'runs an image without a version', holds: ({ image }) => /:\d+(\.\d+)+$|@sha256:[0-9a-f]{64}$/.test(image) },
-  { says: 'does not say when its image is pulled', holds: ({ imagePullPolicy }) => imagePullPolicy === 'IfNotPresent' },
+  {
+    says: 'does not say when its image is pulled',
+    holds: ({ imagePullPolicy = '' }) => ['IfNotPresent', 'Always'].includes(imagePullPolicy),
+  },
   {
     says: 'takes a secret from its environment',
     holds: ({ env = [], envFrom = [] }) => envFrom.length === 0 && env.every((one) => one.valueFrom === undefined),
@@ -75,7 +78,7 @@ const podRules: readonly Rule<PodSpec>[] = [
   },
 ];
 
-/** What breaks the "restricted" Pod Security Standard, our own rules, or the network's default deny. */
+/** What breaks the "restricted" Pod Security Standard, our own rules, or what the network lets through. */
 export function hardeningFaults(manifests: readonly Manifest[]): readonly string[] {
   const pods = ofKind(manifests, 'Deployment').flatMap(({ metadata, spec }) => {
     const pod = spec.template.spec;
@@ -94,16 +97,18 @@ export function hardeningFaults(manifests: readonly Manifest[]): readonly string
   return [...pods, ...lax, ...floating];
 }
 
-/** What the network policies leave open, for a namespace of the broker's own. */
+/** What the network policies leave open to or from our pods, and whom else they shut out. */
 export function networkFaults(manifests: readonly Manifest[]): readonly string[] {
   const policies = ofKind(manifests, 'NetworkPolicy');
-  const denied = policies.some(
-    ({ spec }) =>
-      Object.keys(spec.podSelector).length === 0 &&
-      ['Ingress', 'Egress'].every((type) => spec.policyTypes.includes(type)) &&
-      spec.ingress === undefined &&
-      spec.egress === undefined,
-  );
+  const everybodys = policies
+    .filter(({ spec }) => !selectsSome(spec.podSelector))
+    .map(({ metadata }) => `the network policy ${metadata.name} is for pods of others, too`);
+  const unbound = ofKind(manifests, 'Deployment').flatMap(({ metadata, spec: { template } }) => {
+    const own = policies.filter(({ spec }) => selects(spec.podSelector, template.metadata.labels));
+    return ['Ingress', 'Egress']
+      .filter((type) => !own.some(({ spec }) => spec.policyTypes.includes(type)))
+      .map((type) => `what no network policy names is allowed to ${metadata.name} (${type})`);
+  });
   const open = policies.flatMap(({ metadata, spec }) =>
     [...(spec.ingress ?? []), ...(spec.egress ?? [])]
       .filter(({ from, to, ports }) => {
@@ -114,7 +119,7 @@ export function networkFaults(manifests: readonly Manifest[]): readonly string[]
       })
       .map(() => `the network policy ${metadata.name} lets anybody or anything through`),
   );
-  return [...(denied ? [] : ['what no network policy names is allowed']), ...open];
+  return [...everybodys, ...unbound, ...open];
 }
 
 const selectsSome = (selector: Parameters<typeof selects>[0] | undefined): boolean =>

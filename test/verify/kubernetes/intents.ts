@@ -11,6 +11,14 @@ export const chart = join(root, 'deploy/helm/session-broker');
 /** Members of the chart's values, without those at their defaults. */
 export type Values = Readonly<Record<string, unknown>>;
 
+/** What the chart demands, for whoever asks for something else. */
+const DEMANDED: Values = {
+  image: { repository: 'session-broker' },
+  broker: { configuration: 'http: {}\n' },
+  egress: { configuration: 'listen: {}\n' },
+  network: { gateway: { cidrs: ['203.0.113.0/24'] } },
+};
+
 /** The folders of deploy/kubernetes with what the chart makes of the values in them, and their namespaces. */
 const WRITTEN = {
   production: 'session-broker',
@@ -35,18 +43,22 @@ export interface RenderedIntents {
 /** @returns what `npm run manifests` writes, by the path in deploy/kubernetes */
 export function writtenManifests(): Readonly<Record<string, string>> {
   const texts = Object.entries(WRITTEN).map(([intent, namespace]) => {
-    const values = valuesOf(intent);
-    return [intent, documentsOf(templateText(namespace, [values], [{ namespace: { create: true } }]))] as const;
+    const values = [{ namespace: { create: true } }];
+    return [intent, documentsOf(templateText(namespace, [valuesOf(intent)], values))] as const;
   });
   const isRule = (document: string): boolean => document.includes('\nkind: PrometheusRule\n');
-  // The kustomization takes it from deploy/grafana.
-  const isDashboard = (document: string): boolean => document.includes('\n  name: session-broker-dashboard\n');
-  const own = texts.map(
-    ([intent, documents]) => [intent, documents.filter((one) => !isRule(one) && !isDashboard(one))] as const,
-  );
-  const monitoring = texts[0]?.[1].filter(isRule) ?? [];
+  // The kustomization takes them from deploy/grafana, and from the folder itself.
+  const isConfigMap = (document: string): boolean => document.includes('\nkind: ConfigMap\n');
+  const isDoctor = (document: string): boolean => document.includes('\nkind: Pod\n');
+  const isOwn = (document: string): boolean => ![isRule, isConfigMap, isDoctor].some((is) => is(document));
+  const [[, ofFirst] = ['', []]] = texts;
+  const folders = [
+    ...texts.map(([intent, documents]) => [intent, documents.filter(isOwn)] as const),
+    ['monitoring', ofFirst.filter(isRule)] as const,
+    ['examples/doctor', ofFirst.filter(isDoctor)] as const,
+  ];
   return Object.fromEntries(
-    [...own, ['monitoring', monitoring] as const].map(([intent, documents]) => [
+    folders.map(([intent, documents]) => [
       `${intent}/manifests.yaml`,
       ['# Written by `npm run manifests` from deploy/helm/session-broker.\n', ...documents].join('---\n'),
     ]),
@@ -59,7 +71,7 @@ export const valuesOf = (intent: string): string => join(folder, intent, 'values
 function documentsOf(text: string): readonly string[] {
   return text
     .replaceAll(/^ +(?:app\.kubernetes\.io\/(?:instance|managed-by)|helm\.sh\/chart): .*\n/gm, '')
-    .replaceAll(/^ +annotations:\n +#.*\n +helm\.sh\/.*\n/gm, '')
+    .replaceAll(/^ +annotations:(?: \{ |\n +#.*\n +)helm\.sh\/.*\n/gm, '')
     .split(/^---\n/m)
     .filter((document) => document.trim() !== '');
 }
@@ -116,7 +128,7 @@ export function options(): Values {
   };
 }
 
-/** @returns the objects in the order of Helm. @throws Error with Helm's message if it does not render */
+/** @returns the objects in the order of Helm, of what is demanded, the files and the values. @throws Error with Helm's message if it does not render */
 export function template(namespace: string, files: readonly string[], values: readonly Values[]): readonly Manifest[] {
   return parsed(templateText(namespace, files, values));
 }
@@ -124,12 +136,12 @@ export function template(namespace: string, files: readonly string[], values: re
 function templateText(namespace: string, files: readonly string[], values: readonly Values[]): string {
   const written = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
-    const own = values.map((one, index) => {
+    const [demanded = '', ...own] = [DEMANDED, ...values].map((one, index) => {
       const file = join(written, `${index}.json`);
       writeFileSync(file, JSON.stringify(one));
       return file;
     });
-    const args = [...files, ...own].flatMap((file) => ['--values', file]);
+    const args = [demanded, ...files, ...own].flatMap((file) => ['--values', file]);
     return run('helm', ['template', 'session-broker', chart, '--namespace', namespace, ...args]);
   } finally {
     rmSync(written, { recursive: true });

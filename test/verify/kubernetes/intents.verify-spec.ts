@@ -20,7 +20,7 @@ import {
 import { kubernetesPrograms } from './kubernetes-programs.js';
 import { page } from './page-blocks.js';
 import { fileFaults, filesNamedBy } from './program-checks.js';
-import { INTENTS, renderIntents, writtenManifests } from './intents.js';
+import { INTENTS, renderIntents, template, valuesOf, writtenManifests } from './intents.js';
 
 function podOf(manifests: readonly Manifest[], deployment: string): PodSpec {
   return named(manifests, 'Deployment', deployment).spec.template.spec;
@@ -128,7 +128,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
       const tokens = volumes.flatMap(({ projected }) => projected?.sources.map((one) => one.serviceAccountToken) ?? []);
       const { auth } = configurationOf(production, podOf(production, 'session-broker').containers);
       expect(tokens).toEqual([expect.objectContaining({ audience: auth.jwt?.audience, path: 'token' })]);
-      expect(auth.policies.map(({ caller }) => caller)).toEqual([`system:serviceaccount:shop:${serviceAccountName}`]);
+      expect(auth.policies.map(({ caller }) => caller)).toContain(`system:serviceaccount:shop:${serviceAccountName}`);
       const variables = containers.flatMap(({ env = [] }) => env);
       expect(variables).toContainEqual({ name: 'SESSION_BROKER_TOKEN_FILE', value: '/run/session-broker/token' });
       expect(containers.flatMap(({ volumeMounts = [] }) => volumeMounts)).toMatchObject([
@@ -137,18 +137,47 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     });
   });
 
-  describe('the example of a doctor', () => {
-    const { metadata, spec } = named(doctor, 'Pod', 'session-broker-doctor');
-    const { containers, ...pod } = spec as unknown as PodSpec;
-    const { containers: brokers, ...ofBroker } = podOf(production, 'session-broker');
+  describe('the person on call', () => {
+    const runbooks = readFileSync(join(root, 'docs/runbooks/README.md'), 'utf8');
+    const mayRenew = (manifests: readonly Manifest[]): readonly string[] =>
+      configurationOf(manifests, podOf(manifests, 'session-broker').containers)
+        .auth.policies.filter(({ allow }) =>
+          ['session:read', 'session:renew'].every((it) => allow.includes(it as never)),
+        )
+        .map(({ caller }) => caller);
 
-    it('is without a fault', () => {
-      expect(['models', 'schemas'].flatMap((name) => allChecks[name]?.(doctor))).toEqual([]);
+    it('may renew in production, with a token of the account that the line of the runbooks takes it from', () => {
+      const [, namespace, account = '', audience] =
+        /kubectl -n (\S+) create token (\S+) --audience (\S+) \|/.exec(runbooks) ?? [];
+      expect(mayRenew(production)).toEqual([`system:serviceaccount:${namespace}:${account}`]);
+      expect(named(production, 'ServiceAccount', account).metadata.namespace).toBe(namespace);
+      const { auth, http } = configurationOf(production, podOf(production, 'session-broker').containers);
+      expect(audience).toBe(auth.jwt?.audience);
+      expect(runbooks).toContain(` --url http://127.0.0.1:${http.port} --token-file /dev/stdin`);
     });
 
-    it('has what the pods of the production have, and nothing that asks how it is', () => {
-      const { terminationGracePeriodSeconds: _grace, topologySpreadConstraints: _spread, ...rest } = ofBroker;
-      expect(pod).toEqual({ ...rest, restartPolicy: 'Never' });
+    it('may renew by the name of a certificate where callers have one, and needs no account', () => {
+      const [caller = 'nobody'] = mayRenew(intents['production-mtls']);
+      expect(runbooks).toContain(`\`${caller}\``);
+      const accounts = ofKind(intents['production-mtls'], 'ServiceAccount').map(({ metadata }) => metadata.name);
+      expect(accounts).toEqual(['session-broker', 'session-egress']);
+    });
+  });
+
+  describe.each(['production', 'production-mtls'] as const)('the doctor of %s', (intent) => {
+    const rendered = template('session-broker', [valuesOf(intent)], []);
+    const { metadata, spec } = named(rendered, 'Pod', 'session-broker-doctor');
+    const { containers, restartPolicy, ...pod } = spec as unknown as PodSpec;
+
+    it('is without a fault, and is run by `helm test`', () => {
+      expect(['models', 'schemas'].flatMap((name) => allChecks[name]?.(rendered))).toEqual([]);
+      expect(metadata.annotations).toEqual({ 'helm.sh/hook': 'test' });
+      expect(restartPolicy).toBe('Never');
+    });
+
+    it('has what the pods of the broker have, and nothing that asks how it is', () => {
+      const { containers: brokers, ...ofBroker } = podOf(rendered, 'session-broker');
+      expect(pod).toEqual(ofBroker);
       const {
         ports: _ports,
         startupProbe: _start,
@@ -160,17 +189,22 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
       expect(containers).toEqual([{ ...program, name: 'doctor', command: ['session-broker', 'doctor'] }]);
     });
 
-    it('is pulled with the Secret of a private registry, as its account has it', () => {
-      const account = named(withEgress, 'ServiceAccount', String(pod.serviceAccountName));
-      expect(account).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
-      expect(pod).not.toHaveProperty('imagePullSecrets');
-    });
-
-    it('is let out by every policy that lets the broker out', () => {
-      const policies = ofKind(production, 'NetworkPolicy').filter(({ spec: { egress } }) => egress !== undefined);
+    it('is let out by every policy that lets the broker out, and counts for no budget', () => {
+      const policies = ofKind(rendered, 'NetworkPolicy').filter(
+        ({ spec: { egress, podSelector } }) =>
+          egress !== undefined && selects(podSelector, { 'app.kubernetes.io/name': 'session-broker' }),
+      );
       expect(policies.filter(({ spec: { podSelector } }) => !selects(podSelector, metadata.labels ?? {}))).toEqual([]);
-      expect(policies.length).toBeGreaterThan(2);
+      expect(policies.length).toBeGreaterThan(1);
+      const budgets = ofKind(rendered, 'PodDisruptionBudget');
+      expect(budgets.filter(({ spec: { selector } }) => selects(selector, metadata.labels ?? {}))).toEqual([]);
     });
+  });
+
+  it('has the doctor of the production as an example for those without Helm', () => {
+    const { metadata, spec } = named(doctor, 'Pod', 'session-broker-doctor');
+    expect(spec).toEqual(named(template('session-broker', [valuesOf('production')], []), 'Pod', metadata.name).spec);
+    expect(metadata.annotations).toBeUndefined();
   });
 
   describe('the egress as a service', () => {

@@ -9,6 +9,11 @@ export const folder = join(root, 'deploy', 'kubernetes');
 export type Labels = Readonly<Record<string, string>>;
 export interface Selector {
   readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: 'NotIn';
+    readonly values: string[];
+  }[];
 }
 export interface Peer {
   readonly podSelector?: Selector;
@@ -69,6 +74,7 @@ export interface PodSpec {
   readonly serviceAccountName?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly enableServiceLinks?: boolean;
+  readonly restartPolicy?: string;
   readonly terminationGracePeriodSeconds?: number;
   readonly securityContext?: Readonly<Record<string, unknown>>;
   readonly priorityClassName?: string;
@@ -155,8 +161,11 @@ export function named(manifests: readonly Manifest[], kind: string, name: string
   return found;
 }
 
-export function selects({ matchLabels = {} }: Selector, labels: Labels): boolean {
-  return Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
+export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
+  return (
+    Object.entries(matchLabels).every(([name, value]) => labels[name] === value) &&
+    matchExpressions.every(({ key, values }) => !values.includes(labels[key] ?? ''))
+  );
 }
 
 /** The Deployments whose pods a selector matches; one without labels matches all of them. */

@@ -136,12 +136,12 @@ function isLetOut(manifests: readonly Manifest[], deployment: string, url: URL):
   const port = targetOf(manifests, url);
   const { metadata, spec: pods } = named(manifests, 'Deployment', deployment);
   const own = pods.template.metadata.labels;
-  const [service, namespace] = serviceOf(url, metadata.namespace);
+  const [service, namespace = metadata.namespace] = serviceOf(url);
   const reaches = ({ podSelector, namespaceSelector, ipBlock }: Peer): boolean =>
     service === undefined
       ? ipBlock !== undefined
       : podSelector?.matchLabels?.['app.kubernetes.io/name'] === service &&
-        namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name'] === namespace;
+        (namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name'] ?? metadata.namespace) === namespace;
   return ofKind(manifests, 'NetworkPolicy')
     .filter(({ spec }) => spec.podSelector.matchLabels?.['app.kubernetes.io/name'] === own['app.kubernetes.io/name'])
     .flatMap(({ spec }) => spec.egress ?? [])
@@ -151,12 +151,11 @@ function isLetOut(manifests: readonly Manifest[], deployment: string, url: URL):
     );
 }
 
-/** The service by which a host is reached, and its namespace if it is another one. The API server is not a pod. */
-function serviceOf({ hostname }: URL, own?: string): readonly [service?: string, namespace?: string] {
+/** The service by which a host is reached, and its namespace if that is named. The API server is not a pod. */
+function serviceOf({ hostname }: URL): readonly [service?: string, namespace?: string] {
   if (!hostname.includes('.')) return [hostname];
   const [, service, namespace] = /^([^.]+)\.([^.]+)\.svc(?:\.|$)/.exec(hostname) ?? [];
-  if (service === undefined || namespace === undefined || service === 'kubernetes') return [];
-  return namespace === own ? [service] : [service, namespace];
+  return service === undefined || namespace === undefined || service === 'kubernetes' ? [] : [service, namespace];
 }
 
 const serviceName = ({ hostname }: URL): string => hostname.split('.')[0] ?? '';

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { BrokerError } from '#libs/errors';
+import { checkoutFolder } from '../checkout-folder.js';
 import { prepareDemoFiles } from '../demo/demo-files.js';
 import { chooseDemoPorts, type DemoPortOptions } from '../demo/demo-ports.js';
 import { runDemo } from '../demo/demo-run.js';
@@ -28,11 +28,4 @@ export async function demo(options: DemoPortOptions, context: CommandContext): P
     terminal.err(`error: ${error.detail ?? error.message}`);
   }
   return exitCodes.failed;
-}
-
-function checkoutFolder(folder: string): string {
-  if (existsSync(join(folder, 'package-lock.json'))) return folder;
-  const parent = dirname(folder);
-  if (parent === folder) throw new BrokerError('configuration_invalid', { detail: 'the demo runs in a checkout only' });
-  return checkoutFolder(parent);
 }

@@ -11,4 +11,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 app.kubernetes.io/name: {{ .name }}
 app.kubernetes.io/part-of: session-broker
 app.kubernetes.io/version: {{ .root.Values.image.tag | default .root.Chart.AppVersion | quote }}
+{{- with .root.Values.pods.labels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}

@@ -33,7 +33,6 @@
 {{/* Out to the bank: by address, or only through the proxy. Takes root and name. */}}
 {{- define "session-broker.gatewayPolicy" -}}
 {{- $gateway := .root.Values.network.gateway }}
-{{- if or $gateway.proxy.enabled $gateway.cidrs }}
 ---
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -58,7 +57,6 @@ spec:
       ports:
 {{- range $gateway.ports }}
         - { protocol: TCP, port: {{ . }} }
-{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
