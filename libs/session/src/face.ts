@@ -1,9 +1,8 @@
+import { meansStoreIsAhead, type RenewalResult } from './ports/session-store.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { Input } from './life.js';
-import type { Cause, RefusedWish } from './cause.js';
-import { meansStoreIsAhead, type RenewalResult } from './renewal-result.js';
+import type { Cause, RefusedWish, StoreTrouble } from './merchant-condition.js';
 import type { Explainer } from './session-unavailable.js';
-import type { StoreTrouble } from './merchant-condition.js';
 import { isStoreOutage } from './store-health.js';
 
 type Wanted = Omit<Extract<Input, { readonly on: 'wanted' }>, 'on'>;

@@ -1,5 +1,7 @@
+import { type RenewalResult, type WantedResult } from './ports/session-store.js';
 import type { Clock } from '#libs/clock';
-import type { Handover, LiveHandover } from './handover.js';
+import type { ServeFacts } from './decisions.js';
+import type { HandoverSeat } from './handovers.js';
 import {
   ageMsOf,
   generationOf,
@@ -11,15 +13,13 @@ import {
   unopenedOf,
   untilRenewalMsOf,
 } from './merchant.js';
-import type { RenewalResult, WantedResult } from './renewal-result.js';
-import type { ServeFacts } from './serve-decision.js';
-import { StoreClock } from './store-clock.js';
 import type { Session, SessionLeft } from './session.js';
+import { StoreClock } from './store-clock.js';
 
 type HeldListener = (session: Session) => void;
 
 /** A merchant at this replica: what is known of it, and who waits for that to change. Nothing here decides anything. */
-export interface Entry {
+export interface Entry extends HandoverSeat {
   merchant: Merchant;
   /** Removed from the configuration: forgotten as soon as nothing is under way for it. */
   isRemoved: boolean;
@@ -31,9 +31,6 @@ export interface Entry {
   gateway?: string | undefined;
   /** Ends the trace of the renewal. */
   traced?: ((result: RenewalResult) => void) | undefined;
-  /** The hand-over that this replica leads, and the last one heard of. */
-  led?: Handover | undefined;
-  live?: LiveHandover | undefined;
   /** Questions under way, shared by all who ask at once. */
   question?: Promise<void> | undefined;
   judging?: Promise<void> | undefined;

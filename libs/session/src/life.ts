@@ -1,5 +1,6 @@
+import { leadTimeShortfall } from './session-moments.js';
+import { meansStoreIsAhead, type RenewalResult } from './ports/session-store.js';
 import { msBetween } from '#libs/clock';
-import { timedSteadily } from './clock-skew.js';
 import {
   areForeign,
   beforeNext,
@@ -12,8 +13,6 @@ import {
   storedForm,
   withStoredReport,
 } from './deaths.js';
-import { longestWindowMs } from './create-call-budget.js';
-import { failedCall } from './failed-call.js';
 import { GatewayFailure } from './gateway-failure.js';
 import {
   ageMsOf,
@@ -35,10 +34,12 @@ import {
   budgetOf,
   ceilingWait,
   cutShort,
+  longestWindowMs,
   replacesLiving,
   retryInMsOf,
   shareOf,
   standingFor,
+  triggers,
 } from './obstacles.js';
 import type { RenewalTrigger, SessionEvent } from './ports/session-events.js';
 import type {
@@ -52,13 +53,9 @@ import type {
   ReportResult,
   StoredState,
 } from './ports/session-store.js';
-import { timesOf } from './renewal-report.js';
-import { meansStoreIsAhead, type RenewalResult } from './renewal-result.js';
-import { MAX_BACK_OFF_MS } from './retry-policy.js';
-import { admit } from './session-admission.js';
-import type { SessionSettings } from './session-settings.js';
-import { haveSameServerKey, type IssuedSession, type Session } from './session.js';
-import { triggers } from './triggers.js';
+import { failedCall, MAX_BACK_OFF_MS } from './retry-policy.js';
+import { admit, timedSteadily, exceedsTolerance, measureSkew } from './session-admission.js';
+import { haveSameServerKey, type IssuedSession, type Session, type SessionSettings } from './session.js';
 
 /**
  * The life of one merchant at one replica: a pure function from what is known and what happens to what is known then
@@ -82,7 +79,7 @@ export function step(merchant: Merchant, input: Input, now: Now): Stepped {
   return { merchant: { ...after, wakeAtMs: wakeAtMsOf(after, now) }, effects: turn.effects };
 }
 
-export interface Stepped {
+interface Stepped {
   readonly merchant: Merchant;
   /** In the order in which they are carried out. */
   readonly effects: readonly Effect[];
@@ -327,7 +324,7 @@ function claimOf(
   return { merchant: id, leaseMs: leaseMsFor(settings), mode, newerThan, floor, coolDownMs, ignoresBackOff };
 }
 
-export function leaseMsFor({ handoverMs, gatewayTimeoutMs }: SessionSettings): number {
+function leaseMsFor({ handoverMs, gatewayTimeoutMs }: SessionSettings): number {
   return handoverMs + gatewayTimeoutMs + LEASE_SLACK_MS;
 }
 
@@ -497,14 +494,12 @@ function published(merchant: Merchant, { answer }: InputOn<'published'>, now: Tu
 
 /** Nobody knows whether the store has it: the session is real all the same, and is offered. */
 function unpublished(merchant: Merchant, { isLast }: InputOn<'unpublished'>, now: Turn): Merchant {
-  const { phase, id } = merchant;
+  const { phase } = merchant;
   if (phase.at !== 'publishing') return merchant;
   if (!isLast && phase.endsAtMs - now.ms > PUBLISH_RETRY_PAUSE_MS) {
     now.effects.push(publishEffect(phase, PUBLISH_RETRY_PAUSE_MS));
     return merchant;
   }
-  const { generation } = phase.session;
-  now.effects.push({ do: 'emit', event: { event: 'unconfirmed_publish', merchant: id, generation } });
   return concluded(merchant, { ...phase, outcome: 'success' }, now);
 }
 
@@ -512,11 +507,23 @@ function unpublished(merchant: Merchant, { isLast }: InputOn<'unpublished'>, now
 function concluded(merchant: Merchant, made: Made, now: Turn): Merchant {
   now.effects.push(finished(merchant, { ...made, callMs: callMsOf(made) }, now));
   if (now.settings === undefined) return ended(merchant, STOPPING, now);
-  for (const event of timesOf(made.session, made)) now.effects.push({ do: 'emit', event });
+  for (const event of timesOf(made)) now.effects.push({ do: 'emit', event });
   return ended(merchant, { kind: 'renewed' }, now);
 }
 
 type Made = Publishing & { readonly outcome: 'success' | 'lease_lost' };
+
+/** What a person should know about a new session's times. */
+function timesOf({ session, settings, issued }: Made): readonly SessionEvent[] {
+  const { merchant } = session;
+  const skew = measureSkew(issued);
+  const shortfall = leadTimeShortfall(session, settings);
+  const skewMs = skew?.likelyMs ?? 0;
+  return [
+    ...(skew ? [{ event: 'clock_skew', merchant, skewMs, beyondTolerance: exceedsTolerance(skew) } as const] : []),
+    ...(shortfall ? [{ event: 'lead_time_short', merchant, ...shortfall } as const] : []),
+  ];
+}
 
 /** The time the store takes to keep a result is not the gateway's. */
 function callMsOf({ issued }: Publishing): number {
@@ -547,14 +554,10 @@ function finished(
 
 /** A failed renewal never touches the session that is served. */
 function notCreated(merchant: Merchant, failure: GatewayFailure, now: Turn): Merchant {
-  const { phase, id } = merchant;
+  const { phase } = merchant;
   if (phase.at !== 'calling') return merchant;
   if (failure.kind === 'aborted' && now.isStopping) {
     giveUp(phase, { called: true, nextDueInMs: 0 }, now);
-    now.effects.push({
-      do: 'emit',
-      event: { event: 'renewal_abandoned', merchant: id, generation: phase.lease.fence },
-    });
     return ended(merchant, STOPPING, now);
   }
   const { outcome, retryInMs, recorded } = failedCall(merchant, { ...phase, failure }, now);

@@ -1,8 +1,16 @@
 import { plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { aRecordedFailure, aSession } from '#libs/testing';
-import { type Cause, causeOf, causeOfRefusal, type RefusedWish } from './cause.js';
-import { conditionOf, type MerchantCondition, type MerchantFacts, whyUnavailable } from './merchant-condition.js';
+import {
+  type Cause,
+  causeOf,
+  causeOfRefusal,
+  conditionOf,
+  type MerchantCondition,
+  type MerchantFacts,
+  type RefusedWish,
+  whyUnavailable,
+} from './merchant-condition.js';
 
 const session = aSession();
 const freeAt = plusMs(session.createdAt, 60_000);

@@ -1,12 +1,10 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
-import { SKEW_TOLERANCE_MS } from './clock-skew.js';
+import { decideServing, type ServeFacts, type ServeVerdict } from './decisions.js';
+import type { StoreTrouble } from './merchant-condition.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { ClaimRefusal, Lease, RecordedFailure } from './ports/session-store.js';
-import { decideServing, type ServeFacts, type ServeVerdict } from './serve-decision.js';
-import type { SessionsBefore } from './session-admission.js';
-import type { SessionSettings } from './session-settings.js';
-import type { IssuedSession, Session, SessionLeft } from './session.js';
-import type { StoreTrouble } from './merchant-condition.js';
+import { type SessionsBefore, SKEW_TOLERANCE_MS } from './session-admission.js';
+import type { IssuedSession, Session, SessionLeft, SessionSettings } from './session.js';
 
 /** A wish for a newer session that has found nothing in its way so far. */
 export interface Wish {
@@ -36,7 +34,7 @@ export interface Granted {
 }
 
 /** What this replica is doing for the merchant: one thing at a time. The diagram is in life.ts. */
-export type Phase =
+type Phase =
   | { readonly at: 'idle' }
   | { readonly at: 'entering'; readonly wish: Wish }
   | { readonly at: 'claiming'; readonly wish: Wish; readonly settings: SessionSettings; readonly askedAtMs: number }
@@ -67,7 +65,7 @@ export interface Held {
 }
 
 /** A person's wish that only the budget refused: it is made once a call is free. */
-export interface KeptWish {
+interface KeptWish {
   readonly newerThan: number;
   readonly freeAtMs: number;
 }

@@ -1,6 +1,5 @@
 import type { Clock } from '#libs/clock';
-import { type Cause, isSameCause } from './cause.js';
-import { reasonOfTrouble, type StoreTrouble } from './merchant-condition.js';
+import { type Cause, isSameCause, reasonOfTrouble, type StoreTrouble } from './merchant-condition.js';
 import type { SessionEvents } from './ports/session-events.js';
 
 /** What happens to thousands at about the same time is reported in few events, and soon all the same. */

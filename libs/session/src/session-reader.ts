@@ -1,10 +1,9 @@
+import { type RenewalResult } from './ports/session-store.js';
 import { type Clock, Deadline, msBetween } from '#libs/clock';
 import { ChangeWait } from './change-wait.js';
+import { decideRenewal, decideServing, type RenewVerdict, type ServeVerdict } from './decisions.js';
 import { followed, type ReplicaFace } from './face.js';
 import type { RecordedFailure } from './ports/session-store.js';
-import { decideRenewal, type RenewVerdict } from './renew-decision.js';
-import type { RenewalResult } from './renewal-result.js';
-import { decideServing, type ServeVerdict } from './serve-decision.js';
 import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-health.js';
@@ -12,7 +11,7 @@ import { isStoreOutage } from './store-health.js';
 /** For when nothing tells when a session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
 
-export interface ReadWish {
+interface ReadWish {
   readonly merchant: string;
   /** Renew first when less than this is left; 0 when any session will do. */
   readonly minRemainingMs: number;
@@ -28,7 +27,7 @@ export type ServedSession = {
   readonly verdict: Exclude<ServeVerdict, { result: 'unavailable' }>;
 };
 
-export interface SessionReaderContext extends ReplicaFace {
+interface SessionReaderContext extends ReplicaFace {
   readonly clock: Clock;
 }
 

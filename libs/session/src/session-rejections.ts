@@ -1,11 +1,11 @@
+import { type RenewalResult } from './ports/session-store.js';
 import { type Clock, Deadline } from '#libs/clock';
 import { ChangeWait } from './change-wait.js';
 import { areForeign } from './deaths.js';
 import { followed, type ReplicaFace } from './face.js';
 import { knownOf } from './merchant.js';
-import type { Merchants } from './ports/merchants.js';
+import type { Merchants } from './ports/replica-ports.js';
 import type { SessionEvent, SessionEvents } from './ports/session-events.js';
-import type { RenewalResult } from './renewal-result.js';
 import type { SessionReader } from './session-reader.js';
 import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
@@ -19,7 +19,7 @@ const RETRY_AFTER_UNKNOWN_MS = 1_000;
 /** The attempt that a rejection joins may have been made for a lesser wish: then it makes one of its own. */
 const MAX_ATTEMPTS = 2;
 
-export interface Rejection {
+interface Rejection {
   readonly merchant: string;
   /** The generation that the gateway refused; its holder wants a newer one. */
   readonly generation: number;
@@ -42,7 +42,7 @@ export type RejectionAnswer =
       readonly because?: 'foreign_authorizer';
     };
 
-export interface SessionRejectionsContext extends ReplicaFace {
+interface SessionRejectionsContext extends ReplicaFace {
   readonly clock: Clock;
   readonly events: SessionEvents;
   readonly merchants: Merchants;

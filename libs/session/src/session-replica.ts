@@ -1,29 +1,30 @@
+import { floorOf } from './session.js';
+import { type RenewalResult } from './ports/session-store.js';
 import { Alarm, type Clock, Deadline, plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
-import { type Cause, causeOf, causeOfRefusal, type RefusedWish } from './cause.js';
 import { areForeign, overAt, reportedDeathOf } from './deaths.js';
 import { GatewayFailure } from './gateway-failure.js';
-import { GatewayLoad } from './gateway-load.js';
-import { GatewayRecovery } from './gateway-recovery.js';
-import { floorOf } from './generations.js';
-import { Grace } from './grace.js';
+import { GatewayLoad, GatewayRecovery } from './gateways.js';
 import { Handovers } from './handovers.js';
 import { type Entry, HeldSessions } from './held-sessions.js';
 import { Lanes } from './lanes.js';
 import { type Effect, type Input, publicationOf, step } from './life.js';
 import {
+  type Cause,
+  causeOf,
+  causeOfRefusal,
   conditionOf,
   type MerchantCondition,
   type MerchantFacts,
+  type RefusedWish,
   type StoreTrouble,
   type ToldFailure,
   whyUnavailable,
 } from './merchant-condition.js';
 import { generationOf, knownOf, type Now, serveFactsOf, unopenedOf, untilRenewalMsOf, verdictOn } from './merchant.js';
 import { isBudgetSpent, retryInMsOf, spentWait } from './obstacles.js';
-import type { Merchants } from './ports/merchants.js';
+import { type Merchants, type SessionGateway, type Tracing, untraced } from './ports/replica-ports.js';
 import type { SessionEvents } from './ports/session-events.js';
-import type { SessionGateway } from './ports/session-gateway.js';
 import type {
   Announcement,
   HandoverSignal,
@@ -33,14 +34,12 @@ import type {
   SessionStore,
   StoredState,
 } from './ports/session-store.js';
-import { type Tracing, untraced } from './ports/tracing.js';
 import { PAGE, Reads } from './reads.js';
-import type { RenewalResult } from './renewal-result.js';
 import { Rounds } from './rounds.js';
+import { ServiceNews } from './service-news.js';
 import { SessionReader } from './session-reader.js';
 import { SessionRejections } from './session-rejections.js';
-import { ServiceNews } from './service-news.js';
-import { isStoreOutage, StoreHealth } from './store-health.js';
+import { Grace, isStoreOutage, StoreHealth } from './store-health.js';
 import { WakeHeap } from './wake-heap.js';
 import { WantedRenewals } from './wanted-renewals.js';
 

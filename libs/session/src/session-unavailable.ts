@@ -1,5 +1,5 @@
 import { BrokerError, type UnavailableReason } from '#libs/errors';
-import type { Cause } from './cause.js';
+import type { Cause } from './merchant-condition.js';
 
 /** What is known about a merchant whose session is not served. */
 export interface Explainer {

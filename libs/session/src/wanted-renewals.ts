@@ -1,22 +1,22 @@
+import { type JustRenewed, type RenewalResult, type WantedResult } from './ports/session-store.js';
 import { type Clock, Deadline } from '#libs/clock';
 import { ChangeWait } from './change-wait.js';
 import { followed, type ReplicaFace } from './face.js';
+import { storeRefusal } from './merchant-condition.js';
 import { knownOf } from './merchant.js';
-import type { Merchants } from './ports/merchants.js';
-import { storeRefusal } from './cause.js';
-import type { JustRenewed, RenewalResult, WantedResult } from './renewal-result.js';
+import type { Merchants } from './ports/replica-ports.js';
 import type { SessionReader } from './session-reader.js';
 import { SessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-health.js';
 
 /** Two people paged for the same merchant want one session: for this long, the second is given the one just created. */
-export const JUST_RENEWED_MS = 10_000;
+const JUST_RENEWED_MS = 10_000;
 
 /** For when nothing tells when a newer session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
 
-export interface WantedRenewal {
+interface WantedRenewal {
   readonly merchant: string;
   /** How long to wait for the newer session. */
   readonly waitMs: number;
@@ -33,7 +33,7 @@ interface AnsweredWish {
   readonly isJoined: boolean;
 }
 
-export interface WantedRenewalsContext extends ReplicaFace {
+interface WantedRenewalsContext extends ReplicaFace {
   readonly clock: Clock;
   readonly merchants: Merchants;
   readonly reader: SessionReader;

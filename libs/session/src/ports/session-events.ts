@@ -1,6 +1,5 @@
-import type { Cause } from '../cause.js';
 import type { GatewayFailure } from '../gateway-failure.js';
-import type { ImplausibleTime } from '../session-admission.js';
+import type { Cause } from '../merchant-condition.js';
 import type { ClaimRefusal } from './session-store.js';
 
 /** What started a renewal; `operator`: a person who wants it now. */
@@ -36,7 +35,6 @@ export type SessionEvent =
       readonly failure?: GatewayFailure;
       readonly retryInMs?: number;
     }
-  | { readonly event: 'renewal_abandoned'; readonly merchant: string; readonly generation: number }
   | {
       readonly event: 'handover_awaited';
       readonly merchant: string;
@@ -78,7 +76,6 @@ export type SessionEvent =
     }
   | { readonly event: 'late_result'; readonly merchant: string; readonly generation: number }
   | { readonly event: 'fenced_publish'; readonly merchant: string; readonly generation: number }
-  | { readonly event: 'unconfirmed_publish'; readonly merchant: string; readonly generation: number }
   | {
       readonly event: 'session_adopted';
       readonly merchant: string;
@@ -95,8 +92,6 @@ export type SessionEvent =
       readonly skewMs: number;
       readonly beyondTolerance: boolean;
     }
-  /** A time in an answer was not believed: see `implausibleTimes`. The session is used all the same. */
-  | ({ readonly event: 'implausible_time'; readonly merchant: string } & ImplausibleTime)
   | {
       readonly event: 'lead_time_short';
       readonly merchant: string;
