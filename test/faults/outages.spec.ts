@@ -211,7 +211,7 @@ describe('a replica that is stopped', () => {
     await cluster.clock.advance(1_000);
     await cluster.first.stop();
     await cluster.clock.advance(2 * HOUR);
-    await expect(cluster.first.replica.reader.read(read)).rejects.toMatchObject({ code: 'session_unavailable' });
+    await expect(cluster.first.replica.wishes.read(read)).rejects.toMatchObject({ code: 'session_unavailable' });
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 });

@@ -162,7 +162,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'replicas draw their numbers from one another',
     breaks: '1 a number of its own',
-    file: 'session/src/merchant',
+    file: 'session/src/session',
     find: 'return next + ((((residue - next) % CLASSES) + CLASSES) % CLASSES) - 1;',
     replace: 'return floor;',
     kinds: ['clock back', 'emptied'],

@@ -153,7 +153,6 @@ const LASTING: ReadonlySet<RenewalResult['kind']> = new Set([
   'budget_exhausted',
   'backing_off',
   'cooled_down',
-  'failed',
   'store_down',
 ]);
 /** Whoever meets a dead session meets it again within this time, and then it is replaced: a single report was a mistake. */

@@ -1,4 +1,4 @@
-import { type RenewalResult, type WantedResult } from './ports/session-store.js';
+import type { RenewalResult } from './ports/session-store.js';
 import type { Clock } from '#libs/clock';
 import type { ServeFacts } from './decisions.js';
 import type { HandoverSeat } from './handovers.js';
@@ -23,8 +23,8 @@ export interface Entry extends HandoverSeat {
   merchant: Merchant;
   /** Removed from the configuration: forgotten as soon as nothing is under way for it. */
   isRemoved: boolean;
-  readonly newer: Set<HeldListener>;
-  readonly failed: Set<() => void>;
+  /** Those who wait for a newer session, or for an attempt to fail. */
+  readonly waiting: Set<() => void>;
   /** Those who share the wish that is under way. */
   readonly sharing: ((result: RenewalResult) => void)[];
   /** The gateway at which there is room for it. */
@@ -34,9 +34,6 @@ export interface Entry extends HandoverSeat {
   /** Questions under way, shared by all who ask at once. */
   question?: Promise<void> | undefined;
   judging?: Promise<void> | undefined;
-  operatorsWish?: Promise<WantedResult> | undefined;
-  /** The attempt for an operator's wish has begun: whoever asks now shares its outcome. */
-  isMadeForOperator: boolean;
   /** Highest generation rejected here, to tell the first report of a death from its echoes. */
   rejectedUpTo: number;
 }
@@ -71,10 +68,8 @@ export class HeldSessions {
     const entry: Entry = {
       merchant: unknownMerchant(id),
       isRemoved: false,
-      newer: new Set(),
-      failed: new Set(),
+      waiting: new Set(),
       sharing: [],
-      isMadeForOperator: false,
       rejectedUpTo: 0,
     };
     this.#entries.set(id, entry);
@@ -90,14 +85,14 @@ export class HeldSessions {
     return this.#entries.get(id);
   }
 
-  /** Keeps what is known now, and tells those who wait for a newer session. */
+  /** Keeps what is known now, and tells those who wait for that. */
   keep(entry: Entry, merchant: Merchant): void {
-    const before = generationOf(entry.merchant);
+    const before = entry.merchant;
     entry.merchant = merchant;
-    const { held } = merchant;
-    if (held === undefined || held.session.generation <= before) return;
-    for (const listener of [...this.#everyListener]) listener(held.session);
-    for (const listener of [...entry.newer]) listener(held.session);
+    const { held, failure } = merchant;
+    if (held !== undefined && held.session.generation > generationOf(before))
+      for (const listener of [...this.#everyListener]) listener(held.session);
+    if (held !== before.held || failure !== before.failure) for (const look of [...entry.waiting]) look();
   }
 
   forget(id: string): void {

@@ -125,9 +125,9 @@ export function whyUnavailable(facts: MerchantFacts): UnavailableReason {
 
 /**
  * What a cause does: payments fail; they fail by what consumers report; no newer session is made while they go on. For
- * a person who wanted a newer session: no call was made; another attempt was under way, and this is its answer.
+ * a person who wanted a newer session: no call was made.
  */
-export type CauseEffect = 'payments_fail' | 'reported_dead' | 'not_renewed' | 'no_call' | 'joined';
+export type CauseEffect = 'payments_fail' | 'reported_dead' | 'not_renewed' | 'no_call';
 
 /** How a call failed. */
 export interface FailedCall {
@@ -202,7 +202,7 @@ const finders: readonly Finder[] = [unopened, foreign, store, failed, budget, re
 export function causeOf(facts: MerchantFacts): Cause | undefined {
   const condition = conditionOf(facts);
   if (condition === 'fresh') return undefined;
-  const cause = first(finders, facts);
+  const cause = finders.map((find) => find(facts)).find((found) => found !== undefined);
   // Payments go on, as far as anybody knows, and the cause says so itself.
   if (cause === undefined || cause.code === 'watched') return cause;
   return { ...cause, effect: effectOf(facts) };
@@ -214,37 +214,25 @@ function effectOf(facts: MerchantFacts): CauseEffect {
   return condition === 'dead' && !isLost(facts) ? 'reported_dead' : 'payments_fail';
 }
 
-/** What became of a person's wish that got no newer session. */
-export interface RefusedWish {
-  readonly merchant: string;
-  /** Undefined if nothing came in time. */
-  readonly refusedBy: RenewalResult['kind'] | undefined;
-  /** Whether the answer is what ended the last attempt, which was under way before the wish. */
-  readonly isJoined: boolean;
-  readonly store: StoreTrouble | undefined;
-}
-
-/** Why the store let no call be made for the wish; undefined if it was not the store. */
-export function storeRefusal({
-  refusedBy,
-  store: trouble,
-}: Pick<RefusedWish, 'refusedBy' | 'store'>): (typeof reasonOfTrouble)[StoreTrouble] | undefined {
-  return refusedBy === 'store_down' && trouble !== undefined ? reasonOfTrouble[trouble] : undefined;
-}
-
-/** Why a person who wanted a newer session at once gets none: what refused this wish, or what ended its call. */
-export function causeOfRefusal(wish: RefusedWish, facts: MerchantFacts): Cause | undefined {
-  const refusal = storeRefusal(wish);
-  if (refusal !== undefined) return { code: refusal, effect: 'no_call' };
-  if (wish.refusedBy === 'budget_exhausted') {
-    const spent = first([budget], facts) ?? { code: 'budget_exhausted' };
-    return { ...spent, effect: 'no_call' };
+/**
+ * What a person is told who wanted a newer session at once and gets none: what refused this wish, or what ended its call.
+ * @param refusedBy undefined if nothing came in time
+ */
+export function refusalOf(
+  refusedBy: RenewalResult['kind'] | undefined,
+  facts: MerchantFacts,
+): { readonly cause?: Cause; readonly reason?: UnavailableReason } {
+  if (refusedBy === 'store_down' && facts.store !== undefined) {
+    const code = reasonOfTrouble[facts.store];
+    return { cause: { code, effect: 'no_call' }, reason: code };
   }
-  const ended = first([failed], facts);
-  if (ended === undefined) return causeOf(facts);
-  if (wish.isJoined) return { ...ended, effect: 'joined' };
+  if (refusedBy === 'budget_exhausted') {
+    return { cause: { ...(budget(facts) ?? { code: refusedBy }), effect: 'no_call' } };
+  }
+  const ended = failed(facts);
+  if (ended === undefined) return {};
   // Who asked knows that it is not renewed.
-  return isUnserved(facts) ? { ...ended, effect: 'payments_fail' } : ended;
+  return { cause: isUnserved(facts) ? { ...ended, effect: 'payments_fail' } : ended };
 }
 
 /** What ended a call. */
@@ -262,12 +250,4 @@ function markOf(cause: Cause | undefined): string {
   if (cause === undefined) return '';
   const { msgCode = '', trace } = cause as Partial<FailedCall>;
   return [cause.code, msgCode, trace?.mark, trace?.peer, trace?.httpStatus].join(' ');
-}
-
-function first(all: readonly Finder[], facts: MerchantFacts): Cause | undefined {
-  for (const find of all) {
-    const cause = find(facts);
-    if (cause !== undefined) return cause;
-  }
-  return undefined;
 }

@@ -12,12 +12,9 @@ import { type Effect, type Input, publicationOf, step } from './life.js';
 import {
   type Cause,
   causeOf,
-  causeOfRefusal,
   conditionOf,
   type MerchantCondition,
   type MerchantFacts,
-  type RefusedWish,
-  type StoreTrouble,
   type ToldFailure,
   whyUnavailable,
 } from './merchant-condition.js';
@@ -37,11 +34,9 @@ import type {
 import { PAGE, Reads } from './reads.js';
 import { Rounds } from './rounds.js';
 import { ServiceNews } from './service-news.js';
-import { SessionReader } from './session-reader.js';
-import { SessionRejections } from './session-rejections.js';
 import { Grace, isStoreOutage, StoreHealth } from './store-health.js';
+import { Wishes } from './wishes.js';
 import { WakeHeap } from './wake-heap.js';
-import { WantedRenewals } from './wanted-renewals.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -107,9 +102,7 @@ const EARLY_MS = 250;
 export class SessionReplica {
   readonly held: HeldSessions;
   readonly failures = { get: (id: string): RecordedFailure | undefined => this.held.of(id).failure };
-  readonly reader: SessionReader;
-  readonly rejections: SessionRejections;
-  readonly wanted: WantedRenewals;
+  readonly wishes: Wishes;
   readonly handovers: Handovers;
   readonly #ports: ReplicaPorts;
   readonly #tracing: Tracing;
@@ -155,7 +148,12 @@ export class SessionReplica {
       ({ merchant, isRemoved }) => (isRemoved ? Infinity : merchant.wakeAtMs),
       (entries) => entries.forEach((entry) => this.#feed(entry, { on: 'wake' })),
     );
-    this.#news = new ServiceNews({ events, clock, trouble: () => this.#health.trouble, causeFor: this.#told.causeFor });
+    this.#news = new ServiceNews({
+      events,
+      clock,
+      trouble: () => this.#health.trouble,
+      causeFor: (id) => this.causeFor(id),
+    });
     this.#alarm = new Alarm(clock, () => void this.tick());
     this.#endSubscription = store.onAnnouncement((announcement) => this.#hear(announcement));
     this.handovers = new Handovers({
@@ -164,16 +162,8 @@ export class SessionReplica {
       announce: (signal) => this.#announce(signal),
       tell: (signal) => this.#tell(signal),
     });
-    const faces = { ...ports, ...this.#told, held: this.held, driver: this };
-    this.reader = new SessionReader(faces);
-    this.rejections = new SessionRejections({ ...faces, reader: this.reader });
-    this.wanted = new WantedRenewals({ ...faces, reader: this.reader });
+    this.wishes = new Wishes(clock, events, this);
   }
-
-  readonly #told = {
-    why: (id: string): UnavailableReason => this.whyUnavailable(id),
-    causeFor: (id: string): Cause | undefined => this.causeFor(id),
-  };
 
   // ---- What its owner asks of it
 
@@ -241,15 +231,15 @@ export class SessionReplica {
 
   /** Whether somebody else creates sessions of the merchant, each of which ends ours. */
   hasForeignAuthorizer(id: string): boolean {
-    return areForeign(this.held.of(id), this.#nowFor(id));
+    return areForeign(this.held.of(id), this.now(id));
   }
 
   /** When the next attempt can be made, if something holds it up; undefined if the schedule comes later anyway. */
   retryInMs(id: string): number | undefined {
-    const keptForMs = this.wanted.keptForMs(id);
+    const keptForMs = this.wishes.keptForMs(id);
     if (keptForMs !== undefined) return keptForMs;
     const merchant = this.held.of(id);
-    const now = this.#nowFor(id);
+    const now = this.now(id);
     const retryInMs = retryInMsOf(merchant, now);
     const isWellUntilThen = merchant.failure === undefined && serveFactsOf(merchant, now).freshMs > 0;
     return isWellUntilThen && untilRenewalMsOf(merchant, now) > (retryInMs ?? 0) ? undefined : retryInMs;
@@ -257,16 +247,16 @@ export class SessionReplica {
 
   /** Why no session of the merchant is served, or none newer than the rejected one. */
   whyUnavailable(id: string): UnavailableReason {
-    return whyUnavailable(this.#facts(id));
+    return whyUnavailable(this.facts(id));
   }
 
   conditionOf(id: string): MerchantCondition {
-    return conditionOf(this.#facts(id));
+    return conditionOf(this.facts(id));
   }
 
   /** What is wrong with the merchant; undefined while all is well. */
   causeFor(id: string): Cause | undefined {
-    return causeOf(this.#facts(id));
+    return causeOf(this.facts(id));
   }
 
   /** How the last call since the merchant's last session failed, whichever replica made it. */
@@ -304,22 +294,6 @@ export class SessionReplica {
     await (entry.question ??= this.#read([id]).finally(() => (entry.question = undefined)));
   }
 
-  retryAfterMs(id: string): number | undefined {
-    return retryInMsOf(this.held.of(id), this.#nowFor(id));
-  }
-
-  explainRefusal(wish: RefusedWish): Cause | undefined {
-    return causeOfRefusal(wish, this.#facts(wish.merchant));
-  }
-
-  get isStopping(): boolean {
-    return this.#isStopping;
-  }
-
-  get storeTrouble(): StoreTrouble | undefined {
-    return this.#health.trouble;
-  }
-
   /** Any failure but an outage is a bug of ours: it is reported once, and the replica carries on. */
   reportBroken(activity: string, error: unknown): void {
     if (!isStoreOutage(error)) this.#ports.events.emit({ event: 'broken', activity, error });
@@ -340,11 +314,12 @@ export class SessionReplica {
   }
 
   #nowOf({ merchant: { id }, isRemoved }: Entry): Now {
-    const now = { ...this.#nowFor(id), chance: this.#ports.random() };
+    const now = { ...this.now(id), chance: this.#ports.random() };
     return isRemoved ? { ...now, settings: undefined } : now;
   }
 
-  #nowFor(id: string): Now {
+  /** The world, as far as it concerns the merchant. */
+  now(id: string): Now {
     const { clock, merchants } = this.#ports;
     return {
       ...this.held.moment,
@@ -374,7 +349,6 @@ export class SessionReplica {
   #failed(entry: Entry, { kind }: RecordedFailure): void {
     const { id } = entry.merchant;
     this.#recovery.failed(this.#ports.merchants.gatewayIdOf(id), id, kind);
-    for (const listener of [...entry.failed]) listener();
   }
 
   readonly #performers: { readonly [Do in Effect['do']]: (entry: Entry, effect: EffectOf<Do>) => void } = {
@@ -716,9 +690,9 @@ export class SessionReplica {
       .map(({ id }) => id);
   }
 
-  #facts(id: string): MerchantFacts {
+  facts(id: string): MerchantFacts {
     const merchant = this.held.of(id);
-    const now = this.#nowFor(id);
+    const now = this.now(id);
     const { held, phase } = merchant;
     const spent = spentWait(merchant, now);
     return {

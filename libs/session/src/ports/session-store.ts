@@ -238,14 +238,3 @@ export type RenewalResult =
 export function meansStoreIsAhead(result: RenewalResult): boolean {
   return result.kind === 'already_newer' || result.kind === 'lost';
 }
-
-/** One was created within the last seconds, and no call was made for this wish. */
-export interface JustRenewed {
-  readonly kind: 'just_renewed';
-  readonly session: Session;
-  /** When asking again gets a newer one. */
-  readonly retryInMs: number;
-}
-
-/** What became of a person's wish. */
-export type WantedResult = RenewalResult | JustRenewed;
