@@ -39,7 +39,7 @@ describe('a forged announcement', () => {
     await cluster.clock.advance(MINUTE);
     cluster.stores[0]?.announce({ kind: 'changed', merchant: 'shop' });
     await cluster.clock.advance(10);
-    expect(cluster.first.replica.failures.get('shop')).toBeUndefined();
+    expect(cluster.first.replica.failureOf('shop')).toBeUndefined();
     expect(cluster.first.replica.retryInMs('shop')).toBeUndefined();
     const { generation } = cluster.session();
     const report = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: SECOND, signal: neverAborted };

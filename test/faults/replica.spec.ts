@@ -90,7 +90,7 @@ describe('a merchant that was removed', () => {
     const told = replica.merchantsChanged({ added: [], removed: ['tickets'], changed: [] });
     await cluster.clock.advance(0);
     await told;
-    expect([replica.retryInMs('tickets'), replica.failures.get('tickets')]).toEqual([undefined, undefined]);
+    expect([replica.retryInMs('tickets'), replica.failureOf('tickets')]).toEqual([undefined, undefined]);
     const [store] = cluster.stores;
     if (store !== undefined) store.asked.length = 0;
     await cluster.clock.advance(HOUR);

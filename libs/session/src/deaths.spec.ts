@@ -22,7 +22,6 @@ class Deaths {
     suspectMs: 0,
     chance: 0.5,
     settings: someSettings({ foreignAuthorizerPauseMs: PAUSE_MS }),
-    trouble: undefined,
     graceMs: 0,
     isStopping: false,
   };

@@ -164,7 +164,7 @@ export type Effect =
   | { readonly do: 'offer'; readonly offer: Publication }
   | { readonly do: 'read'; readonly isUrgent: boolean }
   | { readonly do: 'report'; readonly report: DeathReport; readonly atMs: number }
-  | { readonly do: 'say'; readonly what: 'renewal_blocked' | 'service_ended' | 'service_resumed' }
+  | { readonly do: 'say'; readonly what: 'service_ended' | 'service_resumed' }
   | { readonly do: 'emit'; readonly event: SessionEvent }
   /** The wish has this result, for all who share it. */
   | { readonly do: 'end'; readonly result: RenewalResult };
@@ -614,7 +614,7 @@ export function adopted(merchant: Merchant, arrival: Arrival, now: Turn): Mercha
   const { session, ageMs, kept } = arrival;
   const { generation } = session;
   if (now.settings === undefined || generation <= generationOf(merchant)) return merchant;
-  const { held: before, keptWish, said } = merchant;
+  const { held: before, keptWish, isSaidEnded } = merchant;
   const serverKeyChanged = before !== undefined && !haveSameServerKey(before.session, session);
   const source = kept === 'in_store' ? 'store' : 'own';
   const event = {
@@ -638,8 +638,8 @@ export function adopted(merchant: Merchant, arrival: Arrival, now: Turn): Mercha
     looks: 0,
   };
   const isLive = serveFactsOf(after, now).leftMs > 0;
-  if (isLive && said === 'ended') now.effects.push({ do: 'say', what: 'service_resumed' });
-  return { ...after, said: isLive ? 'nothing' : said, lookAtMs: now.ms + untilLookMs(after, now) };
+  if (isLive && isSaidEnded) now.effects.push({ do: 'say', what: 'service_resumed' });
+  return { ...after, isSaidEnded: isSaidEnded && !isLive, lookAtMs: now.ms + untilLookMs(after, now) };
 }
 
 /**
@@ -826,46 +826,21 @@ function slept(merchant: Merchant, { forMs }: InputOn<'slept'>, now: Now): Merch
   };
 }
 
-/** What people are told once: that the store holds up a renewal, that a session has ended, that somebody else creates. */
+/** What people are told once: that a session has ended, that somebody else creates. */
 function reviewed(merchant: Merchant, now: Turn): Merchant {
   const isForeign = areForeign(merchant, now);
   if (isForeign !== merchant.isSaidForeign) {
-    const generation = generationOf(merchant);
-    const quiet = quietMs(merchant, now);
-    const event = {
-      event: 'foreign_authorizer',
-      merchant: merchant.id,
-      generation,
-      isPresent: isForeign,
-      quietMs: quiet,
-    } as const;
-    now.effects.push({ do: 'emit', event });
+    const said = { isPresent: isForeign, generation: generationOf(merchant), quietMs: quietMs(merchant, now) };
+    now.effects.push({ do: 'emit', event: { event: 'foreign_authorizer', merchant: merchant.id, ...said } });
   }
-  return { ...merchant, isSaidForeign: isForeign, said: saidOf(merchant, now) };
-}
-
-function saidOf(merchant: Merchant, now: Turn): Merchant['said'] {
-  const { held, said } = merchant;
-  if (held === undefined || said === 'ended' || now.settings === undefined) return said;
-  if (serveFactsOf(merchant, now).leftMs <= 0) {
-    now.effects.push({ do: 'say', what: 'service_ended' });
-    return 'ended';
-  }
-  if (said === 'blocked' || now.trouble === undefined || untilRenewalMsOf(merchant, now) > 0) return said;
-  now.effects.push({ do: 'say', what: 'renewal_blocked' });
-  return 'blocked';
+  const isEnded = merchant.held !== undefined && now.settings !== undefined && serveFactsOf(merchant, now).leftMs <= 0;
+  if (isEnded && !merchant.isSaidEnded) now.effects.push({ do: 'say', what: 'service_ended' });
+  return { ...merchant, isSaidForeign: isForeign, isSaidEnded: merchant.isSaidEnded || isEnded };
 }
 
 function wakeAtMsOf(merchant: Merchant, now: Now): number {
-  const { lookAtMs, keptWish, held, said, isSaidForeign } = merchant;
+  const { lookAtMs, keptWish, held, isSaidEnded, isSaidForeign } = merchant;
   const keptAtMs = keptWish === undefined ? Infinity : keptWish.freeAtMs + FREE_GRACE_MS;
-  if (held === undefined) return Math.ceil(Math.min(lookAtMs, keptAtMs));
-  const endsAtMs = now.ms + serveFactsOf(merchant, now).leftMs;
-  const renewAtMs = now.ms + untilRenewalMsOf(merchant, now);
-  const reviewAtMs = {
-    nothing: renewAtMs > now.ms ? renewAtMs : Math.min(endsAtMs, now.ms + REVIEW_MS),
-    blocked: endsAtMs,
-    ended: Infinity,
-  }[said];
-  return Math.ceil(Math.min(lookAtMs, keptAtMs, reviewAtMs, isSaidForeign ? now.ms + REVIEW_MS : Infinity));
+  const endsAtMs = held === undefined || isSaidEnded ? Infinity : now.ms + serveFactsOf(merchant, now).leftMs;
+  return Math.ceil(Math.min(lookAtMs, keptAtMs, endsAtMs, isSaidForeign ? now.ms + REVIEW_MS : Infinity));
 }

@@ -1,6 +1,5 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
 import { decideServing, type ServeFacts, type ServeVerdict } from './decisions.js';
-import type { StoreTrouble } from './merchant-condition.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { ClaimRefusal, Lease, RecordedFailure } from './ports/session-store.js';
 import { type SessionsBefore, SKEW_TOLERANCE_MS } from './session-admission.js';
@@ -118,8 +117,8 @@ export interface Merchant {
   readonly looks: number;
   /** The look under way was planned: what is due then is renewed. */
   readonly isLookedAt: boolean;
-  /** What has been said of this session: that the store holds up its renewal, that it has ended. */
-  readonly said: 'nothing' | 'blocked' | 'ended';
+  /** People have been told that this session has ended. */
+  readonly isSaidEnded: boolean;
   readonly isSaidForeign: boolean;
   /** The one timer: the next of these moments. */
   readonly wakeAtMs: number;
@@ -135,7 +134,6 @@ export interface Now {
   readonly chance: number;
   /** Undefined once the merchant is no longer configured. */
   readonly settings: SessionSettings | undefined;
-  readonly trouble: StoreTrouble | undefined;
   /** What is left of the time in which other replicas tell the store what it has lost. */
   readonly graceMs: number;
   readonly isStopping: boolean;
@@ -164,7 +162,7 @@ export function unknownMerchant(id: string): Merchant {
     lookAtMs: Infinity,
     looks: 0,
     isLookedAt: false,
-    said: 'nothing',
+    isSaidEnded: false,
     isSaidForeign: false,
     wakeAtMs: Infinity,
   };

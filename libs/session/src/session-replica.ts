@@ -7,7 +7,6 @@ import { GatewayFailure } from './gateway-failure.js';
 import { GatewayLoad, GatewayRecovery } from './gateways.js';
 import { Handovers } from './handovers.js';
 import { type Entry, HeldSessions } from './held-sessions.js';
-import { Lanes } from './lanes.js';
 import { type Effect, type Input, publicationOf, step } from './life.js';
 import {
   type Cause,
@@ -31,12 +30,11 @@ import type {
   SessionStore,
   StoredState,
 } from './ports/session-store.js';
-import { PAGE, Reads } from './reads.js';
-import { Rounds } from './rounds.js';
+import { Lanes, PAGE, Reads } from './reads.js';
 import { ServiceNews } from './service-news.js';
-import { Grace, isStoreOutage, StoreHealth } from './store-health.js';
+import { isStoreOutage, StoreHealth } from './store-health.js';
 import { Wishes } from './wishes.js';
-import { WakeHeap } from './wake-heap.js';
+import { WakeTimer } from './wake-timer.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -86,10 +84,10 @@ const ASK_AGAIN_AT = MAX_IN_FLIGHT / 2;
 /** Offers in flight at once: a store that was emptied is told about every merchant. */
 const OFFER_LANES = 8;
 /**
- * Listed merchants that are not to be renewed here must not hide those that are; beyond this many, something else is
- * wrong.
+ * More than can be taken: listed merchants that are not to be renewed here must not hide those that are. Whoever is
+ * hidden all the same looks for itself when it is due.
  */
-const MAX_PASSED_OVER = 10_000;
+const MAX_LISTED = 512;
 /** What is listed but not taken is looked at again at this pace, however long it has been due. */
 const PACE_MS = 100;
 /** The store's list and our own count of a session's age do not agree to the millisecond. */
@@ -101,21 +99,18 @@ const EARLY_MS = 250;
  */
 export class SessionReplica {
   readonly held: HeldSessions;
-  readonly failures = { get: (id: string): RecordedFailure | undefined => this.held.of(id).failure };
   readonly wishes: Wishes;
   readonly handovers: Handovers;
   readonly #ports: ReplicaPorts;
   readonly #tracing: Tracing;
   readonly #health: StoreHealth;
-  readonly #grace: Grace;
   readonly #load = new GatewayLoad();
   readonly #recovery = new GatewayRecovery();
   readonly #reads: Reads;
   readonly #offers = new Lanes(OFFER_LANES);
-  readonly #wakes: WakeHeap<Entry>;
+  readonly #wakes: WakeTimer<Entry>;
   readonly #news: ServiceNews;
   readonly #alarm: Alarm;
-  readonly #rounds = new Rounds(() => this.#round());
   readonly #endSubscription: () => void;
   readonly #shutdown = new AbortController();
   readonly #underway = new Set<Promise<void>>();
@@ -123,8 +118,9 @@ export class SessionReplica {
   readonly #unstored = new Set<Entry>();
   /** Those whose back-off is over because their gateway answers again. */
   readonly #released = new Set<string>();
+  #rounds: Promise<void> | undefined;
+  #isAskedAgain = false;
   #inFlight = 0;
-  #passedOver = 0;
   #hasBacklog = false;
   #isComplete = false;
   /** Counts what made our knowledge of the store worthless: a read that began before is not the last word. */
@@ -136,24 +132,22 @@ export class SessionReplica {
     this.#ports = ports;
     this.#tracing = ports.tracing ?? untraced;
     this.held = ports.held ?? new HeldSessions(clock);
-    this.#grace = new Grace(clock, ports.graceMs ?? 0);
-    this.#health = new StoreHealth(events, clock, () => this.#grace.begin());
-    this.#reads = new Reads({
-      clock,
-      read: (merchants) => this.#read(merchants),
-      onFailure: (error) => this.reportBroken('refresh', error),
-    });
-    this.#wakes = new WakeHeap(
-      clock,
-      ({ merchant, isRemoved }) => (isRemoved ? Infinity : merchant.wakeAtMs),
-      (entries) => entries.forEach((entry) => this.#feed(entry, { on: 'wake' })),
+    this.#health = new StoreHealth(events, clock, ports.graceMs ?? 0);
+    this.#reads = new Reads(clock, (ids) =>
+      this.#read(ids).then(
+        () => true,
+        (error: unknown) => {
+          this.reportBroken('refresh', error);
+          return false;
+        },
+      ),
     );
-    this.#news = new ServiceNews({
-      events,
-      clock,
-      trouble: () => this.#health.trouble,
-      causeFor: (id) => this.causeFor(id),
+    this.#wakes = new WakeTimer(clock, {
+      all: () => this.held.entries,
+      atMsOf: ({ merchant, isRemoved }) => (isRemoved ? Infinity : merchant.wakeAtMs),
+      wake: (entry) => this.#feed(entry, { on: 'wake' }),
     });
+    this.#news = new ServiceNews(clock, events, (id) => this.causeFor(id));
     this.#alarm = new Alarm(clock, () => void this.tick());
     this.#endSubscription = store.onAnnouncement((announcement) => this.#hear(announcement));
     this.handovers = new Handovers({
@@ -170,7 +164,19 @@ export class SessionReplica {
   /** To be called at a steady pace; between two ticks the replica wakes itself exactly when the next merchant falls due. */
   tick(): Promise<void> {
     this.#news.tell();
-    return this.#rounds.run();
+    if (this.#isStopping) return this.#rounds ?? Promise.resolve();
+    // What is asked for during a round may concern what this has looked at already: one more follows.
+    this.#isAskedAgain = this.#rounds !== undefined;
+    return (this.#rounds ??= this.#runRounds());
+  }
+
+  async #runRounds(): Promise<void> {
+    do {
+      this.#isAskedAgain = false;
+      await this.#round();
+    } while (this.#isAskedAgain && !this.#isStopping);
+    // In the same step as the last look: a request from now on begins a run of its own.
+    this.#rounds = undefined;
   }
 
   /**
@@ -211,7 +217,7 @@ export class SessionReplica {
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.#alarm.close();
-    await this.#rounds.close();
+    await this.#rounds;
     this.handovers.stop();
     const grace = this.#ports.clock.schedule(graceMs, () => this.#shutdown.abort());
     await this.#settled();
@@ -310,7 +316,7 @@ export class SessionReplica {
     if (merchant.failure !== undefined && merchant.failure.at !== before.failure?.at)
       this.#failed(entry, merchant.failure);
     for (const effect of effects) this.#perform(entry, effect);
-    if (merchant.wakeAtMs !== before.wakeAtMs) this.#wakes.plan(entry);
+    if (merchant.wakeAtMs !== before.wakeAtMs && !entry.isRemoved) this.#wakes.plan(merchant.wakeAtMs);
   }
 
   #nowOf({ merchant: { id }, isRemoved }: Entry): Now {
@@ -326,8 +332,7 @@ export class SessionReplica {
       wall: clock.now(),
       chance: 0,
       settings: merchants.settingsOf(id),
-      trouble: this.#health.trouble,
-      graceMs: this.#grace.leftMs(),
+      graceMs: this.#health.graceLeftMs,
       isStopping: this.#isStopping,
     };
   }
@@ -366,7 +371,7 @@ export class SessionReplica {
       void this.#ask(entry, { operation: 'release', ask: () => this.#ports.store.release(lease, release) });
     },
     offer: (entry, { offer }) => this.#offers.run(() => this.#offer(entry, offer)),
-    read: ({ merchant: { id } }, { isUrgent }) => (isUrgent ? this.#reads.want(id) : this.#reads.wantSoon(id)),
+    read: ({ merchant: { id } }, { isUrgent }) => this.#reads.want(id, isUrgent),
     report: (entry, { report, atMs }) => {
       const { id } = entry.merchant;
       const told = (answer?: ReportResult): Input => ({ on: 'reported', report, atMs, answer });
@@ -581,7 +586,7 @@ export class SessionReplica {
     const before = this.#invalidations;
     await this.#readPages(this.#ports.merchants.ids());
     if (this.#invalidations === before) this.#isComplete = true;
-    this.#grace.begin();
+    this.#health.beginGrace();
   }
 
   async #readPages(ids: readonly string[]): Promise<void> {
@@ -598,7 +603,7 @@ export class SessionReplica {
         await this.#offerAll();
       }
       this.#lookAtOne();
-      const graceMs = this.#grace.leftMs();
+      const graceMs = this.#health.graceLeftMs;
       if (graceMs > 0) return this.#alarm.in(graceMs);
       this.#renewReleased();
       await this.#renewDue();
@@ -636,19 +641,15 @@ export class SessionReplica {
 
   async #renewDue(): Promise<void> {
     const { merchants, store } = this.#ports;
-    const room = MAX_IN_FLIGHT - this.#inFlight;
-    if (room <= 0) return;
-    const due = await this.#health.watch('due', () => store.due(room + this.#passedOver));
-    const ours = due.merchants.filter((id) => this.#isDueHere(id));
+    if (this.#inFlight >= MAX_IN_FLIGHT) return;
+    const due = await this.#health.watch('due', () => store.due(MAX_LISTED));
     let started = 0;
-    for (const id of this.#shuffled(ours)) {
+    for (const id of this.#shuffled(due.merchants.filter((listed) => this.#isDueHere(listed)))) {
       if (this.#inFlight >= MAX_IN_FLIGHT || !this.#load.hasRoom(merchants.gatewayIdOf(id))) continue;
       started += 1;
       this.#renew(id, {});
     }
     this.#hasBacklog = started < due.merchants.length;
-    const listedInVain = due.merchants.length - (this.#mayHideOthers() ? started : ours.length);
-    this.#passedOver = Math.min(MAX_PASSED_OVER, listedInVain);
     if (due.nextDueInMs === undefined) return;
     const isListedInVain = due.merchants.length > 0 || due.nextDueInMs <= 0;
     this.#alarm.in(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
@@ -664,17 +665,6 @@ export class SessionReplica {
     if (this.held.untilRenewalMs(id) <= EARLY_MS || failure !== undefined || held?.isReported === true) return true;
     this.#reads.want(id);
     return false;
-  }
-
-  /**
-   * Whether merchants waiting for room at their gateway can hide one whose gateway has room. If they cannot, no more
-   * are listed because of them: with a backlog, each query would list more than the one before.
-   */
-  #mayHideOthers(): boolean {
-    const { merchants } = this.#ports;
-    const isHeldUpInVain = (id: string): boolean =>
-      this.#load.hasRoom(merchants.gatewayIdOf(id)) && this.held.untilRenewalMs(id) <= EARLY_MS;
-    return this.#inFlight < MAX_IN_FLIGHT && merchants.ids().some(isHeldUpInVain);
   }
 
   #renew(id: string, how: { readonly isOverdue?: boolean; readonly ignoresBackOff?: boolean }): void {

@@ -30,7 +30,6 @@ export class EventLog implements SessionEvents {
       // Whether the store answers is logged once per change, by the code that is connected to it.
       store_failed: this.#debug('store operation failed'),
       store_recovered: this.#debug('store operation succeeded again'),
-      renewal_blocked: (event) => this.#blocked(event),
       service_ended: (event) => this.#ended(event),
       service_resumed: (event) =>
         this.#logger.info(serviceOf(event), `${whoOf(event, ['is', 'merchants are'])} served again`),
@@ -59,11 +58,6 @@ export class EventLog implements SessionEvents {
     const line = { ...facts, gatewayRequestId: failure?.requestId, detail: failure?.detail, ...explained(failure) };
     if (needsPerson(event)) this.#logger.error(line, 'renewal failed; it will not pass by itself');
     else this.#logger.warn(line, 'renewal failed; it will be repeated');
-  }
-
-  #blocked(event: ServiceEvent): void {
-    const who = whoOf(event, ['is', 'merchants are']);
-    this.#logger.warn(serviceOf(event), `${who} due for renewal and cannot be renewed`);
   }
 
   #ended(event: ServiceEvent): void {

@@ -15,11 +15,6 @@ export type RenewalOutcome =
  */
 export type HandoverOutcome = 'nobody' | 'ready' | 'limit' | 'cut' | 'unheard';
 
-interface AffectedMerchants {
-  readonly merchants: readonly string[];
-  readonly cause?: Cause;
-}
-
 /** What happened in the domain, for logs and metrics. Never carries a token, a key or a serviceCode. */
 export type SessionEvent =
   | {
@@ -99,12 +94,11 @@ export type SessionEvent =
       readonly neededMs: number;
     }
   /**
-   * Once per session: it is due, and the store holds up its renewal; it has ended with nothing newer; its merchant is
-   * served again. There is no cause if it is unknown or differs between them.
+   * Once per session: it has ended with nothing newer; its merchant is served again. There is no cause if it is unknown
+   * or differs between them.
    */
-  | ({ readonly event: 'renewal_blocked' } & AffectedMerchants)
-  | ({ readonly event: 'service_ended' } & AffectedMerchants)
-  | ({ readonly event: 'service_resumed' } & AffectedMerchants)
+  | { readonly event: 'service_ended'; readonly merchants: readonly string[]; readonly cause?: Cause }
+  | { readonly event: 'service_resumed'; readonly merchants: readonly string[]; readonly cause?: Cause }
   | { readonly event: 'store_failed'; readonly operation: string; readonly error: unknown }
   | { readonly event: 'store_recovered' }
   /** A bug of ours, kept from taking the replica down. */
