@@ -245,12 +245,10 @@ function wasRead(world: World, at: number, asked: Asked & { readonly result: Sto
   const ms = msOf(world);
   const before = storeClockOf(replica, ms);
   const storeMs = clockOf(world);
-  const verdict = before.note(instantFromEpochMs(storeMs), asked.askedAtMs);
+  const forMs = before.note(instantFromEpochMs(storeMs), asked.askedAtMs);
   const noted = noting(replica.noted, { storeMs, ms, wallMs: ms + replica.wallOffsetMs });
   let after = noted === replica.noted ? world : changed(world, at, { noted });
-  if (verdict.kind !== 'agreed') {
-    after = feed(after, at, { on: 'slept', forMs: verdict.kind === 'suspended' ? verdict.forMs : 0 });
-  }
+  if (forMs !== undefined) after = feed(after, at, { on: 'slept', forMs });
   const { stored } = result;
   const wayMs = ms - asked.askedAtMs;
   const ageMs = stored.kind === 'session' ? before.ageMs(stored.ageMs, stored.session.createdAt) + wayMs : 0;

@@ -203,8 +203,8 @@ describe('a report that something lasting kept from being acted on', () => {
     expect(unreplaced(deaths, spent)).toEqual([
       { generation: 10, ageMs: 0, mayProve: false, heldUp: { by: 'budget', forMs: 60_000 } },
     ]);
-    expect(deaths.reported).toEqual({ generation: 10, shareSpentUntil: plusMs(START, 60_000) });
-    expect(deaths.pass(60_000).reported).toEqual({ generation: 10 });
+    expect(deaths.reported).toEqual({ shareSpentUntil: plusMs(START, 60_000) });
+    expect(deaths.pass(60_000).reported).toEqual({});
     expect(deaths.pass(900_000).reported).toBeUndefined();
   });
 
@@ -237,14 +237,14 @@ describe('a report that something lasting kept from being acted on', () => {
     const deaths = new Deaths().holding(10, 0).pass(10_000);
     const effects = deaths.read({ generation: 10, ageMs: 4_000, heldUp: { by: 'cool_down', forMs: 5_000 } });
     expect(effects.filter((effect) => effect.do === 'report')).toEqual([]);
-    expect(deaths.reported).toEqual({ generation: 10, coolsDownUntil: plusMs(START, 11_000) });
+    expect(deaths.reported).toEqual({ coolsDownUntil: plusMs(START, 11_000) });
     expect(deaths.merchant.held?.isReported).toBe(true);
   });
 
   it('was a mistake if nobody reports the session again within five minutes of its cool-down', () => {
     const deaths = new Deaths().holding(10, 0);
     unreplaced(deaths, { kind: 'cooled_down', retryInMs: 10_000 });
-    expect(deaths.pass(309_999).reported).toEqual({ generation: 10 });
+    expect(deaths.pass(309_999).reported).toEqual({});
     expect(deaths.pass(1).reported).toBeUndefined();
   });
 

@@ -1,14 +1,6 @@
 import { type RenewalResult } from './ports/session-store.js';
 import { type Instant, msBetween, plusMs } from '#libs/clock';
-import {
-  ageMsOf,
-  generationOf,
-  type Held,
-  type LastingReport,
-  type Merchant,
-  type Now,
-  serveFactsOf,
-} from './merchant.js';
+import { ageMsOf, type Held, type LastingReport, type Merchant, type Now, serveFactsOf } from './merchant.js';
 import type { DeathReport, StoredReport } from './ports/session-store.js';
 import type { SessionsBefore } from './session-admission.js';
 import type { Session } from './session.js';
@@ -141,7 +133,6 @@ function reportedAt(held: Held, atMs: number): Held {
 
 /** What people are told of it. */
 interface ReportedDeath {
-  readonly generation: number;
   /** Until then no call may be made for a report: the budget's share for reports is spent. */
   readonly shareSpentUntil?: Instant;
   /** Until then a report of it changes nothing: it was itself created for one just before. */
@@ -238,11 +229,10 @@ export function reportedDeathOf(
   const { report } = merchant;
   // After its end, a session is replaced like any other.
   if (report === undefined || !stands(report, now) || serveFactsOf(merchant, now).leftMs <= 0) return undefined;
-  const generation = generationOf(merchant);
   const { heldUp } = report;
-  if (heldUp === undefined || heldUp.untilMs <= now.ms) return { generation };
+  if (heldUp === undefined || heldUp.untilMs <= now.ms) return {};
   const until = plusMs(now.wall, heldUp.untilMs - now.ms);
-  return { generation, ...(heldUp.by === 'budget' ? { shareSpentUntil: until } : { coolsDownUntil: until }) };
+  return heldUp.by === 'budget' ? { shareSpentUntil: until } : { coolsDownUntil: until };
 }
 
 function stands({ heldUp }: LastingReport, now: Pick<Now, 'ms'>): boolean {

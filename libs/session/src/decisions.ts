@@ -1,21 +1,12 @@
-/**
- * A decision, read from the top: the verdict next to the first check that holds counts. The last check always holds.
- */
-export type DecisionTable<Facts, Verdict> = readonly [
-  ...(readonly (readonly [holds: (facts: Facts) => boolean, verdict: Verdict])[]),
-  readonly [holds: typeof otherwise, verdict: Verdict],
-];
+/** A decision, read from the top: the verdict next to the first check that holds counts. The last one is `otherwise`. */
+export type DecisionTable<Facts, Verdict> = readonly (readonly [holds: (facts: Facts) => boolean, verdict: Verdict])[];
 
-/** The last check of every table. */
-export function otherwise(): true {
-  return true;
-}
+export const otherwise = (): boolean => true;
 
 export function decide<Facts, Verdict>(table: DecisionTable<Facts, Verdict>, facts: Facts): Verdict {
-  for (const [holds, verdict] of table) {
-    if (holds(facts)) return verdict;
-  }
-  throw new Error('a decision table ends with `otherwise`');
+  const row = table.find(([holds]) => holds(facts));
+  if (row === undefined) throw new Error('a decision table ends with `otherwise`');
+  return row[1];
 }
 
 /** What is known about the session in memory at the moment of a read. Durations in milliseconds. */
@@ -23,7 +14,6 @@ export interface ServeFacts {
   readonly held: boolean;
   /** Until expiry; zero or less once it has passed. */
   readonly leftMs: number;
-  /** Until mustRenewAt. */
   readonly freshMs: number;
 }
 
@@ -50,9 +40,7 @@ export function decideServing(facts: ServeFacts): ServeVerdict {
 }
 
 interface ReadFacts extends ServeFacts {
-  /** How long the session has existed. */
   readonly ageMs: number;
-  /** From its creation to its expiry. */
   readonly lifetimeMs: number;
   /** How much of the lifetime the reader wants left; zero when any session will do. */
   readonly minRemainingMs: number;

@@ -32,15 +32,6 @@ describe('calls to one gateway', () => {
     expect(load.hasRoom('bank')).toBe(true);
   });
 
-  it.each([
-    [9, false],
-    [8, true],
-  ])('leave half of it free while %d of sixteen are under way: %s', (calls, isHalfFree) => {
-    const load = new GatewayLoad();
-    for (let call = 0; call < calls; call += 1) load.enter('bank', nothing);
-    expect(load.isHalfFree('bank')).toBe(isHalfFree);
-  });
-
   it('have no room while somebody waits for it', () => {
     const load = new GatewayLoad();
     for (let call = 0; call < 16; call += 1) load.enter('bank', nothing);

@@ -23,12 +23,6 @@ export class GatewayLoad {
     return inFlight < Math.floor(limit);
   }
 
-  /** Whether half of what is allowed is free: the time to ask for several more with one query. */
-  isHalfFree(gateway: string): boolean {
-    const { limit, inFlight } = this.#of(gateway);
-    return inFlight <= Math.floor(limit) / 2;
-  }
-
   /** @param go called when a call may be made, now or later. Each `enter` is followed by one `leave` after that */
   enter(gateway: string, go: () => void): void {
     const load = this.#of(gateway);

@@ -1,105 +1,27 @@
-import type { Clock, ScheduledTask } from '#libs/clock';
+import type { Clock } from '#libs/clock';
 import type { Merchants } from './ports/replica-ports.js';
 import type { HandoverOutcome, SessionEvents } from './ports/session-events.js';
 import type { HandoverSignal } from './ports/session-store.js';
 
 /** Replicas that have not reported by then how many participants they have are not waited for. */
 const FIRST_MOMENT_MS = 100;
-
-interface HandoverTerms {
-  readonly merchant: string;
-  /** Of the session to come: the fence of the claim. */
-  readonly generation: number;
-  /** How long the claimant waits at most. */
-  readonly limitMs: number;
-  /** How long a consumer holds its calls at most, if it hears nothing more. */
-  readonly holdForMs: number;
-}
-
-/**
- * The claimant's side of one hand-over: who takes part, who is ready, and when the wait is over.
- *
- *     begins --> every replica: holding n --> n participants: ready --> the call
- *                       (or the first moment)        (or the limit)
- */
-class Handover {
-  readonly terms: HandoverTerms;
-  readonly over: Promise<HandoverOutcome>;
-  readonly #timers: readonly ScheduledTask[];
-  readonly #ready = new Set<string>();
-  #resolve: (outcome: HandoverOutcome) => void = () => undefined;
-  #told: number | undefined;
-  #heardOf = 0;
-  #participants = 0;
-  #isFirstMoment = true;
-
-  constructor(clock: Clock, terms: HandoverTerms) {
-    this.terms = terms;
-    this.over = new Promise((resolve) => (this.#resolve = resolve));
-    this.#timers = [
-      clock.schedule(Math.min(FIRST_MOMENT_MS, terms.limitMs), () => this.#firstMomentOver()),
-      clock.schedule(terms.limitMs, () => this.end('limit')),
-    ];
-  }
-
-  get participants(): number {
-    return this.#participants;
-  }
-
-  /** @param replicas undefined if nobody knows how many there are */
-  told(replicas: number | undefined): void {
-    this.#told = replicas;
-    this.#look();
-  }
-
-  /** A replica has this many participants. */
-  holding(participants: number): void {
-    this.#heardOf += 1;
-    this.#participants += participants;
-    this.#look();
-  }
-
-  /** A participant has no running call any more. It may be heard from before its replica is. */
-  ready(participant: string): void {
-    this.#ready.add(participant);
-    this.#look();
-  }
-
-  /** Idempotent: the first outcome stands. */
-  end(outcome: HandoverOutcome): void {
-    for (const timer of this.#timers) timer.cancel();
-    this.#resolve(outcome);
-  }
-
-  #firstMomentOver(): void {
-    this.#isFirstMoment = false;
-    this.#look();
-  }
-
-  #look(): void {
-    const haveAllSpoken = this.#told !== undefined && this.#heardOf >= this.#told;
-    if ((this.#isFirstMoment && !haveAllSpoken) || this.#ready.size < this.#participants) return;
-    this.end(this.#participants === 0 ? 'nobody' : 'ready');
-  }
-}
-
-/** The last hand-over that a replica has heard of, for one merchant. */
-interface LiveHandover {
-  readonly generation: number;
-  readonly endsAtMs: number;
-  answers: number;
-}
-
 /** Answers that one replica passes on per hand-over. */
 const MAX_ANSWERS = 4_096;
 
 /** A renewal that is about to begin, as announced to those who hold calls. */
 export interface AnnouncedHandover {
   readonly merchant: string;
-  /** Of the session to come. */
+  /** Of the session to come: the fence of the claim. */
   readonly generation: number;
   /** How long to hold new calls at most, if nothing more is heard. */
   readonly holdForMs: number;
+}
+
+/** A participant that has no running call left. */
+export interface ReadyParticipant {
+  readonly merchant: string;
+  readonly generation: number;
+  readonly participant: string;
 }
 
 /** Those at this replica who hold their calls while a session is replaced. Must not throw. */
@@ -112,21 +34,28 @@ export interface HandoverAudience {
   resume(handover: Pick<AnnouncedHandover, 'merchant' | 'generation'>): void;
 }
 
-/** A participant that has no running call left. */
-export interface ReadyParticipant {
-  readonly merchant: string;
+/** The claimant's side: who takes part, and who is ready. */
+interface Led {
   readonly generation: number;
-  readonly participant: string;
+  readonly ready: Set<string>;
+  participants: number;
+  /** Replicas that were told, if the store can say, and those that have answered. */
+  told: number | undefined;
+  heardOf: number;
+  isFirstMoment: boolean;
+  /** The first outcome stands. */
+  readonly end: (outcome: HandoverOutcome) => void;
 }
 
 /** What is kept of a merchant's hand-overs: the one that this replica leads, and the last one heard of. */
 export interface HandoverSeat {
-  led?: Handover | undefined;
-  live?: LiveHandover | undefined;
+  led?: Led | undefined;
+  live?: { readonly generation: number; readonly endsAtMs: number; answers: number } | undefined;
 }
 
 interface HandoversContext {
   readonly held: {
+    readonly entries: Iterable<HandoverSeat>;
     entryOf(merchant: string): HandoverSeat;
     find(merchant: string): HandoverSeat | undefined;
     generationOf(merchant: string): number;
@@ -144,12 +73,13 @@ interface HandoversContext {
  * Renewals that take their consumers along (ADR 20): a claimant announces that it is about to call, those who take part
  * hold new calls and let running ones end, and all of them go on with the session that comes. Nothing here decides
  * which session counts, and nothing waits longer than it was told to.
+ *
+ *     begins --> every replica: holding n --> n participants: ready --> the call
+ *                       (or the first moment)        (or the limit)
  */
 export class Handovers {
   readonly #context: HandoversContext;
   readonly #audiences = new Set<HandoverAudience>();
-  /** Those that this replica leads. */
-  readonly #led = new Set<Handover>();
 
   constructor(context: HandoversContext) {
     this.#context = context;
@@ -162,55 +92,65 @@ export class Handovers {
   }
 
   /** Asks all consumers to hold their calls, and resolves when they do or the time is up. */
-  async lead(terms: HandoverTerms): Promise<void> {
+  async lead({ limitMs, ...handover }: AnnouncedHandover & { readonly limitMs: number }): Promise<void> {
     const { clock, events, held, announce } = this.#context;
-    const { merchant, generation, holdForMs } = terms;
+    const { merchant, generation } = handover;
+    const { promise: over, resolve: end } = Promise.withResolvers<HandoverOutcome>();
+    const led: Led = {
+      generation,
+      ready: new Set(),
+      participants: 0,
+      told: undefined,
+      heardOf: 0,
+      isFirstMoment: true,
+      end,
+    };
     const entry = held.entryOf(merchant);
-    const handover = new Handover(clock, terms);
-    entry.led = handover;
-    this.#led.add(handover);
+    entry.led = led;
     const startedAtMs = clock.monotonicMs();
-    announce({ step: 'begins', merchant, generation, holdForMs }).then(
-      (replicas) => handover.told(replicas),
-      () => handover.end('unheard'),
+    const first = clock.schedule(Math.min(FIRST_MOMENT_MS, limitMs), () => look(led, { isFirstMoment: false }));
+    const limit = clock.schedule(limitMs, () => end('limit'));
+    announce({ step: 'begins', ...handover }).then(
+      (told) => look(led, { told }),
+      () => end('unheard'),
     );
-    const outcome = await handover.over;
-    this.#led.delete(handover);
+    const outcome = await over;
+    first.cancel();
+    limit.cancel();
     entry.led = undefined;
-    const { participants } = handover;
     const waitedMs = clock.monotonicMs() - startedAtMs;
+    const { participants } = led;
     events.emit({ event: 'handover_awaited', merchant, generation, outcome, participants, waitedMs });
   }
 
   /** Passes on that a participant is ready. Whatever belongs to no current hand-over is dropped. */
   ready({ merchant, generation, participant }: ReadyParticipant): void {
-    const live = this.#context.held.find(merchant)?.live;
-    if (live?.generation !== generation || live.answers >= MAX_ANSWERS || this.#isOver(live)) return;
+    const live = this.#liveOf(this.#context.held.find(merchant));
+    if (live?.generation !== generation || live.answers >= MAX_ANSWERS) return;
     live.answers += 1;
     this.#context.tell({ step: 'ready', merchant, generation, participant });
   }
 
-  /** What a replica says, including this one. */
+  /** What a replica says, including this one. A participant may be heard from before its replica is. */
   hear(signal: HandoverSignal): void {
     const { merchant, generation } = signal;
-    const led = this.#context.held.find(merchant)?.led;
-    const ours = led?.terms.generation === generation ? led : undefined;
-    switch (signal.step) {
-      case 'begins':
-        return this.#context.tell({ step: 'holding', merchant, generation, participants: this.#hold(signal) });
-      case 'holding':
-        return ours?.holding(signal.participants);
-      case 'ready':
-        for (const audience of this.#audiences) audience.ready?.(signal);
-        return ours?.ready(signal.participant);
-      case 'ended':
-        return this.#resume(signal);
+    const seat = this.#context.held.find(merchant) ?? {};
+    if (signal.step === 'begins') {
+      return this.#context.tell({ step: 'holding', merchant, generation, participants: this.#hold(signal) });
     }
+    if (signal.step === 'ended') {
+      if (seat.live?.generation !== generation) return;
+      seat.live = undefined;
+      for (const audience of this.#audiences) audience.resume({ merchant, generation });
+      return;
+    }
+    if (signal.step === 'ready') for (const audience of this.#audiences) audience.ready?.(signal);
+    if (seat.led?.generation === generation) count(seat.led, signal);
   }
 
   /** Stops waiting for anybody. */
   stop(): void {
-    for (const handover of this.#led) handover.end('cut');
+    for (const { led } of this.#context.held.entries) led?.end('cut');
   }
 
   /** A later one replaces an earlier one, whose claimant has died or was too late. */
@@ -218,22 +158,27 @@ export class Handovers {
     const { merchants, held, clock } = this.#context;
     if (merchants.settingsOf(merchant) === undefined || held.generationOf(merchant) >= generation) return 0;
     const entry = held.entryOf(merchant);
-    const { live } = entry;
-    if (live !== undefined && !this.#isOver(live) && live.generation >= generation) return 0;
+    if ((this.#liveOf(entry)?.generation ?? 0) >= generation) return 0;
     entry.live = { generation, endsAtMs: clock.monotonicMs() + holdForMs, answers: 0 };
     let participants = 0;
     for (const audience of this.#audiences) participants += audience.hold({ merchant, generation, holdForMs });
     return participants;
   }
 
-  #resume({ merchant, generation }: Pick<AnnouncedHandover, 'merchant' | 'generation'>): void {
-    const entry = this.#context.held.find(merchant);
-    if (entry?.live?.generation !== generation) return;
-    entry.live = undefined;
-    for (const audience of this.#audiences) audience.resume({ merchant, generation });
+  #liveOf(seat: HandoverSeat | undefined): HandoverSeat['live'] {
+    return seat?.live !== undefined && seat.live.endsAtMs > this.#context.clock.monotonicMs() ? seat.live : undefined;
   }
+}
 
-  #isOver({ endsAtMs }: LiveHandover): boolean {
-    return endsAtMs <= this.#context.clock.monotonicMs();
-  }
+function count(led: Led, signal: Extract<HandoverSignal, { readonly step: 'holding' | 'ready' }>): void {
+  if (signal.step === 'ready') led.ready.add(signal.participant);
+  else Object.assign(led, { heardOf: led.heardOf + 1, participants: led.participants + signal.participants });
+  look(led);
+}
+
+function look(led: Led, news: Partial<Led> = {}): void {
+  Object.assign(led, news);
+  const haveAllSpoken = led.told !== undefined && led.heardOf >= led.told;
+  if ((led.isFirstMoment && !haveAllSpoken) || led.ready.size < led.participants) return;
+  led.end(led.participants === 0 ? 'nobody' : 'ready');
 }

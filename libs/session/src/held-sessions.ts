@@ -3,14 +3,12 @@ import type { Clock } from '#libs/clock';
 import type { ServeFacts } from './decisions.js';
 import type { HandoverSeat } from './handovers.js';
 import {
-  ageMsOf,
   generationOf,
   leftOf,
   type Merchant,
   type Moment,
   serveFactsOf,
   unknownMerchant,
-  unopenedOf,
   untilRenewalMsOf,
 } from './merchant.js';
 import type { Session, SessionLeft } from './session.js';
@@ -25,11 +23,9 @@ export interface Entry extends HandoverSeat {
   isRemoved: boolean;
   /** Those who wait for a newer session, or for an attempt to fail. */
   readonly waiting: Set<() => void>;
-  /** Those who share the wish that is under way. */
   readonly sharing: ((result: RenewalResult) => void)[];
   /** The gateway at which there is room for it. */
   gateway?: string | undefined;
-  /** Ends the trace of the renewal. */
   traced?: ((result: RenewalResult) => void) | undefined;
   /** Questions under way, shared by all who ask at once. */
   question?: Promise<void> | undefined;
@@ -107,18 +103,8 @@ export class HeldSessions {
     return generationOf(this.of(id));
   }
 
-  /** The generation of a newer session that none of our keys opens; undefined while there is none. */
-  unopened(id: string): number | undefined {
-    return unopenedOf(this.of(id));
-  }
-
   facts(id: string): ServeFacts {
     return serveFactsOf(this.of(id), this.moment);
-  }
-
-  /** Since the gateway's answer; 0 when nothing is held. */
-  ageMs(id: string): number {
-    return ageMsOf(this.of(id), this.moment);
   }
 
   /** Until renewAt; zero or less from then on, and when there is no session. */
@@ -126,7 +112,6 @@ export class HeldSessions {
     return untilRenewalMsOf(this.of(id), this.moment);
   }
 
-  /** Nothing is left of a session that is held no longer. */
   leftOf(session: Session): SessionLeft {
     return leftOf(this.of(session.merchant), session, this.moment);
   }

@@ -601,7 +601,6 @@ function ended(merchant: Merchant, result: RenewalResult, now: Turn): Merchant {
 
 interface Arrival {
   readonly session: Session;
-  /** Since the gateway's answer. */
   readonly ageMs: number;
   readonly kept: Held['kept'];
 }

@@ -9,13 +9,11 @@ import type { Session } from './session.js';
 
 /** How a merchant is, worst first: its state for reads, and what reads do not show. */
 export const merchantConditions = [
-  /** There is no session. */
   'unavailable',
   /** Somebody else creates sessions, and each ends ours; or did, and may again. */
   'foreign_authorizer',
   /** The session is served, and is dead: consumers say so, or the gateway has made one that is of no use to us. */
   'dead',
-  /** Past the safety margin. */
   'stale',
   /** The session is good, and nothing newer is made although it is due. */
   'failing',
@@ -24,7 +22,6 @@ export const merchantConditions = [
 
 export type MerchantCondition = (typeof merchantConditions)[number];
 
-/** What is wrong with a store that does not work. */
 export type StoreTrouble = 'silent' | 'refuses';
 
 /** The name by which consumers and people know it. */
@@ -35,9 +32,7 @@ export const reasonOfTrouble = { silent: 'store_silent', refuses: 'store_refuses
 
 /** No create call is left for anybody, the schedule included. */
 interface SpentBudget {
-  /** When the next call is free. */
   readonly freeAt: Instant;
-  /** The window that refuses for longest, if known. */
   readonly window?: CreateCallWindow;
 }
 
@@ -50,25 +45,19 @@ export interface ToldFailure extends RecordedFailure {
 /** What one replica knows of a merchant at one moment: its condition, its reason and its cause follow from it alone. */
 export interface MerchantFacts {
   readonly serving: ServeVerdict;
-  /** Whatever is held, served or not. */
   readonly session: Pick<Session, 'createdAt' | 'expiresAt'> | undefined;
-  /** The moment of renewal is over. */
   readonly isDue: boolean;
-  /** By this replica, at this moment. */
   readonly isRenewing: boolean;
   /** Of the last attempt of any replica, unless a session has come since. */
   readonly failure: ToldFailure | undefined;
   /** The generation of a newer session in the store that none of this replica's keys opens. */
   readonly unopened: number | undefined;
-  /** Whether a new session ends the one before it. */
   readonly supersedes: boolean;
   /** Consumers say that the held session is dead, and nothing newer could be had for that. */
   readonly reported: { readonly coolsDownUntil?: Instant; readonly shareSpentUntil?: Instant } | undefined;
-  /** Somebody else creates sessions. */
   readonly isForeign: boolean;
   /** With `isForeign`, while nobody says that the newest session is dead: when that counts as over. */
   readonly watchedUntil: Instant | undefined;
-  /** No call is left for anybody. */
   readonly spent: SpentBudget | undefined;
   /** No call is left, or none of the share for wishes. */
   readonly isBudgetSpent: boolean;
@@ -101,7 +90,6 @@ const conditions: DecisionTable<MerchantFacts, MerchantCondition> = [
   [otherwise, 'fresh'],
 ];
 
-/** How a merchant is at this moment, as the replica sees it. */
 export function conditionOf(facts: MerchantFacts): MerchantCondition {
   return decide(conditions, facts);
 }
@@ -129,7 +117,6 @@ export function whyUnavailable(facts: MerchantFacts): UnavailableReason {
  */
 export type CauseEffect = 'payments_fail' | 'reported_dead' | 'not_renewed' | 'no_call';
 
-/** How a call failed. */
 export interface FailedCall {
   readonly code: SharedFailureKind;
   readonly msgCode?: string;
@@ -235,13 +222,11 @@ export function refusalOf(
   return { cause: isUnserved(facts) ? { ...ended, effect: 'payments_fail' } : ended };
 }
 
-/** What ended a call. */
 export function failedCall({ kind, ...known }: Omit<ToldFailure, 'at'> & { readonly at?: Instant }): FailedCall {
   // An abort of our own is recorded as what it is to everyone else.
   return { code: kind === 'aborted' ? 'timeout' : kind, ...known };
 }
 
-/** Whether several merchants have the same to be seen to. */
 export function isSameCause(one: Cause | undefined, other: Cause | undefined): boolean {
   return markOf(one) === markOf(other);
 }

@@ -23,7 +23,6 @@ export interface Wish {
 /** A lease, and the monotonic moment at which this process must consider it lost, whatever the store may say. */
 export interface Granted {
   readonly wish: Wish;
-  /** Those that the attempt was begun with. */
   readonly settings: SessionSettings;
   readonly lease: Lease;
   readonly endsAtMs: number;
@@ -46,7 +45,6 @@ type Phase =
       readonly answeredAtMs: number;
     });
 
-/** The session that is served, and what is known of it. */
 export interface Held {
   readonly session: Session;
   /** The monotonic moment of the gateway's answer: it ages from there, whatever wall clocks are set to. */
@@ -55,11 +53,9 @@ export interface Held {
   readonly kept: 'in_store' | 'here_alone' | 'lost';
   /** Not offered before: the store has just refused it, or it has hit a bug of ours. */
   readonly restsUntilMs: number;
-  /** A consumer of any replica says that it is dead. */
   readonly isReported: boolean;
   /** What its death proves, as the store says: that somebody else creates, or nothing. */
   readonly verdict: 'unknown' | 'died_early' | 'proves_nothing';
-  /** When it was last reported, as far as this replica knows. */
   readonly reportedAtMs: number | undefined;
 }
 
@@ -75,7 +71,6 @@ export interface Block {
   readonly untilMs: number;
   /** From then on, somebody who has nothing to use may cut it short. */
   readonly bindsUntilMs: number;
-  /** Of the refused claim. */
   readonly coolDownMs: number;
 }
 
@@ -117,20 +112,17 @@ export interface Merchant {
   readonly looks: number;
   /** The look under way was planned: what is due then is renewed. */
   readonly isLookedAt: boolean;
-  /** People have been told that this session has ended. */
   readonly isSaidEnded: boolean;
   readonly isSaidForeign: boolean;
   /** The one timer: the next of these moments. */
   readonly wakeAtMs: number;
 }
 
-/** The world at the moment of an input. */
 export interface Now {
   readonly ms: number;
   readonly wall: Instant;
   /** How long the process may have slept without its monotonic clock noticing, until the store has shown which is right. */
   readonly suspectMs: number;
-  /** Drawn for this input, in [0, 1). */
   readonly chance: number;
   /** Undefined once the merchant is no longer configured. */
   readonly settings: SessionSettings | undefined;
@@ -168,7 +160,6 @@ export function unknownMerchant(id: string): Merchant {
   };
 }
 
-/** A session as it is held when nothing has been said of it. */
 export function heldFrom(session: Session, answeredAtMs: number, rest: Partial<Held> = {}): Held {
   return {
     session,
@@ -243,7 +234,6 @@ export function needsInMsOf(
   return [untilRenewalMsOf(merchant, now), freshMs - LAST_ATTEMPT_TIMEOUTS * gatewayTimeoutMs, leftMs];
 }
 
-/** Nothing is left of a session that is held no longer. */
 export function leftOf(merchant: Merchant, { generation, expiresAt, renewAt }: Session, now: Moment): SessionLeft {
   const leftMs = generation === generationOf(merchant) ? serveFactsOf(merchant, now).leftMs : 0;
   return { expiresInMs: Math.max(0, leftMs), renewInMs: Math.max(0, leftMs - msBetween(renewAt, expiresAt)) };

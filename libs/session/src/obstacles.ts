@@ -21,7 +21,6 @@ interface TriggerRules {
   readonly cutsBackOffShort: 'never' | 'with_nothing_live' | 'always';
   /** What it waits for after another of its kind, if it replaces something of use: then it may spend a share only. */
   readonly coolDown: { readonly replaces: 'fresh' | 'living'; readonly atLeastMs: number } | undefined;
-  /** Consumers are asked to hold their calls first. */
   readonly handsOver: boolean;
   /** After a return to the store, others may hold something newer: they are heard first. */
   readonly waitsForOthers: boolean;
@@ -59,10 +58,8 @@ export const triggers: Readonly<Record<RenewalTrigger, TriggerRules>> = {
   operator: { ...planned, waitsForDue: false, ignoresBackOff: true },
 };
 
-/** How long the budget refuses another call. */
 interface BudgetWait {
   readonly retryInMs: number;
-  /** The window that refuses for longest. */
   readonly window: CreateCallWindow;
   /** The call that has to leave it first; undefined when it allows no call at all. */
   readonly callAtMs?: number;
@@ -193,7 +190,6 @@ export function ceilingWait(
 /** How long the budget lets nobody call, the schedule included: the longer of our own count and what the store said. */
 interface SpentWait {
   readonly retryInMs: number;
-  /** The window that refuses for longest, if known. */
   readonly window?: CreateCallWindow | undefined;
 }
 

@@ -99,16 +99,6 @@ describe('reads of the store', () => {
     expect(reads).toHaveLength(2);
   });
 
-  it('forgets a merchant that has gone', async () => {
-    const { clock, reads, following, want } = follower();
-    await want(['shop', 'kiosk']);
-    reads[0]?.fail();
-    await clock.settle();
-    following.forget('shop');
-    await clock.advance(1_000);
-    expect(reads[1]?.merchants).toEqual(['kiosk']);
-  });
-
   it('ends when it is closed: nothing is asked any more, and no timer stays', async () => {
     const { clock, reads, following, want } = follower();
     await want(['shop']);

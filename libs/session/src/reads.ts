@@ -1,10 +1,8 @@
 import type { Clock, ScheduledTask } from '#libs/clock';
 
-/** Merchants per query to the store. */
 export const PAGE = 500;
 /** Queries in flight at once: one that hangs does not hold up the others. */
 const LANES = 4;
-/** Between a failed query and the next one. */
 const RETRY_MS = 1_000;
 /** Whatever is not urgent waits this long, so that more can be asked for at once. */
 const SOON_MS = 250;
@@ -25,7 +23,6 @@ export class Lanes {
     this.#next();
   }
 
-  /** Resolves when nothing is left. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -85,10 +82,6 @@ export class Reads {
     this.#retry?.cancel();
     this.#retry = undefined;
     this.#start();
-  }
-
-  forget(merchant: string): void {
-    this.#wanted.delete(merchant);
   }
 
   close(): void {

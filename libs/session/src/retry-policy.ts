@@ -29,7 +29,6 @@ const SHARE_OF_THE_BEGINNING = 0.4;
 const FAILURES_OF_A_MOMENT = 6;
 const MAX_OUTAGE_RETRY_MS = 14_400_000;
 const OUTAGE_RETRY_JITTER = 0.25;
-/** No attempt is ever put off for longer. */
 export const MAX_BACK_OFF_MS = MAX_OUTAGE_RETRY_MS;
 /**
  * Failures without a call only count up to here: enough to be known as repeated failures, and too few for the pauses of
@@ -42,24 +41,19 @@ interface FailedAttempt {
   readonly kind: GatewayFailureKind;
   /** Failed attempts in a row before this one, as `failuresAfter` counts them. */
   readonly failures: number;
-  /** False if there was not even a connection. */
   readonly wasReached: boolean;
   /** The answer was sealed to another key than ours, or damaged. */
   readonly isSealedElsewhere?: boolean;
-  /** What the gateway asked for. */
   readonly retryAfterMs: number | undefined;
   /**
    * The moments, from now, at which the served session needs an attempt, however long the outage lasts: its renewal,
    * the last moment at which a newer one still comes in time, and its end. Those that have passed do not count.
    */
   readonly needsInMs: readonly number[];
-  /** How long a session is served that nobody has reported dead. */
   readonly liveForMs: number;
-  /** The budget of which the outage has to leave calls. */
   readonly budget: CreateCallBudget;
 }
 
-/** How many attempts in a row have failed, including this one. */
 export function failuresAfter(failures: number, wasReached: boolean): number {
   return wasReached || failures < MAX_UNREACHED_FAILURES ? failures + 1 : failures;
 }
@@ -121,15 +115,12 @@ function backOffMs({ failures, wasReached }: FailedAttempt, random: number): num
   return MIN_MS + random * (boundMs - MIN_MS);
 }
 
-/** What a failed create-session call amounts to. */
 interface FailedCall {
   readonly outcome: RenewalOutcome;
   readonly retryInMs: number;
-  /** The failure in a form that every replica may show. */
   readonly recorded: RecordedFailure;
 }
 
-/** Judges a failed call. */
 export function failedCall(
   merchant: Merchant,
   { lease: { failures }, settings, failure }: Granted & { readonly failure: GatewayFailure },

@@ -17,7 +17,16 @@ import {
   type ToldFailure,
   whyUnavailable,
 } from './merchant-condition.js';
-import { generationOf, knownOf, type Now, serveFactsOf, unopenedOf, untilRenewalMsOf, verdictOn } from './merchant.js';
+import {
+  generationOf,
+  knownOf,
+  type Merchant,
+  type Now,
+  serveFactsOf,
+  unopenedOf,
+  untilRenewalMsOf,
+  verdictOn,
+} from './merchant.js';
 import { isBudgetSpent, retryInMsOf, spentWait } from './obstacles.js';
 import { type Merchants, type SessionGateway, type Tracing, untraced } from './ports/replica-ports.js';
 import type { SessionEvents } from './ports/session-events.js';
@@ -79,8 +88,6 @@ interface Question<Answer> {
 
 /** Renewals that one replica has in flight at once: further due merchants wait, and other replicas may take them. */
 const MAX_IN_FLIGHT = 64;
-/** With a backlog, the store is asked for more once this many are left: one query per renewal would double its work. */
-const ASK_AGAIN_AT = MAX_IN_FLIGHT / 2;
 /** Offers in flight at once: a store that was emptied is told about every merchant. */
 const OFFER_LANES = 8;
 /**
@@ -116,12 +123,9 @@ export class SessionReplica {
   readonly #underway = new Set<Promise<void>>();
   /** Those whose session the store does not have. */
   readonly #unstored = new Set<Entry>();
-  /** Those whose back-off is over because their gateway answers again. */
-  readonly #released = new Set<string>();
   #rounds: Promise<void> | undefined;
   #isAskedAgain = false;
   #inFlight = 0;
-  #hasBacklog = false;
   #isComplete = false;
   /** Counts what made our knowledge of the store worthless: a read that began before is not the last word. */
   #invalidations = 0;
@@ -313,8 +317,9 @@ export class SessionReplica {
     this.#index(entry, merchant);
     this.held.keep(entry, merchant);
     if (generationOf(merchant) > generationOf(before)) this.#adopted(entry);
-    if (merchant.failure !== undefined && merchant.failure.at !== before.failure?.at)
-      this.#failed(entry, merchant.failure);
+    const { id, failure } = merchant;
+    if (failure !== undefined && failure.at !== before.failure?.at)
+      this.#recovery.failed(this.#ports.merchants.gatewayIdOf(id), id, failure.kind);
     for (const effect of effects) this.#perform(entry, effect);
     if (merchant.wakeAtMs !== before.wakeAtMs && !entry.isRemoved) this.#wakes.plan(merchant.wakeAtMs);
   }
@@ -338,7 +343,7 @@ export class SessionReplica {
   }
 
   #index(entry: Entry, { phase, held }: Entry['merchant']): void {
-    this.#inFlight += Number(phase.at !== 'idle') - Number(entry.merchant.phase.at !== 'idle');
+    this.#inFlight += Number(isInFlight(phase)) - Number(isInFlight(entry.merchant.phase));
     if (held !== undefined && held.kept !== 'in_store' && !entry.isRemoved) this.#unstored.add(entry);
     else this.#unstored.delete(entry);
   }
@@ -346,14 +351,11 @@ export class SessionReplica {
   /** A session may fall due before the next tick; and a gateway that has made one session will make others. */
   #adopted({ merchant: { id } }: Entry): void {
     this.#alarm.in(Math.max(0, this.held.untilRenewalMs(id)));
-    const released = this.#recovery.succeeded(this.#ports.merchants.gatewayIdOf(id), id);
-    for (const other of released) this.#released.add(other);
-    if (released.length > 0) this.#alarm.in(0);
-  }
-
-  #failed(entry: Entry, { kind }: RecordedFailure): void {
-    const { id } = entry.merchant;
-    this.#recovery.failed(this.#ports.merchants.gatewayIdOf(id), id, kind);
+    const { merchants } = this.#ports;
+    for (const other of this.#shuffled(this.#recovery.succeeded(merchants.gatewayIdOf(id), id))) {
+      if (this.held.untilRenewalMs(other) > 0 || merchants.settingsOf(other) === undefined) continue;
+      this.#feed(this.held.entryOf(other), { on: 'configured' });
+    }
   }
 
   readonly #performers: { readonly [Do in Effect['do']]: (entry: Entry, effect: EffectOf<Do>) => void } = {
@@ -363,7 +365,12 @@ export class SessionReplica {
     },
     hurry: ({ led }) => led?.end('cut'),
     claim: (entry, effect) => this.#claim(entry, effect),
-    hand_over: (entry, effect) => this.#handOver(entry, effect),
+    hand_over: (entry, { lease: { merchant, fence: generation }, limitMs, holdForMs }) =>
+      this.#track(
+        this.handovers
+          .lead({ merchant, generation, limitMs, holdForMs })
+          .then(() => this.#feed(entry, { on: 'handed_over' })),
+      ),
     create: (entry, effect) => this.#create(entry, effect),
     publish: (entry, effect) => this.#publish(entry, effect),
     release: (entry, { lease, release, resumes }) => {
@@ -408,11 +415,6 @@ export class SessionReplica {
       return over;
     });
     renewal.catch((error: unknown) => this.reportBroken('trace', error));
-  }
-
-  #handOver(entry: Entry, { lease, limitMs, holdForMs }: EffectOf<'hand_over'>): void {
-    const terms = { merchant: lease.merchant, generation: lease.fence, limitMs, holdForMs };
-    this.#track(this.handovers.lead(terms).then(() => this.#feed(entry, { on: 'handed_over' })));
   }
 
   #create(entry: Entry, { withinMs }: EffectOf<'create'>): void {
@@ -467,10 +469,6 @@ export class SessionReplica {
     entry.traced = undefined;
     for (const resolve of entry.sharing.splice(0)) resolve(result);
     if (entry.isRemoved) this.held.forget(entry.merchant.id);
-    if (gateway === undefined) return;
-    if (this.#released.size > 0) this.#alarm.in(0);
-    const isHalfFree = this.#inFlight <= ASK_AGAIN_AT && this.#load.isHalfFree(gateway);
-    if (this.#hasBacklog && result.kind === 'renewed' && isHalfFree) void this.tick();
   }
 
   /** Asks the store, and feeds the answer back. */
@@ -507,10 +505,8 @@ export class SessionReplica {
     if (entry === undefined) return;
     entry.isRemoved = true;
     entry.led?.end('cut');
-    this.#reads.forget(id);
     this.#unstored.delete(entry);
     this.#news.forget(id);
-    this.#released.delete(id);
     if (entry.merchant.phase.at === 'idle') this.held.forget(id);
   }
 
@@ -557,11 +553,8 @@ export class SessionReplica {
         storeClock.believeMonotonic();
         throw error;
       });
-    const verdict = storeClock.note(now, askedAtMs);
-    if (verdict.kind !== 'agreed') {
-      const forMs = verdict.kind === 'suspended' ? verdict.forMs : 0;
-      for (const entry of [...this.held.entries]) this.#feed(entry, { on: 'slept', forMs });
-    }
+    const forMs = storeClock.note(now, askedAtMs);
+    if (forMs !== undefined) for (const entry of [...this.held.entries]) this.#feed(entry, { on: 'slept', forMs });
     for (const state of states) this.#stored(state, askedAtMs, failures.get(state.merchant));
   }
 
@@ -605,7 +598,6 @@ export class SessionReplica {
       this.#lookAtOne();
       const graceMs = this.#health.graceLeftMs;
       if (graceMs > 0) return this.#alarm.in(graceMs);
-      this.#renewReleased();
       await this.#renewDue();
     } catch (error) {
       if (isStoreOutage(error)) this.#invalidate();
@@ -627,29 +619,15 @@ export class SessionReplica {
     if (id !== undefined) this.#reads.want(id);
   }
 
-  #renewReleased(): void {
-    const { merchants } = this.#ports;
-    for (const id of this.#shuffled([...this.#released])) {
-      if (this.held.untilRenewalMs(id) > 0 || merchants.settingsOf(id) === undefined) {
-        this.#released.delete(id);
-      } else if (this.#load.hasRoom(merchants.gatewayIdOf(id)) && this.#inFlight < MAX_IN_FLIGHT) {
-        this.#released.delete(id);
-        this.#renew(id, { isOverdue: true, ignoresBackOff: true });
-      }
-    }
-  }
-
   async #renewDue(): Promise<void> {
     const { merchants, store } = this.#ports;
     if (this.#inFlight >= MAX_IN_FLIGHT) return;
     const due = await this.#health.watch('due', () => store.due(MAX_LISTED));
-    let started = 0;
     for (const id of this.#shuffled(due.merchants.filter((listed) => this.#isDueHere(listed)))) {
       if (this.#inFlight >= MAX_IN_FLIGHT || !this.#load.hasRoom(merchants.gatewayIdOf(id))) continue;
-      started += 1;
-      this.#renew(id, {});
+      const trigger = this.held.generationOf(id) === 0 ? 'startup' : 'schedule';
+      this.#feed(this.held.entryOf(id), { on: 'wanted', trigger });
     }
-    this.#hasBacklog = started < due.merchants.length;
     if (due.nextDueInMs === undefined) return;
     const isListedInVain = due.merchants.length > 0 || due.nextDueInMs <= 0;
     this.#alarm.in(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
@@ -665,11 +643,6 @@ export class SessionReplica {
     if (this.held.untilRenewalMs(id) <= EARLY_MS || failure !== undefined || held?.isReported === true) return true;
     this.#reads.want(id);
     return false;
-  }
-
-  #renew(id: string, how: { readonly isOverdue?: boolean; readonly ignoresBackOff?: boolean }): void {
-    const trigger = this.held.generationOf(id) === 0 ? 'startup' : 'schedule';
-    this.#feed(this.held.entryOf(id), { on: 'wanted', trigger, ...how });
   }
 
   /** Replicas see the same list: with each in an order of its own, they share the work instead of racing for each lease. */
@@ -701,4 +674,9 @@ export class SessionReplica {
       store: this.#health.trouble,
     };
   }
+}
+
+/** Whoever waits for room at the gateway takes none of the room of this replica. */
+function isInFlight({ at }: Merchant['phase']): boolean {
+  return at !== 'idle' && at !== 'entering';
 }

@@ -50,9 +50,7 @@ export interface IssuedSession {
   readonly clientKeyThumbprint: string;
   /** The earliest expiry that the answer names, by the gateway's clock; absent if it names none. */
   readonly expiresAt?: Instant;
-  /** Our wall clock when the request was sent. */
   readonly sentAt: Instant;
-  /** Our wall clock when the answer was complete. */
   readonly receivedAt: Instant;
   /** The gateway's `Date` header (whole seconds), if there was one. */
   readonly gatewayDate?: Instant;

@@ -1,16 +1,6 @@
 import type { Clock, Instant } from '#libs/clock';
 import { SKEW_TOLERANCE_MS } from './session-admission.js';
 
-/** What happened to this process's two clocks, judged by the store's as a third. */
-type ClockVerdict =
-  | { readonly kind: 'agreed' }
-  /** Our wall clock was set; real time went on as the monotonic clock says. */
-  | { readonly kind: 'wall_set' }
-  /** Our monotonic clock stood still (a suspended machine) while real time passed. */
-  | { readonly kind: 'suspended'; readonly forMs: number };
-
-const AGREED: ClockVerdict = { kind: 'agreed' };
-
 /**
  * Watches three clocks: our wall clock, our monotonic clock, and the store's, as its answers show it. Each can be wrong
  * alone, and a replica whose clock is wrong may harm nobody but itself; two that agree outvote the third.
@@ -37,9 +27,10 @@ export class StoreClock {
 
   /**
    * The store's clock as one answer showed it, between the request and now.
-   * @returns what it proves about our own clocks
+   * @returns undefined while our clocks agree; 0 if our wall clock was set, since real time went on as the monotonic
+   * clock says; how long that clock stood still (a suspended machine) while real time passed
    */
-  note(storeNow: Instant, askedAtMs: number): ClockVerdict {
+  note(storeNow: Instant, askedAtMs: number): number | undefined {
     const answeredAtMs = this.#clock.monotonicMs();
     const before = this.#offset;
     this.#offset = { leastMs: storeNow - answeredAtMs, mostMs: storeNow - askedAtMs };
@@ -47,10 +38,9 @@ export class StoreClock {
     if (before === undefined || movedMs !== 0) this.#steadySinceMs = askedAtMs;
     const { driftMs } = this;
     this.believeMonotonic();
-    if (driftMs === 0 || before === undefined) return AGREED;
+    if (driftMs === 0 || before === undefined) return undefined;
     this.#wallOffsetMs = this.#wallAheadMs();
-    if (driftMs > 0 && Math.abs(movedMs - driftMs) <= SKEW_TOLERANCE_MS) return { kind: 'suspended', forMs: driftMs };
-    return { kind: 'wall_set' };
+    return driftMs > 0 && Math.abs(movedMs - driftMs) <= SKEW_TOLERANCE_MS ? driftMs : 0;
   }
 
   /** How long the machine may have been suspended since the store, or its silence, last settled which clock counts. */

@@ -31,7 +31,6 @@ export class StoreHealth {
   /** What was refused and has not succeeded since. */
   readonly #refused = new Set<string>();
   #trouble: StoreTrouble | undefined;
-  /** Since when nothing has succeeded. */
   #failingSinceMs: number | undefined;
 
   /** Until when other replicas tell the store what it has lost. Who has not reached it yet has not heard anybody. */
@@ -73,7 +72,6 @@ export class StoreHealth {
     this.#tellIfWell();
   }
 
-  /** Asks the store something. @throws whatever the store throws */
   async watch<Result>(operation: string, ask: () => Promise<Result>): Promise<Result> {
     const askedAtMs = this.#clock.monotonicMs();
     try {

@@ -17,10 +17,8 @@ const RETRY_AFTER_UNKNOWN_MS = 1_000;
 /** Two people paged for the same merchant want one session: for this long, the second is given the one just created. */
 const JUST_RENEWED_MS = 10_000;
 
-/** Somebody waits for a session. */
 interface Waiting {
   readonly merchant: string;
-  /** How long at most. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
@@ -42,7 +40,6 @@ interface Rejection extends Waiting {
   readonly generation: number;
   /** The gateway's code as the consumer saw it: letters, digits and `_`. Only those for a dead session count as deaths. */
   readonly reason?: string;
-  /** For the log: the consumer that reports it. */
   readonly consumer?: string;
 }
 
@@ -73,7 +70,6 @@ export class SessionUnavailable extends BrokerError {
 
 type Wanted = Omit<Extract<Input, { readonly on: 'wanted' }>, 'on'>;
 
-/** What the driver does for those who wish. */
 interface WishDriver {
   readonly held: HeldSessions;
   wish(merchant: string, wanted: Wanted): Promise<RenewalResult>;
@@ -84,7 +80,6 @@ interface WishDriver {
   reportBroken(activity: string, error: unknown): void;
 }
 
-/** Until when somebody waits. */
 interface Awaited {
   /** A generation above this one is what is wanted. */
   readonly above: number;
@@ -121,7 +116,6 @@ export class Wishes {
     return verdict.result === 'unavailable' || session === undefined ? undefined : { session, verdict };
   }
 
-  /** Whether the merchant's session would be served now, and why. */
   verdict(merchant: string): ServeVerdict {
     return decideServing(this.#held.facts(merchant));
   }

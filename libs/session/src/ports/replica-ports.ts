@@ -18,7 +18,6 @@ export interface CreateSessionRequest {
   readonly signal: AbortSignal;
 }
 
-/** The gateway as the renewer needs it: one create-session call. */
 export interface SessionGateway {
   /**
    * Makes exactly one create-session call and never repeats it by itself.
@@ -32,7 +31,6 @@ interface TracedRenewal {
   readonly trigger: RenewalTrigger;
 }
 
-/** The steps of a renewal that take time. */
 type RenewalStep = 'claim' | 'gateway_call' | 'open' | 'publish';
 
 /**

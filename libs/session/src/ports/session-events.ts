@@ -1,13 +1,11 @@
-import type { GatewayFailure } from '../gateway-failure.js';
+import type { GatewayFailure, SharedFailureKind } from '../gateway-failure.js';
 import type { Cause } from '../merchant-condition.js';
 import type { ClaimRefusal } from './session-store.js';
 
 /** What started a renewal; `operator`: a person who wants it now. */
 export type RenewalTrigger = 'startup' | 'schedule' | 'demand' | 'rejection' | 'operator';
 
-/** How an attempt that called the gateway ended. */
-export type RenewalOutcome =
-  'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'key_unavailable' | 'timeout' | 'lease_lost';
+export type RenewalOutcome = 'success' | 'lease_lost' | SharedFailureKind;
 
 /**
  * How the wait of a hand-over ended: `nobody` takes part; all are `ready`; the time was up (`limit`); somebody needs
@@ -24,7 +22,6 @@ export type SessionEvent =
       readonly outcome: RenewalOutcome;
       /** From the lease to the end of the attempt, including writing its result. */
       readonly durationMs: number;
-      /** The call to the gateway alone. */
       readonly callMs: number;
       readonly generation: number;
       readonly failure?: GatewayFailure;
@@ -76,7 +73,6 @@ export type SessionEvent =
       readonly merchant: string;
       readonly generation: number;
       readonly source: 'own' | 'store';
-      /** Since the gateway's answer. */
       readonly ageMs: number;
       readonly serverKeyChanged: boolean;
     }

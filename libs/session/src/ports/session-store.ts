@@ -75,13 +75,11 @@ export interface RecordedFailure {
 export interface LeaseRelease {
   /** False if the gateway was never called under this lease: its call and its cool-down are then given back. */
   readonly called: boolean;
-  /** When the merchant falls due again. */
   readonly nextDueInMs: number;
   /** Present when the attempt failed; absent when it was given up without a verdict (shutdown). */
   readonly failure?: RecordedFailure;
 }
 
-/** A session for the store. */
 export interface Publication {
   readonly session: Session;
   /**
@@ -89,7 +87,6 @@ export interface Publication {
    * while it is being offered.
    */
   readonly ageMs: number;
-  /** When the merchant falls due again. */
   readonly nextDueInMs: number;
 }
 
@@ -105,7 +102,6 @@ export type StoredSession =
   | { readonly kind: 'unopenable'; readonly generation: number }
   | { readonly kind: 'absent' };
 
-/** Consumers report a session dead. */
 export interface DeathReport {
   readonly generation: number;
   /** Since it was reported. Coming from a store, by the store's clock: negative if that has been set back since. */
@@ -131,9 +127,7 @@ export interface ReportResult {
 export interface StoredState {
   readonly merchant: string;
   readonly stored: StoredSession;
-  /** The last report about the stored session. */
   readonly reportedDead?: StoredReport;
-  /** The last failure since the last publication. */
   readonly failure?: RecordedFailure;
   /** When the merchant falls due, never longer than was set. */
   readonly dueInMs: number;
@@ -146,9 +140,7 @@ export interface WantedState {
 }
 
 export interface StoredStates {
-  /** In the order asked. */
   readonly states: readonly StoredState[];
-  /** The store's clock when it answered. */
   readonly now: Instant;
 }
 
@@ -170,7 +162,6 @@ export type HandoverSignal = { readonly merchant: string; readonly generation: n
   | { readonly step: 'ended' }
 );
 
-/** What replicas tell each other through the store. */
 export type ReplicaSignal = { readonly kind: 'handover' } & HandoverSignal;
 
 /**
