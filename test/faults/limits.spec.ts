@@ -55,7 +55,9 @@ describe('a budget that is spent', () => {
     cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
     await cluster.clock.advance(30_000);
     expect(cluster.gateway.calls).toHaveLength(1);
-    expect(cluster.first.replica.whyUnavailable('shop')).toBe('budget_exhausted');
+    const answer = cluster.first.replica.wishes.read(read).catch((error: unknown) => error);
+    await cluster.clock.advance(SECOND);
+    expect(await answer).toMatchObject({ reason: 'budget_exhausted' });
   });
 });
 

@@ -44,7 +44,7 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     expect(told.conditions).toEqual(['dead', 'dead']);
     const because = { code: 'budget_exhausted', effect: 'reported_dead' };
     expect(told.causes).toMatchObject([because, because]);
-    expect(told.cluster.at(1).replica.whyUnavailable('shop')).toBe('budget_exhausted');
+    expect(told.cluster.at(1).replica.causeFor('shop')?.code).toBe('budget_exhausted');
     await told.cluster.clock.advance(HOUR);
     await told.report();
     expect(told.conditions).toEqual(['fresh', 'fresh']);

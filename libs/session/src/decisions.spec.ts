@@ -1,6 +1,5 @@
-import { EARLY_RENEWAL_COOL_DOWN_MS } from './decisions.js';
+import { decideRenewal, decideServing, EARLY_RENEWAL_COOL_DOWN_MS } from './decisions.js';
 import fc from 'fast-check';
-import { decideRenewal, decideServing } from './decisions.js';
 
 const alive = { held: true, leftMs: 100_000, freshMs: 95_000 };
 const read = { ...alive, ageMs: 100_000, lifetimeMs: 200_000, minRemainingMs: 0 };

@@ -63,10 +63,11 @@ interface HandoversContext {
   readonly events: SessionEvents;
   readonly merchants: Merchants;
   readonly clock: Clock;
-  /** Tells every replica, this one included. @returns how many were told, if the store can say; rejects for an outage */
-  readonly announce: (signal: HandoverSignal) => Promise<number | undefined>;
-  /** Nothing depends on its being heard: whoever waits for it does so for a bounded time. */
-  readonly tell: (signal: HandoverSignal) => void;
+  /**
+   * Tells every replica, this one included. Whoever waits for it does so for a bounded time.
+   * @returns how many were told, if the store can say; `unheard` in an outage
+   */
+  readonly tell: (signal: HandoverSignal) => Promise<number | undefined | 'unheard'>;
 }
 
 /**
@@ -93,7 +94,7 @@ export class Handovers {
 
   /** Asks all consumers to hold their calls, and resolves when they do or the time is up. */
   async lead({ limitMs, ...handover }: AnnouncedHandover & { readonly limitMs: number }): Promise<void> {
-    const { clock, events, held, announce } = this.#context;
+    const { clock, events, held, tell } = this.#context;
     const { merchant, generation } = handover;
     const { promise: over, resolve: end } = Promise.withResolvers<HandoverOutcome>();
     const led: Led = {
@@ -110,10 +111,7 @@ export class Handovers {
     const startedAtMs = clock.monotonicMs();
     const first = clock.schedule(Math.min(FIRST_MOMENT_MS, limitMs), () => look(led, { isFirstMoment: false }));
     const limit = clock.schedule(limitMs, () => end('limit'));
-    announce({ step: 'begins', ...handover }).then(
-      (told) => look(led, { told }),
-      () => end('unheard'),
-    );
+    void tell({ step: 'begins', ...handover }).then((told) => (told === 'unheard' ? end(told) : look(led, { told })));
     const outcome = await over;
     first.cancel();
     limit.cancel();
@@ -128,7 +126,7 @@ export class Handovers {
     const live = this.#liveOf(this.#context.held.find(merchant));
     if (live?.generation !== generation || live.answers >= MAX_ANSWERS) return;
     live.answers += 1;
-    this.#context.tell({ step: 'ready', merchant, generation, participant });
+    void this.#context.tell({ step: 'ready', merchant, generation, participant });
   }
 
   /** What a replica says, including this one. A participant may be heard from before its replica is. */
@@ -136,7 +134,8 @@ export class Handovers {
     const { merchant, generation } = signal;
     const seat = this.#context.held.find(merchant) ?? {};
     if (signal.step === 'begins') {
-      return this.#context.tell({ step: 'holding', merchant, generation, participants: this.#hold(signal) });
+      void this.#context.tell({ step: 'holding', merchant, generation, participants: this.#hold(signal) });
+      return;
     }
     if (signal.step === 'ended') {
       if (seat.live?.generation !== generation) return;

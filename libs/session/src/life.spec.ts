@@ -1,11 +1,11 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
 import { anIssuedSession, aRecordedFailure, aSession, someSettings } from '#libs/testing';
-import fc from 'fast-check';
 import { GatewayFailure, type GatewayFailureKind } from './gateway-failure.js';
 import { type Effect, type Input, step } from './life.js';
 import { generationOf, heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { Lease, StoredState } from './ports/session-store.js';
+import fc from 'fast-check';
 
 const MINUTE = 60_000;
 const START = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));

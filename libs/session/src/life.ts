@@ -1,5 +1,3 @@
-import { leadTimeShortfall } from './session-moments.js';
-import { meansStoreIsAhead, type RenewalResult } from './ports/session-store.js';
 import { msBetween } from '#libs/clock';
 import {
   areForeign,
@@ -32,7 +30,6 @@ import {
 import {
   blockedBy,
   budgetOf,
-  ceilingWait,
   cutShort,
   longestWindowMs,
   replacesLiving,
@@ -40,21 +37,25 @@ import {
   shareOf,
   standingFor,
   triggers,
+  waitForBudget,
 } from './obstacles.js';
 import type { RenewalTrigger, SessionEvent } from './ports/session-events.js';
-import type {
-  ClaimRefusal,
-  ClaimRequest,
-  DeathReport,
-  Lease,
-  LeaseRelease,
-  Publication,
-  RecordedFailure,
-  ReportResult,
-  StoredState,
+import {
+  type ClaimRefusal,
+  type ClaimRequest,
+  type DeathReport,
+  type Lease,
+  type LeaseRelease,
+  meansStoreIsAhead,
+  type Publication,
+  type RecordedFailure,
+  type RenewalResult,
+  type ReportResult,
+  type StoredState,
 } from './ports/session-store.js';
 import { failedCall, MAX_BACK_OFF_MS } from './retry-policy.js';
-import { admit, timedSteadily, exceedsTolerance, measureSkew } from './session-admission.js';
+import { admit, exceedsTolerance, measureSkew, timedSteadily } from './session-admission.js';
+import { leadTimeShortfall } from './session-moments.js';
 import { haveSameServerKey, type IssuedSession, type Session, type SessionSettings } from './session.js';
 
 /**
@@ -298,7 +299,7 @@ function admitted(merchant: Merchant, now: Turn): Merchant {
   const refusal = refusalOf(merchant, wish, now) ?? waitsForOthers(wish, now);
   if (refusal !== undefined) return ended(merchant, refusal, now);
   const budget = shareOf(wish, budgetOf(merchant, now.settings));
-  const wait = ceilingWait(merchant, budget, now);
+  const wait = waitForBudget(merchant.callsAtMs, budget, now.ms);
   if (wait !== undefined) {
     return claimRefused(merchant, { wish, refusal: { kind: 'budget_exhausted', retryInMs: wait.retryInMs } }, now);
   }
@@ -560,11 +561,11 @@ function notCreated(merchant: Merchant, failure: GatewayFailure, now: Turn): Mer
     giveUp(phase, { called: true, nextDueInMs: 0 }, now);
     return ended(merchant, STOPPING, now);
   }
-  const { outcome, retryInMs, recorded } = failedCall(merchant, { ...phase, failure }, now);
+  const { retryInMs, recorded } = failedCall(merchant, { ...phase, failure }, now);
   giveUp(phase, { called: failure.wasReached, nextDueInMs: retryInMs, failure: recorded }, now);
   const callMs = now.ms - phase.askedAtMs;
   const howLong = { callMs, retryInMs: Math.round(retryInMs) };
-  now.effects.push(finished(merchant, { ...phase, outcome, failure, ...howLong }, now));
+  now.effects.push(finished(merchant, { ...phase, outcome: recorded.kind, failure, ...howLong }, now));
   // A call that was made is never given back; this one did not even have a connection.
   const callsAtMs = failure.wasReached ? merchant.callsAtMs : merchant.callsAtMs.slice(0, -1);
   if (now.settings === undefined) return ended({ ...merchant, callsAtMs }, STOPPING, now);

@@ -1,11 +1,10 @@
-import { EARLY_RENEWAL_COOL_DOWN_MS } from './decisions.js';
-import { type CreateCallBudget, type CreateCallWindow } from './session.js';
 import { msBetween } from '#libs/clock';
+import { EARLY_RENEWAL_COOL_DOWN_MS } from './decisions.js';
 import type { Block, Blocked, Merchant, Now, Wish } from './merchant.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { ClaimRefusal } from './ports/session-store.js';
 import { renewalIntervalMs } from './session-moments.js';
-import type { Session, SessionSettings } from './session.js';
+import type { CreateCallBudget, CreateCallWindow, Session, SessionSettings } from './session.js';
 
 /** However often a merchant's sessions are rejected, at most one per this time is created because of it. */
 const REJECTION_COOL_DOWN_MS = 10_000;
@@ -61,8 +60,6 @@ export const triggers: Readonly<Record<RenewalTrigger, TriggerRules>> = {
 interface BudgetWait {
   readonly retryInMs: number;
   readonly window: CreateCallWindow;
-  /** The call that has to leave it first; undefined when it allows no call at all. */
-  readonly callAtMs?: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -110,7 +107,7 @@ function waitForWindow(callsAtMs: readonly number[], window: CreateCallWindow, n
   if (window.calls < 1) return { retryInMs: window.perMs, window };
   const callAtMs = callsAtMs[callsAtMs.length - window.calls];
   if (callAtMs === undefined || callAtMs + window.perMs <= nowMs) return undefined;
-  return { retryInMs: callAtMs + window.perMs - nowMs, window, callAtMs };
+  return { retryInMs: callAtMs + window.perMs - nowMs, window };
 }
 
 /** Early renewals may spend this share of each window of the budget; the rest is kept for the schedule. */
@@ -173,20 +170,6 @@ export function budgetOf(merchant: Merchant, settings: SessionSettings): CreateC
   return budgetInForce(settings, merchant.held?.session);
 }
 
-/** Until this process may call within the budget, by its own count; undefined when it may now. */
-export function ceilingWait(
-  { callsAtMs }: Merchant,
-  budget: CreateCallBudget,
-  now: Pick<Now, 'ms'>,
-): BudgetWait | undefined {
-  const fromMs = now.ms - longestWindowMs(budget);
-  return waitForBudget(
-    callsAtMs.filter((atMs) => atMs > fromMs),
-    budget,
-    now.ms,
-  );
-}
-
 /** How long the budget lets nobody call, the schedule included: the longer of our own count and what the store said. */
 interface SpentWait {
   readonly retryInMs: number;
@@ -196,7 +179,7 @@ interface SpentWait {
 export function spentWait(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>): SpentWait | undefined {
   if (now.settings === undefined) return undefined;
   const budget = budgetOf(merchant, now.settings);
-  const own = ceilingWait(merchant, budget, now);
+  const own = waitForBudget(merchant.callsAtMs, budget, now.ms);
   const told = standing(merchant.blocked.budget, now);
   if (told?.kind !== 'budget_exhausted' || (own?.retryInMs ?? 0) >= told.retryInMs) return own;
   // None if the budget was a different one when the store refused.

@@ -1,6 +1,6 @@
-import { type CreateCallBudget } from './session.js';
-import fc from 'fast-check';
 import { failuresAfter, MAX_UNREACHED_FAILURES, retryDelayMs } from './retry-policy.js';
+import type { CreateCallBudget } from './session.js';
+import fc from 'fast-check';
 
 const DAY_MS = 86_400_000;
 const ofTheDay = (calls: number): CreateCallBudget => [

@@ -1,9 +1,8 @@
-import { type CreateCallBudget, type CreateCallWindow } from './session.js';
-import type { FailureTrace, GatewayFailure, GatewayFailureKind } from './gateway-failure.js';
+import type { FailureTrace, GatewayFailure, GatewayFailureKind, SharedFailureKind } from './gateway-failure.js';
 import { type Granted, liveForMsOf, type Merchant, needsInMsOf, type Now } from './merchant.js';
 import { budgetOf } from './obstacles.js';
-import type { RenewalOutcome } from './ports/session-events.js';
 import type { RecordedFailure } from './ports/session-store.js';
+import type { CreateCallBudget, CreateCallWindow } from './session.js';
 
 const FIRST_BOUND_MS = 2_000;
 const MIN_MS = 1_000;
@@ -115,17 +114,12 @@ function backOffMs({ failures, wasReached }: FailedAttempt, random: number): num
   return MIN_MS + random * (boundMs - MIN_MS);
 }
 
-interface FailedCall {
-  readonly outcome: RenewalOutcome;
-  readonly retryInMs: number;
-  readonly recorded: RecordedFailure;
-}
-
+/** What a failed create-session call amounts to: when to try again, and what every replica may show of it. */
 export function failedCall(
   merchant: Merchant,
   { lease: { failures }, settings, failure }: Granted & { readonly failure: GatewayFailure },
   now: Now,
-): FailedCall {
+): { readonly retryInMs: number; readonly recorded: RecordedFailure & { readonly kind: SharedFailureKind } } {
   const { shownCode: msgCode, retryAfterMs, wasReached, trace } = failure;
   // An abort that shutdown did not ask for means that the time ran out: to everyone else, a timeout.
   const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
@@ -137,7 +131,6 @@ export function failedCall(
     budget: budgetOf(merchant, settings),
   };
   return {
-    outcome: kind,
     retryInMs: retryDelayMs(attempt, now.chance),
     recorded: {
       kind,

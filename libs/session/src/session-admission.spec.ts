@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { instantFromEpochMs, msBetween, plusMs } from '#libs/clock';
 import { anIssuedSession, aSession, someSettings } from '#libs/testing';
 import { GatewayFailure } from './gateway-failure.js';
@@ -14,6 +13,7 @@ import {
   toOurClock,
 } from './session-admission.js';
 import type { IssuedSession } from './session.js';
+import fc from 'fast-check';
 
 const { createdAt: sentAt } = aSession();
 const facts = { merchant: 'shop', generation: 42, settings: someSettings(), jitter: 0 };

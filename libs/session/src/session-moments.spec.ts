@@ -1,5 +1,3 @@
-import { placeOf } from './session.js';
-import fc from 'fast-check';
 import {
   type DailyTimes,
   DailyWindow,
@@ -11,6 +9,8 @@ import {
 } from '#libs/clock';
 import { aSession, someSettings } from '#libs/testing';
 import { leadShareOf, leadTimeShortfall, momentsOf, quietMoment } from './session-moments.js';
+import { placeOf } from './session.js';
+import fc from 'fast-check';
 
 const { createdAt } = aSession();
 const unspread = { merchant: 'shop', jitter: 0 };

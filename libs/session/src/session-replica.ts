@@ -1,7 +1,4 @@
-import { floorOf } from './session.js';
-import { type RenewalResult } from './ports/session-store.js';
 import { Alarm, type Clock, Deadline, plusMs } from '#libs/clock';
-import type { UnavailableReason } from '#libs/errors';
 import { areForeign, overAt, reportedDeathOf } from './deaths.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { GatewayLoad, GatewayRecovery } from './gateways.js';
@@ -15,7 +12,6 @@ import {
   type MerchantCondition,
   type MerchantFacts,
   type ToldFailure,
-  whyUnavailable,
 } from './merchant-condition.js';
 import {
   generationOf,
@@ -33,17 +29,17 @@ import type { SessionEvents } from './ports/session-events.js';
 import type {
   Announcement,
   HandoverSignal,
-  Publication,
   RecordedFailure,
-  ReportResult,
+  RenewalResult,
   SessionStore,
   StoredState,
 } from './ports/session-store.js';
 import { Lanes, PAGE, Reads } from './reads.js';
 import { ServiceNews } from './service-news.js';
+import { floorOf } from './session.js';
 import { isStoreOutage, StoreHealth } from './store-health.js';
-import { Wishes } from './wishes.js';
 import { WakeTimer } from './wake-timer.js';
+import { Wishes } from './wishes.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -78,12 +74,11 @@ export interface MerchantsChange {
 
 type EffectOf<Do extends Effect['do']> = Extract<Effect, { readonly do: Do }>;
 
-/** A question to the store, and what the answer is to the merchant; the outage as well, if that ends something. */
+/** A question to the store, and what the answer is to the merchant, or that there is none. */
 interface Question<Answer> {
   readonly operation: string;
   readonly ask: () => Promise<Answer>;
-  readonly answered?: (answer: Answer) => Input;
-  readonly outage?: () => Input;
+  readonly told?: (answer: Answer | 'outage' | 'broken') => Input;
 }
 
 /** Renewals that one replica has in flight at once: further due merchants wait, and other replicas may take them. */
@@ -157,7 +152,6 @@ export class SessionReplica {
     this.handovers = new Handovers({
       ...ports,
       held: this.held,
-      announce: (signal) => this.#announce(signal),
       tell: (signal) => this.#tell(signal),
     });
     this.wishes = new Wishes(clock, events, this);
@@ -224,7 +218,7 @@ export class SessionReplica {
     await this.#rounds;
     this.handovers.stop();
     const grace = this.#ports.clock.schedule(graceMs, () => this.#shutdown.abort());
-    await this.#settled();
+    while (this.#underway.size > 0) await Promise.all(this.#underway);
     grace.cancel();
     this.#endSubscription();
     this.#reads.close();
@@ -253,11 +247,6 @@ export class SessionReplica {
     const retryInMs = retryInMsOf(merchant, now);
     const isWellUntilThen = merchant.failure === undefined && serveFactsOf(merchant, now).freshMs > 0;
     return isWellUntilThen && untilRenewalMsOf(merchant, now) > (retryInMs ?? 0) ? undefined : retryInMs;
-  }
-
-  /** Why no session of the merchant is served, or none newer than the rejected one. */
-  whyUnavailable(id: string): UnavailableReason {
-    return whyUnavailable(this.facts(id));
   }
 
   conditionOf(id: string): MerchantCondition {
@@ -313,7 +302,8 @@ export class SessionReplica {
 
   #feed(entry: Entry, input: Input): void {
     const before = entry.merchant;
-    const { merchant, effects } = step(before, input, this.#nowOf(entry));
+    const now = { ...this.now(before.id), chance: this.#ports.random() };
+    const { merchant, effects } = step(before, input, entry.isRemoved ? { ...now, settings: undefined } : now);
     this.#index(entry, merchant);
     this.held.keep(entry, merchant);
     if (generationOf(merchant) > generationOf(before)) this.#adopted(entry);
@@ -322,11 +312,6 @@ export class SessionReplica {
       this.#recovery.failed(this.#ports.merchants.gatewayIdOf(id), id, failure.kind);
     for (const effect of effects) this.#perform(entry, effect);
     if (merchant.wakeAtMs !== before.wakeAtMs && !entry.isRemoved) this.#wakes.plan(merchant.wakeAtMs);
-  }
-
-  #nowOf({ merchant: { id }, isRemoved }: Entry): Now {
-    const now = { ...this.now(id), chance: this.#ports.random() };
-    return isRemoved ? { ...now, settings: undefined } : now;
   }
 
   /** The world, as far as it concerns the merchant. */
@@ -366,7 +351,7 @@ export class SessionReplica {
     hurry: ({ led }) => led?.end('cut'),
     claim: (entry, effect) => this.#claim(entry, effect),
     hand_over: (entry, { lease: { merchant, fence: generation }, limitMs, holdForMs }) =>
-      this.#track(
+      void this.#track(
         this.handovers
           .lead({ merchant, generation, limitMs, holdForMs })
           .then(() => this.#feed(entry, { on: 'handed_over' })),
@@ -374,16 +359,24 @@ export class SessionReplica {
     create: (entry, effect) => this.#create(entry, effect),
     publish: (entry, effect) => this.#publish(entry, effect),
     release: (entry, { lease, release, resumes }) => {
-      if (resumes) this.#tell({ step: 'ended', merchant: lease.merchant, generation: lease.fence });
+      if (resumes) void this.#tell({ step: 'ended', merchant: lease.merchant, generation: lease.fence });
       void this.#ask(entry, { operation: 'release', ask: () => this.#ports.store.release(lease, release) });
     },
-    offer: (entry, { offer }) => this.#offers.run(() => this.#offer(entry, offer)),
+    offer: (entry, { offer }) =>
+      this.#offers.run(() =>
+        this.#ask(entry, {
+          operation: 'publish',
+          ask: () => this.#ports.store.publish(offer),
+          told: (answer) => ({ on: 'offered', generation: offer.session.generation, answer }),
+        }),
+      ),
     read: ({ merchant: { id } }, { isUrgent }) => this.#reads.want(id, isUrgent),
     report: (entry, { report, atMs }) => {
-      const { id } = entry.merchant;
-      const told = (answer?: ReportResult): Input => ({ on: 'reported', report, atMs, answer });
-      const ask = (): Promise<ReportResult> => this.#ports.store.report(id, report);
-      const asked = this.#ask(entry, { operation: 'report', ask, answered: told, outage: told });
+      const asked = this.#ask(entry, {
+        operation: 'report',
+        ask: () => this.#ports.store.report(entry.merchant.id, report),
+        told: (answer) => ({ on: 'reported', report, atMs, answer: typeof answer === 'string' ? undefined : answer }),
+      });
       if (report.mayProve) entry.judging = asked;
     },
     resync: () => {
@@ -408,9 +401,12 @@ export class SessionReplica {
       void this.#ask(entry, {
         operation: 'claim',
         ask: () => this.#tracing.step('claim', () => store.claim(claim)),
-        answered: (answer) =>
-          answer.kind === 'claimed' ? { on: 'claimed', lease: answer.lease } : { on: 'refused', refusal: answer },
-        outage: () => ({ on: 'unclaimed' }),
+        told: (answer) => {
+          if (typeof answer === 'string') return { on: 'unclaimed' };
+          return answer.kind === 'claimed'
+            ? { on: 'claimed', lease: answer.lease }
+            : { on: 'refused', refusal: answer };
+        },
       });
       return over;
     });
@@ -431,7 +427,7 @@ export class SessionReplica {
       )
       .then((input) => this.#feed(entry, input))
       .finally(() => deadline.close());
-    this.#track(call, () => this.#feed(entry, { on: 'broke' }));
+    void this.#track(call, () => this.#feed(entry, { on: 'broke' }));
   }
 
   #publish(entry: Entry, { lease, session, answeredAtMs, afterMs }: EffectOf<'publish'>): void {
@@ -441,24 +437,14 @@ export class SessionReplica {
       void this.#ask(entry, {
         operation: 'publish',
         ask: () => this.#tracing.step('publish', () => store.publish(publication, lease)),
-        answered: (answer) => ({ on: 'published', answer }),
-        outage: () => ({ on: 'unpublished', isLast: this.#shutdown.signal.aborted }),
+        told: (answer) =>
+          answer === 'published' || answer === 'fenced'
+            ? { on: 'published', answer }
+            : { on: 'unpublished', isLast: this.#shutdown.signal.aborted },
       });
     };
     if (afterMs === 0) return publish();
-    this.#track(new Promise<void>((resolve) => void clock.schedule(afterMs, resolve)).then(publish));
-  }
-
-  async #offer(entry: Entry, offer: Publication): Promise<void> {
-    const { generation } = offer.session;
-    let answer: Extract<Input, { readonly on: 'offered' }>['answer'] = 'outage';
-    try {
-      answer = await this.#health.watch('publish', () => this.#ports.store.publish(offer));
-    } catch (error) {
-      if (!isStoreOutage(error)) answer = 'broken';
-      this.reportBroken('offer', error);
-    }
-    this.#feed(entry, { on: 'offered', generation, answer });
+    void this.#track(new Promise<void>((resolve) => void clock.schedule(afterMs, resolve)).then(publish));
   }
 
   #end(entry: Entry, result: RenewalResult): void {
@@ -471,22 +457,17 @@ export class SessionReplica {
     if (entry.isRemoved) this.held.forget(entry.merchant.id);
   }
 
-  /** Asks the store, and feeds the answer back. */
-  #ask<Answer>(entry: Entry, { operation, ask, answered, outage }: Question<Answer>): Promise<void> {
-    const feed = (input: Input | undefined): void => void (input !== undefined && this.#feed(entry, input));
-    const asked = this.#health.watch(operation, ask).then(
-      (answer) => feed(answered?.(answer)),
-      (error: unknown) => {
-        this.reportBroken(operation, error);
-        feed(outage?.());
-      },
-    );
-    this.#track(asked);
-    return asked;
+  /** Asks the store, and feeds the answer back. Never rejects. */
+  #ask<Answer>(entry: Entry, { operation, ask, told }: Question<Answer>): Promise<void> {
+    const answered = this.#health.watch(operation, ask).catch((error: unknown) => {
+      this.reportBroken(operation, error);
+      return isStoreOutage(error) ? ('outage' as const) : ('broken' as const);
+    });
+    return this.#track(answered.then((answer) => void (told && this.#feed(entry, told(answer)))));
   }
 
   /** What has to be over before this replica has stopped. A bug of ours is reported, and ends what it was part of. */
-  #track(work: Promise<void>, onBroken?: () => void): void {
+  #track(work: Promise<void>, onBroken?: () => void): Promise<void> {
     const tracked = work
       .catch((error: unknown) => {
         this.reportBroken('renewal', error);
@@ -494,10 +475,7 @@ export class SessionReplica {
       })
       .finally(() => this.#underway.delete(tracked));
     this.#underway.add(tracked);
-  }
-
-  async #settled(): Promise<void> {
-    while (this.#underway.size > 0) await Promise.all(this.#underway);
+    return tracked;
   }
 
   #remove(id: string): void {
@@ -520,23 +498,15 @@ export class SessionReplica {
     this.#feed(this.held.entryOf(merchant), { on: 'heard', generation });
   }
 
-  #announce(signal: HandoverSignal): Promise<number | undefined> {
-    const { store } = this.#ports;
-    return this.#health
-      .watch('announce', () => store.announce({ kind: 'handover', ...signal }))
+  #tell(signal: HandoverSignal): Promise<number | undefined | 'unheard'> {
+    const told = this.#health
+      .watch('announce', () => this.#ports.store.announce({ kind: 'handover', ...signal }))
       .catch((error: unknown) => {
         this.reportBroken('hand-over', error);
-        throw error;
+        return 'unheard' as const;
       });
-  }
-
-  #tell(signal: HandoverSignal): void {
-    this.#track(
-      this.#announce(signal).then(
-        () => undefined,
-        () => undefined,
-      ),
-    );
+    void this.#track(told.then(() => undefined));
+    return told;
   }
 
   async #read(ids: readonly string[]): Promise<void> {

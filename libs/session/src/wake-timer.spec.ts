@@ -1,6 +1,6 @@
 import { FakeClock } from '#libs/testing';
-import fc from 'fast-check';
 import { WakeTimer } from './wake-timer.js';
+import fc from 'fast-check';
 
 interface Sleeper {
   readonly name: string;

@@ -1,14 +1,10 @@
-import type { CreateCallBudget } from '../session.js';
 import type { Instant } from '#libs/clock';
 import type { FailureTrace, GatewayFailureKind } from '../gateway-failure.js';
-import type { Session } from '../session.js';
+import type { CreateCallBudget, Session } from '../session.js';
 
 export interface ClaimRequest {
   readonly merchant: string;
-  /**
-   * The replica that asks. Claiming again as the holder returns the same lease, since a timed-out claim may have been
-   * applied.
-   */
+  /** Claiming again as the holder returns the same lease, since a timed-out claim may have been applied. */
   readonly owner: string;
   readonly leaseMs: number;
   /**
@@ -76,16 +72,13 @@ export interface LeaseRelease {
   /** False if the gateway was never called under this lease: its call and its cool-down are then given back. */
   readonly called: boolean;
   readonly nextDueInMs: number;
-  /** Present when the attempt failed; absent when it was given up without a verdict (shutdown). */
+  /** Absent when the attempt was given up without a verdict (shutdown). */
   readonly failure?: RecordedFailure;
 }
 
 export interface Publication {
   readonly session: Session;
-  /**
-   * Since the gateway's answer was complete, by the monotonic clock of the replica that got it: a session also ages
-   * while it is being offered.
-   */
+  /** Since the gateway's answer, by the monotonic clock of the replica: a session also ages while it is offered. */
   readonly ageMs: number;
   readonly nextDueInMs: number;
 }
@@ -106,10 +99,7 @@ export interface DeathReport {
   readonly generation: number;
   /** Since it was reported. Coming from a store, by the store's clock: negative if that has been set back since. */
   readonly ageMs: number;
-  /**
-   * What holds up a newer one, and for how long from the report on; absent if nothing does, or if every replica can see
-   * the reason for itself.
-   */
+  /** For how long from the report on; absent if nothing does, or if every replica can see the reason for itself. */
   readonly heldUp?: { readonly by: 'budget' | 'cool_down'; readonly forMs: number };
   /** If nothing of ours can have ended the session, its death proves that somebody else did. */
   readonly mayProve: boolean;
@@ -141,6 +131,7 @@ export interface WantedState {
 
 export interface StoredStates {
   readonly states: readonly StoredState[];
+  /** By the store's clock. */
   readonly now: Instant;
 }
 
