@@ -13,92 +13,81 @@ export type RenewalOutcome = 'success' | 'lease_lost' | SharedFailureKind;
  */
 export type HandoverOutcome = 'nobody' | 'ready' | 'limit' | 'cut' | 'unheard';
 
+interface OfMerchant {
+  readonly merchant: string;
+}
+
+interface OfSession extends OfMerchant {
+  readonly generation: number;
+}
+
+/** Many at once. There is no cause if it is unknown or differs between them. */
+interface OfMany {
+  readonly merchants: readonly string[];
+  readonly cause?: Cause;
+}
+
 /** What happened in the domain, for logs and metrics. Never carries a token, a key or a serviceCode. */
-export type SessionEvent =
-  | {
-      readonly event: 'renewal_finished';
-      readonly merchant: string;
-      readonly trigger: RenewalTrigger;
-      readonly outcome: RenewalOutcome;
-      /** From the lease to the end of the attempt, including writing its result. */
-      readonly durationMs: number;
-      readonly callMs: number;
-      readonly generation: number;
-      readonly failure?: GatewayFailure;
-      readonly retryInMs?: number;
-    }
-  | {
-      readonly event: 'handover_awaited';
-      readonly merchant: string;
-      readonly generation: number;
-      readonly outcome: HandoverOutcome;
-      readonly participants: number;
-      readonly waitedMs: number;
-    }
-  | { readonly event: 'lease_granted'; readonly merchant: string; readonly trigger: RenewalTrigger }
-  | {
-      readonly event: 'claim_refused';
-      readonly merchant: string;
-      readonly trigger: RenewalTrigger;
-      /** `share_spent`: the budget refuses to replace a living session early; the schedule may have calls left. */
-      readonly reason: ClaimRefusal['kind'] | 'already_newer' | 'share_spent';
-    }
-  | {
-      readonly event: 'session_rejected';
-      readonly merchant: string;
-      readonly generation: number;
-      /** `budget_exhausted`: no call was left for it. */
-      readonly result: 'renewed' | 'already_newer' | 'cooled_down' | 'budget_exhausted' | 'unavailable';
-      /** Nobody had reported this generation, or a later one, to this replica before. */
-      readonly isFirst: boolean;
-      readonly reason?: string;
-      readonly consumer?: string;
-    }
+interface EventFacts {
+  renewal_finished: OfSession & {
+    readonly trigger: RenewalTrigger;
+    readonly outcome: RenewalOutcome;
+    /** From the lease to the end of the attempt, including writing its result. */
+    readonly durationMs: number;
+    readonly callMs: number;
+    readonly failure?: GatewayFailure;
+    readonly retryInMs?: number;
+  };
+  handover_awaited: OfSession & {
+    readonly outcome: HandoverOutcome;
+    readonly participants: number;
+    readonly waitedMs: number;
+  };
+  lease_granted: OfMerchant & { readonly trigger: RenewalTrigger };
+  claim_refused: OfMerchant & {
+    readonly trigger: RenewalTrigger;
+    /** `share_spent`: the budget refuses to replace a living session early; the schedule may have calls left. */
+    readonly reason: ClaimRefusal['kind'] | 'already_newer' | 'share_spent';
+  };
+  session_rejected: OfSession & {
+    /** `budget_exhausted`: no call was left for it. */
+    readonly result: 'renewed' | 'already_newer' | 'cooled_down' | 'budget_exhausted' | 'unavailable';
+    /** Nobody had reported this generation, or a later one, to this replica before. */
+    readonly isFirst: boolean;
+    readonly reason?: string;
+    readonly consumer?: string;
+  };
   /**
    * Somebody else creates sessions of the merchant; or no report has shown it for a while, which does not mean that
    * they have stopped.
    */
-  | {
-      readonly event: 'foreign_authorizer';
-      readonly merchant: string;
-      readonly generation: number;
-      readonly isPresent: boolean;
-      /** For how long no consumer has reported a session of the merchant, as far as this replica knows. */
-      readonly quietMs: number;
-    }
-  | { readonly event: 'late_result'; readonly merchant: string; readonly generation: number }
-  | { readonly event: 'fenced_publish'; readonly merchant: string; readonly generation: number }
-  | {
-      readonly event: 'session_adopted';
-      readonly merchant: string;
-      readonly generation: number;
-      readonly source: 'own' | 'store';
-      readonly ageMs: number;
-      readonly serverKeyChanged: boolean;
-    }
-  | { readonly event: 'record_unopenable'; readonly merchant: string; readonly generation: number }
-  | {
-      readonly event: 'clock_skew';
-      readonly merchant: string;
-      readonly skewMs: number;
-      readonly beyondTolerance: boolean;
-    }
-  | {
-      readonly event: 'lead_time_short';
-      readonly merchant: string;
-      readonly leadMs: number;
-      readonly neededMs: number;
-    }
-  /**
-   * Once per session: it has ended with nothing newer; its merchant is served again. There is no cause if it is unknown
-   * or differs between them.
-   */
-  | { readonly event: 'service_ended'; readonly merchants: readonly string[]; readonly cause?: Cause }
-  | { readonly event: 'service_resumed'; readonly merchants: readonly string[]; readonly cause?: Cause }
-  | { readonly event: 'store_failed'; readonly operation: string; readonly error: unknown }
-  | { readonly event: 'store_recovered' }
+  foreign_authorizer: OfSession & {
+    readonly isPresent: boolean;
+    /** For how long no consumer has reported a session of the merchant, as far as this replica knows. */
+    readonly quietMs: number;
+  };
+  late_result: OfSession;
+  fenced_publish: OfSession;
+  record_unopenable: OfSession;
+  session_adopted: OfSession & {
+    readonly source: 'own' | 'store';
+    readonly ageMs: number;
+    readonly serverKeyChanged: boolean;
+  };
+  clock_skew: OfMerchant & { readonly skewMs: number; readonly beyondTolerance: boolean };
+  lead_time_short: OfMerchant & { readonly leadMs: number; readonly neededMs: number };
+  /** Once per session: it has ended with nothing newer; its merchant is served again. */
+  service_ended: OfMany;
+  service_resumed: OfMany;
+  store_failed: { readonly operation: string; readonly error: unknown };
+  store_recovered: object;
   /** A bug of ours, kept from taking the replica down. */
-  | { readonly event: 'broken'; readonly activity: string; readonly error: unknown };
+  broken: { readonly activity: string; readonly error: unknown };
+}
+
+export type SessionEvent = {
+  [Name in keyof EventFacts]: { readonly event: Name } & EventFacts[Name];
+}[keyof EventFacts];
 
 export interface SessionEvents {
   /** Must not throw and must not block. */
