@@ -1,4 +1,5 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
+import type { MerchantFacts } from './merchant-condition.js';
 import { ageMsOf, type Held, type LastingReport, type Merchant, type Now, serveFactsOf } from './merchant.js';
 import type { DeathReport, RenewalResult, StoredReport } from './ports/session-store.js';
 import type { SessionsBefore } from './session-admission.js';
@@ -32,7 +33,7 @@ function earlyUntilMs({ createdAt, expiresAt }: Session): number {
   return Math.min(MAX_EARLY_MS, EARLY_SHARE * msBetween(createdAt, expiresAt));
 }
 
-function isEarly(merchant: Merchant, held: Held, now: Pick<Now, 'ms'>): boolean {
+function isEarly(merchant: Merchant, held: Held, now: Now): boolean {
   return ageMsOf(merchant, now) < earlyUntilMs(held.session);
 }
 
@@ -45,7 +46,7 @@ function deathsUpTo({ session, verdict }: Held): number | undefined {
  * Whether somebody else creates sessions of the merchant (ADR 21), as far as is known now: each session says how many
  * before it died early, and the store which of them did.
  */
-export function areForeign(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>): boolean {
+export function areForeign(merchant: Merchant, now: Now): boolean {
   const { held } = merchant;
   if (held === undefined || (deathsUpTo(held) ?? 0) < DEATHS_OF_A_DUEL) return false;
   if (held.verdict !== 'died_early') return isEarly(merchant, held, now);
@@ -58,24 +59,24 @@ export function areForeign(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>
 }
 
 /** While somebody else creates and nobody has reported the held session: when that counts as over. */
-export function overAt(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>): Instant | undefined {
+export function overAt(merchant: Merchant, now: Now): Instant | undefined {
   const { held } = merchant;
   if (held === undefined || held.verdict === 'died_early' || !areForeign(merchant, now)) return undefined;
   return plusMs(held.session.createdAt, earlyUntilMs(held.session));
 }
 
 /** For how long nobody has reported the held session, as far as this replica knows. */
-export function quietMs(merchant: Merchant, now: Pick<Now, 'ms'>): number {
+export function quietMs(merchant: Merchant, now: Now): number {
   const { reportedAtMs } = merchant.held ?? {};
   return reportedAtMs === undefined ? ageMsOf(merchant, now) : now.ms - reportedAtMs;
 }
 
-function pauseOf({ settings }: Pick<Now, 'settings'>): number {
+function pauseOf({ settings }: Now): number {
   return settings?.foreignAuthorizerPauseMs ?? 0;
 }
 
 /** How far apart renewals for rejections are kept: far if somebody else creates, or if the bank did not say. */
-export function pauseMs(merchant: Merchant, reason: string | undefined, now: Pick<Now, 'ms' | 'settings'>): number {
+export function pauseMs(merchant: Merchant, reason: string | undefined, now: Now): number {
   const isApart = areForeign(merchant, now) || !isDeathCode(reason);
   return isApart ? pauseOf(now) : 0;
 }
@@ -84,7 +85,7 @@ export function pauseMs(merchant: Merchant, reason: string | undefined, now: Pic
  * What the next session has to say about those before it.
  * @param isDoubtful an earlier call may still be carried out, and end it
  */
-export function beforeNext(merchant: Merchant, isDoubtful: boolean, now: Pick<Now, 'ms' | 'settings'>): SessionsBefore {
+export function beforeNext(merchant: Merchant, isDoubtful: boolean, now: Now): SessionsBefore {
   const { held } = merchant;
   const deaths = held === undefined ? 0 : (deathsUpTo(held) ?? 0);
   if (areForeign(merchant, now)) return { deathsBefore: deaths };
@@ -99,7 +100,7 @@ export function beforeNext(merchant: Merchant, isDoubtful: boolean, now: Pick<No
 export function noteRejected(
   held: Held,
   { generation, reason }: { readonly generation: number; readonly reason: string | undefined },
-  now: Pick<Now, 'ms'>,
+  now: Now,
 ): Held {
   if (held.session.generation !== generation) return held;
   return { ...held, isReported: true, ...(isDeathCode(reason) ? { reportedAtMs: now.ms } : {}) };
@@ -112,7 +113,7 @@ export function noteRejected(
 export function isTelling(
   merchant: Merchant,
   { generation, reason }: { readonly generation: number; readonly reason: string | undefined },
-  now: Pick<Now, 'ms' | 'graceMs'>,
+  now: Now,
 ): boolean {
   const { held } = merchant;
   if (held?.session.generation !== generation || held.session.deathsBefore === undefined) return false;
@@ -120,7 +121,7 @@ export function isTelling(
 }
 
 /** The store says that it died early. It was reported no later than its youth, however late this replica learns of it. */
-export function diedEarly(held: Held, now: Pick<Now, 'ms'>): Held {
+export function diedEarly(held: Held, now: Now): Held {
   if (held.verdict === 'died_early') return held;
   const youngUntilMs = Math.min(now.ms, held.answeredAtMs + earlyUntilMs(held.session));
   return { ...reportedAt(held, youngUntilMs), isReported: true, verdict: 'died_early' };
@@ -128,14 +129,6 @@ export function diedEarly(held: Held, now: Pick<Now, 'ms'>): Held {
 
 function reportedAt(held: Held, atMs: number): Held {
   return { ...held, reportedAtMs: Math.max(atMs, held.reportedAtMs ?? -Infinity) };
-}
-
-/** What people are told of it. */
-interface ReportedDeath {
-  /** Until then no call may be made for a report: the budget's share for reports is spent. */
-  readonly shareSpentUntil?: Instant;
-  /** Until then a report of it changes nothing: it was itself created for one just before. */
-  readonly coolsDownUntil?: Instant;
 }
 
 /** What keeps a session from being replaced. Any other outcome of a report is announced, or passes in a moment. */
@@ -167,7 +160,7 @@ export function reportAfter(
   return { ...report, heldUp: laterOf(report.heldUp, known.heldUp) };
 }
 
-function heldUpBy(result: RenewalResult, now: Pick<Now, 'ms'>): LastingReport['heldUp'] {
+function heldUpBy(result: RenewalResult, now: Now): LastingReport['heldUp'] {
   if (result.kind === 'budget_exhausted') return { by: 'budget', untilMs: now.ms + result.retryInMs };
   return result.kind === 'cooled_down' ? { by: 'cool_down', untilMs: now.ms + result.retryInMs } : undefined;
 }
@@ -203,14 +196,14 @@ function toldAgain(merchant: Merchant, now: Now): Merchant {
 }
 
 /** Never held up for longer than was reported, however the store's clock was moved. */
-function lastingFrom({ ageMs, heldUp }: StoredReport, now: Pick<Now, 'ms'>): LastingReport {
+function lastingFrom({ ageMs, heldUp }: StoredReport, now: Now): LastingReport {
   const atMs = now.ms - Math.max(0, ageMs);
   if (heldUp === undefined) return { atMs, heldUp, store: 'told' };
   return { atMs, heldUp: { by: heldUp.by, untilMs: atMs + heldUp.forMs }, store: 'told' };
 }
 
 /** For the store: the report that stands, or one of now. */
-export function storedForm({ held, report }: Merchant, mayProve: boolean, now: Pick<Now, 'ms'>): DeathReport {
+export function storedForm({ held, report }: Merchant, mayProve: boolean, now: Now): DeathReport {
   const { atMs = now.ms, heldUp } = report ?? {};
   return {
     generation: held?.session.generation ?? 0,
@@ -221,10 +214,7 @@ export function storedForm({ held, report }: Merchant, mayProve: boolean, now: P
 }
 
 /** For the held session; undefined if nothing lasting stands, or if it is no longer served. */
-export function reportedDeathOf(
-  merchant: Merchant,
-  now: Pick<Now, 'ms' | 'wall' | 'suspectMs'>,
-): ReportedDeath | undefined {
+export function reportedDeathOf(merchant: Merchant, now: Now): MerchantFacts['reported'] {
   const { report } = merchant;
   // After its end, a session is replaced like any other.
   if (report === undefined || !stands(report, now) || serveFactsOf(merchant, now).leftMs <= 0) return undefined;
@@ -234,6 +224,6 @@ export function reportedDeathOf(
   return heldUp.by === 'budget' ? { shareSpentUntil: until } : { coolsDownUntil: until };
 }
 
-function stands({ heldUp }: LastingReport, now: Pick<Now, 'ms'>): boolean {
+function stands({ heldUp }: LastingReport, now: Now): boolean {
   return heldUp?.by !== 'cool_down' || now.ms < heldUp.untilMs + STANDS_AFTER_COOL_DOWN_MS;
 }

@@ -45,7 +45,7 @@ const everything: Partial<MerchantFacts> = {
   isDue: true,
   spent,
   isBudgetSpent: true,
-  store: 'refuses',
+  store: 'store_refuses',
 };
 
 describe('the condition of a merchant', () => {
@@ -63,9 +63,9 @@ describe('the condition of a merchant', () => {
     ['is due, and the last call is under way', 'fresh', { isDue: true, isRenewing: true, spent }],
     ['ends before a call is free', 'failing', { spent: { freeAt: session.expiresAt } }],
     ['is not due, and has time until a call is free', 'fresh', { spent }],
-    ['is due, and the store refuses', 'failing', { isDue: true, store: 'refuses' }],
-    ['is due, and the store is silent', 'failing', { isDue: true, store: 'silent' }],
-    ['is not due while the store is away', 'fresh', { store: 'silent' }],
+    ['is due, and the store refuses', 'failing', { isDue: true, store: 'store_refuses' }],
+    ['is due, and the store is silent', 'failing', { isDue: true, store: 'store_silent' }],
+    ['is not due while the store is away', 'fresh', { store: 'store_silent' }],
     ['is being renewed', 'fresh', { isDue: true, isRenewing: true }],
   ])('%s: %s', (_what, condition, change) => {
     expect(conditionOf({ ...well, ...change })).toBe(condition);
@@ -82,9 +82,9 @@ describe('the reason for which there is no session', () => {
     ...(['transient', 'timeout', 'refused', 'revoked', 'invalid_response', 'key_unavailable'] as const).map(
       (kind): [UnavailableReason, Partial<MerchantFacts>] => [kind, { failure: aRecordedFailure({ kind }) }],
     ),
-    ['store_silent', { store: 'silent', failure }],
-    ['store_refuses', { store: 'refuses', failure }],
-    ['budget_exhausted', { isBudgetSpent: true, store: 'refuses', failure }],
+    ['store_silent', { store: 'store_silent', failure }],
+    ['store_refuses', { store: 'store_refuses', failure }],
+    ['budget_exhausted', { isBudgetSpent: true, store: 'store_refuses', failure }],
     ['budget_exhausted', { reported: { shareSpentUntil: freeAt } }],
     ['refused', { failure, isRenewing: true }],
     ['expired', { failure: aRecordedFailure({ kind: 'aborted' }) }],
@@ -98,13 +98,13 @@ const refused = { code: 'refused', msgCode: 'b_merchant_not_found', at: failure.
 
 describe('the cause of what is the matter', () => {
   it.each<[string, Partial<MerchantFacts>, object | undefined]>([
-    ['nothing, while it is well', { store: 'silent' }, undefined],
+    ['nothing, while it is well', { store: 'store_silent' }, undefined],
     ['what ended the last call, while payments go on', { failure }, { ...refused, effect: 'not_renewed' }],
     ['the same, without a session', { failure, serving: EXPIRED }, { ...refused, effect: 'payments_fail' }],
     ['the failure before the budget that it spent', { failure, spent }, { ...refused, effect: 'not_renewed' }],
     [
       'the store before what failed',
-      { failure, store: 'silent', isDue: true },
+      { failure, store: 'store_silent', isDue: true },
       { code: 'store_silent', effect: 'not_renewed' },
     ],
     ['the budget', { spent, isDue: true }, { code: 'budget_exhausted', spent, effect: 'not_renewed' }],
@@ -162,8 +162,8 @@ describe('why a person gets no newer session', () => {
   it('is what kept a call from being made, whatever failed before', () => {
     const byBudget = because({ spent, failure }, 'budget_exhausted');
     expect(byBudget).toEqual({ code: 'budget_exhausted', spent, effect: 'no_call' });
-    const byStore = because({ spent, failure, store: 'refuses' }, 'store_down');
+    const byStore = because({ spent, failure, store: 'store_refuses' }, 'store_down');
     expect(byStore).toEqual({ code: 'store_refuses', effect: 'no_call' });
-    expect(because({ store: 'silent' })).toBeUndefined();
+    expect(because({ store: 'store_silent' })).toBeUndefined();
   });
 });

@@ -20,13 +20,7 @@ export const merchantConditions = [
 
 export type MerchantCondition = (typeof merchantConditions)[number];
 
-export type StoreTrouble = 'silent' | 'refuses';
-
-/** The name by which consumers and people know it. */
-export const reasonOfTrouble = { silent: 'store_silent', refuses: 'store_refuses' } as const satisfies Record<
-  StoreTrouble,
-  UnavailableReason
->;
+export type StoreTrouble = 'store_silent' | 'store_refuses';
 
 /** No create call is left for anybody, the schedule included. */
 interface SpentBudget {
@@ -95,8 +89,8 @@ export function conditionOf(facts: MerchantFacts): MerchantCondition {
 /** First what keeps anybody from trying, then how the last attempt ended. */
 const reasons: DecisionTable<MerchantFacts, UnavailableReason> = [
   [({ isBudgetSpent, reported }) => isBudgetSpent || reported?.shareSpentUntil !== undefined, 'budget_exhausted'],
-  [({ store }) => store === 'silent', 'store_silent'],
-  [({ store }) => store === 'refuses', 'store_refuses'],
+  [({ store }) => store === 'store_silent', 'store_silent'],
+  [({ store }) => store === 'store_refuses', 'store_refuses'],
   ...sharedFailureKinds.map((kind) => [({ failure }: MerchantFacts) => failure?.kind === kind, kind] as const),
   [({ isRenewing }) => isRenewing, 'renewing'],
   [({ serving }) => serving.reason === 'expired', 'expired'],
@@ -156,7 +150,7 @@ const foreign: Finder = (facts) => {
   return { code: 'watched', failedUntil: session.createdAt, watchedUntil };
 };
 
-const store: Finder = (facts) => (facts.store !== undefined ? { code: reasonOfTrouble[facts.store] } : undefined);
+const store: Finder = (facts) => (facts.store !== undefined ? { code: facts.store } : undefined);
 
 const failed: Finder = ({ failure }) => (failure === undefined ? undefined : failedCall(failure));
 
@@ -208,8 +202,7 @@ export function refusalOf(
   facts: MerchantFacts,
 ): { readonly cause?: Cause; readonly reason?: UnavailableReason } {
   if (refusedBy === 'store_down' && facts.store !== undefined) {
-    const code = reasonOfTrouble[facts.store];
-    return { cause: { code, effect: 'no_call' }, reason: code };
+    return { cause: { code: facts.store, effect: 'no_call' }, reason: facts.store };
   }
   if (refusedBy === 'budget_exhausted') {
     return { cause: { ...(budget(facts) ?? { code: refusedBy }), effect: 'no_call' } };

@@ -142,7 +142,7 @@ export function blockedBy(
 export function standingFor(
   { blocked }: Merchant,
   { coolDownMs }: Pick<Wish, 'coolDownMs'>,
-  now: Pick<Now, 'ms'>,
+  now: Now,
 ): ClaimRefusal | undefined {
   const everybody = standing(blocked.everybody, now);
   if (everybody !== undefined || coolDownMs <= 0) return everybody;
@@ -151,7 +151,7 @@ export function standingFor(
 }
 
 /** Whether somebody who has nothing to use need not wait any longer; if so, the next one waits as long again. */
-export function cutShort({ blocked }: Merchant, now: Pick<Now, 'ms'>): Blocked | undefined {
+export function cutShort({ blocked }: Merchant, now: Now): Blocked | undefined {
   const { everybody } = blocked;
   if (everybody?.refusal.kind !== 'backing_off' || now.ms < everybody.bindsUntilMs) return undefined;
   return { ...blocked, everybody: { ...everybody, bindsUntilMs: now.ms + IMPATIENT_AFTER_MS } };
@@ -176,7 +176,7 @@ interface SpentWait {
   readonly window?: CreateCallWindow | undefined;
 }
 
-export function spentWait(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>): SpentWait | undefined {
+export function spentWait(merchant: Merchant, now: Now): SpentWait | undefined {
   if (now.settings === undefined) return undefined;
   const budget = budgetOf(merchant, now.settings);
   const own = waitForBudget(merchant.callsAtMs, budget, now.ms);
@@ -187,18 +187,18 @@ export function spentWait(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>)
 }
 
 /** Whether no call is left, of the whole budget or of the share for wishes. */
-export function isBudgetSpent(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>): boolean {
+export function isBudgetSpent(merchant: Merchant, now: Now): boolean {
   return spentWait(merchant, now) !== undefined || standing(merchant.blocked.share, now) !== undefined;
 }
 
 /** When wishing for a session can make sense again; undefined if nothing prevents it now. */
-export function retryInMsOf(merchant: Merchant, now: Pick<Now, 'ms' | 'settings'>): number | undefined {
+export function retryInMsOf(merchant: Merchant, now: Now): number | undefined {
   const block = standing(merchant.blocked.everybody, now);
   const longestMs = Math.max(block?.retryInMs ?? 0, spentWait(merchant, now)?.retryInMs ?? 0);
   return longestMs > 0 ? longestMs : undefined;
 }
 
-function standing(block: Block | undefined, now: Pick<Now, 'ms'>): ClaimRefusal | undefined {
+function standing(block: Block | undefined, now: Now): ClaimRefusal | undefined {
   if (block === undefined || block.untilMs <= now.ms) return undefined;
   return { ...block.refusal, retryInMs: block.untilMs - now.ms };
 }

@@ -28,7 +28,7 @@ describe('what is the matter with the store', () => {
     expect(health.trouble).toBeUndefined();
     scripted.failure = silent;
     await ask('claim').catch(() => undefined);
-    expect(health.trouble).toBe('silent');
+    expect(health.trouble).toBe('store_silent');
     scripted.failure = undefined;
     await ask('read').catch(() => undefined);
     expect(health.trouble).toBeUndefined();
@@ -48,7 +48,7 @@ describe('what is the matter with the store', () => {
       await ask(operation).catch(() => undefined);
       troubles.push(health.trouble);
     }
-    expect(troubles).toEqual(['refuses', 'refuses', 'silent', 'refuses', undefined]);
+    expect(troubles).toEqual(['store_refuses', 'store_refuses', 'store_silent', 'store_refuses', undefined]);
   });
 });
 
@@ -110,16 +110,16 @@ describe('the store with a witness', () => {
   it('refuses once it was found to, until it was asked for everything, whatever else it does meanwhile', async () => {
     const { events, scripted, health, ask } = observed();
     health.noteRefusal();
-    expect(health.trouble).toBe('refuses');
+    expect(health.trouble).toBe('store_refuses');
     await ask('due');
     await ask('claim');
-    expect(health.trouble).toBe('refuses');
+    expect(health.trouble).toBe('store_refuses');
     scripted.failure = silent;
     await expect(ask('due')).rejects.toBe(silent);
-    expect(health.trouble).toBe('silent');
+    expect(health.trouble).toBe('store_silent');
     scripted.failure = undefined;
     await ask('due');
-    expect(health.trouble).toBe('refuses');
+    expect(health.trouble).toBe('store_refuses');
     health.noteWell();
     expect(health.trouble).toBeUndefined();
     expect(events.of('store_recovered')).toHaveLength(1);

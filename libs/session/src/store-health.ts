@@ -63,7 +63,7 @@ export class StoreHealth {
   /** A check found that the store refuses something that it is asked for now and then. */
   noteRefusal(): void {
     this.#refused.add(LOOKED_AT);
-    this.#trouble ??= 'refuses';
+    this.#trouble ??= 'store_refuses';
   }
 
   /** A check found that the store does everything it is ever asked for. */
@@ -81,8 +81,8 @@ export class StoreHealth {
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
       this.#failingSinceMs ??= askedAtMs;
-      this.#trouble = error.code === 'store_unavailable' ? 'silent' : 'refuses';
-      if (this.#trouble === 'refuses') this.#refused.add(operation);
+      this.#trouble = error.code === 'store_unavailable' ? 'store_silent' : 'store_refuses';
+      if (this.#trouble === 'store_refuses') this.#refused.add(operation);
       this.#events.emit({ event: 'store_failed', operation, error });
       throw error;
     }
@@ -98,7 +98,7 @@ export class StoreHealth {
 
   #tellIfWell(): void {
     if (this.#trouble === undefined) return;
-    this.#trouble = this.#refused.size > 0 ? 'refuses' : undefined;
+    this.#trouble = this.#refused.size > 0 ? 'store_refuses' : undefined;
     if (this.#trouble === undefined) this.#events.emit({ event: 'store_recovered' });
   }
 }
