@@ -349,15 +349,65 @@ export class SessionReplica {
       this.#load.enter(entry.gateway, () => this.#feed(entry, { on: 'admitted' }));
     },
     hurry: ({ led }) => led?.end('cut'),
-    claim: (entry, effect) => this.#claim(entry, effect),
+    // The trace of a renewal begins with its claim, and contains whatever follows from the answer.
+    claim: (entry, { trigger, request }) => {
+      const { owner, store } = this.#ports;
+      const { id } = entry.merchant;
+      const claim = { ...request, owner, floor: floorOf(owner, request.floor) };
+      const renewal = this.#tracing.renewal({ merchant: id, trigger }, () => {
+        const over = new Promise<RenewalResult>((resolve) => (entry.traced = resolve));
+        void this.#ask(entry, {
+          operation: 'claim',
+          ask: () => this.#tracing.step('claim', () => store.claim(claim)),
+          told: (answer) => {
+            if (typeof answer === 'string') return { on: 'unclaimed' };
+            return answer.kind === 'claimed'
+              ? { on: 'claimed', lease: answer.lease }
+              : { on: 'refused', refusal: answer };
+          },
+        });
+        return over;
+      });
+      renewal.catch((error: unknown) => this.reportBroken('trace', error));
+    },
     hand_over: (entry, { lease: { merchant, fence: generation }, limitMs, holdForMs }) =>
       void this.#track(
         this.handovers
           .lead({ merchant, generation, limitMs, holdForMs })
           .then(() => this.#feed(entry, { on: 'handed_over' })),
       ),
-    create: (entry, effect) => this.#create(entry, effect),
-    publish: (entry, effect) => this.#publish(entry, effect),
+    create: (entry, { withinMs }) => {
+      const { clock, gateway } = this.#ports;
+      const deadline = new Deadline(clock, withinMs, this.#shutdown.signal);
+      const call = gateway
+        .createSession({ merchant: entry.merchant.id, signal: deadline.signal })
+        .then(
+          (issued): Input => ({ on: 'created', issued }),
+          (error: unknown): Input => {
+            if (!(error instanceof GatewayFailure)) throw error;
+            return { on: 'not_created', failure: error };
+          },
+        )
+        .then((input) => this.#feed(entry, input))
+        .finally(() => deadline.close());
+      void this.#track(call, () => this.#feed(entry, { on: 'broke' }));
+    },
+    publish: (entry, { lease, session, answeredAtMs, afterMs }) => {
+      const { store, clock } = this.#ports;
+      const publish = (): void => {
+        const publication = publicationOf(session, clock.monotonicMs() - answeredAtMs);
+        void this.#ask(entry, {
+          operation: 'publish',
+          ask: () => this.#tracing.step('publish', () => store.publish(publication, lease)),
+          told: (answer) =>
+            answer === 'published' || answer === 'fenced'
+              ? { on: 'published', answer }
+              : { on: 'unpublished', isLast: this.#shutdown.signal.aborted },
+        });
+      };
+      if (afterMs === 0) return publish();
+      void this.#track(new Promise<void>((resolve) => void clock.schedule(afterMs, resolve)).then(publish));
+    },
     release: (entry, { lease, release, resumes }) => {
       if (resumes) void this.#tell({ step: 'ended', merchant: lease.merchant, generation: lease.fence });
       void this.#ask(entry, { operation: 'release', ask: () => this.#ports.store.release(lease, release) });
@@ -384,77 +434,19 @@ export class SessionReplica {
     },
     say: ({ merchant: { id } }, { what }) => this.#news.note(what, id),
     emit: (_entry, { event }) => this.#ports.events.emit(event),
-    end: (entry, { result }) => this.#end(entry, result),
+    end: (entry, { result }) => {
+      const { gateway } = entry;
+      entry.gateway = undefined;
+      if (gateway !== undefined) this.#load.leave(gateway, result.kind === 'failed' ? result.because : undefined);
+      entry.traced?.(result);
+      entry.traced = undefined;
+      for (const resolve of entry.sharing.splice(0)) resolve(result);
+      if (entry.isRemoved) this.held.forget(entry.merchant.id);
+    },
   };
 
   #perform<Do extends Effect['do']>(entry: Entry, effect: EffectOf<Do>): void {
     this.#performers[effect.do](entry, effect);
-  }
-
-  /** The trace of a renewal begins with its claim, and contains whatever follows from the answer. */
-  #claim(entry: Entry, { trigger, request }: EffectOf<'claim'>): void {
-    const { owner, store } = this.#ports;
-    const { id } = entry.merchant;
-    const claim = { ...request, owner, floor: floorOf(owner, request.floor) };
-    const renewal = this.#tracing.renewal({ merchant: id, trigger }, () => {
-      const over = new Promise<RenewalResult>((resolve) => (entry.traced = resolve));
-      void this.#ask(entry, {
-        operation: 'claim',
-        ask: () => this.#tracing.step('claim', () => store.claim(claim)),
-        told: (answer) => {
-          if (typeof answer === 'string') return { on: 'unclaimed' };
-          return answer.kind === 'claimed'
-            ? { on: 'claimed', lease: answer.lease }
-            : { on: 'refused', refusal: answer };
-        },
-      });
-      return over;
-    });
-    renewal.catch((error: unknown) => this.reportBroken('trace', error));
-  }
-
-  #create(entry: Entry, { withinMs }: EffectOf<'create'>): void {
-    const { clock, gateway } = this.#ports;
-    const deadline = new Deadline(clock, withinMs, this.#shutdown.signal);
-    const call = gateway
-      .createSession({ merchant: entry.merchant.id, signal: deadline.signal })
-      .then(
-        (issued): Input => ({ on: 'created', issued }),
-        (error: unknown): Input => {
-          if (!(error instanceof GatewayFailure)) throw error;
-          return { on: 'not_created', failure: error };
-        },
-      )
-      .then((input) => this.#feed(entry, input))
-      .finally(() => deadline.close());
-    void this.#track(call, () => this.#feed(entry, { on: 'broke' }));
-  }
-
-  #publish(entry: Entry, { lease, session, answeredAtMs, afterMs }: EffectOf<'publish'>): void {
-    const { store, clock } = this.#ports;
-    const publish = (): void => {
-      const publication = publicationOf(session, clock.monotonicMs() - answeredAtMs);
-      void this.#ask(entry, {
-        operation: 'publish',
-        ask: () => this.#tracing.step('publish', () => store.publish(publication, lease)),
-        told: (answer) =>
-          answer === 'published' || answer === 'fenced'
-            ? { on: 'published', answer }
-            : { on: 'unpublished', isLast: this.#shutdown.signal.aborted },
-      });
-    };
-    if (afterMs === 0) return publish();
-    void this.#track(new Promise<void>((resolve) => void clock.schedule(afterMs, resolve)).then(publish));
-  }
-
-  #end(entry: Entry, result: RenewalResult): void {
-    const { gateway } = entry;
-    entry.gateway = undefined;
-    if (gateway !== undefined) this.#load.leave(gateway, result.kind === 'failed' ? result.because : undefined);
-    entry.traced?.(result);
-    entry.traced = undefined;
-    for (const resolve of entry.sharing.splice(0)) resolve(result);
-    if (entry.isRemoved) this.held.forget(entry.merchant.id);
   }
 
   /** Asks the store, and feeds the answer back. Never rejects. */
