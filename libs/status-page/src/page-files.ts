@@ -34,7 +34,6 @@ const LINKED = [
   'authentication.md',
   'command-line.md',
   'disasters.md',
-  'errors.md',
   'hsm.md',
   'key-rotation.md',
   'operating.md',
