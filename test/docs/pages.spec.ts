@@ -143,7 +143,7 @@ describe('the guide to moving services', () => {
   it('names metrics that there are', () => {
     const named = [...page.matchAll(/`(session_(?:broker|egress)_[a-z_]+)/g)].map(([, name = '']) => name);
     expect(named).not.toEqual([]);
-    const known = read('docs/observability.md');
+    const known = read('docs/reference/metrics.md');
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 
