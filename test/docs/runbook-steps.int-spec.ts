@@ -31,6 +31,7 @@ describe('a runbook', () => {
     const [, first, second] = text.split(/^## /m);
     expect(first).toMatch(/^Now\n/);
     expect(second).toMatch(/^What it means\n/);
+    expect(text).not.toMatch(/^## (?:Impact|Look at|Do|Escalate)$/m);
     const [list, ...others] = lexer(first ?? '').filter((token): token is Tokens.List => token.type === 'list');
     expect(others).toEqual([]);
     expect(list).toMatchObject({ ordered: true, start: 1 });

@@ -183,7 +183,7 @@ export const words: Readonly<Record<CauseCode, Words>> = {
   not_tried: {
     says: 'no attempt has ended yet',
     remedy: 'wait a moment; if it lasts, run session-broker doctor',
-    runbook: 'session-expiring',
+    runbook: 'renewals-failing',
   },
   expired: {
     says: 'the last session has expired, and no attempt has ended since',

@@ -110,7 +110,7 @@ async function asBrokerFault(
 function unwished(answer: ReplicaAnswer, what: string, { settings: { url } }: AskedBroker): Finding {
   const { error, fault: kind } = faultOfAnswer(answer, { url }, { hasToken: true });
   const remedy = isWrongAddress(answer) ? 'see host, port and path in broker.url' : error.remedy;
-  return fault(kind, `${what}: ${error.message}`, remedy ?? 'docs/errors.md says what to do');
+  return fault(kind, `${what}: ${error.message}`, remedy ?? 'docs/reference/errors.md says what to do');
 }
 
 /** Whether the broker is there and recognizes its caller, and which merchants that may read. */
