@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { errorCodes, unavailableReasons } from '#libs/errors';
 import { tokenFaults } from '#libs/pkcs11';
 import { type Failed, helpFor, toldCall } from '#libs/causes';
-import { loadRuleTables, root } from '../architecture/rule-tables.js';
+import { root } from '../architecture/rule-tables.js';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
@@ -64,14 +64,6 @@ describe('the reference', () => {
     // What became of a payment is told by the words of the egress.
     const ofPayments = rows.map(([code = '']) => code).filter((code) => /^answer_(?!invalid|too)/.test(code));
     expect(new Set(ofPayments)).toEqual(new Set(Object.keys(errorCodes).filter((code) => code.startsWith('answer_'))));
-  });
-
-  it('shows the import table as lint holds it', async () => {
-    const { libLayers, appLayers } = await loadRuleTables();
-    const rows = (kind: string, layers: Readonly<Record<string, readonly string[]>>): string[][] =>
-      Object.entries(layers).map(([name, deps]) => [`${kind}/${name}`, deps.join(', ') || 'nothing']);
-    const documented = tableRows(read('docs/adr/0001-module-layout-and-import-directions.md'));
-    expect(documented).toEqual([...rows('libs', libLayers), ...rows('apps', appLayers)]);
   });
 
   it('has every decision in its index, and no decision in it that is not there', () => {
