@@ -129,7 +129,8 @@ export class ProblemDocument {
   readonly detail?: string;
 
   @OptionalMember(
-    'With `session_unavailable` and `foreign_authorizer`: what is the matter, in a sentence for people, as `GET /v1/merchants` says it. Absent where nobody knows.',
+    'With `session_unavailable` and `foreign_authorizer`: what is the matter, in a sentence for people. Absent ' +
+      'where nobody knows.',
     { example: 'the bank refuses: b_merchant_not_found' },
   )
   readonly cause?: string;
