@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
-import { PlayedEgress } from './played-egress.js';
+import { DAY_MS, PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
 
 describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
@@ -70,6 +70,19 @@ describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
     egress.loseLine();
     await fires('SessionEgressLogLinesLost');
     await isSilent('SessionEgressLogLinesLost');
+  });
+
+  it('fires for a certificate that ends soon, worse when it ends in two days, and falls silent when it is replaced', async () => {
+    const is = (severity: string): Promise<boolean> =>
+      prometheus
+        .query(`ALERTS{alertname='SessionBrokerCertificateExpiring', severity="${severity}"}`)
+        .then((alerts) => alerts.length > 0);
+    egress.certificateMs = 13 * DAY_MS;
+    await eventually(() => is('warning'));
+    egress.certificateMs = DAY_MS;
+    await eventually(async () => (await is('critical')) && !(await is('warning')));
+    egress.certificateMs = 90 * DAY_MS;
+    await eventually(async () => !(await is('critical')));
   });
 
   it('fires for an egress that is not scraped', async () => {

@@ -123,18 +123,21 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     await eventually(async () => !(await isFiring('SessionBrokerReplicasDisagree:steady')));
   });
 
-  it('fires for sessions that one consumer rejects again and again, and for the create calls that it costs', async () => {
+  it('fires for sessions that one consumer rejects again and again, for the calls that it costs, and for a slow store', async () => {
     const alerts = [
+      'SessionBrokerStoreSlow',
       'SessionBrokerForeignAuthorizer:rejected',
       'SessionBrokerRejectionStorm:rejected',
       'SessionBrokerTooManyCreateCalls:rejected',
       'SessionBrokerUnconfirmedRejections:rejected',
     ];
     await eventually(async () => {
+      await watched.redis.ask('CLIENT', 'PAUSE', '300');
       await watched.reject('rejected', await watched.generationOf('rejected'));
       const firing = await prometheus.firing();
       return alerts.every((alert) => firing.has(alert));
     });
+    await eventually(async () => !(await isFiring('SessionBrokerStoreSlow')));
   });
 
   it('fires for a replica whose standard output nobody reads any more', async () => {
