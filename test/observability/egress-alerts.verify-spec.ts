@@ -3,6 +3,7 @@ import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
 import { DAY_MS, PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
+import { verdicts } from './shown-panels.js';
 
 describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
   let egress: PlayedEgress;
@@ -21,16 +22,21 @@ describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
   const firing = async (): Promise<string[]> =>
     [...(await prometheus.firing())].filter((name) => name.startsWith('SessionEgress'));
   const fires = (alert: string): Promise<void> => eventually(async () => (await firing()).includes(alert));
+  const shows = (title: string, colour: string): Promise<void> =>
+    eventually(async () => (await verdicts(prometheus))[title] === colour);
   const isSilent = (alert: string): Promise<void> => eventually(async () => !(await firing()).includes(alert));
 
   it('is silent while payments are answered', async () => {
     await eventually(async () => (await prometheus.query('session_egress_requests_total')).length > 0);
     expect(await firing()).toEqual([]);
+    await shows('Payments refused for their session', 'green');
+    await shows('Payments whose fate nobody knows', 'green');
   });
 
   it('fires for the first payment whose fate nobody knows', async () => {
     egress.end('unknown');
     await fires('SessionEgressOutcomesUnknown:shop');
+    await shows('Payments whose fate nobody knows', 'red');
   });
 
   it('fires for a merchant whose session has ended, and for one that never had any', async () => {
@@ -39,22 +45,36 @@ describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
     await fires('SessionEgressWithoutSession:ended');
     await fires('SessionEgressWithoutSession:new');
     expect(await firing()).not.toContain('SessionEgressWithoutSession:shop');
+    await shows('Egress without a session', 'red');
     egress.hold('ended');
+    egress.hold('new');
     await isSilent('SessionEgressWithoutSession:ended');
+    await shows('Egress without a session', 'green');
   });
 
   it('fires when the broker is away, and falls silent when it is back', async () => {
     egress.hold('shop', { isFollowing: false });
     await fires('SessionEgressNotFollowing:shop');
+    await shows('Egress not following', 'orange');
     egress.hold('shop');
     await isSilent('SessionEgressNotFollowing:shop');
+    await shows('Egress not following', 'green');
   });
 
   it('fires for sessions that die in use again and again', async () => {
     await eventually(async () => {
+      egress.instruments.deadSession('shop', 'b_expired_token');
       egress.instruments.repeat('shop');
+      egress.end('answered');
       return (await firing()).includes('SessionEgressRepeats:shop');
     });
+    await shows('Payments refused for their session', 'green');
+  });
+
+  it('shows a payment that was refused for a dead session, and was not repeated', async () => {
+    egress.instruments.deadSession('shop', 'http_401');
+    egress.end('answered');
+    await shows('Payments refused for their session', 'red');
   });
 
   it('fires for a configuration that was not taken, and falls silent when it is right', async () => {
@@ -79,10 +99,13 @@ describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
         .then((alerts) => alerts.length > 0);
     egress.certificateMs = 13 * DAY_MS;
     await eventually(() => is('warning'));
+    await shows('Next certificate to end', 'orange');
     egress.certificateMs = DAY_MS;
     await eventually(async () => (await is('critical')) && !(await is('warning')));
+    await shows('Next certificate to end', 'red');
     egress.certificateMs = 90 * DAY_MS;
     await eventually(async () => !(await is('critical')));
+    await shows('Next certificate to end', 'green');
   });
 
   it('fires for an egress that is not scraped', async () => {

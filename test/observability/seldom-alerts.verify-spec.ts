@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describeWith, endedAfterAll, eventually, freePort, TcpProxy, TestIssuer } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
+import { verdicts } from './shown-panels.js';
 import { WatchedReplicas } from './watched-replicas.js';
 
 const DAY_MS = 86_400_000;
@@ -137,6 +138,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
       const firing = await prometheus.firing();
       return alerts.every((alert) => firing.has(alert));
     });
+    expect(await verdicts(prometheus, { merchant: 'rejected' })).toMatchObject({ 'Worst condition': 'red' });
     await eventually(async () => !(await isFiring('SessionBrokerStoreSlow')));
   });
 
