@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { metricsIn, queries, rules, RULES } from '../deploy/monitoring.js';
 import { emptyQueries, verdicts } from './shown-panels.js';
+import { AlertTimes } from './alert-times.js';
 import { PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
 import { WatchedReplicas } from './watched-replicas.js';
@@ -43,6 +44,8 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
   });
 
   const fires = (alert: string): Promise<void> => eventually(async () => (await prometheus.firing()).has(alert));
+  const times = new AlertTimes(() => prometheus);
+  afterAll(() => times.print());
   const shows = (title: string, colour: string, merchant?: string): Promise<void> =>
     eventually(async () => (await verdicts(prometheus, merchant === undefined ? {} : { merchant }))[title] === colour);
 
@@ -73,7 +76,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
   it('fires as a session runs out: first that it will, that renewals fail, then that there is none', async () => {
     await watched.control('POST', '/faults', { kind: 'error', operation: 'authorize', merchant: 'failing' });
     await Promise.all([
-      fires('SessionBrokerSessionExpiring:failing'),
+      times.fires('a gateway that fails', 'SessionBrokerSessionExpiring:failing'),
       shows('Least lead time left', 'orange', 'failing'),
       shows('Worst condition', 'orange', 'failing'),
     ]);
@@ -88,20 +91,19 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
   it('fires when a session is reported dead and cannot be replaced', async () => {
     await watched.control('POST', '/faults', { kind: 'error', operation: 'authorize', merchant: 'spent' });
     const generation = await watched.generationOf('spent');
-    await eventually(async () => {
-      await watched.reject('spent', generation);
-      return (await prometheus.firing()).has('SessionBrokerSessionDead:spent');
-    });
+    await times.fires('a dead session that is not replaced', 'SessionBrokerSessionDead:spent', () =>
+      watched.reject('spent', generation),
+    );
     expect(await prometheus.firing()).not.toContain('SessionBrokerBudgetExhausted:spent');
     await shows('Worst condition', 'red', 'spent');
   });
 
   it('fires when the store is gone, and falls silent when it is back', async () => {
     await watched.redis.kill();
-    await fires('SessionBrokerStoreDown');
+    await times.fires('a store that is gone', 'SessionBrokerStoreDown');
     await shows('Store', 'red');
     await watched.redis.start();
-    await eventually(async () => !(await prometheus.firing()).has('SessionBrokerStoreDown'));
+    await times.ends('SessionBrokerStoreDown');
     await shows('Store', 'green');
   });
 
@@ -142,11 +144,11 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
 
   it('fires for one replica that is gone, and for all of them', async () => {
     await watched.end(0);
-    await fires('SessionBrokerReplicaDown');
+    await times.fires('a replica that is gone', 'SessionBrokerReplicaDown');
     await shows('Scraped', 'orange');
     expect(await prometheus.firing()).not.toContain('SessionBrokerAbsent');
     await watched.end(1);
-    await fires('SessionBrokerAbsent');
+    await times.fires('all replicas are gone', 'SessionBrokerAbsent');
     await shows('Scraped', 'red');
   });
 });
