@@ -30,6 +30,7 @@ const mutation = (target, every = 1) => ({
  * @property {string[]} [suites] patterns of the test files that it runs
  * @property {number} [seconds] that it takes on two idle cores, if less than three minutes: it is also run by turns
  * @property {string} [needs] beside the programs of tools/test-tools.json
+ * @property {true} [showsTable] the lines of a table in its output are shown
  * @property {true} [packages] it loads packages that only verify needs
  */
 
@@ -80,14 +81,17 @@ export const parts = [
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 31 }),
   suites('prometheus', 'rules, usual alerts and exemplars on a real Prometheus, passed on by Alertmanager', {
     of: ['observability/(alertmanager|exemplars|prometheus|promtool)', 'deploy/alerts'],
+    showsTable: true,
     seconds: 84,
   }),
   suites('seldom-alerts', 'alerts that seldom fire, on a real Prometheus', {
     of: ['observability/(health|seldom-alerts)'],
+    showsTable: true,
     seconds: 160,
   }),
   suites('egress-alerts', 'the alerts of the egress, on a real Prometheus', {
     of: ['observability/egress-alerts'],
+    showsTable: true,
     seconds: 120,
   }),
   suites('replicas', 'many replicas on a real Redis, somebody else beside them, and what consumers report', {
