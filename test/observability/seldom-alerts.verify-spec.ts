@@ -28,7 +28,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
   beforeAll(async () => {
     watched = started.add(await WatchedReplicas.start(MERCHANTS, FAULTS, 1), (it) => it.stop());
     proxy = started.add(await TcpProxy.to(watched.redis.address.port), (it) => it.close());
-    await watched.add(`redis://127.0.0.1:${proxy.address.port}`);
+    await watched.add({ redisUrl: `redis://127.0.0.1:${proxy.address.port}` });
     prometheus = started.add(
       await PrometheusProcess.start({
         targets: watched.targets,

@@ -107,6 +107,16 @@ export const parts = [
     of: ['e2e/handover', 'replicas/(claimant-faults|stopping)'],
     seconds: 85,
   }),
+  suites(
+    'upgrade',
+    'from the last release and back, under payments: programs, records in Redis, configuration, chart',
+    {
+      of: ['verify/upgrade/'],
+      packages: true,
+      seconds: 120,
+      needs: 'the registry of packages, if the lock file has changed since',
+    },
+  ),
   suites('rules', 'each rule of lint and of imports refuses what it is for, and a run of tests what it may not leave', {
     of: ['verify/architecture/', 'machine/'],
     packages: true,
