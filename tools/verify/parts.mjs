@@ -82,12 +82,10 @@ export const parts = [
   suites('prometheus', 'rules, usual alerts and exemplars on a real Prometheus, passed on by Alertmanager', {
     of: ['observability/(alertmanager|exemplars|prometheus|promtool)', 'deploy/alerts'],
     showsTable: true,
-    seconds: 84,
   }),
   suites('seldom-alerts', 'alerts that seldom fire, on a real Prometheus', {
     of: ['observability/(health|seldom-alerts)'],
     showsTable: true,
-    seconds: 160,
   }),
   suites('egress-alerts', 'the alerts of the egress, on a real Prometheus', {
     of: ['observability/egress-alerts'],
