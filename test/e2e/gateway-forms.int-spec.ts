@@ -255,8 +255,8 @@ describe('merchants that share one client key', () => {
       replicas.push(replica);
       tickers = [...tickers, setInterval(() => void replica.tick(), 100)];
     }
-    const holdsAll = ({ reader }: SessionReplica): boolean =>
-      merchants.every((merchant) => reader.peek(merchant) !== undefined);
+    const holdsAll = ({ wishes }: SessionReplica): boolean =>
+      merchants.every((merchant) => wishes.peek(merchant) !== undefined);
     for (const round of [1, 2, 3]) {
       await eventually(() => asked.length >= round * merchants.length);
       await eventually(() => replicas.every(holdsAll));
@@ -264,7 +264,7 @@ describe('merchants that share one client key', () => {
     }
     for (const replica of replicas) {
       for (const merchant of merchants) {
-        const session = replica.reader.peek(merchant)?.session;
+        const session = replica.wishes.peek(merchant)?.session;
         expect(session?.merchant).toBe(merchant);
         expect(ownerOf.get(session?.authToken ?? '')).toBe(serviceCodes[merchant]);
         expect(session?.deviceId).toBe(serviceCodes[merchant]?.replace('137d9304', 'deadbeef'));

@@ -47,7 +47,7 @@ describe('a store that is back', () => {
     await cluster.clock.advance(HOUR);
     if (store !== undefined) store.down = false;
     const wish = { merchant: 'shop', minRemainingMs: 0, waitsThroughFailure: true, signal: neverAborted };
-    const read = Promise.allSettled([cluster.first.replica.reader.read({ ...wish, waitMs: SECOND })]);
+    const read = Promise.allSettled([cluster.first.replica.wishes.read({ ...wish, waitMs: SECOND })]);
     await cluster.clock.advance(1_400);
     await read;
     expect(cluster.stores[0]?.asksFor('claim')).toBeGreaterThan(0);

@@ -147,7 +147,7 @@ export class Cluster {
 
   /** What each replica would serve now. */
   served(merchant = 'shop'): readonly (ServedSession | undefined)[] {
-    return this.replicas.map(({ replica }) => replica.reader.peek(merchant));
+    return this.replicas.map(({ replica }) => replica.wishes.peek(merchant));
   }
 
   session(replica = 0, merchant = 'shop'): Session {

@@ -50,8 +50,8 @@ class Duel {
     generation = this.session(replica).generation,
     reason = 'b_used_token',
   ): Promise<RejectionAnswer> {
-    const { rejections } = this.cluster.at(replica).replica;
-    const reported = rejections.reject({ merchant: 'shop', generation, reason, waitMs: 900, signal: neverAborted });
+    const { wishes } = this.cluster.at(replica).replica;
+    const reported = wishes.reject({ merchant: 'shop', generation, reason, waitMs: 900, signal: neverAborted });
     const settled = Promise.allSettled([reported]);
     await this.cluster.clock.advance(SECOND);
     await settled;
@@ -110,7 +110,7 @@ describe('somebody else who creates sessions of a merchant', () => {
     await duel.report(1);
     await clock.advance(MINUTE);
     expect([conditions(), causes()]).toEqual([ended, ended]);
-    const renewed = replicas[2]?.replica.wanted.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
+    const renewed = replicas[2]?.replica.wishes.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
     await clock.advance(2 * SECOND);
     expect(await renewed).toMatchObject({ kind: 'renewed' });
     expect([conditions(), causes()]).toEqual([ended, ['watched', 'watched', 'watched']]);
@@ -249,8 +249,8 @@ describe('somebody else who creates sessions of a merchant', () => {
     for (let passed = 0; passed < 30 * MINUTE; passed += 5 * SECOND) {
       for (const [index, broker] of brokers.entries()) {
         if (living !== index) {
-          const { rejections } = broker.first.replica;
-          const reported = rejections.reject({
+          const { wishes } = broker.first.replica;
+          const reported = wishes.reject({
             merchant: 'shop',
             generation: broker.session().generation,
             reason: 'b_used_token',
@@ -274,8 +274,8 @@ describe('what looks like somebody else and is not', () => {
     const dead = duel.session().generation;
     duel.cluster.gateway.revoke('shop');
     const reports = Array.from({ length: 300 }, (_, index) => {
-      const { rejections } = duel.cluster.at(index % 3).replica;
-      return rejections.reject({
+      const { wishes } = duel.cluster.at(index % 3).replica;
+      return wishes.reject({
         merchant: 'shop',
         generation: dead,
         reason: 'b_used_token',

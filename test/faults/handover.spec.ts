@@ -196,7 +196,7 @@ describe('a renewal that is handed over', () => {
     const { cluster } = stage;
     await cluster.clock.advance(200);
     const { generation } = cluster.session();
-    const rejected = cluster.first.replica.rejections.reject({
+    const rejected = cluster.first.replica.wishes.reject({
       merchant: 'shop',
       generation,
       waitMs: 7 * SECOND,
@@ -236,7 +236,7 @@ describe('a renewal is not handed over', () => {
     const stage = await staged([[HOUR]]);
     expect(stage.participants[0]?.held).toEqual([]);
     const { generation } = stage.cluster.session();
-    const rejected = stage.cluster.first.replica.rejections.reject({
+    const rejected = stage.cluster.first.replica.wishes.reject({
       merchant: 'shop',
       generation,
       waitMs: 7 * SECOND,

@@ -39,11 +39,11 @@ describe('a forged announcement', () => {
     await cluster.clock.advance(MINUTE);
     cluster.stores[0]?.announce({ kind: 'changed', merchant: 'shop' });
     await cluster.clock.advance(10);
-    expect(cluster.first.replica.failures.get('shop')).toBeUndefined();
+    expect(cluster.first.replica.failureOf('shop')).toBeUndefined();
     expect(cluster.first.replica.retryInMs('shop')).toBeUndefined();
     const { generation } = cluster.session();
     const report = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: SECOND, signal: neverAborted };
-    const answer = cluster.first.replica.rejections.reject(report);
+    const answer = cluster.first.replica.wishes.reject(report);
     await cluster.clock.advance(SECOND);
     expect(await answer).toMatchObject({ kind: 'renewed' });
   });
@@ -64,7 +64,7 @@ describe('a session that is reported dead while the share of the budget for that
   async function reported(cluster: Cluster): Promise<unknown> {
     const { generation } = cluster.session();
     const report = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: SECOND, signal: neverAborted };
-    const answer = cluster.first.replica.rejections.reject(report).catch((error: unknown) => error);
+    const answer = cluster.first.replica.wishes.reject(report).catch((error: unknown) => error);
     await cluster.clock.advance(2 * SECOND);
     return answer;
   }
@@ -77,7 +77,7 @@ describe('a session that is reported dead while the share of the budget for that
     expect(await reported(cluster)).toMatchObject({ reason: 'budget_exhausted', because });
     expect(replica.conditionOf('shop')).toBe('dead');
     expect(replica.causeFor('shop')).toEqual(because);
-    expect(replica.reader.verdict('shop').result).toBe('fresh');
+    expect(replica.wishes.verdict('shop').result).toBe('fresh');
   });
 
   it('is well again with a newer session', async () => {
@@ -119,7 +119,7 @@ describe('a caller who may only read', () => {
     await cluster.clock.advance(MINUTE);
     for (const minRemainingMs of [HOUR, 17 * HOUR, 23.9 * HOUR, 48 * HOUR]) {
       for (let count = 0; count < 360; count += 1) {
-        const settled = Promise.allSettled([cluster.first.replica.reader.read({ ...read, minRemainingMs })]);
+        const settled = Promise.allSettled([cluster.first.replica.wishes.read({ ...read, minRemainingMs })]);
         await cluster.clock.advance(10 * SECOND);
         await settled;
       }

@@ -34,12 +34,12 @@ describe('a gateway that answers again', () => {
     await cluster.clock.advance(SECOND);
     const generation = cluster.served()[0]?.session.generation ?? 0;
     const isBack = (): boolean => cluster.served().every((served) => (served?.session.generation ?? 0) > generation);
-    const { reader, rejections } = cluster.first.replica;
+    const { wishes } = cluster.first.replica;
     const wish = { merchant: 'shop', waitMs: SECOND, signal: neverAborted };
     const once = async (): Promise<void> => {
       const asked: Promise<unknown> = isReported
-        ? rejections.reject({ ...wish, generation })
-        : reader.read({ ...wish, minRemainingMs: 0, waitsThroughFailure: false });
+        ? wishes.reject({ ...wish, generation })
+        : wishes.read({ ...wish, minRemainingMs: 0, waitsThroughFailure: false });
       await Promise.all([asked.catch(() => undefined), cluster.clock.advance(SECOND)]);
     };
     cluster.gateway.answerAlways(broken);
@@ -66,7 +66,7 @@ describe('a session that is good in a long outage', () => {
     const wallAheadMs = cluster.clock.now() - cluster.clock.monotonicMs();
     cluster.gateway.answerAlways(broken);
     for (let wish = 0; wish < 30; wish += 1) {
-      const asked = cluster.first.replica.wanted.renew({ merchant: 'shop', waitMs: 0, signal: neverAborted });
+      const asked = cluster.first.replica.wishes.renew({ merchant: 'shop', waitMs: 0, signal: neverAborted });
       await Promise.all([asked.catch(() => undefined), cluster.clock.advance(SECOND)]);
     }
     return { cluster, wallAheadMs };

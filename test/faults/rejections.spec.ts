@@ -6,8 +6,8 @@ const MINUTE = 60_000;
 const foreignAuthorizerPauseMs = 10_000;
 
 function report(cluster: Cluster, generation: number, replica = 0): Promise<RejectionAnswer> {
-  const { rejections } = cluster.at(replica).replica;
-  return rejections.reject({
+  const { wishes } = cluster.at(replica).replica;
+  return wishes.reject({
     merchant: 'shop',
     generation,
     reason: 'b_used_token',
@@ -92,8 +92,8 @@ describe('a session that is being replaced because it is dead', () => {
     const reported = report(cluster, dead);
     await cluster.clock.advance(1_000);
     const wish = { merchant: 'shop', minRemainingMs: 0, waitMs: 10_000, signal: neverAborted };
-    const { reader } = cluster.first.replica;
-    const [waiting, plain] = [true, false].map((waitsThroughFailure) => reader.read({ ...wish, waitsThroughFailure }));
+    const { wishes } = cluster.first.replica;
+    const [waiting, plain] = [true, false].map((waitsThroughFailure) => wishes.read({ ...wish, waitsThroughFailure }));
     await cluster.clock.advance(5_000);
     await reported;
     expect((await plain)?.session.generation).toBe(dead);

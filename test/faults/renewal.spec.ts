@@ -122,7 +122,7 @@ describe('reads', () => {
 
   it('share one attempt when a thousand find nothing at once', async () => {
     const cluster = new Cluster({ latencyMs: 300 });
-    const reads = Promise.all(Array.from({ length: 1_000 }, () => cluster.first.replica.reader.read(wish)));
+    const reads = Promise.all(Array.from({ length: 1_000 }, () => cluster.first.replica.wishes.read(wish)));
     await cluster.clock.advance(1_000);
     const generations = new Set((await reads).map(({ session }) => session.generation));
     expect(generations.size).toBe(1);
@@ -134,10 +134,10 @@ describe('reads', () => {
     await cluster.clock.advance(5 * MINUTE);
     const before = cluster.session().generation;
     const demanding = { ...wish, minRemainingMs: 11 * MINUTE };
-    const read = cluster.first.replica.reader.read(demanding);
+    const read = cluster.first.replica.wishes.read(demanding);
     await cluster.clock.advance(1_000);
     expect((await read).session.generation).toBeGreaterThan(before);
-    const impossible = cluster.first.replica.reader.read({ ...wish, minRemainingMs: HOUR });
+    const impossible = cluster.first.replica.wishes.read({ ...wish, minRemainingMs: HOUR });
     await cluster.clock.advance(1_000);
     expect((await impossible).session.generation).toBe(cluster.session().generation);
     expect(cluster.gateway.calls).toHaveLength(2);
@@ -148,10 +148,10 @@ describe('reads', () => {
     await cluster.clock.advance(1_000);
     cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
     await cluster.clock.advance(890_000);
-    const served = await cluster.first.replica.reader.read(wish);
+    const served = await cluster.first.replica.wishes.read(wish);
     expect(served.verdict).toEqual({ result: 'stale', reason: 'past_margin' });
     await cluster.clock.advance(10_000);
-    const refused = cluster.first.replica.reader.read(wish);
+    const refused = cluster.first.replica.wishes.read(wish);
     await expect(refused).rejects.toMatchObject({
       code: 'session_unavailable',
       reason: 'transient',
@@ -171,7 +171,7 @@ describe('a claim', () => {
 
   it('ignores neither due moment nor back-off for a lease that was seen once and ended in a session', async () => {
     const cluster = new Cluster({ replicas: 3, latencyMs: 400 });
-    const reading = Promise.all(cluster.replicas.map(({ replica }) => replica.reader.read(aRead)));
+    const reading = Promise.all(cluster.replicas.map(({ replica }) => replica.wishes.read(aRead)));
     await cluster.clock.advance(MINUTE);
     await reading;
     const refused = cluster.replicas.flatMap(({ events }) => events.of('claim_refused'));

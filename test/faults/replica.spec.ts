@@ -22,7 +22,7 @@ describe('a replica that comes to its store', () => {
   it('claims nothing for a reader either, although it has not even read its store', async () => {
     const cluster = new Cluster({ graceMs: 1_500, tickMs: HOUR, replicas: 0 });
     const { replica } = cluster.addReplica();
-    const early = replica.reader.read({ ...read, waitMs: 100 }).catch((error: unknown) => error);
+    const early = replica.wishes.read({ ...read, waitMs: 100 }).catch((error: unknown) => error);
     await cluster.clock.advance(1_000);
     expect(await early).toMatchObject({ code: 'session_unavailable' });
     expect(cluster.gateway.calls).toEqual([]);
@@ -90,7 +90,7 @@ describe('a merchant that was removed', () => {
     const told = replica.merchantsChanged({ added: [], removed: ['tickets'], changed: [] });
     await cluster.clock.advance(0);
     await told;
-    expect([replica.retryInMs('tickets'), replica.failures.get('tickets')]).toEqual([undefined, undefined]);
+    expect([replica.retryInMs('tickets'), replica.failureOf('tickets')]).toEqual([undefined, undefined]);
     const [store] = cluster.stores;
     if (store !== undefined) store.asked.length = 0;
     await cluster.clock.advance(HOUR);
@@ -107,7 +107,7 @@ describe('a merchant whose configuration was changed', () => {
     await cluster.clock.advance(MINUTE);
     cluster.gateway.answerNext(refused);
     const { generation } = cluster.session();
-    const rejected = cluster.first.replica.rejections.reject({ ...read, generation });
+    const rejected = cluster.first.replica.wishes.reject({ ...read, generation });
     const settled = Promise.allSettled([rejected]);
     await cluster.clock.advance(2 * SECOND);
     await settled;
@@ -246,7 +246,7 @@ describe('other merchants in the configuration', () => {
       waitsThroughFailure: false,
       signal: neverAborted,
     };
-    const refused = expect(cluster.first.replica.reader.read(wish)).rejects.toMatchObject({
+    const refused = expect(cluster.first.replica.wishes.read(wish)).rejects.toMatchObject({
       code: 'session_unavailable',
       reason: 'no_session',
     });

@@ -31,7 +31,7 @@ class Told {
   async report(): Promise<void> {
     const { generation } = this.cluster.session();
     const report = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: 500, signal: neverAborted };
-    const settled = Promise.allSettled([this.cluster.first.replica.rejections.reject(report)]);
+    const settled = Promise.allSettled([this.cluster.first.replica.wishes.reject(report)]);
     await this.cluster.clock.advance(SECOND);
     await settled;
   }

@@ -23,7 +23,7 @@ async function wished(cluster: Cluster, index = 0): Promise<unknown> {
   const wish = { merchant: 'shop', waitMs: SECOND, signal: neverAborted };
   const answer = cluster
     .at(index)
-    .replica.wanted.renew(wish)
+    .replica.wishes.renew(wish)
     .catch((error: unknown) => error);
   await cluster.clock.advance(2 * SECOND);
   return answer;
@@ -81,7 +81,7 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     const cluster = new Cluster({ settings });
     await cluster.clock.advance(30 * MINUTE);
     const wish = { merchant: 'shop', minRemainingMs: 0, waitMs: SECOND, waitsThroughFailure: false };
-    const read = cluster.first.replica.reader.read({ ...wish, signal: neverAborted });
+    const read = cluster.first.replica.wishes.read({ ...wish, signal: neverAborted });
     const answer = read.catch((error: unknown) => error);
     await cluster.clock.advance(2 * SECOND);
     expect(await answer).toMatchObject({
@@ -156,7 +156,7 @@ describe('a renewal that a person wants while the create-call budget is spent', 
         .of('renewal_finished')
         .filter((one) => one.trigger === 'operator' && one.outcome === 'refused').length;
     await cluster.clock.advance(59 * MINUTE);
-    expect([failed(), cluster.first.replica.wanted.keptForMs('shop')]).toEqual([1, undefined]);
+    expect([failed(), cluster.first.replica.wishes.keptForMs('shop')]).toEqual([1, undefined]);
     await cluster.clock.advance(3 * HOUR);
     expect(failed()).toBe(1);
   });
@@ -178,10 +178,10 @@ describe('a renewal that a person wants while the create-call budget is spent', 
       const cluster = new Cluster({ replicas: 2, lifetimeMs: 12 * HOUR, settings });
       await spentByWishes(cluster);
       await wished(cluster);
-      expect(cluster.first.replica.wanted.keptForMs('shop')).toBeGreaterThan(0);
+      expect(cluster.first.replica.wishes.keptForMs('shop')).toBeGreaterThan(0);
       await end(cluster);
       const calls = cluster.gateway.calls.length;
-      expect([how, cluster.first.replica.wanted.keptForMs('shop')]).toEqual([how, undefined]);
+      expect([how, cluster.first.replica.wishes.keptForMs('shop')]).toEqual([how, undefined]);
       await cluster.clock.advance(2 * HOUR);
       expect([how, cluster.gateway.calls.length]).toEqual([how, calls]);
     }

@@ -104,7 +104,7 @@ class Behind {
     const before = this.cluster.session(0).generation;
     await this.cluster.clock.advance(MINUTE);
     const wish = { merchant: 'shop', waitMs: SECOND, signal: neverAborted };
-    const renewed = this.cluster.first.replica.wanted.renew(wish);
+    const renewed = this.cluster.first.replica.wishes.renew(wish);
     await this.cluster.clock.advance(5 * SECOND);
     await renewed;
     if (this.cluster.session(0).generation === before) throw new Error('there is no newer session');
@@ -160,7 +160,7 @@ describe('an answer that does not open for a replica with another key', () => {
     await cluster.clock.advance(MINUTE);
     const [, thumbprint = ''] = keys;
     cluster.gateway.answerAlways({ kind: 'invalid_response', detail: 'not opened', lostSession: true, thumbprint });
-    const wish = cluster.at(1).replica.wanted.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
+    const wish = cluster.at(1).replica.wishes.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
     const refused = expect(wish).rejects.toMatchObject({ code: 'session_unavailable' });
     await cluster.clock.advance(2 * SECOND);
     await refused;

@@ -1,5 +1,5 @@
 import { msBetween } from '#libs/clock';
-import type { SessionUnavailable, WantedRenewalAnswer } from '#libs/session';
+import type { WantedRenewalAnswer } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 
 const MINUTE = 60_000;
@@ -10,7 +10,7 @@ type Outcome = PromiseSettledResult<WantedRenewalAnswer>;
 function wished(cluster: Cluster, ...replicas: readonly number[]): Promise<readonly Outcome[]> {
   return Promise.allSettled(
     replicas.map((index) =>
-      cluster.at(index).replica.wanted.renew({ merchant: 'shop', waitMs: 7_000, signal: neverAborted }),
+      cluster.at(index).replica.wishes.renew({ merchant: 'shop', waitMs: 7_000, signal: neverAborted }),
     ),
   );
 }
@@ -109,24 +109,6 @@ describe('a renewal that a person wants', () => {
     expect(cluster.gateway.calls).toHaveLength(2);
   });
 
-  it('says of the answer of an attempt that was under way already that it is that one’s, whoever made it', async () => {
-    const cluster = await running({ replicas: 2, latencyMs: 300 });
-    cluster.gateway.answerAlways(refusal);
-    const first = wished(cluster, 0, 1);
-    await cluster.clock.advance(100);
-    const answers = [...(await wanted(cluster, 0)), ...(await first)];
-    const causes = answers.map((answer) => 'reason' in answer && (answer.reason as SessionUnavailable).because);
-    expect(causes.map((cause) => cause && [cause.code, cause.effect])).toEqual([
-      ['refused', 'joined'],
-      ['refused', undefined],
-      ['refused', 'joined'],
-    ]);
-    expect(cluster.gateway.calls).toHaveLength(2);
-    // An attempt of its own gets its own answer.
-    const [own] = await wanted(cluster, 1);
-    expect(own).toMatchObject({ reason: { because: { code: 'refused' } } });
-  });
-
   it('leaves the back-off after a further refusal as it would have been', async () => {
     const cluster = await running({ latencyMs: 10 });
     cluster.gateway.answerAlways(refusal);
@@ -165,7 +147,7 @@ describe('a renewal that a person wants', () => {
     const cluster = await running({ settings: { gatewayTimeoutMs: 60_000 } });
     cluster.gateway.latencyMs = 60_000;
     const answer = Promise.allSettled([
-      cluster.first.replica.wanted.renew({ merchant: 'shop', waitMs: 7_000, signal: neverAborted }),
+      cluster.first.replica.wishes.renew({ merchant: 'shop', waitMs: 7_000, signal: neverAborted }),
     ]);
     await cluster.clock.advance(7_000);
     expect(await answer).toEqual([unavailable('renewing')]);

@@ -41,18 +41,18 @@ export class LocalFleet implements Fleet {
   }
 
   async served(replica: number): Promise<Served | undefined> {
-    return this.#members.get(replica)?.replica.reader.peek('shop')?.session;
+    return this.#members.get(replica)?.replica.wishes.peek('shop')?.session;
   }
 
   async renewAtMs(replica: number): Promise<number | undefined> {
-    return this.#members.get(replica)?.replica.reader.peek('shop')?.session.renewAt;
+    return this.#members.get(replica)?.replica.wishes.peek('shop')?.session.renewAt;
   }
 
   async report(replica: number, generation: number): Promise<boolean> {
     const { signal } = new AbortController();
     const rejection = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: REPORT_WITHIN_MS, signal };
     try {
-      const answer = await this.#members.get(replica)?.replica.rejections.reject(rejection);
+      const answer = await this.#members.get(replica)?.replica.wishes.reject(rejection);
       return answer !== undefined && 'session' in answer;
     } catch (error) {
       // That no session is available is an answer, too; anything else is a mistake of ours.

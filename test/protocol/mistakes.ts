@@ -134,14 +134,14 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'a session that is over is served',
     breaks: '2 none expired',
-    file: 'session/src/serve-decision',
+    file: 'session/src/decisions',
     find: "[isExpired, { result: 'unavailable', reason: 'expired' }],",
     replace: '',
   },
   {
     name: 'past its margin a session is still called fresh',
     breaks: '2 none expired',
-    file: 'session/src/serve-decision',
+    file: 'session/src/decisions',
     find: "[isPastMargin, { result: 'stale', reason: 'past_margin' }],",
     replace: '',
   },
@@ -162,7 +162,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'replicas draw their numbers from one another',
     breaks: '1 a number of its own',
-    file: 'session/src/generations',
+    file: 'session/src/session',
     find: 'return next + ((((residue - next) % CLASSES) + CLASSES) % CLASSES) - 1;',
     replace: 'return floor;',
     kinds: ['clock back', 'emptied'],

@@ -218,8 +218,8 @@ export function nowOf(world: World, at: number): Now {
     suspectMs: hasSteadyWall || replica === undefined ? 0 : storeClockOf(replica, ms).suspectMs,
     chance: 0,
     settings,
-    trouble: undefined,
     graceMs: replica?.letsOthersOffer === true ? 1_500 : 0,
+    isStoreDown: false,
     isStopping: false,
   };
 }

@@ -101,6 +101,5 @@ describeWith('redis-server', 'two replicas on a Redis that is full', () => {
     expect(await reporting).toBe(200);
     await eventually(async () => ((await replicas.read(both[1])) ?? 0) > before);
     expect(await served(2)).toBeGreaterThan(before);
-    for (const { process } of both) expect(process.out).not.toContain('the store did not confirm the new session');
   });
 });

@@ -81,7 +81,7 @@ export class ReplicaGroup {
   }
 
   served(merchant = 'shop'): readonly (Session | undefined)[] {
-    return this.members.map(({ replica }) => replica.reader.peek(merchant)?.session);
+    return this.members.map(({ replica }) => replica.wishes.peek(merchant)?.session);
   }
 
   /** Whether every replica serves the same session of the merchant. */

@@ -58,7 +58,7 @@ export class Consumers {
     const life = this.#anyLife();
     life?.process.arrive(() => {
       const waitMs = MAX_WAIT_MS;
-      const reading = life.replica.reader
+      const reading = life.replica.wishes
         .read({ merchant, minRemainingMs: 0, waitMs, waitsThroughFailure, signal: NEVER })
         .then(({ session }) => this.#present(life, session, consumer), expectBrokerError);
       settlements.track(`read of ${merchant} from ${life.process.owner}`, reading, {
@@ -85,7 +85,7 @@ export class Consumers {
     const life = this.#anyLife();
     life?.process.arrive(() => {
       serving.rejected(authToken);
-      const rejecting = life.replica.rejections
+      const rejecting = life.replica.wishes
         .reject({
           merchant,
           generation,

@@ -83,7 +83,7 @@ export class ServingCheck {
 
   look(life: Life): void {
     for (const merchant of this.#parts.scenario.merchants) {
-      const token = life.replica.reader.peek(merchant)?.session.authToken;
+      const token = life.replica.wishes.peek(merchant)?.session.authToken;
       if (token === undefined) this.#nothingServed(life, merchant);
       else {
         this.#lastServed.set(`${life.process.owner}/${merchant}`, this.#parts.world.nowMs);

@@ -1,6 +1,6 @@
 import { type Failed, seemsMisaddressed, toldCall } from '#libs/causes';
-import type { GatewayPlace } from '#libs/gateway';
-import { createSessionAddress, type GatewayFailure } from '#libs/session';
+import { createSessionAddress, type GatewayPlace } from '#libs/gateway';
+import type { GatewayFailure } from '#libs/session';
 
 /** What happened, in the words of the status page, with the ids by which the bank can find the call. */
 export function describeFailure(failure: GatewayFailure): string {

@@ -1,7 +1,6 @@
 import {
   type FailureTrace,
   type GatewayFailureKind,
-  isOfOtherKey,
   PAST_EXPIRY,
   type SharedFailureKind,
   TLS_SPOKEN,
@@ -53,6 +52,9 @@ const isAbsent: Check = ({ kind, msgCode, trace }) =>
 const isRedirected: Check = ({ kind, msgCode, trace }) =>
   kind === 'invalid_response' && msgCode === undefined && REDIRECT.includes(trace?.httpStatus);
 const isHtml: Check = ({ msgCode }) => msgCode === 'html_page';
+/** Another replica made the call, with a key that is not this one's newest, and could not open the answer. */
+const isOfOtherKey: Check = ({ trace, newestKey }) =>
+  trace?.thumbprint !== undefined && newestKey !== undefined && newestKey !== trace.thumbprint;
 
 /** The first that holds counts; if none does, its kind. */
 const faults = [

@@ -21,7 +21,6 @@ export const effects: Readonly<Record<CauseEffect, string>> = {
   reported_dead: 'Payments fail, by report: ',
   not_renewed: 'Not renewed: ',
   no_call: 'No call was made: ',
-  joined: 'An earlier attempt failed: ',
 };
 
 const network = (says: string, remedy: string): Words => ({ says, remedy, runbook: 'renewals-failing' });

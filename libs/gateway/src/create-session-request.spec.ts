@@ -1,5 +1,5 @@
 import { importServerKey, openJwe } from '#libs/jwe';
-import { createSessionRequest, target } from './create-session-request.js';
+import { createSessionAddress, createSessionRequest, target } from './create-session-request.js';
 import { aMerchantGateway, aParty, SERVICE_CODE, serverPublicOf, type TestParty } from './gateway-fixtures.js';
 
 describe('the create-session request', () => {
@@ -62,5 +62,16 @@ describe('the create-session request', () => {
     ['https://gw.example/acquiring/?a=b#c', '/acquiring/x'],
   ])('goes to a path under %s', (baseUrl, path) => {
     expect(target(new URL(baseUrl), '/x')).toEqual({ origin: 'https://gw.example', path });
+  });
+});
+
+describe('the address of create calls', () => {
+  it.each([
+    ['https://bank.example', 'https://bank.example/api-gateway/authorize_virtual_device'],
+    ['https://bank.example:8443/', 'https://bank.example:8443/api-gateway/authorize_virtual_device'],
+    ['https://bank.example/a/b//', 'https://bank.example/a/b/api-gateway/authorize_virtual_device'],
+    ['https://bank.example//other.example', 'https://bank.example//other.example/api-gateway/authorize_virtual_device'],
+  ])('is below baseUrl, and never at another host: %s', (baseUrl, address) => {
+    expect(createSessionAddress({ baseUrl: new URL(baseUrl) }).href).toBe(address);
   });
 });

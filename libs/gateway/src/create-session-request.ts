@@ -1,9 +1,10 @@
 import { sealJwe } from '#libs/jwe';
-import { createSessionAddress } from '#libs/session';
 import type { GatewayRequest } from './http-exchange.js';
 import type { MerchantGateway } from './merchant-gateway.js';
 
 const DEVICE_TYPE = 'ECOM_MERCHANT_SERVICE_DEVICE';
+/** As in the interface description, "Create a technical session". */
+const CREATE_PATH = '/api-gateway/authorize_virtual_device';
 
 /** Headers of every request. A compressed body could be small on the wire and huge in memory, so none is accepted. */
 export const COMMON_HEADERS = {
@@ -12,6 +13,14 @@ export const COMMON_HEADERS = {
   'content-type': 'application/json',
   'user-agent': 'session-broker',
 } as const;
+
+/** Where create calls go. */
+export function createSessionAddress({ baseUrl }: { readonly baseUrl: URL }): URL {
+  // Not as a relative reference, in which `//name` would be a host.
+  const address = new URL(baseUrl.origin);
+  address.pathname = target(baseUrl, CREATE_PATH).path;
+  return address;
+}
 
 /**
  * Writes the create-session request (interface description, "Create a technical session"): the serviceCode and, if

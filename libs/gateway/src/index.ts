@@ -1,4 +1,5 @@
 export { CipherHelpers } from './cipher-helpers.js';
+export { createSessionAddress } from './create-session-request.js';
 export { echoedAddress, type EchoedAddress } from './echoed-address.js';
 export { type EntryPoint, entryPointOf, peerOf } from './entry-point.js';
 export { GatewayConnections } from './gateway-connections.js';

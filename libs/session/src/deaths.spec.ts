@@ -22,8 +22,8 @@ class Deaths {
     suspectMs: 0,
     chance: 0.5,
     settings: someSettings({ foreignAuthorizerPauseMs: PAUSE_MS }),
-    trouble: undefined,
     graceMs: 0,
+    isStoreDown: false,
     isStopping: false,
   };
   /** Whether somebody else was said to create, in order. */

@@ -1,3 +1,4 @@
+import { type RenewalResult } from './ports/session-store.js';
 import { type Instant, msBetween, plusMs } from '#libs/clock';
 import {
   ageMsOf,
@@ -9,7 +10,6 @@ import {
   serveFactsOf,
 } from './merchant.js';
 import type { DeathReport, StoredReport } from './ports/session-store.js';
-import type { RenewalResult } from './renewal-result.js';
 import type { SessionsBefore } from './session-admission.js';
 import type { Session } from './session.js';
 
@@ -140,7 +140,7 @@ function reportedAt(held: Held, atMs: number): Held {
 }
 
 /** What people are told of it. */
-export interface ReportedDeath {
+interface ReportedDeath {
   readonly generation: number;
   /** Until then no call may be made for a report: the budget's share for reports is spent. */
   readonly shareSpentUntil?: Instant;
@@ -153,7 +153,6 @@ const LASTING: ReadonlySet<RenewalResult['kind']> = new Set([
   'budget_exhausted',
   'backing_off',
   'cooled_down',
-  'failed',
   'store_down',
 ]);
 /** Whoever meets a dead session meets it again within this time, and then it is replaced: a single report was a mistake. */

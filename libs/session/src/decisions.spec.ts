@@ -1,7 +1,6 @@
+import { EARLY_RENEWAL_COOL_DOWN_MS } from './decisions.js';
 import fc from 'fast-check';
-import { decideRenewal } from './renew-decision.js';
-import { decideServing } from './serve-decision.js';
-import { EARLY_RENEWAL_COOL_DOWN_MS } from './triggers.js';
+import { decideRenewal, decideServing } from './decisions.js';
 
 const alive = { held: true, leftMs: 100_000, freshMs: 95_000 };
 const read = { ...alive, ageMs: 100_000, lifetimeMs: 200_000, minRemainingMs: 0 };

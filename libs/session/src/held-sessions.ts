@@ -1,5 +1,7 @@
+import type { RenewalResult } from './ports/session-store.js';
 import type { Clock } from '#libs/clock';
-import type { Handover, LiveHandover } from './handover.js';
+import type { ServeFacts } from './decisions.js';
+import type { HandoverSeat } from './handovers.js';
 import {
   ageMsOf,
   generationOf,
@@ -11,35 +13,27 @@ import {
   unopenedOf,
   untilRenewalMsOf,
 } from './merchant.js';
-import type { RenewalResult, WantedResult } from './renewal-result.js';
-import type { ServeFacts } from './serve-decision.js';
-import { StoreClock } from './store-clock.js';
 import type { Session, SessionLeft } from './session.js';
+import { StoreClock } from './store-clock.js';
 
 type HeldListener = (session: Session) => void;
 
 /** A merchant at this replica: what is known of it, and who waits for that to change. Nothing here decides anything. */
-export interface Entry {
+export interface Entry extends HandoverSeat {
   merchant: Merchant;
   /** Removed from the configuration: forgotten as soon as nothing is under way for it. */
   isRemoved: boolean;
-  readonly newer: Set<HeldListener>;
-  readonly failed: Set<() => void>;
+  /** Those who wait for a newer session, or for an attempt to fail. */
+  readonly waiting: Set<() => void>;
   /** Those who share the wish that is under way. */
   readonly sharing: ((result: RenewalResult) => void)[];
   /** The gateway at which there is room for it. */
   gateway?: string | undefined;
   /** Ends the trace of the renewal. */
   traced?: ((result: RenewalResult) => void) | undefined;
-  /** The hand-over that this replica leads, and the last one heard of. */
-  led?: Handover | undefined;
-  live?: LiveHandover | undefined;
   /** Questions under way, shared by all who ask at once. */
   question?: Promise<void> | undefined;
   judging?: Promise<void> | undefined;
-  operatorsWish?: Promise<WantedResult> | undefined;
-  /** The attempt for an operator's wish has begun: whoever asks now shares its outcome. */
-  isMadeForOperator: boolean;
   /** Highest generation rejected here, to tell the first report of a death from its echoes. */
   rejectedUpTo: number;
 }
@@ -74,10 +68,8 @@ export class HeldSessions {
     const entry: Entry = {
       merchant: unknownMerchant(id),
       isRemoved: false,
-      newer: new Set(),
-      failed: new Set(),
+      waiting: new Set(),
       sharing: [],
-      isMadeForOperator: false,
       rejectedUpTo: 0,
     };
     this.#entries.set(id, entry);
@@ -93,14 +85,14 @@ export class HeldSessions {
     return this.#entries.get(id);
   }
 
-  /** Keeps what is known now, and tells those who wait for a newer session. */
+  /** Keeps what is known now, and tells those who wait for that. */
   keep(entry: Entry, merchant: Merchant): void {
-    const before = generationOf(entry.merchant);
+    const before = entry.merchant;
     entry.merchant = merchant;
-    const { held } = merchant;
-    if (held === undefined || held.session.generation <= before) return;
-    for (const listener of [...this.#everyListener]) listener(held.session);
-    for (const listener of [...entry.newer]) listener(held.session);
+    const { held, failure } = merchant;
+    if (held !== undefined && held.session.generation > generationOf(before))
+      for (const listener of [...this.#everyListener]) listener(held.session);
+    if (held !== before.held || failure !== before.failure) for (const look of [...entry.waiting]) look();
   }
 
   forget(id: string): void {

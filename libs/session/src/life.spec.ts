@@ -19,8 +19,8 @@ class Play {
     suspectMs: 0,
     chance: 0.5,
     settings: someSettings({ handoverMs: 0 }),
-    trouble: undefined,
     graceMs: 0,
+    isStoreDown: false,
     isStopping: false,
   };
 
@@ -357,13 +357,12 @@ describe('a wish that only the budget refused', () => {
 });
 
 describe('what people are told', () => {
-  it('is told once: that the store holds up a renewal, that a session has ended, that there is one again', () => {
+  it('is told once: that a session has ended, that there is one again', () => {
     const play = new Play(served());
-    play.now = { ...play.now, trouble: 'silent' };
     const said = (effects: readonly Effect[]): string[] =>
       effects.flatMap((one) => (one.do === 'say' ? [one.what] : []));
     const wakes = [12, 1, 3, 1].map((minutes) => said(play.pass(minutes * MINUTE).feed({ on: 'wake' })));
-    expect(wakes).toEqual([['renewal_blocked'], [], ['service_ended'], []]);
+    expect(wakes).toEqual([[], [], ['service_ended'], []]);
     const { wall } = play.now;
     const moments = { createdAt: wall, renewAt: plusMs(wall, 720_000), expiresAt: plusMs(wall, 900_000) };
     const session = aSession({ generation: 11, ...moments });

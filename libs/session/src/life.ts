@@ -1,5 +1,6 @@
+import { leadTimeShortfall } from './session-moments.js';
+import { meansStoreIsAhead, type RenewalResult } from './ports/session-store.js';
 import { msBetween } from '#libs/clock';
-import { timedSteadily } from './clock-skew.js';
 import {
   areForeign,
   beforeNext,
@@ -12,8 +13,6 @@ import {
   storedForm,
   withStoredReport,
 } from './deaths.js';
-import { longestWindowMs } from './create-call-budget.js';
-import { failedCall } from './failed-call.js';
 import { GatewayFailure } from './gateway-failure.js';
 import {
   ageMsOf,
@@ -35,10 +34,12 @@ import {
   budgetOf,
   ceilingWait,
   cutShort,
+  longestWindowMs,
   replacesLiving,
   retryInMsOf,
   shareOf,
   standingFor,
+  triggers,
 } from './obstacles.js';
 import type { RenewalTrigger, SessionEvent } from './ports/session-events.js';
 import type {
@@ -52,13 +53,9 @@ import type {
   ReportResult,
   StoredState,
 } from './ports/session-store.js';
-import { timesOf } from './renewal-report.js';
-import { meansStoreIsAhead, type RenewalResult } from './renewal-result.js';
-import { MAX_BACK_OFF_MS } from './retry-policy.js';
-import { admit } from './session-admission.js';
-import type { SessionSettings } from './session-settings.js';
-import { haveSameServerKey, type IssuedSession, type Session } from './session.js';
-import { triggers } from './triggers.js';
+import { failedCall, MAX_BACK_OFF_MS } from './retry-policy.js';
+import { admit, timedSteadily, exceedsTolerance, measureSkew } from './session-admission.js';
+import { haveSameServerKey, type IssuedSession, type Session, type SessionSettings } from './session.js';
 
 /**
  * The life of one merchant at one replica: a pure function from what is known and what happens to what is known then
@@ -82,7 +79,7 @@ export function step(merchant: Merchant, input: Input, now: Now): Stepped {
   return { merchant: { ...after, wakeAtMs: wakeAtMsOf(after, now) }, effects: turn.effects };
 }
 
-export interface Stepped {
+interface Stepped {
   readonly merchant: Merchant;
   /** In the order in which they are carried out. */
   readonly effects: readonly Effect[];
@@ -167,7 +164,7 @@ export type Effect =
   | { readonly do: 'offer'; readonly offer: Publication }
   | { readonly do: 'read'; readonly isUrgent: boolean }
   | { readonly do: 'report'; readonly report: DeathReport; readonly atMs: number }
-  | { readonly do: 'say'; readonly what: 'renewal_blocked' | 'service_ended' | 'service_resumed' }
+  | { readonly do: 'say'; readonly what: 'service_ended' | 'service_resumed' }
   | { readonly do: 'emit'; readonly event: SessionEvent }
   /** The wish has this result, for all who share it. */
   | { readonly do: 'end'; readonly result: RenewalResult };
@@ -315,9 +312,9 @@ function admitted(merchant: Merchant, now: Turn): Merchant {
 }
 
 /** While the store is not reached, nobody can speak: then there is nothing to wait for. */
-function waitsForOthers({ trigger }: Wish, { graceMs, trouble }: Now): RenewalResult | undefined {
+function waitsForOthers({ trigger }: Wish, { graceMs, isStoreDown }: Now): RenewalResult | undefined {
   if (graceMs <= 0 || !triggers[trigger].waitsForOthers) return undefined;
-  return trouble === undefined ? { kind: 'held', retryInMs: graceMs } : STORE_DOWN;
+  return isStoreDown ? STORE_DOWN : { kind: 'held', retryInMs: graceMs };
 }
 
 function claimOf(
@@ -330,7 +327,7 @@ function claimOf(
   return { merchant: id, leaseMs: leaseMsFor(settings), mode, newerThan, floor, coolDownMs, ignoresBackOff };
 }
 
-export function leaseMsFor({ handoverMs, gatewayTimeoutMs }: SessionSettings): number {
+function leaseMsFor({ handoverMs, gatewayTimeoutMs }: SessionSettings): number {
   return handoverMs + gatewayTimeoutMs + LEASE_SLACK_MS;
 }
 
@@ -500,14 +497,12 @@ function published(merchant: Merchant, { answer }: InputOn<'published'>, now: Tu
 
 /** Nobody knows whether the store has it: the session is real all the same, and is offered. */
 function unpublished(merchant: Merchant, { isLast }: InputOn<'unpublished'>, now: Turn): Merchant {
-  const { phase, id } = merchant;
+  const { phase } = merchant;
   if (phase.at !== 'publishing') return merchant;
   if (!isLast && phase.endsAtMs - now.ms > PUBLISH_RETRY_PAUSE_MS) {
     now.effects.push(publishEffect(phase, PUBLISH_RETRY_PAUSE_MS));
     return merchant;
   }
-  const { generation } = phase.session;
-  now.effects.push({ do: 'emit', event: { event: 'unconfirmed_publish', merchant: id, generation } });
   return concluded(merchant, { ...phase, outcome: 'success' }, now);
 }
 
@@ -515,11 +510,23 @@ function unpublished(merchant: Merchant, { isLast }: InputOn<'unpublished'>, now
 function concluded(merchant: Merchant, made: Made, now: Turn): Merchant {
   now.effects.push(finished(merchant, { ...made, callMs: callMsOf(made) }, now));
   if (now.settings === undefined) return ended(merchant, STOPPING, now);
-  for (const event of timesOf(made.session, made)) now.effects.push({ do: 'emit', event });
+  for (const event of timesOf(made)) now.effects.push({ do: 'emit', event });
   return ended(merchant, { kind: 'renewed' }, now);
 }
 
 type Made = Publishing & { readonly outcome: 'success' | 'lease_lost' };
+
+/** What a person should know about a new session's times. */
+function timesOf({ session, settings, issued }: Made): readonly SessionEvent[] {
+  const { merchant } = session;
+  const skew = measureSkew(issued);
+  const shortfall = leadTimeShortfall(session, settings);
+  const skewMs = skew?.likelyMs ?? 0;
+  return [
+    ...(skew ? [{ event: 'clock_skew', merchant, skewMs, beyondTolerance: exceedsTolerance(skew) } as const] : []),
+    ...(shortfall ? [{ event: 'lead_time_short', merchant, ...shortfall } as const] : []),
+  ];
+}
 
 /** The time the store takes to keep a result is not the gateway's. */
 function callMsOf({ issued }: Publishing): number {
@@ -550,14 +557,10 @@ function finished(
 
 /** A failed renewal never touches the session that is served. */
 function notCreated(merchant: Merchant, failure: GatewayFailure, now: Turn): Merchant {
-  const { phase, id } = merchant;
+  const { phase } = merchant;
   if (phase.at !== 'calling') return merchant;
   if (failure.kind === 'aborted' && now.isStopping) {
     giveUp(phase, { called: true, nextDueInMs: 0 }, now);
-    now.effects.push({
-      do: 'emit',
-      event: { event: 'renewal_abandoned', merchant: id, generation: phase.lease.fence },
-    });
     return ended(merchant, STOPPING, now);
   }
   const { outcome, retryInMs, recorded } = failedCall(merchant, { ...phase, failure }, now);
@@ -614,7 +617,7 @@ export function adopted(merchant: Merchant, arrival: Arrival, now: Turn): Mercha
   const { session, ageMs, kept } = arrival;
   const { generation } = session;
   if (now.settings === undefined || generation <= generationOf(merchant)) return merchant;
-  const { held: before, keptWish, said } = merchant;
+  const { held: before, keptWish, isSaidEnded } = merchant;
   const serverKeyChanged = before !== undefined && !haveSameServerKey(before.session, session);
   const source = kept === 'in_store' ? 'store' : 'own';
   const event = {
@@ -638,8 +641,8 @@ export function adopted(merchant: Merchant, arrival: Arrival, now: Turn): Mercha
     looks: 0,
   };
   const isLive = serveFactsOf(after, now).leftMs > 0;
-  if (isLive && said === 'ended') now.effects.push({ do: 'say', what: 'service_resumed' });
-  return { ...after, said: isLive ? 'nothing' : said, lookAtMs: now.ms + untilLookMs(after, now) };
+  if (isLive && isSaidEnded) now.effects.push({ do: 'say', what: 'service_resumed' });
+  return { ...after, isSaidEnded: isSaidEnded && !isLive, lookAtMs: now.ms + untilLookMs(after, now) };
 }
 
 /**
@@ -826,46 +829,21 @@ function slept(merchant: Merchant, { forMs }: InputOn<'slept'>, now: Now): Merch
   };
 }
 
-/** What people are told once: that the store holds up a renewal, that a session has ended, that somebody else creates. */
+/** What people are told once: that a session has ended, that somebody else creates. */
 function reviewed(merchant: Merchant, now: Turn): Merchant {
   const isForeign = areForeign(merchant, now);
   if (isForeign !== merchant.isSaidForeign) {
-    const generation = generationOf(merchant);
-    const quiet = quietMs(merchant, now);
-    const event = {
-      event: 'foreign_authorizer',
-      merchant: merchant.id,
-      generation,
-      isPresent: isForeign,
-      quietMs: quiet,
-    } as const;
-    now.effects.push({ do: 'emit', event });
+    const said = { isPresent: isForeign, generation: generationOf(merchant), quietMs: quietMs(merchant, now) };
+    now.effects.push({ do: 'emit', event: { event: 'foreign_authorizer', merchant: merchant.id, ...said } });
   }
-  return { ...merchant, isSaidForeign: isForeign, said: saidOf(merchant, now) };
-}
-
-function saidOf(merchant: Merchant, now: Turn): Merchant['said'] {
-  const { held, said } = merchant;
-  if (held === undefined || said === 'ended' || now.settings === undefined) return said;
-  if (serveFactsOf(merchant, now).leftMs <= 0) {
-    now.effects.push({ do: 'say', what: 'service_ended' });
-    return 'ended';
-  }
-  if (said === 'blocked' || now.trouble === undefined || untilRenewalMsOf(merchant, now) > 0) return said;
-  now.effects.push({ do: 'say', what: 'renewal_blocked' });
-  return 'blocked';
+  const isEnded = merchant.held !== undefined && now.settings !== undefined && serveFactsOf(merchant, now).leftMs <= 0;
+  if (isEnded && !merchant.isSaidEnded) now.effects.push({ do: 'say', what: 'service_ended' });
+  return { ...merchant, isSaidForeign: isForeign, isSaidEnded: merchant.isSaidEnded || isEnded };
 }
 
 function wakeAtMsOf(merchant: Merchant, now: Now): number {
-  const { lookAtMs, keptWish, held, said, isSaidForeign } = merchant;
+  const { lookAtMs, keptWish, held, isSaidEnded, isSaidForeign } = merchant;
   const keptAtMs = keptWish === undefined ? Infinity : keptWish.freeAtMs + FREE_GRACE_MS;
-  if (held === undefined) return Math.ceil(Math.min(lookAtMs, keptAtMs));
-  const endsAtMs = now.ms + serveFactsOf(merchant, now).leftMs;
-  const renewAtMs = now.ms + untilRenewalMsOf(merchant, now);
-  const reviewAtMs = {
-    nothing: renewAtMs > now.ms ? renewAtMs : Math.min(endsAtMs, now.ms + REVIEW_MS),
-    blocked: endsAtMs,
-    ended: Infinity,
-  }[said];
-  return Math.ceil(Math.min(lookAtMs, keptAtMs, reviewAtMs, isSaidForeign ? now.ms + REVIEW_MS : Infinity));
+  const endsAtMs = held === undefined || isSaidEnded ? Infinity : now.ms + serveFactsOf(merchant, now).leftMs;
+  return Math.ceil(Math.min(lookAtMs, keptAtMs, endsAtMs, isSaidForeign ? now.ms + REVIEW_MS : Infinity));
 }

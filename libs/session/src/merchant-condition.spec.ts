@@ -1,8 +1,16 @@
 import { plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { aRecordedFailure, aSession } from '#libs/testing';
-import { type Cause, causeOf, causeOfRefusal, type RefusedWish } from './cause.js';
-import { conditionOf, type MerchantCondition, type MerchantFacts, whyUnavailable } from './merchant-condition.js';
+import {
+  type Cause,
+  causeOf,
+  conditionOf,
+  type MerchantCondition,
+  type MerchantFacts,
+  refusalOf,
+  whyUnavailable,
+} from './merchant-condition.js';
+import type { RenewalResult } from './ports/session-store.js';
 
 const session = aSession();
 const freeAt = plusMs(session.createdAt, 60_000);
@@ -142,24 +150,20 @@ describe('the cause of what is the matter', () => {
 });
 
 describe('why a person gets no newer session', () => {
-  const because = (change: Partial<MerchantFacts>, wish: Partial<RefusedWish> = {}): Cause | undefined =>
-    causeOfRefusal(
-      { merchant: 'shop', refusedBy: 'failed', isJoined: false, store: undefined, ...wish },
-      { ...well, ...change },
-    );
+  const because = (change: Partial<MerchantFacts>, refusedBy: RenewalResult['kind'] = 'failed'): Cause | undefined =>
+    refusalOf(refusedBy, { ...well, ...change }).cause;
 
-  it('is what ended the call that was made, or the attempt that was under way before the wish', () => {
+  it('is what ended the call that was made', () => {
     expect(because({ failure, spent })).toEqual(refused);
     expect(because({ failure, serving: EXPIRED })).toEqual({ ...refused, effect: 'payments_fail' });
-    expect(because({ failure }, { isJoined: true })).toEqual({ ...refused, effect: 'joined' });
-    expect(because({}, { isJoined: true })).toBeUndefined();
+    expect(because({})).toBeUndefined();
   });
 
   it('is what kept a call from being made, whatever failed before', () => {
-    const byBudget = because({ spent, failure }, { refusedBy: 'budget_exhausted' });
+    const byBudget = because({ spent, failure }, 'budget_exhausted');
     expect(byBudget).toEqual({ code: 'budget_exhausted', spent, effect: 'no_call' });
-    const byStore = because({ spent, failure }, { refusedBy: 'store_down', store: 'refuses' });
+    const byStore = because({ spent, failure, store: 'refuses' }, 'store_down');
     expect(byStore).toEqual({ code: 'store_refuses', effect: 'no_call' });
-    expect(because({}, { store: 'silent' })).toBeUndefined();
+    expect(because({ store: 'silent' })).toBeUndefined();
   });
 });

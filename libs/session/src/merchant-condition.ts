@@ -1,9 +1,10 @@
+import { type RenewalResult } from './ports/session-store.js';
+import { type CreateCallWindow } from './session.js';
 import type { Instant } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
-import { decide, type DecisionTable, otherwise } from './decision-table.js';
-import { sharedFailureKinds } from './gateway-failure.js';
-import type { CreateCallWindow, RecordedFailure } from './ports/session-store.js';
-import type { ServeVerdict } from './serve-decision.js';
+import { decide, type DecisionTable, otherwise, type ServeVerdict } from './decisions.js';
+import { type FailureTrace, type SharedFailureKind, sharedFailureKinds } from './gateway-failure.js';
+import type { RecordedFailure } from './ports/session-store.js';
 import type { Session } from './session.js';
 
 /** How a merchant is, worst first: its state for reads, and what reads do not show. */
@@ -33,7 +34,7 @@ export const reasonOfTrouble = { silent: 'store_silent', refuses: 'store_refuses
 >;
 
 /** No create call is left for anybody, the schedule included. */
-export interface SpentBudget {
+interface SpentBudget {
   /** When the next call is free. */
   readonly freeAt: Instant;
   /** The window that refuses for longest, if known. */
@@ -74,14 +75,14 @@ export interface MerchantFacts {
   readonly store: StoreTrouble | undefined;
 }
 
-export type Check = (facts: MerchantFacts) => boolean;
+type Check = (facts: MerchantFacts) => boolean;
 
-export const isUnserved: Check = ({ serving }) => serving.result === 'unavailable';
+const isUnserved: Check = ({ serving }) => serving.result === 'unavailable';
 export const isReported: Check = ({ reported }) => reported !== undefined;
 /** The gateway has made a session that is of no use to us, or to this replica. */
-export const isLost: Check = ({ failure, unopened, supersedes }) =>
+const isLost: Check = ({ failure, unopened, supersedes }) =>
   supersedes && (failure?.trace?.lostSession === true || unopened !== undefined);
-export const isHeldByStore: Check = ({ store }) => store !== undefined;
+const isHeldByStore: Check = ({ store }) => store !== undefined;
 /** No call is free before the session ends, or although it is due. */
 const isHeldByBudget: Check = ({ spent, session, isDue, isRenewing }) =>
   // The call under way may be the one that spent it.
@@ -120,4 +121,133 @@ const reasons: DecisionTable<MerchantFacts, UnavailableReason> = [
 /** Why nothing is served, or nothing newer than what was rejected. */
 export function whyUnavailable(facts: MerchantFacts): UnavailableReason {
   return decide(reasons, facts);
+}
+
+/**
+ * What a cause does: payments fail; they fail by what consumers report; no newer session is made while they go on. For
+ * a person who wanted a newer session: no call was made.
+ */
+export type CauseEffect = 'payments_fail' | 'reported_dead' | 'not_renewed' | 'no_call';
+
+/** How a call failed. */
+export interface FailedCall {
+  readonly code: SharedFailureKind;
+  readonly msgCode?: string;
+  readonly trace?: FailureTrace;
+  readonly newestKey?: string;
+  readonly at?: Instant;
+}
+
+/** What is wrong, for programs; libs/causes has the words. Absent members are unknown. */
+export type Cause = (
+  | FailedCall
+  /** No create call is left, or none of the share for reports. */
+  | { readonly code: 'budget_exhausted'; readonly spent?: SpentBudget; readonly shareSpentUntil?: Instant }
+  /** Nothing newer has come for a report; reports count from `coolsDownUntil` on. */
+  | { readonly code: 'not_replaced'; readonly coolsDownUntil?: Instant }
+  | { readonly code: 'foreign_authorizer' }
+  /** Somebody else created sessions until `failedUntil`, and nobody has reported the newest one dead. */
+  | { readonly code: 'watched'; readonly failedUntil: Instant; readonly watchedUntil: Instant }
+  /** A newer session in the store opens with none of this replica's keys. */
+  | { readonly code: 'unopened'; readonly generation: number }
+  | { readonly code: 'store_silent' | 'store_refuses' | 'renewing' | 'expired' | 'no_session' | 'not_tried' }
+) & { readonly effect?: CauseEffect };
+
+type Finder = (facts: MerchantFacts) => Cause | undefined;
+
+/** While nothing was tried, or the answer opens with another key than ours, the key alone is missing. */
+const unopened: Finder = (facts) => {
+  const { unopened: generation, failure } = facts;
+  const isOther = isUnserved(facts) && failure !== undefined && failure.trace?.thumbprint === undefined;
+  return generation === undefined || isOther ? undefined : { code: 'unopened', generation };
+};
+
+const foreign: Finder = (facts) => {
+  const { isForeign, watchedUntil, session, isBudgetSpent } = facts;
+  // What spends the calls is whoever ends the sessions.
+  if (!isForeign || (isUnserved(facts) && !isBudgetSpent)) return undefined;
+  const isDead = isUnserved(facts) || isReported(facts) || isLost(facts);
+  if (isDead || watchedUntil === undefined || session === undefined) return { code: 'foreign_authorizer' };
+  return { code: 'watched', failedUntil: session.createdAt, watchedUntil };
+};
+
+const store: Finder = (facts) => (facts.store !== undefined ? { code: reasonOfTrouble[facts.store] } : undefined);
+
+const failed: Finder = ({ failure }) => (failure === undefined ? undefined : failedCall(failure));
+
+const budget: Finder = ({ spent, isBudgetSpent, reported: { shareSpentUntil } = {} }) => {
+  if (spent !== undefined) return { code: 'budget_exhausted', spent };
+  if (shareSpentUntil !== undefined) return { code: 'budget_exhausted', shareSpentUntil };
+  return isBudgetSpent ? { code: 'budget_exhausted' } : undefined;
+};
+
+const report: Finder = ({ reported }) => {
+  if (reported === undefined) return undefined;
+  const { coolsDownUntil } = reported;
+  return { code: 'not_replaced', ...(coolsDownUntil === undefined ? {} : { coolsDownUntil }) };
+};
+
+const untried: Finder = ({ isRenewing, serving }) => {
+  if (isRenewing) return { code: 'renewing' };
+  return { code: serving.reason === 'expired' || serving.reason === 'no_session' ? serving.reason : 'not_tried' };
+};
+
+/**
+ * The first that is found is what somebody has to see to. A failure comes before the budget: the failing attempts are
+ * what spent it.
+ */
+const finders: readonly Finder[] = [unopened, foreign, store, failed, budget, report, untried];
+
+/** Why a merchant has no fresh session, or soon will have none. Undefined for a merchant that is well. */
+export function causeOf(facts: MerchantFacts): Cause | undefined {
+  const condition = conditionOf(facts);
+  if (condition === 'fresh') return undefined;
+  const cause = finders.map((find) => find(facts)).find((found) => found !== undefined);
+  // Payments go on, as far as anybody knows, and the cause says so itself.
+  if (cause === undefined || cause.code === 'watched') return cause;
+  return { ...cause, effect: effectOf(facts) };
+}
+
+function effectOf(facts: MerchantFacts): CauseEffect {
+  const condition = conditionOf(facts);
+  if (condition === 'stale' || condition === 'failing') return 'not_renewed';
+  return condition === 'dead' && !isLost(facts) ? 'reported_dead' : 'payments_fail';
+}
+
+/**
+ * What a person is told who wanted a newer session at once and gets none: what refused this wish, or what ended its call.
+ * @param refusedBy undefined if nothing came in time
+ */
+export function refusalOf(
+  refusedBy: RenewalResult['kind'] | undefined,
+  facts: MerchantFacts,
+): { readonly cause?: Cause; readonly reason?: UnavailableReason } {
+  if (refusedBy === 'store_down' && facts.store !== undefined) {
+    const code = reasonOfTrouble[facts.store];
+    return { cause: { code, effect: 'no_call' }, reason: code };
+  }
+  if (refusedBy === 'budget_exhausted') {
+    return { cause: { ...(budget(facts) ?? { code: refusedBy }), effect: 'no_call' } };
+  }
+  const ended = failed(facts);
+  if (ended === undefined) return {};
+  // Who asked knows that it is not renewed.
+  return { cause: isUnserved(facts) ? { ...ended, effect: 'payments_fail' } : ended };
+}
+
+/** What ended a call. */
+export function failedCall({ kind, ...known }: Omit<ToldFailure, 'at'> & { readonly at?: Instant }): FailedCall {
+  // An abort of our own is recorded as what it is to everyone else.
+  return { code: kind === 'aborted' ? 'timeout' : kind, ...known };
+}
+
+/** Whether several merchants have the same to be seen to. */
+export function isSameCause(one: Cause | undefined, other: Cause | undefined): boolean {
+  return markOf(one) === markOf(other);
+}
+
+function markOf(cause: Cause | undefined): string {
+  if (cause === undefined) return '';
+  const { msgCode = '', trace } = cause as Partial<FailedCall>;
+  return [cause.code, msgCode, trace?.mark, trace?.peer, trace?.httpStatus].join(' ');
 }

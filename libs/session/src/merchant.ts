@@ -1,12 +1,9 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
-import { SKEW_TOLERANCE_MS } from './clock-skew.js';
+import { decideServing, type ServeFacts, type ServeVerdict } from './decisions.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { ClaimRefusal, Lease, RecordedFailure } from './ports/session-store.js';
-import { decideServing, type ServeFacts, type ServeVerdict } from './serve-decision.js';
-import type { SessionsBefore } from './session-admission.js';
-import type { SessionSettings } from './session-settings.js';
-import type { IssuedSession, Session, SessionLeft } from './session.js';
-import type { StoreTrouble } from './merchant-condition.js';
+import { type SessionsBefore, SKEW_TOLERANCE_MS } from './session-admission.js';
+import type { IssuedSession, Session, SessionLeft, SessionSettings } from './session.js';
 
 /** A wish for a newer session that has found nothing in its way so far. */
 export interface Wish {
@@ -36,7 +33,7 @@ export interface Granted {
 }
 
 /** What this replica is doing for the merchant: one thing at a time. The diagram is in life.ts. */
-export type Phase =
+type Phase =
   | { readonly at: 'idle' }
   | { readonly at: 'entering'; readonly wish: Wish }
   | { readonly at: 'claiming'; readonly wish: Wish; readonly settings: SessionSettings; readonly askedAtMs: number }
@@ -67,7 +64,7 @@ export interface Held {
 }
 
 /** A person's wish that only the budget refused: it is made once a call is free. */
-export interface KeptWish {
+interface KeptWish {
   readonly newerThan: number;
   readonly freeAtMs: number;
 }
@@ -120,8 +117,8 @@ export interface Merchant {
   readonly looks: number;
   /** The look under way was planned: what is due then is renewed. */
   readonly isLookedAt: boolean;
-  /** What has been said of this session: that the store holds up its renewal, that it has ended. */
-  readonly said: 'nothing' | 'blocked' | 'ended';
+  /** People have been told that this session has ended. */
+  readonly isSaidEnded: boolean;
   readonly isSaidForeign: boolean;
   /** The one timer: the next of these moments. */
   readonly wakeAtMs: number;
@@ -137,9 +134,10 @@ export interface Now {
   readonly chance: number;
   /** Undefined once the merchant is no longer configured. */
   readonly settings: SessionSettings | undefined;
-  readonly trouble: StoreTrouble | undefined;
   /** What is left of the time in which other replicas tell the store what it has lost. */
   readonly graceMs: number;
+  /** The store is silent, or refuses. */
+  readonly isStoreDown: boolean;
   readonly isStopping: boolean;
 }
 
@@ -166,7 +164,7 @@ export function unknownMerchant(id: string): Merchant {
     lookAtMs: Infinity,
     looks: 0,
     isLookedAt: false,
-    said: 'nothing',
+    isSaidEnded: false,
     isSaidForeign: false,
     wakeAtMs: Infinity,
   };

@@ -1,7 +1,120 @@
-import { type BudgetWait, budgetInForce, longestWindowMs, waitForBudget } from './create-call-budget.js';
+import { EARLY_RENEWAL_COOL_DOWN_MS } from './decisions.js';
+import { type CreateCallBudget, type CreateCallWindow } from './session.js';
+import { msBetween } from '#libs/clock';
 import type { Block, Blocked, Merchant, Now, Wish } from './merchant.js';
-import type { ClaimRefusal, CreateCallBudget, CreateCallWindow } from './ports/session-store.js';
-import type { SessionSettings } from './session-settings.js';
+import type { RenewalTrigger } from './ports/session-events.js';
+import type { ClaimRefusal } from './ports/session-store.js';
+import { renewalIntervalMs } from './session-moments.js';
+import type { Session, SessionSettings } from './session.js';
+
+/** However often a merchant's sessions are rejected, at most one per this time is created because of it. */
+const REJECTION_COOL_DOWN_MS = 10_000;
+
+interface TriggerRules {
+  /** The store refuses it before the due moment, unless the wish says that this has passed. */
+  readonly waitsForDue: boolean;
+  /** An earlier refusal stands for it as well. The schedule asks the store itself, a person has mended the cause. */
+  readonly mindsRefusals: boolean;
+  /** It is not held up by the back-off after a failure. */
+  readonly ignoresBackOff: boolean;
+  /** When it does not wait for the end of a back-off, within a share of the budget. */
+  readonly cutsBackOffShort: 'never' | 'with_nothing_live' | 'always';
+  /** What it waits for after another of its kind, if it replaces something of use: then it may spend a share only. */
+  readonly coolDown: { readonly replaces: 'fresh' | 'living'; readonly atLeastMs: number } | undefined;
+  /** Consumers are asked to hold their calls first. */
+  readonly handsOver: boolean;
+  /** After a return to the store, others may hold something newer: they are heard first. */
+  readonly waitsForOthers: boolean;
+}
+
+const planned = {
+  waitsForDue: true,
+  mindsRefusals: false,
+  ignoresBackOff: false,
+  cutsBackOffShort: 'never',
+  coolDown: undefined,
+  handsOver: false,
+  waitsForOthers: true,
+} as const;
+
+/** What starts a renewal, and what each of them may do. Whatever is not said here is the same for all. */
+export const triggers: Readonly<Record<RenewalTrigger, TriggerRules>> = {
+  startup: planned,
+  schedule: { ...planned, handsOver: true },
+  demand: {
+    ...planned,
+    waitsForDue: false,
+    mindsRefusals: true,
+    cutsBackOffShort: 'with_nothing_live',
+    coolDown: { replaces: 'fresh', atLeastMs: EARLY_RENEWAL_COOL_DOWN_MS },
+  },
+  rejection: {
+    ...planned,
+    waitsForDue: false,
+    mindsRefusals: true,
+    cutsBackOffShort: 'always',
+    coolDown: { replaces: 'living', atLeastMs: REJECTION_COOL_DOWN_MS },
+    waitsForOthers: false,
+  },
+  operator: { ...planned, waitsForDue: false, ignoresBackOff: true },
+};
+
+/** How long the budget refuses another call. */
+interface BudgetWait {
+  readonly retryInMs: number;
+  /** The window that refuses for longest. */
+  readonly window: CreateCallWindow;
+  /** The call that has to leave it first; undefined when it allows no call at all. */
+  readonly callAtMs?: number;
+}
+
+const DAY_MS = 86_400_000;
+/** Twice what the schedule needs is left for attempts that fail, and for sessions that die. */
+const TIMES_THE_SCHEDULE = 3;
+const MIN_CALLS_A_DAY = 24;
+
+/**
+ * The budget in force: as it is written, with a window of a day that follows from the length of the sessions, unless
+ * one so long is written.
+ * @param newest the session that was made last, if there is one, even if it is over
+ */
+export function budgetInForce(
+  settings: SessionSettings,
+  newest: Pick<Session, 'createdAt' | 'expiresAt'> | undefined,
+): CreateCallBudget {
+  const { budget, fallbackLifetimeMs } = settings;
+  if (longestWindowMs(budget) >= DAY_MS) return budget;
+  const lifetimeMs = newest === undefined ? fallbackLifetimeMs : msBetween(newest.createdAt, newest.expiresAt);
+  const scheduled = Math.ceil(DAY_MS / Math.max(1, renewalIntervalMs(lifetimeMs, settings)));
+  const calls = Math.max(MIN_CALLS_A_DAY, TIMES_THE_SCHEDULE * scheduled);
+  return [...budget, { calls, perMs: DAY_MS }];
+}
+
+/** How far back the longest window looks: older calls do not count. */
+export function longestWindowMs(budget: CreateCallBudget): number {
+  return Math.max(0, ...budget.map(({ perMs }) => perMs));
+}
+
+/**
+ * Until every window allows another call; undefined when all of them do. `callsAtMs`: the calls made so far, in order,
+ * none after `nowMs`. A budget may have been lowered: then more than one call has to leave a window.
+ */
+export function waitForBudget(
+  callsAtMs: readonly number[],
+  budget: CreateCallBudget,
+  nowMs: number,
+): BudgetWait | undefined {
+  return budget
+    .map((window) => waitForWindow(callsAtMs, window, nowMs))
+    .reduce((longest, wait) => ((wait?.retryInMs ?? 0) > (longest?.retryInMs ?? 0) ? wait : longest), undefined);
+}
+
+function waitForWindow(callsAtMs: readonly number[], window: CreateCallWindow, nowMs: number): BudgetWait | undefined {
+  if (window.calls < 1) return { retryInMs: window.perMs, window };
+  const callAtMs = callsAtMs[callsAtMs.length - window.calls];
+  if (callAtMs === undefined || callAtMs + window.perMs <= nowMs) return undefined;
+  return { retryInMs: callAtMs + window.perMs - nowMs, window, callAtMs };
+}
 
 /** Early renewals may spend this share of each window of the budget; the rest is kept for the schedule. */
 const SHARE_OF_WISHES = 0.75;
@@ -78,7 +191,7 @@ export function ceilingWait(
 }
 
 /** How long the budget lets nobody call, the schedule included: the longer of our own count and what the store said. */
-export interface SpentWait {
+interface SpentWait {
   readonly retryInMs: number;
   /** The window that refuses for longest, if known. */
   readonly window?: CreateCallWindow | undefined;

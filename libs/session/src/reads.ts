@@ -9,12 +9,37 @@ const RETRY_MS = 1_000;
 /** Whatever is not urgent waits this long, so that more can be asked for at once. */
 const SOON_MS = 250;
 
-interface ReadsParts {
-  readonly clock: Clock;
-  /** Reads the merchants' states and applies them; rejects if the store could not be heard. */
-  readonly read: (merchants: readonly string[]) => Promise<void>;
-  /** The store failed; anything else is a bug of ours. */
-  readonly onFailure: (error: unknown) => void;
+/** So many pieces of work at once, in the order in which they came. */
+export class Lanes {
+  readonly #width: number;
+  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(width: number) {
+    this.#width = width;
+  }
+
+  /** @param work never rejects */
+  run(work: () => Promise<void>): void {
+    this.#waiting.push(work);
+    this.#next();
+  }
+
+  /** Resolves when nothing is left. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  #next(): void {
+    if (this.#running.size >= this.#width) return;
+    const work = this.#waiting.shift();
+    if (work === undefined) return;
+    const running = work().finally(() => {
+      this.#running.delete(running);
+      this.#next();
+    });
+    this.#running.add(running);
+  }
 }
 
 /**
@@ -22,38 +47,37 @@ interface ReadsParts {
  * began after it was wanted has come back, whatever else this replica does and whatever became of the message.
  */
 export class Reads {
-  readonly #parts: ReadsParts;
+  readonly #clock: Clock;
+  readonly #read: (merchants: readonly string[]) => Promise<boolean>;
   readonly #wanted = new Set<string>();
-  #lanes = 0;
+  readonly #lanes = new Lanes(LANES);
   #retry: ScheduledTask | undefined;
   #soon: ScheduledTask | undefined;
   #isStarting = false;
   #closed = false;
 
-  constructor(parts: ReadsParts) {
-    this.#parts = parts;
+  /** @param read reads the merchants' states and applies them; false if the store could not be heard. Never rejects */
+  constructor(clock: Clock, read: (merchants: readonly string[]) => Promise<boolean>) {
+    this.#clock = clock;
+    this.#read = read;
   }
 
-  /** Those that are wanted in one turn are read with one query. */
-  want(merchant: string): void {
+  /** Those that are wanted in one turn are read with one query; if no newer session is expected, in a quarter second. */
+  want(merchant: string, isUrgent = true): void {
     if (this.#closed) return;
     this.#wanted.add(merchant);
-    if (this.#isStarting || this.#retry !== undefined) return;
-    this.#isStarting = true;
-    void Promise.resolve().then(() => {
-      this.#isStarting = false;
-      if (this.#retry === undefined) this.#start();
-    });
-  }
-
-  /** The same if no newer session is expected: many are read with one query. */
-  wantSoon(merchant: string): void {
-    if (this.#closed) return;
-    this.#wanted.add(merchant);
-    this.#soon ??= this.#parts.clock.schedule(SOON_MS, () => {
-      this.#soon = undefined;
-      if (this.#retry === undefined) this.#start();
-    });
+    if (!isUrgent) {
+      this.#soon ??= this.#clock.schedule(SOON_MS, () => {
+        this.#soon = undefined;
+        this.#start();
+      });
+    } else if (!this.#isStarting) {
+      this.#isStarting = true;
+      queueMicrotask(() => {
+        this.#isStarting = false;
+        this.#start();
+      });
+    }
   }
 
   /** The store may be answering again: whatever is waiting is asked for at once. */
@@ -75,28 +99,16 @@ export class Reads {
   }
 
   #start(): void {
-    while (!this.#closed && this.#lanes < LANES && this.#wanted.size > 0) {
-      this.#lanes += 1;
-      void this.#readPage([...this.#wanted].slice(0, PAGE));
-    }
+    if (this.#retry !== undefined) return;
+    const all = [...this.#wanted];
+    this.#wanted.clear();
+    for (let at = 0; at < all.length; at += PAGE) this.#lanes.run(() => this.#readPage(all.slice(at, at + PAGE)));
   }
 
   async #readPage(page: readonly string[]): Promise<void> {
-    for (const merchant of page) this.#wanted.delete(merchant);
-    try {
-      await this.#parts.read(page);
-    } catch (error) {
-      this.#parts.onFailure(error);
-      this.#tryLater(page);
-    } finally {
-      this.#lanes -= 1;
-    }
-    if (this.#retry === undefined) this.#start();
-  }
-
-  #tryLater(page: readonly string[]): void {
-    if (this.#closed) return;
+    const isRead = this.#retry === undefined && !this.#closed && (await this.#read(page));
+    if (isRead || this.#closed) return;
     for (const merchant of page) this.#wanted.add(merchant);
-    this.#retry ??= this.#parts.clock.schedule(RETRY_MS, () => this.retryNow());
+    this.#retry ??= this.#clock.schedule(RETRY_MS, () => this.retryNow());
   }
 }

@@ -1,5 +1,5 @@
+import { type CreateCallBudget } from './session.js';
 import fc from 'fast-check';
-import type { CreateCallBudget } from './ports/session-store.js';
 import { failuresAfter, MAX_UNREACHED_FAILURES, retryDelayMs } from './retry-policy.js';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,16 @@
+import { placeOf } from './session.js';
 import fc from 'fast-check';
-import { msBetween, plusMs } from '#libs/clock';
+import {
+  type DailyTimes,
+  DailyWindow,
+  type Instant,
+  instantFromEpochMs,
+  msBetween,
+  plusMs,
+  toRfc3339,
+} from '#libs/clock';
 import { aSession, someSettings } from '#libs/testing';
-import { leadShareOf, leadTimeShortfall, momentsOf } from './session-moments.js';
+import { leadShareOf, leadTimeShortfall, momentsOf, quietMoment } from './session-moments.js';
 
 const { createdAt } = aSession();
 const unspread = { merchant: 'shop', jitter: 0 };
@@ -121,5 +130,233 @@ describe('the lead time', () => {
   it('is reported with its numbers when they do not fit', () => {
     const shortfall = leadTimeShortfall(momentsOf(lifeOf(20_000), someSettings(), unspread), someSettings());
     expect(shortfall).toEqual({ leadMs: 9_000, neededMs: 11_000 });
+  });
+});
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const night = { from: '03:00', to: '05:00', timeZone: 'UTC' };
+
+const at = (text: string): Instant => instantFromEpochMs(Date.parse(text));
+
+function chosen(created: string, livesMs: number, place = 0.5): string | undefined {
+  const createdAt = at(created);
+  const moment = quietMoment({ createdAt, latestAt: plusMs(createdAt, livesMs), place }, night);
+  return moment === undefined ? undefined : toRfc3339(moment).slice(0, 16);
+}
+
+describe('the moment in quiet hours', () => {
+  const almostADay = DAY_MS - 5 * MINUTE_MS;
+  const table: Readonly<Record<string, readonly [string, number, string | undefined]>> = {
+    'is the own one of the merchant in the night that the session reaches': [
+      '2026-06-01T12:00Z',
+      almostADay,
+      '2026-06-02T04:00',
+    ],
+    'is in the last night that it reaches': ['2026-06-01T12:00Z', 60 * HOUR_MS, '2026-06-03T04:00'],
+    'is as late as the session lives when the own one is too late': [
+      '2026-06-01T03:50Z',
+      almostADay,
+      '2026-06-02T03:45',
+    ],
+    'is none when the session ends before the night': ['2026-06-01T12:00Z', 8 * HOUR_MS, undefined],
+    'is not in the night in which the session was created': ['2026-06-01T03:30Z', 8 * HOUR_MS, undefined],
+    'is towards the end of that night when that spares a renewal by day': [
+      '2026-06-01T03:02Z',
+      almostADay,
+      '2026-06-01T04:57',
+    ],
+    'is in this night for whoever would wake up before the next': [
+      '2026-06-01T02:00Z',
+      8 * HOUR_MS,
+      '2026-06-01T04:00',
+    ],
+    'is not at once after the session was created': ['2026-06-01T02:59Z', almostADay, '2026-06-01T04:00'],
+    'is none for sessions that do not outlive the night': ['2026-06-01T02:30Z', 2 * HOUR_MS, undefined],
+  };
+
+  it.each(Object.entries(table))('%s', (_name, [created, livesMs, expected]) => {
+    expect(chosen(created, livesMs)).toBe(expected);
+  });
+
+  it('leaves a session alone for its first minutes, and takes the rest of the night for it', () => {
+    expect(chosen('2026-06-01T02:59Z', almostADay, 0)).toBe('2026-06-01T03:06');
+    expect(chosen('2026-06-01T02:59Z', almostADay, 0.999)).toBe('2026-06-01T04:59');
+  });
+});
+
+/** Every renewal of one merchant, with each session living as long as the one before, until the time is over. */
+function* renewals(start: Instant, livesMs: number, { times, place }: { times: DailyTimes; place: number }) {
+  for (let createdAt = start; ;) {
+    const latestAt = plusMs(createdAt, livesMs);
+    const moment = quietMoment({ createdAt, latestAt, place }, times) ?? latestAt;
+    yield { createdAt, moment, latestAt };
+    createdAt = plusMs(moment, 300);
+  }
+}
+
+function momentsOver(
+  days: number,
+  livesMs: number,
+  merchant: { start: Instant; times: DailyTimes; place: number },
+): Instant[] {
+  const moments: Instant[] = [];
+  for (const { moment } of renewals(merchant.start, livesMs, merchant)) {
+    if (moment > merchant.start + days * DAY_MS) return moments;
+    moments.push(moment);
+  }
+  return moments;
+}
+
+function perDay(moments: readonly Instant[], daily: DailyWindow): Map<string, number> {
+  const days = new Map<string, number>();
+  for (const moment of moments) {
+    const { day } = daily.reading(moment);
+    days.set(day, (days.get(day) ?? 0) + 1);
+  }
+  return days;
+}
+
+const outside = (moments: readonly Instant[], daily: DailyWindow): Instant[] =>
+  moments.filter((moment) => !daily.contains(moment) && !daily.contains(plusMs(moment, -1)));
+
+const zones = ['Europe/Kyiv', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu'] as const;
+const inEachZone = zones.flatMap((timeZone) => [0.03, 0.5].map((place) => [timeZone, place] as const));
+const start = at('2026-02-10T12:00Z');
+
+describe('four hundred days with quiet hours', () => {
+  it.each(inEachZone)('of sessions that outlive a day have one renewal each, in %s at place %d', (timeZone, place) => {
+    const times = { ...night, timeZone };
+    const daily = new DailyWindow(times);
+    const moments = momentsOver(400, 26 * HOUR_MS, { start, times, place });
+    expect(outside(moments, daily)).toEqual([]);
+    expect([...perDay(moments, daily).values()].every((count) => count === 1)).toBe(true);
+    expect(moments.length).toBeGreaterThanOrEqual(399);
+  });
+
+  it.each(inEachZone)('of a day less five minutes have none by day, in %s at place %d', (timeZone, place) => {
+    const times = { ...night, timeZone };
+    const daily = new DailyWindow(times);
+    const moments = momentsOver(400, DAY_MS - 5 * MINUTE_MS, { start, times, place });
+    expect(outside(moments, daily)).toEqual([]);
+    const counts = [...perDay(moments, daily).values()];
+    expect(Math.max(...counts)).toBeLessThanOrEqual(2);
+    // Two hours contain 23 steps of five minutes; the clocks are changed twice.
+    expect(counts.filter((count) => count === 2).length).toBeLessThanOrEqual(Math.ceil(400 / 20) + 3);
+  });
+
+  it.each(inEachZone.slice(0, 2))('of eight hours have two a day elsewhere, in %s at place %d', (timeZone, place) => {
+    const times = { ...night, timeZone };
+    const daily = new DailyWindow(times);
+    for (const livesMs of [8 * HOUR_MS, 8 * HOUR_MS - 5 * MINUTE_MS]) {
+      const moments = momentsOver(400, livesMs, { start, times, place });
+      const days = [...perDay(outside(moments, daily), daily).values()];
+      // On the days on which the clocks are changed it may be one more.
+      expect(days.filter((count) => count > 2).length).toBeLessThanOrEqual(3);
+      expect(moments.length).toBeLessThanOrEqual((400 * DAY_MS) / livesMs + 400 / 5);
+    }
+  });
+});
+
+describe('for any life of sessions, hours and place', () => {
+  const hour = fc.integer({ min: 0, max: 23 }).map((each) => `${String(each).padStart(2, '0')}:00`);
+  const merchant = fc
+    .record({
+      times: fc.record({ from: hour, to: hour, timeZone: fc.constantFrom(...zones) }),
+      place: fc.double({ min: 0, max: 0.999_999, noNaN: true }),
+      start: fc.integer({ min: 0, max: 400 * 24 * 60 }).map((minutes) => plusMs(start, minutes * MINUTE_MS)),
+    })
+    .filter(({ times: { from, to } }) => from !== to);
+  const lives = fc.integer({ min: 10, max: 72 * 60 }).map((minutes) => minutes * MINUTE_MS);
+
+  it('a renewal is never later than it would be without, and never at once', () => {
+    fc.assert(
+      fc.property(merchant, lives, (of, livesMs) => {
+        let count = 0;
+        for (const { createdAt, moment, latestAt } of renewals(of.start, livesMs, of)) {
+          expect(moment).toBeLessThanOrEqual(latestAt);
+          expect(msBetween(createdAt, moment)).toBeGreaterThanOrEqual(Math.min(livesMs, 5 * MINUTE_MS));
+          if ((count += 1) > 20) return;
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('no window has more renewals than one more than it would have anyway', () => {
+    fc.assert(
+      fc.property(merchant, lives, (of, livesMs) => {
+        const daily = new DailyWindow(of.times);
+        fc.pre(livesMs > daily.lengthMs);
+        const inWindows = new Map<Instant, number>();
+        for (const moment of momentsOver(6, livesMs, of).slice(1)) {
+          const { from } = daily.endingAfter(plusMs(moment, -1)).next().value;
+          if (from <= moment) inWindows.set(from, (inWindows.get(from) ?? 0) + 1);
+        }
+        expect(Math.max(0, ...inWindows.values())).toBeLessThanOrEqual(2);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('there are no more renewals between two windows than after a session that was created at the end of the first', () => {
+    fc.assert(
+      fc.property(merchant, lives, ({ times, ...of }, livesMs) => {
+        const inUtc = { ...of, times: { ...times, timeZone: 'UTC' } };
+        const daily = new DailyWindow(inUtc.times);
+        fc.pre(livesMs > daily.lengthMs);
+        const betweenMs = DAY_MS - 0.99 * daily.lengthMs;
+        const fewest = Math.ceil(betweenMs / (livesMs - MINUTE_MS)) - 1;
+        const between = new Map<Instant, number>();
+        for (const moment of outside(momentsOver(12, livesMs, inUtc), daily)) {
+          // On the first days it has to find the rhythm.
+          if (moment < of.start + 2 * DAY_MS) continue;
+          const { from } = daily.endingAfter(moment).next().value;
+          between.set(from, (between.get(from) ?? 0) + 1);
+        }
+        expect(Math.max(0, ...between.values())).toBeLessThanOrEqual(fewest);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('the place of a merchant', () => {
+  const fleet = Array.from({ length: 100 }, (_, index) => `shop-${index}`);
+
+  it('is the same for ever', () => {
+    expect(placeOf('shop')).toBe(placeOf('shop'));
+    expect(Math.floor(placeOf('shop') * 1_000)).toMatchInlineSnapshot(`5`);
+  });
+
+  it('spreads a fleet evenly over the window, whatever its ids look like', () => {
+    const names = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/);
+    fc.assert(
+      fc.property(names, fc.constantFrom(10, 100, 1_000), (name, digits) => {
+        const tenths = new Array<number>(10).fill(0);
+        for (let index = 0; index < 1_000; index += 1) {
+          const tenth = Math.floor(placeOf(`${name}-${digits + index}`) * 10);
+          tenths[tenth] = (tenths[tenth] ?? 0) + 1;
+        }
+        // A hundred each on average; chance has a standard deviation of 9.5.
+        expect(Math.min(...tenths)).toBeGreaterThan(50);
+        expect(Math.max(...tenths)).toBeLessThan(150);
+      }),
+    );
+  });
+
+  it.each([
+    ['that live for a day', DAY_MS - 5 * MINUTE_MS],
+    ['that outlive one', 26 * HOUR_MS],
+  ])('keeps the sessions of a fleet spread after ten days %s', (_name, livesMs) => {
+    const quarters = [0, 0, 0, 0];
+    for (const merchant of fleet) {
+      const last = momentsOver(10, livesMs, { start, times: night, place: placeOf(merchant) }).at(-1) ?? start;
+      const quarter = Math.floor(((last % DAY_MS) - 3 * HOUR_MS) / (30 * MINUTE_MS));
+      quarters[quarter] = (quarters[quarter] ?? 0) + 1;
+    }
+    expect(quarters).toHaveLength(4);
+    expect(Math.min(...quarters)).toBeGreaterThan(12);
   });
 });

@@ -1,29 +1,26 @@
+import { floorOf } from './session.js';
+import { type RenewalResult } from './ports/session-store.js';
 import { Alarm, type Clock, Deadline, plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
-import { type Cause, causeOf, causeOfRefusal, type RefusedWish } from './cause.js';
 import { areForeign, overAt, reportedDeathOf } from './deaths.js';
 import { GatewayFailure } from './gateway-failure.js';
-import { GatewayLoad } from './gateway-load.js';
-import { GatewayRecovery } from './gateway-recovery.js';
-import { floorOf } from './generations.js';
-import { Grace } from './grace.js';
+import { GatewayLoad, GatewayRecovery } from './gateways.js';
 import { Handovers } from './handovers.js';
 import { type Entry, HeldSessions } from './held-sessions.js';
-import { Lanes } from './lanes.js';
 import { type Effect, type Input, publicationOf, step } from './life.js';
 import {
+  type Cause,
+  causeOf,
   conditionOf,
   type MerchantCondition,
   type MerchantFacts,
-  type StoreTrouble,
   type ToldFailure,
   whyUnavailable,
 } from './merchant-condition.js';
 import { generationOf, knownOf, type Now, serveFactsOf, unopenedOf, untilRenewalMsOf, verdictOn } from './merchant.js';
 import { isBudgetSpent, retryInMsOf, spentWait } from './obstacles.js';
-import type { Merchants } from './ports/merchants.js';
+import { type Merchants, type SessionGateway, type Tracing, untraced } from './ports/replica-ports.js';
 import type { SessionEvents } from './ports/session-events.js';
-import type { SessionGateway } from './ports/session-gateway.js';
 import type {
   Announcement,
   HandoverSignal,
@@ -33,16 +30,11 @@ import type {
   SessionStore,
   StoredState,
 } from './ports/session-store.js';
-import { type Tracing, untraced } from './ports/tracing.js';
-import { PAGE, Reads } from './reads.js';
-import type { RenewalResult } from './renewal-result.js';
-import { Rounds } from './rounds.js';
-import { SessionReader } from './session-reader.js';
-import { SessionRejections } from './session-rejections.js';
+import { Lanes, PAGE, Reads } from './reads.js';
 import { ServiceNews } from './service-news.js';
 import { isStoreOutage, StoreHealth } from './store-health.js';
-import { WakeHeap } from './wake-heap.js';
-import { WantedRenewals } from './wanted-renewals.js';
+import { Wishes } from './wishes.js';
+import { WakeTimer } from './wake-timer.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -92,10 +84,10 @@ const ASK_AGAIN_AT = MAX_IN_FLIGHT / 2;
 /** Offers in flight at once: a store that was emptied is told about every merchant. */
 const OFFER_LANES = 8;
 /**
- * Listed merchants that are not to be renewed here must not hide those that are; beyond this many, something else is
- * wrong.
+ * More than can be taken: listed merchants that are not to be renewed here must not hide those that are. Whoever is
+ * hidden all the same looks for itself when it is due.
  */
-const MAX_PASSED_OVER = 10_000;
+const MAX_LISTED = 512;
 /** What is listed but not taken is looked at again at this pace, however long it has been due. */
 const PACE_MS = 100;
 /** The store's list and our own count of a session's age do not agree to the millisecond. */
@@ -107,23 +99,18 @@ const EARLY_MS = 250;
  */
 export class SessionReplica {
   readonly held: HeldSessions;
-  readonly failures = { get: (id: string): RecordedFailure | undefined => this.held.of(id).failure };
-  readonly reader: SessionReader;
-  readonly rejections: SessionRejections;
-  readonly wanted: WantedRenewals;
+  readonly wishes: Wishes;
   readonly handovers: Handovers;
   readonly #ports: ReplicaPorts;
   readonly #tracing: Tracing;
   readonly #health: StoreHealth;
-  readonly #grace: Grace;
   readonly #load = new GatewayLoad();
   readonly #recovery = new GatewayRecovery();
   readonly #reads: Reads;
   readonly #offers = new Lanes(OFFER_LANES);
-  readonly #wakes: WakeHeap<Entry>;
+  readonly #wakes: WakeTimer<Entry>;
   readonly #news: ServiceNews;
   readonly #alarm: Alarm;
-  readonly #rounds = new Rounds(() => this.#round());
   readonly #endSubscription: () => void;
   readonly #shutdown = new AbortController();
   readonly #underway = new Set<Promise<void>>();
@@ -131,8 +118,9 @@ export class SessionReplica {
   readonly #unstored = new Set<Entry>();
   /** Those whose back-off is over because their gateway answers again. */
   readonly #released = new Set<string>();
+  #rounds: Promise<void> | undefined;
+  #isAskedAgain = false;
   #inFlight = 0;
-  #passedOver = 0;
   #hasBacklog = false;
   #isComplete = false;
   /** Counts what made our knowledge of the store worthless: a read that began before is not the last word. */
@@ -144,19 +132,22 @@ export class SessionReplica {
     this.#ports = ports;
     this.#tracing = ports.tracing ?? untraced;
     this.held = ports.held ?? new HeldSessions(clock);
-    this.#grace = new Grace(clock, ports.graceMs ?? 0);
-    this.#health = new StoreHealth(events, clock, () => this.#grace.begin());
-    this.#reads = new Reads({
-      clock,
-      read: (merchants) => this.#read(merchants),
-      onFailure: (error) => this.reportBroken('refresh', error),
-    });
-    this.#wakes = new WakeHeap(
-      clock,
-      ({ merchant, isRemoved }) => (isRemoved ? Infinity : merchant.wakeAtMs),
-      (entries) => entries.forEach((entry) => this.#feed(entry, { on: 'wake' })),
+    this.#health = new StoreHealth(events, clock, ports.graceMs ?? 0);
+    this.#reads = new Reads(clock, (ids) =>
+      this.#read(ids).then(
+        () => true,
+        (error: unknown) => {
+          this.reportBroken('refresh', error);
+          return false;
+        },
+      ),
     );
-    this.#news = new ServiceNews({ events, clock, trouble: () => this.#health.trouble, causeFor: this.#told.causeFor });
+    this.#wakes = new WakeTimer(clock, {
+      all: () => this.held.entries,
+      atMsOf: ({ merchant, isRemoved }) => (isRemoved ? Infinity : merchant.wakeAtMs),
+      wake: (entry) => this.#feed(entry, { on: 'wake' }),
+    });
+    this.#news = new ServiceNews(clock, events, (id) => this.causeFor(id));
     this.#alarm = new Alarm(clock, () => void this.tick());
     this.#endSubscription = store.onAnnouncement((announcement) => this.#hear(announcement));
     this.handovers = new Handovers({
@@ -165,23 +156,27 @@ export class SessionReplica {
       announce: (signal) => this.#announce(signal),
       tell: (signal) => this.#tell(signal),
     });
-    const faces = { ...ports, ...this.#told, held: this.held, driver: this };
-    this.reader = new SessionReader(faces);
-    this.rejections = new SessionRejections({ ...faces, reader: this.reader });
-    this.wanted = new WantedRenewals({ ...faces, reader: this.reader });
+    this.wishes = new Wishes(clock, events, this);
   }
-
-  readonly #told = {
-    why: (id: string): UnavailableReason => this.whyUnavailable(id),
-    causeFor: (id: string): Cause | undefined => this.causeFor(id),
-  };
 
   // ---- What its owner asks of it
 
   /** To be called at a steady pace; between two ticks the replica wakes itself exactly when the next merchant falls due. */
   tick(): Promise<void> {
     this.#news.tell();
-    return this.#rounds.run();
+    if (this.#isStopping) return this.#rounds ?? Promise.resolve();
+    // What is asked for during a round may concern what this has looked at already: one more follows.
+    this.#isAskedAgain = this.#rounds !== undefined;
+    return (this.#rounds ??= this.#runRounds());
+  }
+
+  async #runRounds(): Promise<void> {
+    do {
+      this.#isAskedAgain = false;
+      await this.#round();
+    } while (this.#isAskedAgain && !this.#isStopping);
+    // In the same step as the last look: a request from now on begins a run of its own.
+    this.#rounds = undefined;
   }
 
   /**
@@ -222,7 +217,7 @@ export class SessionReplica {
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.#alarm.close();
-    await this.#rounds.close();
+    await this.#rounds;
     this.handovers.stop();
     const grace = this.#ports.clock.schedule(graceMs, () => this.#shutdown.abort());
     await this.#settled();
@@ -242,15 +237,15 @@ export class SessionReplica {
 
   /** Whether somebody else creates sessions of the merchant, each of which ends ours. */
   hasForeignAuthorizer(id: string): boolean {
-    return areForeign(this.held.of(id), this.#nowFor(id));
+    return areForeign(this.held.of(id), this.now(id));
   }
 
   /** When the next attempt can be made, if something holds it up; undefined if the schedule comes later anyway. */
   retryInMs(id: string): number | undefined {
-    const keptForMs = this.wanted.keptForMs(id);
+    const keptForMs = this.wishes.keptForMs(id);
     if (keptForMs !== undefined) return keptForMs;
     const merchant = this.held.of(id);
-    const now = this.#nowFor(id);
+    const now = this.now(id);
     const retryInMs = retryInMsOf(merchant, now);
     const isWellUntilThen = merchant.failure === undefined && serveFactsOf(merchant, now).freshMs > 0;
     return isWellUntilThen && untilRenewalMsOf(merchant, now) > (retryInMs ?? 0) ? undefined : retryInMs;
@@ -258,16 +253,16 @@ export class SessionReplica {
 
   /** Why no session of the merchant is served, or none newer than the rejected one. */
   whyUnavailable(id: string): UnavailableReason {
-    return whyUnavailable(this.#facts(id));
+    return whyUnavailable(this.facts(id));
   }
 
   conditionOf(id: string): MerchantCondition {
-    return conditionOf(this.#facts(id));
+    return conditionOf(this.facts(id));
   }
 
   /** What is wrong with the merchant; undefined while all is well. */
   causeFor(id: string): Cause | undefined {
-    return causeOf(this.#facts(id));
+    return causeOf(this.facts(id));
   }
 
   /** How the last call since the merchant's last session failed, whichever replica made it. */
@@ -305,22 +300,6 @@ export class SessionReplica {
     await (entry.question ??= this.#read([id]).finally(() => (entry.question = undefined)));
   }
 
-  retryAfterMs(id: string): number | undefined {
-    return retryInMsOf(this.held.of(id), this.#nowFor(id));
-  }
-
-  explainRefusal(wish: RefusedWish): Cause | undefined {
-    return causeOfRefusal(wish, this.#facts(wish.merchant));
-  }
-
-  get isStopping(): boolean {
-    return this.#isStopping;
-  }
-
-  get storeTrouble(): StoreTrouble | undefined {
-    return this.#health.trouble;
-  }
-
   /** Any failure but an outage is a bug of ours: it is reported once, and the replica carries on. */
   reportBroken(activity: string, error: unknown): void {
     if (!isStoreOutage(error)) this.#ports.events.emit({ event: 'broken', activity, error });
@@ -337,23 +316,24 @@ export class SessionReplica {
     if (merchant.failure !== undefined && merchant.failure.at !== before.failure?.at)
       this.#failed(entry, merchant.failure);
     for (const effect of effects) this.#perform(entry, effect);
-    if (merchant.wakeAtMs !== before.wakeAtMs) this.#wakes.plan(entry);
+    if (merchant.wakeAtMs !== before.wakeAtMs && !entry.isRemoved) this.#wakes.plan(merchant.wakeAtMs);
   }
 
   #nowOf({ merchant: { id }, isRemoved }: Entry): Now {
-    const now = { ...this.#nowFor(id), chance: this.#ports.random() };
+    const now = { ...this.now(id), chance: this.#ports.random() };
     return isRemoved ? { ...now, settings: undefined } : now;
   }
 
-  #nowFor(id: string): Now {
+  /** The world, as far as it concerns the merchant. */
+  now(id: string): Now {
     const { clock, merchants } = this.#ports;
     return {
       ...this.held.moment,
       wall: clock.now(),
       chance: 0,
       settings: merchants.settingsOf(id),
-      trouble: this.#health.trouble,
-      graceMs: this.#grace.leftMs(),
+      graceMs: this.#health.graceLeftMs,
+      isStoreDown: this.#health.trouble !== undefined,
       isStopping: this.#isStopping,
     };
   }
@@ -375,7 +355,6 @@ export class SessionReplica {
   #failed(entry: Entry, { kind }: RecordedFailure): void {
     const { id } = entry.merchant;
     this.#recovery.failed(this.#ports.merchants.gatewayIdOf(id), id, kind);
-    for (const listener of [...entry.failed]) listener();
   }
 
   readonly #performers: { readonly [Do in Effect['do']]: (entry: Entry, effect: EffectOf<Do>) => void } = {
@@ -393,7 +372,7 @@ export class SessionReplica {
       void this.#ask(entry, { operation: 'release', ask: () => this.#ports.store.release(lease, release) });
     },
     offer: (entry, { offer }) => this.#offers.run(() => this.#offer(entry, offer)),
-    read: ({ merchant: { id } }, { isUrgent }) => (isUrgent ? this.#reads.want(id) : this.#reads.wantSoon(id)),
+    read: ({ merchant: { id } }, { isUrgent }) => this.#reads.want(id, isUrgent),
     report: (entry, { report, atMs }) => {
       const { id } = entry.merchant;
       const told = (answer?: ReportResult): Input => ({ on: 'reported', report, atMs, answer });
@@ -608,7 +587,7 @@ export class SessionReplica {
     const before = this.#invalidations;
     await this.#readPages(this.#ports.merchants.ids());
     if (this.#invalidations === before) this.#isComplete = true;
-    this.#grace.begin();
+    this.#health.beginGrace();
   }
 
   async #readPages(ids: readonly string[]): Promise<void> {
@@ -625,7 +604,7 @@ export class SessionReplica {
         await this.#offerAll();
       }
       this.#lookAtOne();
-      const graceMs = this.#grace.leftMs();
+      const graceMs = this.#health.graceLeftMs;
       if (graceMs > 0) return this.#alarm.in(graceMs);
       this.#renewReleased();
       await this.#renewDue();
@@ -663,19 +642,15 @@ export class SessionReplica {
 
   async #renewDue(): Promise<void> {
     const { merchants, store } = this.#ports;
-    const room = MAX_IN_FLIGHT - this.#inFlight;
-    if (room <= 0) return;
-    const due = await this.#health.watch('due', () => store.due(room + this.#passedOver));
-    const ours = due.merchants.filter((id) => this.#isDueHere(id));
+    if (this.#inFlight >= MAX_IN_FLIGHT) return;
+    const due = await this.#health.watch('due', () => store.due(MAX_LISTED));
     let started = 0;
-    for (const id of this.#shuffled(ours)) {
+    for (const id of this.#shuffled(due.merchants.filter((listed) => this.#isDueHere(listed)))) {
       if (this.#inFlight >= MAX_IN_FLIGHT || !this.#load.hasRoom(merchants.gatewayIdOf(id))) continue;
       started += 1;
       this.#renew(id, {});
     }
     this.#hasBacklog = started < due.merchants.length;
-    const listedInVain = due.merchants.length - (this.#mayHideOthers() ? started : ours.length);
-    this.#passedOver = Math.min(MAX_PASSED_OVER, listedInVain);
     if (due.nextDueInMs === undefined) return;
     const isListedInVain = due.merchants.length > 0 || due.nextDueInMs <= 0;
     this.#alarm.in(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
@@ -693,17 +668,6 @@ export class SessionReplica {
     return false;
   }
 
-  /**
-   * Whether merchants waiting for room at their gateway can hide one whose gateway has room. If they cannot, no more
-   * are listed because of them: with a backlog, each query would list more than the one before.
-   */
-  #mayHideOthers(): boolean {
-    const { merchants } = this.#ports;
-    const isHeldUpInVain = (id: string): boolean =>
-      this.#load.hasRoom(merchants.gatewayIdOf(id)) && this.held.untilRenewalMs(id) <= EARLY_MS;
-    return this.#inFlight < MAX_IN_FLIGHT && merchants.ids().some(isHeldUpInVain);
-  }
-
   #renew(id: string, how: { readonly isOverdue?: boolean; readonly ignoresBackOff?: boolean }): void {
     const trigger = this.held.generationOf(id) === 0 ? 'startup' : 'schedule';
     this.#feed(this.held.entryOf(id), { on: 'wanted', trigger, ...how });
@@ -717,9 +681,9 @@ export class SessionReplica {
       .map(({ id }) => id);
   }
 
-  #facts(id: string): MerchantFacts {
+  facts(id: string): MerchantFacts {
     const merchant = this.held.of(id);
-    const now = this.#nowFor(id);
+    const now = this.now(id);
     const { held, phase } = merchant;
     const spent = spentWait(merchant, now);
     return {

@@ -1,8 +1,8 @@
 import type { Clock, Instant } from '#libs/clock';
-import { SKEW_TOLERANCE_MS } from './clock-skew.js';
+import { SKEW_TOLERANCE_MS } from './session-admission.js';
 
 /** What happened to this process's two clocks, judged by the store's as a third. */
-export type ClockVerdict =
+type ClockVerdict =
   | { readonly kind: 'agreed' }
   /** Our wall clock was set; real time went on as the monotonic clock says. */
   | { readonly kind: 'wall_set' }

@@ -11,15 +11,14 @@ function observed() {
   const clock = new FakeClock();
   const events = new RecordedEvents();
   const scripted: { failure: unknown } = { failure: undefined };
-  let returns = 0;
-  const health = new StoreHealth(events, clock, () => (returns += 1));
+  const health = new StoreHealth(events, clock, 5_000);
   const ask = (operation: string): Promise<string> =>
     health.watch(operation, async () => {
       await Promise.resolve();
       if (scripted.failure !== undefined) throw scripted.failure as Error;
       return `answer to ${operation}`;
     });
-  return { clock, events, scripted, health, ask, returns: () => returns };
+  return { clock, events, scripted, health, ask };
 }
 
 describe('what is the matter with the store', () => {
@@ -126,22 +125,26 @@ describe('the store with a witness', () => {
     expect(events.of('store_recovered')).toHaveLength(1);
   });
 
-  it('tells of its return once, with the first answer after an outage, and not after a lost reply', async () => {
-    const { clock, scripted, ask, returns } = observed();
+  it('gives the other replicas their time with the first answer after an outage, and not after a lost reply', async () => {
+    const { clock, scripted, health, ask } = observed();
+    expect(health.graceLeftMs).toBe(5_000);
+    health.beginGrace();
+    await clock.advance(5_000);
     scripted.failure = silent;
     await expect(ask('due')).rejects.toBe(silent);
     scripted.failure = undefined;
     clock.freeze(999);
     await ask('due');
-    expect(returns()).toBe(0);
+    expect(health.graceLeftMs).toBe(0);
     scripted.failure = silent;
     await expect(ask('due')).rejects.toBe(silent);
     clock.freeze(1_000);
     await expect(ask('due')).rejects.toBe(silent);
     scripted.failure = undefined;
     await ask('due');
+    clock.freeze(1_000);
     await ask('due');
-    expect(returns()).toBe(1);
+    expect(health.graceLeftMs).toBe(4_000);
   });
 
   it('passes a bug on, and reports nothing of the store', async () => {

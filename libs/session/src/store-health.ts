@@ -27,22 +27,38 @@ export function isStoreOutage(error: unknown): error is BrokerError {
 export class StoreHealth {
   readonly #events: SessionEvents;
   readonly #clock: Clock;
-  readonly #onReturn: () => void;
+  readonly #graceMs: number;
   /** What was refused and has not succeeded since. */
   readonly #refused = new Set<string>();
   #trouble: StoreTrouble | undefined;
   /** Since when nothing has succeeded. */
   #failingSinceMs: number | undefined;
 
-  /** @param onReturn called with the first answer after an outage, before the caller gets it */
-  constructor(events: SessionEvents, clock: Clock, onReturn: () => void) {
+  /** Until when other replicas tell the store what it has lost. Who has not reached it yet has not heard anybody. */
+  #graceEndsAtMs: number | undefined;
+
+  /**
+   * @param graceMs the time that other replicas get to tell a store what it has lost, before anything is created on its
+   * word: after a restart, a failover or the loss of its data they all come back to it within a second or so
+   */
+  constructor(events: SessionEvents, clock: Clock, graceMs: number) {
     this.#events = events;
     this.#clock = clock;
-    this.#onReturn = onReturn;
+    this.#graceMs = graceMs;
   }
 
   get trouble(): StoreTrouble | undefined {
     return this.#trouble;
+  }
+
+  /** In whole milliseconds: waiting for a fraction of one would mean waiting for ever. */
+  get graceLeftMs(): number {
+    if (this.#graceEndsAtMs === undefined) return this.#graceMs;
+    return Math.max(0, Math.ceil(this.#graceEndsAtMs - this.#clock.monotonicMs()));
+  }
+
+  beginGrace(): void {
+    this.#graceEndsAtMs = this.#clock.monotonicMs() + this.#graceMs;
   }
 
   /** A check found that the store refuses something that it is asked for now and then. */
@@ -77,7 +93,7 @@ export class StoreHealth {
   #succeeded(operation: string): void {
     const sinceMs = this.#failingSinceMs;
     this.#failingSinceMs = undefined;
-    if (sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= MIN_OUTAGE_MS) this.#onReturn();
+    if (sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= MIN_OUTAGE_MS) this.beginGrace();
     for (const done of [operation, ...(alsoShows[operation] ?? [])]) this.#refused.delete(done);
     this.#tellIfWell();
   }

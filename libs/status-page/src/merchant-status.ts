@@ -17,7 +17,7 @@ export function merchantStatus({ source, clock }: MerchantStatusParts, id: strin
   const session = replica.held.get(id);
   const failure = replica.failureOf(id);
   const retryInMs = replica.retryInMs(id);
-  const { reason } = replica.reader.verdict(id);
+  const { reason } = replica.wishes.verdict(id);
   const cause = replica.causeFor(id);
   return {
     id,

@@ -1,5 +1,5 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
-import { HeldSessions, type RecordedFailure, type Session, SessionReader, type SessionReplica } from '#libs/session';
+import { HeldSessions, type RecordedFailure, type Session, type SessionReplica, Wishes } from '#libs/session';
 import { aRecordedFailure, aServerPublicKey, aSession, FakeClock, hold } from '#libs/testing';
 import type { StatusDocument } from './status-document.js';
 import { MAX_LISTED, StatusReporter, type StatusSearch } from './status-reporter.js';
@@ -14,13 +14,13 @@ class Rig {
   readonly disputed = new Set<string>();
   readonly dead = new Set<string>();
   readonly causes = new Map<string, object>();
-  readonly reader: SessionReader;
+  readonly wishes: Wishes;
   readonly reporter: StatusReporter;
 
   constructor(ids: readonly string[]) {
     const { clock, held } = this;
-    this.reader = new SessionReader({ held, clock } as never);
-    const { reader } = this;
+    this.wishes = new Wishes(clock, undefined as never, { held } as never);
+    const { wishes } = this;
     const hasForeignAuthorizer = (merchant: string): boolean => this.disputed.has(merchant);
     const isRenewing = (merchant: string): boolean => this.renewing.has(merchant);
     const asked = {
@@ -31,7 +31,7 @@ class Rig {
       causeFor: (merchant: string) => this.causes.get(merchant),
       failureOf: (merchant: string) => this.failures.get(merchant),
     };
-    const replica = { held, reader, ...asked } as unknown as SessionReplica;
+    const replica = { held, wishes, ...asked } as unknown as SessionReplica;
     this.reporter = new StatusReporter({
       source: {
         replica,
@@ -49,7 +49,7 @@ class Rig {
   }
 
   conditionOf(merchant: string): string {
-    const { result } = this.reader.verdict(merchant);
+    const { result } = this.wishes.verdict(merchant);
     if (result === 'unavailable') return result;
     if (this.disputed.has(merchant)) return 'foreign_authorizer';
     if (this.dead.has(merchant)) return 'dead';

@@ -18,7 +18,7 @@ export type StoreConnection = Omit<StatusStore, 'failing' | 'cause'>;
 export interface StatusSource {
   readonly replica: Pick<
     SessionReplica,
-    'held' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'conditionOf' | 'causeFor' | 'failureOf'
+    'held' | 'wishes' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'conditionOf' | 'causeFor' | 'failureOf'
   >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];

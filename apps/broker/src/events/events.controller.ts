@@ -71,9 +71,9 @@ export class EventsController {
     const { merchant } = request.params;
     // An id that was never issued counts as none: a stream waiting for newer ones would never get a session.
     const named = generationOfLastEvent(request.headers['last-event-id']);
-    const generation = await this.replica.rejections.generationHeld(merchant, named);
+    const generation = await this.replica.wishes.generationHeld(merchant, named);
     this.watchers.assertRoom();
-    this.replica.reader.demand(merchant);
+    this.replica.wishes.demand(merchant);
     const response = reply.hijack().raw;
     // If the caller left while its credential was being checked, it takes up no place, and no session has been read.
     if (!response.closed) this.#stream(request, response, generation);

@@ -10,7 +10,7 @@ describe('watchers over real sockets', () => {
   const clock = new SystemClock();
   const held = new HeldSessions(clock);
   const handovers = { attach: () => () => undefined };
-  const replica = { held, reader: { peek: () => undefined }, handovers } as unknown as SessionReplica;
+  const replica = { held, wishes: { peek: () => undefined }, handovers } as unknown as SessionReplica;
   const watchers = new SessionWatchers(replica, clock, {
     current: { http: { maxWatchers: 10 } } as BrokerConfiguration,
   });

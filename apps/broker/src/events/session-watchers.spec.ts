@@ -45,14 +45,14 @@ class Hall {
   readonly watchers: SessionWatchers;
 
   constructor(maxWatchers = 10_000) {
-    const reader = {
+    const wishes = {
       peek: (merchant: string): { session: Session } | undefined => {
         const session = this.held.get(merchant);
         return session === undefined ? undefined : { session };
       },
     };
     const handovers = { attach: () => () => undefined };
-    const replica = { held: this.held, reader, handovers } as unknown as SessionReplica;
+    const replica = { held: this.held, wishes, handovers } as unknown as SessionReplica;
     this.watchers = new SessionWatchers(replica, this.clock, {
       current: { http: { maxWatchers } } as BrokerConfiguration,
     });

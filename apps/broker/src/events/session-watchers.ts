@@ -95,7 +95,7 @@ export class SessionWatchers implements HandoverAudience, OnModuleDestroy {
     this.#merchants.set(merchant, watched);
     watched.watchers.add(watcher);
     this.#count += 1;
-    const session = this.replica.reader.peek(merchant)?.session;
+    const session = this.replica.wishes.peek(merchant)?.session;
     if (session !== undefined) watcher.send(session);
     return () => {
       watcher.stop();

@@ -18,7 +18,7 @@ class Stage {
     const peek = (merchant: string): object | undefined => (this.served.has(merchant) ? {} : undefined);
     this.#status = new ReplicaStatus({
       configuration: new ConfigurationInForce(configured as unknown as BrokerConfiguration),
-      open: { replica: { reader: { peek } }, store: this.store } as unknown as OpenReplica,
+      open: { replica: { wishes: { peek } }, store: this.store } as unknown as OpenReplica,
       life: this.life,
     });
   }

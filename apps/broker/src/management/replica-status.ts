@@ -46,7 +46,7 @@ export class ReplicaStatus implements StatusSource {
   readiness(): Readiness {
     const { isShuttingDown: shuttingDown } = this.parts.life;
     const required = [...this.#merchants()].filter(([, merchant]) => merchant.required);
-    const missing = required.map(([id]) => id).filter((id) => this.replica.reader.peek(id) === undefined);
+    const missing = required.map(([id]) => id).filter((id) => this.replica.wishes.peek(id) === undefined);
     const { current, trouble, wasReached: storeReached } = this.parts.open.store;
     const ready = missing.length === 0 && storeReached && !shuttingDown;
     const { condition: store = 'unknown' } = current ?? {};

@@ -64,7 +64,7 @@ export class PayloadsController {
     const { merchant } = request.params;
     const waitMs = this.merchants.renewalWaitMs(merchant);
     const wish = { merchant, minRemainingMs: 0, waitMs, waitsThroughFailure: false, signal };
-    const { session } = await this.access.throughout(request, 'payload:encrypt', () => this.replica.reader.read(wish));
+    const { session } = await this.access.throughout(request, 'payload:encrypt', () => this.replica.wishes.read(wish));
     return { jwe: await this.cipher.sealToSession(bytes, session, signal), generation: session.generation };
   }
 

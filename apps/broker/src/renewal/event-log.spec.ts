@@ -34,19 +34,14 @@ class Written {
 
 describe('the log lines of what is served', () => {
   const cause = { code: 'store_silent', effect: 'not_renewed' } as const;
-  it('name a merchant that cannot be renewed, that has expired, and that is served again', () => {
+  it('name a merchant whose session has expired, and that is served again', () => {
     const { log, lines } = new Written();
-    log.emit({ event: 'renewal_blocked', merchants: ['shop'], cause });
     log.emit({ event: 'service_ended', merchants: ['shop'], cause });
     log.emit({ event: 'service_resumed', merchants: ['shop'] });
     expect(lines).toMatchObject([
       {
-        level: 'warn',
-        merchant: 'shop',
-        msg: 'shop is due for renewal and cannot be renewed',
-      },
-      {
         level: 'error',
+        merchant: 'shop',
         msg: 'there is no session to serve any more: shop has expired',
         cause: 'Not renewed: the store does not answer',
         runbook: 'store-down',

@@ -18,22 +18,18 @@ export class EventLog implements SessionEvents {
       renewal_finished: (event) => this.#renewalFinished(event),
       late_result: this.#warn('a session came after the lease had ended and was not published'),
       fenced_publish: this.#warn('a newer lease exists; the session was not published'),
-      unconfirmed_publish: this.#warn('the store did not confirm the new session; it is served from memory only'),
       record_unopenable: this.#warn('a stored session opens with no configured key and is treated as absent'),
       lead_time_short: this.#warn('no second attempt fits before expiry; lower gateway.timeout or raise renewBefore'),
       session_rejected: (event) => this.#rejected(event),
       clock_skew: (event) => event.beyondTolerance && this.#skewed(event),
-      implausible_time: (event) => this.#implausible(event),
       foreign_authorizer: (event) => this.#foreign(event),
       session_adopted: (event) => this.#logger.debug({ ...event, ageMs: Math.round(event.ageMs) }, 'session adopted'),
       handover_awaited: (event) => this.#handoverAwaited(event),
       lease_granted: this.#debug('lease granted'),
       claim_refused: this.#debug('claim refused'),
-      renewal_abandoned: this.#debug('renewal abandoned'),
       // Whether the store answers is logged once per change, by the code that is connected to it.
       store_failed: this.#debug('store operation failed'),
       store_recovered: this.#debug('store operation succeeded again'),
-      renewal_blocked: (event) => this.#blocked(event),
       service_ended: (event) => this.#ended(event),
       service_resumed: (event) =>
         this.#logger.info(serviceOf(event), `${whoOf(event, ['is', 'merchants are'])} served again`),
@@ -64,11 +60,6 @@ export class EventLog implements SessionEvents {
     else this.#logger.warn(line, 'renewal failed; it will be repeated');
   }
 
-  #blocked(event: ServiceEvent): void {
-    const who = whoOf(event, ['is', 'merchants are']);
-    this.#logger.warn(serviceOf(event), `${who} due for renewal and cannot be renewed`);
-  }
-
   #ended(event: ServiceEvent): void {
     const who = whoOf(event, ['has', 'sessions have']);
     this.#logger.error(serviceOf(event), `there is no session to serve any more: ${who} expired`);
@@ -97,12 +88,6 @@ export class EventLog implements SessionEvents {
   #rejected({ isFirst, ...event }: Named<'session_rejected'>): void {
     if (isFirst) this.#logger.warn(event, 'a consumer reports that the gateway refuses the session');
     else this.#logger.debug(event, 'session rejected again');
-  }
-
-  #implausible({ statedMs, ...event }: Named<'implausible_time'>): void {
-    const told = { ...event, statedMs: Math.round(statedMs) };
-    if (event.kind === 'skew') this.#logger.warn(told, 'the clock of the gateway is not believed; ours judges expiry');
-    else this.#logger.warn(told, 'the lifetime of the session is not believed and was cut to session.longestLifetime');
   }
 
   #skewed(event: Named<'clock_skew'>): void {

@@ -61,9 +61,9 @@ class Edge {
         },
       },
       replica: {
-        reader: { peek: () => this.served },
+        wishes: { peek: () => this.served },
         held: { leftOf: () => this.left },
-      } as unknown as Pick<SessionReplica, 'reader' | 'held'>,
+      } as unknown as Pick<SessionReplica, 'wishes' | 'held'>,
       reads: { served: (...read) => this.counted.push(read) },
     });
   }

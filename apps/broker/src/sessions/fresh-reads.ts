@@ -18,7 +18,7 @@ import type { SessionReads } from './session-reads.js';
 interface FreshReadParts {
   readonly authenticator: Pick<Authenticator, 'known'>;
   readonly policies: Pick<PolicyTable, 'allows'>;
-  readonly replica: Pick<SessionReplica, 'reader' | 'held'>;
+  readonly replica: Pick<SessionReplica, 'wishes' | 'held'>;
   readonly reads: Pick<SessionReads, 'served'>;
 }
 
@@ -66,7 +66,7 @@ export function freshReads({ authenticator, policies, replica, reads }: FreshRea
     const caller = authenticator.known(request);
     // Also for a caller that is not known yet: finding out takes time, and is done elsewhere.
     if (caller === undefined || !policies.allows(caller, merchant, 'session:read')) return false;
-    const served = replica.reader.peek(merchant);
+    const served = replica.wishes.peek(merchant);
     if (served?.verdict.result !== 'fresh') return false;
     const { session } = served;
     const { generation } = session;

@@ -73,8 +73,8 @@ export class MerchantsController {
 
   #describe(merchant: string): MerchantDocument {
     const session = this.replica.held.get(merchant);
-    const failure = this.replica.failures.get(merchant);
-    const { result, reason } = this.replica.reader.verdict(merchant);
+    const failure = this.replica.failureOf(merchant);
+    const { result, reason } = this.replica.wishes.verdict(merchant);
     // It is served, but any payment may find it dead.
     const isDisputed = result === 'fresh' && this.replica.hasForeignAuthorizer(merchant);
     return {

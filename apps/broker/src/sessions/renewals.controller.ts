@@ -65,7 +65,7 @@ export class RenewalsController {
     const session = await this.access.throughout(request, 'session:reject', async () => {
       const record = { ...recordOf('session.reject', request), generation };
       const newer = await this.audit.attempt(record, async () =>
-        this.#newerSession(merchant, await this.replica.rejections.reject(rejection)),
+        this.#newerSession(merchant, await this.replica.wishes.reject(rejection)),
       );
       this.audit.done({ ...record, reason });
       return newer;
@@ -94,7 +94,7 @@ export class RenewalsController {
     const record = recordOf('session.renew', request);
     const wish = { merchant, waitMs: this.merchants.renewalWaitMs(merchant), signal: this.life.signalFor(reply) };
     const answer = await this.access.throughout(request, 'session:renew', () =>
-      this.audit.attempt(record, () => this.replica.wanted.renew(wish)),
+      this.audit.attempt(record, () => this.replica.wishes.renew(wish)),
     );
     this.audit.done({ ...record, generation: answer.session.generation });
     return renewalDocument(answer);

@@ -116,7 +116,7 @@ export class SessionController {
       // It may have waited for a minute, and the session may have been created after its caller was removed.
       const found = await this.access.throughout(request, 'session:read', find);
       const read = { caller: request.caller?.name ?? '', merchant, generation: found.session.generation };
-      this.reads.served(read, this.replica.reader.verdict(merchant).result);
+      this.reads.served(read, this.replica.wishes.verdict(merchant).result);
       return found;
     } catch (error) {
       if (error instanceof BrokerError && error.code === 'session_unavailable') this.reads.unavailable(merchant);
@@ -133,26 +133,26 @@ export class SessionController {
     }
     if (waitSeconds === undefined) return { kind: 'unchanged', session };
     const wait = { merchant, waitMs: waitSeconds * 1_000, signal: this.life.signalFor(reply) };
-    const newer = await this.replica.reader.newerThan(session.generation, wait);
+    const newer = await this.replica.wishes.newerThan(session.generation, wait);
     if (newer !== undefined) return { kind: 'session', session: newer, waitedFor: waitSeconds };
     // The caller's session may have ended while it waited: what is no longer served must not be confirmed as unchanged.
     const atOnce = { ...wait, waitMs: 0, minRemainingMs: 0, waitsThroughFailure: false };
-    const { session: served } = await this.replica.reader.read(atOnce);
+    const { session: served } = await this.replica.wishes.read(atOnce);
     const kind = served.generation === session.generation ? 'unchanged' : 'session';
     return { kind, session: served, waitedFor: waitSeconds };
   }
 
   async #current(request: ReadRequest, reply: FastifyReply, { minRemainingMs, waitSeconds }: Wish): Promise<Session> {
     const { merchant } = request.params;
-    const { reader } = this.replica;
+    const { wishes } = this.replica;
     if (minRemainingMs === 0 && waitSeconds === undefined) {
-      const served = reader.peek(merchant);
+      const served = wishes.peek(merchant);
       if (served?.verdict.result === 'fresh') return served.session;
     }
     const signal = this.life.signalFor(reply);
     const waitsThroughFailure = waitSeconds !== undefined;
     const waitMs = waitsThroughFailure ? waitSeconds * 1_000 : this.merchants.renewalWaitMs(merchant);
-    const { session } = await reader.read({ merchant, minRemainingMs, waitMs, waitsThroughFailure, signal });
+    const { session } = await wishes.read({ merchant, minRemainingMs, waitMs, waitsThroughFailure, signal });
     return session;
   }
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '#libs/clock';
 import { askPlainly, type EchoedAddress, echoedAddress, type EntryPoint, entryPointOf, lookUp } from '#libs/gateway';
 import { type GatewayConnections, type GatewayPlace, type PlainAnswer, reach, shakeHands } from '#libs/gateway';
-import { presentedChain, type PresentedCertificate } from '#libs/gateway';
-import { createSessionAddress, GatewayFailure } from '#libs/session';
+import { createSessionAddress, presentedChain, type PresentedCertificate } from '#libs/gateway';
+import { GatewayFailure } from '#libs/session';
 import { gatewayFaultClass } from '../gateway-fault-class.js';
 import { describeFailure } from '../gateway-words.js';
 import { fault, looked, type Verdict } from './check.js';

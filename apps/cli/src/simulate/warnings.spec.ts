@@ -35,7 +35,7 @@ describe('the warnings of a simulated schedule', () => {
   });
 
   const table: Readonly<Record<string, readonly [Changes, string]>> = {
-    'time without a session': [{ behaviour: { outageMs: 3 * HOUR_MS } }, 'there was no session for 1h 31m'],
+    'time without a session': [{ behaviour: { outageMs: 3 * HOUR_MS } }, 'there was no session for 1h 30m'],
     'every call that fails': [
       { behaviour: { failureShare: 1 }, run: { durationMs: 10 * MINUTE_MS } },
       'every create call failed: there never was a session',
@@ -96,7 +96,7 @@ describe('the warnings of a simulated schedule', () => {
       expect.stringMatching(/^2 of 3 \(shop, other\): there was no session for at most \dh \d+m$/),
     ]);
     const many = ['a', 'b', 'c', 'd', 'e'].map((merchant) => ({ ...one, setup: { ...one.setup, merchant } }));
-    expect(warningsOf(many)).toEqual(['all 5 (a, b, c and 2 more): there was no session for 1h 31m']);
+    expect(warningsOf(many)).toEqual(['all 5 (a, b, c and 2 more): there was no session for 1h 30m']);
   });
 });
 

@@ -1,6 +1,5 @@
-import type { Cause } from '../cause.js';
 import type { GatewayFailure } from '../gateway-failure.js';
-import type { ImplausibleTime } from '../session-admission.js';
+import type { Cause } from '../merchant-condition.js';
 import type { ClaimRefusal } from './session-store.js';
 
 /** What started a renewal; `operator`: a person who wants it now. */
@@ -15,11 +14,6 @@ export type RenewalOutcome =
  * the new session at once, or the replica stops (`cut`); the store did not pass it on (`unheard`).
  */
 export type HandoverOutcome = 'nobody' | 'ready' | 'limit' | 'cut' | 'unheard';
-
-interface AffectedMerchants {
-  readonly merchants: readonly string[];
-  readonly cause?: Cause;
-}
 
 /** What happened in the domain, for logs and metrics. Never carries a token, a key or a serviceCode. */
 export type SessionEvent =
@@ -36,7 +30,6 @@ export type SessionEvent =
       readonly failure?: GatewayFailure;
       readonly retryInMs?: number;
     }
-  | { readonly event: 'renewal_abandoned'; readonly merchant: string; readonly generation: number }
   | {
       readonly event: 'handover_awaited';
       readonly merchant: string;
@@ -78,7 +71,6 @@ export type SessionEvent =
     }
   | { readonly event: 'late_result'; readonly merchant: string; readonly generation: number }
   | { readonly event: 'fenced_publish'; readonly merchant: string; readonly generation: number }
-  | { readonly event: 'unconfirmed_publish'; readonly merchant: string; readonly generation: number }
   | {
       readonly event: 'session_adopted';
       readonly merchant: string;
@@ -95,8 +87,6 @@ export type SessionEvent =
       readonly skewMs: number;
       readonly beyondTolerance: boolean;
     }
-  /** A time in an answer was not believed: see `implausibleTimes`. The session is used all the same. */
-  | ({ readonly event: 'implausible_time'; readonly merchant: string } & ImplausibleTime)
   | {
       readonly event: 'lead_time_short';
       readonly merchant: string;
@@ -104,12 +94,11 @@ export type SessionEvent =
       readonly neededMs: number;
     }
   /**
-   * Once per session: it is due, and the store holds up its renewal; it has ended with nothing newer; its merchant is
-   * served again. There is no cause if it is unknown or differs between them.
+   * Once per session: it has ended with nothing newer; its merchant is served again. There is no cause if it is unknown
+   * or differs between them.
    */
-  | ({ readonly event: 'renewal_blocked' } & AffectedMerchants)
-  | ({ readonly event: 'service_ended' } & AffectedMerchants)
-  | ({ readonly event: 'service_resumed' } & AffectedMerchants)
+  | { readonly event: 'service_ended'; readonly merchants: readonly string[]; readonly cause?: Cause }
+  | { readonly event: 'service_resumed'; readonly merchants: readonly string[]; readonly cause?: Cause }
   | { readonly event: 'store_failed'; readonly operation: string; readonly error: unknown }
   | { readonly event: 'store_recovered' }
   /** A bug of ours, kept from taking the replica down. */

@@ -1,20 +1,7 @@
+import type { CreateCallBudget } from '../session.js';
 import type { Instant } from '#libs/clock';
-import type { FailureTrace } from '../failure-trace.js';
-import type { GatewayFailureKind } from '../gateway-failure.js';
+import type { FailureTrace, GatewayFailureKind } from '../gateway-failure.js';
 import type { Session } from '../session.js';
-
-/** At most `calls` create calls in any `perMs`. */
-export interface CreateCallWindow {
-  readonly calls: number;
-  readonly perMs: number;
-}
-
-/**
- * Each window applies per merchant, across all replicas and restarts: a short one stops a storm, a long one a mistake
- * that is slowly repeated. A call counts for as long as the longest window looks back, so no store keeps more calls
- * than that one allows.
- */
-export type CreateCallBudget = readonly CreateCallWindow[];
 
 export interface ClaimRequest {
   readonly merchant: string;
@@ -237,4 +224,17 @@ export interface SessionStore {
   /** @returns a function that ends the subscription */
   onAnnouncement(listener: (announcement: Announcement) => void): () => void;
   close(): Promise<void>;
+}
+
+/** What became of a wish for a newer session. `retryInMs` is when wishing again can make sense. */
+export type RenewalResult =
+  | { readonly kind: 'renewed' }
+  | { readonly kind: 'already_newer' }
+  | { readonly kind: 'failed'; readonly because: GatewayFailureKind; readonly retryInMs: number }
+  | { readonly kind: 'lost' | 'store_down' | 'stopping'; readonly retryInMs: number }
+  | ClaimRefusal;
+
+/** Whether another replica has published in the meantime: then all there is to do is read the store. */
+export function meansStoreIsAhead(result: RenewalResult): boolean {
+  return result.kind === 'already_newer' || result.kind === 'lost';
 }

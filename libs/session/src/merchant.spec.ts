@@ -1,5 +1,5 @@
+import { floorOf } from './session.js';
 import fc from 'fast-check';
-import { floorOf } from './generations.js';
 
 describe('the floor of a claim', () => {
   /** What a store whose clock and memory are behind grants: the first number above the floor. */

@@ -1,5 +1,4 @@
-import { GatewayLoad } from './gateway-load.js';
-import { GatewayRecovery } from './gateway-recovery.js';
+import { GatewayLoad, GatewayRecovery } from './gateways.js';
 
 /** Enters until there is no room left. */
 function fill(load: GatewayLoad, gateway = 'bank'): number {

@@ -1,7 +1,7 @@
+import { type CreateCallBudget } from './session.js';
 import { plusMs } from '#libs/clock';
 import { aSession, someSettings } from '#libs/testing';
-import { budgetInForce, longestWindowMs, waitForBudget } from './create-call-budget.js';
-import type { CreateCallBudget } from './ports/session-store.js';
+import { budgetInForce, longestWindowMs, waitForBudget } from './obstacles.js';
 import type { Session } from './session.js';
 
 const storm = { calls: 2, perMs: 10 };

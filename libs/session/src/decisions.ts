@@ -1,0 +1,94 @@
+/**
+ * A decision, read from the top: the verdict next to the first check that holds counts. The last check always holds.
+ */
+export type DecisionTable<Facts, Verdict> = readonly [
+  ...(readonly (readonly [holds: (facts: Facts) => boolean, verdict: Verdict])[]),
+  readonly [holds: typeof otherwise, verdict: Verdict],
+];
+
+/** The last check of every table. */
+export function otherwise(): true {
+  return true;
+}
+
+export function decide<Facts, Verdict>(table: DecisionTable<Facts, Verdict>, facts: Facts): Verdict {
+  for (const [holds, verdict] of table) {
+    if (holds(facts)) return verdict;
+  }
+  throw new Error('a decision table ends with `otherwise`');
+}
+
+/** What is known about the session in memory at the moment of a read. Durations in milliseconds. */
+export interface ServeFacts {
+  readonly held: boolean;
+  /** Until expiry; zero or less once it has passed. */
+  readonly leftMs: number;
+  /** Until mustRenewAt. */
+  readonly freshMs: number;
+}
+
+/** `reason` is the same word in the API, the logs, the metrics and the docs. */
+export type ServeVerdict =
+  | { readonly result: 'fresh'; readonly reason: 'current' }
+  | { readonly result: 'stale'; readonly reason: 'past_margin' }
+  | { readonly result: 'unavailable'; readonly reason: 'no_session' | 'expired' };
+
+const isMissing = ({ held }: ServeFacts): boolean => !held;
+const isExpired = ({ leftMs }: ServeFacts): boolean => leftMs <= 0;
+const isPastMargin = ({ freshMs }: ServeFacts): boolean => freshMs <= 0;
+
+/** A valid session is served whatever fails; an expired one is never served. */
+const serving: DecisionTable<ServeFacts, ServeVerdict> = [
+  [isMissing, { result: 'unavailable', reason: 'no_session' }],
+  [isExpired, { result: 'unavailable', reason: 'expired' }],
+  [isPastMargin, { result: 'stale', reason: 'past_margin' }],
+  [otherwise, { result: 'fresh', reason: 'current' }],
+];
+
+export function decideServing(facts: ServeFacts): ServeVerdict {
+  return decide(serving, facts);
+}
+
+interface ReadFacts extends ServeFacts {
+  /** How long the session has existed. */
+  readonly ageMs: number;
+  /** From its creation to its expiry. */
+  readonly lifetimeMs: number;
+  /** How much of the lifetime the reader wants left; zero when any session will do. */
+  readonly minRemainingMs: number;
+}
+
+/** `wait`: the reader has nothing to use yet. `background`: it is served at once while the renewal goes on. */
+export type RenewVerdict =
+  | { readonly renew: 'no'; readonly reason: 'current' }
+  | { readonly renew: 'background'; readonly reason: 'past_margin' }
+  | { readonly renew: 'wait'; readonly reason: 'no_session' | 'expired' | 'less_than_wanted' };
+
+/** Between two sessions that are created because readers wanted more time, across all replicas. */
+export const EARLY_RENEWAL_COOL_DOWN_MS = 10_000;
+/** Wishes for more time cost at most one create call per this share of a lifetime, however many readers have them. */
+const SETTLED_SHARE = 0.25;
+/** A wish for more than this share of a lifetime would be unmet again soon after it was fulfilled. */
+const MAX_WISHED_SHARE = 0.75;
+
+const isSettled = ({ ageMs, lifetimeMs }: ReadFacts): boolean =>
+  ageMs >= Math.max(EARLY_RENEWAL_COOL_DOWN_MS, SETTLED_SHARE * lifetimeMs);
+
+const couldBeFulfilled = ({ minRemainingMs, lifetimeMs }: ReadFacts): boolean =>
+  minRemainingMs <= MAX_WISHED_SHARE * lifetimeMs;
+
+const hasLessThanWanted = (facts: ReadFacts): boolean =>
+  facts.leftMs < facts.minRemainingMs && isSettled(facts) && couldBeFulfilled(facts);
+
+const renewing: DecisionTable<ReadFacts, RenewVerdict> = [
+  [isMissing, { renew: 'wait', reason: 'no_session' }],
+  [isExpired, { renew: 'wait', reason: 'expired' }],
+  [hasLessThanWanted, { renew: 'wait', reason: 'less_than_wanted' }],
+  [isPastMargin, { renew: 'background', reason: 'past_margin' }],
+  [otherwise, { renew: 'no', reason: 'current' }],
+];
+
+/** Whether a read has to start a renewal, and whether it waits for it. */
+export function decideRenewal(facts: ReadFacts): RenewVerdict {
+  return decide(renewing, facts);
+}
