@@ -99,7 +99,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     // For ten seconds after it was created, a session is new enough for everybody.
     await eventually(async () => (wished = await cli('renew', '--merchant', 'shop')).code !== 0);
     const lost = "the bank's new session opens with none of our keys";
-    expect(wished.err + wished.out).toMatch(new RegExp(`Not renewed shop: ${lost} `, 'i'));
+    expect(wished.err + wished.out).toMatch(new RegExp(`shop was not renewed: ${lost} `, 'i'));
     const { out } = await cli('status');
     expect(out).toMatch(new RegExp(`\nshop +${hostname()} +dead `));
     expect(out).toContain(`\nshop: Payments fail: ${lost} (runbook: access-refused)\n`);
@@ -145,7 +145,10 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const cause = 'Payments fail: somebody else creates sessions with the bank, and each ends ours';
     expect(await reject(newer['generation'])).toMatchObject({ cause });
     const renewed = await cli('renew', '--merchant', 'shop');
-    expect(renewed).toMatchObject({ code: 0, out: expect.stringContaining(' is new already: ') as string });
+    expect(renewed).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(' was created within the last ten seconds already') as string,
+    });
     expect(await cli('status')).toMatchObject({
       code: 4,
       out: expect.stringContaining(`\nshop: ${cause} (runbook: foreign-authorizer)\n`) as string,
@@ -169,7 +172,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await start({ faults: [REFUSAL] });
     const refused = await cli('renew', '--merchant', 'shop');
     expect(refused.code).toBe(3);
-    expect(refused.out).toMatch(`Not renewed shop: ${CAUSE} [HTTP 503, session_unavailable]\n`);
+    expect(refused.out).toMatch(`shop was not renewed: ${CAUSE} [HTTP 503, session_unavailable]\n`);
     expect(refused.out).toMatch(/\nWhat to do: compare serviceCode .* \(runbook: access-refused\)\n$/);
     await broker.control('DELETE', '/faults');
     const renewed = await cli('renew', '--merchant', 'shop');
@@ -218,14 +221,14 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const unnamed = await cli('status');
     expect(unnamed.code).toBe(3);
     expect(unnamed.out).toMatch(
-      / \[HTTP 401, unauthenticated\]\nWhat to do: set BROKER_TOKEN_FILE or --token-file: no token is given\n/,
+      / \[HTTP 401, unauthenticated\]\nWhat to do: no token is given: set BROKER_TOKEN_FILE, or give --token-file\n/,
     );
     const ofNobody = join(broker.folder, 'nobody.token');
     await writeFile(ofNobody, 'token-of-nobody\n');
     const unknown = await cli('status', '--token-file', ofNobody);
     expect(unknown.code).toBe(3);
     expect(unknown.out).toMatch(
-      / \[HTTP 401, unauthenticated\]\nWhat to do: name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file\n/,
+      / \[HTTP 401, unauthenticated\]\nWhat to do: give the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file\n/,
     );
     environment = { BROKER_URL: '', BROKER_TOKEN_FILE: '' };
     for (const verb of [['status'], ['renew', '--merchant', 'shop'], ['session', 'watch', '--merchant', 'shop']]) {
@@ -242,7 +245,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
   it('say of a mistyped merchant that there may be none, and what to do', async () => {
     await start();
     const said =
-      /there is no such merchant \[HTTP 403, forbidden\]\nWhat to do: have it granted in auth\.policies of the broker\n$/;
+      /there is no such merchant \[HTTP 403, forbidden\]\nWhat to do: grant it in auth\.policies of the broker\n$/;
     expect(await cli('renew', '--merchant', 'shpo')).toMatchObject({ code: 3, out: expect.stringMatching(said) });
     expect(await cli('session', 'watch', '--merchant', 'shpo')).toMatchObject({
       code: 3,

@@ -18,7 +18,7 @@ export class FailureDocument {
   readonly gatewayRequestId?: string;
 
   @OptionalMember(
-    'Set where `gateway.baseUrl` is what is wrong, so that no later call fixes it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',
+    'Set where `gateway.baseUrl` is what is wrong, so that no later call fixes it: the port speaks no TLS, it redirects, or it takes no create calls.',
     { enum: [true] },
   )
   readonly wrongAddress?: true;
