@@ -216,13 +216,13 @@ const unreached = (mark: string, kind: Failed['kind'] = 'transient'): Failed => 
 /** What was read on the page or the command line, and is looked up in the runbook named next to it. */
 const met: readonly (readonly [words: string, failure: Failed])[] = [
   ['nothing listens there', unreached('ECONNREFUSED')],
-  ['its name has no address', unreached('ENOTFOUND')],
+  ['the host has no address', unreached('ENOTFOUND')],
   ['the name server does not answer', unreached('EAI_AGAIN')],
   ['nothing answers there', unreached('UND_ERR_CONNECT_TIMEOUT')],
   ['no route leads there', unreached('EHOSTUNREACH')],
   ['broke the call off', unreached('ECONNRESET')],
-  ['TLS is spoken there', unreached('ERR_BROKER_TLS_SPOKEN')],
-  ['no TLS is spoken there', unreached('ERR_SSL_WRONG_VERSION_NUMBER')],
+  ['the port speaks TLS', unreached('ERR_BROKER_TLS_SPOKEN')],
+  ['the port speaks no TLS', unreached('ERR_SSL_WRONG_VERSION_NUMBER')],
   ['no answer in time', { kind: 'timeout', trace: { peer: 'bank.example:443' } }],
   ['the bank reports a fault of its own', { kind: 'transient', msgCode: 'b_server_is_overloaded' }],
   [
@@ -235,7 +235,7 @@ const met: readonly (readonly [words: string, failure: Failed])[] = [
   ['a firewall or proxy answers in place of the bank', { kind: 'transient', msgCode: 'html_page' }],
   ['a firewall turns the call away', { kind: 'refused', msgCode: 'html_page' }],
   ['gateway.baseUrl is probably wrong', { kind: 'transient', trace: { httpStatus: 404 } }],
-  ['it leads elsewhere, where no call follows', { kind: 'invalid_response', trace: { httpStatus: 301 } }],
+  ['it redirects, and no call follows', { kind: 'invalid_response', trace: { httpStatus: 301 } }],
   ['the bank refuses', { kind: 'refused', msgCode: 'b_merchant_not_found' }],
   ['the bank has revoked the access', { kind: 'revoked', msgCode: 'b_auth_token_expired' }],
   ['has expired', unreached('CERT_HAS_EXPIRED', 'refused')],

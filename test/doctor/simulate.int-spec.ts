@@ -66,9 +66,9 @@ describe('simulate', () => {
     const { text } = await simulate();
     expect(text).toContain('1d of 1 replica (the store is memory, for one alone)');
     expect(text).toContain('shop, lifetime 8h (session.fallbackLifetime)\n');
-    expect(
-      text.match(/^assumed +session\.fallbackLifetime as the life of every session, .*: give --lifetime/gm),
-    ).toHaveLength(1);
+    expect(text.match(/^assumed +every session lives for session\.fallbackLifetime: give --lifetime/gm)).toHaveLength(
+      1,
+    );
     expect((await simulate('--for', '1h', '--lifetime', '8h')).text).not.toContain('assumed');
     expect(text).not.toContain('warning');
   });
@@ -129,7 +129,7 @@ describe('simulate', () => {
     ]);
     const { text } = await simulate('--lifetime', '1h', '--for', '6h');
     expect(text).toMatch(
-      /^warning: shop: sessions are renewed outside of session\.quietHours, too: .* have to live for 22h 10m; /m,
+      /^warning: shop: sessions are also renewed outside session\.quietHours: .* have to live for 22h 10m; /m,
     );
   });
 
