@@ -1,4 +1,3 @@
-import { type RenewalResult } from './ports/session-store.js';
 import { type Instant, msBetween, plusMs } from '#libs/clock';
 import {
   ageMsOf,
@@ -9,7 +8,7 @@ import {
   type Now,
   serveFactsOf,
 } from './merchant.js';
-import type { DeathReport, StoredReport } from './ports/session-store.js';
+import type { DeathReport, RenewalResult, StoredReport } from './ports/session-store.js';
 import type { SessionsBefore } from './session-admission.js';
 import type { Session } from './session.js';
 

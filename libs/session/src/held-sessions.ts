@@ -1,4 +1,3 @@
-import type { RenewalResult } from './ports/session-store.js';
 import type { Clock } from '#libs/clock';
 import type { ServeFacts } from './decisions.js';
 import type { HandoverSeat } from './handovers.js';
@@ -13,6 +12,7 @@ import {
   unopenedOf,
   untilRenewalMsOf,
 } from './merchant.js';
+import type { RenewalResult } from './ports/session-store.js';
 import type { Session, SessionLeft } from './session.js';
 import { StoreClock } from './store-clock.js';
 

@@ -1,5 +1,3 @@
-import { leadTimeShortfall } from './session-moments.js';
-import { meansStoreIsAhead, type RenewalResult } from './ports/session-store.js';
 import { msBetween } from '#libs/clock';
 import {
   areForeign,
@@ -42,19 +40,22 @@ import {
   triggers,
 } from './obstacles.js';
 import type { RenewalTrigger, SessionEvent } from './ports/session-events.js';
-import type {
-  ClaimRefusal,
-  ClaimRequest,
-  DeathReport,
-  Lease,
-  LeaseRelease,
-  Publication,
-  RecordedFailure,
-  ReportResult,
-  StoredState,
+import {
+  type ClaimRefusal,
+  type ClaimRequest,
+  type DeathReport,
+  type Lease,
+  type LeaseRelease,
+  meansStoreIsAhead,
+  type Publication,
+  type RecordedFailure,
+  type RenewalResult,
+  type ReportResult,
+  type StoredState,
 } from './ports/session-store.js';
 import { failedCall, MAX_BACK_OFF_MS } from './retry-policy.js';
-import { admit, timedSteadily, exceedsTolerance, measureSkew } from './session-admission.js';
+import { admit, exceedsTolerance, measureSkew, timedSteadily } from './session-admission.js';
+import { leadTimeShortfall } from './session-moments.js';
 import { haveSameServerKey, type IssuedSession, type Session, type SessionSettings } from './session.js';
 
 /**

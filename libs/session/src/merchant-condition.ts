@@ -1,11 +1,9 @@
-import { type RenewalResult } from './ports/session-store.js';
-import { type CreateCallWindow } from './session.js';
 import type { Instant } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { decide, type DecisionTable, otherwise, type ServeVerdict } from './decisions.js';
 import { type FailureTrace, type SharedFailureKind, sharedFailureKinds } from './gateway-failure.js';
-import type { RecordedFailure } from './ports/session-store.js';
-import type { Session } from './session.js';
+import type { RecordedFailure, RenewalResult } from './ports/session-store.js';
+import type { CreateCallWindow, Session } from './session.js';
 
 /** How a merchant is, worst first: its state for reads, and what reads do not show. */
 export const merchantConditions = [

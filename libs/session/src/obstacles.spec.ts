@@ -1,8 +1,7 @@
-import { type CreateCallBudget } from './session.js';
 import { plusMs } from '#libs/clock';
 import { aSession, someSettings } from '#libs/testing';
 import { budgetInForce, longestWindowMs, waitForBudget } from './obstacles.js';
-import type { Session } from './session.js';
+import type { CreateCallBudget, Session } from './session.js';
 
 const storm = { calls: 2, perMs: 10 };
 const day = { calls: 3, perMs: 100 };

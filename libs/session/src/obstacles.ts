@@ -1,11 +1,10 @@
-import { EARLY_RENEWAL_COOL_DOWN_MS } from './decisions.js';
-import { type CreateCallBudget, type CreateCallWindow } from './session.js';
 import { msBetween } from '#libs/clock';
+import { EARLY_RENEWAL_COOL_DOWN_MS } from './decisions.js';
 import type { Block, Blocked, Merchant, Now, Wish } from './merchant.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { ClaimRefusal } from './ports/session-store.js';
 import { renewalIntervalMs } from './session-moments.js';
-import type { Session, SessionSettings } from './session.js';
+import type { CreateCallBudget, CreateCallWindow, Session, SessionSettings } from './session.js';
 
 /** However often a merchant's sessions are rejected, at most one per this time is created because of it. */
 const REJECTION_COOL_DOWN_MS = 10_000;

@@ -1,4 +1,4 @@
-import { type CreateCallBudget } from './session.js';
+import type { CreateCallBudget } from './session.js';
 import fc from 'fast-check';
 import { failuresAfter, MAX_UNREACHED_FAILURES, retryDelayMs } from './retry-policy.js';
 

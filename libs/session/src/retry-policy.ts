@@ -1,9 +1,9 @@
-import { type CreateCallBudget, type CreateCallWindow } from './session.js';
 import type { FailureTrace, GatewayFailure, GatewayFailureKind } from './gateway-failure.js';
 import { type Granted, liveForMsOf, type Merchant, needsInMsOf, type Now } from './merchant.js';
 import { budgetOf } from './obstacles.js';
 import type { RenewalOutcome } from './ports/session-events.js';
 import type { RecordedFailure } from './ports/session-store.js';
+import type { CreateCallBudget, CreateCallWindow } from './session.js';
 
 const FIRST_BOUND_MS = 2_000;
 const MIN_MS = 1_000;

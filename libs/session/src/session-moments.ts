@@ -1,4 +1,3 @@
-import { placeOf } from './session.js';
 import {
   type DailyTimes,
   DailyWindow,
@@ -10,7 +9,7 @@ import {
   plusMs,
   type Span,
 } from '#libs/clock';
-import type { LeadTime, SessionSettings } from './session.js';
+import { type LeadTime, placeOf, type SessionSettings } from './session.js';
 
 /**
  * Shares of a session's lifetime that are left at a renewal: by default, and at most. A lead time as long as the

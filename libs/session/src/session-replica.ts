@@ -1,5 +1,3 @@
-import { floorOf } from './session.js';
-import { type RenewalResult } from './ports/session-store.js';
 import { Alarm, type Clock, Deadline, plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { areForeign, overAt, reportedDeathOf } from './deaths.js';
@@ -26,15 +24,17 @@ import type {
   HandoverSignal,
   Publication,
   RecordedFailure,
+  RenewalResult,
   ReportResult,
   SessionStore,
   StoredState,
 } from './ports/session-store.js';
 import { Lanes, PAGE, Reads } from './reads.js';
 import { ServiceNews } from './service-news.js';
+import { floorOf } from './session.js';
 import { isStoreOutage, StoreHealth } from './store-health.js';
-import { Wishes } from './wishes.js';
 import { WakeTimer } from './wake-timer.js';
+import { Wishes } from './wishes.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */

@@ -1,7 +1,6 @@
-import type { CreateCallBudget } from '../session.js';
 import type { Instant } from '#libs/clock';
 import type { FailureTrace, GatewayFailureKind } from '../gateway-failure.js';
-import type { Session } from '../session.js';
+import type { CreateCallBudget, Session } from '../session.js';
 
 export interface ClaimRequest {
   readonly merchant: string;
