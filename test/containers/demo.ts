@@ -1,3 +1,4 @@
+import { VERSION } from '#libs/program';
 import { eventually } from '#libs/testing';
 import { must, run } from './child-processes.js';
 import { docker, script, tryDocker, type Engine } from './engine.js';
@@ -5,7 +6,7 @@ import { docker, script, tryDocker, type Engine } from './engine.js';
 const PROJECT = 'session-broker-proof';
 export const REPLICAS: readonly string[] = ['broker-1', 'broker-2', 'broker-3'];
 export const PROGRAMS: readonly string[] = [...REPLICAS, 'egress', 'sandbox'];
-export const IMAGE = 'session-broker:0.1.0';
+export const IMAGE = `session-broker:${VERSION}`;
 const READY_WITHIN_MS = 180_000;
 
 /** The parts of docker's description of a container that are looked at. */

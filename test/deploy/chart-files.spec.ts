@@ -82,8 +82,8 @@ describe('the files of the chart', () => {
     expect(silent).toEqual([]);
   });
 
-  it('have each value, or the object that it is in, in the table of the README', () => {
-    const table = textOf('deploy/helm/session-broker/README.md')
+  it('have each value, or the object that it is in, in the table of the reference', () => {
+    const table = textOf('docs/reference/chart-values.md')
       .split('\n')
       .filter((line) => line.startsWith('| '));
     const listed = new Set(

@@ -43,7 +43,13 @@ export interface Panel {
   readonly title: string;
   readonly description?: string;
   readonly datasource?: { readonly uid: string };
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+  readonly fieldConfig?: {
+    readonly defaults: {
+      readonly unit?: string;
+      readonly thresholds?: { readonly steps: readonly { readonly value: number | null; readonly color: string }[] };
+      readonly mappings?: readonly { readonly options: Readonly<Record<string, { readonly text: string }>> }[];
+    };
+  };
   readonly targets?: readonly Target[];
 }
 
@@ -51,6 +57,7 @@ export interface Board {
   readonly uid: string;
   readonly editable: boolean;
   readonly panels: readonly Panel[];
+  readonly annotations: { readonly list: readonly { readonly name: string; readonly expr: string }[] };
   readonly templating: {
     readonly list: readonly { readonly name: string; readonly type: string; readonly multi?: boolean }[];
   };
@@ -65,6 +72,12 @@ export const ruleTests = [RULE_TESTS, HOURS_RULE_TESTS].flatMap(
 export const board = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as Board;
 export const panels = board.panels.filter(({ type }) => type !== 'row');
 
+/** Every query of the dashboard, with what shows its answer: a panel, or the marks on all of them. */
+export const queries = [
+  ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr }))),
+  ...board.annotations.list.map(({ name, expr }) => ({ title: `marks of ${name.toLowerCase()}`, expr })),
+];
+
 /** The text of each page, by file name. */
 export const runbooks = new Map(
   readdirSync(RUNBOOKS)
@@ -73,13 +86,23 @@ export const runbooks = new Map(
 );
 export const runbookIndex = readFileSync(join(RUNBOOKS, 'README.md'), 'utf8');
 
-/** Replaces Grafana's variables as in a query for everything. */
-export function queryOf(expr: string): string {
+/** What somebody has chosen on the dashboard; everything, where nothing is said. */
+export interface Chosen {
+  readonly cluster?: string;
+  readonly namespace?: string;
+  readonly merchant?: string;
+}
+
+/** Replaces Grafana's variables, as in a view of the last half minute. */
+export function queryOf(expr: string, { cluster = '.*', namespace = '.*', merchant = '.*' }: Chosen = {}): string {
   return expr
     .replaceAll('$__rate_interval', '20s')
-    .replaceAll('$__range', '1m')
-    .replaceAll('$namespace', '.*')
-    .replaceAll('$merchant', '.*');
+    .replaceAll('$__range_s', '30')
+    .replaceAll('$__range', '30s')
+    .replaceAll('$__interval', '1s')
+    .replaceAll('$cluster', cluster)
+    .replaceAll('$namespace', namespace)
+    .replaceAll('$merchant', merchant);
 }
 
 /** Our metrics that an expression names, without recorded ones. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,10 +12,15 @@ interface Place {
 
 interface ReleaseTools {
   readonly changelogProblems: (text: string, version: string) => readonly string[];
+  readonly lastRelease: (text: string) => { readonly version: string; readonly commit: string } | undefined;
   readonly versionPlaces: (root: string) => readonly Place[];
   readonly versionProblems: (root: string) => readonly string[];
   readonly writeVersion: (root: string) => readonly string[];
 }
+
+const COMMIT = '0123456789abcdef'.repeat(3).slice(0, 40);
+const OWN = '## 1.2.0 - 2026-11-22\n\n- One.\n';
+const EARLIER = `## 1.1.0 - 2026-11-21\n\nCommit \`${COMMIT}\`.\n\n- Zero.\n`;
 
 const load = async (file: string): Promise<object> =>
   (await import(pathToFileURL(join(root, 'tools/release', file)).href)) as object;
@@ -28,16 +33,14 @@ describe('what a release asks for', () => {
 
   it('finds one version everywhere', () => {
     expect(tools.versionProblems(root)).toEqual([]);
-    const files = tools.versionPlaces(root).map(({ file }) => file);
-    for (const file of [
-      'package-lock.json',
-      'libs/client/package.json',
-      'libs/program/src/version.ts',
-      'deploy/kubernetes/production/manifests.yaml',
-      'docs/getting-started.md',
-    ]) {
-      expect(files).toContain(file);
-    }
+    const known = tools.versionPlaces(root).map(({ file }) => file);
+    expect(known).toContain('package-lock.json');
+    const names = /\bsession-broker[-\w]*[:-]\d+\.\d+\.\d+|app\.kubernetes\.io\/version: '\d+\.\d+\.\d|\bVERSION = '/;
+    const naming = globSync('{*,{apps,deploy,docs,libs}/**/*}.{md,ts,yaml,yml}', { cwd: root }).filter((file) =>
+      names.test(readFileSync(join(root, file), 'utf8')),
+    );
+    // It shows what one release printed.
+    expect(naming.filter((file) => !known.includes(file))).toEqual(['docs/releasing.md']);
   });
 
   it('finds a place that was forgotten, and writes the version there', () => {
@@ -65,13 +68,22 @@ describe('what a release asks for', () => {
   });
 
   it.each([
-    ['a section with a date and entries', '## Unreleased\n\n## 1.2.0 - 2026-11-22\n\n- One.\n', []],
-    ['no section of the version', '## 1.1.0 - 2026-11-22\n\n- One.\n', ['has no section']],
+    ['a section with a date and entries', `## Unreleased\n\n${OWN}\n${EARLIER}`, []],
+    ['no section of the version', EARLIER, ['has no section']],
+    ['an earlier release without its commit', `${OWN}\n## 1.1.0 - 2026-11-21\n\n- Zero.\n`, ['begin with its commit']],
     ['no date', '## 1.2.0\n\n- One.\n', ['has no date']],
     ['a section without entries', '## 1.2.0 - 2026-11-22\n', ['is empty']],
-    ['entries that nobody released', '## Unreleased\n\n- Two.\n\n## 1.2.0 - 2026-11-22\n\n- One.\n', ['Unreleased']],
+    ['entries that nobody released', `## Unreleased\n\n- Two.\n\n${OWN}`, ['Unreleased']],
   ])('reads in a changelog: %s', (_, text, problems) => {
     const found = tools.changelogProblems(`# Changelog\n\n${text}`, '1.2.0');
     expect(found).toEqual(problems.map((problem) => expect.stringContaining(problem) as string));
+  });
+
+  it('finds the last release by its commit, which the commit of the next one cannot name', () => {
+    expect(tools.lastRelease(`# Changelog\n\n## Unreleased\n\n${OWN}\n${EARLIER}`)).toMatchObject({
+      version: '1.1.0',
+      commit: COMMIT,
+    });
+    expect(tools.lastRelease(`# Changelog\n\n${OWN}`)).toBeUndefined();
   });
 });

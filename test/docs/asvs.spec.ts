@@ -11,7 +11,7 @@ const levels = new Map(
     of.map((level, index): [string, number] => [`${section}.${index + 1}`, level]),
   ),
 );
-const page = read('docs/asvs.md');
+const page = read('docs/reference/asvs.md');
 const chapter = (title: string): string => page.split(/^## /m).find((one) => one.startsWith(title)) ?? '';
 const namedIn = (text: string): readonly string[] => text.match(/\bV\d+\.\d+\.\d+\b/g) ?? [];
 

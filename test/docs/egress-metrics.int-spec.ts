@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PlayedEgress } from '../observability/played-egress.js';
 
-const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'observability.md'), 'utf8');
+const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'reference', 'metrics.md'), 'utf8');
 
-describe('the page about observability', () => {
+describe('the reference of metrics', () => {
   it('lists every metric of the egress with its labels, and none that is not there', async () => {
     const egress = await PlayedEgress.start();
     egress.doEverything();

@@ -4,9 +4,7 @@ import { root } from '../architecture/rule-tables.js';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-const [, section = ''] = read('docs/architecture.md').split('\n## Words\n');
-const [glossary = ''] = section.split('\n## ');
-const words = glossary
+const words = read('docs/reference/words.md')
   .split('\n')
   .filter((line) => /^\| [a-z]/.test(line) && !line.startsWith('| word '))
   .map((line) => {

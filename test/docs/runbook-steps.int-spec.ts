@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lexer, type Token, type Tokens, walkTokens } from 'marked';
+import { deathCodes } from '#libs/session';
 import { FakeClock } from '#libs/testing';
 import { exitCodes } from '../../apps/cli/src/exit-codes.js';
 import { runCli } from '../../apps/cli/src/program.js';
@@ -26,11 +27,33 @@ function commandsOf(text: string): readonly string[] {
 
 const written = pages.flatMap(({ name, text }) => commandsOf(text).map((command) => [name, command] as const));
 
+/** Codes of the interface description, by the page that their cause leads to. */
+const codesOf: Readonly<Record<string, readonly string[]>> = {
+  'renewals-failing.md': ['b_server_is_overloaded', 'b_overload_error', 'b_unknown_error', 'b_service_unavailable'],
+  'access-refused.md': [
+    ...['b_auth_token_expired', 'b_merchant_not_found', 'b_terminal_not_found', 'b_virtual_device_not_found'],
+    ...[
+      'b_invalid_request',
+      'b_encryptor_failed_decrypt_message',
+      'b_refresh_token_absent',
+      'b_request_is_not_correct',
+    ],
+    ...['b_error_parse_json', 'b_user_merchant_request_mismatch'],
+  ],
+  'rejection-storm.md': deathCodes,
+};
+
 describe('a runbook', () => {
+  it.each(Object.entries(codesOf))('names each code of the bank that leads to it: %s', (page, codes) => {
+    const text = pages.find(({ name }) => name === page)?.text ?? '';
+    expect(codes.filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
+  });
+
   it.each(runbooks)('begins with what to do now, in few steps: %s', (_name, text) => {
     const [, first, second] = text.split(/^## /m);
     expect(first).toMatch(/^Now\n/);
     expect(second).toMatch(/^What it means\n/);
+    expect(text).not.toMatch(/^## (?:Impact|Look at|Do|Escalate)$/m);
     const [list, ...others] = lexer(first ?? '').filter((token): token is Tokens.List => token.type === 'list');
     expect(others).toEqual([]);
     expect(list).toMatchObject({ ordered: true, start: 1 });

@@ -150,7 +150,7 @@ describe('doctor: an egress', () => {
     await configure({ brokerUrl: `http://127.0.0.1:${server.port}` });
     const { code, check } = await doctor();
     expect(messagesOf(check('broker.access'), 'fault')).toEqual([
-      `127.0.0.1:${server.port}: the answer is not that of a broker [HTTP ${status}]`,
+      `127.0.0.1:${server.port}: the answer is not of a broker [HTTP ${status}]`,
     ]);
     expect(code).toBe(2);
   });
@@ -181,7 +181,7 @@ describe('doctor: an egress', () => {
     await configure();
     await examined.write('token', 'another');
     const { code, check } = await doctor();
-    expect(messagesOf(check('broker.access'), 'fault')).toEqual(['the broker does not know who the egress is']);
+    expect(messagesOf(check('broker.access'), 'fault')).toEqual(['the broker does not know the egress']);
     expect(code).toBe(3);
   });
 
@@ -206,7 +206,7 @@ describe('doctor: an egress', () => {
         message: expect.stringMatching(
           /^there is no session of shop to pay with: .*\[HTTP 403, forbidden\]$/,
         ) as string,
-        remedy: expect.stringContaining('have it granted in auth.policies') as string,
+        remedy: expect.stringContaining('grant it in auth.policies') as string,
       },
     ]);
     expect(code).toBe(3);
@@ -216,7 +216,7 @@ describe('doctor: an egress', () => {
     await configure();
     broker.allowed.delete(right);
     const { code, check } = await doctor();
-    expect(messagesOf(check('broker.session'), 'fault')).toEqual([`the egress may not ${right} for shop`]);
+    expect(messagesOf(check('broker.session'), 'fault')).toEqual([`the egress lacks ${right} for shop`]);
     expect(code).toBe(3);
   });
 
@@ -270,6 +270,6 @@ describe('doctor: an egress', () => {
     await configure();
     const { code, text } = await examined.cli('doctor', examined.path('egress.yaml'), '--create-session');
     expect(code).toBe(2);
-    expect(text).toContain('is the file of an egress: beside it goes --echo-url alone');
+    expect(text).toContain('configures an egress: only --echo-url goes with it');
   });
 });

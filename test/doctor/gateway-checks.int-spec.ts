@@ -89,7 +89,7 @@ describe('doctor: a gateway that is not', () => {
     await examined.configure([{ gatewayUrl: `http://127.0.0.1:${port}` }]);
     const { code, check } = await examined.doctor('--create-session');
     expect(code).toBe(4);
-    expect(JSON.stringify(check('session.create'))).toContain('see what the checks gateway.* say');
+    expect(JSON.stringify(check('session.create'))).toContain('see the checks gateway.*');
     expect(messagesOf(check('gateway.tcp'), 'fault')).toEqual([
       `nothing listens there (ECONNREFUSED to 127.0.0.1:${port})`,
     ]);
@@ -113,19 +113,19 @@ describe('doctor: TLS to the gateway', () => {
     const { code, check } = await examined.doctor('--create-session');
     expect(check('gateway.http').findings).toMatchObject([
       {
-        message: `TLS is spoken there, although the address begins with http (${new URL(url).host})`,
+        message: `the port speaks TLS, but the address begins with http (${new URL(url).host})`,
         remedy: 'see scheme and port in baseUrl',
       },
     ]);
     expect(check('session.create').findings).toMatchObject([
       {
-        message: `TLS is spoken there, although the address begins with http (${new URL(url).host})`,
-        remedy: 'see what the checks gateway.* say: the call did not get there',
+        message: `the port speaks TLS, but the address begins with http (${new URL(url).host})`,
+        remedy: 'see the checks gateway.*: the call did not reach the gateway',
       },
     ]);
     expect(code).toBe(2);
     const created = await examined.cli('session', 'create', examined.config, '--merchant', 'shop');
-    expect(created).toEqual({ code: 2, text: expect.stringContaining('TLS is spoken there') as string });
+    expect(created).toEqual({ code: 2, text: expect.stringContaining('the port speaks TLS') as string });
   });
 
   it('is not trusted: it shows what was presented, for whoever has to find what was changed', async () => {
@@ -240,7 +240,7 @@ describe('doctor --echo-url', () => {
       await configure();
       const { code, text } = await examined.doctor('--echo-url', url);
       expect(code).toBe(2);
-      expect(text).toContain('--echo-url is an http or https URL');
+      expect(text).toContain('--echo-url must be an http or https URL');
     },
   );
 });

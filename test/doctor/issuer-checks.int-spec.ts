@@ -180,7 +180,7 @@ describe('doctor: the keys of an issuer', () => {
     const port = await serve(publishing({ [PATH]: KEYS, [DISCOVERY]: { issuer: `${ISSUER}/` } }));
     const { check, code } = await examine(at(port));
     expect(messagesOf(check('auth.jwks'), 'fault')).toEqual([
-      `the issuer calls itself ${ISSUER}/, and auth.jwt.issuer is ${ISSUER}: its tokens are refused`,
+      `the issuer calls itself ${ISSUER}/, but auth.jwt.issuer is ${ISSUER}: its tokens are refused`,
     ]);
     expect(code).toBe(2);
   });

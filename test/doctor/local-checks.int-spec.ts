@@ -35,7 +35,7 @@ describe('doctor: the configuration', () => {
     expect(checks.map(({ name, status }) => [name, status])).toEqual([['configuration', 'failed']]);
     expect(messagesOf(check('configuration'), 'fault')).toEqual([expect.stringMatching(expected)]);
     expect(messagesOf(check('configuration'), 'fact')).toEqual([
-      'nothing else is looked at until the configuration loads',
+      'nothing else is checked until the configuration loads',
     ]);
   });
 

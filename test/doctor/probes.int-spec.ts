@@ -44,7 +44,7 @@ describe('doctor --create-session', () => {
         leadTimeSuffices: true,
       },
     });
-    expect(messagesOf(check('session.create'), 'fact').join()).toContain('lifetime 15m, as it names it');
+    expect(messagesOf(check('session.create'), 'fact').join()).toContain('lifetime 15m, as the gateway names it');
     expect(code).toBe(0);
   });
 
@@ -70,7 +70,7 @@ describe('doctor --create-session', () => {
       expiryNamed: false,
       lifetimeMs: expect.any(Number),
     });
-    expect(messagesOf(check('session.create'), 'fact').join()).toContain('fallbackLifetime counts');
+    expect(messagesOf(check('session.create'), 'fact').join()).toContain('by fallbackLifetime');
   });
 
   it('warns with the numbers when the lead time does not suffice', async () => {
@@ -78,7 +78,7 @@ describe('doctor --create-session', () => {
     const { check } = await examined.doctor('--create-session');
     expect(check('session.create').facts).toMatchObject({ leadTimeSuffices: false });
     expect(messagesOf(check('session.create'), 'warning').join()).toMatch(
-      /the lead time is .*s, and two attempts .* take 5s/,
+      /the lead time is .*s, but two attempts .* take 5s/,
     );
   });
 

@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, freePort } from '#libs/testing';
+import { endedAfterAll, eventually, freePort } from '#libs/testing';
 import { CliProcess, runCli } from './cli-process.js';
+import { RunningBroker, TOKENS } from './running-broker.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -115,5 +116,49 @@ describe('the built command line', () => {
     cli.stopReading();
     expect(await cli.ended).not.toBeNull();
     expect(cli.err).toBe('');
+  });
+});
+
+describe('the built command line beside a broker', () => {
+  let broker: RunningBroker;
+  let environment: Record<string, string>;
+  const started = endedAfterAll();
+  beforeAll(async () => {
+    broker = started.add(await RunningBroker.start(), (it) => it.close());
+    const tokenFile = join(broker.folder, 'token');
+    await writeFile(tokenFile, `${TOKENS.checkout}\n`);
+    environment = { BROKER_URL: broker.url, BROKER_TOKEN_FILE: tokenFile };
+  });
+
+  it('takes a token that is piped in, for as many replicas as are asked', async () => {
+    const args = ['status', '--json', '--token-file', '/dev/stdin', '--url', broker.url, broker.url];
+    const piped = ['-c', 'cat "$BROKER_TOKEN_FILE" | "$@"', 'sh', process.execPath, `${ROOT}/dist/programs/cli.js`];
+    const asking = spawn('sh', [...piped, ...args], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const said = await asking.stdout.setEncoding('utf8').toArray();
+    const shop = expect.objectContaining({ id: 'shop', condition: 'fresh' });
+    const answer = { place: broker.url, replica: hostname(), merchants: [shop] };
+    expect(JSON.parse(said.join(''))).toMatchObject({ ok: true, replicas: [answer, answer] });
+  });
+
+  it('follows the sessions as JSON until Ctrl-C, and shows nothing secret of them', async () => {
+    const watching = new CliProcess(['session', 'watch', '--merchant', 'shop', '--json'], environment);
+    const [line] = await watching.said(/^.*\n/);
+    watching.signal('SIGINT');
+    expect(await watching.ended).toBe(0);
+    expect(JSON.parse(line)).toMatchObject({ event: 'session', merchant: 'shop' });
+    expect(Object.keys(JSON.parse(line) as object)).toEqual([
+      'event',
+      'at',
+      'merchant',
+      'generation',
+      'createdAt',
+      'expiresAt',
+      'renewAt',
+      'clientKeyThumbprint',
+      'serverKeyThumbprint',
+    ]);
   });
 });

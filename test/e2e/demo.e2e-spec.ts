@@ -145,7 +145,7 @@ describe('npm start', () => {
       const services = demo.children();
       process.kill(services[1]!, 'SIGKILL');
       expect(await demo.ended).toBe(1);
-      expect(demo.err).toMatch(/^error: the (sandbox|broker|egress) has ended: signal SIGKILL\n$/);
+      expect(demo.err).toMatch(/^error: the (sandbox|broker|egress) has failed: signal SIGKILL\n$/);
       expect(services.filter(isAlive)).toEqual([]);
     });
 

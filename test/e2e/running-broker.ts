@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import request from 'supertest';
-import { SystemClock } from '#libs/clock';
+import { type Clock, SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
@@ -29,6 +29,8 @@ export function problem(code: string): (answer: { readonly body: unknown }) => v
 }
 
 export interface BrokerSetUp {
+  /** Of the broker and the sandbox. */
+  readonly clock?: Clock;
   /** Members of the sandbox's merchant. */
   readonly merchant?: object;
   /** Faults that the sandbox has before the broker starts. */
@@ -122,7 +124,7 @@ export class RunningBroker {
   }
 
   async #start(setUp: BrokerSetUp): Promise<void> {
-    const clock = new SystemClock();
+    const { clock = new SystemClock() } = setUp;
     const key = await generateClientKey();
     const other = await generateClientKey();
     const older = await generateClientKey();

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
+import { eventually } from '#libs/testing';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { AliasCaller, type Caller, PlainCaller } from './callers.js';
 import { aClient, type ClientWish } from './running-egress.js';
@@ -10,38 +11,54 @@ import { aClient, type ClientWish } from './running-egress.js';
 export interface ProcessSetUp {
   readonly broker: { readonly url: string; readonly token: string };
   readonly gatewayUrl: string;
+  /** Half a second by default. */
+  readonly timeout?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Of which version it is: the folder with its built programs, this checkout's by default. */
+  readonly built?: URL;
 }
 
 /** The built egress as a separate process, at its most talkative. */
 export class EgressProcess {
   url = '';
   managementUrl = '';
-  readonly client: ClientWish = aClient();
+  readonly client: ClientWish;
   readonly #folder: string;
   readonly #process: ProgramProcess;
   readonly #keyScalar: string;
+  /** Its files are those of a successor by now. */
+  #isSucceeded = false;
 
-  private constructor({ folder, process, scalar }: { folder: string; process: ProgramProcess; scalar: string }) {
-    this.#folder = folder;
-    this.#process = process;
-    this.#keyScalar = scalar;
+  private constructor(files: EgressFiles, { environment, built }: Pick<ProcessSetUp, 'environment' | 'built'>) {
+    this.#folder = files.folder;
+    this.client = files.client;
+    this.#keyScalar = files.scalar;
+    const own = { EGRESS_CONFIG: join(files.folder, 'egress.yaml') };
+    this.#process = new ProgramProcess('egress', { environment: { ...own, ...environment }, ...(built && { built }) });
   }
 
-  static async start({ environment = {}, ...setUp }: ProcessSetUp): Promise<EgressProcess> {
+  static async start(setUp: ProcessSetUp): Promise<EgressProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'session-egress-process-'));
     const { privateJwk } = await generateClientKey();
-    const file = join(folder, 'egress.yaml');
     const client = aClient();
     const secret = { mode: 0o600 };
     await writeFile(join(folder, 'alias.jwk.json'), JSON.stringify(privateJwk), secret);
     await writeFile(join(folder, 'token'), setUp.broker.token, secret);
     await writeFile(join(folder, 'shop.pub.jwk.json'), JSON.stringify(client.key.jwk));
-    await writeFile(file, configuration(setUp, client), secret);
-    const process = new ProgramProcess('egress', { environment: { EGRESS_CONFIG: file, ...environment } });
-    const egress = new EgressProcess({ folder, process, scalar: privateJwk['d'] ?? '' });
-    Object.assign(egress, { client });
+    await writeFile(join(folder, 'egress.yaml'), configuration(setUp, client), secret);
+    const files = { folder, client, scalar: privateJwk['d'] ?? '' };
+    const egress = new EgressProcess(files, setUp);
     await egress.#started();
+    return egress;
+  }
+
+  /** One more with the same files, of another version, ready to serve. This one still has to be stopped. */
+  async successor(built: URL): Promise<EgressProcess> {
+    const files = { folder: this.#folder, client: this.client, scalar: this.#keyScalar };
+    const egress = new EgressProcess(files, { built });
+    this.#isSucceeded = true;
+    await egress.#started();
+    await eventually(async () => (await fetch(`${egress.managementUrl}/readyz`)).ok);
     return egress;
   }
 
@@ -55,9 +72,10 @@ export class EgressProcess {
     return [this.#keyScalar, this.client.token, this.client.serviceCode];
   }
 
-  callers(): readonly Caller[] {
+  /** @param url another way to it */
+  callers(url = this.url): readonly Caller[] {
     const { token, serviceCode, key } = this.client;
-    return [new PlainCaller(this.url, token), new AliasCaller(this.url, { serviceCode, key })];
+    return [new PlainCaller(url, token), new AliasCaller(url, { serviceCode, key })];
   }
 
   async metrics(): Promise<string> {
@@ -68,7 +86,7 @@ export class EgressProcess {
   async stop(): Promise<number | null> {
     this.#process.signal('SIGTERM');
     const code = await this.#process.ended;
-    await rm(this.#folder, { recursive: true });
+    if (!this.#isSucceeded) await rm(this.#folder, { recursive: true });
     return code;
   }
 
@@ -80,14 +98,20 @@ export class EgressProcess {
   }
 }
 
-function configuration({ broker, gatewayUrl }: Omit<ProcessSetUp, 'environment'>, client: ClientWish): string {
+interface EgressFiles {
+  readonly folder: string;
+  readonly client: ClientWish;
+  readonly scalar: string;
+}
+
+function configuration({ broker, gatewayUrl, timeout = '500ms' }: ProcessSetUp, client: ClientWish): string {
   const sha256 = createHash('sha256').update(client.token).digest('hex');
   return `
 egress:
   listen: { port: 0 }
   management: { port: 0 }
   broker: { url: '${broker.url}', tokenFile: token }
-  gateway: { baseUrl: '${gatewayUrl}', environment: test, timeout: 500ms }
+  gateway: { baseUrl: '${gatewayUrl}', environment: test, timeout: ${timeout} }
   aliasKeyFiles: [alias.jwk.json]
   clients:
     - name: shop

@@ -164,7 +164,7 @@ describe('a changed configuration', () => {
         level: 'warn',
         ...{ added: '', removed: '', changed: shop.name, settings: 'gateway.timeout, routes' },
         ofClients: `${shop.name} (token)`,
-        ...{ awaitingRestart: 'management', runbook: 'egress-config-reload-failed' },
+        ...{ awaitingRestart: 'management', runbook: 'config-reload-failed' },
         msg: 'the changed configuration is in force, but for settings that take effect with the next start',
       }),
     ]);

@@ -134,6 +134,16 @@ describe('a store that does not answer', () => {
     expect(told()).toEqual(['fresh', undefined]);
   });
 
+  it('keeps no reader waiting at a replica that has never reached it', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ graceMs: 1_500 });
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(3_000);
+    let refusal: unknown;
+    cluster.first.replica.wishes.read({ ...read, waitMs: 30_000 }).catch((error: unknown) => (refusal = error));
+    await cluster.clock.advance(1_000);
+    expect(refusal).toMatchObject({ code: 'session_unavailable' });
+  });
+
   it('does not keep memory from serving until expiry, and never longer', async () => {
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 2 });
     await cluster.clock.advance(1_000);

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
-import { PlayedEgress } from './played-egress.js';
+import { AlertTimes } from './alert-times.js';
+import { DAY_MS, PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
+import { verdicts } from './shown-panels.js';
 
 describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
   let egress: PlayedEgress;
@@ -20,68 +22,105 @@ describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
 
   const firing = async (): Promise<string[]> =>
     [...(await prometheus.firing())].filter((name) => name.startsWith('SessionEgress'));
-  const fires = (alert: string): Promise<void> => eventually(async () => (await firing()).includes(alert));
-  const isSilent = (alert: string): Promise<void> => eventually(async () => !(await firing()).includes(alert));
+  const times = new AlertTimes(() => prometheus);
+  afterAll(() => times.print());
+  const shows = (title: string, colour: string): Promise<void> =>
+    eventually(async () => (await verdicts(prometheus))[title] === colour);
 
   it('is silent while payments are answered', async () => {
     await eventually(async () => (await prometheus.query('session_egress_requests_total')).length > 0);
     expect(await firing()).toEqual([]);
+    await shows('Payments refused for their session', 'green');
+    await shows('Payments whose fate nobody knows', 'green');
   });
 
   it('fires for the first payment whose fate nobody knows', async () => {
     egress.end('unknown');
-    await fires('SessionEgressOutcomesUnknown:shop');
+    await times.fires('a payment without an answer', 'SessionEgressOutcomesUnknown:shop');
+    await shows('Payments whose fate nobody knows', 'red');
   });
 
   it('fires for a merchant whose session has ended, and for one that never had any', async () => {
     egress.hold('ended', { expiresAtMs: 1 });
     egress.hold('new', { generation: undefined, expiresAtMs: undefined });
-    await fires('SessionEgressWithoutSession:ended');
-    await fires('SessionEgressWithoutSession:new');
+    await Promise.all([
+      times.fires('an egress whose session has ended', 'SessionEgressWithoutSession:ended'),
+      times.fires('an egress that never had a session', 'SessionEgressWithoutSession:new'),
+    ]);
     expect(await firing()).not.toContain('SessionEgressWithoutSession:shop');
+    await shows('Egress without a session', 'red');
     egress.hold('ended');
-    await isSilent('SessionEgressWithoutSession:ended');
+    egress.hold('new');
+    await times.ends('SessionEgressWithoutSession:ended');
+    await shows('Egress without a session', 'green');
   });
 
   it('fires when the broker is away, and falls silent when it is back', async () => {
     egress.hold('shop', { isFollowing: false });
-    await fires('SessionEgressNotFollowing:shop');
+    await times.fires('an egress that hears nothing of the broker', 'SessionEgressNotFollowing:shop');
+    await shows('Egress not following', 'orange');
     egress.hold('shop');
-    await isSilent('SessionEgressNotFollowing:shop');
+    await times.ends('SessionEgressNotFollowing:shop');
+    await shows('Egress not following', 'green');
   });
 
   it('fires for sessions that die in use again and again', async () => {
-    await eventually(async () => {
+    await times.fires('sessions that die in use', 'SessionEgressRepeats:shop', async () => {
+      egress.instruments.deadSession('shop', 'b_expired_token');
       egress.instruments.repeat('shop');
-      return (await firing()).includes('SessionEgressRepeats:shop');
+      egress.end('answered');
     });
+    await shows('Payments refused for their session', 'green');
+  });
+
+  it('shows a payment that was refused for a dead session, and was not repeated', async () => {
+    egress.instruments.deadSession('shop', 'http_401');
+    egress.end('answered');
+    await shows('Payments refused for their session', 'red');
   });
 
   it('fires for a configuration that was not taken, and falls silent when it is right', async () => {
     expect(await firing()).not.toContain('SessionEgressConfigReloadFailed');
     egress.instruments.reloaded(false);
-    await fires('SessionEgressConfigReloadFailed');
+    await times.fires('a configuration that is not taken', 'SessionEgressConfigReloadFailed');
     egress.instruments.reloaded(true);
-    await isSilent('SessionEgressConfigReloadFailed');
+    await times.ends('SessionEgressConfigReloadFailed');
   });
 
   it('fires for a log that nobody reads, and falls silent when no more of it is lost', async () => {
     expect(await firing()).not.toContain('SessionEgressLogLinesLost');
     egress.loseLine();
-    await fires('SessionEgressLogLinesLost');
-    await isSilent('SessionEgressLogLinesLost');
+    await times.fires('a log that nobody reads', 'SessionEgressLogLinesLost');
+    await times.ends('SessionEgressLogLinesLost');
+  });
+
+  it('fires for a certificate that ends soon, worse when it ends in two days, and falls silent when it is replaced', async () => {
+    const is = (severity: string): Promise<boolean> =>
+      prometheus
+        .query(`ALERTS{alertname='SessionBrokerCertificateExpiring', severity="${severity}"}`)
+        .then((alerts) => alerts.length > 0);
+    egress.certificateMs = 13 * DAY_MS;
+    await times.fires('a certificate that ends in 13 days', 'SessionBrokerCertificateExpiring');
+    expect(await is('warning')).toBe(true);
+    await shows('Next certificate to end', 'orange');
+    egress.certificateMs = DAY_MS;
+    await eventually(async () => (await is('critical')) && !(await is('warning')));
+    await shows('Next certificate to end', 'red');
+    egress.certificateMs = 90 * DAY_MS;
+    await times.ends('SessionBrokerCertificateExpiring');
+    await shows('Next certificate to end', 'green');
   });
 
   it('fires for an egress that is not scraped', async () => {
     expect(await firing()).not.toContain('SessionEgressDown');
     await egress.close();
-    await fires('SessionEgressDown');
+    await times.fires('an egress that is gone', 'SessionEgressDown');
   });
 
   it('fires for one that was there and is no target any more, which no scrape can tell', async () => {
     expect(await firing()).not.toContain('SessionEgressAbsent');
     await prometheus.losesTargets();
-    await fires('SessionEgressAbsent');
-    await isSilent('SessionEgressDown');
+    await times.fires('an egress that is no target any more', 'SessionEgressAbsent');
+    await eventually(async () => !(await firing()).includes('SessionEgressDown'));
   });
 });

@@ -12,6 +12,7 @@ import {
 import { type Management, openManagement } from '../../apps/egress/src/management/management-server.js';
 
 const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 const ROUTE = '/ecom/execute_request/**';
 const READY = { ready: true, shuttingDown: false, merchants: [] };
 const OUTCOMES: readonly EgressOutcome[] = ['answered', 'refused', 'no_session', 'unreachable', 'client_gone'];
@@ -21,6 +22,8 @@ const OUTCOMES: readonly EgressOutcome[] = ['answered', 'refused', 'no_session',
  */
 export class PlayedEgress {
   readonly instruments: EgressInstruments;
+  /** How much longer its certificate is valid. */
+  certificateMs = 90 * DAY_MS;
   readonly #telemetry: Telemetry;
   readonly #management: Management;
   readonly #sessions = new Map<string, EgressSessionGauges>();
@@ -51,7 +54,7 @@ export class PlayedEgress {
     const egress = new PlayedEgress(telemetry, management);
     egress.instruments.observeConnectionEnds(() => ends.counts);
     egress.instruments.observeCertificates(() => [
-      { setting: 'egress.listen.tls.certFile', endsAtMs: new SystemClock().now() + 90 * 86_400_000 },
+      { setting: 'egress.listen.tls.certFile', endsAtMs: new SystemClock().now() + egress.certificateMs },
     ]);
     egress.hold('shop');
     return egress;

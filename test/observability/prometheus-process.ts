@@ -11,6 +11,8 @@ export interface PrometheusOptions {
   readonly targets: readonly string[];
   /** The same for each egress. */
   readonly egresses?: readonly string[];
+  /** What discovery adds to the series of a target, such as its namespace. */
+  readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly rules: string;
   /** host:port of the Alertmanager that gets the alerts. */
   readonly alertmanager?: string;
@@ -51,11 +53,10 @@ export class PrometheusProcess {
     this.#child = spawn(toolPath('prometheus'), args, { stdio: ['ignore', 'ignore', 'inherit'] });
   }
 
-  static async start({ targets, egresses = [], rules, alertmanager }: PrometheusOptions): Promise<PrometheusProcess> {
+  static async start(options: PrometheusOptions): Promise<PrometheusProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'session-broker-prometheus-'));
-    await writeFile(join(folder, 'rules.yml'), rules);
-    const jobs = { 'session-broker': targets, 'session-egress': egresses };
-    await writeFile(join(folder, 'prometheus.yml'), configuration(jobs, alertmanager));
+    await writeFile(join(folder, 'rules.yml'), options.rules);
+    await writeFile(join(folder, 'prometheus.yml'), configuration(options));
     const prometheus = new PrometheusProcess(folder, await freePort());
     const isThere = (): Promise<boolean> =>
       prometheus.query('vector(1)').then(
@@ -93,10 +94,7 @@ export class PrometheusProcess {
 
   /** From now on nothing is scraped, as if discovery no longer found anything. */
   async losesTargets(): Promise<void> {
-    await writeFile(
-      join(this.#folder, 'prometheus.yml'),
-      configuration({ 'session-broker': [], 'session-egress': [] }),
-    );
+    await writeFile(join(this.#folder, 'prometheus.yml'), configuration({ targets: [] }));
     this.#child.kill('SIGHUP');
   }
 
@@ -117,7 +115,8 @@ export class PrometheusProcess {
   }
 }
 
-const SCALE = 1 / 15;
+/** How many times as fast as in production the rules are played. */
+export const HASTE = 15;
 const MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 /**
@@ -127,17 +126,21 @@ const MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 export function hastened(rules: string): string {
   return rules.replace(/(?<=\[|\[\d+[smh]:|offset |for: )\d+[smh]\b/g, (duration) => {
     const ms = Number.parseInt(duration) * MS[duration.at(-1) as keyof typeof MS];
-    return `${Math.max(1_000, Math.round(ms * SCALE))}ms`;
+    return `${Math.max(1_000, Math.round(ms / HASTE))}ms`;
   });
 }
 
-function configuration(jobs: Readonly<Record<string, readonly string[]>>, alertmanager?: string): string {
+function configuration({ targets, egresses = [], labels, alertmanager }: Omit<PrometheusOptions, 'rules'>): string {
+  const jobs = { 'session-broker': targets, 'session-egress': egresses };
   const alertmanagers = alertmanager === undefined ? [] : [{ static_configs: [{ targets: [alertmanager] }] }];
   return JSON.stringify({
     global: { scrape_interval: '500ms', scrape_timeout: '400ms', evaluation_interval: '500ms' },
     rule_files: ['rules.yml'],
     alerting: { alertmanagers },
     storage: { exemplars: { max_exemplars: 1_000 } },
-    scrape_configs: Object.entries(jobs).map(([job, targets]) => ({ job_name: job, static_configs: [{ targets }] })),
+    scrape_configs: Object.entries(jobs).map(([job, of]) => ({
+      job_name: job,
+      static_configs: of.map((target) => ({ targets: [target], labels: labels?.[target] ?? {} })),
+    })),
   });
 }

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describeWith, endedAfterAll, eventually, freePort, TcpProxy, TestIssuer } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
+import { AlertTimes } from './alert-times.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
+import { verdicts } from './shown-panels.js';
 import { WatchedReplicas } from './watched-replicas.js';
 
 const DAY_MS = 86_400_000;
@@ -16,7 +18,6 @@ const MERCHANTS = ['steady', 'rejected', 'fenced', 'spoilt', 'refused'].map((id)
 const FAULTS = [
   { kind: 'error', operation: 'authorize', merchant: 'refused', status: 200, msgCode: 'b_merchant_not_found' },
 ];
-
 /** Faults that are played at the same time, each on its own merchant or replica. */
 describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that is rare', () => {
   let watched: WatchedReplicas;
@@ -27,7 +28,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
   beforeAll(async () => {
     watched = started.add(await WatchedReplicas.start(MERCHANTS, FAULTS, 1), (it) => it.stop());
     proxy = started.add(await TcpProxy.to(watched.redis.address.port), (it) => it.close());
-    await watched.add(`redis://127.0.0.1:${proxy.address.port}`);
+    await watched.add({ redisUrl: `redis://127.0.0.1:${proxy.address.port}` });
     prometheus = started.add(
       await PrometheusProcess.start({
         targets: watched.targets,
@@ -40,7 +41,8 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     await eventually(async () => (await sessions()) === '8');
   });
 
-  const isFiring = async (alert: string): Promise<boolean> => (await prometheus.firing()).has(alert);
+  const times = new AlertTimes(() => prometheus);
+  afterAll(() => times.print());
   const recordOf = (merchant: string): string => `session-broker:{0}:merchant:${merchant}`;
 
   it('is silent on all of it before, but for the merchant that the gateway refuses', async () => {
@@ -58,7 +60,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     watched.redis.cli('HSET', recordOf('spoilt'), 'sealed', 'spoilt', 'generation', next, 'fence', next);
     const announced = { kind: 'changed', merchant: 'spoilt', generation: generation + 1 };
     watched.redis.cli('PUBLISH', 'session-broker:announcements', JSON.stringify(announced));
-    await eventually(() => isFiring('SessionBrokerUnopenableRecords:spoilt'));
+    await times.fires('a stored session that opens with no key', 'SessionBrokerUnopenableRecords:spoilt');
   });
 
   it('fires for a session that came after somebody else was given its lease', async () => {
@@ -77,7 +79,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     const fence = Number(watched.redis.cli('HGET', recordOf('fenced'), 'fence'));
     watched.redis.cli('HSET', recordOf('fenced'), 'fence', String(fence + 1));
     await rejected;
-    await eventually(() => isFiring('SessionBrokerResultsTooLate:fenced'));
+    await times.fires('a session that comes after its lease', 'SessionBrokerResultsTooLate:fenced');
   });
 
   it('fires for a configuration that was not taken, and falls silent when it is mended', async () => {
@@ -85,10 +87,10 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     const good = readFileSync(file, 'utf8');
     writeFileSync(file, '{');
     process?.signal('SIGHUP');
-    await eventually(() => isFiring('SessionBrokerConfigReloadFailed'));
+    await times.fires('a configuration that is not taken', 'SessionBrokerConfigReloadFailed');
     writeFileSync(file, good);
     process?.signal('SIGHUP');
-    await eventually(async () => !(await isFiring('SessionBrokerConfigReloadFailed')));
+    await times.ends('SessionBrokerConfigReloadFailed');
   });
 
   it('fires while callers cannot be authenticated, and falls silent when they can be refused or let in again', async () => {
@@ -100,41 +102,47 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     writeFileSync(file, JSON.stringify({ ...parsed, auth: { ...parsed.auth, jwt } }));
     process?.signal('SIGHUP');
     const token = new TestIssuer().token(Date.now());
-    await eventually(async () => {
-      await watched.readWith(token, 'steady');
-      return isFiring('SessionBrokerAuthenticationUnavailable');
-    });
-    expect(await watched.readWith(token, 'steady')).toBe(503);
+    const read = (): Promise<number> => watched.readWith(token, 'steady');
+    await times.fires('an issuer without keys', 'SessionBrokerAuthenticationUnavailable', read);
+    expect(await read()).toBe(503);
     writeFileSync(file, good);
     process?.signal('SIGHUP');
-    await eventually(async () => {
-      await watched.readWith(token, 'steady');
-      return !(await isFiring('SessionBrokerAuthenticationUnavailable'));
-    });
-    expect(await watched.readWith(token, 'steady')).toBe(401);
+    await times.ends('SessionBrokerAuthenticationUnavailable', read);
+    expect(await read()).toBe(401);
   });
 
   it('fires for replicas that hold different sessions, and falls silent when they agree again', async () => {
     proxy.passage = 'cut';
     await watched.reject('steady', await watched.generationOf('steady'));
-    await eventually(() => isFiring('SessionBrokerReplicasDisagree:steady'));
+    await times.fires('replicas with different sessions', 'SessionBrokerReplicasDisagree:steady');
     proxy.passage = 'open';
     proxy.reset();
-    await eventually(async () => !(await isFiring('SessionBrokerReplicasDisagree:steady')));
+    await times.ends('SessionBrokerReplicasDisagree:steady');
   });
 
-  it('fires for sessions that one consumer rejects again and again, and for the create calls that it costs', async () => {
+  it('fires for sessions that one consumer rejects again and again, for the calls that it costs, and for a slow store', async () => {
+    // To the replica that was cut off, the store was slow as well.
+    const slow = (): ReturnType<typeof prometheus.query> =>
+      prometheus.query(`ALERTS{alertname='SessionBrokerStoreSlow'}`);
+    await eventually(async () => (await slow()).length === 0);
+    const reject = async (): Promise<void> => {
+      await watched.redis.ask('CLIENT', 'PAUSE', '300');
+      await watched.reject('rejected', await watched.generationOf('rejected'));
+    };
+    let rejecting: Promise<void> | undefined;
+    const keepRejecting = (): Promise<void> => (rejecting ??= reject().finally(() => (rejecting = undefined)));
     const alerts = [
       'SessionBrokerForeignAuthorizer:rejected',
       'SessionBrokerRejectionStorm:rejected',
       'SessionBrokerTooManyCreateCalls:rejected',
       'SessionBrokerUnconfirmedRejections:rejected',
     ];
-    await eventually(async () => {
-      await watched.reject('rejected', await watched.generationOf('rejected'));
-      const firing = await prometheus.firing();
-      return alerts.every((alert) => firing.has(alert));
-    });
+    await Promise.all([
+      times.fires('a store that is slow', 'SessionBrokerStoreSlow', keepRejecting),
+      ...alerts.map((alert) => times.fires('sessions that are reported dead', alert, keepRejecting)),
+    ]);
+    expect(await verdicts(prometheus, { merchant: 'rejected' })).toMatchObject({ 'Worst condition': 'red' });
+    await times.ends('SessionBrokerStoreSlow');
   });
 
   it('fires for a replica whose standard output nobody reads any more', async () => {
@@ -142,10 +150,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     process?.stopReading();
     // Each refusal is a line.
     writeFileSync(file, '{');
-    await eventually(() => {
-      process?.signal('SIGHUP');
-      return isFiring('SessionBrokerLogLinesLost');
-    });
+    await times.fires('a log that nobody reads', 'SessionBrokerLogLinesLost', async () => process?.signal('SIGHUP'));
   });
 
   it('names in all of it only those in trouble', async () => {

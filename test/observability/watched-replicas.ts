@@ -24,6 +24,8 @@ export interface WatchedMerchant {
   readonly supersedes?: boolean;
   /** For one create call; half a second by default. */
   readonly timeout?: string;
+  /** As in the setting of this name. */
+  readonly renewBefore?: string;
   /** Whether a replica is ready only with a session of this merchant; not by default. */
   readonly required?: boolean;
 }
@@ -32,6 +34,8 @@ export interface ReplicaWish {
   /** Where it finds Redis; Redis itself by default. */
   readonly redisUrl?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Of which version it is: the folder with its built programs, this checkout's by default. */
+  readonly built?: URL;
 }
 
 export interface Replica {
@@ -48,6 +52,7 @@ export class WatchedReplicas {
   readonly replicas: Replica[] = [];
   readonly #folder: string;
   #merchants: readonly WatchedMerchant[] = [];
+  #played: readonly { readonly id: string }[] = [];
   #sandbox: Awaited<ReturnType<typeof startSandbox>> | undefined;
 
   private constructor(folder: string, redis: RedisProcess) {
@@ -93,6 +98,19 @@ export class WatchedReplicas {
     return (await this.#ask(merchant, '/rejections', init)).status;
   }
 
+  /** How long sessions live that the gateway creates from now on. */
+  async setLifetime(merchant: string, lifetimeMs: number): Promise<void> {
+    const played = this.#played.find(({ id }) => id === merchant);
+    await this.control('POST', '/merchants', { ...played, lifetimeMs });
+  }
+
+  /** A person has this replica create a session. @returns what came of it: `just_renewed` if there is a young one */
+  async renew(replica: Replica, merchant: string): Promise<string> {
+    const answer = await this.#ask(merchant, '/renewal', { method: 'POST' }, replica);
+    if (!answer.ok) throw new Error(`the renewal was answered ${answer.status}: ${await answer.text()}`);
+    return ((await answer.json()) as { readonly result: string }).result;
+  }
+
   /** A rival creates a session, with the merchant's service code. */
   async createAsRival(merchant: string): Promise<void> {
     const serviceCode = serviceCodeOf(this.#merchants.findIndex(({ id }) => id === merchant));
@@ -114,18 +132,15 @@ export class WatchedReplicas {
     return this.#sandbox?.url ?? '';
   }
 
-  /**
-   * One more replica, ready to serve.
-   * @param redisUrl if it is to reach Redis by another way
-   */
-  async add(redisUrl = this.redis.url): Promise<Replica> {
-    const replica = await this.launch({ redisUrl }).then(untilStarted);
+  /** One more replica, ready to serve. */
+  async add(wish: ReplicaWish = {}): Promise<Replica> {
+    const replica = await this.launch(wish).then(untilStarted);
     await eventually(async () => (await fetch(`http://${replica.management}/readyz`)).ok);
     return replica;
   }
 
   /** One more replica, however far its start has got. */
-  async launch({ redisUrl = this.redis.url, environment = {} }: ReplicaWish = {}): Promise<Replica> {
+  async launch({ redisUrl = this.redis.url, environment = {}, ...program }: ReplicaWish = {}): Promise<Replica> {
     const [port, management] = [await freePort(), await freePort()];
     const file = join(this.#folder, `broker-${port}.yaml`);
     const sha256 = createHash('sha256').update(TOKEN).digest('hex');
@@ -144,7 +159,7 @@ export class WatchedReplicas {
         ],
       },
       merchants: this.#merchants.map(
-        ({ id, budget, foreignAuthorizerPause, required = false, timeout = TIMEOUT }, index) => ({
+        ({ id, budget, foreignAuthorizerPause, renewBefore, required = false, timeout = TIMEOUT }, index) => ({
           id,
           required,
           serviceCode: serviceCodeOf(index),
@@ -153,12 +168,13 @@ export class WatchedReplicas {
           session: {
             ...(budget === undefined ? {} : { budget: [{ calls: budget, per: '10m' }] }),
             ...(foreignAuthorizerPause === undefined ? {} : { foreignAuthorizerPause }),
+            ...(renewBefore === undefined ? {} : { renewBefore }),
           },
         }),
       ),
     };
     await writeFile(file, JSON.stringify(configuration));
-    const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file, ...environment } });
+    const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file, ...environment }, ...program });
     const replica = { process, url: `http://127.0.0.1:${port}`, management: `127.0.0.1:${management}`, file };
     this.replicas.push(replica);
     return replica;
@@ -203,9 +219,13 @@ export class WatchedReplicas {
     await rm(this.#folder, { recursive: true });
   }
 
-  #ask(merchant: string, path: string, init: RequestInit): Promise<Response> {
+  #ask(
+    merchant: string,
+    path: string,
+    ...[init, replica = this.replicas[0]]: [RequestInit, Replica?]
+  ): Promise<Response> {
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-    return fetch(`${this.replicas[0]?.url}/v1/merchants/${merchant}/session${path}`, { ...init, headers });
+    return fetch(`${replica?.url}/v1/merchants/${merchant}/session${path}`, { ...init, headers });
   }
 
   async #start(merchants: readonly WatchedMerchant[], faults: readonly object[]): Promise<void> {
@@ -216,6 +236,7 @@ export class WatchedReplicas {
       await writeFile(join(this.#folder, `${id}.json`), JSON.stringify(privateJwk), { mode: 0o600 });
       played.push({ id, serviceCode: serviceCodeOf(index), publicJwk, lifetimeMs, supersedes });
     }
+    this.#played = played;
     const logger = createLogger({ name: 'sandbox', level: 'error' });
     this.#sandbox = await startSandbox({
       host: '127.0.0.1',

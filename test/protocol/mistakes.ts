@@ -100,7 +100,7 @@ export const mistakes: readonly Mistake[] = [
     name: 'a claim without an answer is waited for',
     breaks: '7 every phase ends',
     file: life,
-    find: "unclaimed: (merchant, _input, now) => ended(merchant, { kind: 'store_down', retryInMs: STORE_RETRY_MS }, now),",
+    find: 'unclaimed: (merchant, _input, now) => ended(merchant, STORE_DOWN, now),',
     replace: 'unclaimed: (merchant) => merchant,',
   },
   {

@@ -219,6 +219,7 @@ export function nowOf(world: World, at: number): Now {
     chance: 0,
     settings,
     graceMs: replica?.letsOthersOffer === true ? 1_500 : 0,
+    isStoreDown: false,
     isStopping: false,
   };
 }

@@ -62,7 +62,7 @@ describeWith('redis-server', 'two replicas on a Redis that is full', () => {
     await fill();
     const refused = await replicas.renew(both[0]);
     expect(refused.code).not.toBe(0);
-    expect(refused.out).toContain('Not renewed shop');
+    expect(refused.out).toContain('shop was not renewed');
     expect(await replicas.reject(both[1], before)).toBe(503);
     expect(await served(1)).toBe(before);
     await giveMemory();

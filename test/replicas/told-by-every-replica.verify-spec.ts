@@ -242,7 +242,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     expect(other).toMatchObject({
       runbook: 'rejection-storm',
       cause: expect.stringMatching(
-        new RegExp('^Payments fail, by report: nothing newer has come yet; reports count from .* UTC on$'),
+        new RegExp('^Payments fail, by report: nothing newer has come yet; reports count again from .* UTC$'),
       ),
     });
     expect([await rejectionsOf(0, 'cooled'), await rejectionsOf(1, 'cooled')]).toEqual([1, 0]);

@@ -1,5 +1,5 @@
 // What an instrumentation of fetch makes of the client's requests; with the argument `hook`, configured as
-// docs/tracing.md says.
+// docs/observability.md says.
 const { trace } = require('@opentelemetry/api');
 const { UndiciInstrumentation } = require('@opentelemetry/instrumentation-undici');
 const { NodeSDK } = require('@opentelemetry/sdk-node');

@@ -5,11 +5,15 @@ import { join } from 'node:path';
 const places = [
   { files: 'package-lock.json', pattern: /^ {2,6}"version": "([^"]+)"/gm, first: 2 },
   { files: 'libs/client/package.json', pattern: /^ {2}"version": "([^"]+)"/gm },
-  { files: 'libs/program/src/version.ts', pattern: /VERSION = '([^']+)'/g },
+  { files: 'libs/{client,program}/src/version.ts', pattern: /VERSION = '([^']+)'/g },
   { files: 'deploy/helm/*/Chart.yaml', pattern: /^(?:version|appVersion): '?([^'\s]+)'?$/gm },
-  { files: '{deploy,docs}/**/*.{yaml,yml,md}', pattern: /\bsession-broker:(\d+\.\d+\.\d+)/g },
-  { files: 'deploy/kubernetes/*/*.yaml', pattern: /app\.kubernetes\.io\/version: '(\d+\.\d+\.\d+)'/g },
-  { files: 'docs/**/*.md', pattern: /\bsession-broker(?:-client|-image)?-(\d+\.\d+\.\d+)\.t(?:gz|ar)/g },
+  { files: '{docker-compose.yml,{deploy,docs}/**/*.{yaml,yml,md}}', pattern: /\bsession-broker:(\d+\.\d+\.\d+)/g },
+  { files: 'deploy/kubernetes/**/*.yaml', pattern: /app\.kubernetes\.io\/version: '(\d+\.\d+\.\d+)'/g },
+  // What docs/releasing.md shows is of one release, and stays so.
+  {
+    files: '{libs/client/README.md,docs/**/!(releasing).md}',
+    pattern: /\bsession-broker(?:-client|-image)?-(\d+\.\d+\.\d+)\.t(?:gz|ar)/g,
+  },
 ];
 
 const versionOf = (root) => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;

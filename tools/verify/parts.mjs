@@ -30,6 +30,7 @@ const mutation = (target, every = 1) => ({
  * @property {string[]} [suites] patterns of the test files that it runs
  * @property {number} [seconds] that it takes on two idle cores, if less than three minutes: it is also run by turns
  * @property {string} [needs] beside the programs of tools/test-tools.json
+ * @property {true} [showsTable] the lines of a table in its output are shown
  * @property {true} [packages] it loads packages that only verify needs
  */
 
@@ -80,14 +81,15 @@ export const parts = [
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 31 }),
   suites('prometheus', 'rules, usual alerts and exemplars on a real Prometheus, passed on by Alertmanager', {
     of: ['observability/(alertmanager|exemplars|prometheus|promtool)', 'deploy/alerts'],
-    seconds: 84,
+    showsTable: true,
   }),
   suites('seldom-alerts', 'alerts that seldom fire, on a real Prometheus', {
     of: ['observability/(health|seldom-alerts)'],
-    seconds: 160,
+    showsTable: true,
   }),
   suites('egress-alerts', 'the alerts of the egress, on a real Prometheus', {
     of: ['observability/egress-alerts'],
+    showsTable: true,
     seconds: 120,
   }),
   suites('replicas', 'many replicas on a real Redis, somebody else beside them, and what consumers report', {
@@ -103,6 +105,16 @@ export const parts = [
     of: ['e2e/handover', 'replicas/(claimant-faults|stopping)'],
     seconds: 85,
   }),
+  suites(
+    'upgrade',
+    'from the last release and back, under payments: programs, records in Redis, configuration, chart',
+    {
+      of: ['verify/upgrade/'],
+      packages: true,
+      seconds: 120,
+      needs: 'the registry of packages, if the lock file has changed since',
+    },
+  ),
   suites('rules', 'each rule of lint and of imports refuses what it is for, and a run of tests what it may not leave', {
     of: ['verify/architecture/', 'machine/'],
     packages: true,

@@ -28,17 +28,14 @@ interface OfMerchant {
 
 const withBroker = (command: Command): Command =>
   command
-    .option(
-      '--url <url...>',
-      'of the broker, or of each replica, with blanks or commas between; BROKER_URL when absent',
-    )
-    .option('--token-file <file>', 'with the bearer token; BROKER_TOKEN_FILE when absent')
-    .option('--ca-file <file>', "authorities to trust, PEM; BROKER_CA_FILE, or the platform's, when absent");
+    .option('--url <url...>', 'of the broker, or of each replica, separated by blanks or commas (default: BROKER_URL)')
+    .option('--token-file <file>', 'with the bearer token (default: BROKER_TOKEN_FILE)')
+    .option('--ca-file <file>', "authorities to trust, PEM (default: BROKER_CA_FILE, or the platform's)");
 
 const ofMerchant = (command: Command): Command =>
   withBroker(command).requiredOption('--merchant <id>', 'merchant of the broker');
 
-const EMPTY_MERCHANT = 'error: --merchant is empty: is the variable set that it comes from?';
+const EMPTY_MERCHANT = 'error: --merchant is empty: is its variable set?';
 
 type Action<Wanted> = (options: Wanted & Options) => Promise<void>;
 
@@ -62,13 +59,13 @@ export function addBrokerVerbs(program: Command, session: Command, { verb, run, 
       run(options, async () => (await import('./commands/status.js')).status(options, context)),
     ),
   );
-  ofMerchant(verb(program, 'renew', 'have a running broker create a newer session now, past the back-off')).action(
+  ofMerchant(verb(program, 'renew', 'have a running broker create a session now, even during its back-off')).action(
     asking<OfMerchant>(context, (options) =>
       run(options, async () => (await import('./commands/renew.js')).renew(options, context)),
     ),
   );
   ofMerchant(session.command('watch'))
-    .description('a line for each session of a running broker as it comes, until Ctrl-C')
+    .description('print a line for each new session of a running broker, until Ctrl-C')
     .option('--json', 'one JSON object on each line; its "event" is session or ended')
     .action(
       asking<OfMerchant>(context, async (options) =>

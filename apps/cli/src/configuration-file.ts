@@ -13,7 +13,7 @@ const ARGUMENT = '[file]';
 export const withFile = (verb: string): string => `${verb} ${ARGUMENT}`;
 
 export const addConfigOption = (command: Command): Command =>
-  command.option('--config <file>', 'the same as [file]; BROKER_CONFIG when neither is given');
+  command.option('--config <file>', 'the same as [file] (default: BROKER_CONFIG)');
 
 /**
  * The file named on the command line, or else in the environment, as for the broker itself.
@@ -26,7 +26,7 @@ function namedConfiguration(
   command: Command,
 ): string | undefined {
   if (file !== undefined && config !== undefined) {
-    command.error('error: name the file once: behind the command, or with --config');
+    command.error('error: name the file once: after the command, or with --config');
   }
   const { BROKER_CONFIG: byEnvironment = '' } = environment;
   return file ?? config ?? (byEnvironment === '' ? undefined : byEnvironment);

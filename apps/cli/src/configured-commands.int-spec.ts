@@ -82,9 +82,9 @@ merchants:
         await writeConfig(withVariable);
         expect(await cli('config', 'check', config())).toBe(exitCodes.incomplete);
         expect(out.join('\n').split('\n')).toEqual([
-          `${config()} is right in its structure; not looked at:`,
+          `${config()}: the structure is right; not checked:`,
           '  merchants[0].serviceCode (line 8): the environment variable SHOP_CODE is not set',
-          'set the variables as they are where it runs; on a machine without secrets, --structure checks all but these',
+          'set the variables as for the process itself; on a machine without secrets, --structure checks the rest',
         ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.incomplete);
         expect(json()).toMatchObject({
@@ -114,10 +114,10 @@ merchants:
         expect(err).toEqual([
           expect.stringMatching(/^error: /),
           '  http.port (line 2): must be a whole number from 0 to 65535, without quotes',
-          '  http.tls.certFile (line 2): needs the environment variables A, B, which are not set; set them',
+          '  http.tls.certFile (line 2): needs the environment variables A, B, which are not set',
           '  http.tls.keyFile (line 2): names a file that does not exist; check the path; relative paths begin at ' +
             folder,
-          '  merchants[0].serviceCode (line 8): needs the environment variable SHOP_CODE, which is not set; set it',
+          '  merchants[0].serviceCode (line 8): needs the environment variable SHOP_CODE, which is not set',
           '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path; relative paths begin at ' +
             folder,
         ]);
@@ -201,7 +201,7 @@ merchants:
       environment = { BROKER_CONFIG: join(folder, 'nowhere') };
       expect([await cli(...verb, config(), ...options), plain()]).toEqual(asOption);
       expect(await cli(...verb, config(), '--config', config(), ...options)).toBe(exitCodes.usage);
-      expect(err.at(-1)).toBe('error: name the file once: behind the command, or with --config');
+      expect(err.at(-1)).toBe('error: name the file once: after the command, or with --config');
       environment = { BROKER_CONFIG: '' };
       expect(await cli(...verb, ...options)).toBe(exitCodes.usage);
       expect(err.at(-1)).toContain('BROKER_CONFIG');
@@ -211,7 +211,7 @@ merchants:
       expect(await cli('doctor', config(), '--yes')).toBe(exitCodes.usage);
       expect({ out, err: err.join('\n') }).toEqual({
         out: [],
-        err: expect.stringContaining('--yes says that --create-session may be made') as string,
+        err: expect.stringContaining('--yes allows --create-session in production') as string,
       });
     });
 
@@ -432,9 +432,9 @@ egress:
 
     it.each([
       [404, '{"msgCode":"b_service_unavailable"}', '(HTTP 404, b_service_unavailable)', exitCodes.tryLater],
-      [404, '{"message":"no route"}', 'no create call is taken there (HTTP 404)', exitCodes.invalidInput],
-      [404, '<html></html>', 'no create call is taken there (HTTP 404, a page of HTML)', exitCodes.invalidInput],
-      [405, '', 'no create call is taken there (HTTP 405)', exitCodes.invalidInput],
+      [404, '{"message":"no route"}', 'it takes no create calls (HTTP 404)', exitCodes.invalidInput],
+      [404, '<html></html>', 'it takes no create calls (HTTP 404, a page of HTML)', exitCodes.invalidInput],
+      [405, '', 'it takes no create calls (HTTP 405)', exitCodes.invalidInput],
     ])(
       'says of %i that the address is probably wrong, and which one was asked',
       async (...[status, body, reason, code]) => {
@@ -445,7 +445,7 @@ egress:
         expect(err[0]).toContain(reason);
         const asked = `http://127.0.0.1:${gateway.port}/session/api-gateway/authorize_virtual_device`;
         expect(err[0]).toMatch(
-          new RegExp(`; compare gateway.baseUrl with what the bank has told: this call went to ${asked}$`),
+          new RegExp(`; compare gateway.baseUrl with the address that the bank has given: this call went to ${asked}$`),
         );
       },
     );

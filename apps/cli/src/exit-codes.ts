@@ -1,6 +1,6 @@
 import { BrokerError, type ErrorCode, type Fault } from '#libs/errors';
 
-/** A contract with scripts: docs/command-line.md has the same table. */
+/** A contract with scripts: docs/reference/command-line.md has the same table. */
 export const exitCodes = {
   ok: 0,
   /** Something on this machine or inside the program: a port in use, a process that died, a bug of ours. */

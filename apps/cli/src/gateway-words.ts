@@ -26,7 +26,7 @@ export function addressRemedy(failure: GatewayFailure, gateway: Pick<GatewayPlac
   const isOther = isWithoutCode(failure);
   if (!seemsMisaddressed(failedOf(failure)) && failure.instead === undefined && !isOther) return undefined;
   const doubt = isOther ? 'what answers does not look like the gateway, which says why by a code of its own: ' : '';
-  return `${doubt}compare gateway.baseUrl with what the bank has told: this call went to ${createSessionAddress(gateway).href}`;
+  return `${doubt}compare gateway.baseUrl with the address that the bank has given: this call went to ${createSessionAddress(gateway).href}`;
 }
 
 /** Marks a service that asks for credentials: the gateway never does, and refuses with a code of its own. */

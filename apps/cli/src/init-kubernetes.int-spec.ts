@@ -52,7 +52,7 @@ describe('cli init kubernetes', () => {
   it('writes nothing into the clone, where git would see it', async () => {
     const inside = join(import.meta.dirname, 'shop');
     expect(await init(inside)).toBe(exitCodes.invalidInput);
-    expect(said).toContain('outside of the clone');
+    expect(said).toContain('outside the clone');
     await expect(readdir(inside)).rejects.toThrow('ENOENT');
   });
 });

@@ -86,7 +86,7 @@ function addKeys(program: Command, run: Run): void {
   const keys = program.command('keys').description('make, check and show client keys');
   verb(keys, 'generate', 'make a client key pair; an existing file is never overwritten')
     .requiredOption('--out <file>', 'new file for the private key, mode 0600')
-    .option('--public-out <file>', 'new file for the public key; printed when absent')
+    .option('--public-out <file>', 'new file for the public key (default: it is printed)')
     .action((options: { out: string; publicOut?: string; json?: true }) =>
       run(options, async () => (await import('./commands/keys-generate.js')).keysGenerate(options)),
     );
@@ -113,13 +113,13 @@ interface Wiring {
 }
 
 function addConfig(program: Command, { run, context }: Wiring): void {
-  const config = program.command('config').description('look at a configuration file');
+  const config = program.command('config').description('check a configuration file');
   takesFile(
     config,
     withFile('check'),
     'read the file of a broker or an egress as they do; list every fault with its path',
   )
-    .option('--structure', 'the structure alone: no variable has to be set, and no other file is read')
+    .option('--structure', 'check the structure alone: variables may be unset, and no other file is read')
     .action((given: string | undefined, options: Given<{ structure?: true }>, command: Command) => {
       const file = demandConfiguration({ ...options, file: given }, context, command);
       return run(options, async () =>
@@ -132,11 +132,11 @@ function addInit(program: Command, run: Run): void {
   verb(
     program.command('init').description('begin an installation'),
     'kubernetes',
-    "write one's own values.yaml and broker.yaml, and list what is still to be filled in; nothing is overwritten",
+    'write a values.yaml and a broker.yaml of your own, and list what to fill in; nothing is overwritten',
   )
-    .requiredOption('--out <folder>', 'outside of the clone')
+    .requiredOption('--out <folder>', 'folder for them, outside the clone')
     .addOption(
-      new Option('--intent <name>', 'how callers are known: by tokens, or by certificates')
+      new Option('--intent <name>', 'callers have tokens, or certificates (-mtls)')
         .choices(['production', 'production-mtls'])
         .default('production'),
     )
@@ -152,9 +152,9 @@ function addSession(program: Command, { run, context }: Wiring): Command {
     withFile('create'),
     'make one real create-session call; it can end the session that payments use now',
   )
-    .requiredOption('--merchant <id>', 'merchant in it')
+    .requiredOption('--merchant <id>', 'merchant to create it for')
     .option('--show-secrets', 'print the tokens too')
-    .option('--yes', 'go on for a merchant of the production environment')
+    .option('--yes', 'allow it in production')
     .action((file: string | undefined, given: Given<Omit<SessionCreateOptions, 'config'>>, command: Command) => {
       const options = { ...given, config: demandConfiguration({ ...given, file }, context, command) };
       return run(options, async () => (await import('./commands/session-create.js')).sessionCreate(options, context));
@@ -168,27 +168,22 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
     withFile('doctor'),
     'check the configuration of a broker or an egress against the world: files, keys, store, gateway, this machine',
   )
-    .option('--merchant <id>', 'only the gateway of this merchant; needed for what follows when there are several')
-    .option(
-      '--echo-url <url>',
-      'print the address that calls come from, as this server sees it: it answers with that address',
-    )
+    .option('--merchant <id>', 'only the gateway of this merchant; with several merchants, the calls below need it')
+    .option('--echo-url <url>', 'print the address that calls come from, as this server tells it')
     .option('--create-session', 'make one real create-session call; it can end the session that payments use now')
-    .option('--yes', 'with --create-session: do so for a merchant of the production environment as well')
-    .option('--cross-check', 'test environment: compare our JWE with the cipher helpers of the gateway')
+    .option('--yes', 'allow --create-session in production')
+    .option('--cross-check', 'in a test environment: compare our JWE with that of the gateway')
     .action((file: string | undefined, given: Given<DoctorOptions>, command: Command) => {
       const path = demandConfiguration({ ...given, file }, context, command);
       // Given alone, it might be taken to have created a session.
       if (given.yes === true && given.createSession !== true)
-        command.error(
-          'error: --yes says that --create-session may be made for a merchant in production; give it beside that',
-        );
+        command.error('error: --yes allows --create-session in production: give both, or neither');
       return run(given, async () => (await import('./commands/doctor.js')).doctor(path, given, context));
     });
 }
 
 const SIMULATE_HELP = `
-Example: would sessions of an hour be renewed in time, also if the bank does not answer for 20 minutes?
+Example: are sessions of an hour renewed in time, even if the bank does not answer for 20 minutes?
   ${PROGRAM} simulate broker.yaml --lifetime 1h --outage 20m
 
 docs/simulate.md explains what it prints.`;
@@ -197,18 +192,22 @@ function addSimulate(program: Command, { run, context }: Wiring): void {
   takesFile(
     program,
     withFile('simulate'),
-    'play the renewals of a configuration on virtual time, against a gateway that behaves as the options say; the files that it names are not read',
+    'play the renewals of a configuration in virtual time, against a gateway that behaves as the options say; reads no other file',
   )
-    .option('--merchant <id>', 'only this one')
-    .option('--lifetime <duration>', 'of the sessions; session.fallbackLifetime when absent')
+    .option('--merchant <id>', 'only this merchant')
+    .option('--lifetime <duration>', 'of a session (default: session.fallbackLifetime)')
     .option('--latency <duration>', 'of a create call, on average', '300ms')
     .option('--failures <percentage>', 'of the create calls, at random', '0%')
-    .option('--outage <duration>', 'once, from a renewal in the middle on: every call fails', '0s')
-    .option('--skew <duration>', "how far the gateway's clock is ahead of ours; -10m: behind", '0s')
-    .option('--for <duration>', 'how long', '24h')
-    .option('--from <day>', 'the first day, such as 2026-10-24: quiet hours go by the calendar; today when absent')
-    .option('--replicas <number>', 'of the broker; 3 when absent, and 1 with the store in memory')
-    .option('--seed <number>', 'of everything that is random', '1')
+    .option(
+      '--outage <duration>',
+      'of one outage, in which every call fails; it begins with a renewal in the middle',
+      '0s',
+    )
+    .option('--skew <duration>', "by how much the gateway's clock is ahead; -10m: behind", '0s')
+    .option('--for <duration>', 'time that is played', '24h')
+    .option('--from <day>', 'first day, such as 2026-10-24, for quiet hours (default: today)')
+    .option('--replicas <number>', 'of the broker (default: 3, or 1 with the store in memory)')
+    .option('--seed <number>', 'of all that is random', '1')
     .addHelpText('after', SIMULATE_HELP)
     .action((file: string | undefined, given: Given<Omit<SimulateOptions, 'config'>>, command: Command) => {
       const options = { ...given, config: demandConfiguration({ ...given, file }, context, command) };
@@ -220,7 +219,7 @@ function addHealth(program: Command, { run, context }: Wiring): void {
   verb(
     program,
     'health [url]',
-    'ask a running broker for its health, at http://127.0.0.1:9464/livez when no url is given; for platforms that run a command in the container',
+    'ask a running broker for its health (default: http://127.0.0.1:9464/livez); for platforms that run a command in the container',
   ).action((url: string | undefined, options: { json?: true }) =>
     run(options, async () => {
       const { health, LIVENESS_URL } = await import('./commands/health.js');
@@ -238,7 +237,7 @@ function addDemo(program: Command, { context, ended }: DemoWiring): void {
   program
     .command('demo')
     .description('run sandbox, broker and egress on this machine, with demo keys and tokens')
-    .option('--port-offset <number>', 'for all ports: 100 makes 8080 into 8180', '0')
+    .option('--port-offset <number>', 'added to all ports: 100 turns 8080 into 8180', '0')
     .action(async (options: DemoPortOptions) => {
       const { demo } = await import('./commands/demo.js');
       ended(await demo(options, context));

@@ -20,7 +20,7 @@ const calls: Record<string, [Failed, runbook: string]> = {
     { kind: 'transient', ...at('ECONNREFUSED', { peer: 'out.example:3128', viaProxy: true }) },
     'renewals-failing',
   ],
-  'its name has no address (ENOTFOUND for bank.example:443)': [
+  'the host has no address (ENOTFOUND for bank.example:443)': [
     { kind: 'transient', ...at('ENOTFOUND') },
     'renewals-failing',
   ],
@@ -36,15 +36,15 @@ const calls: Record<string, [Failed, runbook: string]> = {
     { kind: 'timeout', ...at('UND_ERR_CONNECT_TIMEOUT') },
     'renewals-failing',
   ],
-  'no TLS is spoken there, although the address begins with https (bank.example:443)': [
+  'the port speaks no TLS, but the address begins with https (bank.example:443)': [
     { kind: 'transient', ...at('ERR_SSL_WRONG_VERSION_NUMBER') },
     'renewals-failing',
   ],
-  'TLS is spoken there, although the address begins with http (bank.example:443)': [
+  'the port speaks TLS, but the address begins with http (bank.example:443)': [
     { kind: 'transient', ...at('ERR_BROKER_TLS_SPOKEN') },
     'renewals-failing',
   ],
-  'the Fetch standard lets no request go to that port (bank.example:443)': [
+  'the Fetch standard forbids that port (bank.example:443)': [
     { kind: 'transient', ...at('ERR_BROKER_BAD_PORT') },
     'renewals-failing',
   ],
@@ -112,15 +112,15 @@ const calls: Record<string, [Failed, runbook: string]> = {
     { kind: 'transient', msgCode: 'b_service_unavailable', trace: { httpStatus: 404 } },
     'renewals-failing',
   ],
-  'gateway.baseUrl is probably wrong: no create call is taken there (HTTP 405)': [
+  'gateway.baseUrl is probably wrong: it takes no create calls (HTTP 405)': [
     { kind: 'transient', trace: { httpStatus: 405 } },
     'renewals-failing',
   ],
-  'gateway.baseUrl is probably wrong: no create call is taken there (HTTP 404, a page of HTML)': [
+  'gateway.baseUrl is probably wrong: it takes no create calls (HTTP 404, a page of HTML)': [
     { kind: 'transient', msgCode: 'html_page', trace: { httpStatus: 404 } },
     'renewals-failing',
   ],
-  'gateway.baseUrl is probably wrong: it leads elsewhere, where no call follows (HTTP 301)': [
+  'gateway.baseUrl is probably wrong: it redirects, and no call follows (HTTP 301)': [
     { kind: 'invalid_response', trace: { httpStatus: 301 } },
     'renewals-failing',
   ],
@@ -167,7 +167,7 @@ const others: Record<string, Cause> = {
     shareSpentUntil: moment,
     effect: 'reported_dead',
   },
-  'Payments fail, by report: nothing newer has come yet; reports count from 2026-11-28 20:14:00 UTC on': {
+  'Payments fail, by report: nothing newer has come yet; reports count again from 2026-11-28 20:14:00 UTC': {
     code: 'not_replaced',
     coolsDownUntil: moment,
     effect: 'reported_dead',

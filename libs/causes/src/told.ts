@@ -89,7 +89,7 @@ function valuesOf(cause: Cause): Values {
   if (isCall(cause)) return callValues(cause);
   if (cause.code !== 'not_replaced') return {};
   const { coolsDownUntil } = cause;
-  return coolsDownUntil === undefined ? {} : { counted: `; reports count from ${momentText(coolsDownUntil)} on` };
+  return coolsDownUntil === undefined ? {} : { counted: `; reports count again from ${momentText(coolsDownUntil)}` };
 }
 
 const SHORT_KEY = 8;

@@ -26,7 +26,7 @@ export const effects: Readonly<Record<CauseEffect, string>> = {
 const network = (says: string, remedy: string): Words => ({ says, remedy, runbook: 'renewals-failing' });
 const address = (says: string): Words => ({
   says,
-  remedy: 'compare gateway.baseUrl with what the bank has told',
+  remedy: 'compare gateway.baseUrl with the address that the bank has given',
   runbook: 'renewals-failing',
   thenRenew: true,
 });
@@ -54,7 +54,7 @@ export const words: Readonly<Record<CauseCode, Words>> = {
     'see whether the gateway is up, and whether gateway.baseUrl names its host and port',
   ),
   no_address: network(
-    'its name has no address ({mark} for {where})',
+    'the host has no address ({mark} for {where})',
     'see the host in gateway.baseUrl, and the name servers of this machine',
   ),
   no_name_server: network(
@@ -93,12 +93,12 @@ export const words: Readonly<Record<CauseCode, Words>> = {
     'the token that keeps the private key does not work, so that no call is made',
     'see the device, its network and its PIN; restart no replica',
   ),
-  tls_spoken: address('TLS is spoken there, although the address begins with http ({where})'),
-  no_tls: address('no TLS is spoken there, although the address begins with https ({where})'),
-  bad_port: address('the Fetch standard lets no request go to that port ({where})'),
+  tls_spoken: address('the port speaks TLS, but the address begins with http ({where})'),
+  no_tls: address('the port speaks no TLS, but the address begins with https ({where})'),
+  bad_port: address('the Fetch standard forbids that port ({where})'),
   maybe_misaddressed: address('gateway.baseUrl is probably wrong, or the service is away{answered}'),
-  misaddressed: address('gateway.baseUrl is probably wrong: no create call is taken there{answered}'),
-  redirected: address('gateway.baseUrl is probably wrong: it leads elsewhere, where no call follows{answered}'),
+  misaddressed: address('gateway.baseUrl is probably wrong: it takes no create calls{answered}'),
+  redirected: address('gateway.baseUrl is probably wrong: it redirects, and no call follows{answered}'),
   certificate_expired: certificate('has expired', 'ask those who run the gateway for a new certificate'),
   certificate_not_yet_valid: certificate('is not valid yet', 'compare the clocks of both sides'),
   certificate_other_name: certificate('is for another name', 'compare gateway.baseUrl with the names that it has'),
@@ -148,7 +148,7 @@ export const words: Readonly<Record<CauseCode, Words>> = {
   },
   store_refuses: {
     says: 'the store refuses what it is asked',
-    remedy: 'see why, on the status page or by session-broker doctor; renewals then go on by themselves',
+    remedy: 'see why on the status page, or by session-broker doctor; renewals then go on by themselves',
     runbook: 'store-down',
   },
   budget_exhausted: {
@@ -182,7 +182,7 @@ export const words: Readonly<Record<CauseCode, Words>> = {
   not_tried: {
     says: 'no attempt has ended yet',
     remedy: 'wait a moment; if it lasts, run session-broker doctor',
-    runbook: 'session-expiring',
+    runbook: 'renewals-failing',
   },
   expired: {
     says: 'the last session has expired, and no attempt has ended since',

@@ -12,7 +12,7 @@ const KINDS = Symbol.for('@session-broker/client/error-kinds');
  * with one. No token, key, JWE or plaintext is ever in the message or in any member.
  */
 export abstract class SessionBrokerError extends Error {
-  /** Stable: the broker's own code, `http_` with a status, or this package's own. docs/errors.md explains each. */
+  /** Stable: the broker's own code, `http_` with a status, or this package's own. docs/reference/errors.md explains each. */
   readonly code: string;
   /** HTTP status of the broker's answer, when there was one; of GatewayRefused, of the gateway's. */
   readonly status: number | undefined;

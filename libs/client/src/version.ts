@@ -1,2 +1,2 @@
 /** The version in package.json, by which the broker's log identifies this client. A test keeps the two equal. */
-export const VERSION = '0.1.0';
+export const VERSION = '0.2.0';

@@ -60,7 +60,7 @@ describe('the access to the API', () => {
       const [, setting] = path.split('.');
       const auth = setting === undefined ? '${HIDDEN}' : { [setting]: '${HIDDEN}' };
       expect(faults({ http: { host: '0.0.0.0' }, auth })).toEqual([
-        `${path} needs the environment variable HIDDEN, which is not set; set it`,
+        `${path} needs the environment variable HIDDEN, which is not set`,
       ]);
     },
   );

@@ -126,7 +126,7 @@ describe('interpolate', () => {
 
   it.each(['${NOT_SET}', '${constructor}', '${__proto__}', '${toString}'])('misses the variable of %s', (source) => {
     const variable = /\w+/.exec(source)?.[0] ?? '';
-    const problem = `needs the environment variable ${variable}, which is not set; set it`;
+    const problem = `needs the environment variable ${variable}, which is not set`;
     expect(interpolate(source, environment)).toEqual({ kind: 'fault', problem, variable });
   });
 

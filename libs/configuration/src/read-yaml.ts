@@ -182,9 +182,9 @@ export function interpolate(text: string, environment: Environment): Interpolati
   });
   if (problem !== undefined) return { kind: 'fault', problem };
   const variable = [...unset].join(', ');
-  const [ending, are, them] = unset.size === 1 ? ['', 'is', 'it'] : ['s', 'are', 'them'];
+  const [ending, are] = unset.size === 1 ? ['', 'is'] : ['s', 'are'];
   // Suggests no default: most values from the environment are secrets, and the default would be in the file.
-  const missing = `needs the environment variable${ending} ${variable}, which ${are} not set; set ${them}`;
+  const missing = `needs the environment variable${ending} ${variable}, which ${are} not set`;
   if (variable !== '') return { kind: 'fault', variable, problem: missing };
   return { kind: 'text', text: result, wholePlaceholder: /^\$\{[^}]*\}$/.test(text) };
 }

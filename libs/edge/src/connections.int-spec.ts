@@ -7,7 +7,7 @@ import { instantFromEpochMs, SystemClock, VirtualClock } from '#libs/clock';
 import { endedAfterEach, eventually, TestAuthority } from '#libs/testing';
 import type { ConnectionBounds } from './connections.js';
 import { EndedConnections } from './ended-connections.js';
-import { guardServer } from './guard-server.js';
+import { drain, guardServer } from './guard-server.js';
 
 const BOUNDS: ConnectionBounds = { max: 100, perAddress: 100 };
 const TINY = 'GET / HTTP/1.1\r\nHost:\r\n\r\n';
@@ -62,6 +62,14 @@ describe('a server whose connections are bounded', () => {
   const endsOf = (reason: string): number =>
     ended.counts.find((each) => each.port === 'api' && each.reason === reason)?.count ?? 0;
   const answeredIn = (text: string): number => text.split('HTTP/1.1 200 ').length - 1;
+
+  const from = async (server: Server, localAddress: string, localPort = 0): Promise<Socket> => {
+    const accepted = once(server, 'connection');
+    const socket = connect({ port: portOf(server), host: '127.0.0.1', localAddress, localPort });
+    socket.on('error', () => socket.destroy()).resume();
+    await accepted;
+    return started.add(socket, (it) => Promise.resolve(void it.destroy()));
+  };
 
   it('handles the requests of one connection one after the other, and answers all of them in order', async () => {
     const server = await open();
@@ -137,13 +145,6 @@ describe('a server whose connections are bounded', () => {
   });
 
   describe('with too many connections', () => {
-    const from = async (server: Server, localAddress: string): Promise<Socket> => {
-      const accepted = once(server, 'connection');
-      const socket = connect({ port: portOf(server), host: '127.0.0.1', localAddress });
-      socket.on('error', () => socket.destroy()).resume();
-      await accepted;
-      return started.add(socket, (it) => Promise.resolve(void it.destroy()));
-    };
     const ask = async (socket: Socket, url: string): Promise<void> => {
       socket.write(`GET ${url} HTTP/1.1\r\nHost: x\r\n\r\n`);
       await eventually(() => handled.some((request) => request.url === url));
@@ -226,5 +227,28 @@ describe('a server whose connections are bounded', () => {
     await closed;
     await eventually(() => quiet.text().includes('24;'));
     expect(endsOf('unread')).toBe(1);
+  });
+
+  it('ends with the server, although its client has gone unnoticed and another came from the same port', async () => {
+    const virtual = new VirtualClock(instantFromEpochMs(0));
+    clock = virtual;
+    handler = () => undefined;
+    const server = await open();
+    // Of an address of its own, so that nobody else takes the port in between.
+    const gone = await from(server, '127.0.0.9');
+    const { localPort } = gone;
+    // As much as is taken in: from now on nothing is read from it before its first request is answered, not even its end.
+    gone.write(TINY.repeat(20_000));
+    await eventually(() => (handled[0]?.socket.readableLength ?? 0) >= CHUNK.length);
+    gone.resetAndDestroy();
+    await once(gone, 'close');
+    const next = await from(server, '127.0.0.9', localPort);
+    next.write(TINY);
+    await eventually(() => handled.length === 2);
+    let isClosed = false;
+    const close = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
+    void drain(server, { close, clock: virtual }).then(() => (isClosed = true));
+    await virtual.advance(2_000);
+    await eventually(() => isClosed);
   });
 });

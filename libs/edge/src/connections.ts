@@ -73,8 +73,12 @@ export class Connections {
   readonly #server: Server;
   readonly #parts: BoundParts;
   readonly #addresses = new Map<string, Address>();
-  /** By the address and port of the client, which TLS and what it is spoken over have in common. */
-  readonly #open = new Map<string, Connection>();
+  readonly #open = new Set<Connection>();
+  /**
+   * The newest by the address and port of the client, which TLS and what it is spoken over have in common. One whose
+   * client has gone unnoticed, since nothing is read from it, may have had the same.
+   */
+  readonly #newest = new Map<string, Connection>();
   #nextSweep: ScheduledTask | undefined;
 
   constructor(server: Server, parts: BoundParts) {
@@ -89,7 +93,7 @@ export class Connections {
 
   /** Ends every connection that exists now: idle ones at once, the others with their next answer. */
   end(): void {
-    for (const { socket } of this.#open.values()) {
+    for (const { socket } of this.#open) {
       const reader = readerOf(socket);
       if (reader !== undefined) reader.isLast = true;
     }
@@ -97,7 +101,7 @@ export class Connections {
   }
 
   cut(): void {
-    for (const { socket } of this.#open.values()) socket.destroy();
+    for (const { socket } of this.#open) socket.destroy();
   }
 
   #admit(socket: Socket): void {
@@ -111,10 +115,10 @@ export class Connections {
     const key = keyOf(socket);
     const connection: Connection = { key, address, socket };
     this.#addresses.set(name, address.add(connection));
-    this.#open.set(key, connection);
+    this.#open.add(connection);
+    this.#newest.set(key, connection);
     socket.once('close', () => {
-      if (this.#open.get(key) === connection) this.#open.delete(key);
-      address.delete(connection);
+      this.#forget(connection);
       if (address.size === 0 && this.#addresses.get(name) === address) this.#addresses.delete(name);
     });
   }
@@ -122,7 +126,7 @@ export class Connections {
   /** Once nothing but HTTP comes from the socket. */
   #read(socket: Socket): void {
     const { clock, onEnd } = this.#parts;
-    const connection = this.#open.get(keyOf(socket));
+    const connection = this.#newest.get(keyOf(socket));
     if (connection === undefined) return void socket.destroy();
     connection.socket = socket;
     const { address } = connection;
@@ -146,8 +150,7 @@ export class Connections {
     }
     if (idlest === undefined) return false;
     // Its place is free now, and not only once the socket is closed.
-    idlest.address.delete(idlest);
-    this.#open.delete(idlest.key);
+    this.#forget(idlest);
     this.#end(idlest.socket, reason);
     return true;
   }
@@ -156,7 +159,7 @@ export class Connections {
   #sweep(): void {
     const { clock } = this.#parts;
     const nowMs = clock.monotonicMs();
-    for (const connection of this.#open.values()) {
+    for (const connection of this.#open) {
       const { socket, unread } = connection;
       const taken = socket.bytesWritten - socket.writableLength;
       if (socket.writableLength === 0) connection.unread = undefined;
@@ -164,6 +167,12 @@ export class Connections {
       else if (nowMs - unread.sinceMs >= MAX_UNREAD_MS) this.#end(socket, 'unread');
     }
     this.#nextSweep = clock.schedule(SWEEP_MS, () => this.#sweep());
+  }
+
+  #forget(connection: Connection): void {
+    connection.address.delete(connection);
+    this.#open.delete(connection);
+    if (this.#newest.get(connection.key) === connection) this.#newest.delete(connection.key);
   }
 
   #end(socket: Socket, reason: ConnectionEnd): void {

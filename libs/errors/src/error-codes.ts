@@ -18,7 +18,7 @@ const lookItUp = 'look it up by its merchantRequestId, at payments/v1/operation/
 
 /**
  * Every failure the product can report. Codes are a contract: they appear in problem details, logs and metrics, and are
- * never renamed. docs/errors.md lists the same codes; a test keeps the two in sync.
+ * never renamed. docs/reference/errors.md lists the same codes; a test keeps the two in sync.
  */
 export const errorCodes = {
   invalid_request: { status: 400, retryable: false, fault: 'caller', title: 'The request is not valid' },

@@ -1,7 +1,7 @@
 /**
  * Each reason for not serving a session (503 `session_unavailable`), with what the caller is told: the `detail` of the
  * answer, constant, public and free of data. The titles of gateway failures are the same, and a test keeps the table in
- * docs/errors.md in sync. The reasons are a contract and are never renamed;
+ * docs/reference/errors.md in sync. The reasons are a contract and are never renamed;
  * `libs/session/src/merchant-condition.ts` decides which of them applies.
  */
 export const unavailableReasons = {

@@ -74,7 +74,7 @@ describe('what an issuer publishes', () => {
     if (failure.kind === 'document') throw new Error('there is none');
     expect(whatIsWrong(failure, place)).toMatchObject({
       fault: 'invalidInput',
-      problem: expect.stringContaining('no TLS is spoken there'),
+      problem: expect.stringContaining('the port speaks no TLS'),
       remedy: 'see scheme and port in auth.jwt.jwksUri',
     });
   });

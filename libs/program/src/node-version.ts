@@ -6,7 +6,7 @@ export function isTooOld(version: string): boolean {
   return isOlder(version, OLDEST_NODE);
 }
 
-/** The same line is in docs/command-line.md. */
+/** The same line is in docs/reference/command-line.md. */
 const OF_THE_CLONE = 'a clone has one of its own: in its folder, export PATH="$PWD/node_modules/.bin:$PATH"';
 
 /** @returns why nothing of ours runs on that version; undefined if it does */

@@ -23,6 +23,7 @@ class Deaths {
     chance: 0.5,
     settings: someSettings({ foreignAuthorizerPauseMs: PAUSE_MS }),
     graceMs: 0,
+    isStoreDown: false,
     isStopping: false,
   };
   /** Whether somebody else was said to create, in order. */

@@ -20,6 +20,7 @@ class Play {
     chance: 0.5,
     settings: someSettings({ handoverMs: 0 }),
     graceMs: 0,
+    isStoreDown: false,
     isStopping: false,
   };
 

@@ -198,6 +198,7 @@ const REVIEW_MS = 1_000;
 /** The moment of a kept wish that is being made. */
 const MAKING = Infinity;
 
+const STORE_DOWN = { kind: 'store_down', retryInMs: STORE_RETRY_MS } as const;
 const STOPPING = { kind: 'stopping', retryInMs: STORE_RETRY_MS } as const;
 const LOST = { kind: 'lost', retryInMs: 0 } as const;
 
@@ -207,7 +208,7 @@ const handlers: { readonly [On in Input['on']]: (merchant: Merchant, input: Inpu
   admitted: (merchant, _input, now) => admitted(merchant, now),
   claimed,
   refused,
-  unclaimed: (merchant, _input, now) => ended(merchant, { kind: 'store_down', retryInMs: STORE_RETRY_MS }, now),
+  unclaimed: (merchant, _input, now) => ended(merchant, STORE_DOWN, now),
   handed_over: (merchant, _input, now) =>
     merchant.phase.at === 'handing_over' ? callOrGiveBack(merchant, merchant.phase, now) : merchant,
   created,
@@ -296,8 +297,8 @@ function admitted(merchant: Merchant, now: Turn): Merchant {
   const { wish } = phase;
   if (now.settings === undefined || now.isStopping) return ended(merchant, STOPPING, now);
   if (generationOf(merchant) > wish.newerThan) return ended(merchant, { kind: 'already_newer' }, now);
-  const refusal = refusalOf(merchant, wish, now) ?? waitsForOthers(wish, now);
-  if (refusal !== undefined) return ended(merchant, refusal, now);
+  const result = refusalOf(merchant, wish, now) ?? waitsForOthers(wish, now);
+  if (result !== undefined) return ended(merchant, result, now);
   const budget = shareOf(wish, budgetOf(merchant, now.settings));
   const wait = waitForBudget(merchant.callsAtMs, budget, now.ms);
   if (wait !== undefined) {
@@ -311,8 +312,10 @@ function admitted(merchant: Merchant, now: Turn): Merchant {
   return { ...merchant, phase: { at: 'claiming', wish, settings: now.settings, askedAtMs: now.ms } };
 }
 
-function waitsForOthers({ trigger }: Wish, { graceMs }: Now): ClaimRefusal | undefined {
-  return graceMs > 0 && triggers[trigger].waitsForOthers ? { kind: 'held', retryInMs: graceMs } : undefined;
+/** While the store is not reached, nobody can speak: then there is nothing to wait for. */
+function waitsForOthers({ trigger }: Wish, { graceMs, isStoreDown }: Now): RenewalResult | undefined {
+  if (graceMs <= 0 || !triggers[trigger].waitsForOthers) return undefined;
+  return isStoreDown ? STORE_DOWN : { kind: 'held', retryInMs: graceMs };
 }
 
 function claimOf(

@@ -128,6 +128,8 @@ export interface Now {
   readonly settings: SessionSettings | undefined;
   /** What is left of the time in which other replicas tell the store what it has lost. */
   readonly graceMs: number;
+  /** The store is silent, or refuses. */
+  readonly isStoreDown: boolean;
   readonly isStopping: boolean;
 }
 

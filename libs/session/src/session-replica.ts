@@ -323,6 +323,7 @@ export class SessionReplica {
       chance: 0,
       settings: merchants.settingsOf(id),
       graceMs: this.#health.graceLeftMs,
+      isStoreDown: this.#health.trouble !== undefined,
       isStopping: this.#isStopping,
     };
   }

@@ -32,9 +32,7 @@ const RUNBOOKS = join(DOCS, 'runbooks');
 /** The pages to which the runbooks send their reader: without them, the person on call would be stuck at night. */
 const LINKED = [
   'authentication.md',
-  'command-line.md',
   'disasters.md',
-  'errors.md',
   'hsm.md',
   'key-rotation.md',
   'operating.md',

@@ -7,11 +7,11 @@ export interface CountedConnectionEnd {
   readonly count: number;
 }
 
-interface CountedEnds {
+interface Observed<Item> {
   /** Prefix of the program's metric names. */
   readonly prefix: string;
   /** Called at each scrape. */
-  readonly read: () => Iterable<CountedConnectionEnd>;
+  readonly read: () => Iterable<Item>;
 }
 
 /** A certificate in use. */
@@ -22,10 +22,7 @@ export interface CertificateEndGauge {
 }
 
 /** When each certificate in use ends, the same for each program. To be called once. */
-export function observeCertificates(
-  meter: Meter,
-  { prefix, read }: { readonly prefix: string; readonly read: () => Iterable<CertificateEndGauge> },
-): void {
+export function observeCertificates(meter: Meter, { prefix, read }: Observed<CertificateEndGauge>): void {
   meter
     .createObservableGauge(`${prefix}certificate_expiry_timestamp_seconds`, {
       description: 'When a certificate in use ends, by the setting that names its file',
@@ -37,7 +34,7 @@ export function observeCertificates(
 }
 
 /** The same counter for each program that accepts connections. To be called once. */
-export function observeConnectionEnds(meter: Meter, { prefix, read }: CountedEnds): void {
+export function observeConnectionEnds(meter: Meter, { prefix, read }: Observed<CountedConnectionEnd>): void {
   meter
     .createObservableCounter(`${prefix}ended_connections`, {
       description: 'Connections that were ended or refused at a bound, by port and reason',

@@ -1,112 +1,67 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Meter, type Observable } from '@opentelemetry/api';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Meter, MetricOptions } from '@opentelemetry/api';
 import type { Clock } from '#libs/clock';
-
-/** What the process has used so far, and what it holds. Absent: not available on this system. */
-interface ProcessFacts {
-  readonly userSeconds: number;
-  readonly systemSeconds: number;
-  readonly residentBytes: number;
-  readonly virtualBytes?: number;
-  readonly dataBytes?: number;
-  readonly openFiles?: number;
-}
-
-type NumberOf = (facts: ProcessFacts) => number | undefined;
 
 const MS_PER_S = 1_000;
 const MICROSECONDS_PER_S = 1_000_000;
-const BYTES_PER_KB = 1_024;
+const NS_PER_S = 1_000_000_000;
 
-const COUNTERS: readonly (readonly [name: string, description: string, pick: NumberOf])[] = [
-  ['process_cpu_user_seconds', 'Processor time spent in user mode', (of) => of.userSeconds],
-  ['process_cpu_system_seconds', 'Processor time spent in the system', (of) => of.systemSeconds],
-  ['process_cpu_seconds', 'Processor time spent', (of) => of.userSeconds + of.systemSeconds],
-];
-
-const BYTES: readonly (readonly [name: string, description: string, pick: NumberOf])[] = [
-  ['process_resident_memory_bytes', 'Memory that is held', (of) => of.residentBytes],
-  ['process_virtual_memory_bytes', 'Addresses that are taken', (of) => of.virtualBytes],
-  ['process_heap_bytes', 'Data that is private to the process', (of) => of.dataBytes],
-];
-
-/** `process_*` metrics with the names that Prometheus dashboards know. All values are read on demand. */
-export function observeProcess(meter: Meter, clock: Clock): void {
-  const watched: { observable: Observable; pick: NumberOf }[] = [
-    ...COUNTERS.map(([name, description, pick]) => ({
-      observable: meter.createObservableCounter(name, { description, unit: 's' }),
-      pick,
-    })),
-    ...BYTES.map(([name, description, pick]) => ({
-      observable: meter.createObservableGauge(name, { description, unit: 'By' }),
-      pick,
-    })),
-    {
-      observable: meter.createObservableGauge('process_open_fds', { description: 'Open file descriptors' }),
-      pick: ({ openFiles }) => openFiles,
-    },
-  ];
-  meter.addBatchObservableCallback(
-    (result) => {
-      const facts = processFacts();
-      for (const { observable, pick } of watched) {
-        const value = pick(facts);
-        if (value !== undefined) result.observe(observable, value);
-      }
-    },
-    watched.map(({ observable }) => observable),
+/**
+ * What dashboards and runbooks ask of a process, by the names that Prometheus dashboards know. Read at each scrape.
+ * @returns what has to be called when it ends, since the event loop is watched
+ */
+export function observeProcess(meter: Meter, clock: Clock): { end(): void } {
+  const gauge = (name: string, options: MetricOptions, read: () => number | undefined): void =>
+    meter.createObservableGauge(name, options).addCallback((result) => {
+      const value = read();
+      if (value !== undefined) result.observe(value);
+    });
+  meter
+    .createObservableCounter('process_cpu_seconds', { description: 'Processor time spent', unit: 's' })
+    .addCallback((result) => {
+      const { user, system } = process.cpuUsage();
+      result.observe((user + system) / MICROSECONDS_PER_S);
+    });
+  gauge('process_resident_memory_bytes', { description: 'Memory that is held', unit: 'By' }, () =>
+    process.memoryUsage.rss(),
   );
-  observeWhatStays(meter, clock);
-}
-
-function observeWhatStays(meter: Meter, clock: Clock): void {
+  gauge(
+    'nodejs_heap_size_used_bytes',
+    { description: 'Used of the heap', unit: 'By' },
+    () => process.memoryUsage().heapUsed,
+  );
   const startedSeconds = clock.now() / MS_PER_S - process.uptime();
-  meter
-    .createObservableGauge('process_start_time_seconds', { description: 'When the process began', unit: 's' })
-    .addCallback((result) => result.observe(startedSeconds));
+  gauge('process_start_time_seconds', { description: 'When the process began', unit: 's' }, () => startedSeconds);
   const mostFiles = mostOpenFiles();
-  if (mostFiles === undefined) return;
-  meter
-    .createObservableGauge('process_max_fds', { description: 'The most file descriptors that may be open' })
-    .addCallback((result) => result.observe(mostFiles));
+  gauge('process_open_fds', { description: 'Open file descriptors' }, openFiles);
+  gauge('process_max_fds', { description: 'The most file descriptors that may be open' }, () => mostFiles);
+  // No timer: each turn of the event loop is a sample.
+  const lag = monitorEventLoopDelay({ samplePerIteration: true });
+  lag.enable();
+  const description = 'The 99th percentile of how long turns of the event loop were late, since the last scrape';
+  gauge('nodejs_eventloop_lag_p99_seconds', { description, unit: 's' }, () => {
+    const seconds = lag.count === 0 ? undefined : lag.percentile(99) / NS_PER_S;
+    lag.reset();
+    return seconds;
+  });
+  return { end: () => void lag.disable() };
 }
 
-function processFacts(): ProcessFacts {
-  const { user, system } = process.cpuUsage();
-  const status = told('/proc/self/status');
-  return {
-    userSeconds: user / MICROSECONDS_PER_S,
-    systemSeconds: system / MICROSECONDS_PER_S,
-    residentBytes: process.memoryUsage.rss(),
-    ...kilobytes('virtualBytes', /^VmSize:\s+(\d+) kB$/m.exec(status)),
-    ...kilobytes('dataBytes', /^VmData:\s+(\d+) kB$/m.exec(status)),
-    ...openFiles(),
-  };
-}
-
-function kilobytes<Name extends string>(name: Name, found: RegExpExecArray | null): { readonly [N in Name]?: number } {
-  return found === null ? {} : ({ [name]: Number(found[1]) * BYTES_PER_KB } as { readonly [N in Name]?: number });
-}
-
-/** Does not count the descriptor through which the list itself is read. */
-function openFiles(): { readonly openFiles?: number } {
+/** Undefined if there is no such list: only Linux has it. Leaves out the descriptor by which the list itself is read. */
+function openFiles(): number | undefined {
   try {
-    return { openFiles: readdirSync('/proc/self/fd').length - 1 };
+    return readdirSync('/proc/self/fd').length - 1;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
 function mostOpenFiles(): number | undefined {
-  const most = /^Max open files\s+(\d+)/m.exec(told('/proc/self/limits'))?.[1];
-  return most === undefined ? undefined : Number(most);
-}
-
-/** Empty if there is no such file: only Linux has them. */
-function told(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    const most = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return most === undefined ? undefined : Number(most);
   } catch {
-    return '';
+    return undefined;
   }
 }

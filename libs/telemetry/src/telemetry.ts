@@ -11,7 +11,6 @@ import { observeProcess } from './process-metrics.js';
 import { createRequestDurations, type ServedRequest } from './request-durations.js';
 import { createRenewalTracing, type RenewalTracing } from './renewal-tracing.js';
 import { type RequestSpan, startRequestSpan, type TracedRequest } from './request-spans.js';
-import { observeRuntime } from './runtime-metrics.js';
 import { ScrapeReader, type ScrapeRequest, type ScrapeResponse } from './scrape-reader.js';
 
 /** What is recorded of requests and renewals; absent if traces are not exported. */
@@ -70,15 +69,14 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
   const sdk = await startSdk(options, [scrapes, ...(exports.metrics ? [pushingReader(environment)] : [])]);
   const meter = metrics.getMeter(SCOPE, serviceVersion);
   tellBuild(meter, serviceVersion);
-  observeProcess(meter, clock);
-  const runtime = observeRuntime(meter);
+  const observed = observeProcess(meter, clock);
   return {
     meter,
     requestSeconds: createRequestDurations(meter),
     ...(exemplars === undefined ? {} : { exemplars, traces: tracesOf(trace.getTracer(SCOPE, serviceVersion)) }),
     scrape: (request, response) => void scrapes.answer(request, response),
     shutdown: () => {
-      runtime.end();
+      observed.end();
       return within(clock, sdk.shutdown(), complaints);
     },
   };

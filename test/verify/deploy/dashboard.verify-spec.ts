@@ -1,7 +1,8 @@
 import { parser } from '@prometheus-io/lezer-promql';
+import { merchantConditions } from '#libs/session';
 import { sessionBrokerDashboard } from '../grafana/session-broker-dashboard.js';
 import { rows } from '../grafana/session-broker-panels.js';
-import { board, panels, queryOf, rules } from '../../deploy/monitoring.js';
+import { board, panels, queries, queryOf, rules } from '../../deploy/monitoring.js';
 
 /** Where an expression is not PromQL, by the grammar of Prometheus' own editor. */
 function faultsOf(expr: string): string[] {
@@ -14,17 +15,16 @@ function faultsOf(expr: string): string[] {
   return faults;
 }
 
-const targets = panels.flatMap(({ title, targets: own = [] }) => own.map(({ expr }) => ({ title, expr })));
-
 describe('the dashboard', () => {
   it('is what its source makes; `npm run dashboards` writes it', () => {
     expect(JSON.parse(JSON.stringify(sessionBrokerDashboard(rows)))).toEqual(board);
   });
 
-  it('has a fixed address, cannot be edited by accident, and lets one choose data source, namespace and merchant', () => {
+  it('has a fixed address, cannot be edited by accident, and lets one choose data source, cluster, namespace and merchant', () => {
     expect([board.uid, board.editable]).toEqual(['session-broker', false]);
     expect(board.templating.list.map(({ name, type }) => `${name}:${type}`)).toEqual([
       'datasource:datasource',
+      'cluster:query',
       'namespace:query',
       'merchant:query',
     ]);
@@ -42,7 +42,7 @@ describe('the dashboard', () => {
     expect(new Set(board.panels.map(({ id }) => id)).size).toBe(board.panels.length);
   });
 
-  it.each(targets)('$title asks in PromQL: $expr', ({ expr }) => {
+  it.each(queries)('$title asks in PromQL: $expr', ({ expr }) => {
     expect(faultsOf(queryOf(expr))).toEqual([]);
   });
 
@@ -51,27 +51,54 @@ describe('the dashboard', () => {
     expect(faultsOf('rate(x[5m]')).not.toEqual([]);
   });
 
-  it.each(targets)('$title looks at what was chosen: $expr', ({ expr }) => {
-    for (const [selector] of expr.matchAll(/\w+\{[^}]*\}/g)) expect(selector).toContain('namespace=~"$namespace"');
+  it.each(queries)('$title looks at what was chosen: $expr', ({ expr }) => {
+    const selectors = [...expr.matchAll(/\{[^}]*\}/g)].map(([selector]) => selector);
+    expect(selectors).not.toEqual([]);
+    for (const selector of selectors) expect(selector).toContain('cluster=~"$cluster", namespace=~"$namespace"');
   });
 
-  it.each(targets)(
+  it.each(queries)('$title keeps merchants and instances of two namespaces apart: $expr', ({ expr }) => {
+    for (const [, labels = ''] of expr.matchAll(/\b(?:by|on) \(([^)]*)\)/g))
+      if (/\b(merchant|instance|job)\b/.test(labels)) expect(labels).toMatch(/\bcluster, namespace\b/);
+  });
+
+  it.each(panels.filter(({ type }) => type === 'stat'))('$title says by its colour what its value means', (panel) => {
+    const { steps = [] } = panel.fieldConfig?.defaults.thresholds ?? {};
+    expect(steps[0]?.value).toBeNull();
+    expect(new Set(steps.map(({ color }) => color)).size).toBeGreaterThan(1);
+  });
+
+  it.each(['Worst condition', 'Condition, worst first'])(
+    '%s has a word for each condition, the worst last',
+    (title) => {
+      const [{ options = {} } = {}] =
+        panels.find((panel) => panel.title === title)?.fieldConfig?.defaults.mappings ?? [];
+      expect(Object.values(options).map(({ text }) => text)).toEqual(merchantConditions.toReversed());
+    },
+  );
+
+  it('has no link that leads nowhere', () => {
+    for (const [, url] of JSON.stringify(board).matchAll(/"url":"([^"]*)"/g)) expect(url).toMatch(/^https:/);
+  });
+
+  it.each(queries)(
     '$title takes rates over the interval of the screen, and counters only in rates: $expr',
     ({ expr }) => {
       for (const [, window] of expr.matchAll(/(?:rate|increase)\([^[]*\[([^\]]+)\]/g)) {
         expect(['$__rate_interval', '$__range', '1h']).toContain(window);
       }
-      const counters = [...expr.matchAll(/(\w*)\(?\s*(\w+_total)\{/g)];
+      const began = /\((\w+_total\{[^}]*\}) unless \1 offset \$__range\) or /g;
+      const counters = [...expr.replaceAll(began, '').matchAll(/(\w*)\(?\s*(\w+_total)\{/g)];
       for (const [, around] of counters) expect(['rate', 'increase']).toContain(around);
     },
   );
 
   it('never draws a line for each of ten thousand merchants', () => {
-    const byMerchant = targets.filter(({ expr }) => /by \([^)]*merchant/.test(expr));
+    const byMerchant = queries.filter(({ expr }) => /by \([^)]*merchant/.test(expr));
     expect(byMerchant.length).toBeGreaterThan(3);
     for (const { expr } of byMerchant) expect(expr).toMatch(/^(topk|bottomk|min|max|sum|count)\b/);
     const drawn = panels.flatMap(({ targets: own = [] }) =>
-      own.filter(({ legendFormat }) => legendFormat === '{{merchant}}'),
+      own.filter(({ legendFormat }) => legendFormat?.includes('{{merchant}}')),
     );
     for (const { expr } of drawn) expect(expr).toMatch(/^(topk|bottomk)\(10, /);
   });

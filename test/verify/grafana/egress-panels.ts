@@ -1,7 +1,75 @@
-import { HALF, lines, MERCHANT, REPLICA, THIRD, TOP } from './panel-builders.js';
+import {
+  BY_MERCHANT,
+  grown,
+  lines,
+  MERCHANT,
+  NONE_IS_GREEN,
+  REPLICA,
+  SHARE_REFUSED,
+  THIRD,
+  verdict,
+} from './panel-builders.js';
+
+const requests = (outcome: string): string => grown(`session_egress_requests_total{${MERCHANT}, outcome${outcome}}`);
+const following = `session_egress_following{${MERCHANT}}`;
+const expiry = `session_egress_session_expiry_timestamp_seconds{${MERCHANT}}`;
+
+const payments = `sum by (${BY_MERCHANT}) (${requests('!="refused"')})`;
+/** Of each merchant that has payments, none included. */
+const of = (counted: string): string => `(sum by (${BY_MERCHANT}) (${counted}) or ${payments} * 0)`;
+/** Each repeat was preceded by an answer by which the session was dead. The other such answers went to the client. */
+const refused = [
+  of(grown(`session_egress_dead_sessions_total{${MERCHANT}}`)),
+  ' - ',
+  of(grown(`session_egress_repeats_total{${MERCHANT}}`)),
+  ' + ',
+  of(requests('="no_session"')),
+].join('');
+
+export const refusedShare = verdict(
+  {
+    title: 'Payments refused for their session',
+    description:
+      'Share of the payments through an egress that failed because there was no session, or a dead one that a repeat did not make good; of the merchant with the greatest. The marks of renewals show which of them were around one.',
+    unit: 'percentunit',
+    colours: SHARE_REFUSED,
+  },
+  THIRD,
+  `max(clamp_min(${refused}, 0) / (${payments} > 0))`,
+).noValue('no payments');
 
 /** What the egress does for clients that use the broker without changing a line. */
 export const egress = [
+  verdict(
+    {
+      title: 'Egress without a session',
+      description: 'Merchants for which an egress has none: their clients are answered 503.',
+      unit: 'none',
+      colours: NONE_IS_GREEN,
+    },
+    THIRD,
+    `count(${expiry} <= time() or ${following} unless ${expiry}) or count(${following}) * 0`,
+  ),
+  verdict(
+    {
+      title: 'Egress not following',
+      description: 'Merchants of which an egress hears nothing new: it pays on with the session that it holds.',
+      unit: 'none',
+      colours: ['green', [1, 'orange']],
+    },
+    THIRD,
+    `count(${following} == 0) or count(${following}) * 0`,
+  ),
+  verdict(
+    {
+      title: 'Payments whose fate nobody knows',
+      description: 'Each has a record in the audit, to be asked for at the bank.',
+      unit: 'none',
+      colours: NONE_IS_GREEN,
+    },
+    THIRD,
+    `sum(${requests('=~"unknown|unopened"')}) or count(${following}) * 0`,
+  ),
   lines(
     {
       title: 'Payments through the egress',
@@ -29,18 +97,6 @@ export const egress = [
   ),
   lines(
     {
-      title: 'Payments whose fate nobody knows',
-      description: 'Of the merchants with the most. Each has a record in the audit, to be asked for at the bank.',
-      unit: 'none',
-    },
-    THIRD,
-    {
-      expr: `topk(${TOP}, sum by (merchant) (increase(session_egress_requests_total{${MERCHANT}, outcome=~"unknown|unopened"}[$__rate_interval])))`,
-      legend: '{{merchant}}',
-    },
-  ),
-  lines(
-    {
       title: 'Dead sessions and repeats',
       description: 'Answers by which a session was found dead, by code, and requests that were sent again for it.',
       unit: 'ops',
@@ -53,57 +109,6 @@ export const egress = [
     {
       expr: `sum(rate(session_egress_repeats_total{${MERCHANT}}[$__rate_interval])) or vector(0)`,
       legend: 'repeated',
-    },
-  ),
-  lines(
-    {
-      title: 'Held for a hand-over',
-      description: 'Requests that waited a moment for the session to be changed, instead of being refused under it.',
-      unit: 'ops',
-    },
-    THIRD,
-    {
-      expr: `sum(rate(session_egress_held_requests_total{${MERCHANT}}[$__rate_interval])) or vector(0)`,
-      legend: 'held',
-    },
-  ),
-  lines({ title: 'Egress requests in flight', description: 'Being served now, by each egress.', unit: 'none' }, THIRD, {
-    expr: `sum by (instance) (session_egress_in_flight{${REPLICA}})`,
-    legend: '{{instance}}',
-  }),
-  lines(
-    {
-      title: 'Egress time to expiry, least first',
-      description: `Of the ${TOP} merchants with the least time left, by the egress that holds the oldest session. At zero its clients are answered 503.`,
-      unit: 's',
-    },
-    HALF,
-    {
-      expr: `bottomk(${TOP}, min by (merchant) (session_egress_session_expiry_timestamp_seconds{${MERCHANT}}) - time())`,
-      legend: '{{merchant}}',
-    },
-  ),
-  lines(
-    {
-      title: 'Egress following',
-      description:
-        'One: newer sessions of every merchant come by themselves. Zero: the broker is away, for one at least.',
-      unit: 'none',
-    },
-    HALF,
-    { expr: `min by (instance) (session_egress_following{${MERCHANT}})`, legend: '{{instance}}' },
-  ),
-  lines(
-    {
-      title: 'Alias sessions',
-      description:
-        'Create calls of clients that authorize for themselves, answered without the bank, and those refused.',
-      unit: 'ops',
-    },
-    HALF,
-    {
-      expr: `topk(${TOP}, sum by (client, result) (rate(session_egress_alias_sessions_total{${REPLICA}}[$__rate_interval])))`,
-      legend: '{{client}} {{result}}',
     },
   ),
 ];

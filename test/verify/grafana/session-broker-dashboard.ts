@@ -3,16 +3,16 @@ import {
   type Dashboard,
   DashboardBuilder,
   DashboardCursorSync,
-  DashboardLinkBuilder,
-  DashboardLinkType,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
   RowBuilder,
   VariableRefresh,
 } from '@grafana/grafana-foundation-sdk/dashboard';
+import { BY_MERCHANT, DATASOURCE, MERCHANT, MERCHANT_LEGEND, REPLICA, TOP } from './panel-builders.js';
 import type { Rows } from './session-broker-panels.js';
 
-const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
+/** What has a merchant, of broker and egress: an egress may be in another namespace. */
+const OURS = '__name__=~"session_broker_merchant_state|session_egress_following"';
 
 /** The dashboard in Grafana's format; deploy/grafana/dashboards has it as JSON. `rows` come from the panels' file. */
 export function sessionBrokerDashboard(rows: Rows): Dashboard {
@@ -25,28 +25,23 @@ export function sessionBrokerDashboard(rows: Rows): Dashboard {
     .time({ from: 'now-3h', to: 'now' })
     .timezone('browser')
     .tooltip(DashboardCursorSync.Crosshair)
-    .link(
-      new DashboardLinkBuilder('Runbooks')
-        .type(DashboardLinkType.Link)
-        .url('docs/runbooks/README.md')
-        .targetBlank(true),
-    )
     .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
-    .withVariable(selection('namespace', 'Namespace', 'label_values(session_broker_watchers, namespace)'))
-    .withVariable(
-      selection(
-        'merchant',
-        'Merchant',
-        'label_values(session_broker_session_expiry_timestamp_seconds{namespace=~"$namespace"}, merchant)',
-      ),
+    .withVariable(selection('cluster', 'Cluster', `label_values({${OURS}}, cluster)`))
+    .withVariable(selection('namespace', 'Namespace', `label_values({${OURS}, cluster=~"$cluster"}, namespace)`))
+    .withVariable(selection('merchant', 'Merchant', `label_values({${OURS}, ${REPLICA}}, merchant)`))
+    .annotation(
+      annotation('Alerts', 'red')
+        .expr(`ALERTS{${REPLICA}, merchant=~"$merchant|", alertname=~"Session(Broker|Egress).*", alertstate="firing"}`)
+        .titleFormat(`{{alertname}} ${MERCHANT_LEGEND}`),
     )
     .annotation(
-      new AnnotationQueryBuilder()
-        .name('Alerts')
-        .datasource(DATASOURCE)
-        .enable(true)
-        .iconColor('red')
-        .expr('ALERTS{alertname=~"Session(Broker|Egress).*", alertstate="firing"}'),
+      // Its value is the moment: one mark for each new session.
+      annotation('Renewals', 'blue')
+        .expr(
+          `topk(${TOP}, max by (${BY_MERCHANT}) (session_broker_last_success_timestamp_seconds{${MERCHANT}})) * 1000`,
+        )
+        .useValueForTime(true)
+        .titleFormat(`new session ${MERCHANT_LEGEND}`),
     );
   for (const [title, panels] of Object.entries(rows)) {
     board.withRow(new RowBuilder(title));
@@ -55,6 +50,10 @@ export function sessionBrokerDashboard(rows: Rows): Dashboard {
   const dashboard = board.build();
   const panels = dashboard.panels?.map((panel, index) => ({ ...panel, id: index + 1 }));
   return { ...dashboard, ...(panels === undefined ? {} : { panels }) };
+}
+
+function annotation(name: string, colour: string): AnnotationQueryBuilder {
+  return new AnnotationQueryBuilder().name(name).datasource(DATASOURCE).enable(true).iconColor(colour);
 }
 
 function selection(name: string, label: string, definition: string): QueryVariableBuilder {

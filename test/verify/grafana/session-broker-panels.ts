@@ -1,43 +1,158 @@
-import { PanelBuilder as HeatmapBuilder } from '@grafana/grafana-foundation-sdk/heatmap';
+import { PanelBuilder as StateTimelineBuilder } from '@grafana/grafana-foundation-sdk/statetimeline';
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
-import { egress } from './egress-panels.js';
-import { DATASOURCE, HALF, lines, MERCHANT, number, perSecond, query, REPLICA, THIRD, TOP } from './panel-builders.js';
+import { egress, refusedShare } from './egress-panels.js';
+import {
+  BY_MERCHANT,
+  BY_THRESHOLDS,
+  type Colours,
+  DATASOURCE,
+  HALF,
+  lines,
+  MERCHANT,
+  MERCHANT_LEGEND,
+  NONE_IS_GREEN,
+  perSecond,
+  QUARTER,
+  query,
+  REPLICA,
+  SHARE_REFUSED,
+  THIRD,
+  thresholds,
+  TOP,
+  verdict,
+  withLimit,
+  words,
+} from './panel-builders.js';
 
-const health = [
-  number(
+const DAY_S = 86_400;
+/** The conditions of docs/status-page.md, the worst last: each is shown as its place here, in the colours of that page. */
+const CONDITIONS = ['fresh', 'failing', 'stale', 'dead', 'foreign_authorizer', 'unavailable'] as const;
+const FIRST_RED = CONDITIONS.indexOf('dead');
+const CONDITION_COLOURS: Colours = ['green', [1, 'orange'], [FIRST_RED, 'red']];
+
+/** How each merchant is, by the replica that knows worst, as the alerts judge it: without a session is who has none on any. */
+const condition = `max by (${BY_MERCHANT}) (${CONDITIONS.slice(1)
+  .map((state, index) => {
+    const over = state === 'unavailable' ? 'min' : 'max';
+    return `${index + 1} * ${over} by (${BY_MERCHANT}, state) (session_broker_merchant_state{${MERCHANT}, state="${state}"})`;
+  })
+  .join(' or ')})`;
+
+const bestOf = (gauge: string): string => `max by (${BY_MERCHANT}) (session_broker_${gauge}{${MERCHANT}})`;
+const expiry = bestOf('session_expiry_timestamp_seconds');
+
+const now = [
+  verdict(
     {
-      title: 'Least time left',
-      description: 'Of all sessions: until the first of them ends. Below zero: it has ended.',
-      unit: 's',
+      title: 'Worst condition',
+      description: 'Of all merchants. Red: payments fail, or may fail now. Orange: they go on until the session ends.',
+      unit: 'none',
+      colours: CONDITION_COLOURS,
     },
+    QUARTER,
+    `max(${condition})`,
+  ).mappings([words(...CONDITIONS)]),
+  verdict(
     {
-      expr: `min(max by (namespace, merchant) (session_broker_session_expiry_timestamp_seconds{${MERCHANT}})) - time()`,
+      title: 'Merchants in red',
+      description: 'Their payments fail, or may fail now.',
+      unit: 'none',
+      colours: NONE_IS_GREEN,
     },
+    QUARTER,
+    `count(${condition} >= ${FIRST_RED}) or count(${condition}) * 0`,
   ),
-  number(
-    { title: 'Merchants without a session', description: 'Their reads are answered 503.', unit: 'none' },
+  verdict(
     {
-      expr: `count(max by (namespace, merchant) (session_broker_session_expiry_timestamp_seconds{${MERCHANT}}) <= time()) or vector(0)`,
-    },
-  ),
-  number(
-    {
-      title: 'Reads with margin',
+      title: 'Least lead time left',
       description:
-        'Share of reads that were answered with a session that has its margin before it. The promise is 99.9 %.',
+        'Of the time that renewals are given before a session ends, what the worst merchant has left. 100 %: none is due. Below 70 % is an alert; at zero the session has ended.',
       unit: 'percentunit',
+      colours: ['red', [0, 'orange'], [0.7, 'green']],
     },
-    {
-      expr: `sum(rate(session_broker_reads_total{${MERCHANT}, result="fresh"}[$__range])) / sum(rate(session_broker_reads_total{${MERCHANT}}[$__range]))`,
-    },
+    QUARTER,
+    `min(clamp_max((${expiry} - time()) / (${expiry} - ${bestOf('session_renew_timestamp_seconds')}), 1))`,
   ),
-  number(
-    { title: 'Replicas', description: 'Replicas that are scraped.', unit: 'none' },
-    { expr: `count(session_broker_watchers{${REPLICA}})` },
+  verdict(
+    { title: 'Store', description: 'As the replica sees it that sees it worst.', unit: 'none', colours: NONE_IS_GREEN },
+    QUARTER,
+    `max(1 - session_broker_store_up{${REPLICA}} + session_broker_store_refusing{${REPLICA}})`,
+  ).mappings([words('answers', 'silent', 'refuses')]),
+  verdict(
+    {
+      title: 'Scraped',
+      description: 'Replicas and egresses that answer a scrape, of the namespace where the fewest do.',
+      unit: 'percentunit',
+      colours: ['red', [0.001, 'orange'], [1, 'green']],
+    },
+    QUARTER,
+    `min(avg by (cluster, namespace, job) (up{${REPLICA}, job=~"(.+/)?session-(broker|egress)"}))`,
+  ),
+  verdict(
+    {
+      title: 'Next certificate to end',
+      description: 'Of broker and egress. A warning at 14 days, critical at two.',
+      unit: 's',
+      colours: ['red', [2 * DAY_S, 'orange'], [14 * DAY_S, 'green']],
+    },
+    QUARTER,
+    `min({__name__=~"session_(broker|egress)_certificate_expiry_timestamp_seconds", ${REPLICA}}) - time()`,
+  ),
+  new TableBuilder()
+    .title('Alerts')
+    .description('What fires, or is about to. docs/runbooks/README.md has the runbook of each.')
+    .unit('none')
+    .noValue('none')
+    .span(HALF)
+    .height(6)
+    .datasource(DATASOURCE)
+    .withTransformation({ id: 'organize', options: { excludeByName: { Time: true, Value: true } } })
+    .withTarget(
+      query({
+        expr: `max by (alertname, severity, alertstate, ${BY_MERCHANT}, instance) (ALERTS{${REPLICA}, merchant=~"$merchant|", alertname=~"Session(Broker|Egress).*"})`,
+        instant: true,
+        format: 'table',
+      }),
+    ),
+];
+
+const objectives = [
+  refusedShare,
+  verdict(
+    {
+      title: 'Reads refused',
+      description: 'Share of reads that were answered 503, of the merchant with the greatest.',
+      unit: 'percentunit',
+      colours: SHARE_REFUSED,
+    },
+    THIRD,
+    `max(sum by (${BY_MERCHANT}) (increase(session_broker_reads_total{${MERCHANT}, result="unavailable"}[$__range])) / (sum by (${BY_MERCHANT}) (increase(session_broker_reads_total{${MERCHANT}}[$__range])) > 0))`,
+  ).noValue('no reads'),
+  verdict(
+    {
+      title: 'Time without a session',
+      description:
+        'How long a merchant was in red in the time that is shown: of the one for which it was longest. Without a replica nobody counts it.',
+      unit: 's',
+      colours: NONE_IS_GREEN,
+    },
+    THIRD,
+    `max(avg_over_time((${condition} >= bool ${FIRST_RED})[$__range:$__interval])) * $__range_s`,
   ),
 ];
 
 const sessions = [
+  new StateTimelineBuilder()
+    .title('Condition, worst first')
+    .description(`Of the ${TOP} merchants that are worst off: what it means is in docs/status-page.md.`)
+    .unit('none')
+    .span(HALF)
+    .height(8)
+    .datasource(DATASOURCE)
+    .thresholds(thresholds(CONDITION_COLOURS))
+    .colorScheme(BY_THRESHOLDS)
+    .mappings([words(...CONDITIONS)])
+    .withTarget(query({ expr: `topk(${TOP}, ${condition})`, legend: MERCHANT_LEGEND })),
   lines(
     {
       title: 'Time to expiry, least first',
@@ -45,120 +160,39 @@ const sessions = [
       unit: 's',
     },
     HALF,
-    {
-      expr: `bottomk(${TOP}, max by (merchant) (session_broker_session_expiry_timestamp_seconds{${MERCHANT}}) - time())`,
-      legend: '{{merchant}}',
-    },
-  ),
-  lines(
-    {
-      title: 'Time since the renewal was due',
-      description: 'How far behind the planned moment the worst merchants are. Zero unless renewals fail.',
-      unit: 's',
-    },
-    HALF,
-    {
-      expr: `topk(${TOP}, clamp_min(time() - max by (merchant) (session_broker_session_renew_timestamp_seconds{${MERCHANT}}), 0))`,
-      legend: '{{merchant}}',
-    },
-  ),
-  lines(
-    {
-      title: 'Create calls in an hour',
-      description: 'Of the merchants with the most. Each call can end the session before it.',
-      unit: 'none',
-    },
-    HALF,
-    {
-      expr: `topk(${TOP}, sum by (merchant) (increase(session_broker_renewals_total{${MERCHANT}}[1h])))`,
-      legend: '{{merchant}}',
-    },
-  ),
-  lines(
-    {
-      title: 'Create calls against the ideal',
-      description: 'Calls of an hour divided by one call per renewal. One is ideal; two is an alert.',
-      unit: 'none',
-    },
-    HALF,
-    {
-      expr: `topk(${TOP}, sum by (merchant) (increase(session_broker_renewals_total{${MERCHANT}}[1h])) / (3600 / (max by (merchant) (session_broker_session_renew_timestamp_seconds{${MERCHANT}}) - max by (merchant) (session_broker_last_success_timestamp_seconds{${MERCHANT}}))))`,
-      legend: '{{merchant}}',
-    },
+    { expr: `bottomk(${TOP}, ${expiry} - time())`, legend: MERCHANT_LEGEND },
   ),
 ];
 
 const renewals = [
   lines(
     { title: 'Renewals by outcome', description: 'Attempts that called the gateway.', unit: 'ops' },
-    THIRD,
+    HALF,
     perSecond('renewals', 'outcome'),
   ),
-  lines(
-    {
-      title: 'Renewals by trigger',
-      description: 'Schedule is the rule; demand and rejection are what consumers cause.',
-      unit: 'ops',
-    },
-    THIRD,
-    perSecond('renewals', 'trigger'),
-  ),
-  lines(
-    { title: 'Renewal latency', description: 'From the lease to the end of the attempt.', unit: 's' },
-    THIRD,
-    ...[0.5, 0.9, 0.99].map((quantile) => ({
-      expr: `histogram_quantile(${quantile}, sum by (le) (rate(session_broker_renewal_duration_seconds_bucket{${MERCHANT}}[$__rate_interval])))`,
-      legend: `p${quantile * 100}`,
-    })),
-  ),
-  new HeatmapBuilder()
-    .title('Renewal latency, all attempts')
-    .description('How many attempts took how long.')
-    .unit('s')
-    .span(HALF)
-    .height(8)
-    .datasource(DATASOURCE)
-    .calculate(false)
-    .withTarget(
-      query({
-        expr: `sum by (le) (increase(session_broker_renewal_duration_seconds_bucket{${MERCHANT}}[$__rate_interval]))`,
-        legend: '{{le}}',
-        format: 'heatmap',
-      }),
-    ),
   lines({ title: 'Failures of the gateway', description: "By kind and the gateway's own code.", unit: 'ops' }, HALF, {
     expr: `topk(${TOP}, sum by (kind, code) (rate(session_broker_gateway_failures_total{${MERCHANT}}[$__rate_interval])))`,
     legend: '{{kind}} {{code}}',
   }),
   lines(
     {
-      title: 'Lease contention',
-      description:
-        'Claims by what the store answered. `held` beside `claimed` is two replicas that wanted the same; that costs nothing.',
-      unit: 'ops',
-    },
-    HALF,
-    perSecond('leases', 'result', REPLICA),
-  ),
-  lines(
-    {
-      title: 'Late and fenced results',
-      description: 'Sessions that came after their lease, or that a newer lease refused. Should be next to never.',
+      title: 'Create calls in an hour',
+      description: 'Of the merchants with the most. Each call can end the session before it.',
       unit: 'none',
     },
-    HALF,
+    THIRD,
     {
-      expr: `sum(increase(session_broker_late_results_total{${MERCHANT}}[$__rate_interval])) or vector(0)`,
-      legend: 'late',
+      expr: `topk(${TOP}, sum by (${BY_MERCHANT}) (increase(session_broker_renewals_total{${MERCHANT}}[1h])))`,
+      legend: MERCHANT_LEGEND,
     },
-    {
-      expr: `sum(increase(session_broker_fenced_publish_rejected_total{${MERCHANT}}[$__rate_interval])) or vector(0)`,
-      legend: 'fenced',
-    },
-    {
-      expr: `sum(increase(session_broker_budget_exhausted_total{${MERCHANT}}[$__rate_interval])) or vector(0)`,
-      legend: 'refused by the budget',
-    },
+  ),
+  lines(
+    { title: 'Renewal latency', description: 'From the lease to the end of the attempt.', unit: 's' },
+    THIRD,
+    ...[0.5, 0.99].map((quantile) => ({
+      expr: `histogram_quantile(${quantile}, sum by (le) (rate(session_broker_renewal_duration_seconds_bucket{${MERCHANT}}[$__rate_interval])))`,
+      legend: `p${quantile * 100}`,
+    })),
   ),
   lines(
     {
@@ -167,20 +201,8 @@ const renewals = [
         'Planned renewals that asked consumers to hold their calls. `limit` and `cut` end the session under calls that still run; `nobody` is a merchant whose consumers do not take part.',
       unit: 'ops',
     },
-    HALF,
+    THIRD,
     perSecond('handovers', 'outcome'),
-  ),
-  lines(
-    {
-      title: 'Hand-over wait',
-      description: 'How long renewals waited for consumers to end their calls: their calls were held meanwhile.',
-      unit: 's',
-    },
-    HALF,
-    ...[0.5, 0.99].map((quantile) => ({
-      expr: `histogram_quantile(${quantile}, sum by (le) (rate(session_broker_handover_wait_seconds_bucket{${MERCHANT}}[$__rate_interval])))`,
-      legend: `p${quantile * 100}`,
-    })),
   ),
 ];
 
@@ -200,66 +222,50 @@ const consumers = [
     perSecond('rejections', 'result'),
   ),
   lines(
-    {
-      title: 'Somebody else creates',
-      description:
-        'One: consumers report that sessions of this merchant die early, and no call of the broker has ended them. Zero: nobody reports it.',
-      unit: 'none',
-    },
-    THIRD,
-    {
-      expr: `topk(${TOP}, max by (merchant) (session_broker_foreign_authorizer{${MERCHANT}}))`,
-      legend: '{{merchant}}',
-    },
-  ),
-  lines({ title: 'Watchers', description: 'Open event streams of each replica.', unit: 'none' }, THIRD, {
-    expr: `sum by (instance) (session_broker_watchers{${REPLICA}})`,
-    legend: '{{instance}}',
-  }),
-  lines({ title: 'Requests', description: 'By route and status.', unit: 'reqps' }, THIRD, {
-    expr: `topk(${TOP}, sum by (http_route, http_response_status_code) (rate(http_server_request_duration_seconds_count{${REPLICA}}[$__rate_interval])))`,
-    legend: '{{http_route}} {{http_response_status_code}}',
-  }),
-  lines(
-    {
-      title: 'Request latency, p99',
-      description: 'By route. A held request (Prefer: wait) is long on purpose.',
-      unit: 's',
-    },
-    THIRD,
-    {
-      expr: `histogram_quantile(0.99, sum by (le, http_route) (rate(http_server_request_duration_seconds_bucket{${REPLICA}}[$__rate_interval])))`,
-      legend: '{{http_route}}',
-    },
-  ),
-  lines(
     { title: 'Refused credentials', description: 'Authentications that failed, by reason.', unit: 'ops' },
     THIRD,
     perSecond('authentication_failures', 'reason', REPLICA),
   ),
 ];
 
+const generation = `session_broker_replica_generation{${MERCHANT}}`;
+
 const replicas = [
-  lines({ title: 'Store', description: 'One: the replica reaches it.', unit: 'none' }, THIRD, {
-    expr: `min by (instance) (session_broker_store_up{${REPLICA}})`,
-    legend: '{{instance}}',
-  }),
+  withLimit(
+    lines(
+      {
+        title: 'Store latency, p99',
+        description: 'Of all operations, by the store of each namespace. Above the line for ten minutes is an alert.',
+        unit: 's',
+      },
+      THIRD,
+      {
+        expr: `histogram_quantile(0.99, sum by (cluster, namespace, le) (rate(session_broker_store_operation_duration_seconds_bucket{${REPLICA}}[$__rate_interval])))`,
+        legend: '{{cluster}} {{namespace}}',
+      },
+    ),
+    0.1,
+  ),
   lines(
     { title: 'Store errors', description: 'Operations that the store did not answer.', unit: 'ops' },
     THIRD,
     perSecond('store_errors', 'operation', REPLICA),
   ),
-  lines(
-    {
-      title: 'Clock of the gateway',
-      description: 'How far it is ahead of ours (or behind, as a positive number), for the merchants with the most.',
-      unit: 's',
-    },
-    THIRD,
-    {
-      expr: `topk(${TOP}, max by (merchant) (abs(session_broker_gateway_clock_skew_seconds{${MERCHANT}})))`,
-      legend: '{{merchant}}',
-    },
+  withLimit(
+    lines(
+      {
+        title: 'Clock of the gateway',
+        description:
+          'How far it is ahead of ours (or behind, as a positive number), for the merchants with the most. Above the line is an alert.',
+        unit: 's',
+      },
+      THIRD,
+      {
+        expr: `topk(${TOP}, max by (${BY_MERCHANT}) (abs(session_broker_gateway_clock_skew_seconds{${MERCHANT}})))`,
+        legend: MERCHANT_LEGEND,
+      },
+    ),
+    2,
   ),
   lines(
     {
@@ -267,30 +273,23 @@ const replicas = [
       description: 'Merchants of which each replica holds an older session than another one.',
       unit: 'none',
     },
-    THIRD,
+    HALF,
     {
-      expr: `count by (instance) (session_broker_replica_generation{${MERCHANT}} < on (merchant) group_left () max by (merchant) (session_broker_replica_generation{${MERCHANT}})) or count by (instance) (session_broker_watchers{${REPLICA}}) * 0`,
-      legend: '{{instance}}',
+      expr: `count by (cluster, namespace, instance) (${generation} < on (${BY_MERCHANT}) group_left () max by (${BY_MERCHANT}) (${generation})) or count by (cluster, namespace, instance) (session_broker_watchers{${REPLICA}}) * 0`,
+      legend: '{{cluster}} {{namespace}} {{instance}}',
     },
   ),
-  lines({ title: 'Event loop lag, p99', description: 'What every request and renewal waits for.', unit: 's' }, THIRD, {
-    expr: `max by (instance) (nodejs_eventloop_lag_p99_seconds{${REPLICA}, job=~".*session-broker"})`,
-    legend: '{{instance}}',
-  }),
-  lines({ title: 'Heap', description: 'Used, all spaces.', unit: 'bytes' }, THIRD, {
-    expr: `sum by (instance) (nodejs_heap_size_used_bytes{${REPLICA}, job=~".*session-broker"})`,
-    legend: '{{instance}}',
-  }),
   new TableBuilder()
     .title('Build')
     .description('What runs where, by version.')
     .unit('none')
-    .span(24)
-    .height(5)
+    .span(HALF)
+    .height(8)
     .datasource(DATASOURCE)
+    .withTransformation({ id: 'organize', options: { excludeByName: { Time: true, Value: true } } })
     .withTarget(
       query({
-        expr: `max by (instance, version, node) (session_broker_build_info{${REPLICA}})`,
+        expr: `max by (cluster, namespace, instance, version, node) (session_broker_build_info{${REPLICA}})`,
         instant: true,
         format: 'table',
       }),
@@ -299,11 +298,12 @@ const replicas = [
 
 /** The panels by row, in order. */
 export const rows = {
-  Health: health,
+  Now: now,
+  Objectives: objectives,
   Sessions: sessions,
   Renewals: renewals,
   Consumers: consumers,
   Egress: egress,
-  Replicas: replicas,
+  'Store and replicas': replicas,
 };
 export type Rows = typeof rows;

@@ -1,3 +1,4 @@
+import { VERSION } from '#libs/program';
 import type { IntentName } from './intents.js';
 
 /**
@@ -66,7 +67,7 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
     [/capabilities/, OWN, '"ALL"', '"NET_RAW"'],
     [/gain privileges/, OWN, '"allowPrivilegeEscalation":false', '"allowPrivilegeEscalation":true'],
     [/is privileged/, OWN, '"allowPrivilegeEscalation"', '"privileged":true,"allowPrivilegeEscalation"'],
-    [/without a version/, OWN, 'session-broker:0.1.0"', 'session-broker:latest"'],
+    [/without a version/, OWN, `session-broker:${VERSION}"`, 'session-broker:latest"'],
     [/when its image is pulled/, OWN, '"IfNotPresent"', '"Never"'],
     [/from its environment/, OWN, '"value":"/etc', '"valueFrom":{},"value":"/etc'],
     [/request what it needs/, OWN, '"cpu":"250m",', ''],
@@ -204,8 +205,8 @@ export const damages: Readonly<Record<string, readonly Damage[]>> = {
   labels: [
     [/what it is a part of/, SERVICE, 'app.kubernetes.io/part-of', 'app.kubernetes.io/component'],
     [/pods of session-broker do not say/, OWN, /("template":.*)"app.kubernetes.io\/part-of"/, '$1"part-of"'],
-    [/another version than that of their image/, OWN, 'app.kubernetes.io/version":"0.1.0"', 'version":"0.0.9"'],
-    [/by what may change/, OWN, '"selector":{"matchLabels":{', '"selector":{"matchLabels":{"version":"0.1.0",'],
+    [/another version than that of their image/, OWN, `app.kubernetes.io/version":"${VERSION}"`, 'version":"0.0.9"'],
+    [/by what may change/, OWN, '"selector":{"matchLabels":{', '"selector":{"matchLabels":{"version":"1.2.3",'],
   ],
   routes: [
     [/leads to no service/, ROUTE, '"port":80', '"port":8090', OPTIONS],

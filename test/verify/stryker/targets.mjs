@@ -3,7 +3,7 @@ const specsOf = (folder) => `<rootDir>/${folder}/**/*.spec.ts`;
 
 /**
  * What is mutated, and the specs that have to notice. Specs that need a server or a thread take too long for several
- * hundred runs each: what only those can notice is listed in survivors.md.
+ * hundred runs each: what only those can notice survives here.
  */
 export const targets = {
   clock: { mutate: sourcesOf('libs/clock/src'), specs: [specsOf('libs/clock')] },

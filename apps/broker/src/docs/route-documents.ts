@@ -114,19 +114,23 @@ export class ProblemDocument {
   @ApiProperty({ type: 'integer', format: 'int32', minimum: 400, maximum: 599, example: 503 })
   readonly status: number;
 
-  @Member('Stable; see docs/errors.md.', { example: 'session_unavailable' })
+  @Member('Stable; see docs/reference/errors.md.', { example: 'session_unavailable' })
   readonly code: string;
 
-  @OptionalMember('With `session_unavailable`: why, in a stable word; see docs/errors.md. More of them may come.', {
-    example: 'transient',
-  })
+  @OptionalMember(
+    'With `session_unavailable`: why, in a stable word; see docs/reference/errors.md. More of them may come.',
+    {
+      example: 'transient',
+    },
+  )
   readonly reason?: string;
 
   @OptionalMember('Text for people.')
   readonly detail?: string;
 
   @OptionalMember(
-    'With `session_unavailable` and `foreign_authorizer`: what is the matter, in a sentence for people, as `GET /v1/merchants` says it. Absent where nobody knows.',
+    'With `session_unavailable` and `foreign_authorizer`: what is the matter, in a sentence for people. Absent ' +
+      'where nobody knows.',
     { example: 'the bank refuses: b_merchant_not_found' },
   )
   readonly cause?: string;

@@ -11,8 +11,8 @@ export class HandoverNotice {
   readonly generation: number;
 
   @Member(
-    'Hold new calls until a session of this generation or a later one comes, and no longer than this many ' +
-      'milliseconds. 0: the renewal came to nothing; go on with the session that you have.',
+    'Hold new calls until a session of this generation or a later one comes, for this many milliseconds at most. 0: ' +
+      'the renewal has failed; go on with your session.',
     { type: 'integer', format: 'int32', minimum: 0, maximum: 10_000 },
   )
   readonly holdForMs: number;

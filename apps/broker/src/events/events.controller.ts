@@ -41,9 +41,9 @@ export class EventsController {
     tag: 'sessions',
     summary: 'Follow the session of a merchant',
     description:
-      'Server-sent events: `event: session` with the generation as its id and the session as its data; now, and ' +
-      'whenever there is a newer one. A comment every 15 s. A stream ends after half an hour at the latest, and when ' +
-      'the replica shuts down: connect again.',
+      'Server-sent events: `event: session`, with the generation as its id and the session as its data, now and ' +
+      'whenever there is a newer one. A comment every 15 s. A stream ends after half an hour at the latest, and ' +
+      'when the replica shuts down: connect again.',
     operationId: 'followSession',
     answer: {
       description: 'The stream.',
@@ -61,8 +61,8 @@ export class EventsController {
     required: false,
     enum: ['true'],
     description:
-      'You take part in hand-overs: `event: handover` says that a planned renewal is about to end the session that you ' +
-      'have. Hold new calls until the next session comes, and report when none is running any more.',
+      'You take part in hand-overs: `event: handover` says that a planned renewal is about to end your session. ' +
+      'Hold new calls until the next session comes, and report when none is running.',
   })
   @ApiExtraModels(SessionEventDocument, HandoverEventDocument)
   async followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): Promise<void> {
@@ -84,8 +84,8 @@ export class EventsController {
     tag: 'sessions',
     summary: 'Say that no call is running any more',
     description:
-      'For consumers that follow with `handover=true`: the renewal that was announced need not wait for them any ' +
-      'longer. Any replica takes it. What belongs to no hand-over of now changes nothing.',
+      'For consumers that follow with `handover=true`: the renewal need not wait for you any longer. Any replica ' +
+      'takes it. What belongs to no present hand-over changes nothing.',
     operationId: 'readyForHandover',
     body: ReadyRequest,
     answer: { status: 204, description: 'It was passed on, or is of no use any more.' },

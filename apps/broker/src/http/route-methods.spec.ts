@@ -46,7 +46,7 @@ describe('a path that is not found', () => {
     const documented = new RouteMethods();
     documented.note({ url: '/openapi.json', method: 'GET' });
     const error = documented.refine(new BrokerError('route_not_found'), { url: '/v2/everything' } as FastifyRequest);
-    const publicDetail = 'there is no such path: /openapi.json lists those that there are';
+    const publicDetail = '/openapi.json lists the paths';
     expect(error).toMatchObject({ code: 'route_not_found', publicDetail });
   });
 

@@ -11,7 +11,7 @@ const BEFORE_THE_LAST =
  * Where payments and create calls go: a client that asks for them here uses the broker's URL in place of the egress's.
  */
 const OF_THE_GATEWAY = /^\/{1,2}(?:ecom|api-gateway)\//;
-const SEE_CONTRACT = `there is no such path: ${OPEN_API_PATH} lists those that there are`;
+const SEE_CONTRACT = `${OPEN_API_PATH} lists the paths`;
 
 const A_BROKER = 'this is a broker: payments go to the egress, or to the gateway with a session of the broker';
 

@@ -18,7 +18,8 @@ export class FailureDocument {
   readonly gatewayRequestId?: string;
 
   @OptionalMember(
-    'Set where `gateway.baseUrl` is what is wrong, so that no later call fixes it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',
+    '`gateway.baseUrl` is wrong, and no later call fixes it: no TLS is spoken there, it leads elsewhere, or it ' +
+      'takes no create calls.',
     { enum: [true] },
   )
   readonly wrongAddress?: true;
@@ -40,7 +41,9 @@ export class MerchantDocument {
   readonly reason: string;
 
   @Member(
-    'How the merchant is, the worst first: `dead` when consumers report the session that is served dead, or the gateway has made one that is of no use to us, or to this replica, and ends it; `failing` while it is `fresh`, and the last attempt failed, or its renewal waits for a create call or for the store.',
+    'How the merchant is, the worst first. `dead`: consumers report the session that is served, or the gateway has ' +
+      'made one that is of no use here, and ends it. `failing`: it is `fresh`, but the last attempt failed, or its ' +
+      'renewal waits for a create call or for the store.',
     { enum: merchantConditions },
   )
   readonly condition: string;
@@ -49,7 +52,8 @@ export class MerchantDocument {
   readonly renewing: boolean;
 
   @Member(
-    'Whether nothing is renewed because the store refuses or is silent: `renewAt` and `retryAt` then pass without an attempt.',
+    'Whether nothing is renewed because the store refuses or is silent: `renewAt` and `retryAt` then pass without ' +
+      'an attempt.',
   )
   readonly renewalBlocked: boolean;
 
@@ -66,7 +70,8 @@ export class MerchantDocument {
   readonly lastFailure?: FailureDocument;
 
   @OptionalMember(
-    'What is the matter, in a sentence for people; absent while all is well. Every 503, the status page and the log have the same words.',
+    'What is the matter, in a sentence for people; absent while all is well. Every 503, the status page and the log ' +
+      'have the same words.',
     { example: 'Not renewed: nothing listens there (ECONNREFUSED to bank.example:443)' },
   )
   readonly cause?: string;
@@ -128,13 +133,14 @@ export class MerchantListDocument {
   readonly replica: string;
 
   @Member(
-    'Whether the store can be used, as this replica finds it: with one that is `silent` or `refuses` sessions are served from memory. `unknown` until it was asked once.',
+    'The store as this replica finds it. While it is `silent` or `refuses`, sessions are served from memory. ' +
+      '`unknown` until it was asked once.',
     { enum: [...storeConditions, 'unknown'] },
   )
   readonly store: string;
 
   @OptionalMember(
-    'With a store that is `silent` or `refuses`: what became of the connection, or the code of the refusal, as `/readyz` says it.',
+    'While the store is `silent` or `refuses`: what became of the connection, or the code of the refusal.',
     { example: 'NOPERM' },
   )
   readonly storeReason?: string;

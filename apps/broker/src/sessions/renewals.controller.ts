@@ -36,7 +36,9 @@ export class RenewalsController {
     tag: 'sessions',
     summary: 'Report that the gateway refuses a session, and get a newer one',
     description:
-      'However many report the same generation, one session is created, and at most one in ten seconds; while somebody else creates sessions of the merchant, or for reports without a code for a dead session, at most one in `session.foreignAuthorizerPause`.',
+      'However many report the same generation, one session is created, and at most one in ten seconds. At most one ' +
+      'in `session.foreignAuthorizerPause` while somebody else creates sessions, or for reports without a code for ' +
+      'a dead session.',
     operationId: 'rejectSession',
     body: RejectionRequest,
     answer: {
@@ -78,7 +80,8 @@ export class RenewalsController {
     tag: 'sessions',
     summary: 'Create a newer session now, because what failed is fixed',
     description:
-      'For people. No back-off holds it up; the budget does. However many ask at once, one session is created. It takes no body.',
+      'For people. No back-off holds it up; the budget does. However many ask at once, one session is created. It ' +
+      'takes no body.',
     operationId: 'renewSession',
     body: 'none',
     answer: { type: RenewalDocument, description: 'The newer session, without it.' },

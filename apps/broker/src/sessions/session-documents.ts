@@ -6,7 +6,7 @@ import { GenerationMember, WordMember } from '../http/body.js';
 
 const MsLeft = (moment: string): PropertyDecorator =>
   Member(
-    `Milliseconds until ${moment}, at least, when the answer was made. Count them by a monotonic clock of yours, from the request on, less the \`Age\` of the answer, if it has one.`,
+    `Milliseconds until ${moment}. Count them by a monotonic clock of yours, from the request on, less the \`Age\` of the answer.`,
     { type: 'integer', format: 'int64', minimum: 0 },
   );
 

@@ -76,7 +76,8 @@ export class SessionController {
     tag: 'sessions',
     summary: 'The current session as headers of a request, for a proxy',
     description:
-      'Forward auth: `auth_request` of nginx, `forward_auth` of Caddy, `ForwardAuth` of Traefik. Served as a plain read of the session is.',
+      'Forward auth: `auth_request` of nginx, `forward_auth` of Caddy, `ForwardAuth` of Traefik. Served as a plain ' +
+      'read of the session is.',
     operationId: 'getSessionHeaders',
     answer: { status: 204, ...FOR_PROXIES },
   })
@@ -90,7 +91,8 @@ export class SessionController {
     tag: 'sessions',
     summary: 'The same for Envoy',
     description:
-      '`ext_authz` of Envoy takes 200 alone for a yes, and asks with the method of the request that it holds and its path behind this one: POST, and whatever follows, are read as GET of this path.',
+      '`ext_authz` of Envoy takes 200 alone for a yes. It asks with method and path of the request that it holds: ' +
+      'POST, and whatever follows this path, are read as GET of it.',
     operationId: 'getSessionHeadersForEnvoy',
     answer: FOR_PROXIES,
   })

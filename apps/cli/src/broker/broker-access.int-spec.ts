@@ -19,8 +19,7 @@ const VERBS: readonly (readonly string[])[] = [
   ['session', 'watch', '--merchant', 'shop'],
 ];
 
-const HANGS =
-  'see whether the replica there hangs, and restart it if it does (runbook: replica-down), and whether it is a broker that listens there';
+const HANGS = 'see whether a broker listens there, and restart it if it hangs (runbook: replica-down)';
 
 describe('how status, renew and session watch get to a broker', () => {
   const authority = new TestAuthority();
@@ -112,7 +111,7 @@ describe('how status, renew and session watch get to a broker', () => {
       const { port } = await trusted();
       const { code, text } = await cli(args, { BROKER_URL: `https://localhost:${port}` });
       expect(text).toMatch(/the certificate of localhost:\d+ is not trusted/);
-      expect(text).toContain('name the file with the authority that has issued it, by BROKER_CA_FILE or --ca-file');
+      expect(text).toContain('give the file of the authority that has issued it, by BROKER_CA_FILE or --ca-file');
       expect(code).toBe(exitCodes.refused);
     });
 
@@ -120,9 +119,7 @@ describe('how status, renew and session watch get to a broker', () => {
       const { port } = await trusted();
       const url = { BROKER_URL: `https://localhost:${port}` };
       const ofAnother = await cli(args, { ...url, BROKER_CA_FILE: await file('ca.pem', new TestAuthority().cert) });
-      expect(ofAnother.text).toContain(
-        'the file of BROKER_CA_FILE, or --ca-file, does not have the authority that has issued it',
-      );
+      expect(ofAnother.text).toContain('BROKER_CA_FILE, or --ca-file, lacks the authority that has issued it');
       const other = await broker(
         LoopbackServer.https(authority.issue({ names: ['broker.internal'] }), (_request, response) => response.end()),
       );
@@ -137,9 +134,9 @@ describe('how status, renew and session watch get to a broker', () => {
       [
         'that is not accepted',
         'token-of-nobody',
-        'name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file',
+        'give the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file',
       ],
-      ['where none is given', undefined, 'set BROKER_TOKEN_FILE or --token-file: no token is given'],
+      ['where none is given', undefined, 'no token is given: set BROKER_TOKEN_FILE, or give --token-file'],
     ])('says what to do about a token %s', async (_what, token, remedy) => {
       const { port } = await broker(
         LoopbackServer.http((_request, response) => {
@@ -158,7 +155,7 @@ describe('how status, renew and session watch get to a broker', () => {
     it('says that TLS is spoken where the address begins with http', async () => {
       const { port } = await trusted();
       const { code, text } = await cli(args, { BROKER_URL: `http://localhost:${port}` });
-      expect(text).toContain(`TLS is spoken there, although the address begins with http (localhost:${port})`);
+      expect(text).toContain(`the port speaks TLS, but the address begins with http (localhost:${port})`);
       expect(text).toContain('correct --url, or BROKER_URL');
       expect(code).toBe(exitCodes.invalidInput);
     });
@@ -166,7 +163,7 @@ describe('how status, renew and session watch get to a broker', () => {
     it('says that none is spoken where it begins with https', async () => {
       const { port } = await broker(LoopbackServer.http((_request, response) => response.end('{}')));
       const { code, text } = await cli(args, { BROKER_URL: `https://127.0.0.1:${port}` });
-      expect(text).toContain('no TLS is spoken there, although the address begins with https');
+      expect(text).toContain('the port speaks no TLS, but the address begins with https');
       expect(text).toContain('correct --url, or BROKER_URL');
       expect(code).toBe(exitCodes.invalidInput);
     });
@@ -225,14 +222,14 @@ describe('how status, renew and session watch get to a broker', () => {
         code: 'unauthenticated',
         message: 'Not known [HTTP 401, unauthenticated]',
         status: 401,
-        remedy: 'set BROKER_TOKEN_FILE or --token-file: no token is given',
+        remedy: 'no token is given: set BROKER_TOKEN_FILE, or give --token-file',
       });
     });
 
     it('of a proxy that lets nobody in', async () => {
       expect(await told(await answering(403, {}))).toEqual({
         code: 'unexpected_answer',
-        message: 'the answer is not that of a broker [HTTP 403]',
+        message: 'the answer is not of a broker [HTTP 403]',
         status: 403,
         remedy: expect.stringContaining('have it let this machine in') as string,
       });
@@ -241,7 +238,7 @@ describe('how status, renew and session watch get to a broker', () => {
     it('of a proxy that does not reach the broker', async () => {
       expect(await told(await answering(502, {}))).toEqual({
         code: 'unexpected_answer',
-        message: 'the answer is not that of a broker [HTTP 502]',
+        message: 'the answer is not of a broker [HTTP 502]',
         status: 502,
         remedy: expect.stringContaining('see whether it reaches the broker') as string,
       });
@@ -307,7 +304,7 @@ describe('how status, renew and session watch get to a broker', () => {
     const remedy = 'see whether a replica runs there, and whether --url or BROKER_URL is right (runbook: replica-down)';
     const { code, text } = await cli(VERBS[1] ?? [], environment);
     expect(text.split('\n')).toEqual([
-      ...ports.map((port) => `not asked   http://127.0.0.1:${port}: ${why(port)}`),
+      ...ports.map((port) => `not reached http://127.0.0.1:${port}: ${why(port)}`),
       `What to do: ${remedy}`,
     ]);
     expect(code).toBe(exitCodes.tryLater);
@@ -338,7 +335,7 @@ describe('how status, renew and session watch get to a broker', () => {
 
   it.each(VERBS.slice(1).map((args) => [args] as const))('refuse a merchant whose name is empty: %j', async (args) => {
     const { code, text } = await cli([...args.slice(0, -1), ''], { BROKER_URL: 'http://127.0.0.1:9' });
-    expect(text).toBe('error: --merchant is empty: is the variable set that it comes from?');
+    expect(text).toBe('error: --merchant is empty: is its variable set?');
     expect(code).toBe(exitCodes.usage);
   });
 
@@ -349,7 +346,7 @@ describe('how status, renew and session watch get to a broker', () => {
       const { port } = await broker(LoopbackServer.tcp((socket) => void socket.once('data', () => socket.destroy())));
       const { code, text } = await cli(args, { BROKER_URL: `http://127.0.0.1:${port}` });
       expect(text).toMatch(/127\.0\.0\.1:\d+ broke the call off/);
-      expect(text).toContain('What to do: see whether it is a broker that listens there: a Redis');
+      expect(text).toContain('What to do: see whether a broker listens there: a Redis');
       expect(code).toBe(exitCodes.tryLater);
     });
   });

@@ -135,7 +135,7 @@ describe('the commands that ask a broker', () => {
       expect(out.slice(-3)).toEqual([
         '',
         '<1>: Not known [HTTP 401, unauthenticated]',
-        'What to do: set BROKER_TOKEN_FILE or --token-file: no token is given',
+        'What to do: no token is given: set BROKER_TOKEN_FILE, or give --token-file',
       ]);
       expect(out.slice(0, 2)).toEqual(['broker-0  <0>', '-         <1>']);
       expect(code).toBe(exitCodes.refused);
@@ -168,7 +168,7 @@ describe('the commands that ask a broker', () => {
       const { out, code } = await status([listed('broker-0', [fresh], { configuration })]);
       expect(out.slice(-2)).toEqual([
         `configuration: a change has been refused since ${NOW}: 2 faults, the first: http.port (runbook: config-reload-failed)`,
-        'configuration: changed, to take effect with the next start: http.tls; restart in office hours (runbook: rotate)',
+        'configuration: changes take effect at the next start: http.tls; restart in office hours (runbook: rotate)',
       ]);
       expect(code).toBe(exitCodes.invalidInput);
       const { refusedSince: _mended, ...waiting } = configuration;
@@ -178,8 +178,8 @@ describe('the commands that ask a broker', () => {
     it('does not take a caller who may see nothing for one who sees that all is well', async () => {
       const { out, code } = await status([listed('broker-0', [])]);
       expect(out.slice(-2)).toEqual([
-        'no merchant that this caller may read',
-        'What to do: have session:read granted to it, or use the token of one that has it',
+        'this caller may read no merchant',
+        'What to do: grant it session:read, or use the token of a caller that has it',
       ]);
       expect(code).toBe(exitCodes.refused);
     });
@@ -252,13 +252,13 @@ describe('the commands that ask a broker', () => {
       const { url } = await played({ body: { ...created, result: 'just_renewed', retryInSeconds: 4 } });
       const { code, out } = await cli(RENEW, [url]);
       expect(out).toEqual([
-        'session     of shop is new already: it was created within the last ten seconds; ask again in 4 s for another one',
+        'session     of shop was created within the last ten seconds already; for another one, ask again in 4 s',
         ...LINES,
       ]);
       expect(code).toBe(exitCodes.ok);
     });
 
-    const forbidden = 'have it granted in auth.policies of the broker';
+    const forbidden = 'grant it in auth.policies of the broker';
     it.each<[string, Answer, string, string | undefined, number]>([
       [
         'the cause, and the runbook of the reason',
@@ -313,7 +313,7 @@ describe('the commands that ask a broker', () => {
     ])('prints what the problem says, and what to do: %s', async (...[, answer, why, remedy, expected]) => {
       const { url, asked } = await played(answer);
       const { code, out } = await cli(RENEW, [url]);
-      expect(out).toEqual([`Not renewed shop: ${why}`, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])]);
+      expect(out).toEqual([`shop was not renewed: ${why}`, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])]);
       expect(code).toBe(expected);
       expect(asked).toHaveLength(1);
     });
@@ -337,9 +337,9 @@ describe('the commands that ask a broker', () => {
         code: exitCodes.tryLater,
         err: [`waiting for ${silent.url}: a create call can take half a minute`],
         out: [
-          'Not renewed shop: no answer in time',
-          'What was sent may have been carried out: session-broker status shows whether shop has a newer session',
-          expect.stringMatching(/^What to do: see whether the replica there hangs/),
+          'shop was not renewed: no answer in time',
+          'It may still have been: session-broker status shows whether shop has a newer session',
+          expect.stringMatching(/^What to do: see whether a broker listens there/),
         ],
       });
       expect(other.asked).toEqual([]);
@@ -471,7 +471,7 @@ describe('the commands that ask a broker', () => {
       expect(told.code).toBe(exitCodes.refused);
       expect(told.err.slice(-2)).toEqual([
         'error: No [HTTP 403, forbidden]',
-        expect.stringMatching(/^What to do: have it granted/),
+        expect.stringMatching(/^What to do: grant it/),
       ]);
     });
 

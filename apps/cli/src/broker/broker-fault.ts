@@ -68,7 +68,7 @@ export function faultOfAnswer(
     textIn(body, name),
   );
   const marks = [`HTTP ${status}`, ...(code === undefined ? [] : [code])].join(', ');
-  const message = `${cause ?? detail ?? title ?? 'the answer is not that of a broker'} [${marks}]`;
+  const message = `${cause ?? detail ?? title ?? 'the answer is not of a broker'} [${marks}]`;
   const told = { message, status, ...(reason === undefined ? {} : { reason }) };
   if (isWrongAddress(answer)) {
     const error = { ...told, code: code ?? codeOf.wrong_address, remedy: addressRemedy(url) };
@@ -127,10 +127,10 @@ export function isWrongAddress({ status, body: { type, code } }: ReplicaAnswer):
 }
 
 /** For a caller who may read no merchant at all. */
-export const GRANT_READ = 'have session:read granted to it, or use the token of one that has it';
+export const GRANT_READ = 'grant it session:read, or use the token of a caller that has it';
 
 const byCode: Readonly<Record<string, string>> = {
-  forbidden: 'have it granted in auth.policies of the broker',
+  forbidden: 'grant it in auth.policies of the broker',
   merchant_not_found: 'name a merchant that session-broker status lists',
   rate_limited: 'ask again in a moment',
 };
@@ -138,14 +138,14 @@ const byCode: Readonly<Record<string, string>> = {
 function answerRemedy({ status }: ReplicaAnswer, code: string | undefined, hasToken: boolean): string | undefined {
   if (status === 401) {
     return hasToken
-      ? 'name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file'
-      : 'set BROKER_TOKEN_FILE or --token-file: no token is given';
+      ? 'give the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file'
+      : 'no token is given: set BROKER_TOKEN_FILE, or give --token-file';
   }
   if (code !== undefined) return byCode[code];
   if (status >= 500) {
-    return 'what answers is in front of the broker: see whether it reaches the broker, or give the address of a replica';
+    return 'something in front of the broker answers: see whether it reaches the broker, or give the address of a replica';
   }
-  return 'what answers is in front of the broker and lets nobody in: have it let this machine in, or give the address of a replica';
+  return 'something in front of the broker refuses: have it let this machine in, or give the address of a replica';
 }
 
 const CORRECT_ADDRESS = 'correct --url, or BROKER_URL';
@@ -156,9 +156,8 @@ const addressRemedy = ({ pathname, search, origin }: URL): string =>
 
 const silenceRemedies: Readonly<Record<Exclude<NoAnswer['kind'], 'untrusted' | 'wrong_address'>, string>> = {
   unreachable: 'see whether a replica runs there, and whether --url or BROKER_URL is right (runbook: replica-down)',
-  cut_off: 'see whether it is a broker that listens there: a Redis, and others that speak no HTTP, hang up like that',
-  silent:
-    'see whether the replica there hangs, and restart it if it does (runbook: replica-down), and whether it is a broker that listens there',
+  cut_off: 'see whether a broker listens there: a Redis, for example, hangs up like that',
+  silent: 'see whether a broker listens there, and restart it if it hangs (runbook: replica-down)',
 };
 
 const OTHER_NAME = 'use a name that the certificate has, in --url or BROKER_URL';
@@ -175,7 +174,7 @@ function silenceRemedy({ kind, mark = '' }: NoAnswer, { url }: ReplicaPlace, ca:
   if (kind !== 'untrusted') return silenceRemedies[kind];
   const authority =
     ca === undefined
-      ? 'name the file with the authority that has issued it, by BROKER_CA_FILE or --ca-file'
-      : 'the file of BROKER_CA_FILE, or --ca-file, does not have the authority that has issued it: name one that has';
+      ? 'give the file of the authority that has issued it, by BROKER_CA_FILE or --ca-file'
+      : 'BROKER_CA_FILE, or --ca-file, lacks the authority that has issued it: give a file that has it';
   return ofCertificate[mark] ?? authority;
 }

@@ -76,7 +76,7 @@ function configurationTroubles(changed: AnswerMembers): readonly string[] {
     lines.push(withRunbook(`configuration: a change has been refused since ${since}: ${found}`, CONFIG_RELOAD_FAILED));
   }
   if (awaiting !== undefined && awaiting !== '') {
-    const what = `configuration: changed, to take effect with the next start: ${awaiting}`;
+    const what = `configuration: changes take effect at the next start: ${awaiting}`;
     const told = advice === undefined ? what : `${what}; ${advice}`;
     lines.push(withRunbook(told, textIn(changed, 'runbook') ?? CONFIG_RELOAD_FAILED));
   }

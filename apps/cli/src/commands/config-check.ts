@@ -11,7 +11,7 @@ interface ConfigCheckOptions {
 
 /** Never suggests a default in the file: what is left to the environment is usually a secret. */
 const UNSET_ADVICE =
-  'set the variables as they are where it runs; on a machine without secrets, --structure checks all but these';
+  'set the variables as for the process itself; on a machine without secrets, --structure checks the rest';
 
 /**
  * Reads the configuration of a broker or of an egress, with every file that it names, using their own readers. If
@@ -34,7 +34,7 @@ function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, file
   const unread = structure === true ? files : [];
   return {
     lines: [
-      `${file} is right in its structure; not looked at:`,
+      `${file}: the structure is right; not checked:`,
       ...unset.map((value) => `  ${placeOf(value)}: the environment variable ${value.variable} is not set`),
       ...unread.map(({ path, content }) => `  ${path}: ${content === 'secret' ? 'a secret file' : 'a file'}, not read`),
       ...(structure === true ? [] : [UNSET_ADVICE]),

@@ -22,7 +22,7 @@ export async function demo(options: DemoPortOptions, context: CommandContext): P
       terminal.out('stopped');
       return exitCodes.ok;
     }
-    terminal.err(`error: the ${failure.name} has ended: ${failure.reason}`);
+    terminal.err(`error: the ${failure.name} has failed: ${failure.reason}`);
   } catch (error) {
     if (!(error instanceof BrokerError)) throw error;
     terminal.err(`error: ${error.detail ?? error.message}`);

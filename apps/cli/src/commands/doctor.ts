@@ -75,14 +75,14 @@ const refusal = (detail: string): BrokerError => new BrokerError('invalid_reques
 function echoUrlOf(text: string): URL {
   const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null;
   if (url !== null) return url;
-  throw refusal('--echo-url is an http or https URL without user or fragment');
+  throw refusal('--echo-url must be an http or https URL without user or fragment');
 }
 
 type Read = { readonly verdict: Verdict } & (
   { readonly broker: BrokerConfiguration } | { readonly egress: EgressConfiguration } | object
 );
 
-const SKIPPED = 'nothing else is looked at until the configuration loads';
+const SKIPPED = 'nothing else is checked until the configuration loads';
 
 /** Reads the file as the process that it is for does, with every file that it names. */
 async function readAsFound(file: string, surroundings: Surroundings): Promise<Read> {
@@ -109,7 +109,7 @@ const SEE_PAGE = 'see docs/configuration.md, or docs/egress-configuration.md for
 /** Leads to exit code 6, as in `config check`: the file is not known to be wrong. */
 function lackOf(unset: PartlyChecked['unset']): string {
   const lacking = some(unset.map((value) => `${value.variable} for ${placeOf(value)}`));
-  return `environment variables are not set: ${lacking}; run the doctor in the environment of the process that it checks; ${SKIPPED}`;
+  return `environment variables are not set: ${lacking}; run the doctor in the environment of that process; ${SKIPPED}`;
 }
 
 interface Found {
@@ -177,8 +177,7 @@ function merchantsFor(options: DoctorOptions, { merchants }: BrokerConfiguration
   const chosen = id === undefined ? merchants : [chosenMerchant(merchants, id)];
   const [merchant, another] = chosen;
   if (merchant === undefined || !(createSession || crossed)) return chosen;
-  if (another !== undefined)
-    throw refusal('several merchants are configured: name the one that the calls are for with --merchant');
+  if (another !== undefined) throw refusal('several merchants are configured: choose one with --merchant');
   if (createSession) demandConsent(merchant, yes);
   if (crossed && merchant.gateway.testBaseUrl === undefined)
     throw refusal(`--cross-check needs gateway.testBaseUrl of ${merchant.id}, which only a test environment has`);
@@ -192,7 +191,7 @@ const USUAL_CONNECTIONS = 1_000;
 function checksOfEgress(configuration: EgressConfiguration, options: DoctorOptions, place: Place): readonly Check[] {
   const { merchant, createSession, crossCheck: crossed } = options;
   if ([merchant, createSession, crossed].some((each) => each !== undefined))
-    throw refusal(`${place.file} is the file of an egress: beside it goes --echo-url alone`);
+    throw refusal(`${place.file} configures an egress: only --echo-url goes with it`);
   const { gateway, broker, listen, management, files } = configuration;
   const { echo, tools } = place;
   const { clock } = tools;

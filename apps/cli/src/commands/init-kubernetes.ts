@@ -33,7 +33,7 @@ interface Place {
 export async function initKubernetes({ out, intent }: InitOptions): Promise<Report> {
   const checkout = checkoutFolder(import.meta.dirname);
   if (!relative(checkout, resolve(out)).startsWith('..'))
-    throw new BrokerError('invalid_request', { publicDetail: `${out}: name a folder outside of the clone` });
+    throw new BrokerError('invalid_request', { publicDetail: `${out}: name a folder outside the clone` });
   await mkdir(out, { recursive: true });
   const files = INTENTS[intent].map((name) => join(out, name));
   const written: string[] = [];

@@ -63,14 +63,13 @@ async function wish(
   return ask(broker, place, { method: 'POST', path, clock, signal, read }).finally(() => waiting.cancel());
 }
 
-const passedLine = ({ place, error }: PassedOver): string => `not asked   ${place}: ${error.message}`;
+const passedLine = ({ place, error }: PassedOver): string => `not reached ${place}: ${error.message}`;
 
 function renewed(merchant: string, body: AnswerMembers): Report {
   const { result, generation, retryInSeconds } = body;
   const [expiresAt, clientKeyThumbprint] = ['expiresAt', 'clientKeyThumbprint'].map((name) => textIn(body, name));
-  const again = typeof retryInSeconds === 'number' ? `; ask again in ${retryInSeconds} s for another one` : '';
-  const what =
-    result === 'just_renewed' ? `is new already: it was created within the last ten seconds${again}` : 'was created';
+  const again = typeof retryInSeconds === 'number' ? `; for another one, ask again in ${retryInSeconds} s` : '';
+  const what = result === 'just_renewed' ? `was created within the last ten seconds already${again}` : 'was created';
   return {
     lines: [
       `session     of ${merchant} ${what}`,
@@ -87,11 +86,9 @@ function refused(merchant: string, { error, fault }: BrokerFault): Report {
   const [why, ...remedy] = faultLines(error);
   return {
     lines: [
-      `Not renewed ${merchant}: ${why}`,
+      `${merchant} was not renewed: ${why}`,
       ...(mayBeDone
-        ? [
-            `What was sent may have been carried out: session-broker status shows whether ${merchant} has a newer session`,
-          ]
+        ? [`It may still have been: session-broker status shows whether ${merchant} has a newer session`]
         : []),
       ...remedy,
     ],

@@ -17,7 +17,7 @@ export type { SimulateOptions } from '../simulate/plan.js';
 const MAX_SHOWN = 20;
 /** Nothing else is known about the lifetime, because the gateway is not asked. */
 const ASSUMED_LIFETIMES =
-  'assumed      session.fallbackLifetime as the life of every session, on which all of this rests: give --lifetime where the gateway says otherwise, as `doctor --create-session` shows';
+  'assumed      every session lives for session.fallbackLifetime: give --lifetime if `doctor --create-session` shows another one';
 
 /**
  * Plays the renewals of a configuration in virtual time, with the broker's own renewer and a gateway that behaves as

@@ -38,7 +38,7 @@ export async function status(options: BrokerOptions, context: CommandContext): P
 /** What is not seen may be wrong, so this is no all-clear. */
 const NO_MERCHANT = {
   code: 'no_merchant_readable',
-  message: 'no merchant that this caller may read',
+  message: 'this caller may read no merchant',
   remedy: GRANT_READ,
 } as const;
 

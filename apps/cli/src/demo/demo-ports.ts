@@ -76,7 +76,7 @@ function wholeNumber(name: string, text: string): number {
 function demandPossible(ports: readonly number[]): void {
   const named = ports.filter((port) => port !== 0);
   if (new Set(named).size < named.length)
-    throw new BrokerError('configuration_invalid', { detail: `each of ${ports.length} ports must be another one` });
+    throw new BrokerError('configuration_invalid', { detail: `the ${ports.length} ports must differ` });
   if (Math.max(...ports) > MAX_PORT)
     throw new BrokerError('configuration_invalid', { detail: `--port-offset leads past the last port, ${MAX_PORT}` });
 }

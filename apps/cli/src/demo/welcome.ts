@@ -23,18 +23,18 @@ Session broker, egress and gateway sandbox are running on this machine.
   gateway sandbox    http://${demoHost}:${ports.sandbox}
   demo token         ${token}
 
-An order on the hosted page, through the egress, which puts the session in:
+Create an order on the hosted page, through the egress, which adds the session:
 
   ${orderLine(`http://${demoHost}:${ports.egress}`, egress.clientToken)}
 
-An existing client of the bank's interface needs no change: its base URL is http://${demoHost}:${ports.egress}, its
-serviceCode ${egress.serviceCodeAlias}, its key ${egress.clientKey}
+An existing client of the bank's interface needs other settings only: base URL http://${demoHost}:${ports.egress},
+serviceCode ${egress.serviceCodeAlias}, key ${egress.clientKey}
 
-What breaks payments is a second program with the same serviceCode: each session that it creates ends ours.
+A second program with the same serviceCode breaks payments: each session that it creates ends ours.
 
   ${loop(`http://${demoHost}:${ports.sandbox}`, DEMO_SERVICE_CODE)}
 
-At the egress, with the alias in place of the serviceCode, the same program ends none:
+The same program at the egress, with the alias as its serviceCode, ends none:
 
   ${loop(`http://${demoHost}:${ports.egress}`, egress.serviceCodeAlias)}
 

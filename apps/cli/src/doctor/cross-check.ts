@@ -31,10 +31,12 @@ export function crossCheck(configured: MerchantConfiguration, tools: GatewayTool
         for (const [index, text] of TEXTS.entries()) {
           const jwe = await sealJwe(new TextEncoder().encode(text), await importPaymentKey(pair.publicJwk));
           const theirs = await helpers.decrypt({ merchant, signal, jwe, privateJwk: pair.privateJwk });
-          findings.push(...compared(theirs === text, `text ${index + 1}: what we seal is not what the gateway opens`));
+          findings.push(...compared(theirs === text, `text ${index + 1}: the gateway opens our JWE to another text`));
           const sealed = await helpers.encrypt({ merchant, signal, plaintext: text, publicJwk: pair.publicJwk });
           const ours = await openedText(sealed.trim(), key);
-          findings.push(...compared(ours === text, `text ${index + 1}: what the gateway seals is not what we open`));
+          findings.push(
+            ...compared(ours === text, `text ${index + 1}: we open the JWE of the gateway to another text`),
+          );
         }
         return looked(findings.length > 0 ? findings : [fact(`${TEXTS.length} texts went both ways unchanged`)]);
       }, 'see whether testBaseUrl leads to the helpers of the test environment'),

@@ -102,7 +102,7 @@ async function asBrokerFault(
     // The error that fetch throws says nothing by itself, only its cause does.
     const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
     const { problem, fault: kind } = await noAnswer(end, { url }, { clock, signal });
-    return looked([fault(kind, problem, remedies[kind] ?? 'see whether broker.url leads to it from here')]);
+    return looked([fault(kind, problem, remedies[kind] ?? 'see whether broker.url is right, and reachable from here')]);
   }
 }
 
@@ -110,7 +110,7 @@ async function asBrokerFault(
 function unwished(answer: ReplicaAnswer, what: string, { settings: { url } }: AskedBroker): Finding {
   const { error, fault: kind } = faultOfAnswer(answer, { url }, { hasToken: true });
   const remedy = isWrongAddress(answer) ? 'see host, port and path in broker.url' : error.remedy;
-  return fault(kind, `${what}: ${error.message}`, remedy ?? 'docs/errors.md says what to do');
+  return fault(kind, `${what}: ${error.message}`, remedy ?? 'docs/reference/errors.md says what to do');
 }
 
 /** Whether the broker is there and recognizes its caller, and which merchants that may read. */
@@ -118,7 +118,7 @@ async function access(broker: AskedBroker, signal: AbortSignal): Promise<Verdict
   const answer = await ask(broker, { path: '/v1/merchants', signal });
   if (answer.status === 401) {
     const remedy = "compare broker.tokenFile, or broker.tls, with the broker's auth section";
-    return looked([fault('refused', 'the broker does not know who the egress is', remedy)]);
+    return looked([fault('refused', 'the broker does not know the egress', remedy)]);
   }
   const { host } = broker.settings.url;
   const { merchants } = answer.body;
@@ -150,7 +150,7 @@ async function sessionOf(broker: AskedBroker, { merchant, opens, signal }: Merch
   const rights = { 'session:reject': 'session/rejections', ...(opens && { 'payload:decrypt': 'payloads/decrypt' }) };
   for (const [right, path] of Object.entries(rights)) {
     const { status } = await ask(broker, { path: `${at}/${path}`, signal, body: {} });
-    const problem = `the egress may not ${right} for ${merchant}`;
+    const problem = `the egress lacks ${right} for ${merchant}`;
     if (status === 403) findings.push(fault('refused', problem, "allow it in the broker's auth.policies"));
   }
   return looked(findings, { generation, expiresAt });
@@ -178,7 +178,7 @@ async function keys(broker: AskedBroker, { aliasKeys, clients, merchants, signal
       alias === undefined ? [] : { where: `publicKeyFile of ${name}`, thumbprint: alias.publicKey.thumbprint },
     ),
   ];
-  const remedy = 'make one with `keys generate`: that of the merchant belongs into the broker and nowhere else';
+  const remedy = 'make one with `keys generate`: the key of the merchant belongs in the broker alone';
   const findings = used.flatMap(({ where, thumbprint }) => {
     const merchant = ofBank.get(thumbprint);
     return merchant === undefined ? [] : fault('invalidInput', `${where} is the client key of ${merchant}`, remedy);

@@ -17,7 +17,7 @@ describe('environmentCheck', () => {
   it('warns of too few open files for the connections that are allowed, and of too little memory', async () => {
     expect(await findings(1_024, 128)).toEqual([
       'warning: 128 MiB of memory',
-      'warning: at most 1024 open files, and http.maxWatchers takes 10000 connections',
+      'warning: at most 1024 open files, but http.maxWatchers needs 10000 connections',
     ]);
     expect(await findings(Infinity, 256)).toEqual(['fact: 256 MiB of memory', 'fact: open files: Infinity']);
     expect(await findings(undefined, 256)).toContain('fact: open files: the platform tells no limit');

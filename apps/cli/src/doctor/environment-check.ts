@@ -43,7 +43,7 @@ export function environmentCheck(
           : fact(`${memoryMib} MiB of memory`),
         openFiles !== undefined && openFiles < needed
           ? warning(
-              `at most ${openFiles} open files, and ${because} takes ${connections} connections`,
+              `at most ${openFiles} open files, but ${because} needs ${connections} connections`,
               `raise the limit to ${needed} (ulimit -n, LimitNOFILE)`,
             )
           : fact(`open files: ${openFiles ?? 'the platform tells no limit'}`),
@@ -57,7 +57,10 @@ function variableFindings({
   NODE_TLS_REJECT_UNAUTHORIZED: verifies,
   NODE_OPTIONS: options = '',
 }: Environment): Finding[] {
-  const trusting = warning('NODE_TLS_REJECT_UNAUTHORIZED is 0', 'remove it: the OTLP exporter verifies nothing then');
+  const trusting = warning(
+    'NODE_TLS_REJECT_UNAUTHORIZED is 0',
+    'remove it: with it, the OTLP exporter verifies nothing',
+  );
   const open = warning('NODE_OPTIONS opens a debugger', 'remove --inspect: whoever connects to it reads every key');
   return [...(verifies === '0' ? [trusting] : []), ...(options.includes('--inspect') ? [open] : [])];
 }

@@ -157,11 +157,11 @@ describe('the way to a gateway', () => {
 });
 
 describe('an address that may be wrong', () => {
-  const COMPARE = `compare ${CREATE} with what the bank has told`;
+  const COMPARE = `compare ${CREATE} with the address that the bank has given`;
 
   it.each<[string, Partial<PlainAnswer>, string]>([
-    ['is not there', { httpStatus: 404 }, '404 is the answer of an address that is not there'],
-    ['leads elsewhere', { httpStatus: 302 }, 'the address leads elsewhere, where no call follows'],
+    ['is not there', { httpStatus: 404 }, '404: perhaps nothing is at this address'],
+    ['leads elsewhere', { httpStatus: 302 }, 'the address redirects, and no call follows'],
     [
       'is a web site',
       { httpStatus: 200, isHtml: true },
@@ -195,7 +195,7 @@ describe('an address that may be wrong', () => {
     'is a fault where the process itself listens, whether it runs or not: %s',
     async (...[, listener, addresses, isOwn]) => {
       const { trouble } = await look({ addresses }, { own: [listener] });
-      const message = expect.stringMatching(/^gateway\.baseUrl leads back here: /) as string;
+      const message = expect.stringMatching(/^gateway\.baseUrl leads to the checked process itself/) as string;
       expect(trouble('dns')).toMatchObject(isOwn ? [{ faultClass: 'invalidInput', message }] : []);
     },
   );

@@ -52,7 +52,7 @@ export function gatewayChecks(visit: GatewayVisit, { own, echo }: Surroundings):
   ];
 }
 
-const NOT_THE_GATEWAY = 'set gateway.baseUrl to the address that the bank has told';
+const NOT_THE_GATEWAY = 'set gateway.baseUrl to the address that the bank has given';
 
 /** Whether the gateway, or the proxy in front of it, has an address, and one that is not our own. */
 function nameLook(visit: GatewayVisit, own: readonly Listener[]): Promise<Verdict> {
@@ -61,11 +61,11 @@ function nameLook(visit: GatewayVisit, own: readonly Listener[]): Promise<Verdic
     const addresses = await visit.addresses();
     const self = own.find(({ host, port }) => port === entry.port && isOwn(host, [entry.host, ...addresses]));
     if (self !== undefined && entry.via === 'gateway') {
-      const problem = `gateway.baseUrl leads back here: the process that is checked listens on ${writtenAddress(self)} itself`;
+      const problem = `gateway.baseUrl leads to the checked process itself, which listens on ${writtenAddress(self)}`;
       return looked([fault('invalidInput', problem, NOT_THE_GATEWAY)]);
     }
     return looked([fact(`the ${entry.via} ${entry.host} is at ${some(addresses)}`)]);
-  }, 'compare the host with what the bank has told, and see which name server this machine asks');
+  }, 'compare the host with the one that the bank has given, and see the name servers of this machine');
 }
 
 function isOwn(host: string, reached: readonly string[]): boolean {
@@ -119,7 +119,7 @@ function tlsLook(visit: GatewayVisit, signal: AbortSignal): Promise<Verdict> {
 
 const pinFindings = ({ pins }: GatewayVisit['gateway']['tls']): readonly Finding[] =>
   pins.length === 1
-    ? [warning('only one key is pinned', 'pin the one that the bank will change to as well, or a change cuts you off')]
+    ? [warning('only one key is pinned', 'pin the next key of the bank too: without it, a change of keys cuts you off')]
     : [];
 
 function schemeRemedy({ trace }: GatewayFailure): string {
@@ -148,18 +148,12 @@ function doubts(
     const problem = 'what answers at gateway.baseUrl is a session broker or an egress, and not the gateway';
     return [fault('invalidInput', problem, NOT_THE_GATEWAY)];
   }
-  const remedy = `compare ${(createAddress ?? gateway.baseUrl).href} with what the bank has told`;
+  const remedy = `compare ${(createAddress ?? gateway.baseUrl).href} with the address that the bank has given`;
   if (httpStatus === 404)
     return createAddress === undefined
       ? []
-      : [
-          warning(
-            '404 is the answer of an address that is not there',
-            `${remedy}; --create-session shows it for certain`,
-          ),
-        ];
-  if (httpStatus >= 300 && httpStatus < 400)
-    return [warning('the address leads elsewhere, where no call follows', remedy)];
+      : [warning('404: perhaps nothing is at this address', `${remedy}; --create-session shows it for certain`)];
+  if (httpStatus >= 300 && httpStatus < 400) return [warning('the address redirects, and no call follows', remedy)];
   return isHtml ? [warning('the answer is a page of HTML, as of a web site or a firewall', remedy)] : [];
 }
 
@@ -169,7 +163,7 @@ function clockVerdict(skew: PlainAnswer['skew']): Verdict {
   const skewMs = Math.round(skew.likelyMs);
   const off = `${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} ours`;
   const finding = exceedsTolerance(skew)
-    ? warning(`the gateway's clock is ${off}`, 'see that NTP sets ours; expiry is judged by theirs')
+    ? warning(`the gateway's clock is ${off}`, 'have ours set by NTP: the gateway judges expiry by its own')
     : fact("the gateway's clock agrees with ours");
   return looked([finding], { skewMs });
 }
@@ -186,7 +180,7 @@ inside.addSubnet('192.168.0.0', 16);
 /** The bank lets in only IPv4 addresses that it was told about. */
 function doubtsAbout({ address, version }: EchoedAddress): readonly Finding[] {
   if (version === 6) {
-    const remedy = 'ask an echo that has an IPv4 address only; should calls go by IPv6, see that they do not';
+    const remedy = 'ask an echo that has an IPv4 address only, and see that calls to the bank go by IPv4';
     return [warning('this is an IPv6 address, and the bank lets in IPv4 addresses', remedy)];
   }
   return inside.check(address)

@@ -78,7 +78,7 @@ function nameFinding(issuer: string, { href }: URL, fetched: Fetched): Finding {
   if (named === issuer) return fact(`the issuer calls itself ${named}, as configured`);
   return fault(
     'invalidInput',
-    `the issuer calls itself ${named}, and auth.jwt.issuer is ${issuer}: its tokens are refused`,
+    `the issuer calls itself ${named}, but auth.jwt.issuer is ${issuer}: its tokens are refused`,
     'set auth.jwt.issuer to what the issuer calls itself, character by character',
   );
 }

@@ -35,8 +35,8 @@ async function extractable(files: readonly NamedFile[], folder: string): Promise
       const key = await readTokenKey(resolve(folder, file));
       if (key === undefined || !(await tokens.inspect(key.reference)).extractable) continue;
       const remedy =
-        'make the next key in the token (CKA_SENSITIVE, CKA_EXTRACTABLE false), and let the bank have its public half';
-      findings.push(warning(`${path}: the token would give its key out, or once could`, remedy));
+        'make the next key in the token (CKA_SENSITIVE, CKA_EXTRACTABLE false), and give the bank its public half';
+      findings.push(warning(`${path}: the token can give its key out, or once could`, remedy));
     }
     return findings;
   } finally {

@@ -71,7 +71,7 @@ function verdictOn(error: unknown): Verdict {
     return { kind: 'not_run', reason: 'ended on request' };
   }
   const message = error instanceof BrokerError ? error.message : describeError(error);
-  return looked([fault(exitClassOf(error), message, 'see docs/errors.md for what to do')]);
+  return looked([fault(exitClassOf(error), message, 'see docs/reference/errors.md for what to do')]);
 }
 
 function statusOf(verdict: Verdict): CheckStatus {

@@ -39,7 +39,7 @@ export const sessionNotAskedCheck: Check = {
 function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): string {
   const { wasReached, trace } = failure;
   // Only the network and TLS leave a mark.
-  if (!wasReached || trace?.mark !== undefined) return 'see what the checks gateway.* say: the call did not get there';
+  if (!wasReached || trace?.mark !== undefined) return 'see the checks gateway.*: the call did not reach the gateway';
   return addressRemedy(failure, gateway) ?? remedyFor(failure);
 }
 
@@ -53,7 +53,7 @@ function describe({ form, fields, unnamed, session }: SessionInspection, merchan
   const others = unnamed === 0 ? '' : ` and ${unnamed} whose names are not shown`;
   const findings = [
     fact(`${FORMS[form]}, with the fields ${fields.join(', ')}${others}`),
-    warning(MAY_END_ANOTHER, 'watch payments, or have the broker create the next one'),
+    warning(MAY_END_ANOTHER, 'watch payments, or run session-broker renew'),
   ];
   const facts = { form, fields };
   try {
@@ -79,7 +79,8 @@ interface Lived {
 function withLifetime(issued: IssuedSession, { id, session: settings, clientKeys }: MerchantConfiguration): Lived {
   const session = admit(issued, { merchant: id, generation: 1, settings, jitter: 0 });
   const namedMs = namedLifetimeMs(issued, session);
-  const given = issued.expiresAt === undefined ? 'none is named: fallbackLifetime counts' : 'as it names it';
+  const given =
+    issued.expiresAt === undefined ? 'by fallbackLifetime: the gateway names none' : 'as the gateway names it';
   const tookMs = Math.round(msBetween(issued.sentAt, issued.receivedAt));
   const lead = leadTimeShortfall(session, settings);
   const isNewest = clientKeys[0]?.thumbprint === issued.clientKeyThumbprint;
@@ -93,9 +94,9 @@ function withLifetime(issued: IssuedSession, { id, session: settings, clientKeys
         ),
       ),
       lead === undefined
-        ? fact(`renewed ${seconds(msBetween(session.renewAt, session.expiresAt))} before the end, which suffices`)
+        ? fact(`renewed ${seconds(msBetween(session.renewAt, session.expiresAt))} before the end, early enough`)
         : warning(
-            `the lead time is ${seconds(lead.leadMs)}, and two attempts with the pause between them take ${seconds(lead.neededMs)}`,
+            `the lead time is ${seconds(lead.leadMs)}, but two attempts with the pause between them take ${seconds(lead.neededMs)}`,
             'raise session.renewBefore, or lower session.safetyMargin or gateway.timeout',
           ),
       ...(isNewest

@@ -77,7 +77,7 @@ describe('a store that does not let the broker in', () => {
     'speaks no TLS': [
       brokenBy('ERR_SSL_WRONG_VERSION_NUMBER'),
       'invalidInput',
-      /^no TLS is spoken there/,
+      /^the port speaks no TLS/,
       'see scheme, host, port and database in store.url',
     ],
     'is not Redis': [
@@ -90,7 +90,7 @@ describe('a store that does not let the broker in', () => {
       new StoreInspectionFailure(PLACE, new Error('Connection is closed.')),
       'tryLater',
       /the connection was closed/,
-      'the URL begins with rediss:// if its port speaks TLS',
+      'store.url begins with rediss:// only if the port speaks TLS',
     ],
     'is down': [
       brokenBy('ECONNREFUSED'),

@@ -89,7 +89,7 @@ function noConnection({ code, mark, detail = '' }: StoreInspectionFailure, visit
         'tryLater',
         detail,
         known ??
-          'see whether Redis runs, and whether this machine may reach it; the URL begins with rediss:// if its port speaks TLS, and only then',
+          'see whether Redis runs, and whether this machine reaches it; store.url begins with rediss:// only if the port speaks TLS',
       );
 }
 
@@ -151,9 +151,9 @@ async function clockLook(visit: StoreVisit): Promise<Verdict> {
 /** Whether the broker's user may do everything that the broker does, on the broker's own keys. */
 async function rightsLook(visit: StoreVisit): Promise<Verdict> {
   const refusal = await (await visit.inspection()).refusal();
-  if (refusal === undefined) return looked([fact('all that the broker does is allowed')]);
+  if (refusal === undefined) return looked([fact('the broker may do all that it needs')]);
   const { reason } = refusal;
   if (reason === 'NOPERM') return looked([fault('refused', "the store's user lacks a right (NOPERM)", grantOf(visit))]);
-  const remedy = storeRefusal(reason)?.remedy ?? 'see docs/redis.md: for the broker, such a store refuses';
-  return looked([fault('tryLater', `the store does not do what the broker does (${reason})`, remedy)]);
+  const remedy = storeRefusal(reason)?.remedy ?? 'see docs/redis.md';
+  return looked([fault('tryLater', `the store refuses what the broker needs (${reason})`, remedy)]);
 }

@@ -35,7 +35,7 @@ describe('the warnings of a simulated schedule', () => {
   });
 
   const table: Readonly<Record<string, readonly [Changes, string]>> = {
-    'time without a session': [{ behaviour: { outageMs: 3 * HOUR_MS } }, 'there was no session for 1h 31m'],
+    'time without a session': [{ behaviour: { outageMs: 3 * HOUR_MS } }, 'there was no session for 1h 30m'],
     'every call that fails': [
       { behaviour: { failureShare: 1 }, run: { durationMs: 10 * MINUTE_MS } },
       'every create call failed: there never was a session',
@@ -62,7 +62,7 @@ describe('the warnings of a simulated schedule', () => {
         behaviour: { lifetimeMs: 200_000 },
         run: { durationMs: HOUR_MS },
       },
-      'two attempts take 2m 1s; raise session.renewBefore, lower gateway.timeout, or ask the bank for longer sessions: the lead time is 1m 40s',
+      'raise session.renewBefore, lower gateway.timeout, or ask the bank for longer sessions: two attempts take 2m 1s, and the lead time is 1m 40s',
     ],
     'an outage that outlasts the run': [
       { behaviour: { outageMs: 20 * HOUR_MS } },
@@ -83,7 +83,7 @@ describe('the warnings of a simulated schedule', () => {
         run: { durationMs: 12 * HOUR_MS },
       }),
     ).toContain(
-      'shop: the outage of 10m was not played: it begins with the first renewal after half of the run, and session.budget, which was spent, held that up: play it without --outage first',
+      'shop: the outage of 10m was not played: it begins with the first renewal after half of the run, which a spent session.budget held up: play it without --outage first',
     );
   });
 
@@ -96,7 +96,7 @@ describe('the warnings of a simulated schedule', () => {
       expect.stringMatching(/^2 of 3 \(shop, other\): there was no session for at most \dh \d+m$/),
     ]);
     const many = ['a', 'b', 'c', 'd', 'e'].map((merchant) => ({ ...one, setup: { ...one.setup, merchant } }));
-    expect(warningsOf(many)).toEqual(['all 5 (a, b, c and 2 more): there was no session for 1h 31m']);
+    expect(warningsOf(many)).toEqual(['all 5 (a, b, c and 2 more): there was no session for 1h 30m']);
   });
 });
 
@@ -114,7 +114,7 @@ describe('the warning of quiet hours that are not kept', () => {
       const night = { quietHours: { ...quietHours, to } };
       const [warning = ''] = await nightly(10 * HOUR_MS, night);
       expect(warning).toMatch(
-        /^shop: sessions are renewed outside of session\.quietHours, too: with a lead time of 5m they /,
+        /^shop: sessions are also renewed outside session\.quietHours: with a lead time of 5m they /,
       );
       const [, hours, minutes = 0] = / have to live for (\d+)h(?: (\d+)m)?;/.exec(warning) ?? [];
       const enoughMs = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
@@ -125,7 +125,7 @@ describe('the warning of quiet hours that are not kept', () => {
 
   it('blames session.renewEvery where that makes them too short', async () => {
     expect(await nightly(DAY_MS, { renewEveryMs: 8 * HOUR_MS })).toEqual([
-      'shop: sessions are renewed outside of session.quietHours, too: session.renewEvery (8h) is too short for that; leave one of the two out',
+      'shop: sessions are also renewed outside session.quietHours: session.renewEvery (8h) is too short for that; leave one of the two out',
     ]);
   });
 

@@ -74,7 +74,7 @@ export function outageNotPlayed({ setup, log, figures }: Played): Warning | unde
   const text = `the outage of ${formatDuration(outageMs)} ${part}: it begins with the first renewal after half of the run`;
   const neededMs = 2 * (outageMs + lifetimeMs + MAX_PAUSE_MS);
   return figures.budgetRefusals > 0 && neededMs <= setup.durationMs
-    ? [`${text}, and session.budget, which was spent, held that up: play it without --outage first`]
+    ? [`${text}, which a spent session.budget held up: play it without --outage first`]
     : [`${text}; give --for ${roundedUp(Math.max(neededMs, setup.durationMs + 1))}`];
 }
 
@@ -113,7 +113,7 @@ function leadCut({ setup }: Played): Warning | undefined {
 
 function leadTooShort({ figures: { leadTimeShort: short } }: Played): Warning | undefined {
   const remedy = 'raise session.renewBefore, lower gateway.timeout, or ask the bank for longer sessions';
-  return short && [`two attempts take ${seconds(short.neededMs)}; ${remedy}: the lead time is`, short.leadMs];
+  return short && [`${remedy}: two attempts take ${seconds(short.neededMs)}, and the lead time is`, short.leadMs];
 }
 
 /** Sessions that are too short, or renewed too often, to last from the end of the quiet hours to the next ones. */
@@ -124,7 +124,7 @@ function quietHoursNotKept({ setup, figures }: Played): Warning | undefined {
   const lifeMs = believedLifeMs(setup);
   const leadMs = leadShareOf(lifeMs, setup.settings) * lifeMs;
   const leastMs = betweenMs + MAX_SPREAD * leadMs + AIM_MS;
-  const by = 'sessions are renewed outside of session.quietHours, too';
+  const by = 'sessions are also renewed outside session.quietHours';
   if (lifeMs < leastMs) {
     const least = seconds(10 * MINUTE_MS * Math.ceil(leastMs / (10 * MINUTE_MS)));
     return [

@@ -32,7 +32,7 @@ export function egressReloads(
   const { inForce, clock, logger, audit, onReload } = parts;
   return new Reloads({
     ...{ source, clock, logger, withFixedSettings },
-    runbook: 'egress-config-reload-failed',
+    runbook: 'config-reload-failed',
     current: () => inForce.current.configuration,
     list: {
       path: 'egress.clients',

@@ -131,7 +131,7 @@ const auth = {
 
 const audit = {
   destination: text(rule.fileName, 'stdout').says(
-    'Where audit records go: `stdout`, `none`, or a file that is appended to. See [audit.md](../audit.md).',
+    'Where audit records go: `stdout`, `none`, or a file that is appended to. See [audit.md](audit.md).',
   ),
   readEvery: wholeNumber(1, 1_000_000_000, 1_000).says(
     'The first read of a session by a caller has a record of its own; after it, one record stands for this many reads.',

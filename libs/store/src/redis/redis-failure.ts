@@ -62,9 +62,6 @@ export function judgeRedisError(error: unknown): RedisVerdict {
 /** Whether the reason is that the certificate of the server, or TLS as a whole, is wrong. */
 export const isUntrusted = (reason: string): boolean => UNTRUSTED.test(reason);
 
-/** The reason alone, one line free of secrets. */
-export const describeRedisError = (error: unknown): string => judgeRedisError(error).reason;
-
 /** The first word of an error reply is its code: `READONLY`, `OOM`, `NOAUTH`, `WRONGPASS`, `NOPERM`, `MISCONF`, ... */
 function replyReason({ name, message }: Error): string | undefined {
   if (name !== 'ReplyError') return undefined;

@@ -31,7 +31,7 @@ const OF_THE_NETWORK = /^(?:E(?:CONN|HOST|NET|NOTFOUND|AI_|TIMEDOUT|PIPE)[A-Z]*|
 
 /** In the words that are used elsewhere for the same, if they say more than a code. */
 function detailOf(place: string, reason: string): string {
-  if (reason === 'ERR_SSL_WRONG_VERSION_NUMBER') return `no TLS is spoken there (${place})`;
+  if (reason === 'ERR_SSL_WRONG_VERSION_NUMBER') return `the port speaks no TLS (${place})`;
   const known = storeRefusal(reason);
   if (known !== undefined) return `it ${known.is} (${reason} from ${place})`;
   if (reason === NO_DATABASE) return `it has ${reason} (SELECT refused by ${place})`;

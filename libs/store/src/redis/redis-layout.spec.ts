@@ -8,7 +8,7 @@ import { batchesBy, inTurn } from './redis-script.js';
 import { prelude } from './scripts/prelude.lua.js';
 import { operationScripts, probeScript } from './scripts/probe.lua.js';
 
-const page = readFileSync(join(import.meta.dirname, '../../../../docs/redis.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../../../docs/reference/redis-keys.md'), 'utf8');
 
 /** The rows of the table below a heading, each as its cells, with names stripped of code marks. */
 function tableBelow(heading: string): string[][] {
@@ -45,7 +45,7 @@ function setBy({ body }: { readonly body: string }): string[] {
   return [...callsOf('HSET', body).flatMap(namesIn), ...(body.includes('fall_due(') ? dueFields : [])];
 }
 
-describe('docs/redis.md', () => {
+describe('docs/reference/redis-keys.md', () => {
   it('names the keys as they are made', () => {
     const keys = new RedisKeys('p', 1);
     const { merchant, calls, due } = keys.of('<id>', 0);

@@ -45,7 +45,7 @@ export class RedisKeys {
     return `${this.#prefix}:{${shard}}:due`;
   }
 
-  /** Of a merchant, as docs/redis.md tells: in one hash slot, since every script needs them together. */
+  /** Of a merchant, as docs/reference/redis-keys.md tells: in one hash slot, since every script needs them together. */
   of(merchant: string, shard = this.shardOf(merchant)): Record<'merchant' | 'calls' | 'due', string> {
     return {
       merchant: `${this.#prefix}:{${shard}}:merchant:${merchant}`,
