@@ -171,7 +171,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
       expect(refused).toMatchObject({
         code: 4,
         out: expect.stringMatching(
-          /^Not renewed duel: No call was made: all 4 create calls of 10 min are spent; the next is free at .* UTC \[HTTP 503, session_unavailable\]\n/,
+          /^duel was not renewed: No call was made: all 4 create calls of 10 min are spent; the next is free at .* UTC \[HTTP 503, session_unavailable\]\n/,
         ),
       });
     }
