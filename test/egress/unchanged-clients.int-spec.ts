@@ -130,7 +130,7 @@ describe('a client that is pointed at the egress', () => {
     const stranger = await stage.egress({ clients });
     const refused = stranger.alias();
     refused.take(session);
-    expect(await refused.pay('clear', {})).toMatchObject({ status: 401, code: 'b_session_doesnt_exist' });
+    expect(await refused.pay('clear', {})).toMatchObject({ status: 401, code: 'b_used_token' });
   });
 
   it('as a published SDK does not notice that the session at the bank has ended: it is replaced once', async () => {
@@ -177,6 +177,11 @@ describe('a client that is pointed at the egress', () => {
       'with a sealed body as plain/text, under v1': {
         route: 'sealed',
         headers: { 'content-type': 'plain/text', 'x-api_version': 'v1' },
+      },
+      'with the device of its former session too, in the other spelling': {
+        route: 'sealed',
+        name: (name) => name.replace('x-device_id', 'x-device-id'),
+        headers: { 'X-Device_Id': randomUUID() },
       },
       'with hyphens in the names of headers': { route: 'sealed', name: (name) => name.replace('_', '-') },
       'in HTTP/1.0': { route: 'sealed', version: 'HTTP/1.0' },
