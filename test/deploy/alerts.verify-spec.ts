@@ -58,7 +58,7 @@ describe('the alerts', () => {
   });
 
   it.each(alerts)('$alert is played before a real Prometheus', ({ alert }) => {
-    const played = ['prometheus', 'seldom-alerts', 'egress-alerts'].map((name) =>
+    const played = ['nights', 'seldom-alerts', 'egress-alerts'].map((name) =>
       readFileSync(join(import.meta.dirname, '..', 'observability', `${name}.verify-spec.ts`), 'utf8'),
     );
     expect(played.some((text) => new RegExp(`'${alert}[:']`).test(text))).toBe(true);

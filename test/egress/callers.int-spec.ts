@@ -92,7 +92,7 @@ describe('who may use the egress', () => {
         401,
         expect.objectContaining({
           ...{ code: 'unauthenticated', detail: expect.stringContaining(hint), serviceId: 'session-egress' },
-          ...{ msgType: 'ERROR', msgCode: 'b_session_doesnt_exist', msgText: expect.stringContaining(hint) },
+          ...{ msgType: 'ERROR', msgCode: 'b_used_token', msgText: expect.stringContaining(hint) },
         }),
       ]);
     }
@@ -144,7 +144,7 @@ describe('who may use the egress', () => {
       const given = await send(['x-api_version', 'V1', 'x-device_id', deviceId, 'x-refresh_token', refreshToken]);
       expect([given.status, JSON.parse(given.body.toString())]).toEqual([
         401,
-        expect.objectContaining({ msgCode: 'b_session_doesnt_exist' }),
+        expect.objectContaining({ msgCode: 'b_used_token' }),
       ]);
     }
     expect(gateway.seen).toEqual([]);
@@ -359,6 +359,6 @@ describe('an egress among certificates', () => {
     const headers = await aliasHeaders();
     expect(await send(undefined, { headers })).toMatchObject(KNOWN_AT_THE_BANK);
     expect(await send(till, { headers })).toMatchObject(KNOWN_AT_THE_BANK);
-    expect(await send(kiosk, { headers })).toMatchObject({ status: 401, body: { msgCode: 'b_session_doesnt_exist' } });
+    expect(await send(kiosk, { headers })).toMatchObject({ status: 401, body: { msgCode: 'b_used_token' } });
   });
 });

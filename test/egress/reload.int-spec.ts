@@ -50,7 +50,7 @@ describe('a changed configuration', () => {
     const alias = egress.alias();
     expect((await alias.pay('sealed', ORDER)).status).toBe(200);
     await withClients({ ...shop, serviceCode: desk.serviceCode });
-    expect(await alias.pay('sealed', ORDER)).toMatchObject({ status: 401, code: 'b_session_doesnt_exist' });
+    expect(await alias.pay('sealed', ORDER)).toMatchObject({ status: 401, code: 'b_used_token' });
   });
 
   it('opens and closes routes', async () => {

@@ -130,7 +130,7 @@ describe('a client that is pointed at the egress', () => {
     const stranger = await stage.egress({ clients });
     const refused = stranger.alias();
     refused.take(session);
-    expect(await refused.pay('clear', {})).toMatchObject({ status: 401, code: 'b_session_doesnt_exist' });
+    expect(await refused.pay('clear', {})).toMatchObject({ status: 401, code: 'b_used_token' });
   });
 
   it('as a published SDK does not notice that the session at the bank has ended: it is replaced once', async () => {
@@ -153,6 +153,9 @@ describe('a client that is pointed at the egress', () => {
       readonly create?: readonly string[];
       /** How it writes names of headers. */
       readonly name?: (underscored: string) => string;
+      /** Of a payment, in place of the usual ones. */
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Behind each path. */
       readonly query?: (body: string) => string;
       readonly body?: (body: string) => string;
     }
@@ -160,13 +163,26 @@ describe('a client that is pointed at the egress', () => {
       `?${new URLSearchParams(JSON.parse(body) as Record<string, string>).toString()}`;
     const shapes: Readonly<Record<string, Shape>> = {
       'with no x-api_version in its create call': { route: 'sealed', create: [] },
-      'with its body copied into the query': { route: 'clear', query: copied },
+      'with session headers, empty or old, in its create call': {
+        route: 'sealed',
+        create: ['x-api_version: V1', 'x-device_id: ', `x-refresh_token: ${randomUUID()}`],
+      },
+      'with its bodies copied into the query': { route: 'clear', query: copied },
       'with six thousand octets of its body in the query': {
         route: 'clear',
         query: (body) => `${copied(body)}&${'purpose='.padEnd(6_000, 'x')}`,
       },
       'with a base URL that ends in a slash': { route: 'sealed', prefix: '/' },
       'with a sealed body quoted as a JSON string': { route: 'sealed', body: (sealed) => JSON.stringify(sealed) },
+      'with a sealed body as plain/text, under v1': {
+        route: 'sealed',
+        headers: { 'content-type': 'plain/text', 'x-api_version': 'v1' },
+      },
+      'with the device of its former session too, in the other spelling': {
+        route: 'sealed',
+        name: (name) => name.replace('x-device_id', 'x-device-id'),
+        headers: { 'X-Device_Id': randomUUID() },
+      },
       'with hyphens in the names of headers': { route: 'sealed', name: (name) => name.replace('_', '-') },
       'in HTTP/1.0': { route: 'sealed', version: 'HTTP/1.0' },
     };
@@ -183,9 +199,10 @@ describe('a client that is pointed at the egress', () => {
       const { prefix = '', version = 'HTTP/1.1', create = ['x-api_version: v1'], name = String } = shape;
       const { serviceCode, key } = egress.client();
       const opened = ({ jwe }: Members): Members => JSON.parse(openCompact(String(jwe), key).toString()) as Members;
-      const post = (path: string): string => `POST ${prefix}${path} ${version}`;
-      const created = [post(CREATE), ...create, 'content-type: application/json'];
-      const session = opened(await told(created, JSON.stringify({ serviceCode })));
+      const post = (path: string, text: string): string =>
+        `POST ${prefix}${path}${shape.query?.(text) ?? ''} ${version}`;
+      const asked = JSON.stringify({ serviceCode });
+      const session = opened(await told([post(CREATE, asked), ...create, 'content-type: application/json'], asked));
       const encryptedCardNumber = await stage.sealedCard();
       const content = JSON.stringify(
         shape.route === 'clear' ? orderRequest() : { ...aPurchase(), encryptedCardNumber },
@@ -198,12 +215,11 @@ describe('a client that is pointed at the egress', () => {
         'x-api_version': 'V1',
         'x-device_id': session['deviceId'],
         'x-refresh_token': session['refreshToken'],
+        'content-type': type,
+        ...shape.headers,
       };
       const presented = Object.entries(headers).map(([header, value]) => `${name(header)}: ${String(value)}`);
-      const answer = await told(
-        [post(path + (shape.query?.(plain) ?? '')), ...presented, `content-type: ${type}`],
-        body,
-      );
+      const answer = await told([post(path, plain), ...presented], body);
       expect(shape.route === 'clear' ? answer : opened(answer)).toMatchObject({ merchantId: 'terminal-1' });
     });
   });

@@ -7,6 +7,8 @@ interface Row {
   readonly alert: string;
   readonly firedMs: number;
   endedMs?: number;
+  /** What `session-broker status` says of it, and the words of the runbook that cured it. */
+  told?: { readonly status: string; readonly step: string };
 }
 
 const nothing = (): Promise<unknown> => Promise.resolve();
@@ -34,15 +36,23 @@ export class AlertTimes {
     for (const row of this.#rows) if (row.alert === alert) row.endedMs = endedMs;
   }
 
+  /** The alert is firing. */
+  tell(alert: string, told: NonNullable<Row['told']>): void {
+    for (const row of this.#rows) if (row.alert === alert) row.told = told;
+  }
+
   /** For whom `npm run verify` shows it: the lines of a Markdown table, as long as it would take with the rules as they are. */
   print(): void {
-    const told = (ms: number | undefined): string => (ms === undefined ? '' : `${Math.round((ms * HASTE) / 1_000)} s`);
-    const rows = this.#rows.map(({ fault, alert, firedMs, endedMs }) => {
-      const [name = ''] = alert.split(':');
-      const page = alerts.find((rule) => rule.alert === name)?.annotations?.['runbook_url'] ?? '';
-      return [fault, name, told(firedMs), told(endedMs), page.replace(/^.*\/|\.md$/g, '')];
-    });
-    const head = ['fault', 'alert', 'fires after', 'ends after', 'runbook'];
+    const lasted = (ms: number | undefined): string =>
+      ms === undefined ? '' : `${Math.round((ms * HASTE) / 1_000)} s`;
+    const rows = this.#rows.map(
+      ({ fault, alert, firedMs, endedMs, told: { status, step } = { status: '', step: '' } }) => {
+        const [name = ''] = alert.split(':');
+        const page = alerts.find((rule) => rule.alert === name)?.annotations?.['runbook_url'] ?? '';
+        return [fault, name, lasted(firedMs), lasted(endedMs), page.replace(/^.*\/|\.md$/g, ''), status, step];
+      },
+    );
+    const head = ['fault', 'alert', 'fires after', 'ends after', 'runbook', 'status', 'cured by'];
     process.stdout.write([head, ...rows].map((cells) => `\n| ${cells.join(' | ')} |`).join('') + '\n');
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
 import { AlertTimes } from './alert-times.js';
-import { DAY_MS, PlayedEgress } from './played-egress.js';
+import { PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
 import { verdicts } from './shown-panels.js';
 
@@ -92,23 +92,6 @@ describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
     egress.loseLine();
     await times.fires('a log that nobody reads', 'SessionEgressLogLinesLost');
     await times.ends('SessionEgressLogLinesLost');
-  });
-
-  it('fires for a certificate that ends soon, worse when it ends in two days, and falls silent when it is replaced', async () => {
-    const is = (severity: string): Promise<boolean> =>
-      prometheus
-        .query(`ALERTS{alertname='SessionBrokerCertificateExpiring', severity="${severity}"}`)
-        .then((alerts) => alerts.length > 0);
-    egress.certificateMs = 13 * DAY_MS;
-    await times.fires('a certificate that ends in 13 days', 'SessionBrokerCertificateExpiring');
-    expect(await is('warning')).toBe(true);
-    await shows('Next certificate to end', 'orange');
-    egress.certificateMs = DAY_MS;
-    await eventually(async () => (await is('critical')) && !(await is('warning')));
-    await shows('Next certificate to end', 'red');
-    egress.certificateMs = 90 * DAY_MS;
-    await times.ends('SessionBrokerCertificateExpiring');
-    await shows('Next certificate to end', 'green');
   });
 
   it('fires for an egress that is not scraped', async () => {

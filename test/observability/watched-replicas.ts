@@ -185,6 +185,14 @@ export class WatchedReplicas {
     await this.replicas[replica]?.process.ended;
   }
 
+  /** One that has ended starts again, where it was. */
+  async restart(number: number): Promise<void> {
+    const replica = this.replicas[number];
+    if (replica === undefined) throw new Error(`there is no replica ${number}`);
+    const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: replica.file } });
+    this.replicas[number] = await untilStarted({ ...replica, process });
+  }
+
   /** Closes the gateway for good. */
   async endGateway(): Promise<void> {
     await this.#sandbox?.close();

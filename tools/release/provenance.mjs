@@ -11,7 +11,7 @@ const BUILD_TYPE = 'urn:session-broker:build:release:v1';
  */
 export function provenanceOf({ root, folder, artefacts, version, source, builder }) {
   const { name, repository, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const uri = `git+${repository?.url ?? `urn:${name}`}`;
+  const uri = repository?.url ?? `git+urn:${name}`;
   const modified = source.isModified ? { annotations: { modified: true } } : {};
   return {
     _type: 'https://in-toto.io/Statement/v1',

@@ -79,13 +79,14 @@ export const parts = [
     seconds: 94,
   }),
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 31 }),
-  suites('prometheus', 'rules, usual alerts and exemplars on a real Prometheus, passed on by Alertmanager', {
-    of: ['observability/(alertmanager|exemplars|prometheus|promtool)', 'deploy/alerts'],
+  suites('prometheus', 'rules, exemplars and a dozen nights on call on a real Prometheus, passed on by Alertmanager', {
+    of: ['observability/(alertmanager|exemplars|nights|promtool)', 'deploy/alerts'],
     showsTable: true,
   }),
   suites('seldom-alerts', 'alerts that seldom fire, on a real Prometheus', {
     of: ['observability/(health|seldom-alerts)'],
     showsTable: true,
+    seconds: 150,
   }),
   suites('egress-alerts', 'the alerts of the egress, on a real Prometheus', {
     of: ['observability/egress-alerts'],

@@ -138,7 +138,7 @@ describe('an alias session', () => {
 
     it('is not found by one of them, nor with anything else in their place', async () => {
       const { authToken, deviceId, refreshToken } = await given(sessions, party);
-      const wrong = [undefined, '', authToken, SERVICE_CODE, deviceId, refreshToken, `${refreshToken} `, randomUUID()];
+      const wrong = ['', authToken, SERVICE_CODE, deviceId, refreshToken, `${refreshToken} `, randomUUID()];
       const pairs = wrong.flatMap((one) => wrong.map((two) => [one, two] as const));
       const found = pairs.filter(([one, two]) => sessions.find(one, two) !== undefined);
       expect(found).toEqual([[deviceId, refreshToken]]);

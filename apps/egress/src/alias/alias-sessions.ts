@@ -88,8 +88,8 @@ export class AliasSessions {
   }
 
   /** The client that these two headers were issued to; undefined for anyone else. Constant time in the secrets. */
-  find(deviceId: string | undefined, refreshToken: string | undefined): EgressClient | undefined {
-    return deviceId === undefined || refreshToken === undefined ? undefined : this.#index.find(deviceId, refreshToken);
+  find(deviceId: string, refreshToken: string): EgressClient | undefined {
+    return this.#index.find(deviceId, refreshToken);
   }
 
   /** Answers a create call in the gateway's own form, without a call to the bank. */

@@ -32,7 +32,7 @@ describe('a failure of ours for a client of the gateway', () => {
       return [code, deadSessionCode({ msgCode })] as const;
     });
     expect(verdicts.filter(([, verdict]) => verdict !== undefined)).toEqual([
-      ['unauthenticated', 'b_session_doesnt_exist'],
+      ['unauthenticated', 'b_used_token'],
     ]);
   });
 });

@@ -17,8 +17,8 @@ export interface WrittenError {
 /** Who refused: the gateway names one of its own services here. */
 export const SERVICE = 'session-egress';
 
-/** On this code, a client creates another session by itself, which is the only remedy. */
-const UNKNOWN_SESSION = 'b_session_doesnt_exist';
+/** The one code at which every published client that creates sessions by itself creates another, which is the only remedy. */
+const UNKNOWN_SESSION = 'b_used_token';
 
 /** Writes a refusal as the gateway does (interface description, section "Errors"). */
 export function writeGatewayError({ status, ...error }: GatewayError, requestId: string): WrittenError {

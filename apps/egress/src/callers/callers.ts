@@ -24,6 +24,8 @@ const SPELLINGS = {
 const NO_DEVICE =
   'no Authorization and no x-device_id: a proxy in front of the egress may drop headers with underscores (nginx: set underscores_in_headers on)';
 
+const OF_TWO = 'the credentials are those of two clients';
+
 interface CallersParts {
   readonly clients: readonly EgressClient[];
   readonly certificates: CertificateCallers;
@@ -74,7 +76,7 @@ export class Callers {
     const caller = byToken ?? byAlias ?? other;
     if (caller === undefined) throw this.#nothingShown();
     if (byAlias === undefined || other === undefined || byAlias.client.name === other.client.name) return caller;
-    throw unauthenticated('the credentials are those of two clients');
+    throw unauthenticated(OF_TWO);
   }
 
   /**
@@ -90,8 +92,17 @@ export class Callers {
     return known.caller;
   }
 
+  /**
+   * Some clients repeat a request with the device of their former session in one spelling, and that of the new one in
+   * the other: what counts is the pair that is known.
+   * @throws BrokerError `unauthenticated`
+   */
   #byAlias({ headers }: IncomingMessage): Caller | undefined {
-    const client = this.#parts.alias.find(inEitherSpelling(headers, 'device'), inEitherSpelling(headers, 'refresh'));
+    const found = spelled(headers, 'device').flatMap((device) =>
+      spelled(headers, 'refresh').flatMap((refresh) => this.#parts.alias.find(device, refresh) ?? []),
+    );
+    const [client, ...others] = new Set(found);
+    if (others.length > 0) throw unauthenticated(OF_TWO);
     return client && { client, form: 'alias' };
   }
 
@@ -115,11 +126,9 @@ export function formShown({ headers }: IncomingMessage): Form | undefined {
   return SPELLINGS.device.some((name) => headers[name] !== undefined) ? 'alias' : undefined;
 }
 
-/** Sent twice, in one spelling or in both, it is joined to a value that matches no one: Node.js joins those of one. */
-function inEitherSpelling(headers: IncomingMessage['headers'], part: keyof typeof SPELLINGS): string | undefined {
-  const [underscore, hyphen] = SPELLINGS[part];
-  if (headers[underscore] === undefined && headers[hyphen] === undefined) return undefined;
-  return [headers[underscore], headers[hyphen]].filter((value) => value !== undefined).join(', ');
+/** Sent twice in one spelling, it is joined by Node.js to a value that matches no one. */
+function spelled(headers: IncomingMessage['headers'], part: keyof typeof SPELLINGS): readonly string[] {
+  return SPELLINGS[part].flatMap((name) => headers[name] ?? []);
 }
 
 function unauthenticated(detail: string): BrokerError {

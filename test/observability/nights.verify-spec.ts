@@ -1,0 +1,339 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeWith, endedAfterAll, eventually } from '#libs/testing';
+import { alerts, metricsIn, queries, RULES, rules } from '../deploy/monitoring.js';
+import { CliProcess } from '../e2e/cli-process.js';
+import { AlertTimes } from './alert-times.js';
+import { DAY_MS, PlayedEgress } from './played-egress.js';
+import { hastened, PrometheusProcess } from './prometheus-process.js';
+import { emptyQueries, verdicts } from './shown-panels.js';
+import { TOKEN, WatchedReplicas } from './watched-replicas.js';
+
+const HOUR_MS = 3_600_000;
+const RENEW = '`session-broker renew --merchant shop`';
+
+/** `status` does not tell of it. */
+const NOTHING = /(?:)/;
+
+/** A fault, from its beginning to the step of a runbook that cures it. */
+interface Night {
+  readonly fault: string;
+  /** What pages, as `name` or `name:merchant`. */
+  readonly alert: string;
+  readonly begin: () => unknown;
+  /** Keeps the fault up. */
+  readonly meanwhile?: () => Promise<unknown>;
+  /** A line of `session-broker status` while the alert fires: the cause of its merchant, unless something else is said. */
+  readonly status?: RegExp;
+  /** The number of the dashboard that shows it, and its colour until it is cured. */
+  readonly panel?: readonly [title: string, colour: string];
+  /** The words of the runbook that say what cures it, and the doing. */
+  readonly step: string;
+  readonly cure: () => unknown;
+}
+
+/** Each night is played alone on its merchant, its replica or the store, as long as it takes. */
+describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prometheus', () => {
+  let watched: WatchedReplicas;
+  let prometheus: PrometheusProcess;
+  let egress: PlayedEgress;
+  let folder: string;
+  /** Those of one merchant do not disturb each other, and begin together. */
+  let played: ReadonlyMap<Night, Promise<void>>;
+
+  const started = endedAfterAll();
+  beforeAll(async () => {
+    folder = started.add(await mkdtemp(join(tmpdir(), 'session-broker-nights-')), (it) => rm(it, { recursive: true }));
+    await writeFile(join(folder, 'token'), TOKEN);
+    const merchants = [
+      { id: 'steady', lifetimeMs: 20_000 },
+      // The first of its alerts can be seen for a third of a lead time: more than four seconds of this one.
+      { id: 'late', lifetimeMs: 60_000 },
+      { id: 'silent', lifetimeMs: 45_000 },
+      { id: 'cut', lifetimeMs: 45_000 },
+      { id: 'refused', lifetimeMs: HOUR_MS },
+      { id: 'key', lifetimeMs: HOUR_MS },
+      { id: 'dead', lifetimeMs: HOUR_MS },
+      { id: 'spent', lifetimeMs: 60_000, budget: 2 },
+      { id: 'skewed', lifetimeMs: HOUR_MS },
+      { id: 'rivalled', lifetimeMs: 120_000, foreignAuthorizerPause: '10s', timeout: '15s' },
+    ];
+    watched = started.add(await WatchedReplicas.start(merchants, [], 2), (it) => it.stop());
+    egress = started.add(await PlayedEgress.start(), (it) => it.stop());
+    egress.doEverything();
+    const { targets } = watched;
+    const hasty = hastened(await readFile(RULES, 'utf8'));
+    prometheus = started.add(
+      await PrometheusProcess.start({ targets, egresses: [egress.target], rules: hasty }),
+      (it) => it.stop(),
+    );
+    await eventually(
+      async () =>
+        (await prometheus.query('session_broker_merchant_state{state="fresh"} == 1')).length === 2 * merchants.length,
+    );
+    // While it is starting, Prometheus has seen no replica.
+    await eventually(async () => (await prometheus.firing()).size === 0);
+    played = new Map(merchantNights.map((night) => [night, play(night)]));
+    await Promise.allSettled(played.values());
+  }, 400_000);
+
+  const times = new AlertTimes(() => prometheus);
+  afterAll(() => times.print());
+
+  async function cli(...args: readonly string[]): Promise<{ readonly code: number | null; readonly out: string }> {
+    const urls = watched.replicas.map(({ url }) => url).join(',');
+    const process = new CliProcess([...args, '--url', urls], { BROKER_TOKEN_FILE: join(folder, 'token') });
+    const code = await process.ended;
+    return { code, out: process.out };
+  }
+  /** Until it makes a call: a session may be too young for that. */
+  const renew = (
+    merchant: string,
+    isEnough = ({ code }: { code: number | null }): boolean => code === 0,
+  ): Promise<void> =>
+    eventually(async () => {
+      const told = await cli('renew', '--merchant', merchant);
+      return isEnough(told) && !told.out.includes(' already');
+    });
+  const faults = new Map<string, string>();
+  /** From now on each create call meets it; a person makes the first. */
+  async function breaks(merchant: string, fault: object): Promise<void> {
+    const answer = await watched.control('POST', '/faults', { operation: 'authorize', merchant, ...fault });
+    faults.set(merchant, (answer as { readonly id: string }).id);
+    await renew(merchant, () => true);
+  }
+  const mends = (merchant: string): Promise<unknown> => watched.control('DELETE', `/faults/${faults.get(merchant)}`);
+  async function configure(change: (configuration: Configured) => void, replicas = watched.replicas): Promise<void> {
+    for (const { file, process } of replicas) {
+      const configuration = JSON.parse(await readFile(file, 'utf8')) as Configured;
+      change(configuration);
+      await writeFile(file, JSON.stringify(configuration));
+      process.signal('SIGHUP');
+    }
+  }
+  const reject = async (merchant: string): Promise<unknown> =>
+    watched.reject(merchant, await watched.generationOf(merchant));
+
+  const shows = (title: string, colour: string, merchant?: string): Promise<void> =>
+    eventually(async () => (await verdicts(prometheus, merchant === undefined ? {} : { merchant }))[title] === colour);
+
+  async function play({ fault, alert, begin, meanwhile, panel, step, cure, ...told }: Night): Promise<void> {
+    const [name = '', merchant] = alert.split(':');
+    await begin();
+    await times.fires(fault, alert, meanwhile);
+    if (panel !== undefined) await shows(...panel, merchant);
+    const { status = causeOf(merchant) } = told;
+    const { out } = await cli('status');
+    expect(out).toMatch(status);
+    const link = alerts.find((rule) => rule.alert === name)?.annotations?.['runbook_url'] ?? '';
+    const page = await fetch(`http://${watched.replicas[0]?.management}/${link}`);
+    expect({ status: page.status, text: await page.text() }).toEqual({
+      status: 200,
+      text: expect.stringContaining(step),
+    });
+    times.tell(alert, { status: status.exec(out)?.[0] ?? '', step });
+    await cure();
+    await times.ends(alert);
+    if (panel !== undefined) await shows(panel[0], 'green', merchant);
+  }
+
+  const merchantNights: readonly Night[] = [
+    {
+      fault: 'a session is not renewed in time',
+      alert: 'SessionBrokerSessionExpiring:late',
+      begin: () => breaks('late', { kind: 'error' }),
+      panel: ['Least lead time left', 'orange'],
+      step: `When it is fixed: ${RENEW}`,
+      cure: async () => mends('late').then(() => renew('late')),
+    },
+    {
+      fault: 'the gateway answers 503',
+      alert: 'SessionBrokerNoSession:silent',
+      begin: () => breaks('silent', { kind: 'error' }),
+      panel: ['Worst condition', 'red'],
+      step: `When it is fixed: ${RENEW}`,
+      cure: async () => mends('silent').then(() => renew('silent')),
+    },
+    {
+      fault: 'connections to the gateway are cut',
+      alert: 'SessionBrokerRenewalsFailing:cut',
+      begin: () => breaks('cut', { kind: 'drop' }),
+      panel: ['Worst condition', 'red'],
+      step: `When it is fixed: ${RENEW}`,
+      cure: async () => mends('cut').then(() => renew('cut')),
+    },
+    {
+      fault: 'the bank does not know the merchant any more',
+      alert: 'SessionBrokerAccessRefused:refused',
+      begin: () => breaks('refused', { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' }),
+      panel: ['Worst condition', 'orange'],
+      step: `The bank has corrected something: ${RENEW}`,
+      cure: async () => mends('refused').then(() => renew('refused')),
+    },
+    {
+      fault: 'the bank has another public key',
+      alert: 'SessionBrokerSessionDead:key',
+      begin: () => breaks('key', { kind: 'wrong_key' }),
+      panel: ['Worst condition', 'red'],
+      step: `When it is fixed: ${RENEW}`,
+      cure: async () => mends('key').then(() => renew('key')),
+    },
+    {
+      fault: 'a session is dead while the gateway fails',
+      alert: 'SessionBrokerSessionDead:dead',
+      begin: async () => {
+        await breaks('dead', { kind: 'error' });
+        await reject('dead');
+      },
+      panel: ['Worst condition', 'red'],
+      step: `When it is fixed: ${RENEW}`,
+      cure: async () => mends('dead').then(() => renew('dead')),
+    },
+    {
+      fault: 'the create calls are spent',
+      alert: 'SessionBrokerBudgetExhausted:spent',
+      begin: () => breaks('spent', { kind: 'error' }),
+      panel: ['Worst condition', 'red'],
+      step: 'Raise `calls` of that window in `session.budget` if the bank agrees; it is taken without a restart',
+      cure: async () => {
+        await mends('spent');
+        await configure(({ merchants }) => {
+          const spent = merchants.find(({ id }) => id === 'spent');
+          if (spent) spent.session = { budget: [{ calls: 10, per: '10m' }] };
+        });
+        await renew('spent');
+      },
+    },
+    {
+      fault: 'the clock of the bank is 30 s ahead',
+      alert: 'SessionBrokerClockSkew:skewed',
+      begin: () => breaks('skewed', { kind: 'clock_skew', skewMs: 30_000 }),
+      status: /^skewed .* fresh .*/m,
+      step: 'Theirs: tell the bank.',
+      cure: async () => mends('skewed').then(() => renew('skewed')),
+    },
+    {
+      fault: 'somebody else creates sessions',
+      alert: 'SessionBrokerForeignAuthorizer:rivalled',
+      begin: () => undefined,
+      meanwhile: () => reject('rivalled'),
+      panel: ['Worst condition', 'red'],
+      step: `When it is gone: ${RENEW}`,
+      cure: () => renew('rivalled'),
+    },
+  ];
+
+  it.each(merchantNights)('is short when $fault', async (night) => {
+    await played.get(night);
+  });
+
+  const otherNights: readonly Night[] = [
+    {
+      fault: 'the store is gone',
+      alert: 'SessionBrokerStoreDown',
+      begin: () => watched.redis.kill(),
+      status: /^.*store.*/m,
+      panel: ['Store', 'red'],
+      step: 'When it is back, everything is renewed within seconds.',
+      cure: () => watched.redis.start(),
+    },
+    {
+      fault: 'the store is slow',
+      alert: 'SessionBrokerStoreSlow',
+      begin: () => undefined,
+      meanwhile: async () => {
+        await watched.redis.ask('CLIENT', 'PAUSE', '300');
+        await watched.generationOf('skewed');
+      },
+      status: NOTHING,
+      step: 'call those who run Redis',
+      cure: () => undefined,
+    },
+    {
+      fault: 'a changed configuration has a fault',
+      alert: 'SessionBrokerConfigReloadFailed',
+      begin: () => configure((configuration) => (configuration.http.port = -1), watched.replicas.slice(0, 1)),
+      status: /^.*configuration.*/m,
+      step: 'Correct the file; it is taken within ten seconds, or at once on SIGHUP.',
+      cure: () =>
+        configure(
+          (configuration) => (configuration.http.port = Number(new URL(watched.replicas[0]?.url ?? '').port)),
+          watched.replicas.slice(0, 1),
+        ),
+    },
+    {
+      fault: 'a certificate ends in 13 days',
+      alert: 'SessionBrokerCertificateExpiring',
+      begin: () => (egress.certificateMs = 13 * DAY_MS),
+      status: NOTHING,
+      panel: ['Next certificate to end', 'orange'],
+      step: 'Put the new one in place of the old, with its key.',
+      cure: () => (egress.certificateMs = 90 * DAY_MS),
+    },
+    {
+      fault: 'a replica is gone',
+      alert: 'SessionBrokerReplicaDown',
+      begin: () => watched.end(1),
+      status: /^.*nothing listens there.*/m,
+      panel: ['Scraped', 'orange'],
+      step: 'Fix that; it starts again on its own.',
+      cure: () => watched.restart(1),
+    },
+  ];
+
+  it.each(otherNights)('is short when $fault', (night) => play(night));
+
+  it('is silent on a merchant that is well', async () => {
+    expect([...(await prometheus.firing())].filter((name) => name.endsWith(':steady'))).toEqual([]);
+    for (const title of ['Worst condition', 'Merchants in red']) await shows(title, 'green', 'steady');
+  });
+
+  it('sees what consumers do: a session that is rejected, a credential that is wrong', async () => {
+    expect(await reject('steady')).toBe(200);
+    expect(await watched.readWith('wrong', 'steady')).toBe(401);
+    // A rate needs two scrapes, of the replica that answered.
+    for (const counted of ['rejections', 'authentication_failures']) {
+      const rate = `rate(session_broker_${counted}_total[5s])`;
+      await eventually(async () => (await prometheus.query(rate)).length > 0);
+    }
+  });
+
+  it('answers every expression of the rules', async () => {
+    for (const { expr } of rules) await prometheus.query(hastened(expr));
+    const recorded = new Set(rules.flatMap(({ record }) => (record === undefined ? [] : [record])));
+    for (const record of recorded)
+      expect([record, (await prometheus.query(record)).length > 0]).toEqual([record, true]);
+  });
+
+  it('knows every metric that rules and dashboard name, but for those of what has not happened', async () => {
+    const named = new Set([...rules, ...queries].flatMap(({ expr }) => metricsIn(expr)));
+    const names = await prometheus.query('count by (__name__) ({__name__=~".+"})');
+    const known = new Set(names.map(({ metric }) => metric['__name__']));
+    const unseen = [...named].filter((name) => !known.has(name)).sort();
+    const notYet = [
+      'session_broker_fenced_publish_rejected_total',
+      'session_broker_late_results_total',
+      'session_broker_unconfirmed_rejections_total',
+      'session_broker_unopenable_records_total',
+    ];
+    expect(unseen.filter((name) => !notYet.includes(name))).toEqual([]);
+  });
+
+  it('is long when all replicas are gone', async () => {
+    await watched.end(0);
+    await watched.end(1);
+    await times.fires('all replicas are gone', 'SessionBrokerAbsent');
+    await shows('Scraped', 'red');
+    expect((await emptyQueries(prometheus)).filter((shown) => /alerts/i.test(shown))).toEqual([]);
+  });
+});
+
+/** A cause that several merchants share is told once. */
+const causeOf = (merchant = ''): RegExp =>
+  new RegExp(`^(?:[\\w, ]+, )?${merchant}(?:, [\\w, ]+)?: .+ \\(runbook: [\\w-]+\\)$`, 'm');
+
+interface Configured {
+  readonly http: { port: number };
+  readonly merchants: readonly { readonly id: string; session: object }[];
+}
