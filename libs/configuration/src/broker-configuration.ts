@@ -16,7 +16,7 @@ import {
 } from './settings/broker-settings.js';
 import type { HostAndPort } from './value-rule.js';
 
-/** Everything that the broker and the command line need to know before they start. Frozen. */
+/** Everything that the broker and the command line need to know before they start. */
 export interface BrokerConfiguration extends Omit<Loaded<BrokerSettings>, 'auth' | 'store' | 'merchants'>, Findings {
   readonly auth: Omit<AuthSettings, 'jwt'> & { readonly jwt?: JwtConfiguration };
   readonly store: StoreConfiguration;

@@ -121,31 +121,26 @@ function fromEnvironment(value: Tree, kind: Shape['kind']): Tree {
   return isFlag ? value === 'true' : value;
 }
 
-/** With more typing errors than this, nobody knows what was meant. */
-const MAX_SLIPS = 2;
-
 /**
- * The name that was probably meant: the same but for one or two typing errors. The result is always one of the names,
- * and reveals about the text only that it looks like that name.
+ * The name that was probably meant: the same but for one or two typing errors. With more, nobody knows. The result is
+ * always one of the names, and reveals about the text only that it looks like that name.
  */
 export function nearestName(text: string, names: readonly string[]): string | undefined {
-  const near = names.map((name) => ({ name, slips: slipsBetween(plain(text), plain(name)) }));
-  return near.sort((left, right) => left.slips - right.slips).find(({ slips }) => slips <= MAX_SLIPS)?.name;
+  const near = [0, 1, 2].map((slips) => names.find((name) => isNear(plain(text), plain(name), slips)));
+  return near.find((name) => name !== undefined);
 }
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '_');
 
-/** Characters added, left out or replaced (Levenshtein), as far as they matter here. */
-function slipsBetween(text: string, name: string): number {
-  if (Math.abs(text.length - name.length) > MAX_SLIPS) return Infinity;
-  let above = Array.from({ length: name.length + 1 }, (_, index) => index);
-  for (const [row, character] of [...text].entries()) {
-    const line = [row + 1];
-    for (const [column, other] of [...name].entries()) {
-      const replaced = (above[column] ?? 0) + (character === other ? 0 : 1);
-      line.push(Math.min(replaced, (above[column + 1] ?? 0) + 1, (line[column] ?? 0) + 1));
-    }
-    above = line;
-  }
-  return above.at(-1) ?? 0;
+/** Whether so many characters at most were added, left out or replaced. */
+function isNear(text: string, name: string, slips: number): boolean {
+  if (text === name || slips === 0) return text === name;
+  const same = [...text].findIndex((character, at) => character !== name[at]);
+  const [rest, meant] = same < 0 ? ['', name.slice(text.length)] : [text.slice(same), name.slice(same)];
+  const pairs = [
+    [rest.slice(1), meant],
+    [rest, meant.slice(1)],
+    [rest.slice(1), meant.slice(1)],
+  ] as const;
+  return pairs.some(([one, other]) => isNear(one, other, slips - 1));
 }

@@ -31,7 +31,7 @@ export interface EgressClient extends Pick<EgressClientSettings, 'name' | 'merch
 /** `maxBytes`: the longest body in either direction. */
 export type EgressRoute = Loaded<EgressSettings>['routes'][number] & { readonly maxBytes: number };
 
-/** Everything that the egress needs to know before it starts; every file has been read. Frozen. */
+/** Everything that the egress needs to know before it starts; every file has been read. */
 export interface EgressConfiguration extends Omit<Loaded<EgressSettings>, 'broker' | 'clients' | 'routes'>, Findings {
   /** `tokenFile`: an absolute path, read again when it changes. */
   readonly broker: Omit<Loaded<EgressSettings>['broker'], 'token'> & { readonly tokenFile?: string };

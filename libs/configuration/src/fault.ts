@@ -33,7 +33,7 @@ export class ConfigurationError extends BrokerError {
     const shown = faults.slice(0, MAX_FAULTS);
     super('configuration_invalid', { detail: shown.map((fault) => `${fault.path} ${fault.problem}`).join('; ') });
     this.warnings = warnings.slice(0, MAX_FAULTS);
-    this.faults = Object.freeze(shown.map((fault) => Object.freeze({ ...fault })));
+    this.faults = shown;
   }
 }
 

@@ -73,7 +73,7 @@ function told<Settings>(
 interface Inspected<Configuration> extends Findings {
   /** In the order of the file. */
   readonly faults: readonly Fault[];
-  /** If there are none. Frozen. */
+  /** If there are none. */
   readonly configuration?: Configuration & Findings;
 }
 
@@ -102,7 +102,7 @@ export async function inspect<Settings, Configuration>(
   const found = { faults: located(places, all), files, warnings, certificates };
   if (all.length > 0 || !readsFiles) return found;
   const configuration = kind.toConfiguration(loaded as unknown as Loaded<Settings>);
-  return { ...found, configuration: deepFreeze({ ...configuration, files, warnings, certificates }) };
+  return { ...found, configuration: { ...configuration, files, warnings, certificates } };
 }
 
 /** @throws ConfigurationError with every fault */
@@ -196,7 +196,7 @@ function parse<Settings>(kind: ConfigurationKind<Settings, unknown>, content: Ya
   const { settings, files, faults, places } = examine(kind, content);
   if (faults.length > 0) throw new ConfigurationError(located(places, faults));
   const warnings = told(kind.warnings, settings, []);
-  return deepFreeze({ ...(settings as Settings), files: files.map(asNamed), warnings, certificates: [] });
+  return { ...(settings as Settings), files: files.map(asNamed), warnings, certificates: [] };
 }
 
 const asNamed = ({ path, file, rule }: FileSetting): NamedFile => ({ path, file, content: rule.kind });
@@ -230,13 +230,4 @@ export async function readYamlFile(file: string, environment: Environment): Prom
   // A relative name leads elsewhere if the process runs in another folder than the reader thinks.
   const place = isAbsolute(file) ? file : `${file} (${resolve(file)})`;
   throw new ConfigurationError([{ path: WHOLE_FILE, problem: `${place} ${content.problem}` }]);
-}
-
-/** Freezes plain objects and arrays all the way down; keys and URLs are left as they are. */
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (!Array.isArray(value) && prototype !== Object.prototype) return value;
-  for (const member of Object.values(value)) deepFreeze(member);
-  return Object.freeze(value);
 }

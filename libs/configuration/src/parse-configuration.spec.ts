@@ -152,15 +152,6 @@ describe('parseConfiguration', () => {
     });
   });
 
-  it('is frozen all the way down', () => {
-    const frozen = (value: unknown): boolean =>
-      typeof value !== 'object' ||
-      value === null ||
-      value instanceof URL ||
-      (Object.isFrozen(value) && Object.values(value).every(frozen));
-    expect(frozen(parse({ auth: { tokens: [token], policies: [policy] } }))).toBe(true);
-  });
-
   it('says of a setting that is given up why, and what to do', () => {
     const [fault] = faultsOf(() => parse({ store: { onStoreOutage: 'authorize' } }));
     expect(fault).toMatchObject({ path: 'store.onStoreOutage' });

@@ -124,12 +124,8 @@ export const hostName = accepted('a host name or an IP address, without a port',
 export const hostAndPort: TextRule<HostAndPort> = {
   expects: 'host:port, such as redis-0.redis:26379',
   read: (text) => {
-    const {
-      v6,
-      name = '',
-      digits,
-    } = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]+)):(?<digits>\d{1,5})$/.exec(text)?.groups ?? {};
-    const [host, port] = [v6 ?? name, Number(digits)];
+    const found = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+    const [host, port] = [found[1] ?? found[2] ?? '', Number(found[3])];
     return isHost(host) && port >= 1 && port <= 65_535 ? { host, port } : undefined;
   },
 };
