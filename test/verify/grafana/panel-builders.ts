@@ -24,6 +24,9 @@ export const QUARTER = 6;
 export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 /** Selects from all our series. Where a series has no such label, as outside Kubernetes, "All" takes it as well. */
 export const REPLICA = 'cluster=~"$cluster", namespace=~"$namespace"';
+/** An alert for which there is no target, such as that all replicas are gone, has none of these labels. */
+export const ALERTS =
+  'ALERTS{cluster=~"$cluster|", namespace=~"$namespace|", merchant=~"$merchant|", alertname=~"Session(Broker|Egress).*"';
 export const MERCHANT = `${REPLICA}, merchant=~"$merchant"`;
 /** A merchant of one namespace is not that of another, whatever its name. */
 export const BY_MERCHANT = 'cluster, namespace, merchant';

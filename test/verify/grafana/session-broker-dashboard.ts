@@ -8,7 +8,7 @@ import {
   RowBuilder,
   VariableRefresh,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { BY_MERCHANT, DATASOURCE, MERCHANT, MERCHANT_LEGEND, REPLICA, TOP } from './panel-builders.js';
+import { ALERTS, BY_MERCHANT, DATASOURCE, MERCHANT, MERCHANT_LEGEND, REPLICA, TOP } from './panel-builders.js';
 import type { Rows } from './session-broker-panels.js';
 
 /** What has a merchant, of broker and egress: an egress may be in another namespace. */
@@ -31,7 +31,7 @@ export function sessionBrokerDashboard(rows: Rows): Dashboard {
     .withVariable(selection('merchant', 'Merchant', `label_values({${OURS}, ${REPLICA}}, merchant)`))
     .annotation(
       annotation('Alerts', 'red')
-        .expr(`ALERTS{${REPLICA}, merchant=~"$merchant|", alertname=~"Session(Broker|Egress).*", alertstate="firing"}`)
+        .expr(`${ALERTS}, alertstate="firing"}`)
         .titleFormat(`{{alertname}} ${MERCHANT_LEGEND}`),
     )
     .annotation(

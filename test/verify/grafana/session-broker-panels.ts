@@ -2,6 +2,7 @@ import { PanelBuilder as StateTimelineBuilder } from '@grafana/grafana-foundatio
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { egress, refusedShare } from './egress-panels.js';
 import {
+  ALERTS,
   BY_MERCHANT,
   BY_THRESHOLDS,
   type Colours,
@@ -109,7 +110,7 @@ const now = [
     .withTransformation({ id: 'organize', options: { excludeByName: { Time: true, Value: true } } })
     .withTarget(
       query({
-        expr: `max by (alertname, severity, alertstate, ${BY_MERCHANT}, instance) (ALERTS{${REPLICA}, merchant=~"$merchant|", alertname=~"Session(Broker|Egress).*"})`,
+        expr: `max by (alertname, severity, alertstate, ${BY_MERCHANT}, instance) (${ALERTS}})`,
         instant: true,
         format: 'table',
       }),
