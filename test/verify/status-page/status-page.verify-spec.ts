@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
+import { VERSION } from '#libs/program';
 import type { StatusDocument } from '#libs/status-page';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { ProgramProcess } from '../../e2e/program-process.js';
@@ -69,7 +70,8 @@ describeWith('chromium', 'the status page in a browser', () => {
   it('shows merchants, store, gateway and replica, asks no other server, and gives no cause for complaint', async () => {
     const shown = await visit();
     await shown.page.getByRole('heading', { name: 'All 4 sessions are good' }).waitFor();
-    expect(await shown.page.locator('#replica').innerText()).toMatch(/ · 0\.1\.0 · \d\d:\d\d:\d\d UTC$/);
+    const told = (await shown.page.locator('#replica').innerText()).split(' · ');
+    expect(told.slice(-2)).toEqual([VERSION, expect.stringMatching(/^\d\d:\d\d:\d\d UTC$/)]);
     expect(await shown.page.locator('.row').count()).toBe(4);
     expect(await shown.row('steady').innerText()).toMatch(
       /Fresh[\s\S]*steady[\s\S]*1[45] min \d+ s left[\s\S]*renews in 1\d min[\s\S]*generation \d+, renewed /,

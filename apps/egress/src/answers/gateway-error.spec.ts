@@ -31,8 +31,6 @@ describe('a failure of ours for a client of the gateway', () => {
       const { msgCode } = gatewayErrorOf(new BrokerError(code), 'r') as { msgCode: string };
       return [code, deadSessionCode({ msgCode })] as const;
     });
-    expect(verdicts.filter(([, verdict]) => verdict !== undefined)).toEqual([
-      ['unauthenticated', 'b_used_token'],
-    ]);
+    expect(verdicts.filter(([, verdict]) => verdict !== undefined)).toEqual([['unauthenticated', 'b_used_token']]);
   });
 });
