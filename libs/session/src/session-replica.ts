@@ -38,7 +38,6 @@ import { Lanes, PAGE, Reads } from './reads.js';
 import { ServiceNews } from './service-news.js';
 import { floorOf } from './session.js';
 import { isStoreOutage, StoreHealth } from './store-health.js';
-import { WakeTimer } from './wake-timer.js';
 import { Wishes } from './wishes.js';
 
 export interface ReplicaPorts {
@@ -92,6 +91,8 @@ const OFFER_LANES = 8;
 const MAX_LISTED = 512;
 /** What is listed but not taken is looked at again at this pace, however long it has been due. */
 const PACE_MS = 100;
+/** Moments of merchants that lie this close together come together. */
+const TOGETHER_MS = 250;
 /** The store's list and our own count of a session's age do not agree to the millisecond. */
 const EARLY_MS = 250;
 
@@ -110,7 +111,7 @@ export class SessionReplica {
   readonly #recovery = new GatewayRecovery();
   readonly #reads: Reads;
   readonly #offers = new Lanes(OFFER_LANES);
-  readonly #wakes: WakeTimer<Entry>;
+  readonly #wakes: Alarm;
   readonly #news: ServiceNews;
   readonly #alarm: Alarm;
   readonly #endSubscription: () => void;
@@ -141,11 +142,7 @@ export class SessionReplica {
         },
       ),
     );
-    this.#wakes = new WakeTimer(clock, {
-      all: () => this.held.entries,
-      atMsOf: ({ merchant, isRemoved }) => (isRemoved ? Infinity : merchant.wakeAtMs),
-      wake: (entry) => this.#feed(entry, { on: 'wake' }),
-    });
+    this.#wakes = new Alarm(clock, () => this.#wake());
     this.#news = new ServiceNews(clock, events, (id) => this.causeFor(id));
     this.#alarm = new Alarm(clock, () => void this.tick());
     this.#endSubscription = store.onAnnouncement((announcement) => this.#hear(announcement));
@@ -311,7 +308,29 @@ export class SessionReplica {
     if (failure !== undefined && failure.at !== before.failure?.at)
       this.#recovery.failed(this.#ports.merchants.gatewayIdOf(id), id, failure.kind);
     for (const effect of effects) this.#perform(entry, effect);
-    if (merchant.wakeAtMs !== before.wakeAtMs && !entry.isRemoved) this.#wakes.plan(merchant.wakeAtMs);
+    if (merchant.wakeAtMs !== before.wakeAtMs && !entry.isRemoved) this.#planWake(merchant.wakeAtMs);
+  }
+
+  /**
+   * One timer for the moments of all: that every merchant is looked at takes less than a millisecond for ten thousand,
+   * and nothing has to be kept in order.
+   */
+  #wake(): void {
+    const { ms } = this.held.moment;
+    for (const entry of [...this.held.entries]) {
+      if (entry.merchant.wakeAtMs <= ms && !entry.isRemoved) this.#feed(entry, { on: 'wake' });
+    }
+    let nextMs = Infinity;
+    for (const { merchant, isRemoved } of this.held.entries) {
+      if (merchant.wakeAtMs > ms && !isRemoved) nextMs = Math.min(nextMs, merchant.wakeAtMs);
+    }
+    this.#planWake(nextMs);
+  }
+
+  #planWake(atMs: number): void {
+    if (atMs === Infinity) return;
+    const togetherMs = Math.ceil(atMs / TOGETHER_MS) * TOGETHER_MS;
+    this.#wakes.in(Math.max(0, togetherMs - this.held.moment.ms));
   }
 
   /** The world, as far as it concerns the merchant. */
