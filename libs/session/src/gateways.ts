@@ -3,87 +3,84 @@ import type { GatewayFailureKind } from './gateway-failure.js';
 /** How many calls one replica has in flight to one gateway: the initial limit, and the highest one. */
 const FIRST_LIMIT = 16;
 const MAX_LIMIT = 32;
+/** This many failures in a row, across more than one merchant, are the gateway's fault and not a merchant's. */
+const FAILURES_OF_A_GATEWAY = 3;
 
-interface Load {
+interface Gateway {
   limit: number;
   inFlight: number;
   readonly waiting: (() => void)[];
+  /** Since a merchant that had failed last got a session. */
+  failures: number;
+  readonly failed: Set<string>;
 }
 
 /**
- * How many calls are made to one gateway at once. A gateway that cannot keep up answers late or not at all: each such
- * call halves what is allowed, and each good one adds a little (additive increase, multiplicative decrease), so that a
- * recovering gateway is not brought down by all the calls that waited for it.
+ * How many calls are made to one gateway at once, and whether it fails everybody. Each call that is answered late or not
+ * at all halves what is allowed, and each good one adds a little (additive increase, multiplicative decrease): a
+ * recovering gateway is not brought down by all that waited for it.
  */
-export class GatewayLoad {
-  readonly #loads = new Map<string, Load>();
+export class Gateways {
+  readonly #gateways = new Map<string, Gateway>();
 
-  hasRoom(gateway: string): boolean {
-    const { limit, inFlight } = this.#of(gateway);
+  hasRoom(id: string): boolean {
+    const { limit, inFlight } = this.#of(id);
     return inFlight < Math.floor(limit);
   }
 
   /** @param go called when a call may be made, now or later. Each `enter` is followed by one `leave` after that */
-  enter(gateway: string, go: () => void): void {
-    const load = this.#of(gateway);
-    load.waiting.push(go);
-    this.#admit(load);
+  enter(id: string, go: () => void): void {
+    const gateway = this.#of(id);
+    gateway.waiting.push(go);
+    this.#admit(gateway);
   }
 
   /** @param failure how the call failed; undefined if it did not, or if none was made */
-  leave(gateway: string, failure?: GatewayFailureKind): void {
-    const load = this.#of(gateway);
-    load.inFlight -= 1;
-    if (failure === 'timeout' || failure === 'transient') load.limit = Math.max(1, load.limit / 2);
-    else if (failure === undefined) load.limit = Math.min(MAX_LIMIT, load.limit + 1 / load.limit);
-    this.#admit(load);
+  leave(id: string, failure?: GatewayFailureKind): void {
+    const gateway = this.#of(id);
+    gateway.inFlight -= 1;
+    if (isOverloaded(failure)) gateway.limit = Math.max(1, gateway.limit / 2);
+    else if (failure === undefined) gateway.limit = Math.min(MAX_LIMIT, gateway.limit + 1 / gateway.limit);
+    this.#admit(gateway);
   }
 
-  #admit(load: Load): void {
-    while (load.inFlight < Math.floor(load.limit)) {
-      const go = load.waiting.shift();
+  failed(id: string, merchant: string, kind: GatewayFailureKind): void {
+    if (!isOverloaded(kind)) return;
+    const gateway = this.#of(id);
+    gateway.failures += 1;
+    gateway.failed.add(merchant);
+  }
+
+  /**
+   * Only a merchant that had failed as well shows that the gateway answers again.
+   * @returns the others, which waited for this gateway alone: they need not wait for the end of their back-offs
+   */
+  succeeded(id: string, merchant: string): readonly string[] {
+    const gateway = this.#of(id);
+    if (!gateway.failed.delete(merchant)) return [];
+    const waiting = gateway.failures < FAILURES_OF_A_GATEWAY ? [] : [...gateway.failed];
+    gateway.failures = 0;
+    gateway.failed.clear();
+    return waiting;
+  }
+
+  #admit(gateway: Gateway): void {
+    while (gateway.inFlight < Math.floor(gateway.limit)) {
+      const go = gateway.waiting.shift();
       if (go === undefined) return;
-      load.inFlight += 1;
+      gateway.inFlight += 1;
       go();
     }
   }
 
-  #of(gateway: string): Load {
-    const known = this.#loads.get(gateway) ?? { limit: FIRST_LIMIT, inFlight: 0, waiting: [] };
-    this.#loads.set(gateway, known);
-    return known;
+  #of(id: string): Gateway {
+    const unknown = { limit: FIRST_LIMIT, inFlight: 0, waiting: [], failures: 0, failed: new Set<string>() };
+    const gateway = this.#gateways.get(id) ?? unknown;
+    this.#gateways.set(id, gateway);
+    return gateway;
   }
 }
 
-/** This many failures in a row, across more than one merchant, are the gateway's fault and not a merchant's. */
-const FAILURES_OF_A_GATEWAY = 3;
-
-interface Outage {
-  failures: number;
-  readonly merchants: Set<string>;
-}
-
-/**
- * Detects that a gateway that failed for everybody answers again: its merchants then need not wait for the end of
- * back-offs drawn while it was gone. Only a merchant that had failed as well can show it: one that was well all along
- * proves nothing for one that fails alone.
- */
-export class GatewayRecovery {
-  readonly #outages = new Map<string, Outage>();
-
-  failed(gateway: string, merchant: string, kind: GatewayFailureKind): void {
-    if (kind !== 'transient' && kind !== 'timeout') return;
-    const outage = this.#outages.get(gateway) ?? { failures: 0, merchants: new Set() };
-    outage.failures += 1;
-    outage.merchants.add(merchant);
-    this.#outages.set(gateway, outage);
-  }
-
-  /** @returns the merchants that were waiting for this gateway alone */
-  succeeded(gateway: string, merchant: string): readonly string[] {
-    const outage = this.#outages.get(gateway);
-    if (outage?.merchants.delete(merchant) !== true) return [];
-    this.#outages.delete(gateway);
-    return outage.failures < FAILURES_OF_A_GATEWAY ? [] : [...outage.merchants];
-  }
+function isOverloaded(failure: GatewayFailureKind | undefined): boolean {
+  return failure === 'timeout' || failure === 'transient';
 }

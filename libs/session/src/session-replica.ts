@@ -1,7 +1,7 @@
 import { Alarm, type Clock, Deadline, plusMs } from '#libs/clock';
 import { areForeign, overAt, reportedDeathOf } from './deaths.js';
 import { GatewayFailure } from './gateway-failure.js';
-import { GatewayLoad, GatewayRecovery } from './gateways.js';
+import { Gateways } from './gateways.js';
 import { Handovers } from './handovers.js';
 import { type Entry, HeldSessions } from './held-sessions.js';
 import { type Effect, type Input, publicationOf, step } from './life.js';
@@ -107,8 +107,7 @@ export class SessionReplica {
   readonly #ports: ReplicaPorts;
   readonly #tracing: Tracing;
   readonly #health: StoreHealth;
-  readonly #load = new GatewayLoad();
-  readonly #recovery = new GatewayRecovery();
+  readonly #gateways = new Gateways();
   readonly #reads: Reads;
   readonly #offers = new Lanes(OFFER_LANES);
   readonly #wakes: Alarm;
@@ -306,7 +305,7 @@ export class SessionReplica {
     if (generationOf(merchant) > generationOf(before)) this.#adopted(entry);
     const { id, failure } = merchant;
     if (failure !== undefined && failure.at !== before.failure?.at)
-      this.#recovery.failed(this.#ports.merchants.gatewayIdOf(id), id, failure.kind);
+      this.#gateways.failed(this.#ports.merchants.gatewayIdOf(id), id, failure.kind);
     for (const effect of effects) this.#perform(entry, effect);
     if (merchant.wakeAtMs !== before.wakeAtMs && !entry.isRemoved) this.#planWake(merchant.wakeAtMs);
   }
@@ -357,7 +356,7 @@ export class SessionReplica {
   #adopted({ merchant: { id } }: Entry): void {
     this.#alarm.in(Math.max(0, this.held.untilRenewalMs(id)));
     const { merchants } = this.#ports;
-    for (const other of this.#shuffled(this.#recovery.succeeded(merchants.gatewayIdOf(id), id))) {
+    for (const other of this.#shuffled(this.#gateways.succeeded(merchants.gatewayIdOf(id), id))) {
       if (this.held.untilRenewalMs(other) > 0 || merchants.settingsOf(other) === undefined) continue;
       this.#feed(this.held.entryOf(other), { on: 'configured' });
     }
@@ -366,7 +365,7 @@ export class SessionReplica {
   readonly #performers: { readonly [Do in Effect['do']]: (entry: Entry, effect: EffectOf<Do>) => void } = {
     enter: (entry) => {
       entry.gateway = this.#ports.merchants.gatewayIdOf(entry.merchant.id);
-      this.#load.enter(entry.gateway, () => this.#feed(entry, { on: 'admitted' }));
+      this.#gateways.enter(entry.gateway, () => this.#feed(entry, { on: 'admitted' }));
     },
     hurry: ({ led }) => led?.end('cut'),
     // The trace of a renewal begins with its claim, and contains whatever follows from the answer.
@@ -457,7 +456,7 @@ export class SessionReplica {
     end: (entry, { result }) => {
       const { gateway } = entry;
       entry.gateway = undefined;
-      if (gateway !== undefined) this.#load.leave(gateway, result.kind === 'failed' ? result.because : undefined);
+      if (gateway !== undefined) this.#gateways.leave(gateway, result.kind === 'failed' ? result.because : undefined);
       entry.traced?.(result);
       entry.traced = undefined;
       for (const resolve of entry.sharing.splice(0)) resolve(result);
@@ -606,7 +605,7 @@ export class SessionReplica {
     if (this.#inFlight >= MAX_IN_FLIGHT) return;
     const due = await this.#health.watch('due', () => store.due(MAX_LISTED));
     for (const id of this.#shuffled(due.merchants.filter((listed) => this.#isDueHere(listed)))) {
-      if (this.#inFlight >= MAX_IN_FLIGHT || !this.#load.hasRoom(merchants.gatewayIdOf(id))) continue;
+      if (this.#inFlight >= MAX_IN_FLIGHT || !this.#gateways.hasRoom(merchants.gatewayIdOf(id))) continue;
       const trigger = this.held.generationOf(id) === 0 ? 'startup' : 'schedule';
       this.#feed(this.held.entryOf(id), { on: 'wanted', trigger });
     }
