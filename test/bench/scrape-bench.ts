@@ -56,7 +56,6 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
       outcome: 'success',
       generation: 1,
       durationMs: 40,
-      callMs: 40,
     } as const;
     metrics.emit({ event: 'renewal_finished', ...renewal });
   }

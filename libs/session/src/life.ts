@@ -19,6 +19,7 @@ import {
   type Held,
   heldFrom,
   knownOf,
+  liveForMsOf,
   type Merchant,
   type Now,
   onOurClock,
@@ -96,7 +97,7 @@ export type Input =
   | ({ readonly on: 'wanted' } & Wanted)
   | { readonly on: 'admitted' }
   | { readonly on: 'claimed'; readonly lease: Lease }
-  | { readonly on: 'refused'; readonly refusal: ClaimRefusal | { readonly kind: 'already_newer' } }
+  | { readonly on: 'refused'; readonly refusal: Refusal }
   /** The store was silent about the claim, or refused to consider it. */
   | { readonly on: 'unclaimed' }
   | { readonly on: 'handed_over' }
@@ -134,6 +135,8 @@ export type Input =
   /** A bug of ours has ended the attempt. */
   | { readonly on: 'broke' }
   | { readonly on: 'wake' };
+
+type Refusal = ClaimRefusal | { readonly kind: 'already_newer' };
 
 /** A wish for a newer session. */
 interface Wanted {
@@ -238,6 +241,10 @@ function handle<On extends Input['on']>(merchant: Merchant, input: InputOn<On>, 
   return handlers[input.on](merchant, input, now);
 }
 
+function emit(event: SessionEvent, now: Turn): void {
+  now.effects.push({ do: 'emit', event });
+}
+
 // ---- A wish, and what stands in its way
 
 function wanted(merchant: Merchant, given: Wanted, now: Turn): Merchant {
@@ -286,8 +293,7 @@ function isImpatient(merchant: Merchant, { trigger }: Wish, now: Now): boolean {
   const failure = merchant.failure?.kind;
   if (failure === 'refused' || failure === 'revoked') return false;
   const { cutsBackOffShort } = triggers[trigger];
-  const isLive = merchant.held?.isReported !== true && serveFactsOf(merchant, now).leftMs > 0;
-  return cutsBackOffShort === 'always' || (cutsBackOffShort === 'with_nothing_live' && !isLive);
+  return cutsBackOffShort === 'always' || (cutsBackOffShort === 'with_nothing_live' && liveForMsOf(merchant, now) <= 0);
 }
 
 /** There is room at the gateway. The wait for it may have been long: everything is checked again. */
@@ -304,11 +310,8 @@ function admitted(merchant: Merchant, now: Turn): Merchant {
   if (wait !== undefined) {
     return claimRefused(merchant, { wish, refusal: { kind: 'budget_exhausted', retryInMs: wait.retryInMs } }, now);
   }
-  now.effects.push({
-    do: 'claim',
-    trigger: wish.trigger,
-    request: { ...claimOf(merchant, wish, now.settings), budget },
-  });
+  const request = { ...claimOf(merchant, wish, now.settings), budget };
+  now.effects.push({ do: 'claim', trigger: wish.trigger, request });
   return { ...merchant, phase: { at: 'claiming', wish, settings: now.settings, askedAtMs: now.ms } };
 }
 
@@ -336,30 +339,28 @@ function refused(merchant: Merchant, { refusal }: InputOn<'refused'>, now: Turn)
   const { phase } = merchant;
   if (phase.at !== 'claiming') return merchant;
   const { wish, askedAtMs } = phase;
-  const isNone = refusal.kind === 'already_newer' || fallsBack(wish, refusal);
   // From when it was asked: a process may have stood still since, and what it was told is then long over.
-  const blocked = isNone ? merchant.blocked : blockedBy(merchant.blocked, refusal, { ms: askedAtMs, wish });
-  return claimRefused({ ...merchant, blocked }, { wish, refusal }, now);
+  return claimRefused(merchant, { wish, refusal, askedAtMs }, now);
 }
 
 interface RefusedClaim {
   readonly wish: Wish;
-  readonly refusal: ClaimRefusal | { readonly kind: 'already_newer' };
+  readonly refusal: Refusal;
+  /** Absent if it was this process's own count of the budget that refused: nothing has to be remembered of that. */
+  readonly askedAtMs?: number;
 }
 
-/** By the store, or by this process's own count of the budget. */
-function claimRefused(merchant: Merchant, { wish, refusal }: RefusedClaim, now: Turn): Merchant {
-  if (wish.cutsShort !== undefined && fallsBack(wish, refusal)) return ended(merchant, wish.cutsShort, now);
+function claimRefused(merchant: Merchant, { wish, refusal, askedAtMs }: RefusedClaim, now: Turn): Merchant {
+  const { trigger, cutsShort } = wish;
+  const isBudget = refusal.kind === 'budget_exhausted';
+  // An attempt that cut a back-off short goes back to it if the budget has no call for that.
+  if (isBudget && cutsShort !== undefined) return ended(merchant, cutsShort, now);
   // What is spent for wishes need not be spent for the schedule.
-  const reason = refusal.kind === 'budget_exhausted' && replacesLiving(wish) ? 'share_spent' : refusal.kind;
-  const event = { event: 'claim_refused', merchant: merchant.id, trigger: wish.trigger, reason } as const;
-  now.effects.push({ do: 'emit', event });
-  return ended(merchant, refusal, now);
-}
-
-/** An attempt that cut a back-off short goes back to it if the budget has no call for that. */
-function fallsBack({ cutsShort }: Wish, { kind }: RefusedClaim['refusal']): boolean {
-  return cutsShort !== undefined && kind === 'budget_exhausted';
+  const reason = isBudget && replacesLiving(wish) ? 'share_spent' : refusal.kind;
+  emit({ event: 'claim_refused', merchant: merchant.id, trigger, reason }, now);
+  const isKnown = askedAtMs === undefined || refusal.kind === 'already_newer';
+  const blocked = isKnown ? merchant.blocked : blockedBy(merchant.blocked, refusal, { ms: askedAtMs, wish });
+  return ended({ ...merchant, blocked }, refusal, now);
 }
 
 // ---- Under a lease
@@ -371,7 +372,7 @@ function claimed(merchant: Merchant, { lease }: InputOn<'claimed'>, now: Turn): 
     return merchant;
   }
   const { wish, settings, askedAtMs } = phase;
-  now.effects.push({ do: 'emit', event: { event: 'lease_granted', merchant: merchant.id, trigger: wish.trigger } });
+  emit({ event: 'lease_granted', merchant: merchant.id, trigger: wish.trigger }, now);
   const endsAtMs = askedAtMs + lease.remainingMs;
   const granted = { wish, settings, lease, endsAtMs, grantedAtMs: now.ms, isHandedOver: false };
   const limitMs = handoverLimitMs(merchant, granted, now);
@@ -415,7 +416,7 @@ function callOrGiveBack(merchant: Merchant, granted: Granted, now: Turn): Mercha
     // The same lease may be granted again before it is free: a later call needs one of its own.
     return ended({ ...merchant, floor: Math.max(merchant.floor, granted.lease.fence) }, refusal, now);
   }
-  const { wish, settings, lease, endsAtMs, grantedAtMs, isHandedOver } = granted;
+  const { settings, lease, endsAtMs } = granted;
   now.effects.push({ do: 'create', withinMs: endsAtMs - now.ms - PUBLISH_ALLOWANCE_MS });
   const fromMs = now.ms - longestWindowMs(budgetOf(merchant, settings));
   return {
@@ -423,13 +424,8 @@ function callOrGiveBack(merchant: Merchant, granted: Granted, now: Turn): Mercha
     // Whatever becomes of the call, none is ever made under this fence again.
     floor: Math.max(merchant.floor, lease.fence),
     callsAtMs: [...merchant.callsAtMs.filter((atMs) => atMs > fromMs), now.ms],
-    phase: {
-      at: 'calling',
-      ...{ wish, settings, lease, endsAtMs, grantedAtMs, isHandedOver },
-      askedAtMs: now.ms,
-      // An earlier call may be carried out after this one: nobody knows what became of one that failed.
-      before: beforeNext(merchant, lease.failures > 0, now),
-    },
+    // An earlier call may be carried out after this one: nobody knows what became of one that failed.
+    phase: { ...granted, at: 'calling', askedAtMs: now.ms, before: beforeNext(merchant, lease.failures > 0, now) },
   };
 }
 
@@ -467,8 +463,7 @@ function created(merchant: Merchant, { issued: answer }: InputOn<'created'>, now
     now.effects.push(publishEffect(publishing, 0));
     return after;
   }
-  const { generation } = session;
-  now.effects.push({ do: 'emit', event: { event: 'late_result', merchant: merchant.id, generation } });
+  emit({ event: 'late_result', merchant: merchant.id, generation: session.generation }, now);
   return concluded(after, { ...publishing, outcome: 'lease_lost' }, now);
 }
 
@@ -486,13 +481,14 @@ export function publicationOf(session: Session, ageMs: number): Publication {
 }
 
 function published(merchant: Merchant, { answer }: InputOn<'published'>, now: Turn): Merchant {
-  const { phase, id } = merchant;
+  const { phase, id, held } = merchant;
   if (phase.at !== 'publishing') return merchant;
-  const after = { ...merchant, held: keptInStore(merchant.held, phase.session.generation) };
-  if (answer === 'published') return concluded(after, { ...phase, outcome: 'success' }, now);
   const { generation } = phase.session;
-  now.effects.push({ do: 'emit', event: { event: 'fenced_publish', merchant: id, generation } });
-  now.effects.push(finished(merchant, { ...phase, outcome: 'lease_lost', callMs: callMsOf(phase) }, now));
+  const isHeld = held?.session.generation === generation;
+  const after: Merchant = isHeld ? { ...merchant, held: { ...held, kept: 'in_store' } } : merchant;
+  if (answer === 'published') return concluded(after, { ...phase, outcome: 'success' }, now);
+  emit({ event: 'fenced_publish', merchant: id, generation }, now);
+  finished(phase, { outcome: 'lease_lost' }, now);
   return ended(after, LOST, now);
 }
 
@@ -509,51 +505,30 @@ function unpublished(merchant: Merchant, { isLast }: InputOn<'unpublished'>, now
 
 /** The gateway has made a session, wherever it is kept. */
 function concluded(merchant: Merchant, made: Made, now: Turn): Merchant {
-  now.effects.push(finished(merchant, { ...made, callMs: callMsOf(made) }, now));
+  const { session, settings, issued, outcome } = made;
+  finished(made, { outcome }, now);
   if (now.settings === undefined) return ended(merchant, STOPPING, now);
-  for (const event of timesOf(made)) now.effects.push({ do: 'emit', event });
+  const skew = measureSkew(issued);
+  const shortfall = leadTimeShortfall(session, settings);
+  const { id } = merchant;
+  if (skew !== undefined) {
+    const beyondTolerance = exceedsTolerance(skew);
+    emit({ event: 'clock_skew', merchant: id, skewMs: skew.likelyMs, beyondTolerance }, now);
+  }
+  if (shortfall !== undefined) emit({ event: 'lead_time_short', merchant: id, ...shortfall }, now);
   return ended(merchant, { kind: 'renewed' }, now);
 }
 
 type Made = Publishing & { readonly outcome: 'success' | 'lease_lost' };
-
-/** What a person should know about a new session's times. */
-function timesOf({ session, settings, issued }: Made): readonly SessionEvent[] {
-  const { merchant } = session;
-  const skew = measureSkew(issued);
-  const shortfall = leadTimeShortfall(session, settings);
-  const skewMs = skew?.likelyMs ?? 0;
-  return [
-    ...(skew ? [{ event: 'clock_skew', merchant, skewMs, beyondTolerance: exceedsTolerance(skew) } as const] : []),
-    ...(shortfall ? [{ event: 'lead_time_short', merchant, ...shortfall } as const] : []),
-  ];
-}
-
-/** The time the store takes to keep a result is not the gateway's. */
-function callMsOf({ issued }: Publishing): number {
-  return msBetween(issued.sentAt, issued.receivedAt);
-}
-
 type Finished = Extract<SessionEvent, { readonly event: 'renewal_finished' }>;
 
 function finished(
-  { id: merchant }: Merchant,
-  ended: Granted & Pick<Finished, 'outcome' | 'callMs' | 'failure' | 'retryInMs'>,
-  now: Now,
-): Effect {
-  const { wish, lease, grantedAtMs, outcome, callMs, failure, retryInMs } = ended;
-  const event: Finished = {
-    event: 'renewal_finished',
-    merchant,
-    trigger: wish.trigger,
-    outcome,
-    durationMs: now.ms - grantedAtMs,
-    callMs,
-    generation: lease.fence,
-    ...(failure === undefined ? {} : { failure }),
-    ...(retryInMs === undefined ? {} : { retryInMs }),
-  };
-  return { do: 'emit', event };
+  { wish: { trigger }, lease: { merchant, fence: generation }, grantedAtMs }: Granted,
+  how: Pick<Finished, 'outcome' | 'failure' | 'retryInMs'>,
+  now: Turn,
+): void {
+  const durationMs = now.ms - grantedAtMs;
+  emit({ event: 'renewal_finished', merchant, trigger, durationMs, generation, ...how }, now);
 }
 
 /** A failed renewal never touches the session that is served. */
@@ -566,9 +541,7 @@ function notCreated(merchant: Merchant, failure: GatewayFailure, now: Turn): Mer
   }
   const { retryInMs, recorded } = failedCall(merchant, { ...phase, failure }, now);
   giveUp(phase, { called: failure.wasReached, nextDueInMs: retryInMs, failure: recorded }, now);
-  const callMs = now.ms - phase.askedAtMs;
-  const howLong = { callMs, retryInMs: Math.round(retryInMs) };
-  now.effects.push(finished(merchant, { ...phase, outcome: recorded.kind, failure, ...howLong }, now));
+  finished(phase, { outcome: recorded.kind, failure, retryInMs: Math.round(retryInMs) }, now);
   // A call that was made is never given back; this one did not even have a connection.
   const callsAtMs = failure.wasReached ? merchant.callsAtMs : merchant.callsAtMs.slice(0, -1);
   if (now.settings === undefined) return ended({ ...merchant, callsAtMs }, STOPPING, now);
@@ -603,32 +576,21 @@ function ended(merchant: Merchant, result: RenewalResult, now: Turn): Merchant {
 
 // ---- What is held, and what the store has
 
-interface Arrival {
-  readonly session: Session;
-  readonly ageMs: number;
-  readonly kept: Held['kept'];
-}
-
 /**
  * Takes a session into memory if it is newer than the held one, so that a late or repeated message never sets a replica
  * back. Nothing that was in the way of it, or was said of the one before, concerns it.
  */
-export function adopted(merchant: Merchant, arrival: Arrival, now: Turn): Merchant {
-  const { session, ageMs, kept } = arrival;
+export function adopted(
+  merchant: Merchant,
+  { session, ageMs, kept }: { readonly session: Session; readonly ageMs: number; readonly kept: Held['kept'] },
+  now: Turn,
+): Merchant {
   const { generation } = session;
   if (now.settings === undefined || generation <= generationOf(merchant)) return merchant;
   const { held: before, keptWish, isSaidEnded } = merchant;
   const serverKeyChanged = before !== undefined && !haveSameServerKey(before.session, session);
   const source = kept === 'in_store' ? 'store' : 'own';
-  const event = {
-    event: 'session_adopted',
-    merchant: merchant.id,
-    generation,
-    source,
-    ageMs,
-    serverKeyChanged,
-  } as const;
-  now.effects.push({ do: 'emit', event });
+  emit({ event: 'session_adopted', merchant: merchant.id, generation, source, ageMs, serverKeyChanged }, now);
   const held = heldFrom(onOurClock(session, ageMs, now.wall), now.ms - ageMs, { kept });
   const after: Merchant = {
     ...merchant,
@@ -684,7 +646,7 @@ function withStoredFailure(
 
 function withUnopened(merchant: Merchant, generation: number, now: Turn): Merchant {
   if (merchant.unopened !== undefined && generation <= merchant.unopened) return merchant;
-  now.effects.push({ do: 'emit', event: { event: 'record_unopenable', merchant: merchant.id, generation } });
+  emit({ event: 'record_unopenable', merchant: merchant.id, generation }, now);
   return { ...merchant, unopened: generation };
 }
 
@@ -716,10 +678,6 @@ function offered(merchant: Merchant, { generation, answer }: InputOn<'offered'>,
   const restsUntilMs = now.ms + pauseMs;
   // Fenced, it is older than what the store has or has granted: whatever that is, it is read.
   return { ...after, held: { ...after.held, kept: answer === 'broken' ? after.held.kept : 'in_store', restsUntilMs } };
-}
-
-function keptInStore(held: Held | undefined, generation: number): Held | undefined {
-  return held?.session.generation === generation ? { ...held, kept: 'in_store' } : held;
 }
 
 function heard(merchant: Merchant, { generation }: InputOn<'heard'>, now: Turn): Merchant {
@@ -834,7 +792,7 @@ function reviewed(merchant: Merchant, now: Turn): Merchant {
   const isForeign = areForeign(merchant, now);
   if (isForeign !== merchant.isSaidForeign) {
     const said = { isPresent: isForeign, generation: generationOf(merchant), quietMs: quietMs(merchant, now) };
-    now.effects.push({ do: 'emit', event: { event: 'foreign_authorizer', merchant: merchant.id, ...said } });
+    emit({ event: 'foreign_authorizer', merchant: merchant.id, ...said }, now);
   }
   const isEnded = merchant.held !== undefined && now.settings !== undefined && serveFactsOf(merchant, now).leftMs <= 0;
   if (isEnded && !merchant.isSaidEnded) now.effects.push({ do: 'say', what: 'service_ended' });

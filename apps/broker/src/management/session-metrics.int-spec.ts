@@ -113,7 +113,7 @@ describe('the counters of a replica that has done nothing yet', () => {
     const failed = { event: 'renewal_finished', merchant: 'shop', trigger: 'schedule', outcome: 'transient' } as const;
     for (const wasReached of [true, false]) {
       const failure = new GatewayFailure({ kind: 'transient', detail: '', wasReached });
-      metrics.emit({ ...failed, durationMs: 1, callMs: 1, generation: 1, failure });
+      metrics.emit({ ...failed, durationMs: 1, generation: 1, failure });
     }
     const samples = await scraped(telemetry);
     const failures = 'session_broker_gateway_failures_total{merchant="shop",kind="transient",code=';

@@ -23,7 +23,6 @@ class Written {
       trigger: 'schedule',
       outcome: kind,
       durationMs: 12,
-      callMs: 11,
       generation: 1,
       failure: new GatewayFailure(facts),
       retryInMs: 1_000,

@@ -51,7 +51,7 @@ export class EventLog implements SessionEvents {
   }
 
   #renewalFinished(event: Named<'renewal_finished'>): void {
-    const { failure, durationMs, callMs: _callMs, ...rest } = event;
+    const { failure, durationMs, ...rest } = event;
     const fields = { ...rest, durationMs: Math.round(durationMs) };
     if (event.outcome === 'success') return this.#logger.info(fields, 'session renewed');
     const facts = { ...fields, msgCode: failure?.msgCode, instead: failure?.instead, httpStatus: failure?.httpStatus };

@@ -34,7 +34,6 @@ interface EventFacts {
     readonly outcome: RenewalOutcome;
     /** From the lease to the end of the attempt, including writing its result. */
     readonly durationMs: number;
-    readonly callMs: number;
     readonly failure?: GatewayFailure;
     readonly retryInMs?: number;
   };
