@@ -39,7 +39,7 @@ export function decideServing(facts: ServeFacts): ServeVerdict {
   return decide(serving, facts);
 }
 
-interface ReadFacts extends ServeFacts {
+export interface ReadFacts extends ServeFacts {
   readonly ageMs: number;
   readonly lifetimeMs: number;
   /** How much of the lifetime the reader wants left; zero when any session will do. */
@@ -47,10 +47,7 @@ interface ReadFacts extends ServeFacts {
 }
 
 /** `wait`: the reader has nothing to use yet. `background`: it is served at once while the renewal goes on. */
-export type RenewVerdict =
-  | { readonly renew: 'no'; readonly reason: 'current' }
-  | { readonly renew: 'background'; readonly reason: 'past_margin' }
-  | { readonly renew: 'wait'; readonly reason: 'no_session' | 'expired' | 'less_than_wanted' };
+type RenewVerdict = 'no' | 'background' | 'wait';
 
 /** Between two sessions that are created because readers wanted more time, across all replicas. */
 export const EARLY_RENEWAL_COOL_DOWN_MS = 10_000;
@@ -59,21 +56,16 @@ const SETTLED_SHARE = 0.25;
 /** A wish for more than this share of a lifetime would be unmet again soon after it was fulfilled. */
 const MAX_WISHED_SHARE = 0.75;
 
-const isSettled = ({ ageMs, lifetimeMs }: ReadFacts): boolean =>
-  ageMs >= Math.max(EARLY_RENEWAL_COOL_DOWN_MS, SETTLED_SHARE * lifetimeMs);
-
-const couldBeFulfilled = ({ minRemainingMs, lifetimeMs }: ReadFacts): boolean =>
+const hasLessThanWanted = ({ leftMs, ageMs, lifetimeMs, minRemainingMs }: ReadFacts): boolean =>
+  leftMs < minRemainingMs &&
+  ageMs >= Math.max(EARLY_RENEWAL_COOL_DOWN_MS, SETTLED_SHARE * lifetimeMs) &&
   minRemainingMs <= MAX_WISHED_SHARE * lifetimeMs;
 
-const hasLessThanWanted = (facts: ReadFacts): boolean =>
-  facts.leftMs < facts.minRemainingMs && isSettled(facts) && couldBeFulfilled(facts);
-
 const renewing: DecisionTable<ReadFacts, RenewVerdict> = [
-  [isMissing, { renew: 'wait', reason: 'no_session' }],
-  [isExpired, { renew: 'wait', reason: 'expired' }],
-  [hasLessThanWanted, { renew: 'wait', reason: 'less_than_wanted' }],
-  [isPastMargin, { renew: 'background', reason: 'past_margin' }],
-  [otherwise, { renew: 'no', reason: 'current' }],
+  [isExpired, 'wait'],
+  [hasLessThanWanted, 'wait'],
+  [isPastMargin, 'background'],
+  [otherwise, 'no'],
 ];
 
 /** Whether a read has to start a renewal, and whether it waits for it. */

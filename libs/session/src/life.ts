@@ -580,7 +580,7 @@ function ended(merchant: Merchant, result: RenewalResult, now: Turn): Merchant {
  * Takes a session into memory if it is newer than the held one, so that a late or repeated message never sets a replica
  * back. Nothing that was in the way of it, or was said of the one before, concerns it.
  */
-export function adopted(
+function adopted(
   merchant: Merchant,
   { session, ageMs, kept }: { readonly session: Session; readonly ageMs: number; readonly kept: Held['kept'] },
   now: Turn,

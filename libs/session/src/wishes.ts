@@ -1,7 +1,7 @@
 import { type Clock, Deadline, msBetween } from '#libs/clock';
 import { BrokerError, type UnavailableReason } from '#libs/errors';
 import { areForeign } from './deaths.js';
-import { decideRenewal, decideServing, type RenewVerdict, type ServeVerdict } from './decisions.js';
+import { decideRenewal, decideServing, type ReadFacts, type ServeVerdict } from './decisions.js';
 import type { Entry, HeldSessions } from './held-sessions.js';
 import type { Input } from './life.js';
 import { type Cause, causeOf, type MerchantFacts, refusalOf, whyUnavailable } from './merchant-condition.js';
@@ -128,7 +128,7 @@ export class Wishes {
     const { merchant, waitsThroughFailure: throughFailure } = wish;
     await this.#confirmClock(merchant);
     const above = this.#held.generationOf(merchant);
-    const { renew } = this.#renewVerdict(wish);
+    const renew = decideRenewal(this.#readFacts(wish));
     if (renew === 'background') this.#renewInBackground(merchant);
     if (renew === 'no' && throughFailure && this.#isBeingReplaced(merchant)) await this.#outcome(wish, { above });
     if (renew === 'wait') {
@@ -152,14 +152,11 @@ export class Wishes {
     return this.#newer(wish.merchant, above);
   }
 
-  #renewVerdict({ merchant, minRemainingMs }: ReadWish): RenewVerdict {
+  #readFacts({ merchant, minRemainingMs }: ReadWish): ReadFacts {
     const session = this.#held.get(merchant);
-    return decideRenewal({
-      ...this.#held.facts(merchant),
-      ageMs: ageMsOf(this.#held.of(merchant), this.#held.moment),
-      lifetimeMs: session === undefined ? 0 : msBetween(session.createdAt, session.expiresAt),
-      minRemainingMs,
-    });
+    const ageMs = ageMsOf(this.#held.of(merchant), this.#held.moment);
+    const lifetimeMs = session === undefined ? 0 : msBetween(session.createdAt, session.expiresAt);
+    return { ...this.#held.facts(merchant), ageMs, lifetimeMs, minRemainingMs };
   }
 
   /** Whoever waits anyway is not given what is reported dead, unless something lasting keeps it from being replaced. */
