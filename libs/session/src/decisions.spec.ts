@@ -47,7 +47,10 @@ describe('renewing for a read', () => {
       { ...read, lifetimeMs: 20_000, leftMs: 11_000, minRemainingMs: 12_000, ageMs: EARLY_RENEWAL_COOL_DOWN_MS - 1 },
       'no',
     ],
-    'more is wanted than three quarters of a lifetime: what is there has to do': [{ ...read, minRemainingMs: 150_001 }, 'no'],
+    'more is wanted than three quarters of a lifetime: what is there has to do': [
+      { ...read, minRemainingMs: 150_001 },
+      'no',
+    ],
     'three quarters of a lifetime are wanted: the reader waits': [{ ...read, minRemainingMs: 150_000 }, 'wait'],
     'the impossible is wanted past the margin: the reader is served at once': [
       { ...read, minRemainingMs: 1e9, freshMs: 0 },

@@ -1,4 +1,5 @@
 import type { Clock } from '#libs/clock';
+import type { Entry, HeldSessions, LedHandover } from './held-sessions.js';
 import type { Merchants } from './ports/replica-ports.js';
 import type { HandoverOutcome, SessionEvents } from './ports/session-events.js';
 import type { HandoverSignal } from './ports/session-store.js';
@@ -34,32 +35,8 @@ export interface HandoverAudience {
   resume(handover: Pick<AnnouncedHandover, 'merchant' | 'generation'>): void;
 }
 
-/** The claimant's side: who takes part, and who is ready. */
-interface Led {
-  readonly generation: number;
-  readonly ready: Set<string>;
-  participants: number;
-  /** Replicas that were told, if the store can say, and those that have answered. */
-  told: number | undefined;
-  heardOf: number;
-  isFirstMoment: boolean;
-  /** The first outcome stands. */
-  readonly end: (outcome: HandoverOutcome) => void;
-}
-
-/** What is kept of a merchant's hand-overs: the one that this replica leads, and the last one heard of. */
-export interface HandoverSeat {
-  led?: Led | undefined;
-  live?: { readonly generation: number; readonly endsAtMs: number; answers: number } | undefined;
-}
-
 interface HandoversContext {
-  readonly held: {
-    readonly entries: Iterable<HandoverSeat>;
-    entryOf(merchant: string): HandoverSeat;
-    find(merchant: string): HandoverSeat | undefined;
-    generationOf(merchant: string): number;
-  };
+  readonly held: HeldSessions;
   readonly events: SessionEvents;
   readonly merchants: Merchants;
   readonly clock: Clock;
@@ -97,21 +74,13 @@ export class Handovers {
     const { clock, events, held, tell } = this.#context;
     const { merchant, generation } = handover;
     const { promise: over, resolve: end } = Promise.withResolvers<HandoverOutcome>();
-    const led: Led = {
-      generation,
-      ready: new Set(),
-      participants: 0,
-      told: undefined,
-      heardOf: 0,
-      isFirstMoment: true,
-      end,
-    };
+    const led: LedHandover = { generation, ready: new Set(), participants: 0, toHear: Infinity, heard: 0, end };
     const entry = held.entryOf(merchant);
     entry.led = led;
     const startedAtMs = clock.monotonicMs();
-    const first = clock.schedule(Math.min(FIRST_MOMENT_MS, limitMs), () => look(led, { isFirstMoment: false }));
+    const first = clock.schedule(Math.min(FIRST_MOMENT_MS, limitMs), () => waitFor(led, 0));
     const limit = clock.schedule(limitMs, () => end('limit'));
-    void tell({ step: 'begins', ...handover }).then((told) => (told === 'unheard' ? end(told) : look(led, { told })));
+    void tell({ step: 'begins', ...handover }).then((told) => (told === 'unheard' ? end(told) : waitFor(led, told)));
     const outcome = await over;
     first.cancel();
     limit.cancel();
@@ -132,19 +101,19 @@ export class Handovers {
   /** What a replica says, including this one. A participant may be heard from before its replica is. */
   hear(signal: HandoverSignal): void {
     const { merchant, generation } = signal;
-    const seat = this.#context.held.find(merchant) ?? {};
+    const entry = this.#context.held.find(merchant);
     if (signal.step === 'begins') {
       void this.#context.tell({ step: 'holding', merchant, generation, participants: this.#hold(signal) });
       return;
     }
     if (signal.step === 'ended') {
-      if (seat.live?.generation !== generation) return;
-      seat.live = undefined;
+      if (entry?.live?.generation !== generation) return;
+      entry.live = undefined;
       for (const audience of this.#audiences) audience.resume({ merchant, generation });
       return;
     }
     if (signal.step === 'ready') for (const audience of this.#audiences) audience.ready?.(signal);
-    if (seat.led?.generation === generation) count(seat.led, signal);
+    if (entry?.led?.generation === generation) count(entry.led, signal);
   }
 
   /** Stops waiting for anybody. */
@@ -164,20 +133,27 @@ export class Handovers {
     return participants;
   }
 
-  #liveOf(seat: HandoverSeat | undefined): HandoverSeat['live'] {
-    return seat?.live !== undefined && seat.live.endsAtMs > this.#context.clock.monotonicMs() ? seat.live : undefined;
+  #liveOf(entry: Entry | undefined): Entry['live'] {
+    const live = entry?.live;
+    return live !== undefined && live.endsAtMs > this.#context.clock.monotonicMs() ? live : undefined;
   }
 }
 
-function count(led: Led, signal: Extract<HandoverSignal, { readonly step: 'holding' | 'ready' }>): void {
+function count(led: LedHandover, signal: Extract<HandoverSignal, { readonly step: 'holding' | 'ready' }>): void {
   if (signal.step === 'ready') led.ready.add(signal.participant);
-  else Object.assign(led, { heardOf: led.heardOf + 1, participants: led.participants + signal.participants });
-  look(led);
+  else {
+    led.heard += 1;
+    led.participants += signal.participants;
+  }
+  endIfReady(led);
 }
 
-function look(led: Led, news: Partial<Led> = {}): void {
-  Object.assign(led, news);
-  const haveAllSpoken = led.told !== undefined && led.heardOf >= led.told;
-  if ((led.isFirstMoment && !haveAllSpoken) || led.ready.size < led.participants) return;
-  led.end(led.participants === 0 ? 'nobody' : 'ready');
+/** @param replicas that have to say how many participants they have; undefined if nobody knows */
+function waitFor(led: LedHandover, replicas = Infinity): void {
+  led.toHear = Math.min(led.toHear, replicas);
+  endIfReady(led);
+}
+
+function endIfReady({ toHear, heard, ready, participants, end }: LedHandover): void {
+  if (heard >= toHear && ready.size >= participants) end(participants === 0 ? 'nobody' : 'ready');
 }

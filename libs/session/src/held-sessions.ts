@@ -1,15 +1,8 @@
-import type { Clock } from '#libs/clock';
+import { type Clock, msBetween } from '#libs/clock';
 import type { ServeFacts } from './decisions.js';
-import type { HandoverSeat } from './handovers.js';
-import {
-  generationOf,
-  leftOf,
-  type Merchant,
-  type Moment,
-  serveFactsOf,
-  unknownMerchant,
-  untilRenewalMsOf,
-} from './merchant.js';
+import { generationOf, type Merchant, type Moment, serveFactsOf } from './merchant.js';
+import { unknownMerchant, untilRenewalMsOf } from './merchant.js';
+import type { HandoverOutcome } from './ports/session-events.js';
 import type { RenewalResult } from './ports/session-store.js';
 import type { Session, SessionLeft } from './session.js';
 import { StoreClock } from './store-clock.js';
@@ -17,7 +10,7 @@ import { StoreClock } from './store-clock.js';
 type HeldListener = (session: Session) => void;
 
 /** A merchant at this replica: what is known of it, and who waits for that to change. Nothing here decides anything. */
-export interface Entry extends HandoverSeat {
+export interface Entry {
   merchant: Merchant;
   /** Removed from the configuration: forgotten as soon as nothing is under way for it. */
   isRemoved: boolean;
@@ -32,6 +25,21 @@ export interface Entry extends HandoverSeat {
   judging?: Promise<void> | undefined;
   /** Highest generation rejected here, to tell the first report of a death from its echoes. */
   rejectedUpTo: number;
+  /** The hand-over that this replica leads, and the last one that it has heard of. */
+  led?: LedHandover | undefined;
+  live?: { readonly generation: number; readonly endsAtMs: number; answers: number } | undefined;
+}
+
+/** The claimant's side: who takes part, and who is ready. */
+export interface LedHandover {
+  readonly generation: number;
+  readonly ready: Set<string>;
+  participants: number;
+  /** Replicas that have said how many participants they have, and how many have to. */
+  heard: number;
+  toHear: number;
+  /** The first outcome stands. */
+  readonly end: (outcome: HandoverOutcome) => void;
 }
 
 /**
@@ -112,8 +120,10 @@ export class HeldSessions {
     return untilRenewalMsOf(this.of(id), this.moment);
   }
 
-  leftOf(session: Session): SessionLeft {
-    return leftOf(this.of(session.merchant), session, this.moment);
+  /** Nothing is left of a session that is no longer the held one. */
+  leftOf({ merchant, generation, expiresAt, renewAt }: Session): SessionLeft {
+    const leftMs = generation === this.generationOf(merchant) ? this.facts(merchant).leftMs : 0;
+    return { expiresInMs: Math.max(0, leftMs), renewInMs: Math.max(0, leftMs - msBetween(renewAt, expiresAt)) };
   }
 
   /**

@@ -3,7 +3,7 @@ import { decideServing, type ServeFacts, type ServeVerdict } from './decisions.j
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { ClaimRefusal, Lease, RecordedFailure } from './ports/session-store.js';
 import { type SessionsBefore, SKEW_TOLERANCE_MS } from './session-admission.js';
-import type { IssuedSession, Session, SessionLeft, SessionSettings } from './session.js';
+import type { IssuedSession, Session, SessionSettings } from './session.js';
 
 /** A wish for a newer session that has found nothing in its way so far. */
 export interface Wish {
@@ -137,8 +137,6 @@ export type Moment = Pick<Now, 'ms' | 'suspectMs'>;
 
 /** The moments of a session are whole milliseconds: the truth is up to one later. */
 const RESOLUTION_MS = 1;
-/** The call and what comes before and after it: a turn at the gateway, a lease, a publication. */
-const LAST_ATTEMPT_TIMEOUTS = 2;
 
 export function unknownMerchant(id: string): Merchant {
   return {
@@ -221,24 +219,6 @@ export function untilRenewalMsOf(merchant: Merchant, now: Moment): number {
 /** How long there is something to serve, as far as anybody knows; 0 for a session that is over, or reported dead. */
 export function liveForMsOf(merchant: Merchant, now: Moment): number {
   return merchant.held?.isReported === true ? 0 : Math.max(0, serveFactsOf(merchant, now).leftMs);
-}
-
-/**
- * The moments, from now, at which the served session needs an attempt: its renewal, the last attempt that still ends
- * before the margin, and its end. Those that have passed are negative.
- */
-export function needsInMsOf(
-  merchant: Merchant,
-  now: Moment,
-  { gatewayTimeoutMs }: Pick<SessionSettings, 'gatewayTimeoutMs'>,
-): readonly number[] {
-  const { leftMs, freshMs } = serveFactsOf(merchant, now);
-  return [untilRenewalMsOf(merchant, now), freshMs - LAST_ATTEMPT_TIMEOUTS * gatewayTimeoutMs, leftMs];
-}
-
-export function leftOf(merchant: Merchant, { generation, expiresAt, renewAt }: Session, now: Moment): SessionLeft {
-  const leftMs = generation === generationOf(merchant) ? serveFactsOf(merchant, now).leftMs : 0;
-  return { expiresInMs: Math.max(0, leftMs), renewInMs: Math.max(0, leftMs - msBetween(renewAt, expiresAt)) };
 }
 
 /**

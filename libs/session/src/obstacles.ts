@@ -57,9 +57,10 @@ export const triggers: Readonly<Record<RenewalTrigger, TriggerRules>> = {
   operator: { ...planned, waitsForDue: false, ignoresBackOff: true },
 };
 
+/** How long a budget refuses, and which of its windows; none if it was a different one when the store refused. */
 interface BudgetWait {
   readonly retryInMs: number;
-  readonly window: CreateCallWindow;
+  readonly window: CreateCallWindow | undefined;
 }
 
 const DAY_MS = 86_400_000;
@@ -130,7 +131,7 @@ export function blockedBy(
 ): Blocked {
   // It concerns the schedule alone, which asks the store anyway.
   if (refusal.kind === 'not_due') return blocked;
-  const isEarly = coolDownMs > 0;
+  const isEarly = replacesLiving({ coolDownMs });
   const untilMs = ms + refusal.retryInMs;
   const block = { refusal, untilMs, bindsUntilMs: ms + IMPATIENT_AFTER_MS, coolDownMs };
   if (refusal.kind === 'cooled_down') return { ...blocked, early: block };
@@ -171,18 +172,12 @@ export function budgetOf(merchant: Merchant, settings: SessionSettings): CreateC
 }
 
 /** How long the budget lets nobody call, the schedule included: the longer of our own count and what the store said. */
-interface SpentWait {
-  readonly retryInMs: number;
-  readonly window?: CreateCallWindow | undefined;
-}
-
-export function spentWait(merchant: Merchant, now: Now): SpentWait | undefined {
+export function spentWait(merchant: Merchant, now: Now): BudgetWait | undefined {
   if (now.settings === undefined) return undefined;
   const budget = budgetOf(merchant, now.settings);
   const own = waitForBudget(merchant.callsAtMs, budget, now.ms);
   const told = standing(merchant.blocked.budget, now);
   if (told?.kind !== 'budget_exhausted' || (own?.retryInMs ?? 0) >= told.retryInMs) return own;
-  // None if the budget was a different one when the store refused.
   return { retryInMs: told.retryInMs, window: budget.find((window) => window.perMs === told.perMs) };
 }
 

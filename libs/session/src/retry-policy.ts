@@ -1,5 +1,5 @@
 import type { FailureTrace, GatewayFailure, GatewayFailureKind, SharedFailureKind } from './gateway-failure.js';
-import { type Granted, liveForMsOf, type Merchant, needsInMsOf, type Now } from './merchant.js';
+import { type Granted, liveForMsOf, type Merchant, type Now, serveFactsOf, untilRenewalMsOf } from './merchant.js';
 import { budgetOf } from './obstacles.js';
 import type { RecordedFailure } from './ports/session-store.js';
 import type { CreateCallBudget, CreateCallWindow } from './session.js';
@@ -26,9 +26,10 @@ const FIRST_REFUSALS_MS = [2_000, 5_000, 15_000, 60_000] as const;
 const SHARE_OF_THE_BEGINNING = 0.4;
 /** A fault of a minute is over by then. */
 const FAILURES_OF_A_MOMENT = 6;
-const MAX_OUTAGE_RETRY_MS = 14_400_000;
+export const MAX_BACK_OFF_MS = 14_400_000;
 const OUTAGE_RETRY_JITTER = 0.25;
-export const MAX_BACK_OFF_MS = MAX_OUTAGE_RETRY_MS;
+/** The call and what comes before and after it: a turn at the gateway, a lease, a publication. */
+const LAST_ATTEMPT_TIMEOUTS = 2;
 /**
  * Failures without a call only count up to here: enough to be known as repeated failures, and too few for the pauses of
  * an outage, which save calls. A gateway that nobody could connect to for an hour is asked at the usual pace once it
@@ -103,7 +104,7 @@ function sparingPauseMs({ calls, perMs }: CreateCallWindow, failures: number): n
   if (failures <= beginning) return 0;
   const growing = 1 + Math.max(0, Math.log2(perMs / calls / MAX_USUAL_PAUSE_MS));
   const left = Math.max(calls - beginning - growing, calls / 4, 1);
-  const longestMs = Math.min(MAX_OUTAGE_RETRY_MS, perMs / left / (1 - OUTAGE_RETRY_JITTER));
+  const longestMs = Math.min(MAX_BACK_OFF_MS, perMs / left / (1 - OUTAGE_RETRY_JITTER));
   return Math.min(longestMs, MAX_USUAL_PAUSE_MS * 2 ** Math.min(failures - Math.floor(beginning) - 1, 10));
 }
 
@@ -123,10 +124,15 @@ export function failedCall(
   const { shownCode: msgCode, retryAfterMs, wasReached, trace } = failure;
   // An abort that shutdown did not ask for means that the time ran out: to everyone else, a timeout.
   const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
+  const { leftMs, freshMs } = serveFactsOf(merchant, now);
   const attempt = {
     ...{ kind, failures, retryAfterMs, wasReached },
     isSealedElsewhere: trace?.thumbprint !== undefined,
-    needsInMs: needsInMsOf(merchant, now, settings),
+    needsInMs: [
+      untilRenewalMsOf(merchant, now),
+      freshMs - LAST_ATTEMPT_TIMEOUTS * settings.gatewayTimeoutMs,
+      leftMs,
+    ],
     liveForMs: liveForMsOf(merchant, now),
     budget: budgetOf(merchant, settings),
   };
