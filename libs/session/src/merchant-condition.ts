@@ -218,8 +218,9 @@ export function failedCall({ kind, ...known }: Omit<ToldFailure, 'at'> & { reado
   return { code: kind === 'aborted' ? 'timeout' : kind, ...known };
 }
 
-export function isSameCause(one: Cause | undefined, other: Cause | undefined): boolean {
-  return markOf(one) === markOf(other);
+/** Undefined if they differ, or if nobody knows. */
+export function sharedCause([first, ...others]: readonly (Cause | undefined)[]): Cause | undefined {
+  return others.every((other) => markOf(other) === markOf(first)) ? first : undefined;
 }
 
 function markOf(cause: Cause | undefined): string {

@@ -57,10 +57,9 @@ export const triggers: Readonly<Record<RenewalTrigger, TriggerRules>> = {
   operator: { ...planned, waitsForDue: false, ignoresBackOff: true },
 };
 
-/** How long a budget refuses, and which of its windows; none if it was a different one when the store refused. */
 interface BudgetWait {
   readonly retryInMs: number;
-  readonly window: CreateCallWindow | undefined;
+  readonly window: CreateCallWindow;
 }
 
 const DAY_MS = 86_400_000;
@@ -171,8 +170,14 @@ export function budgetOf(merchant: Merchant, settings: SessionSettings): CreateC
   return budgetInForce(settings, merchant.held?.session);
 }
 
+/** There is no window if the budget was a different one when the store refused. */
+interface SpentWait {
+  readonly retryInMs: number;
+  readonly window: CreateCallWindow | undefined;
+}
+
 /** How long the budget lets nobody call, the schedule included: the longer of our own count and what the store said. */
-export function spentWait(merchant: Merchant, now: Now): BudgetWait | undefined {
+export function spentWait(merchant: Merchant, now: Now): SpentWait | undefined {
   if (now.settings === undefined) return undefined;
   const budget = budgetOf(merchant, now.settings);
   const own = waitForBudget(merchant.callsAtMs, budget, now.ms);

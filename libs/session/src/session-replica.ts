@@ -11,6 +11,7 @@ import {
   conditionOf,
   type MerchantCondition,
   type MerchantFacts,
+  sharedCause,
   type ToldFailure,
 } from './merchant-condition.js';
 import {
@@ -35,7 +36,6 @@ import type {
   StoredState,
 } from './ports/session-store.js';
 import { Lanes, PAGE, Reads } from './reads.js';
-import { ServiceNews } from './service-news.js';
 import { floorOf } from './session.js';
 import { isStoreOutage, StoreHealth } from './store-health.js';
 import { Wishes } from './wishes.js';
@@ -93,6 +93,8 @@ const MAX_LISTED = 512;
 const PACE_MS = 100;
 /** Moments of merchants that lie this close together come together. */
 const TOGETHER_MS = 250;
+/** What happens to thousands at about the same time is reported in few events, and soon all the same. */
+const BETWEEN_NEWS_MS = 10_000;
 /** The store's list and our own count of a session's age do not agree to the millisecond. */
 const EARLY_MS = 250;
 
@@ -111,7 +113,7 @@ export class SessionReplica {
   readonly #reads: Reads;
   readonly #offers = new Lanes(OFFER_LANES);
   readonly #wakes: Alarm;
-  readonly #news: ServiceNews;
+  readonly #newsAtMs = { service_ended: -Infinity, service_resumed: -Infinity };
   readonly #alarm: Alarm;
   readonly #endSubscription: () => void;
   readonly #shutdown = new AbortController();
@@ -142,7 +144,6 @@ export class SessionReplica {
       ),
     );
     this.#wakes = new Alarm(clock, () => this.#wake());
-    this.#news = new ServiceNews(clock, events, (id) => this.causeFor(id));
     this.#alarm = new Alarm(clock, () => void this.tick());
     this.#endSubscription = store.onAnnouncement((announcement) => this.#hear(announcement));
     this.handovers = new Handovers({
@@ -157,7 +158,8 @@ export class SessionReplica {
 
   /** To be called at a steady pace; between two ticks the replica wakes itself exactly when the next merchant falls due. */
   tick(): Promise<void> {
-    this.#news.tell();
+    this.#tellNews('service_ended');
+    this.#tellNews('service_resumed');
     if (this.#isStopping) return this.#rounds ?? Promise.resolve();
     // What is asked for during a round may concern what this has looked at already: one more follows.
     this.#isAskedAgain = this.#rounds !== undefined;
@@ -451,7 +453,10 @@ export class SessionReplica {
     resync: () => {
       if (this.#isComplete) this.#invalidate();
     },
-    say: ({ merchant: { id } }, { what }) => this.#news.note(what, id),
+    // If nobody was told of the one, nobody needs to be told that it is over.
+    say: (entry, { what }) => {
+      entry.news = entry.news === undefined || entry.news === what ? what : undefined;
+    },
     emit: (_entry, { event }) => this.#ports.events.emit(event),
     end: (entry, { result }) => {
       const { gateway } = entry;
@@ -495,7 +500,7 @@ export class SessionReplica {
     entry.isRemoved = true;
     entry.led?.end('cut');
     this.#unstored.delete(entry);
-    this.#news.forget(id);
+    entry.news = undefined;
     if (entry.merchant.phase.at === 'idle') this.held.forget(id);
   }
 
@@ -548,6 +553,18 @@ export class SessionReplica {
     const ageMs =
       stored.kind === 'session' ? this.held.storeClock.ageMs(stored.ageMs, stored.session.createdAt) + wayMs : 0;
     this.#feed(this.held.entryOf(merchant), { on: 'stored', state, ageMs, failureBefore });
+  }
+
+  /** What is said once of each session: the first at once, those after it together, since thousands may end at a time. */
+  #tellNews(event: NonNullable<Entry['news']>): void {
+    const { ms } = this.held.moment;
+    const entries = [...this.held.entries].filter(({ news }) => news === event);
+    if (entries.length === 0 || ms - this.#newsAtMs[event] < BETWEEN_NEWS_MS) return;
+    this.#newsAtMs[event] = ms;
+    for (const entry of entries) entry.news = undefined;
+    const merchants = entries.map(({ merchant }) => merchant.id);
+    const cause = event === 'service_ended' ? sharedCause(merchants.map((id) => this.causeFor(id))) : undefined;
+    this.#ports.events.emit({ event, merchants, ...(cause === undefined ? {} : { cause }) });
   }
 
   /** In an outage: the store may lose what it knows, so that everything is read again. */
