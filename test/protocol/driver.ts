@@ -86,7 +86,7 @@ function questionOf(effect: Asking, world: World, at: number): Question {
     case 'offer':
       return { ask: 'offer', publication: effect.offer };
     case 'report':
-      return { ask: 'report', report: effect.report, atMs: effect.atMs };
+      return { ask: 'report', report: effect.report };
   }
 }
 
@@ -289,8 +289,8 @@ const offered = ({ question }: Asked): number =>
 function reported(world: World, at: number, asked: Asked & { readonly result: ReportResult | undefined }): World {
   const { question, result } = asked;
   if (question.ask !== 'report') return world;
-  const { report, atMs } = question;
-  const told = feed(world, at, { on: 'reported', report, atMs, answer: result });
+  const { report } = question;
+  const told = feed(world, at, { on: 'reported', report, answer: result });
   return report.mayProve ? wishing(told, at, 'judgement') : told;
 }
 

@@ -12,7 +12,7 @@ export type Question =
   | { readonly ask: 'publish'; readonly lease: Lease; readonly publication: Publication }
   | { readonly ask: 'offer'; readonly publication: Publication }
   | { readonly ask: 'release'; readonly lease: Lease; readonly release: LeaseRelease }
-  | { readonly ask: 'report'; readonly report: DeathReport; readonly atMs: number }
+  | { readonly ask: 'report'; readonly report: DeathReport }
   | { readonly ask: 'read' | 'sync'; readonly known: number };
 
 export type Answer =

@@ -185,7 +185,7 @@ function questionText(question: Question): readonly unknown[] {
     case 'report':
       return [
         generation(question.report.generation),
-        question.atMs,
+        question.report.ageMs,
         JSON.stringify(question.report.heldUp),
         question.report.mayProve,
       ];

@@ -68,13 +68,13 @@ class Deaths {
 
   judge(generation: number, diedEarly = true): this {
     const report = { generation, ageMs: 0, mayProve: true };
-    this.feed({ on: 'reported', report, atMs: this.now.ms, answer: { isKept: true, diedEarly } });
+    this.feed({ on: 'reported', report, answer: { isKept: true, diedEarly } });
     return this;
   }
 
   told(isKept: boolean): void {
     const report = { generation: 10, ageMs: 0, mayProve: false };
-    this.feed({ on: 'reported', report, atMs: 0, answer: { isKept, diedEarly: false } });
+    this.feed({ on: 'reported', report, answer: { isKept, diedEarly: false } });
   }
 
   read(stored: Omit<StoredReport, 'diedEarly'> | undefined): readonly Effect[] {

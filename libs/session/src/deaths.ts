@@ -18,7 +18,7 @@ export const deathCodes: readonly string[] = [
   'b_session_doesnt_exists',
 ];
 
-const isDeathCode = (reason: string | undefined): boolean => deathCodes.some((code) => code === reason);
+export const isDeathCode = (reason: string | undefined): boolean => deathCodes.some((code) => code === reason);
 
 /** A session found dead within this share of its lifetime died early, … */
 const EARLY_SHARE = 0.25;
@@ -96,27 +96,13 @@ export function beforeNext(merchant: Merchant, isDoubtful: boolean, now: Now): S
   return { deathsBefore: counts ? deaths : 0 };
 }
 
-/** A consumer has found this generation dead. */
-export function noteRejected(
-  held: Held,
-  { generation, reason }: { readonly generation: number; readonly reason: string | undefined },
-  now: Now,
-): Held {
-  if (held.session.generation !== generation) return held;
-  return { ...held, isReported: true, ...(isDeathCode(reason) ? { reportedAtMs: now.ms } : {}) };
-}
-
 /**
- * Whether the death would prove something, so that the store has to be asked. Nothing counts in an outage, nor while
- * others may still offer what the store has lost.
+ * Whether the death of the held session would prove something. Nothing counts in an outage, nor while others may still
+ * offer what the store has lost.
  */
-export function isTelling(
-  merchant: Merchant,
-  { generation, reason }: { readonly generation: number; readonly reason: string | undefined },
-  now: Now,
-): boolean {
+export function isTelling(merchant: Merchant, reason: string | undefined, now: Now): boolean {
   const { held } = merchant;
-  if (held?.session.generation !== generation || held.session.deathsBefore === undefined) return false;
+  if (held?.session.deathsBefore === undefined) return false;
   return isDeathCode(reason) && held.verdict === 'unknown' && now.graceMs === 0 && isEarly(merchant, held, now);
 }
 
@@ -155,18 +141,13 @@ export function reportAfter(
   if (held?.session.generation !== generation || result === undefined || !LASTING.has(result.kind)) return known;
   const report = { atMs: now.ms, heldUp: heldUpBy(result, now), store: 'untold' } as const;
   if (known === undefined || isNews(report, known)) return report;
-  const saidAgainMs = SAID_AGAIN_PER_PAUSE * pauseOf(now);
-  if (now.ms - known.atMs < saidAgainMs) return known;
-  return { ...report, heldUp: laterOf(report.heldUp, known.heldUp) };
+  // Said again, it ends no earlier.
+  return now.ms - known.atMs < SAID_AGAIN_PER_PAUSE * pauseOf(now) ? known : { ...report, heldUp: known.heldUp };
 }
 
 function heldUpBy(result: RenewalResult, now: Now): LastingReport['heldUp'] {
   if (result.kind === 'budget_exhausted') return { by: 'budget', untilMs: now.ms + result.retryInMs };
   return result.kind === 'cooled_down' ? { by: 'cool_down', untilMs: now.ms + result.retryInMs } : undefined;
-}
-
-function laterOf(one: LastingReport['heldUp'], other: LastingReport['heldUp']): LastingReport['heldUp'] {
-  return (one?.untilMs ?? 0) > (other?.untilMs ?? 0) ? one : other;
 }
 
 /** A repetition or an earlier end is none: replicas refused for different reasons would tell each other without end. */

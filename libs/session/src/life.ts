@@ -3,8 +3,8 @@ import {
   areForeign,
   beforeNext,
   diedEarly,
+  isDeathCode,
   isTelling,
-  noteRejected,
   pauseMs,
   quietMs,
   reportAfter,
@@ -126,7 +126,6 @@ export type Input =
   | {
       readonly on: 'reported';
       readonly report: DeathReport;
-      readonly atMs: number;
       readonly answer: ReportResult | undefined;
     }
   | { readonly on: 'kept'; readonly newerThan: number; readonly freeInMs: number }
@@ -167,7 +166,7 @@ export type Effect =
   | { readonly do: 'release'; readonly lease: Lease; readonly release: LeaseRelease; readonly resumes: boolean }
   | { readonly do: 'offer'; readonly offer: Publication }
   | { readonly do: 'read'; readonly isUrgent: boolean }
-  | { readonly do: 'report'; readonly report: DeathReport; readonly atMs: number }
+  | { readonly do: 'report'; readonly report: DeathReport }
   | { readonly do: 'say'; readonly what: 'service_ended' | 'service_resumed' }
   | { readonly do: 'emit'; readonly event: SessionEvent }
   /** The wish has this result, for all who share it. */
@@ -688,43 +687,30 @@ function heard(merchant: Merchant, { generation }: InputOn<'heard'>, now: Turn):
 
 // ---- What consumers report
 
-function rejected(merchant: Merchant, rejection: InputOn<'rejected'>, now: Turn): Merchant {
+/** A consumer has found this generation dead. If that proves something, the store has to be asked. */
+function rejected(merchant: Merchant, { generation, reason }: InputOn<'rejected'>, now: Turn): Merchant {
   const { held } = merchant;
-  if (held === undefined) return merchant;
-  if (isTelling(merchant, rejection, now)) now.effects.push(reportEffect(merchant, true, now));
-  return { ...merchant, held: noteRejected(held, rejection, now) };
+  if (held?.session.generation !== generation) return merchant;
+  if (isTelling(merchant, reason, now)) now.effects.push({ do: 'report', report: storedForm(merchant, true, now) });
+  return { ...merchant, held: { ...held, isReported: true, ...(isDeathCode(reason) ? { reportedAtMs: now.ms } : {}) } };
 }
 
 /** The report is kept with the session in the store, where the other replicas read it. */
 function telling(merchant: Merchant, now: Turn): Merchant {
   const { report } = merchant;
   if (report?.store !== 'untold') return merchant;
-  now.effects.push(reportEffect(merchant, false, now));
+  now.effects.push({ do: 'report', report: storedForm(merchant, false, now) });
   return { ...merchant, report: { ...report, store: 'telling' } };
 }
 
-function reportEffect(merchant: Merchant, mayProve: boolean, now: Now): Effect {
-  return { do: 'report', report: storedForm(merchant, mayProve, now), atMs: merchant.report?.atMs ?? now.ms };
-}
-
-/** What the store did not take is told again the next time it is read. */
-function reported(merchant: Merchant, input: InputOn<'reported'>, now: Turn): Merchant {
-  const after = judged(merchant, input, now);
-  const { report } = after;
-  if (report === undefined) return after;
-  if (report.atMs !== input.atMs) return telling(after, now);
-  return { ...after, report: { ...report, store: input.answer?.isKept === true ? 'told' : 'untold' } };
-}
-
-function judged(
-  merchant: Merchant,
-  { report: { generation, mayProve }, answer }: InputOn<'reported'>,
-  now: Now,
-): Merchant {
-  const { held } = merchant;
-  if (answer === undefined || held?.session.generation !== generation) return merchant;
-  if (answer.diedEarly) return { ...merchant, held: diedEarly(held, now) };
-  return mayProve ? { ...merchant, held: { ...held, verdict: 'proves_nothing' } } : merchant;
+function reported(merchant: Merchant, { report: asked, answer }: InputOn<'reported'>, now: Now): Merchant {
+  const { held, report } = merchant;
+  // What the store did not take is told again the next time it is read.
+  const store = answer?.isKept === true ? 'told' : 'untold';
+  const after: Merchant = report === undefined ? merchant : { ...merchant, report: { ...report, store } };
+  if (answer === undefined || held?.session.generation !== asked.generation) return after;
+  if (answer.diedEarly) return { ...after, held: diedEarly(held, now) };
+  return asked.mayProve ? { ...after, held: { ...held, verdict: 'proves_nothing' } } : after;
 }
 
 // ---- What comes with time

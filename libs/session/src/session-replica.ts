@@ -442,11 +442,11 @@ export class SessionReplica {
         }),
       ),
     read: ({ merchant: { id } }, { isUrgent }) => this.#reads.want(id, isUrgent),
-    report: (entry, { report, atMs }) => {
+    report: (entry, { report }) => {
       const asked = this.#ask(entry, {
         operation: 'report',
         ask: () => this.#ports.store.report(entry.merchant.id, report),
-        told: (answer) => ({ on: 'reported', report, atMs, answer: typeof answer === 'string' ? undefined : answer }),
+        told: (answer) => ({ on: 'reported', report, answer: typeof answer === 'string' ? undefined : answer }),
       });
       if (report.mayProve) entry.judging = asked;
     },
