@@ -92,7 +92,6 @@ export interface GatewayFailureFacts extends FailureTrace {
   /** The gateway's own code, e.g. `b_server_is_overloaded`; already reduced to a safe character set and length. */
   readonly msgCode?: string;
   readonly instead?: NoAnswerReason;
-  readonly requestId?: string;
   readonly retryAfterMs?: number;
   /** False if there was not even a connection, and so no call. If absent, a call may have been made. */
   readonly wasReached?: boolean;

@@ -9,21 +9,12 @@ const FIRST_MOMENT_MS = 100;
 /** Answers that one replica passes on per hand-over. */
 const MAX_ANSWERS = 4_096;
 
-/** A renewal that is about to begin, as announced to those who hold calls. */
-export interface AnnouncedHandover {
-  readonly merchant: string;
-  /** Of the session to come: the fence of the claim. */
-  readonly generation: number;
-  /** How long to hold new calls at most, if nothing more is heard. */
-  readonly holdForMs: number;
-}
+type Told<Step extends HandoverSignal['step']> = Omit<Extract<HandoverSignal, { readonly step: Step }>, 'step'>;
 
+/** A renewal that is about to begin, as announced to those who hold calls. */
+export type AnnouncedHandover = Told<'begins'>;
 /** A participant that has no running call left. */
-export interface ReadyParticipant {
-  readonly merchant: string;
-  readonly generation: number;
-  readonly participant: string;
-}
+export type ReadyParticipant = Told<'ready'>;
 
 /** Those at this replica who hold their calls while a session is replaced. Must not throw. */
 export interface HandoverAudience {

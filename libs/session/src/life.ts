@@ -57,7 +57,7 @@ import {
 import { failedCall, MAX_BACK_OFF_MS } from './retry-policy.js';
 import { admit, exceedsTolerance, measureSkew, timedSteadily } from './session-admission.js';
 import { leadTimeShortfall } from './session-moments.js';
-import { haveSameServerKey, type IssuedSession, type Session, type SessionSettings } from './session.js';
+import type { IssuedSession, Session, SessionSettings } from './session.js';
 
 /**
  * The life of one merchant at one replica: a pure function from what is known and what happens to what is known then
@@ -138,14 +138,10 @@ export type Input =
 type Refusal = ClaimRefusal | { readonly kind: 'already_newer' };
 
 /** A wish for a newer session. */
-interface Wanted {
+interface Wanted extends Partial<Pick<Wish, 'isOverdue' | 'ignoresBackOff'>> {
   readonly trigger: RenewalTrigger;
   /** What it has to be newer than; by default, than whatever is known. */
   readonly above?: number;
-  /** The due moment has passed, or does not matter. */
-  readonly isOverdue?: boolean;
-  /** The reason for the back-off is gone. */
-  readonly ignoresBackOff?: boolean;
   /** The gateway's code as a consumer saw it. */
   readonly reason?: string | undefined;
 }
@@ -587,7 +583,8 @@ function adopted(
   const { generation } = session;
   if (now.settings === undefined || generation <= generationOf(merchant)) return merchant;
   const { held: before, keptWish, isSaidEnded } = merchant;
-  const serverKeyChanged = before !== undefined && !haveSameServerKey(before.session, session);
+  const { serverPublic: key = session.serverPublic } = before?.session ?? {};
+  const serverKeyChanged = key.x !== session.serverPublic.x || key.y !== session.serverPublic.y;
   const source = kept === 'in_store' ? 'store' : 'own';
   emit({ event: 'session_adopted', merchant: merchant.id, generation, source, ageMs, serverKeyChanged }, now);
   const held = heldFrom(onOurClock(session, ageMs, now.wall), now.ms - ageMs, { kept });

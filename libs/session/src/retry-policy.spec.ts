@@ -8,7 +8,7 @@ const ofTheDay = (calls: number): CreateCallBudget => [
   { calls, perMs: DAY_MS },
 ];
 const reached = {
-  ...{ failures: 0, retryAfterMs: undefined, wasReached: true, needsInMs: [] },
+  ...{ failures: 0, retryAfterMs: undefined, wasReached: true, isSealedElsewhere: false, needsInMs: [] },
   ...{ liveForMs: 0, budget: ofTheDay(60) },
 } as const;
 const transient = { ...reached, kind: 'transient' } as const;

@@ -43,7 +43,7 @@ interface FailedAttempt {
   readonly failures: number;
   readonly wasReached: boolean;
   /** The answer was sealed to another key than ours, or damaged. */
-  readonly isSealedElsewhere?: boolean;
+  readonly isSealedElsewhere: boolean;
   readonly retryAfterMs: number | undefined;
   /**
    * The moments, from now, at which the served session needs an attempt, however long the outage lasts: its renewal,
@@ -72,21 +72,21 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
 }
 
 /** Each attempt under a wrong key costs a call, ends the session before it, and opens nothing. */
-function needsPerson({ kind, isSealedElsewhere = false, failures }: FailedAttempt): boolean {
+function needsPerson({ kind, isSealedElsewhere, failures }: FailedAttempt): boolean {
   if (kind === 'refused' || kind === 'revoked') return true;
   return isSealedElsewhere && failures >= FAILURES_OF_A_WRONG_KEY;
 }
 
 /** The slow pace, but for the first refusals while nothing live is served: then once the session is over, or at once. */
-function refusalPaceMs({ isSealedElsewhere = false, failures, liveForMs }: FailedAttempt): number {
+function refusalPaceMs({ isSealedElsewhere, failures, liveForMs }: FailedAttempt): number {
   const firstMs = isSealedElsewhere ? undefined : FIRST_REFUSALS_MS[failures];
   return firstMs === undefined ? SLOW_RETRY_MS : Math.max(firstMs, Math.min(SLOW_RETRY_MS, liveForMs));
 }
 
 /**
  * In a long outage, a pause that grows with it, up to what the budget demands; while a session is served, half of what
- * it has left, which saves calls for when it is over. Failures that cost no call need none. It never lasts past a moment at which the session needs an attempt: that costs one more call for each, and no session
- * ends that did not have to.
+ * it has left, which saves calls for when it is over. It never lasts past a moment at which the session needs an
+ * attempt: that costs one more call for each, and no session ends that did not have to.
  */
 function outagePaceMs({ failures, wasReached, liveForMs, needsInMs, budget }: FailedAttempt, random: number): number {
   if (!wasReached) return 0;

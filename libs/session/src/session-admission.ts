@@ -38,13 +38,9 @@ export function measureSkew(issued: TimedExchange): ClockSkew | undefined {
   return { leastMs, likelyMs: (leastMs + mostMs) / 2, mostMs };
 }
 
-export function exceedsTolerance(skew: ClockSkew): boolean {
-  return skew.leastMs > SKEW_TOLERANCE_MS || skew.mostMs < -SKEW_TOLERANCE_MS;
-}
-
-/** The clocks are certainly further apart than clocks ever are: one of them is wrong, and nobody can tell which. */
-export function isImplausible(skew: ClockSkew, maxMs: number): boolean {
-  return skew.leastMs > maxMs || skew.mostMs < -maxMs;
+/** Whether the clocks are certainly further apart. */
+export function exceedsTolerance({ leastMs, mostMs }: ClockSkew, toleranceMs = SKEW_TOLERANCE_MS): boolean {
+  return leastMs > toleranceMs || mostMs < -toleranceMs;
 }
 
 /**
@@ -114,7 +110,7 @@ export function implausibleTimes(issued: IssuedSession, settings: SessionSetting
   const { largestClockSkewMs, longestLifetimeMs } = settings;
   const found: ImplausibleTime[] = [];
   const skew = measureSkew(issued);
-  if (skew !== undefined && isImplausible(skew, largestClockSkewMs)) {
+  if (skew !== undefined && exceedsTolerance(skew, largestClockSkewMs)) {
     found.push({ kind: 'skew', statedMs: skew.likelyMs, mostMs: largestClockSkewMs });
   }
   const statedMs = msBetween(issued.receivedAt, statedExpiry(issued, settings));
@@ -131,8 +127,8 @@ function statedExpiry({ expiresAt, ...issued }: IssuedSession, settings: Session
   if (expiresAt === undefined) return plusMs(issued.sentAt, settings.fallbackLifetimeMs);
   const skew = measureSkew(issued);
   const byGateway = toOurClock(expiresAt, skew);
-  if (skew === undefined || !isImplausible(skew, settings.largestClockSkewMs)) return byGateway;
-  // One of the clocks is wrong: of the readings that leave the session any life at all, the shorter one counts.
+  if (skew === undefined || !exceedsTolerance(skew, settings.largestClockSkewMs)) return byGateway;
+  // One of the clocks is wrong, and nobody can tell which: of the readings that leave the session any life at all, the shorter one counts.
   const [first, ...others] = [expiresAt, byGateway].filter((moment) => moment > issued.receivedAt);
   return first === undefined ? byGateway : earliest(first, ...others);
 }

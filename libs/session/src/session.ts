@@ -42,12 +42,10 @@ export interface SessionLeft {
 }
 
 /** What the gateway issued, opened and checked, before the domain gives it a generation and its moments. */
-export interface IssuedSession {
-  readonly authToken: string;
-  readonly deviceId: string;
-  readonly refreshToken?: string;
-  readonly serverPublic: ServerPublicKey;
-  readonly clientKeyThumbprint: string;
+export interface IssuedSession extends Pick<
+  Session,
+  'authToken' | 'deviceId' | 'refreshToken' | 'serverPublic' | 'clientKeyThumbprint'
+> {
   /** The earliest expiry that the answer names, by the gateway's clock; absent if it names none. */
   readonly expiresAt?: Instant;
   readonly sentAt: Instant;
@@ -55,10 +53,6 @@ export interface IssuedSession {
   /** The gateway's `Date` header (whole seconds), if there was one. */
   readonly gatewayDate?: Instant;
   readonly requestId?: string;
-}
-
-export function haveSameServerKey(left: Session, right: Session): boolean {
-  return left.serverPublic.x === right.serverPublic.x && left.serverPublic.y === right.serverPublic.y;
 }
 
 /** How long before expiry something happens: a share of the session's lifetime, or a fixed time. */

@@ -129,7 +129,7 @@ export class Wishes {
     await this.#confirmClock(merchant);
     const above = this.#held.generationOf(merchant);
     const renew = decideRenewal(this.#readFacts(wish));
-    if (renew === 'background') this.#renewInBackground(merchant);
+    if (renew === 'background') this.#inBackground(this.#follow(merchant, { trigger: 'demand' }));
     if (renew === 'no' && throughFailure && this.#isBeingReplaced(merchant)) await this.#outcome(wish, { above });
     if (renew === 'wait') {
       await this.#outcome(wish, { above, throughFailure, ask: () => this.#follow(merchant, { trigger: 'demand' }) });
@@ -139,11 +139,11 @@ export class Wishes {
 
   /** Starts a renewal if there is nothing to serve, for a caller who will hear the outcome. */
   demand(merchant: string): void {
-    const isUnserved = (): boolean => this.verdict(merchant).result === 'unavailable';
-    if (!isUnserved()) return;
-    this.#confirmClock(merchant)
-      .then(() => isUnserved() && this.#renewInBackground(merchant))
-      .catch((error: unknown) => this.#driver.reportBroken('demand', error));
+    const demanded = async (): Promise<void> => {
+      if (this.peek(merchant) === undefined) await this.#confirmClock(merchant);
+      if (this.peek(merchant) === undefined) await this.#follow(merchant, { trigger: 'demand' });
+    };
+    this.#inBackground(demanded());
   }
 
   /** The first session of a generation above `above`; undefined if none came in time or before an abort. */
@@ -165,10 +165,8 @@ export class Wishes {
     return held?.isReported === true && report?.heldUp === undefined && failure === undefined;
   }
 
-  #renewInBackground(merchant: string): void {
-    this.#follow(merchant, { trigger: 'demand' }).catch((error: unknown) =>
-      this.#driver.reportBroken('background renewal', error),
-    );
+  #inBackground(renewal: Promise<unknown>): void {
+    renewal.catch((error: unknown) => this.#driver.reportBroken('background renewal', error));
   }
 
   /**

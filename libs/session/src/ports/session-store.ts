@@ -142,7 +142,8 @@ export interface DueMerchants {
 }
 
 /**
- * What replicas tell each other about a renewal that takes its consumers along. The claimant says that it `begins`, and
+ * What replicas tell each other about a renewal that takes its consumers along, named by the generation of the session
+ * to come: the fence of the claim. The claimant says that it `begins`, and
  * nobody holds anything for longer than `holdForMs`; or that it has `ended` without a session. Every replica says how
  * many participants are `holding` there. The replica that a participant has answered says that this one is `ready`.
  */
