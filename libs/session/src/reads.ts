@@ -1,4 +1,4 @@
-import type { Clock, ScheduledTask } from '#libs/clock';
+import { Alarm, type Clock, type ScheduledTask } from '#libs/clock';
 
 export const PAGE = 500;
 /** Queries in flight at once: one that hangs does not hold up the others. */
@@ -48,33 +48,24 @@ export class Reads {
   readonly #read: (merchants: readonly string[]) => Promise<boolean>;
   readonly #wanted = new Set<string>();
   readonly #lanes = new Lanes(LANES);
+  readonly #soon: Alarm;
   #retry: ScheduledTask | undefined;
-  #soon: ScheduledTask | undefined;
-  #isStarting = false;
   #closed = false;
 
   /** @param read reads the merchants' states and applies them; false if the store could not be heard. Never rejects */
   constructor(clock: Clock, read: (merchants: readonly string[]) => Promise<boolean>) {
     this.#clock = clock;
     this.#read = read;
+    this.#soon = new Alarm(clock, () => this.#start());
   }
 
   /** Those that are wanted in one turn are read with one query; if no newer session is expected, in a quarter second. */
   want(merchant: string, isUrgent = true): void {
     if (this.#closed) return;
     this.#wanted.add(merchant);
-    if (!isUrgent) {
-      this.#soon ??= this.#clock.schedule(SOON_MS, () => {
-        this.#soon = undefined;
-        this.#start();
-      });
-    } else if (!this.#isStarting) {
-      this.#isStarting = true;
-      queueMicrotask(() => {
-        this.#isStarting = false;
-        this.#start();
-      });
-    }
+    // The first start of a turn takes all that are wanted by then.
+    if (isUrgent) queueMicrotask(() => this.#start());
+    else this.#soon.in(SOON_MS);
   }
 
   /** The store may be answering again: whatever is waiting is asked for at once. */
@@ -87,7 +78,7 @@ export class Reads {
   close(): void {
     this.#closed = true;
     this.#retry?.cancel();
-    this.#soon?.cancel();
+    this.#soon.close();
     this.#wanted.clear();
   }
 

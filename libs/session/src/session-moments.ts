@@ -9,7 +9,7 @@ import {
   plusMs,
   type Span,
 } from '#libs/clock';
-import { type LeadTime, placeOf, type SessionSettings } from './session.js';
+import { type LeadTime, placeOf, type Session, type SessionSettings } from './session.js';
 
 /**
  * Shares of a session's lifetime that are left at a renewal: by default, and at most. A lead time as long as the
@@ -29,15 +29,8 @@ const JITTER_SHARE = 0.1;
 const ATTEMPTS_TO_FIT = 2;
 const PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
 
-interface SessionMoments {
-  readonly renewAt: Instant;
-  readonly mustRenewAt: Instant;
-}
-
-interface SessionLife {
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-}
+type SessionMoments = Pick<Session, 'renewAt' | 'mustRenewAt'>;
+type SessionLife = Pick<Session, 'createdAt' | 'expiresAt'>;
 
 interface MerchantChance {
   readonly merchant: string;
@@ -95,14 +88,14 @@ export function renewalIntervalMs(lifetimeMs: number, settings: SessionSettings)
   return msBetween(createdAt, limitsOf(life, settings, JITTER_SHARE).latestAt);
 }
 
-/** The numbers behind the warning that failed renewals may not be made up for in time. */
-interface LeadTimeShortfall {
-  readonly leadMs: number;
-  readonly neededMs: number;
-}
-
-/** Compares the time between renewAt and mustRenewAt with attempts × timeout + back-off; undefined if it suffices. */
-export function leadTimeShortfall(moments: SessionMoments, settings: SessionSettings): LeadTimeShortfall | undefined {
+/**
+ * Whether failed renewals may not be made up for in time: compares the time between renewAt and mustRenewAt with
+ * attempts × timeout + back-off. Undefined if it suffices.
+ */
+export function leadTimeShortfall(
+  moments: SessionMoments,
+  settings: SessionSettings,
+): { readonly leadMs: number; readonly neededMs: number } | undefined {
   const leadMs = msBetween(moments.renewAt, moments.mustRenewAt);
   const neededMs = ATTEMPTS_TO_FIT * settings.gatewayTimeoutMs + (ATTEMPTS_TO_FIT - 1) * PAUSE_BETWEEN_ATTEMPTS_MS;
   return leadMs < neededMs ? { leadMs, neededMs } : undefined;

@@ -118,8 +118,6 @@ export class SessionReplica {
   readonly #endSubscription: () => void;
   readonly #shutdown = new AbortController();
   readonly #underway = new Set<Promise<void>>();
-  /** Those whose session the store does not have. */
-  readonly #unstored = new Set<Entry>();
   #rounds: Promise<void> | undefined;
   #isAskedAgain = false;
   #inFlight = 0;
@@ -302,7 +300,7 @@ export class SessionReplica {
     const before = entry.merchant;
     const now = { ...this.now(before.id), chance: this.#ports.random() };
     const { merchant, effects } = step(before, input, entry.isRemoved ? { ...now, settings: undefined } : now);
-    this.#index(entry, merchant);
+    this.#inFlight += Number(isInFlight(merchant)) - Number(isInFlight(before));
     this.held.keep(entry, merchant);
     if (generationOf(merchant) > generationOf(before)) this.#adopted(entry);
     const { id, failure } = merchant;
@@ -346,12 +344,6 @@ export class SessionReplica {
       isStoreDown: this.#health.trouble !== undefined,
       isStopping: this.#isStopping,
     };
-  }
-
-  #index(entry: Entry, { phase, held }: Entry['merchant']): void {
-    this.#inFlight += Number(isInFlight(phase)) - Number(isInFlight(entry.merchant.phase));
-    if (held !== undefined && held.kept !== 'in_store' && !entry.isRemoved) this.#unstored.add(entry);
-    else this.#unstored.delete(entry);
   }
 
   /** A session may fall due before the next tick; and a gateway that has made one session will make others. */
@@ -499,7 +491,6 @@ export class SessionReplica {
     if (entry === undefined) return;
     entry.isRemoved = true;
     entry.led?.end('cut');
-    this.#unstored.delete(entry);
     entry.news = undefined;
     if (entry.merchant.phase.at === 'idle') this.held.forget(id);
   }
@@ -605,7 +596,10 @@ export class SessionReplica {
 
   /** Resolves when the store has answered each offer, or none. What it was not told is offered the next time. */
   async #offerAll(): Promise<void> {
-    for (const entry of [...this.#unstored]) this.#feed(entry, { on: 'store_back' });
+    for (const entry of [...this.held.entries]) {
+      const { held } = entry.merchant;
+      if (held !== undefined && held.kept !== 'in_store' && !entry.isRemoved) this.#feed(entry, { on: 'store_back' });
+    }
     await this.#offers.idle();
   }
 
@@ -675,6 +669,6 @@ export class SessionReplica {
 }
 
 /** Whoever waits for room at the gateway takes none of the room of this replica. */
-function isInFlight({ at }: Merchant['phase']): boolean {
-  return at !== 'idle' && at !== 'entering';
+function isInFlight({ phase }: Merchant): boolean {
+  return phase.at !== 'idle' && phase.at !== 'entering';
 }

@@ -26,23 +26,16 @@ export interface SessionGateway {
   createSession(request: CreateSessionRequest): Promise<IssuedSession>;
 }
 
-interface TracedRenewal {
-  readonly merchant: string;
-  readonly trigger: RenewalTrigger;
-}
-
-type RenewalStep = 'claim' | 'gateway_call' | 'open' | 'publish';
-
 /**
  * Brackets around pieces of work, to show what they consist of and how long they take. What the work returns or throws
  * is passed through; steps belong to the renewal in which they run.
  */
 export interface Tracing {
   renewal<Result extends { readonly kind: string }>(
-    renewal: TracedRenewal,
+    renewal: { readonly merchant: string; readonly trigger: RenewalTrigger },
     run: () => Promise<Result>,
   ): Promise<Result>;
-  step<Result>(step: RenewalStep, run: () => Promise<Result>): Promise<Result>;
+  step<Result>(step: 'claim' | 'gateway_call' | 'open' | 'publish', run: () => Promise<Result>): Promise<Result>;
 }
 
 /** No tracing: the work is done, and nothing is recorded. */
