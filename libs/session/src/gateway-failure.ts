@@ -82,8 +82,7 @@ const codeOf = {
 /** The kinds that replicas tell each other about: a call that one of them aborts concerns nobody else. */
 export type SharedFailureKind = Exclude<GatewayFailureKind, 'aborted'>;
 
-export const gatewayFailureKinds = Object.keys(codeOf) as readonly GatewayFailureKind[];
-export const sharedFailureKinds = gatewayFailureKinds.filter((kind): kind is SharedFailureKind => kind !== 'aborted');
+export const sharedFailureKinds = Object.keys(codeOf).filter((kind): kind is SharedFailureKind => kind !== 'aborted');
 
 export interface GatewayFailureFacts extends FailureTrace {
   readonly kind: GatewayFailureKind;

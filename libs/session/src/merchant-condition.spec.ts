@@ -87,7 +87,6 @@ describe('the reason for which there is no session', () => {
     ['budget_exhausted', { isBudgetSpent: true, store: 'store_refuses', failure }],
     ['budget_exhausted', { reported: { shareSpentUntil: freeAt } }],
     ['refused', { failure, isRenewing: true }],
-    ['expired', { failure: aRecordedFailure({ kind: 'aborted' }) }],
   ])('is %s', (reason, change) => {
     expect(whyUnavailable({ ...well, serving: EXPIRED, ...change })).toBe(reason);
   });

@@ -1,7 +1,7 @@
 import type { Instant } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { decide, type DecisionTable, otherwise, type ServeVerdict } from './decisions.js';
-import { type FailureTrace, type SharedFailureKind, sharedFailureKinds } from './gateway-failure.js';
+import { type SharedFailureKind, sharedFailureKinds } from './gateway-failure.js';
 import type { RecordedFailure, RenewalResult } from './ports/session-store.js';
 import type { CreateCallWindow, Session } from './session.js';
 
@@ -59,7 +59,7 @@ export interface MerchantFacts {
 type Check = (facts: MerchantFacts) => boolean;
 
 const isUnserved: Check = ({ serving }) => serving.result === 'unavailable';
-export const isReported: Check = ({ reported }) => reported !== undefined;
+const isReported: Check = ({ reported }) => reported !== undefined;
 /** The gateway has made a session that is of no use to us, or to this replica. */
 const isLost: Check = ({ failure, unopened, supersedes }) =>
   supersedes && (failure?.trace?.lostSession === true || unopened !== undefined);
@@ -109,13 +109,7 @@ export function whyUnavailable(facts: MerchantFacts): UnavailableReason {
  */
 export type CauseEffect = 'payments_fail' | 'reported_dead' | 'not_renewed' | 'no_call';
 
-export interface FailedCall {
-  readonly code: SharedFailureKind;
-  readonly msgCode?: string;
-  readonly trace?: FailureTrace;
-  readonly newestKey?: string;
-  readonly at?: Instant;
-}
+export type FailedCall = { readonly code: SharedFailureKind } & Partial<Omit<ToldFailure, 'kind'>>;
 
 /** What is wrong, for programs; libs/causes has the words. Absent members are unknown. */
 export type Cause = (
@@ -152,7 +146,11 @@ const foreign: Finder = (facts) => {
 
 const store: Finder = (facts) => (facts.store !== undefined ? { code: facts.store } : undefined);
 
-const failed: Finder = ({ failure }) => (failure === undefined ? undefined : failedCall(failure));
+const failed: Finder = ({ failure }) => {
+  if (failure === undefined) return undefined;
+  const { kind: code, ...known } = failure;
+  return { code, ...known };
+};
 
 const budget: Finder = ({ spent, isBudgetSpent, reported: { shareSpentUntil } = {} }) => {
   if (spent !== undefined) return { code: 'budget_exhausted', spent };
@@ -211,11 +209,6 @@ export function refusalOf(
   if (ended === undefined) return {};
   // Who asked knows that it is not renewed.
   return { cause: isUnserved(facts) ? { ...ended, effect: 'payments_fail' } : ended };
-}
-
-export function failedCall({ kind, ...known }: Omit<ToldFailure, 'at'> & { readonly at?: Instant }): FailedCall {
-  // An abort of our own is recorded as what it is to everyone else.
-  return { code: kind === 'aborted' ? 'timeout' : kind, ...known };
 }
 
 /** Undefined if they differ, or if nobody knows. */

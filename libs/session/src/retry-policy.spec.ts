@@ -86,10 +86,6 @@ describe('the retry policy', () => {
     expect([retryDelayMs(slow, 0), retryDelayMs(slow, 1)]).toEqual([300_000, 330_000]);
   });
 
-  it('lets others go on at once after a call that we aborted ourselves', () => {
-    expect(retryDelayMs({ ...transient, kind: 'aborted' }, 1)).toBe(0);
-  });
-
   it('is at most three seconds where there was no connection, since nothing was asked of the gateway', () => {
     for (const failures of [0, 1, 5, 50]) {
       const delayMs = retryDelayMs({ ...transient, failures, wasReached: false }, 0.999_999);

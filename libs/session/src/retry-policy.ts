@@ -1,4 +1,4 @@
-import type { FailureTrace, GatewayFailure, GatewayFailureKind, SharedFailureKind } from './gateway-failure.js';
+import type { FailureTrace, GatewayFailure, SharedFailureKind } from './gateway-failure.js';
 import { type Granted, liveForMsOf, type Merchant, type Now, serveFactsOf, untilRenewalMsOf } from './merchant.js';
 import { budgetOf } from './obstacles.js';
 import type { RecordedFailure } from './ports/session-store.js';
@@ -38,7 +38,7 @@ const LAST_ATTEMPT_TIMEOUTS = 2;
 export const MAX_UNREACHED_FAILURES = 5;
 
 interface FailedAttempt {
-  readonly kind: GatewayFailureKind;
+  readonly kind: SharedFailureKind;
   /** Failed attempts in a row before this one, as `failuresAfter` counts them. */
   readonly failures: number;
   readonly wasReached: boolean;
@@ -63,7 +63,6 @@ export function failuresAfter(failures: number, wasReached: boolean): number {
  * @param random in [0, 1)
  */
 export function retryDelayMs(attempt: FailedAttempt, random: number): number {
-  if (attempt.kind === 'aborted') return 0;
   if (needsPerson(attempt)) {
     return Math.max(refusalPaceMs(attempt) * (1 + SLOW_RETRY_JITTER * random), outagePaceMs(attempt, random));
   }
@@ -120,7 +119,7 @@ export function failedCall(
   merchant: Merchant,
   { lease: { failures }, settings, failure }: Granted & { readonly failure: GatewayFailure },
   now: Now,
-): { readonly retryInMs: number; readonly recorded: RecordedFailure & { readonly kind: SharedFailureKind } } {
+): { readonly retryInMs: number; readonly recorded: RecordedFailure } {
   const { shownCode: msgCode, retryAfterMs, wasReached, trace } = failure;
   // An abort that shutdown did not ask for means that the time ran out: to everyone else, a timeout.
   const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;

@@ -128,7 +128,8 @@ function statedExpiry({ expiresAt, ...issued }: IssuedSession, settings: Session
   const skew = measureSkew(issued);
   const byGateway = toOurClock(expiresAt, skew);
   if (skew === undefined || !exceedsTolerance(skew, settings.largestClockSkewMs)) return byGateway;
-  // One of the clocks is wrong, and nobody can tell which: of the readings that leave the session any life at all, the shorter one counts.
+  // One of the clocks is wrong, and nobody can tell which: of the readings that leave the session any life at all, the
+  // shorter one counts.
   const [first, ...others] = [expiresAt, byGateway].filter((moment) => moment > issued.receivedAt);
   return first === undefined ? byGateway : earliest(first, ...others);
 }

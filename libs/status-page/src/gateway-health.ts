@@ -49,7 +49,7 @@ function endOf(failure: RecordedFailure): StatusGateway['health'] {
 
 /** A key of ours that cannot be used says nothing about the gateway. */
 function isOfGateway({ kind }: RecordedFailure): boolean {
-  return kind !== 'key_unavailable' && kind !== 'aborted';
+  return kind !== 'key_unavailable';
 }
 
 export function failureShown({ at, kind, msgCode, trace }: RecordedFailure): StatusFailure {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { instantFromEpochMs } from '#libs/clock';
-import { gatewayFailureKinds, type RecordedFailure, type ReplicaSignal } from '#libs/session';
+import { type RecordedFailure, type ReplicaSignal, sharedFailureKinds } from '#libs/session';
 import {
   decodeAnnouncement,
   decodeFailure,
@@ -28,7 +28,7 @@ const signal: fc.Arbitrary<ReplicaSignal> = fc.oneof(
 );
 const failure: fc.Arbitrary<RecordedFailure> = fc.record(
   {
-    kind: fc.constantFrom(...gatewayFailureKinds),
+    kind: fc.constantFrom(...sharedFailureKinds),
     at: fc.integer({ min: NOW_MS - 86_400_000, max: NOW_MS + 86_400_000 }).map(instantFromEpochMs),
     msgCode: fc.stringMatching(/^[A-Za-z0-9_.-]{1,64}$/),
   },
@@ -90,7 +90,7 @@ function checkRead(text: string): void {
   }
   const recorded = decodeFailure(text, NOW_MS);
   if (recorded === undefined) return;
-  demand(gatewayFailureKinds.includes(recorded.kind), 'a recorded failure is of a known kind');
+  demand(sharedFailureKinds.includes(recorded.kind), 'a recorded failure is of a known kind');
   demand(isDeepStrictEqual(decodeFailure(encodeFailure(recorded), NOW_MS), recorded), 'a failure reads the same again');
 }
 

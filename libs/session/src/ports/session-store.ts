@@ -1,5 +1,5 @@
 import type { Instant } from '#libs/clock';
-import type { FailureTrace, GatewayFailureKind } from '../gateway-failure.js';
+import type { FailureTrace, GatewayFailureKind, SharedFailureKind } from '../gateway-failure.js';
 import type { CreateCallBudget, Session } from '../session.js';
 
 export interface ClaimRequest {
@@ -58,7 +58,7 @@ export type ClaimResult =
 
 /** The last failed attempt, in a form that every replica may show. */
 export interface RecordedFailure {
-  readonly kind: GatewayFailureKind;
+  readonly kind: SharedFailureKind;
   /**
    * The gateway's own code, or `html_page` or `empty_answer` in its place: letters, digits and `_`, 64 at most. What a
    * store returns is checked just like what a gateway sends.

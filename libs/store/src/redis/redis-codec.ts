@@ -4,11 +4,11 @@ import { type ClientKey, openAtRest, sealAtRest } from '#libs/jwe';
 import {
   type Announcement,
   checkedTrace,
-  gatewayFailureKinds,
   type HandoverSignal,
   type RecordedFailure,
   type ReplicaSignal,
   type Session,
+  sharedFailureKinds,
 } from '#libs/session';
 
 // ---- Announcements
@@ -67,7 +67,7 @@ export function encodeFailure(failure: RecordedFailure): string {
 }
 
 const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
-const failureKinds: ReadonlySet<unknown> = new Set(gatewayFailureKinds);
+const failureKinds: ReadonlySet<unknown> = new Set(sharedFailureKinds);
 
 /**
  * Reads a failure from a record that others can write to: it is shown to operators and consumers, so it is checked like
