@@ -54,7 +54,7 @@ import {
   type ReportResult,
   type StoredState,
 } from './ports/session-store.js';
-import { failedCall, MAX_BACK_OFF_MS } from './retry-policy.js';
+import { type Failed, failedCall, MAX_BACK_OFF_MS } from './retry-policy.js';
 import { admit, exceedsTolerance, measureSkew, timedSteadily } from './session-admission.js';
 import { leadTimeShortfall } from './session-moments.js';
 import type { IssuedSession, Session, SessionSettings } from './session.js';
@@ -123,11 +123,7 @@ export type Input =
   | { readonly on: 'rejected'; readonly generation: number; readonly reason: string | undefined }
   | { readonly on: 'unreplaced'; readonly generation: number; readonly result: RenewalResult | undefined }
   /** The store was told; it did not answer if there is no answer. */
-  | {
-      readonly on: 'reported';
-      readonly report: DeathReport;
-      readonly answer: ReportResult | undefined;
-    }
+  | { readonly on: 'reported'; readonly report: DeathReport; readonly answer: ReportResult | undefined }
   | { readonly on: 'kept'; readonly newerThan: number; readonly freeInMs: number }
   | { readonly on: 'slept'; readonly forMs: number }
   | { readonly on: 'configured' }
@@ -534,14 +530,15 @@ function notCreated(merchant: Merchant, failure: GatewayFailure, now: Turn): Mer
     giveUp(phase, { called: true, nextDueInMs: 0 }, now);
     return ended(merchant, STOPPING, now);
   }
-  const { retryInMs, recorded } = failedCall(merchant, { ...phase, failure }, now);
+  const failed = failedCall(merchant, { ...phase, failure }, now);
+  const { retryInMs, failure: recorded } = failed;
   giveUp(phase, { called: failure.wasReached, nextDueInMs: retryInMs, failure: recorded }, now);
   finished(phase, { outcome: recorded.kind, failure, retryInMs: Math.round(retryInMs) }, now);
   // A call that was made is never given back; this one did not even have a connection.
   const callsAtMs = failure.wasReached ? merchant.callsAtMs : merchant.callsAtMs.slice(0, -1);
   if (now.settings === undefined) return ended({ ...merchant, callsAtMs }, STOPPING, now);
-  const failed = withFailure({ ...merchant, callsAtMs }, { failure: recorded, retryInMs }, now);
-  return ended(failed, { kind: 'failed', because: failure.kind, retryInMs }, now);
+  const after = withFailure({ ...merchant, callsAtMs }, failed, now);
+  return ended(after, { kind: 'failed', because: failure.kind, retryInMs }, now);
 }
 
 /** An attempt that has failed is the one that a kept wish was waiting for, whoever made it. */
@@ -549,11 +546,6 @@ function withFailure(merchant: Merchant, { failure, retryInMs }: Failed, now: No
   const refusal = { kind: 'backing_off', retryInMs } as const;
   const blocked = retryInMs > 0 ? blockedBy(merchant.blocked, refusal, now) : merchant.blocked;
   return { ...merchant, failure, blocked, keptWish: undefined };
-}
-
-interface Failed {
-  readonly failure: RecordedFailure;
-  readonly retryInMs: number;
 }
 
 /** The merchant is idle again, and whoever shared the wish is told. */

@@ -115,11 +115,16 @@ function backOffMs({ failures, wasReached }: FailedAttempt, random: number): num
 }
 
 /** What a failed create-session call amounts to: when to try again, and what every replica may show of it. */
+export interface Failed {
+  readonly failure: RecordedFailure;
+  readonly retryInMs: number;
+}
+
 export function failedCall(
   merchant: Merchant,
   { lease: { failures }, settings, failure }: Granted & { readonly failure: GatewayFailure },
   now: Now,
-): { readonly retryInMs: number; readonly recorded: RecordedFailure } {
+): Failed {
   const { shownCode: msgCode, retryAfterMs, wasReached, trace } = failure;
   // An abort that shutdown did not ask for means that the time ran out: to everyone else, a timeout.
   const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
@@ -135,15 +140,9 @@ export function failedCall(
     liveForMs: liveForMsOf(merchant, now),
     budget: budgetOf(merchant, settings),
   };
-  return {
-    retryInMs: retryDelayMs(attempt, now.chance),
-    recorded: {
-      kind,
-      at: now.wall,
-      ...(msgCode === undefined ? {} : { msgCode }),
-      ...traceOf(trace, merchant.failure),
-    },
-  };
+  const code = msgCode === undefined ? {} : { msgCode };
+  const recorded = { kind, at: now.wall, ...code, ...traceOf(trace, merchant.failure) };
+  return { failure: recorded, retryInMs: retryDelayMs(attempt, now.chance) };
 }
 
 /**

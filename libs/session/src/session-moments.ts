@@ -157,7 +157,7 @@ export function quietMoment(life: QuietLife, times: DailyTimes): Instant | undef
   if (msBetween(createdAt, latestAt) <= daily.lengthMs) return undefined;
   const windows = windowsWithin(life, daily);
   const index = windows.findLastIndex(
-    ({ from, until }) => createdAt < from && isOldEnough(until, life) && from <= latestAt,
+    ({ from, until }) => createdAt < from && until > plusMs(createdAt, MIN_AGE_MS) && from <= latestAt,
   );
   const [window = windows[0], next] = index < 0 ? windows : windows.slice(index);
   if (window === undefined || next === undefined) return undefined;
@@ -174,10 +174,6 @@ function windowsWithin({ createdAt, latestAt }: QuietLife, daily: DailyWindow): 
     if (window.from > latestAt) break;
   }
   return windows;
-}
-
-function isOldEnough(until: Instant, { createdAt }: QuietLife): boolean {
-  return until > plusMs(createdAt, MIN_AGE_MS);
 }
 
 /** How sessions with this lifetime get from one window to the next. */
