@@ -1,4 +1,5 @@
 import { type Clock, msBetween } from '#libs/clock';
+import type { BrokerError } from '#libs/errors';
 import type { ServeFacts } from './decisions.js';
 import { generationOf, type Merchant, type Moment, serveFactsOf } from './merchant.js';
 import { unknownMerchant, untilRenewalMsOf } from './merchant.js';
@@ -21,7 +22,7 @@ export interface Entry {
   gateway?: string | undefined;
   traced?: ((result: RenewalResult) => void) | undefined;
   /** Questions under way, shared by all who ask at once. */
-  question?: Promise<void> | undefined;
+  question?: Promise<BrokerError | undefined> | undefined;
   judging?: Promise<void> | undefined;
   /** Highest generation rejected here, to tell the first report of a death from its echoes. */
   rejectedUpTo: number;

@@ -1,4 +1,5 @@
 import { Alarm, type Clock, Deadline, plusMs } from '#libs/clock';
+import type { BrokerError } from '#libs/errors';
 import { areForeign, overAt, reportedDeathOf } from './deaths.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { Gateways } from './gateways.js';
@@ -37,7 +38,7 @@ import type {
 } from './ports/session-store.js';
 import { Lanes, PAGE, Reads } from './reads.js';
 import { floorOf } from './session.js';
-import { isStoreOutage, StoreHealth } from './store-health.js';
+import { isStoreOutage, outageIn, StoreHealth } from './store-health.js';
 import { Wishes } from './wishes.js';
 
 export interface ReplicaPorts {
@@ -281,12 +282,14 @@ export class SessionReplica {
   /**
    * Reads one merchant's state; all who ask at once share the question.
    * @param anew a question that is under way already does not count: it may have been answered before what is looked for
-   * @throws BrokerError `store_unavailable` or `store_refused`
+   * @returns the outage of the store, in which what is known counts
    */
-  async lookUp(id: string, { anew = false } = {}): Promise<void> {
+  async lookUp(id: string, { anew = false } = {}): Promise<BrokerError | undefined> {
     const entry = this.held.entryOf(id);
     if (anew) await entry.question?.catch(() => undefined);
-    await (entry.question ??= this.#read([id]).finally(() => (entry.question = undefined)));
+    return await (entry.question ??= this.#read([id])
+      .then(() => undefined, outageIn)
+      .finally(() => (entry.question = undefined)));
   }
 
   /** Any failure but an outage is a bug of ours: it is reported once, and the replica carries on. */

@@ -20,6 +20,11 @@ export function isStoreOutage(error: unknown): error is BrokerError {
   return error instanceof BrokerError && (error.code === 'store_unavailable' || error.code === 'store_refused');
 }
 
+export function outageIn(error: unknown): BrokerError {
+  if (!isStoreOutage(error)) throw error;
+  return error;
+}
+
 /**
  * Whether the store works: it is silent until any answer, and refuses until what it refused succeeds. Its failures are
  * reported here and nowhere else.

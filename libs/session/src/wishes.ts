@@ -10,7 +10,6 @@ import { retryInMsOf } from './obstacles.js';
 import type { SessionEvent, SessionEvents } from './ports/session-events.js';
 import { meansStoreIsAhead, type RenewalResult } from './ports/session-store.js';
 import type { Session } from './session.js';
-import { isStoreOutage } from './store-health.js';
 
 /** For when nothing tells when a session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
@@ -74,7 +73,7 @@ interface WishDriver {
   readonly held: HeldSessions;
   wish(merchant: string, wanted: Wanted): Promise<RenewalResult>;
   say(merchant: string, input: Extract<Input, { readonly on: 'rejected' | 'unreplaced' | 'kept' }>): void;
-  lookUp(merchant: string, how?: { readonly anew: boolean }): Promise<void>;
+  lookUp(merchant: string, how?: { readonly anew: boolean }): Promise<BrokerError | undefined>;
   now(merchant: string): Now;
   facts(merchant: string): MerchantFacts;
   reportBroken(activity: string, error: unknown): void;
@@ -174,7 +173,7 @@ export class Wishes {
    * has been asked.
    */
   async #confirmClock(merchant: string): Promise<void> {
-    if (this.#held.storeClock.driftMs !== 0) await this.#lookUpIfPossible(merchant);
+    if (this.#held.storeClock.driftMs !== 0) await this.#driver.lookUp(merchant);
   }
 
   // ---- Consumers who report a dead session
@@ -188,7 +187,9 @@ export class Wishes {
    */
   async reject(rejection: Rejection): Promise<RejectionAnswer> {
     const { merchant, generation, reason } = rejection;
-    const above = (await this.#isIssued(merchant, generation)) ? generation : 0;
+    const isIssued = await this.#isIssued(merchant, generation);
+    if (isIssued instanceof BrokerError) throw isIssued;
+    const above = isIssued ? generation : 0;
     const known = this.#newer(merchant, above);
     if (known !== undefined) return this.#rejected(rejection, { kind: 'already_newer', session: known });
     this.#driver.say(merchant, { on: 'rejected', generation, reason });
@@ -220,28 +221,19 @@ export class Wishes {
    * is believed.
    */
   async generationHeld(merchant: string, generation: number): Promise<number> {
-    try {
-      return (await this.#isIssued(merchant, generation)) ? generation : 0;
-    } catch (error) {
-      if (!isStoreOutage(error)) throw error;
-      return generation;
-    }
+    return (await this.#isIssued(merchant, generation)) === false ? 0 : generation;
   }
 
   /**
    * Whether this generation was ever issued; to find out that it was not costs one look at the store.
-   * @throws BrokerError `store_unavailable` or `store_refused` if only the store could tell
+   * @returns the outage of the store if only the store could tell
    */
-  async #isIssued(merchant: string, generation: number): Promise<boolean> {
+  async #isIssued(merchant: string, generation: number): Promise<boolean | BrokerError> {
     if (generation <= this.#held.generationOf(merchant)) return true;
+    const outage = await this.#driver.lookUp(merchant);
+    const newest = knownOf(this.#held.of(merchant));
     // A replica that knows of none at all cannot judge: any generation may come from an earlier process.
-    const isUnknown = (newest = knownOf(this.#held.of(merchant))): boolean => newest > 0 && generation > newest;
-    try {
-      await this.#driver.lookUp(merchant);
-    } catch (error) {
-      if (!isStoreOutage(error) || isUnknown()) throw error;
-    }
-    return !isUnknown();
+    return newest > 0 && generation > newest ? (outage ?? false) : true;
   }
 
   #rejected<Answer extends RejectionAnswer>(rejection: Rejection, answer: Answer): Answer {
@@ -275,7 +267,7 @@ export class Wishes {
     let young: WantedRenewalAnswer | undefined;
     const ask = async (): Promise<RenewalResult> => {
       // What another replica has created in the meantime makes a call pointless.
-      await this.#lookUpIfPossible(merchant);
+      await this.#driver.lookUp(merchant);
       young = this.#justRenewed(merchant);
       return young === undefined ? this.#renewNow(entry) : { kind: 'already_newer' };
     };
@@ -361,19 +353,8 @@ export class Wishes {
   async #follow(merchant: string, wanted: Wanted): Promise<RenewalResult> {
     const result = await this.#driver.wish(merchant, wanted);
     if (!meansStoreIsAhead(result)) return result;
-    const isRead = await this.#lookUpIfPossible(merchant, { anew: true });
-    return isRead ? result : { kind: 'store_down', retryInMs: RETRY_AFTER_UNKNOWN_MS };
-  }
-
-  /** @returns false in an outage: then what is known counts */
-  async #lookUpIfPossible(merchant: string, how?: { readonly anew: boolean }): Promise<boolean> {
-    try {
-      await this.#driver.lookUp(merchant, how);
-      return true;
-    } catch (error) {
-      if (!isStoreOutage(error)) throw error;
-      return false;
-    }
+    const outage = await this.#driver.lookUp(merchant, { anew: true });
+    return outage === undefined ? result : { kind: 'store_down', retryInMs: RETRY_AFTER_UNKNOWN_MS };
   }
 
   #newer(merchant: string, above: number): Session | undefined {
