@@ -37,9 +37,10 @@ function isEarly(merchant: Merchant, held: Held, now: Now): boolean {
   return ageMsOf(merchant, now) < earlyUntilMs(held.session);
 }
 
-/** How many in a row have died early, with the held one; undefined if its own death proves nothing. */
-function deathsUpTo({ session, verdict }: Held): number | undefined {
-  return session.deathsBefore === undefined ? undefined : session.deathsBefore + (verdict === 'died_early' ? 1 : 0);
+/** How many in a row have died early, with the held one; none if its own death proves nothing. */
+function deathsUpTo(held: Held | undefined): number {
+  const { deathsBefore } = held?.session ?? {};
+  return deathsBefore === undefined ? 0 : deathsBefore + (held?.verdict === 'died_early' ? 1 : 0);
 }
 
 /**
@@ -48,7 +49,7 @@ function deathsUpTo({ session, verdict }: Held): number | undefined {
  */
 export function areForeign(merchant: Merchant, now: Now): boolean {
   const { held } = merchant;
-  if (held === undefined || (deathsUpTo(held) ?? 0) < DEATHS_OF_A_DUEL) return false;
+  if (held === undefined || deathsUpTo(held) < DEATHS_OF_A_DUEL) return false;
   if (held.verdict !== 'died_early') return isEarly(merchant, held, now);
   const ageMs = ageMsOf(merchant, now);
   const longMs = QUIET_PAUSES * pauseOf(now);
@@ -87,7 +88,7 @@ export function pauseMs(merchant: Merchant, reason: string | undefined, now: Now
  */
 export function beforeNext(merchant: Merchant, isDoubtful: boolean, now: Now): SessionsBefore {
   const { held } = merchant;
-  const deaths = held === undefined ? 0 : (deathsUpTo(held) ?? 0);
+  const deaths = deathsUpTo(held);
   if (areForeign(merchant, now)) return { deathsBefore: deaths };
   if (isDoubtful) return {};
   // The duel is over: the next session would revive it without a new death.
@@ -160,7 +161,11 @@ function isNews({ heldUp }: LastingReport, { heldUp: before }: LastingReport): b
 export function withStoredReport(merchant: Merchant, stored: StoredReport | undefined, now: Now): Merchant {
   const { held, report: known } = merchant;
   if (held === undefined) return merchant;
-  if (stored?.generation !== held.session.generation) return stored === undefined ? toldAgain(merchant, now) : merchant;
+  if (stored?.generation !== held.session.generation) {
+    // A store that has lost a report is told again.
+    const isLost = stored === undefined && known?.store === 'told' && stands(known, now);
+    return isLost ? { ...merchant, report: { ...known, store: 'untold' } } : merchant;
+  }
   const judged = stored.diedEarly ? diedEarly(held, now) : held;
   // With a store clock that was set back, one old report would look new every time.
   const isDuel = judged.verdict === 'died_early' && stored.ageMs >= 0;
@@ -169,18 +174,10 @@ export function withStoredReport(merchant: Merchant, stored: StoredReport | unde
   return { ...merchant, held: reported, report };
 }
 
-/** A store that has lost a report is told again. */
-function toldAgain(merchant: Merchant, now: Now): Merchant {
-  const { report } = merchant;
-  if (report?.store !== 'told' || !stands(report, now)) return merchant;
-  return { ...merchant, report: { ...report, store: 'untold' } };
-}
-
 /** Never held up for longer than was reported, however the store's clock was moved. */
 function lastingFrom({ ageMs, heldUp }: StoredReport, now: Now): LastingReport {
   const atMs = now.ms - Math.max(0, ageMs);
-  if (heldUp === undefined) return { atMs, heldUp, store: 'told' };
-  return { atMs, heldUp: { by: heldUp.by, untilMs: atMs + heldUp.forMs }, store: 'told' };
+  return { atMs, heldUp: heldUp && { by: heldUp.by, untilMs: atMs + heldUp.forMs }, store: 'told' };
 }
 
 /** For the store: the report that stands, or one of now. */

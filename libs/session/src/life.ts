@@ -134,7 +134,7 @@ export type Input =
 type Refusal = ClaimRefusal | { readonly kind: 'already_newer' };
 
 /** A wish for a newer session. */
-interface Wanted extends Partial<Pick<Wish, 'isOverdue' | 'ignoresBackOff'>> {
+export interface Wanted extends Partial<Pick<Wish, 'isOverdue' | 'ignoresBackOff'>> {
   readonly trigger: RenewalTrigger;
   /** What it has to be newer than; by default, than whatever is known. */
   readonly above?: number;

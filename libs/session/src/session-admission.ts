@@ -65,7 +65,7 @@ interface AdmissionFacts {
 }
 
 /** A time in an answer that was not believed. `lifetime`: the end of the session; `skew`: the gateway's clock. */
-export interface ImplausibleTime {
+interface ImplausibleTime {
   readonly kind: 'lifetime' | 'skew';
   /** The lifetime that the answer states, or how far the gateway's clock seems to be ahead of ours. */
   readonly statedMs: number;

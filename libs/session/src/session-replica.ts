@@ -5,7 +5,7 @@ import { GatewayFailure } from './gateway-failure.js';
 import { Gateways } from './gateways.js';
 import { Handovers } from './handovers.js';
 import { type Entry, HeldSessions } from './held-sessions.js';
-import { type Effect, type Input, publicationOf, step } from './life.js';
+import { type Effect, type Input, publicationOf, step, type Wanted } from './life.js';
 import {
   type Cause,
   causeOf,
@@ -265,7 +265,7 @@ export class SessionReplica {
   // ---- What the faces of this replica ask of it
 
   /** Wishes for a newer session; all who wish while one is under way share it. Never rejects. */
-  async wish(id: string, wanted: Omit<Extract<Input, { readonly on: 'wanted' }>, 'on'>): Promise<RenewalResult> {
+  async wish(id: string, wanted: Wanted): Promise<RenewalResult> {
     if (this.#ports.merchants.settingsOf(id) === undefined) return { kind: 'stopping', retryInMs: PACE_MS };
     const entry = this.held.entryOf(id);
     return await new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { BrokerError, type UnavailableReason } from '#libs/errors';
 import { areForeign } from './deaths.js';
 import { decideRenewal, decideServing, type ReadFacts, type ServeVerdict } from './decisions.js';
 import type { Entry, HeldSessions } from './held-sessions.js';
-import type { Input } from './life.js';
+import type { Input, Wanted } from './life.js';
 import { type Cause, causeOf, type MerchantFacts, refusalOf, whyUnavailable } from './merchant-condition.js';
 import { ageMsOf, generationOf, knownOf, type Now } from './merchant.js';
 import { retryInMsOf } from './obstacles.js';
@@ -66,8 +66,6 @@ export class SessionUnavailable extends BrokerError {
     this.because = because;
   }
 }
-
-type Wanted = Omit<Extract<Input, { readonly on: 'wanted' }>, 'on'>;
 
 interface WishDriver {
   readonly held: HeldSessions;
