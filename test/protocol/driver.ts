@@ -211,11 +211,8 @@ export function answered(before: World, at: number, asked: AnsweredQuestion): Wo
   const world = cameBack(before, at);
   const { answer } = asked;
   switch (answer.ask) {
-    case 'claim': {
-      const { result } = answer;
-      if (result.kind !== 'claimed') return feed(world, at, { on: 'refused', refusal: result });
-      return feed(world, at, { on: 'claimed', lease: result.lease });
-    }
+    case 'claim':
+      return feed(world, at, { on: 'claimed', answer: answer.result });
     case 'publish':
       return feed(world, at, { on: 'published', answer: answer.result });
     case 'release':
@@ -263,15 +260,15 @@ export function unanswered(before: World, at: number, asked: Asked): World {
   const world = isDown ? changed(before, at, { wasLeftAlone: true }) : before;
   switch (question.ask) {
     case 'claim':
-      return feed(world, at, { on: 'unclaimed' });
+      return feed(world, at, { on: 'claimed', answer: 'outage' });
     case 'publish':
-      return feed(world, at, { on: 'unpublished', isLast: false });
+      return feed(world, at, { on: 'published', answer: 'outage' });
     case 'release':
       return world;
     case 'offer':
       return feed(world, at, { on: 'offered', generation: offered(asked), answer: 'outage' });
     case 'report':
-      return reported(world, at, { ...asked, result: undefined });
+      return reported(world, at, { ...asked, result: 'outage' });
     case 'sync':
     case 'read': {
       const { noted, wallOffsetMs } = world.replicas[at] as Replica;
@@ -286,7 +283,7 @@ export function unanswered(before: World, at: number, asked: Asked): World {
 const offered = ({ question }: Asked): number =>
   question.ask === 'offer' ? question.publication.session.generation : 0;
 
-function reported(world: World, at: number, asked: Asked & { readonly result: ReportResult | undefined }): World {
+function reported(world: World, at: number, asked: Asked & { readonly result: ReportResult | 'outage' }): World {
   const { question, result } = asked;
   if (question.ask !== 'report') return world;
   const { report } = question;

@@ -100,8 +100,8 @@ export const mistakes: readonly Mistake[] = [
     name: 'a claim without an answer is waited for',
     breaks: '7 every phase ends',
     file: life,
-    find: 'unclaimed: (merchant, _input, now) => ended(merchant, STORE_DOWN, now),',
-    replace: 'unclaimed: (merchant) => merchant,',
+    find: 'return ended(merchant, STORE_DOWN, now);',
+    replace: 'return merchant;',
   },
   {
     name: 'an offer that was answered is still waited for',

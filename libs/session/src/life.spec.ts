@@ -46,7 +46,7 @@ class Play {
 
   claim(lease: Partial<Lease> = {}, trigger: RenewalTrigger = 'schedule'): readonly Effect[] {
     this.wish(trigger);
-    return this.feed({ on: 'claimed', lease: aLease(lease) });
+    return this.feed({ on: 'claimed', answer: { kind: 'claimed', lease: aLease(lease) } });
   }
 
   create(): readonly Effect[] {
@@ -88,7 +88,7 @@ describe('a renewal', () => {
     const play = new Play();
     expect(names(play.feed({ on: 'wanted', trigger: 'startup' }))).toEqual(['enter']);
     expect(names(play.feed({ on: 'admitted' }))).toEqual(['claim']);
-    expect(names(play.feed({ on: 'claimed', lease: aLease() }))).toEqual(['create']);
+    expect(names(play.feed({ on: 'claimed', answer: { kind: 'claimed', lease: aLease() } }))).toEqual(['create']);
     play.pass(50);
     expect(names(play.create())).toEqual(['publish']);
     expect([generationOf(play.merchant), play.merchant.held?.kept]).toEqual([1_000, 'here_alone']);
@@ -141,18 +141,18 @@ describe('a renewal', () => {
 
   it('gives a lease back without a call if it is too short, if it came too late, or if others are to be heard first', () => {
     expect(resultOf(new Play().claim({ remainingMs: 1_000 }))).toEqual({ kind: 'lost', retryInMs: 0 });
-    expect(names(new Play().feed({ on: 'claimed', lease: aLease() }))).toEqual(['release']);
+    expect(names(new Play().feed({ on: 'claimed', answer: { kind: 'claimed', lease: aLease() } }))).toEqual(['release']);
     const play = new Play();
     play.wish();
     play.now = { ...play.now, graceMs: 700 };
-    const effects = play.feed({ on: 'claimed', lease: aLease() });
+    const effects = play.feed({ on: 'claimed', answer: { kind: 'claimed', lease: aLease() } });
     expect(found(effects, 'release').release).toEqual({ called: false, nextDueInMs: 700 });
   });
 
   it('is held up from when the store was asked, not from when its answer was read', () => {
     const play = new Play();
     play.wish('demand');
-    play.pass(9_000).feed({ on: 'refused', refusal: { kind: 'held', retryInMs: 7_000 } });
+    play.pass(9_000).feed({ on: 'claimed', answer: { kind: 'held', retryInMs: 7_000 } });
     expect(names(play.wish('demand'))).toEqual(['enter', 'claim']);
   });
 
@@ -178,9 +178,9 @@ describe('a session that the store has not confirmed', () => {
     const play = new Play();
     play.claim();
     play.create();
-    expect(found(play.feed({ on: 'unpublished', isLast: false }), 'publish').afterMs).toBe(100);
+    expect(found(play.feed({ on: 'published', answer: 'outage', isLast: false }), 'publish').afterMs).toBe(100);
     play.pass(15_000);
-    expect(resultOf(play.feed({ on: 'unpublished', isLast: false }))).toEqual({ kind: 'renewed' });
+    expect(resultOf(play.feed({ on: 'published', answer: 'outage', isLast: false }))).toEqual({ kind: 'renewed' });
     expect(found(play.feed({ on: 'store_back' }), 'offer').offer).toMatchObject({ ageMs: 15_000 });
     expect(play.feed({ on: 'store_back' })).toEqual([]);
     play.feed({ on: 'offered', generation: 1_000, answer: 'published' });
@@ -241,7 +241,7 @@ describe('a call that failed', () => {
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
     expect(names(play.pass(10_000).wish('demand'))).toEqual(['enter', 'claim']);
     expect(
-      resultOf(play.feed({ on: 'refused', refusal: { kind: 'budget_exhausted', retryInMs: MINUTE } })),
+      resultOf(play.feed({ on: 'claimed', answer: { kind: 'budget_exhausted', retryInMs: MINUTE } })),
     ).toMatchObject({
       kind: 'backing_off',
     });
@@ -299,7 +299,7 @@ describe('what the store has', () => {
   it('clears what stood in the way, and what was said of the session before', () => {
     const play = new Play(served());
     play.wish('demand');
-    play.feed({ on: 'refused', refusal: { kind: 'budget_exhausted', retryInMs: MINUTE } });
+    play.feed({ on: 'claimed', answer: { kind: 'budget_exhausted', retryInMs: MINUTE } });
     play.feed({ on: 'unreplaced', generation: 10, result: { kind: 'budget_exhausted', retryInMs: MINUTE } });
     play.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
     const { blocked, report, failure } = play.merchant;
@@ -343,7 +343,7 @@ describe('a wish that only the budget refused', () => {
     expect(names(play.pass(MINUTE).feed({ on: 'wake' }))).toEqual([]);
     expect(names(play.pass(250).feed({ on: 'wake' }))).toEqual(['enter']);
     play.feed({ on: 'admitted' });
-    play.feed({ on: 'refused', refusal: { kind: 'budget_exhausted', retryInMs: 5_000 } });
+    play.feed({ on: 'claimed', answer: { kind: 'budget_exhausted', retryInMs: 5_000 } });
     expect(play.merchant.keptWish?.freeAtMs).toBe(play.now.ms + 5_000);
   });
 
@@ -376,15 +376,15 @@ describe('whatever happens', () => {
     () => ({ on: 'wanted', trigger: 'rejection', reason: 'b_expired_token' }),
     () => ({ on: 'wanted', trigger: 'operator' }),
     () => ({ on: 'admitted' }),
-    (generation) => ({ on: 'claimed', lease: aLease({ fence: 2_000 + generation }) }),
-    () => ({ on: 'refused', refusal: { kind: 'held', retryInMs: 5_000 } }),
-    () => ({ on: 'unclaimed' }),
+    (generation) => ({ on: 'claimed', answer: { kind: 'claimed', lease: aLease({ fence: 2_000 + generation }) } }),
+    () => ({ on: 'claimed', answer: { kind: 'held', retryInMs: 5_000 } }),
+    () => ({ on: 'claimed', answer: 'outage' }),
     () => ({ on: 'handed_over' }),
     () => ({ on: 'created', issued: anIssuedSession() }),
     () => ({ on: 'not_created', failure: new GatewayFailure({ kind: 'timeout', detail: 'on purpose' }) }),
     () => ({ on: 'published', answer: 'published' }),
     () => ({ on: 'published', answer: 'fenced' }),
-    () => ({ on: 'unpublished', isLast: true }),
+    () => ({ on: 'published', answer: 'outage', isLast: true }),
     (generation) => ({ on: 'offered', generation, answer: 'fenced' }),
     (generation) => ({ on: 'rejected', generation, reason: 'b_used_token' }),
     (generation) => ({
@@ -424,7 +424,8 @@ describe('whatever happens', () => {
             called.add(fence);
           }
           const isUsed = play.merchant.phase.at === 'calling' || play.merchant.phase.at === 'handing_over';
-          if (given.on === 'claimed') expect(isUsed || names(effects).includes('release')).toBe(true);
+          const isLeased = given.on === 'claimed' && typeof given.answer !== 'string' && given.answer.kind === 'claimed';
+          if (isLeased) expect(isUsed || names(effects).includes('release')).toBe(true);
           if (play.merchant.phase.at === 'idle' && before.phase.at !== 'idle') expect(names(effects)).toContain('end');
         }
       }),

@@ -44,6 +44,7 @@ import type { RenewalTrigger, SessionEvent } from './ports/session-events.js';
 import {
   type ClaimRefusal,
   type ClaimRequest,
+  type ClaimResult,
   type DeathReport,
   type Lease,
   type LeaseRelease,
@@ -67,8 +68,8 @@ import type { IssuedSession, Session, SessionSettings } from './session.js';
  *          wanted             admitted            claimed, planned                 handed_over
  *     idle ------> entering ----------> claiming ------------------> handing_over -------------> calling
  *      ^              |                    |   \----------------------------------------------->  |   |
- *      |   a refusal  |  refused,          |              claimed, otherwise                      |   | created
- *      |<-------------+  unclaimed --------+                               not_created <----------+   |
+ *      |   a refusal  |  a refusal,        |              claimed, otherwise                      |   | created
+ *      |<-------------+  no answer --------+                               not_created <----------+   |
  *      |<---------------------------------------------------------------------+                       v
  *      |<------------------- published, fenced, or the lease is over --------------------------- publishing
  *
@@ -96,21 +97,13 @@ interface Turn extends Now {
 export type Input =
   | ({ readonly on: 'wanted' } & Wanted)
   | { readonly on: 'admitted' }
-  | { readonly on: 'claimed'; readonly lease: Lease }
-  | { readonly on: 'refused'; readonly refusal: Refusal }
-  /** The store was silent about the claim, or refused to consider it. */
-  | { readonly on: 'unclaimed' }
+  | { readonly on: 'claimed'; readonly answer: ClaimResult | NoAnswer }
   | { readonly on: 'handed_over' }
   | { readonly on: 'created'; readonly issued: IssuedSession }
   | { readonly on: 'not_created'; readonly failure: GatewayFailure }
-  | { readonly on: 'published'; readonly answer: 'published' | 'fenced' }
-  /** The store did not confirm it. `isLast`: this replica does not ask again, since it stops. */
-  | { readonly on: 'unpublished'; readonly isLast: boolean }
-  | {
-      readonly on: 'offered';
-      readonly generation: number;
-      readonly answer: 'published' | 'fenced' | 'outage' | 'broken';
-    }
+  /** `isLast`: this replica does not ask again, since it stops. */
+  | { readonly on: 'published'; readonly answer: PublishResult | NoAnswer; readonly isLast?: boolean }
+  | { readonly on: 'offered'; readonly generation: number; readonly answer: PublishResult | NoAnswer }
   | {
       readonly on: 'stored';
       readonly state: StoredState;
@@ -122,8 +115,7 @@ export type Input =
   | { readonly on: 'store_back' }
   | { readonly on: 'rejected'; readonly generation: number; readonly reason: string | undefined }
   | { readonly on: 'unreplaced'; readonly generation: number; readonly result: RenewalResult | undefined }
-  /** The store was told; it did not answer if there is no answer. */
-  | { readonly on: 'reported'; readonly report: DeathReport; readonly answer: ReportResult | undefined }
+  | { readonly on: 'reported'; readonly report: DeathReport; readonly answer: ReportResult | NoAnswer }
   | { readonly on: 'kept'; readonly newerThan: number; readonly freeInMs: number }
   | { readonly on: 'slept'; readonly forMs: number }
   | { readonly on: 'configured' }
@@ -131,7 +123,10 @@ export type Input =
   | { readonly on: 'broke' }
   | { readonly on: 'wake' };
 
-type Refusal = ClaimRefusal | { readonly kind: 'already_newer' };
+type PublishResult = 'published' | 'fenced';
+/** The store was silent, or refused to consider the question; or it hit a bug of ours. */
+type NoAnswer = 'outage' | 'broken';
+type Refusal = Exclude<ClaimResult, { readonly kind: 'claimed' }>;
 
 /** A wish for a newer session. */
 export interface Wanted extends Partial<Pick<Wish, 'isOverdue' | 'ignoresBackOff'>> {
@@ -201,14 +196,11 @@ const handlers: { readonly [On in Input['on']]: (merchant: Merchant, input: Inpu
   wanted,
   admitted: (merchant, _input, now) => admitted(merchant, now),
   claimed,
-  refused,
-  unclaimed: (merchant, _input, now) => ended(merchant, STORE_DOWN, now),
   handed_over: (merchant, _input, now) =>
     merchant.phase.at === 'handing_over' ? callOrGiveBack(merchant, merchant.phase, now) : merchant,
   created,
   not_created: (merchant, { failure }, now) => notCreated(merchant, failure, now),
   published,
-  unpublished,
   broke: (merchant, _input, now) => ended(merchant, LOST, now),
   offered,
   stored,
@@ -326,18 +318,21 @@ function leaseMsFor({ handoverMs, gatewayTimeoutMs }: SessionSettings): number {
   return handoverMs + gatewayTimeoutMs + LEASE_SLACK_MS;
 }
 
-function refused(merchant: Merchant, { refusal }: InputOn<'refused'>, now: Turn): Merchant {
+function claimed(merchant: Merchant, { answer }: InputOn<'claimed'>, now: Turn): Merchant {
   const { phase } = merchant;
+  if (typeof answer !== 'string' && answer.kind === 'claimed') return leased(merchant, answer.lease, now);
   if (phase.at !== 'claiming') return merchant;
-  const { wish, askedAtMs } = phase;
-  // From when it was asked: a process may have stood still since, and what it was told is then long over.
-  return claimRefused(merchant, { wish, refusal, askedAtMs }, now);
+  if (typeof answer === 'string') return ended(merchant, STORE_DOWN, now);
+  return claimRefused(merchant, { ...phase, refusal: answer }, now);
 }
 
 interface RefusedClaim {
   readonly wish: Wish;
   readonly refusal: Refusal;
-  /** Absent if it was this process's own count of the budget that refused: nothing has to be remembered of that. */
+  /**
+   * It counts from then: a process may have stood still since, and what it was told is then long over. Absent if it was
+   * this process's own count of the budget that refused: nothing has to be remembered of that.
+   */
   readonly askedAtMs?: number;
 }
 
@@ -356,7 +351,7 @@ function claimRefused(merchant: Merchant, { wish, refusal, askedAtMs }: RefusedC
 
 // ---- Under a lease
 
-function claimed(merchant: Merchant, { lease }: InputOn<'claimed'>, now: Turn): Merchant {
+function leased(merchant: Merchant, lease: Lease, now: Turn): Merchant {
   const { phase } = merchant;
   if (phase.at !== 'claiming') {
     now.effects.push({ do: 'release', lease, release: { called: false, nextDueInMs: 0 }, resumes: false });
@@ -471,9 +466,16 @@ export function publicationOf(session: Session, ageMs: number): Publication {
   return { session, ageMs, nextDueInMs };
 }
 
-function published(merchant: Merchant, { answer }: InputOn<'published'>, now: Turn): Merchant {
+function published(merchant: Merchant, { answer, isLast = false }: InputOn<'published'>, now: Turn): Merchant {
   const { phase, id, held } = merchant;
   if (phase.at !== 'publishing') return merchant;
+  if (answer === 'outage' || answer === 'broken') {
+    // Nobody knows whether the store has it: the session is real all the same, and is offered.
+    const isOver = isLast || phase.endsAtMs - now.ms <= PUBLISH_RETRY_PAUSE_MS;
+    if (isOver) return concluded(merchant, { ...phase, outcome: 'success' }, now);
+    now.effects.push(publishEffect(phase, PUBLISH_RETRY_PAUSE_MS));
+    return merchant;
+  }
   const { generation } = phase.session;
   const isHeld = held?.session.generation === generation;
   const after: Merchant = isHeld ? { ...merchant, held: { ...held, kept: 'in_store' } } : merchant;
@@ -481,17 +483,6 @@ function published(merchant: Merchant, { answer }: InputOn<'published'>, now: Tu
   emit({ event: 'fenced_publish', merchant: id, generation }, now);
   finished(phase, { outcome: 'lease_lost' }, now);
   return ended(after, LOST, now);
-}
-
-/** Nobody knows whether the store has it: the session is real all the same, and is offered. */
-function unpublished(merchant: Merchant, { isLast }: InputOn<'unpublished'>, now: Turn): Merchant {
-  const { phase } = merchant;
-  if (phase.at !== 'publishing') return merchant;
-  if (!isLast && phase.endsAtMs - now.ms > PUBLISH_RETRY_PAUSE_MS) {
-    now.effects.push(publishEffect(phase, PUBLISH_RETRY_PAUSE_MS));
-    return merchant;
-  }
-  return concluded(merchant, { ...phase, outcome: 'success' }, now);
 }
 
 /** The gateway has made a session, wherever it is kept. */
@@ -695,9 +686,9 @@ function telling(merchant: Merchant, now: Turn): Merchant {
 function reported(merchant: Merchant, { report: asked, answer }: InputOn<'reported'>, now: Now): Merchant {
   const { held, report } = merchant;
   // What the store did not take is told again the next time it is read.
-  const store = answer?.isKept === true ? 'told' : 'untold';
+  const store = typeof answer !== 'string' && answer.isKept ? 'told' : 'untold';
   const after: Merchant = report === undefined ? merchant : { ...merchant, report: { ...report, store } };
-  if (answer === undefined || held?.session.generation !== asked.generation) return after;
+  if (typeof answer === 'string' || held?.session.generation !== asked.generation) return after;
   if (answer.diedEarly) return { ...after, held: diedEarly(held, now) };
   return asked.mayProve ? { ...after, held: { ...held, verdict: 'proves_nothing' } } : after;
 }

@@ -375,12 +375,7 @@ export class SessionReplica {
         void this.#ask(entry, {
           operation: 'claim',
           ask: () => this.#tracing.step('claim', () => store.claim(claim)),
-          told: (answer) => {
-            if (typeof answer === 'string') return { on: 'unclaimed' };
-            return answer.kind === 'claimed'
-              ? { on: 'claimed', lease: answer.lease }
-              : { on: 'refused', refusal: answer };
-          },
+          told: (answer) => ({ on: 'claimed', answer }),
         });
         return over;
       });
@@ -415,10 +410,7 @@ export class SessionReplica {
         void this.#ask(entry, {
           operation: 'publish',
           ask: () => this.#tracing.step('publish', () => store.publish(publication, lease)),
-          told: (answer) =>
-            answer === 'published' || answer === 'fenced'
-              ? { on: 'published', answer }
-              : { on: 'unpublished', isLast: this.#shutdown.signal.aborted },
+          told: (answer) => ({ on: 'published', answer, isLast: this.#shutdown.signal.aborted }),
         });
       };
       if (afterMs === 0) return publish();
@@ -441,7 +433,7 @@ export class SessionReplica {
       const asked = this.#ask(entry, {
         operation: 'report',
         ask: () => this.#ports.store.report(entry.merchant.id, report),
-        told: (answer) => ({ on: 'reported', report, answer: typeof answer === 'string' ? undefined : answer }),
+        told: (answer) => ({ on: 'reported', report, answer }),
       });
       if (report.mayProve) entry.judging = asked;
     },
