@@ -46,7 +46,7 @@ class Play {
 
   claim(lease: Partial<Lease> = {}, trigger: RenewalTrigger = 'schedule'): readonly Effect[] {
     this.wish(trigger);
-    return this.feed({ on: 'claimed', answer: { kind: 'claimed', lease: aLease(lease) } });
+    return this.feed(granted(lease));
   }
 
   create(): readonly Effect[] {
@@ -68,6 +68,11 @@ function aLease(overrides: Partial<Lease> = {}): Lease {
   return { merchant: 'shop', owner: 'me', fence: 1_000, remainingMs: 15_000, failures: 0, ...overrides };
 }
 
+const granted = (lease: Partial<Lease> = {}): Input => ({
+  on: 'claimed',
+  answer: { kind: 'claimed', lease: aLease(lease) },
+});
+
 /** A merchant with a session of fifteen minutes that is renewed from its twelfth on. */
 const served = (generation = 10): Partial<Merchant> => ({
   held: heldFrom(aSession({ generation, createdAt: START }), 0),
@@ -88,7 +93,7 @@ describe('a renewal', () => {
     const play = new Play();
     expect(names(play.feed({ on: 'wanted', trigger: 'startup' }))).toEqual(['enter']);
     expect(names(play.feed({ on: 'admitted' }))).toEqual(['claim']);
-    expect(names(play.feed({ on: 'claimed', answer: { kind: 'claimed', lease: aLease() } }))).toEqual(['create']);
+    expect(names(play.feed(granted()))).toEqual(['create']);
     play.pass(50);
     expect(names(play.create())).toEqual(['publish']);
     expect([generationOf(play.merchant), play.merchant.held?.kept]).toEqual([1_000, 'here_alone']);
@@ -141,11 +146,11 @@ describe('a renewal', () => {
 
   it('gives a lease back without a call if it is too short, if it came too late, or if others are to be heard first', () => {
     expect(resultOf(new Play().claim({ remainingMs: 1_000 }))).toEqual({ kind: 'lost', retryInMs: 0 });
-    expect(names(new Play().feed({ on: 'claimed', answer: { kind: 'claimed', lease: aLease() } }))).toEqual(['release']);
+    expect(names(new Play().feed(granted()))).toEqual(['release']);
     const play = new Play();
     play.wish();
     play.now = { ...play.now, graceMs: 700 };
-    const effects = play.feed({ on: 'claimed', answer: { kind: 'claimed', lease: aLease() } });
+    const effects = play.feed(granted());
     expect(found(effects, 'release').release).toEqual({ called: false, nextDueInMs: 700 });
   });
 
@@ -240,11 +245,8 @@ describe('a call that failed', () => {
     play.fail('transient');
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
     expect(names(play.pass(10_000).wish('demand'))).toEqual(['enter', 'claim']);
-    expect(
-      resultOf(play.feed({ on: 'claimed', answer: { kind: 'budget_exhausted', retryInMs: MINUTE } })),
-    ).toMatchObject({
-      kind: 'backing_off',
-    });
+    const effects = play.feed({ on: 'claimed', answer: { kind: 'budget_exhausted', retryInMs: MINUTE } });
+    expect(resultOf(effects)).toMatchObject({ kind: 'backing_off' });
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
   });
 
@@ -376,7 +378,7 @@ describe('whatever happens', () => {
     () => ({ on: 'wanted', trigger: 'rejection', reason: 'b_expired_token' }),
     () => ({ on: 'wanted', trigger: 'operator' }),
     () => ({ on: 'admitted' }),
-    (generation) => ({ on: 'claimed', answer: { kind: 'claimed', lease: aLease({ fence: 2_000 + generation }) } }),
+    (generation) => granted({ fence: 2_000 + generation }),
     () => ({ on: 'claimed', answer: { kind: 'held', retryInMs: 5_000 } }),
     () => ({ on: 'claimed', answer: 'outage' }),
     () => ({ on: 'handed_over' }),
@@ -424,7 +426,8 @@ describe('whatever happens', () => {
             called.add(fence);
           }
           const isUsed = play.merchant.phase.at === 'calling' || play.merchant.phase.at === 'handing_over';
-          const isLeased = given.on === 'claimed' && typeof given.answer !== 'string' && given.answer.kind === 'claimed';
+          const answer = given.on === 'claimed' ? given.answer : 'outage';
+          const isLeased = typeof answer !== 'string' && answer.kind === 'claimed';
           if (isLeased) expect(isUsed || names(effects).includes('release')).toBe(true);
           if (play.merchant.phase.at === 'idle' && before.phase.at !== 'idle') expect(names(effects)).toContain('end');
         }

@@ -541,7 +541,7 @@ export class SessionReplica {
     this.#feed(this.held.entryOf(merchant), { on: 'stored', state, ageMs, failureBefore });
   }
 
-  /** What is said once of each session: the first at once, those after it together, since thousands may end at a time. */
+  /** What is said once of each session: the first at once, those after it together. */
   #tellNews(event: NonNullable<Entry['news']>): void {
     const { ms } = this.held.moment;
     const entries = [...this.held.entries].filter(({ news }) => news === event);
