@@ -37,14 +37,12 @@ export class StoreHealth {
   readonly #refused = new Set<string>();
   #trouble: StoreTrouble | undefined;
   #failingSinceMs: number | undefined;
-
-  /** Until when other replicas tell the store what it has lost. Who has not reached it yet has not heard anybody. */
+  /**
+   * Until when other replicas tell the store what it has lost: after a restart, a failover or the loss of its data they
+   * all come back to it within a second or so. Who has not reached it yet has not heard anybody.
+   */
   #graceEndsAtMs: number | undefined;
 
-  /**
-   * @param graceMs the time that other replicas get to tell a store what it has lost, before anything is created on its
-   * word: after a restart, a failover or the loss of its data they all come back to it within a second or so
-   */
   constructor(events: SessionEvents, clock: Clock, graceMs: number) {
     this.#events = events;
     this.#clock = clock;

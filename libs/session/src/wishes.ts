@@ -1,6 +1,5 @@
 import { type Clock, Deadline, msBetween } from '#libs/clock';
 import { BrokerError, type UnavailableReason } from '#libs/errors';
-import { areForeign } from './deaths.js';
 import { decideRenewal, decideServing, type ReadFacts, type ServeVerdict } from './decisions.js';
 import type { Entry, HeldSessions } from './held-sessions.js';
 import type { Input, Wanted } from './life.js';
@@ -206,7 +205,7 @@ export class Wishes {
     if (session !== undefined) return this.#rejected(rejection, { kind: 'renewed', session });
     this.#driver.say(merchant, { on: 'unreplaced', generation, result });
     if (result?.kind === 'cooled_down') {
-      const isForeign = areForeign(this.#held.of(merchant), this.#driver.now(merchant));
+      const { isForeign } = this.#driver.facts(merchant);
       const because = isForeign ? ({ because: 'foreign_authorizer' } as const) : {};
       return this.#rejected(rejection, { kind: 'cooled_down', retryInMs: result.retryInMs, ...because });
     }
