@@ -163,7 +163,7 @@ export function withStoredReport(merchant: Merchant, stored: StoredReport | unde
   if (held === undefined) return merchant;
   if (stored?.generation !== held.session.generation) {
     // A store that has lost a report is told again.
-    const isLost = stored === undefined && known?.store === 'told' && stands(known, now);
+    const isLost = stored === undefined && stands(known, now) && known.store === 'told';
     return isLost ? { ...merchant, report: { ...known, store: 'untold' } } : merchant;
   }
   const judged = stored.diedEarly ? diedEarly(held, now) : held;
@@ -195,13 +195,15 @@ export function storedForm({ held, report }: Merchant, mayProve: boolean, now: N
 export function reportedDeathOf(merchant: Merchant, now: Now): MerchantFacts['reported'] {
   const { report } = merchant;
   // After its end, a session is replaced like any other.
-  if (report === undefined || !stands(report, now) || serveFactsOf(merchant, now).leftMs <= 0) return undefined;
+  if (!stands(report, now) || serveFactsOf(merchant, now).leftMs <= 0) return undefined;
   const { heldUp } = report;
   if (heldUp === undefined || heldUp.untilMs <= now.ms) return {};
   const until = plusMs(now.wall, heldUp.untilMs - now.ms);
   return heldUp.by === 'budget' ? { shareSpentUntil: until } : { coolsDownUntil: until };
 }
 
-function stands({ heldUp }: LastingReport, now: Now): boolean {
+function stands(report: LastingReport | undefined, now: Now): report is LastingReport {
+  if (report === undefined) return false;
+  const { heldUp } = report;
   return heldUp?.by !== 'cool_down' || now.ms < heldUp.untilMs + STANDS_AFTER_COOL_DOWN_MS;
 }

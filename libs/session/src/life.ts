@@ -58,7 +58,7 @@ import {
 import { type Failed, failedCall, MAX_BACK_OFF_MS } from './retry-policy.js';
 import { admit, exceedsTolerance, measureSkew, timedSteadily } from './session-admission.js';
 import { leadTimeShortfall } from './session-moments.js';
-import type { IssuedSession, Session, SessionSettings } from './session.js';
+import { haveSameServerKey, type IssuedSession, type Session, type SessionSettings } from './session.js';
 
 /**
  * The life of one merchant at one replica: a pure function from what is known and what happens to what is known then
@@ -344,8 +344,8 @@ function claimRefused(merchant: Merchant, { wish, refusal, askedAtMs }: RefusedC
   // What is spent for wishes need not be spent for the schedule.
   const reason = isBudget && replacesLiving(wish) ? 'share_spent' : refusal.kind;
   emit({ event: 'claim_refused', merchant: merchant.id, trigger, reason }, now);
-  const isKnown = askedAtMs === undefined || refusal.kind === 'already_newer';
-  const blocked = isKnown ? merchant.blocked : blockedBy(merchant.blocked, refusal, { ms: askedAtMs, wish });
+  const blocks = askedAtMs !== undefined && refusal.kind !== 'already_newer';
+  const blocked = blocks ? blockedBy(merchant.blocked, refusal, { ms: askedAtMs, wish }) : merchant.blocked;
   return ended({ ...merchant, blocked }, refusal, now);
 }
 
@@ -494,8 +494,7 @@ function concluded(merchant: Merchant, made: Made, now: Turn): Merchant {
   const shortfall = leadTimeShortfall(session, settings);
   const { id } = merchant;
   if (skew !== undefined) {
-    const beyondTolerance = exceedsTolerance(skew);
-    emit({ event: 'clock_skew', merchant: id, skewMs: skew.likelyMs, beyondTolerance }, now);
+    emit({ event: 'clock_skew', merchant: id, skewMs: skew.likelyMs, beyondTolerance: exceedsTolerance(skew) }, now);
   }
   if (shortfall !== undefined) emit({ event: 'lead_time_short', merchant: id, ...shortfall }, now);
   return ended(merchant, { kind: 'renewed' }, now);
@@ -566,8 +565,7 @@ function adopted(
   const { generation } = session;
   if (now.settings === undefined || generation <= generationOf(merchant)) return merchant;
   const { held: before, keptWish, isSaidEnded } = merchant;
-  const { serverPublic: key = session.serverPublic } = before?.session ?? {};
-  const serverKeyChanged = key.x !== session.serverPublic.x || key.y !== session.serverPublic.y;
+  const serverKeyChanged = before !== undefined && !haveSameServerKey(before.session, session);
   const source = kept === 'in_store' ? 'store' : 'own';
   emit({ event: 'session_adopted', merchant: merchant.id, generation, source, ageMs, serverKeyChanged }, now);
   const held = heldFrom(onOurClock(session, ageMs, now.wall), now.ms - ageMs, { kept });

@@ -55,6 +55,10 @@ export interface IssuedSession extends Pick<
   readonly requestId?: string;
 }
 
+export function haveSameServerKey(left: Session, right: Session): boolean {
+  return left.serverPublic.x === right.serverPublic.x && left.serverPublic.y === right.serverPublic.y;
+}
+
 /** How long before expiry something happens: a share of the session's lifetime, or a fixed time. */
 export type LeadTime =
   { readonly kind: 'share'; readonly share: number } | { readonly kind: 'duration'; readonly durationMs: number };
